@@ -1,0 +1,1 @@
+"""Errors, units and names that every layer shares. Imports nothing else of tbprof."""

@@ -1,0 +1,96 @@
+"""Our own error type and the warnings that travel with partial results."""
+
+from dataclasses import dataclass
+
+
+class TbprofError(Exception):
+    """What went wrong, in terms the user can act on.
+
+    `code` is stable and machine readable, `status` the fitting HTTP status, `hint` the way out.
+    """
+
+    code = "error"
+    status = 500
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class BadRequest(TbprofError):
+    """A parameter is missing or malformed."""
+
+    code = "bad_request"
+    status = 400
+
+
+class RunNotFound(TbprofError):
+    """No run of this name was discovered."""
+
+    code = "run_not_found"
+    status = 404
+
+
+class HostNotFound(TbprofError):
+    """The run has no host of this name."""
+
+    code = "host_not_found"
+    status = 404
+
+
+class ToolNotFound(TbprofError):
+    """No tool has this name."""
+
+    code = "tool_not_found"
+    status = 404
+
+
+class NoData(TbprofError):
+    """The trace is readable but holds nothing for this tool; the message says why."""
+
+    code = "no_data"
+    status = 422
+
+
+class Unsupported(TbprofError):
+    """The file is of a kind that we know and cannot read."""
+
+    code = "unsupported"
+    status = 422
+
+
+class Unreachable(TbprofError):
+    """The storage does not answer or refuses access."""
+
+    code = "unreachable"
+    status = 502
+
+
+class LoadFailed(TbprofError):
+    """A package that tbprof needs could not be imported."""
+
+    code = "load_failed"
+    status = 503
+
+
+class BadTrace(TbprofError):
+    """The file is not a readable trace; names the file and the byte offset of the damage."""
+
+    code = "bad_trace"
+    status = 422
+
+    def __init__(self, path: str, offset: int, what: str, hint: str = "") -> None:
+        super().__init__(f"{path}: {what} (at byte {offset})", hint)
+        self.path = path
+        self.offset = offset
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A warning that travels with a result: what was lost or is uncertain, where, and what to do."""
+
+    code: str
+    message: str
+    host: str = ""
+    hint: str = ""
