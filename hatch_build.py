@@ -1,0 +1,34 @@
+"""The package build's hook: pages and message descriptors are built before files are collected."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class AssetsHook(BuildHookInterface):  # type: ignore[type-arg]
+    """Runs `scripts/assets.py` for wheels, editable installs and source distributions."""
+
+    def dependencies(self) -> list[str]:
+        """The compiler of `protos/`, where they are not compiled yet."""
+        fresh = _assets(self.root).descriptors_are_fresh(Path(self.root))
+        return [] if fresh else ["grpcio-tools>=1.62"]
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Builds what is out of date; a missing tool ends the build in one clear line."""
+        assets, root = _assets(self.root), Path(self.root)
+        try:
+            assets.compile_descriptors(root)
+            assets.build_frontend(root)
+        except assets.AssetsError as error:
+            self.app.abort(f"tbprof: {error}")
+
+
+def _assets(root: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("assets", Path(root, "scripts/assets.py"))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

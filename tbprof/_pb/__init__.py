@@ -1,0 +1,50 @@
+"""Message classes by name, made in a descriptor pool of our own.
+
+Generated `*_pb2` modules register their messages in one pool for the whole process, where two
+packages that ship the same message collide, and they demand a runtime at least as new as the
+compiler. A descriptor set in a private pool does neither: tbprof lives beside any TensorFlow, JAX
+and TensorBoard, with any protobuf runtime from 4.25 on.
+"""
+
+import functools
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from google.protobuf.descriptor_pool import DescriptorPool
+
+_DESCRIPTORS = Path(__file__).with_name("descriptors.pb")
+
+
+@functools.cache
+def message(name: str) -> Any:
+    """The message class of a full name such as `xla.HloProto`; the same class on every call.
+
+    Raises KeyError where `protos/` declares no such message, ImportError where the package was
+    never built.
+    """
+    from google.protobuf import message_factory
+
+    try:
+        descriptor = _pool().FindMessageTypeByName(name)
+    except KeyError:
+        raise KeyError(f"no message {name!r} in {_DESCRIPTORS.name}") from None
+    return message_factory.GetMessageClass(descriptor)
+
+
+@functools.cache
+def _pool() -> "DescriptorPool":
+    """A pool that holds the messages of `protos/` alone; files precede those that import them."""
+    from google.protobuf import descriptor_pb2, descriptor_pool
+
+    try:
+        serialized = _DESCRIPTORS.read_bytes()
+    except FileNotFoundError as error:
+        raise ImportError(
+            f"{_DESCRIPTORS} is missing: tbprof was copied, not installed. Run 'pip install .' "
+            "(or 'make' in a checkout), which compiles protos/"
+        ) from error
+    pool = descriptor_pool.DescriptorPool()
+    for file in descriptor_pb2.FileDescriptorSet.FromString(serialized).file:
+        pool.AddSerializedFile(file.SerializeToString())
+    return pool

@@ -1,0 +1,68 @@
+"""Shared by all tests: a cache folder of their own, and where traces and other interpreters are."""
+
+import hashlib
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def _cache_directory() -> Path:
+    """A cache for this state of the package, kept between runs; those of other states go.
+
+    Compiled kernels notice a change of their own file alone, not of the functions they call, so
+    the folder is named by a hash over all of the package.
+    """
+    digest = hashlib.sha256()
+    for path in sorted((ROOT / "tbprof").rglob("*.py")):
+        digest.update(path.read_bytes())
+    caches = ROOT / ".cache" / "tests"
+    chosen = caches / digest.hexdigest()[:16]
+    for other in caches.glob("*"):
+        if other != chosen:
+            shutil.rmtree(other, ignore_errors=True)
+    for stored in chosen.glob("*"):
+        if stored.name != "kernels":
+            shutil.rmtree(stored, ignore_errors=True)
+    return chosen
+
+
+# Before any module of the package is imported: the kernels' place is decided at import.
+os.environ["TBPROF_CACHE_DIR"] = str(_cache_directory())
+
+
+@pytest.fixture(scope="session")
+def sample_logdir() -> Path:
+    """The project's own recorded traces: runs `tensorflow_cpu_training`, `jax_cpu_training`."""
+    return ROOT / "examples" / "logdir"
+
+
+@pytest.fixture(scope="session")
+def real_traces() -> Path:
+    """The folder of traces from real accelerators, or a skip where this machine has none."""
+    folder = Path(os.environ.get("TBPROF_TRACES", ROOT.parent / "shared" / "traces"))
+    if not folder.is_dir():
+        pytest.skip(f"TBPROF_TRACES: no folder {folder}")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def gpu_trace(real_traces: Path) -> Path:
+    """TensorFlow on 8 V100 GPUs: 23 k events."""
+    return _only_trace(real_traces / "gpu_tf_v100")
+
+
+@pytest.fixture(scope="session")
+def tpu_trace(real_traces: Path) -> Path:
+    """JAX on 4 TPU v6e cores: 27 k events."""
+    return _only_trace(real_traces / "tpu_jax_v6e")
+
+
+def _only_trace(logdir: Path) -> Path:
+    found = sorted(logdir.rglob("*.xplane.pb"))
+    if len(found) != 1:
+        pytest.skip(f"expected one trace in {logdir}, found {len(found)}")
+    return found[0]
