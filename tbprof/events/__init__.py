@@ -1,0 +1,1 @@
+"""What a trace is made of, as columns: the waist between reading and analysis."""

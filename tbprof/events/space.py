@@ -1,0 +1,195 @@
+"""A space, its planes, lines, events and types, as frozen columns.
+
+`X…` is a wire message, the bare noun is our columns: XSpace -> `Space`, XPlane -> `Plane`,
+XLine -> `Lines`, XEvent -> `Events`, XEventMetadata -> `Types`. An index of -1 means "none".
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.base.errors import Notice
+from tbprof.events.stats import ABSENT, StatColumn
+from tbprof.events.strings import Strings
+
+Value = int | float | str | bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The timelines of a plane, in file order.
+
+    `start_ps` counts from `Space.start_ns`. Names are ids into the space's strings. The display
+    fields follow the events on the wire: they are set once the events have been decoded.
+    """
+
+    id: NDArray[np.int64]
+    name: NDArray[np.int32]
+    start_ps: NDArray[np.int64]
+    display_id: NDArray[np.int64]
+    display_name: NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregated:
+    """Events that stand for several and have no position: for op tables, never for timelines."""
+
+    line: NDArray[np.int32]
+    type: NDArray[np.int32]
+    occurrences: NDArray[np.int64]
+    duration_ps: NDArray[np.int64]
+    source: NDArray[np.int64]
+
+
+class Types(Protocol):
+    """The kinds of event of a plane (XEventMetadata), one row per distinct id."""
+
+    @property
+    def id(self) -> NDArray[np.int64]:
+        """[n] the metadata ids."""
+        ...
+
+    @property
+    def name(self) -> NDArray[np.int32]:
+        """[n] ids of the full names: classification uses these."""
+        ...
+
+    @property
+    def display_name(self) -> NDArray[np.int32]:
+        """[n] ids of the short labels, -1 where there is none."""
+        ...
+
+    def stats(self, names: Sequence[str]) -> dict[str, StatColumn]:
+        """One column [n] per name: stats that all events of a type share."""
+        ...
+
+
+class Plane(Protocol):
+    """One plane; what is asked for is decoded then, and the events are not kept."""
+
+    @property
+    def name(self) -> str:
+        """The identity of the plane, such as `/device:GPU:0`."""
+        ...
+
+    @property
+    def id(self) -> int:
+        """The id in the file; not unique."""
+        ...
+
+    @property
+    def lines(self) -> Lines:
+        """The headers of the lines, without touching events."""
+        ...
+
+    @property
+    def types(self) -> Types:
+        """The kinds of event."""
+        ...
+
+    @property
+    def stat_names(self) -> frozenset[str]:
+        """Every stat name of the plane (and texts interned as such)."""
+        ...
+
+    @property
+    def stats(self) -> Mapping[str, Value]:
+        """The plane's own stats: device capabilities, versions, process id."""
+        ...
+
+    @property
+    def notices(self) -> Sequence[Notice]:
+        """What was damaged in what has been decoded so far."""
+        ...
+
+    @property
+    def strings(self) -> Strings:
+        """The space's names."""
+        ...
+
+    def events(self, lines: Sequence[int] | None = None) -> "Events":
+        """The events of some lines (all by default)."""
+        ...
+
+    def event_stats(self, source: NDArray[np.int64], names: Sequence[str]) -> dict[str, StatColumn]:
+        """One column [n] per name, read from the events at the offsets `source` [n]."""
+        ...
+
+    def details(self, source: int) -> list[tuple[str, Value]]:
+        """All stats of one event, in file order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """Rows ordered by (line, start, longest first), so that a parent precedes its children.
+
+    Ties keep the file's order. `lines` are the decoded lines alone, and rows
+    `first_event[i]:first_event[i + 1]` are those of its row i. `source` is where an event's bytes
+    lie. Times are picoseconds since `Space.start_ns`.
+    """
+
+    plane: Plane
+    lines: Lines
+    first_event: NDArray[np.int64]
+    type: NDArray[np.int32]
+    start_ps: NDArray[np.int64]
+    duration_ps: NDArray[np.int64]
+    source: NDArray[np.int64]
+    aggregated: Aggregated
+
+    def __len__(self) -> int:
+        return int(self.type.size)
+
+    @property
+    def line(self) -> NDArray[np.int32]:
+        """[n] the row in `lines` of each event."""
+        rows = np.arange(self.first_event.size - 1, dtype=np.int32)
+        return np.repeat(rows, np.diff(self.first_event))
+
+    def stats(
+        self, names: Sequence[str], rows: NDArray[np.int64] | None = None
+    ) -> dict[str, StatColumn]:
+        """One column per name for the events `rows` (all by default), each decoded in one pass.
+
+        A stat that the event lacks is taken from its type: those are defaults.
+        """
+        source = self.source if rows is None else self.source[rows]
+        kind_of = self.type if rows is None else self.type[rows]
+        own = self.plane.event_stats(source, names)
+        shared = self.plane.types.stats(names)
+        return {name: _with_defaults(own[name], shared[name], kind_of) for name in names}
+
+
+def _with_defaults(
+    own: StatColumn, shared: StatColumn, kind_of: NDArray[np.int32]
+) -> StatColumn:
+    if not shared.is_present.any():
+        return own
+    fills = (own.kind == ABSENT) & (kind_of >= 0)
+    kind = own.kind.copy()
+    bits = own.bits.copy()
+    kind[fills] = shared.kind[kind_of[fills]]
+    bits[fills] = shared.bits[kind_of[fills]]
+    return StatColumn(kind, bits, own.source)
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """One trace file.
+
+    `start_ns` is 0 where times count from the start of the profile, else the epoch time that they
+    count from. `errors` and `warnings` are those of the recorder; `notices` say what this file has
+    lost.
+    """
+
+    start_ns: int
+    hostnames: tuple[str, ...]
+    strings: Strings
+    planes: tuple[Plane, ...]
+    errors: tuple[str, ...]
+    warnings: tuple[str, ...]
+    notices: tuple[Notice, ...]

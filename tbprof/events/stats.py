@@ -1,0 +1,74 @@
+"""Typed key-value stats as dense columns."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Kinds are the field numbers of XStat's oneof `value`. Source: xplane.proto.
+ABSENT = 0
+DOUBLE = 2
+UINT64 = 3
+INT64 = 4
+TEXT = 5
+BYTES = 6
+REFERENCE = 7
+
+
+class TextSource(Protocol):
+    """Turns the raw values of text-like stats into ids of texts, and reads bytes values."""
+
+    def text_ids(
+        self, kind: NDArray[np.uint8], bits: NDArray[np.int64]
+    ) -> NDArray[np.int32]:
+        """Ids [n] into the space's strings, -1 where the value is no text."""
+        ...
+
+    def bytes_at(self, bits: int) -> bytes:
+        """The content of one bytes value."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StatColumn:
+    """The values of one key for n events (or types); one name may use several kinds."""
+
+    kind: NDArray[np.uint8]
+    bits: NDArray[np.int64]
+    source: TextSource
+
+    @property
+    def is_present(self) -> NDArray[np.bool_]:
+        """[n] whether the key has a value, which may be 0."""
+        return self.kind != ABSENT
+
+    @property
+    def is_integer(self) -> NDArray[np.bool_]:
+        """[n] whether the value is a signed or unsigned integer."""
+        return (self.kind == INT64) | (self.kind == UINT64)
+
+    def integers(self, default: int = 0) -> NDArray[np.int64]:
+        """[n] the integers; the low 64 bits, so that int64 and uint64 spellings of an id agree."""
+        return np.where(self.is_integer, self.bits, np.int64(default))
+
+    def numbers(self, default: float = np.nan) -> NDArray[np.float64]:
+        """[n] integers and doubles as float64, `default` where the value is no number."""
+        out = np.full(self.kind.size, default)
+        double = self.kind == DOUBLE
+        out[double] = self.bits[double].view(np.float64)
+        signed = self.kind == INT64
+        out[signed] = self.bits[signed]
+        unsigned = self.kind == UINT64
+        out[unsigned] = self.bits[unsigned].view(np.uint64)
+        return out
+
+    def texts(self) -> NDArray[np.int32]:
+        """[n] ids into the space's strings, -1 where the value is no text."""
+        return self.source.text_ids(self.kind, self.bits)
+
+    def blob(self, row: int) -> bytes | None:
+        """The content of a bytes (or text) value, None where it is neither."""
+        if self.kind[row] not in (BYTES, TEXT):
+            return None
+        return self.source.bytes_at(int(self.bits[row]))

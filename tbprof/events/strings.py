@@ -1,0 +1,45 @@
+"""Every name of a space once; columns hold int32 ids into it."""
+
+import threading
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+NONE = -1
+
+
+class Strings:
+    """An append-only table of distinct texts, shared by the planes of a space and their threads."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._ids: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def __getitem__(self, index: int) -> str:
+        """The text of an id; "" for -1 (none)."""
+        return self._texts[index] if index >= 0 else ""
+
+    def take(self, ids: Iterable[int]) -> list[str]:
+        """The texts of `ids`, in their order."""
+        texts = self._texts
+        return [texts[index] if index >= 0 else "" for index in ids]
+
+    def intern(self, texts: Sequence[str]) -> NDArray[np.int32]:
+        """The ids [n] of `texts`, new texts appended."""
+        out = np.empty(len(texts), np.int32)
+        with self._lock:
+            ids = self._ids
+            known = self._texts
+            for row, text in enumerate(texts):
+                index = ids.get(text)
+                if index is None:
+                    index = len(known)
+                    ids[text] = index
+                    known.append(text)
+                out[row] = index
+        return out

@@ -1,0 +1,1 @@
+"""XPlane files as columns: the wire format, read lazily and never trusted."""

@@ -1,0 +1,49 @@
+"""Metadata ids to table rows: an open-addressing hash table that kernels probe per event."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.base.jit import kernel
+
+
+@kernel
+def _slot(key, mask):  # type: ignore[no-untyped-def]
+    return ((key ^ (key >> 32)) * 40503 + (key >> 16)) & mask
+
+
+@kernel
+def find_row(keys, rows, key):  # type: ignore[no-untyped-def]
+    """The row of `key`, or -1. `keys` and `rows` come from `build_lookup`."""
+    mask = keys.size - 1
+    slot = _slot(key & 0xFFFFFFFFFFF, mask)
+    while rows[slot] >= 0:
+        if keys[slot] == key:
+            return rows[slot]
+        slot = (slot + 1) & mask
+    return np.int32(-1)
+
+
+@kernel
+def _fill(keys, rows, ids):  # type: ignore[no-untyped-def]
+    mask = keys.size - 1
+    for row in range(ids.size):
+        key = np.int64(ids[row])
+        slot = _slot(key & 0xFFFFFFFFFFF, mask)
+        while rows[slot] >= 0 and keys[slot] != key:
+            slot = (slot + 1) & mask
+        keys[slot] = key
+        rows[slot] = row
+
+
+def build_lookup(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """(keys, rows) of a hash table from each id to its row, the last one where an id repeats.
+
+    Half full at most, so that a probe for an unknown id ends.
+    """
+    size = 8
+    while size < 2 * ids.size + 2:
+        size *= 2
+    keys = np.zeros(size, np.int64)
+    rows = np.full(size, -1, np.int32)
+    _fill(keys, rows, ids)
+    return keys, rows

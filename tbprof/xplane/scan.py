@@ -1,0 +1,67 @@
+"""The index of a message's fields, found by their length prefixes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.xplane.buffer import Buffer
+from tbprof.xplane.wire import index_fields
+
+_ENDED = 1
+_DAMAGED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """The fields of one message in wire order; a body is [begin, end), a scalar has begin -1."""
+
+    number: NDArray[np.int64]
+    begin: NDArray[np.int64]
+    end: NDArray[np.int64]
+    value: NDArray[np.int64]
+    stopped_at: int
+
+    def bodies(self, number: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(begins, ends) of the length-delimited fields `number`."""
+        rows = (self.number == number) & (self.begin >= 0)
+        return self.begin[rows], self.end[rows]
+
+    def scalar(self, number: int) -> int:
+        """The last value of the scalar field `number`, 0 where it is absent."""
+        rows = np.flatnonzero((self.number == number) & (self.begin < 0))
+        return int(self.value[rows[-1]]) if rows.size else 0
+
+
+def field_columns(
+    buffer: Buffer, begin: int, end: int
+) -> tuple[Field, int, tuple[int, int, int] | None]:
+    """The fields of the message in [begin, end), where it is damaged (-1: nowhere), what was cut.
+
+    The last is (field, begin, end) of a body that is longer than what is there, else None.
+    """
+    fields, state = _walk(buffer, begin, end, 0, 64)
+    if state[1] != _DAMAGED:
+        return fields, -1, None
+    cut = (int(state[2]), int(state[3]), end) if state[2] else None
+    return fields, int(state[0]), cut
+
+
+def read_header(buffer: Buffer, begin: int, end: int, stop_field: int) -> Field:
+    """The fields of a message before the first `stop_field`, which begins at `stopped_at`."""
+    fields, _ = _walk(buffer, begin, end, stop_field, 8)
+    return fields
+
+
+def _walk(
+    buffer: Buffer, begin: int, end: int, stop_field: int, size: int
+) -> tuple[Field, NDArray[np.int64]]:
+    state = np.array([begin, 0, 0, 0], np.int64)
+    parts: list[list[NDArray[np.int64]]] = []
+    while not state[1]:
+        columns = [np.empty(size, np.int64) for _ in range(4)]
+        rows = index_fields(buffer.bytes, state, end, stop_field, *columns)
+        parts.append([column[:rows] for column in columns])
+        size = min(size * 4, 1 << 20)
+    number, first, last, value = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Field(number, first, last, value, int(state[0])), state

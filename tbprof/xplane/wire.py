@@ -1,0 +1,136 @@
+"""Protobuf's wire format, bounds-checked: varints, field headers, skipping.
+
+Positions are byte offsets into the buffer; a position of -1 says "damaged here". Integers are
+int64, so that a kernel computes the same compiled and as plain Python: a 64-bit varint is read as
+two's complement. Source: protobuf.dev, "Encoding".
+"""
+
+import numpy as np
+
+from tbprof.base.jit import kernel
+
+VARINT = 0
+FIXED64 = 1
+LENGTH = 2
+FIXED32 = 5
+
+_SIGN = -(2**63)
+
+
+@kernel
+def read_varint(buf, pos, end):  # type: ignore[no-untyped-def]
+    """(value, next position) of the varint at `pos`; next is -1 where it is cut or over 10 bytes."""
+    if pos < end:
+        first = np.int64(buf[pos])
+        if first < 0x80:
+            return first, pos + 1
+    value = np.int64(0)
+    shift = 0
+    while pos < end and shift < 70:
+        byte = np.int64(buf[pos])
+        pos += 1
+        if shift < 63:
+            value |= (byte & 0x7F) << shift
+        elif byte & 1:
+            value += _SIGN
+        if byte < 0x80:
+            return value, pos
+        shift += 7
+    return np.int64(0), np.int64(-1)
+
+
+@kernel
+def read_length(buf, pos, end):  # type: ignore[no-untyped-def]
+    """(first, last) byte offsets of a length-delimited body at `pos`; first is -1 where damaged."""
+    length, body = read_varint(buf, pos, end)
+    if body < 0 or length < 0 or length > end - body:
+        return np.int64(-1), np.int64(-1)
+    return body, body + length
+
+
+@kernel
+def skip_value(buf, pos, end, wire_type):  # type: ignore[no-untyped-def]
+    """The position after a value of `wire_type` at `pos`; -1 where damaged or of no known type."""
+    if wire_type == VARINT:
+        _, after = read_varint(buf, pos, end)
+        return after
+    if wire_type == LENGTH:
+        _, after = read_length(buf, pos, end)
+        return after
+    if wire_type == FIXED64:
+        return pos + 8 if pos + 8 <= end else np.int64(-1)
+    if wire_type == FIXED32:
+        return pos + 4 if pos + 4 <= end else np.int64(-1)
+    return np.int64(-1)
+
+
+@kernel
+def read_fixed64(buf, pos):  # type: ignore[no-untyped-def]
+    """The 8 little-endian bytes at `pos` as int64; the caller has checked that they are there."""
+    value = np.int64(0)
+    for byte in range(7):
+        value |= np.int64(buf[pos + byte]) << (8 * byte)
+    high = np.int64(buf[pos + 7])
+    value |= (high & 0x7F) << 56
+    if high >= 0x80:
+        value += _SIGN
+    return value
+
+
+@kernel
+def index_fields(buf, state, end, stop_field, fields, begins, ends, values):  # type: ignore[no-untyped-def]
+    """Walks the fields of one message and returns how many rows it wrote.
+
+    `state[0]` is the position, moved on so that the walk can go on with emptied rows; `state[1]`
+    becomes 1 at the end, 2 at damage (the position stays on the damaged field), 3 where a field
+    numbered `stop_field` begins (left unread), and stays 0 when the rows are full. A
+    length-delimited row has its body in `begins` and `ends`; a scalar one its value in `values`
+    and `begins` = -1. Where a body's length runs past `end`, `state[2]` is its field and `state[3]`
+    its first byte, so that the part that is there can be read.
+    """
+    pos = state[0]
+    row = 0
+    while row < fields.size:
+        if pos >= end:
+            state[0] = pos
+            state[1] = 1
+            return row
+        tag, value_at = read_varint(buf, pos, end)
+        field = tag >> 3
+        wire_type = tag & 7
+        if value_at < 0 or field <= 0 or field > 536870911:
+            state[0] = pos
+            state[1] = 2
+            return row
+        if field == stop_field:
+            state[0] = pos
+            state[1] = 3
+            return row
+        fields[row] = field
+        begins[row] = -1
+        ends[row] = -1
+        values[row] = 0
+        after = np.int64(-1)
+        if wire_type == VARINT:
+            values[row], after = read_varint(buf, value_at, end)
+        elif wire_type == LENGTH:
+            begins[row], after = read_length(buf, value_at, end)
+            ends[row] = after
+        elif wire_type == FIXED64 and value_at + 8 <= end:
+            values[row] = read_fixed64(buf, value_at)
+            after = value_at + 8
+        elif wire_type == FIXED32 and value_at + 4 <= end:
+            after = value_at + 4
+        if after < 0:
+            state[0] = pos
+            state[1] = 2
+            if wire_type == LENGTH:
+                length, body = read_varint(buf, value_at, end)
+                if body >= 0 and length > 0:
+                    state[2] = field
+                    state[3] = body
+            return row
+        pos = after
+        row += 1
+    state[0] = pos
+    return row
