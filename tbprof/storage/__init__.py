@@ -1,0 +1,1 @@
+"""Where traces come from and where results are kept: discovery, opening, caching."""

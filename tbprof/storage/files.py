@@ -1,0 +1,232 @@
+"""Opens trace files: whatever their storage and compression, readers get a local, plain file."""
+
+import contextlib
+import hashlib
+import os
+import tempfile
+import threading
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from tbprof.base.errors import Notice, TbprofError, Unreachable, Unsupported
+from tbprof.storage.filesystems import file_system, is_remote
+from tbprof.storage.results import ENVIRONMENT, ResultStore
+from tbprof.storage.runs import TraceFile, reason, text
+
+INFLATED_LIMIT = 64 << 30
+_CHUNK = 1 << 18
+_GZIP_MAGIC = b"\x1f\x8b"
+_NO_SPACE_HINT = f"free some space, or point {ENVIRONMENT} at a larger disk"
+
+
+@dataclass(frozen=True, slots=True)
+class LocalTrace(os.PathLike[str]):
+    """A local file of plain trace bytes, usable as a path, and what was lost in getting it."""
+
+    path: str
+    warnings: tuple[Notice, ...] = ()
+
+    def __fspath__(self) -> str:
+        return self.path
+
+    def __str__(self) -> str:
+        return self.path
+
+
+def fingerprint(file: TraceFile) -> str:
+    """A short text that changes whenever the file does: its place, size, time and version."""
+    facts = (file.url, str(file.bytes), str(file.modified_ns), file.version, file.compression)
+    joined = "\0".join(facts).encode("utf-8", "surrogateescape")
+    return hashlib.blake2b(joined, digest_size=16).hexdigest()
+
+
+@contextmanager
+def opened(
+    file: TraceFile, store: ResultStore | None = None, *, inflated_limit: int = INFLATED_LIMIT
+) -> Iterator[LocalTrace]:
+    """The file's plain bytes as a local path, valid inside the block.
+
+    A plain local file is itself the answer. Others are copied into `store` (without one: into a
+    temporary file), inflated, and found there the next time. Of a damaged gzip stream what
+    could be inflated is kept, with a warning. Raises Unreachable, or Unsupported above
+    `inflated_limit` bytes.
+    """
+    if not is_remote(file.url) and not _is_gzip(file):
+        yield LocalTrace(file.url)
+        return
+    if store is not None:
+        name = f"trace\0{fingerprint(file)}"
+        whole, part = store.path(name, ".xplane.pb"), store.path(name, ".part.xplane.pb")
+        with _lock_of(whole), store.using(whole), store.using(part):
+            found = _spooled(file, store, whole, part, inflated_limit)
+        if found is not None:
+            with store.using(Path(found.path)):
+                yield found
+            return
+    with _temporary(file, inflated_limit) as found:
+        yield found
+
+
+def _is_gzip(file: TraceFile) -> bool:
+    """Whether the local file is gzip, by its bytes: its name may promise either wrongly."""
+    try:
+        with Path(file.url).open("rb") as opened_file:
+            return opened_file.read(2) == _GZIP_MAGIC
+    except OSError as err:
+        raise _unreadable(file, err) from err
+
+
+def _spooled(
+    file: TraceFile, store: ResultStore, whole: Path, part: Path, limit: int
+) -> LocalTrace | None:
+    """The copy in the store, made where it is missing; None where the store cannot be written."""
+    if whole.exists():
+        return LocalTrace(str(whole))
+    if part.exists():
+        return LocalTrace(str(part), _damage_notice(file, part.stat().st_size))
+    try:
+        with store.writing(whole) as target:
+            is_whole = _copy(file, target, limit)
+            size = target.tell()
+        if not is_whole:
+            whole.replace(part)
+            return LocalTrace(str(part), _damage_notice(file, size))
+    except OSError:
+        return None
+    return LocalTrace(str(whole))
+
+
+@contextmanager
+def _temporary(file: TraceFile, limit: int) -> Iterator[LocalTrace]:
+    with tempfile.TemporaryDirectory(prefix="tbprof-", ignore_cleanup_errors=True) as directory:
+        path = Path(directory) / "trace.xplane.pb"
+        try:
+            with path.open("wb") as target:
+                is_whole = _copy(file, target, limit)
+                size = target.tell()
+        except OSError as err:
+            raise Unreachable(
+                f"{text(file.url)} cannot be copied to {directory}: {reason(err)}", _NO_SPACE_HINT
+            ) from err
+        yield LocalTrace(str(path), () if is_whole else _damage_notice(file, size))
+
+
+def _copy(file: TraceFile, target: BinaryIO, limit: int) -> bool:
+    """Writes the plain bytes; False where the gzip stream is damaged and the rest is lost.
+
+    Raises OSError for the target alone; what the source raises becomes Unreachable.
+    """
+    chunks = _chunks(file)
+    first = next(chunks, b"")
+    while len(first) < 2 and (more := next(chunks, b"")):
+        first += more
+    is_whole = True
+    written = 0
+    # By its bytes, as storages may inflate on the way (GCS does, for Content-Encoding: gzip).
+    pieces = _inflated(first, chunks) if first.startswith(_GZIP_MAGIC) else _plain(first, chunks)
+    for piece in pieces:
+        if piece is None:
+            is_whole = False
+            break
+        written += len(piece)
+        if written > limit:
+            raise Unsupported(
+                f"{text(file.url)} inflates to more than {limit:,} bytes",
+                "inflate it with gzip -d and open the plain file",
+            )
+        target.write(piece)
+    return is_whole
+
+
+def _chunks(file: TraceFile) -> Iterator[bytes]:
+    try:
+        files, url = file_system(file.url)
+        with files.read(url) as source:
+            while chunk := source.read(_CHUNK):
+                yield chunk
+    except OSError as err:
+        raise _unreadable(file, err) from err
+    except TbprofError:
+        raise
+    except Exception as err:  # a backend's own; they share no base class
+        raise Unreachable(
+            f"{text(file.url)} broke off: {type(err).__name__}: {err}", "try again"
+        ) from err
+
+
+def _plain(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes | None]:
+    yield first
+    yield from chunks
+
+
+def _inflated(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes | None]:
+    """The bytes of one or more gzip members; a final None says that the stream is damaged.
+
+    Zeros after the last member are padding (RFC 1952 leaves room for it, and tapes did it).
+    """
+    inflator = zlib.decompressobj(wbits=31)
+    is_started = False
+    pending = first
+    while True:
+        while pending:
+            if inflator.eof:
+                pending = pending.lstrip(b"\0")
+                if not pending:
+                    break
+                inflator, is_started = zlib.decompressobj(wbits=31), False
+            before = inflator.copy()
+            try:
+                piece = inflator.decompress(pending, 16 * _CHUNK)
+            except zlib.error:
+                yield _until_damage(before, pending)
+                yield None
+                return
+            is_started = True
+            pending = inflator.unused_data if inflator.eof else inflator.unconsumed_tail
+            yield piece
+        pending = next(chunks, b"")
+        if not pending:
+            break
+    if is_started and not inflator.eof:
+        yield inflator.flush()
+        yield None
+
+
+def _until_damage(inflator: "zlib._Decompress", data: bytes) -> bytes:
+    """What can be inflated of `data`, byte by byte: one call that fails gives nothing."""
+    pieces: list[bytes] = []
+    with contextlib.suppress(zlib.error):
+        pieces.extend(inflator.decompress(bytes((byte,))) for byte in data)
+    return b"".join(pieces)
+
+
+def _damage_notice(file: TraceFile, size: int) -> tuple[Notice, ...]:
+    return (
+        Notice(
+            "gzip_damaged",
+            f"{text(file.url)} is a damaged gzip file: {size:,} bytes could be inflated, and what "
+            "follows is lost",
+            file.host,
+            "copy the trace again from where it was captured",
+        ),
+    )
+
+
+def _unreadable(file: TraceFile, err: OSError) -> Unreachable:
+    return Unreachable(
+        f"{text(file.url)} cannot be read: {reason(err)}", "reload the list of runs and try again"
+    )
+
+
+_locks: dict[Path, threading.Lock] = {}
+_locks_lock = threading.Lock()
+
+
+def _lock_of(path: Path) -> threading.Lock:
+    """One lock per spooled file, so that two requests do not inflate the same trace twice."""
+    with _locks_lock:
+        return _locks.setdefault(path, threading.Lock())

@@ -1,0 +1,202 @@
+"""Keeps computed arrays between requests and processes, in the user's cache directory.
+
+Every file is written beside its place and moved there in one step, so a reader sees all of it or
+nothing, and two processes may share a directory. The least recently used files go first when the
+directory outgrows its limit. No pickles: a cache file can hold numbers and text, never code.
+"""
+
+import contextlib
+import hashlib
+import io
+import logging
+import os
+import tempfile
+import threading
+import time
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+logger = logging.getLogger(__name__)
+
+MAX_BYTES = 2 << 30
+ENVIRONMENT = "TBPROF_CACHE_DIR"
+_RECOUNT_S = 30.0  # others may have written since
+_ABANDONED_S = 3600.0  # a temporary file this old belongs to a process that died
+# What a damaged or foreign file makes zipfile and numpy raise; OverflowError and MemoryError come
+# from shapes that no array has, SyntaxError from the header, which numpy parses as a literal.
+_DAMAGE = (
+    ValueError, KeyError, EOFError, SyntaxError, TypeError, OverflowError, MemoryError,
+    NotImplementedError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
+
+
+def default_directory() -> Path:
+    """`TBPROF_CACHE_DIR`, or the user's cache directory by the platform's rules."""
+    chosen = os.environ.get(ENVIRONMENT)
+    if chosen:
+        return Path(chosen).expanduser()
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("tbprof", appauthor=False))
+
+
+class ResultStore:
+    """Named sets of arrays on disk, at most `max_bytes` in all (2 GiB).
+
+    Where the directory cannot be written the store stays empty, and says so in the log once:
+    caching never makes a request fail.
+    """
+
+    def __init__(self, directory: Path | None = None, max_bytes: int = MAX_BYTES) -> None:
+        self.directory = default_directory() if directory is None else Path(directory)
+        self.max_bytes = max_bytes
+        self._lock = threading.Lock()
+        self._bytes = 0  # in the directory, as last counted plus what was written since
+        self._counted_at: float | None = None
+        self._in_use: dict[Path, int] = {}
+        self._is_failing = False
+
+    def get(self, key: str) -> dict[str, NDArray[Any]] | None:
+        """The arrays stored under `key`; None where there are none, or damaged ones."""
+        path = self.path(key, ".npz")
+        try:
+            with zipfile.ZipFile(path) as archive:
+                arrays = {
+                    name.removesuffix(".npy"): np.lib.format.read_array(
+                        io.BytesIO(archive.read(name)), allow_pickle=False
+                    )
+                    for name in archive.namelist()
+                }
+        except OSError:
+            return None
+        except _DAMAGE as err:
+            logger.info("Dropping a damaged cache entry, %s: %s", path, err)
+            _remove(path)
+            return None
+        self.touch(path)
+        return arrays
+
+    def put(self, key: str, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Stores the arrays under `key`. Raises ValueError for arrays of Python objects."""
+        for name, array in arrays.items():
+            if array.dtype.hasobject:
+                raise ValueError(f"array {name!r} holds Python objects, which are not stored")
+        size = sum(array.nbytes for array in arrays.values())
+        if size > self.max_bytes:
+            return
+        try:
+            # Stored, not deflated: reading is what has to be fast.
+            with (
+                self.writing(self.path(key, ".npz")) as file,
+                zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive,
+            ):
+                for name, array in arrays.items():
+                    with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                        np.lib.format.write_array(member, array, allow_pickle=False)
+        except OSError as err:
+            self._failed(err)
+
+    def path(self, key: str, suffix: str) -> Path:
+        """Where the file for `key` lies; keys of any length and alphabet are fine."""
+        digest = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
+        return self.directory / f"{digest}{suffix}"
+
+    @contextmanager
+    def writing(self, path: Path) -> Iterator[BinaryIO]:
+        """A file that becomes `path` when the block ends without an error. Raises OSError."""
+        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(".tmp", "", self.directory)  # mode 0600
+        temporary = Path(name)
+        try:
+            with os.fdopen(descriptor, "w+b") as file:
+                yield file
+                size = file.seek(0, os.SEEK_END)
+            temporary.replace(path)
+        except BaseException:
+            _remove(temporary)
+            raise
+        self._grew(path, size)
+
+    @contextmanager
+    def using(self, path: Path) -> Iterator[None]:
+        """Keeps this process from evicting `path` inside the block."""
+        with self._lock:
+            self._in_use[path] = self._in_use.get(path, 0) + 1
+        try:
+            self.touch(path)
+            yield
+        finally:
+            with self._lock:
+                self._in_use[path] -= 1
+                if not self._in_use[path]:
+                    del self._in_use[path]
+
+    def touch(self, path: Path) -> None:
+        """Marks the file as just used, for the order of eviction."""
+        with contextlib.suppress(OSError):  # read-only, or just evicted by another process
+            os.utime(path)
+
+    def _grew(self, path: Path, size: int) -> None:
+        with self._lock:
+            self._bytes += size
+            now = time.monotonic()
+            is_counted = self._counted_at is not None and now - self._counted_at < _RECOUNT_S
+            if is_counted and self._bytes <= self.max_bytes:
+                return
+            self._counted_at = now
+            self._bytes = self._evict({*self._in_use, path})
+
+    def _evict(self, kept: set[Path]) -> int:
+        """Removes the least recently used files above the limit; the bytes that remain."""
+        found: list[tuple[float, int, Path]] = []
+        try:
+            with os.scandir(self.directory) as entries:
+                for entry in entries:
+                    if not entry.name.endswith((".npz", ".pb", ".tmp")):
+                        continue  # not ours
+                    try:
+                        facts = entry.stat(follow_symlinks=False)
+                    except OSError:
+                        continue  # another process was faster
+                    path = Path(entry.path)
+                    if not entry.name.endswith(".tmp"):
+                        found.append((facts.st_mtime, facts.st_size, path))
+                    elif time.time() - facts.st_mtime > _ABANDONED_S:
+                        _remove(path)
+        except OSError as err:
+            logger.debug("The cache directory cannot be listed: %s", err)
+            return 0
+        total = sum(size for _, size, _ in found)
+        # A little below the limit, so that not every write evicts.
+        goal = self.max_bytes if total <= self.max_bytes else self.max_bytes * 9 // 10
+        for _, size, path in sorted(found):
+            if total <= goal:
+                break
+            if path not in kept and _remove(path):
+                total -= size
+        return total
+
+    def _failed(self, err: OSError) -> None:
+        with self._lock:
+            is_first, self._is_failing = not self._is_failing, True
+        if is_first:
+            logger.warning(
+                "The cache directory %s cannot be written (%s); results are computed anew each "
+                "time. Set %s to a directory that can.",
+                self.directory, err, ENVIRONMENT,
+            )  # fmt: skip
+
+
+def _remove(path: Path) -> bool:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:
+        return False  # Windows keeps open files
+    return True

@@ -1,0 +1,220 @@
+"""Finds the runs below a location: every `plugins/profile` directory's subdirectories."""
+
+import itertools
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from tbprof.base.errors import TbprofError, Unreachable
+from tbprof.storage.filesystems import FileSystem, Listed, file_system
+from tbprof.storage.runs import (
+    Ignored,
+    Run,
+    TraceFile,
+    looks_like_profile,
+    named_trace,
+    reason,
+    run_of,
+    text,
+)
+
+PROFILE_DIRECTORY = ("plugins", "profile")
+# Nobody keeps profiles there, and they are large.
+PRUNED = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules"})
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Where a scan stops. 100,000 local directories take about two seconds to walk."""
+
+    directories: int = 200_000
+    seconds: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A directory to be listed: its URL and its path below the location as components."""
+
+    url: str
+    parts: tuple[str, ...] = ()
+
+
+@dataclass
+class Scan:
+    """One walk over the locations; iterating yields each run and each ignored path once.
+
+    Real directories come first, in breadth, and what leads to profiles before its siblings;
+    linked directories come last, so that they cannot use up the budget of the others. A directory
+    that is reached by two names is listed under both, a link that leads back to a directory on its
+    own path under none.
+    """
+
+    locations: Sequence[str]
+    budget: Budget = field(default_factory=Budget)
+    directories: int = 0
+    files: int = 0
+    stopped: str | None = None
+    unreachable: Unreachable | None = None
+    _names: set[str] = field(default_factory=set)
+    _deadline: float = 0.0
+
+    def __iter__(self) -> Iterator[Run | Ignored]:
+        self._deadline = time.monotonic() + self.budget.seconds
+        pointed_at: dict[str, list[TraceFile]] = {}  # by the URL of their directory
+        for location in self.locations:
+            for found in self._at(location):
+                if isinstance(found, TraceFile):
+                    pointed_at.setdefault(found.url[: -len(_basename(found.url))], []).append(found)
+                else:
+                    yield found
+        for url, traces in pointed_at.items():
+            yield from self._run_of_files(url, traces)
+
+    def _at(self, location: str) -> Iterator[Run | Ignored | TraceFile]:
+        try:
+            files, url = file_system(location)
+            is_directory, stat = files.stat(url)
+        except Unreachable as err:
+            self.unreachable = err
+            yield Ignored(text(location), err.message)
+        except OSError as err:
+            yield Ignored(text(location), reason(err))
+        except ValueError as err:  # a NUL in the name
+            yield Ignored(text(location), str(err))
+        else:
+            if is_directory:
+                yield from self._below(files, url)
+            else:
+                yield named_trace(files, url, stat)
+
+    def _run_of_files(self, url: str, traces: list[TraceFile]) -> Iterator[Run | Ignored]:
+        by_host = {trace.host: trace for trace in reversed(traces)}
+        hosts = tuple(by_host[host] for host in sorted(by_host))
+        yield Run(self._name(url), url, hosts, is_whole=False)
+        for trace in traces:
+            kept = by_host[trace.host]
+            if kept.url != trace.url:
+                yield Ignored(text(trace.url), f"the host is read from {text(kept.url)}")
+
+    def _below(self, files: FileSystem, root: str) -> Iterator[Run | Ignored]:
+        waiting = deque([_Place(root)])
+        linked: deque[_Place] = deque()
+        while waiting or linked:
+            queue = waiting or linked
+            batch = [queue.popleft() for _ in range(min(files.parallel, len(queue)))]
+            batch = batch[: max(0, self.budget.directories - self.directories)]
+            if not batch:
+                self.stopped = f"after {self.budget.directories:,} directories"
+            elif time.monotonic() > self._deadline:
+                self.stopped = f"after {self.budget.seconds:g} seconds"
+            if self.stopped:
+                return
+            listings = files.listings([place.url for place in batch])
+            for place, listing in zip(batch, listings, strict=True):
+                self.directories += 1
+                if isinstance(listing, (OSError, TbprofError)):
+                    if isinstance(listing, Unreachable) and not place.parts:
+                        self.unreachable = listing
+                    yield from self._unlisted(files, root, place, listing)
+                    continue
+                directories, profiles = self._split(listing)
+                yield from self._runs_at(files, root, place, profiles)
+                is_profile_directory = _is_profile_directory(files, root, place)
+                # Those that lead to profiles are walked first, the others in breadth.
+                ahead: list[_Place] = []
+                for entry in directories:
+                    below = _Place(
+                        files.join(place.url, entry.name), (*place.parts, text(entry.name))
+                    )
+                    if entry.is_link:
+                        if not files.is_loop(root, below.url):
+                            linked.append(below)
+                    elif is_profile_directory or entry.name in PROFILE_DIRECTORY:
+                        ahead.append(below)
+                    else:
+                        waiting.append(below)
+                waiting.extendleft(reversed(ahead))
+
+    def _split(self, listing: Iterator[Listed]) -> tuple[list[Listed], list[Listed]]:
+        """(directories to walk, entries that look like profiles), each ordered by name."""
+        directories: list[Listed] = []
+        profiles: list[Listed] = []
+        try:
+            for position, entry in enumerate(listing):
+                if position % 4096 == 4095 and time.monotonic() > self._deadline:
+                    self.stopped = f"after {self.budget.seconds:g} seconds"
+                    break
+                if looks_like_profile(entry.name):
+                    profiles.append(entry)
+                if entry.is_directory:
+                    if entry.name not in PRUNED:
+                        directories.append(entry)
+                else:
+                    self.files += 1
+        except OSError:
+            pass  # it vanished while it was read; what was seen until then counts
+        directories.sort(key=lambda entry: entry.name)
+        return directories, profiles
+
+    def _runs_at(
+        self, files: FileSystem, root: str, place: _Place, profiles: list[Listed]
+    ) -> Iterator[Run | Ignored]:
+        """The run that the directory at `place` is, or its profiles as ignored if it is none."""
+        name = self._run_name(files, root, place, profiles)
+        if name is not None:
+            run = run_of(files, name, place.url, profiles)
+            self._names.add(name)
+            yield from run.ignored
+            yield run
+            return
+        for entry in profiles:
+            if not entry.is_directory:
+                yield Ignored(
+                    text(files.join(place.url, entry.name)),
+                    "is in no run directory, <logdir>/plugins/profile/<run>/; "
+                    "point tbprof at its own directory to read it",
+                )
+
+    def _run_name(
+        self, files: FileSystem, root: str, place: _Place, profiles: list[Listed]
+    ) -> str | None:
+        """The name of the run at `place`; None where it is not a run directory."""
+        if not place.parts:
+            has_traces = any(not entry.is_directory for entry in profiles)
+            in_place = files.tail(root)[:-1][-2:] == PROFILE_DIRECTORY
+            return self._name(root) if has_traces or in_place else None
+        above = (*files.tail(root), *place.parts[:-1])[-2:]
+        if above != PROFILE_DIRECTORY:
+            return None
+        name = "/".join((*place.parts[:-3], place.parts[-1]))
+        return name if name not in self._names else self._name(place.url)
+
+    def _unlisted(
+        self, files: FileSystem, root: str, place: _Place, err: OSError | TbprofError
+    ) -> Iterator[Run | Ignored]:
+        """A directory that cannot be listed: a run directory stays listed, without files."""
+        if isinstance(err, FileNotFoundError) and place.parts:
+            return  # it was there when its parent was listed, and is gone since
+        yield Ignored(text(place.url), reason(err))
+        name = self._run_name(files, root, place, [])
+        if name is not None:
+            self._names.add(name)
+            yield Run(name, place.url, ())
+
+    def _name(self, url: str) -> str:
+        """The shortest tail of `url` that names no other run."""
+        parts = [text(part) for part in url.replace("\\", "/").split("/") if part] or ["run"]
+        tails = ("/".join(parts[-count:]) for count in range(1, len(parts) + 1))
+        numbered = (f"{parts[-1]} ({count})" for count in itertools.count(2))
+        name = next(tail for tail in itertools.chain(tails, numbered) if tail not in self._names)
+        self._names.add(name)
+        return name
+
+
+def _is_profile_directory(files: FileSystem, root: str, place: _Place) -> bool:
+    return (*files.tail(root), *place.parts)[-2:] == PROFILE_DIRECTORY
+
+
+def _basename(url: str) -> str:
+    return url.replace("\\", "/").rpartition("/")[2]

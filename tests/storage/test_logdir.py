@@ -1,0 +1,397 @@
+"""Discovery of runs and hosts."""
+
+import json
+import os
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import fsspec
+import pytest
+
+from tbprof.base.errors import RunNotFound, Unreachable
+from tbprof.storage.logdir import Logdir
+from tbprof.storage.scan import Budget
+
+as_root = hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+def make(root: Path, *names: str) -> Path:
+    for name in names:
+        path = root / name
+        if name.endswith("/"):
+            path.mkdir(parents=True, exist_ok=True)
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(b"\n\0")
+    return root
+
+
+def runs(location, **kwargs) -> dict[str, list[str]]:
+    found = Logdir(location, **kwargs).runs()
+    return {name: [file.host for file in run.files] for name, run in found.items()}
+
+
+def ignored(logdir: Logdir) -> dict[str, str]:
+    logdir.runs()
+    return {Path(entry.path).name: entry.reason for entry in logdir.report().ignored}
+
+
+def test_finds_runs_at_the_root_and_at_any_depth_newest_first(tmp_path):
+    make(
+        tmp_path,
+        "plugins/profile/2024_01_01/h0.xplane.pb",
+        "plugins/profile/2024_01_02/h0.xplane.pb",
+        "train/plugins/profile/r1/h0.xplane.pb",
+        "deep/a/b/plugins/profile/r3/h1.xplane.pb",
+        "deep/a/b/plugins/profile/r3/h0.xplane.pb",
+        "train/events.out.tfevents.1",
+    )
+    assert list(runs(str(tmp_path)).items()) == [
+        ("train/r1", ["h0"]),
+        ("deep/a/b/r3", ["h0", "h1"]),
+        ("2024_01_02", ["h0"]),
+        ("2024_01_01", ["h0"]),
+    ]
+
+
+def test_lists_empty_runs(tmp_path):
+    make(tmp_path, "plugins/profile/empty/")
+    assert runs(str(tmp_path)) == {"empty": []}
+
+
+def test_host_is_the_file_name_without_its_ending(tmp_path):
+    make(
+        tmp_path / "plugins/profile/r",
+        "worker.eu-1.example.com.xplane.pb",
+        "10.0.0.1_8470.xplane.pb",
+        "packed.xplane.pb.gz",
+        "größe 日本.xplane.pb",
+    )
+    logdir = Logdir(str(tmp_path))
+    files = logdir.run("r").files
+    assert [(file.host, file.compression) for file in files] == [
+        ("10.0.0.1_8470", ""),
+        ("größe 日本", ""),
+        ("packed", "gz"),
+        ("worker.eu-1.example.com", ""),
+    ]
+    assert all(file.bytes == 2 and file.modified_ns > 0 for file in files)
+
+
+def test_other_tools_files_are_no_hosts(tmp_path):
+    make(
+        tmp_path / "plugins/profile/r",
+        "h.xplane.pb",
+        ".cached_tools.json",
+        "cache_version.txt",
+        "ALL_HOSTS.op_stats_v2.pb",
+        "h.op_stats_v2.pb",
+        "h.op_stats.pb",
+        "h.SSTABLE",
+        "h.metadata.SSTABLE",
+        "h.trie.SSTABLE",
+        "h.dcn_collective_stats.pb",
+        "h.smart_suggestion.pb",
+        "jit_f.hlo_proto.pb",
+        "NO_MODULE.hlo_proto.pb",
+        "h.trace.json.gz",
+        "overview_page.pb",
+        "perfetto_trace.json.gz",
+    )
+    logdir = Logdir(str(tmp_path))
+    assert [file.host for file in logdir.run("r").files] == ["h"]
+    assert ignored(logdir) == {}
+
+
+def test_files_that_look_like_profiles_are_reported_with_the_reason(tmp_path):
+    make(
+        tmp_path,
+        "plugins/profile/r/xplane.pb",
+        "plugins/profile/r/.xplane.pb",
+        "plugins/profile/r/.xplane.pb.gz",
+        "plugins/profile/r/h.xplane.riegeli",
+        "plugins/profile/r/folder.xplane.pb/",
+        "plugins/profile/r/ALL_HOSTS.xplane.pb",
+        "plugins/profile/loose.xplane.pb",
+        "elsewhere/stray.xplane.pb",
+    )
+    logdir = Logdir(str(tmp_path))
+    assert logdir.run("r").files == ()
+    reasons = ignored(logdir)
+    assert set(reasons) == {
+        "xplane.pb", ".xplane.pb", ".xplane.pb.gz", "h.xplane.riegeli", "folder.xplane.pb",
+        "ALL_HOSTS.xplane.pb", "loose.xplane.pb", "stray.xplane.pb",
+    }  # fmt: skip
+    assert "host name" in reasons["xplane.pb"]
+    assert "riegeli" in reasons["h.xplane.riegeli"]
+    assert "directory" in reasons["folder.xplane.pb"]
+    assert "run directory" in reasons["stray.xplane.pb"]
+
+
+def test_plain_file_wins_over_the_compressed_one_of_the_same_host(tmp_path):
+    make(tmp_path / "plugins/profile/r", "h.xplane.pb", "h.xplane.pb.gz")
+    logdir = Logdir(str(tmp_path))
+    assert [file.compression for file in logdir.run("r").files] == [""]
+    assert list(ignored(logdir)) == ["h.xplane.pb.gz"]
+
+
+@pytest.mark.parametrize(
+    ("location", "expected"),
+    [
+        ("plugins/profile/r1", {"r1": ["h"]}),
+        ("plugins/profile", {"r1": ["h"], "r0": []}),
+        ("plugins", {"r1": ["h"], "r0": []}),
+        ("plugins/profile/r0", {"r0": []}),
+        ("other", {"other": ["x"]}),
+        ("plugins/profile/r1/h.xplane.pb", {"r1": ["h"]}),
+        ("named/anything.pb", {"named": ["anything"]}),
+        ("named/xplane.pb", {"named": ["xplane"]}),
+        ("named/notes.txt", {}),
+        ("missing", {}),
+    ],
+)
+def test_accepts_run_directories_profile_directories_and_files(tmp_path, location, expected):
+    make(
+        tmp_path,
+        "plugins/profile/r1/h.xplane.pb",
+        "plugins/profile/r0/",
+        "other/x.xplane.pb",
+        "named/anything.pb",
+        "named/xplane.pb",
+        "named/notes.txt",
+    )
+    logdir = Logdir(str(tmp_path / location))
+    assert runs(str(tmp_path / location)) == expected
+    if not expected:
+        assert len(ignored(logdir)) == 1
+
+
+def test_several_files_make_one_run_per_directory(tmp_path):
+    make(tmp_path, "x/r/a.xplane.pb", "x/r/b.xplane.pb.gz", "x/r/unasked.xplane.pb", "y/r/a.pb")
+    names = ["x/r/b.xplane.pb.gz", "x/r/a.xplane.pb", "y/r/a.pb"]
+    logdir = Logdir([str(tmp_path / name) for name in names])
+    assert {n: [f.host for f in r.files] for n, r in logdir.runs().items()} == {
+        "r": ["a", "b"],
+        "y/r": ["a"],
+    }
+    (tmp_path / "x/r/a.xplane.pb").write_bytes(b"longer")
+    assert [file.bytes for file in logdir.run("r").files] == [6, 2]
+
+
+@pytest.mark.parametrize("location", ["", [], ["", ""]])
+def test_without_a_location_there_is_nothing_and_no_error(location):
+    logdir = Logdir(location)
+    assert not logdir.is_active()
+    assert logdir.runs() == {}
+    assert logdir.report().logdir == ""
+    assert not logdir.report().scanning
+
+
+@pytest.mark.parametrize("location", ["a:/x,b:/y", "/no/such/place", "nul\0byte"])
+def test_location_that_is_no_directory_stays_inactive(location):
+    logdir = Logdir(location)
+    assert logdir.runs() == {}
+    assert not logdir.is_active()
+    assert len(logdir.report().ignored) == 1
+
+
+def test_run_is_looked_up_and_never_joined_to_a_path(tmp_path):
+    make(tmp_path, "log/plugins/profile/r/h.xplane.pb", "log/plugins/profile/secret.txt")
+    make(tmp_path, "outside/h.xplane.pb")
+    logdir = Logdir(str(tmp_path / "log"))
+    for name in ("../../../outside", "", ".", "r/", "/etc", "r\0", "r/../r"):
+        with pytest.raises(RunNotFound) as raised:
+            logdir.run(name)
+        assert "outside/" not in raised.value.hint
+    assert logdir.run("r").name == "r"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows forbids such names")
+def test_hostile_names_are_data(tmp_path):
+    names = ["<script>alert(1)<", "a\nb", "..x", "%2e%2e", "'\"", "−ünï", "x" * 200, "a,b"]
+    make(tmp_path, *(f"plugins/profile/{name}/{name}.xplane.pb" for name in names))
+    assert runs(str(tmp_path)) == {name: [name] for name in names}
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="names are UTF-8 there")
+def test_names_that_are_not_utf8_can_be_shown_and_opened(tmp_path):
+    directory = tmp_path / "plugins/profile" / os.fsdecode(b"r\xff")
+    directory.mkdir(parents=True)
+    (directory / os.fsdecode(b"h\xfe.xplane.pb")).write_bytes(b"12")
+    logdir = Logdir(str(tmp_path))
+    (run,) = logdir.runs().values()
+    json.dumps([run.name, run.files[0].host], ensure_ascii=False).encode()
+    assert Path(logdir.run(run.name).files[0].url).read_bytes() == b"12"
+
+
+def test_new_runs_and_hosts_show_up(tmp_path):
+    make(tmp_path, "plugins/profile/r1/h0.xplane.pb")
+    logdir = Logdir(str(tmp_path))
+    assert list(logdir.runs()) == ["r1"]
+    make(tmp_path, "plugins/profile/r1/h1.xplane.pb", "plugins/profile/r2/h0.xplane.pb")
+    assert [file.host for file in logdir.run("r1").files] == ["h0", "h1"]
+    wait_until(lambda: list(logdir.runs()) == ["r2", "r1"])
+
+
+def test_run_is_seen_as_it_is_now(tmp_path):
+    make(tmp_path, "plugins/profile/r/h.xplane.pb")
+    logdir = Logdir(str(tmp_path))
+    before = logdir.run("r").files[0]
+    (tmp_path / "plugins/profile/r/h.xplane.pb").write_bytes(b"more bytes")
+    after = logdir.run("r").files[0]
+    assert (before.bytes, after.bytes) == (2, 10)
+    assert before.modified_ns != after.modified_ns
+
+
+def test_activity_never_waits_and_turns_on_when_a_run_appears(tmp_path):
+    logdir = Logdir(str(tmp_path))
+    started = time.perf_counter()
+    assert logdir.is_active() is False
+    assert time.perf_counter() - started < 0.1
+    make(tmp_path, "plugins/profile/r/h.xplane.pb")
+    wait_until(logdir.is_active)
+
+
+def test_vanished_directories_are_no_errors(tmp_path):
+    make(tmp_path, "plugins/profile/r/h.xplane.pb")
+    logdir = Logdir(str(tmp_path))
+    assert list(logdir.runs()) == ["r"]
+    (tmp_path / "plugins/profile/r/h.xplane.pb").unlink()
+    (tmp_path / "plugins/profile/r").rmdir()
+    assert logdir.run("r").name == "r"
+    wait_until(lambda: not logdir.runs())
+
+
+@pytest.mark.skipif(as_root or sys.platform == "win32", reason="root may read everything")
+def test_unreadable_directories_are_reported(tmp_path):
+    make(tmp_path, "plugins/profile/open/h.xplane.pb", "plugins/profile/shut/h.xplane.pb")
+    shut = tmp_path / "plugins/profile/shut"
+    shut.chmod(0)
+    try:
+        logdir = Logdir(str(tmp_path))
+        assert set(logdir.runs()) == {"open", "shut"}
+        assert "permission" in ignored(logdir)["shut"]
+    finally:
+        shut.chmod(0o700)
+
+
+def test_nothing_is_written_into_the_logdir(tmp_path):
+    make(tmp_path, "plugins/profile/r/h.xplane.pb", "a/b/")
+    before = sorted((str(p), p.stat().st_mtime_ns) for p in [tmp_path, *tmp_path.rglob("*")])
+    logdir = Logdir(str(tmp_path))
+    logdir.run("r")
+    logdir.report()
+    assert (
+        sorted((str(p), p.stat().st_mtime_ns) for p in [tmp_path, *tmp_path.rglob("*")]) == before
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
+def test_link_loops_end(tmp_path):
+    make(tmp_path, "a/plugins/profile/r/h.xplane.pb", "b/")
+    (tmp_path / "a/up").symlink_to(tmp_path)
+    (tmp_path / "a/to_b").symlink_to(tmp_path / "b")
+    (tmp_path / "b/to_a").symlink_to(tmp_path / "a")
+    (tmp_path / "self").symlink_to(tmp_path / "self")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    found = runs(str(tmp_path))
+    assert found["a/r"] == ["h"]
+    assert set(found) == {"a/r", "b/to_a/r"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
+def test_linked_runs_and_logdirs_are_followed(tmp_path):
+    make(tmp_path / "store", "plugins/profile/r/h.xplane.pb")
+    make(tmp_path / "log", "plugins/profile/")
+    (tmp_path / "log/exp").symlink_to(tmp_path / "store")
+    (tmp_path / "log/plugins/profile/latest").symlink_to(tmp_path / "store/plugins/profile/r")
+    assert runs(str(tmp_path / "log")) == {"latest": ["h"], "exp/r": ["h"]}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
+def test_linked_files_are_read(tmp_path):
+    make(tmp_path, "data/t.pb", "log/plugins/profile/r/")
+    (tmp_path / "log/plugins/profile/r/h.xplane.pb").symlink_to(tmp_path / "data/t.pb")
+    assert runs(str(tmp_path / "log")) == {"r": ["h"]}
+
+
+def test_scan_stops_at_its_budget_and_says_so(tmp_path):
+    make(tmp_path, "plugins/profile/r/h.xplane.pb", *(f"d{i}/e/" for i in range(50)))
+    logdir = Logdir(str(tmp_path), budget=Budget(directories=20))
+    assert list(logdir.runs()) == ["r"]  # what leads to profiles goes first
+    report = logdir.report()
+    assert report.directories == 20
+    assert report.stopped == "after 20 directories"
+    assert not report.scanning
+
+
+def test_scan_stops_when_its_time_is_over(tmp_path):
+    make(tmp_path, *(f"d{i}/" for i in range(50)))
+    logdir = Logdir(str(tmp_path), budget=Budget(seconds=0.0))
+    assert logdir.runs() == {}
+    assert logdir.report().stopped == "after 0 seconds"
+
+
+@pytest.mark.slow
+def test_hundred_thousand_unrelated_files_do_not_hold_anyone_up(tmp_path):
+    for directory in range(200):
+        (tmp_path / f"run{directory:03}").mkdir()
+        for file in range(500):
+            (tmp_path / f"run{directory:03}" / f"f{file}.bin").touch()
+    make(tmp_path, "run100/plugins/profile/r/h.xplane.pb")
+    logdir = Logdir(str(tmp_path))
+    started = time.perf_counter()
+    logdir.is_active()
+    assert time.perf_counter() - started < 0.1
+    assert list(logdir.runs()) == ["run100/r"]
+    assert time.perf_counter() - started < 3.0
+    wait_until(lambda: not logdir.report().scanning)
+    assert logdir.report().files >= 100_000
+
+
+def test_memory_storage(tmp_path):
+    root = f"memory://{uuid.uuid4().hex}"
+    with fsspec.open(f"{root}/log/plugins/profile/r1/h.a.xplane.pb", "wb") as file:
+        file.write(b"12345")
+    with fsspec.open(f"{root}/log/train/plugins/profile/r2/h.xplane.pb.gz", "wb") as file:
+        file.write(b"1")
+    logdir = Logdir(f"{root}/log")
+    assert list(logdir.runs()) == ["train/r2", "r1"]
+    (file,) = logdir.run("r1").files
+    assert (file.host, file.bytes) == ("h.a", 5)
+    assert file.modified_ns > 0
+    with fsspec.open(file.url, "rb") as stream:
+        assert stream.read() == b"12345"
+    assert runs(file.url) == {"r1": ["h.a"]}
+    assert runs(f"{root}/log/plugins/profile/r1") == {"r1": ["h.a"]}
+    with fsspec.open(f"{root}/log/plugins/profile/r3/h.xplane.pb", "wb") as stream:
+        stream.write(b"1")
+    wait_until(lambda: "r3" in logdir.runs())
+
+
+@pytest.mark.parametrize(
+    ("location", "hint"), [("gs://bucket/log", "tbprof[gcs]"), ("s3://bucket/log", "tbprof[s3]")]
+)
+def test_missing_storage_package_is_named(location, hint, monkeypatch):
+    monkeypatch.setitem(sys.modules, "gcsfs", None)
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    logdir = Logdir(location)
+    with pytest.raises(Unreachable) as raised:
+        logdir.runs()
+    assert hint in raised.value.hint
+    assert not logdir.is_active()
+    assert logdir.report().ignored[0].path == location
+
+
+def test_unknown_scheme_is_an_error_not_a_crash():
+    with pytest.raises(Unreachable, match="nosuch://"):
+        Logdir("nosuch://x/y").runs()
+
+
+def wait_until(condition, seconds=5.0):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "did not happen in time"
+        time.sleep(0.05)
