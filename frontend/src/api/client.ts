@@ -1,0 +1,102 @@
+/** The routes of the server, relative to the page, so that prefixes and proxies need no setting. */
+import { ApiError } from "./errors";
+import {
+  isRecord,
+  type Logdir,
+  type Progress,
+  parseLogdir,
+  parseProgress,
+  parseSession,
+  type Session,
+} from "./types";
+
+type Parameters = readonly (readonly [name: string, value: string])[];
+
+export interface DataRequest {
+  readonly run: string;
+  readonly tool: string;
+  /** null: every host. */
+  readonly hosts: readonly string[] | null;
+}
+
+export async function fetchLogdir(signal: AbortSignal): Promise<Logdir> {
+  return parseLogdir(await getJson("logdir", [], signal));
+}
+
+export async function fetchSession(run: string, signal: AbortSignal): Promise<Session> {
+  return parseSession(await getJson("session", [["run", run]], signal));
+}
+
+export async function fetchProgress(
+  run: string,
+  tool: string,
+  signal: AbortSignal,
+): Promise<Progress> {
+  const parameters: Parameters = [
+    ["run", run],
+    ["tag", tool],
+  ];
+  return parseProgress(await getJson("progress", parameters, signal));
+}
+
+export async function fetchData(request: DataRequest, signal: AbortSignal): Promise<unknown> {
+  return getJson("data", dataParameters(request), signal);
+}
+
+/** One host goes as `host`; several as a repeated `hosts`, because names may hold commas. */
+export function dataParameters({ run, tool, hosts }: DataRequest): Parameters {
+  const chosen: Parameters =
+    hosts === null
+      ? []
+      : hosts.length === 1
+        ? [["host", hosts[0]]]
+        : hosts.map((host) => ["hosts", host] as const);
+  return [["run", run], ["tag", tool], ...chosen, ["layout", "columns"]];
+}
+
+async function getJson(route: string, parameters: Parameters, signal: AbortSignal): Promise<unknown> {
+  const query = new URLSearchParams(parameters.map(([name, value]) => [name, value])).toString();
+  let response: Response;
+  try {
+    response = await fetch(query === "" ? route : `${route}?${query}`, {
+      signal,
+      headers: { Accept: "application/json" },
+    });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw new ApiError(
+      "network",
+      "The request got no answer.",
+      "Check that the server is still running and that this machine reaches it, then try again.",
+      0,
+    );
+  }
+  const body = await readJson(response, signal);
+  if (response.ok) return body;
+  throw toError(body, response.status);
+}
+
+async function readJson(response: Response, signal: AbortSignal): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw new ApiError(
+      "bad_answer",
+      `The server answered ${response.status} with something that is not JSON.`,
+      "A proxy in between may have answered in its place.",
+      response.status,
+    );
+  }
+}
+
+function toError(body: unknown, status: number): ApiError {
+  const error = isRecord(body) && isRecord(body.error) ? body.error : {};
+  const say = (value: unknown, otherwise: string) => (typeof value === "string" ? value : otherwise);
+  return new ApiError(
+    say(error.code, "unknown"),
+    say(error.message, `The server answered ${status}.`),
+    say(error.hint, ""),
+    status,
+  );
+}

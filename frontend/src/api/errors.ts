@@ -1,0 +1,65 @@
+/** What went wrong, in the words of the error contract. */
+export class ApiError extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly hint: string,
+    readonly status: number,
+  ) {
+    super(message);
+    this.name = "ApiError";
+  }
+}
+
+/** The server answered, with something that is not the documented payload. */
+export class PayloadError extends Error {
+  override name = "PayloadError";
+}
+
+export interface Problem {
+  readonly title: string;
+  readonly message: string;
+  readonly hint: string;
+  /** The run simply holds nothing for this page: not a failure. */
+  readonly isEmpty: boolean;
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  no_data: "Nothing to show",
+  run_not_found: "This run is gone",
+  host_not_found: "This host is not in the run",
+  tool_not_found: "There is no such page",
+  bad_trace: "The trace could not be read",
+  unsupported: "This trace is not supported",
+  unreachable: "The storage does not answer",
+  load_failed: "tbprof could not be loaded",
+  internal: "tbprof failed",
+  network: "The server does not answer",
+};
+
+/** Any thrown value as what a person is told. */
+export function describeProblem(error: unknown): Problem {
+  if (error instanceof ApiError) {
+    return {
+      title: TITLES[error.code] ?? "The request failed",
+      message: error.message,
+      hint: error.hint,
+      isEmpty: error.code === "no_data",
+    };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof PayloadError) {
+    return {
+      title: "The answer could not be understood",
+      message,
+      hint: "The pages and the server may be of different versions: reload the page.",
+      isEmpty: false,
+    };
+  }
+  return {
+    title: "The page failed",
+    message,
+    hint: "Reload the page; if it happens again, please report it.",
+    isEmpty: false,
+  };
+}

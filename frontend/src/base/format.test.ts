@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { columnScale, formatBytes, formatCount, formatRatio, formatTime, significant } from "./format";
+import { bytes, microseconds, ratio } from "./units";
+
+test.each([
+  [0.312, "312 ns"],
+  [4.2094, "4.21 µs"],
+  [38_000, "38.0 ms"],
+  [1_200_000, "1.20 s"],
+  [999.9, "1.00 ms"],
+  [4_000_000_000, "4,000 s"],
+  [0, "0 µs"],
+  [Number.NaN, "–"],
+])("%d µs reads %s", (value, text) => {
+  expect(formatTime(microseconds(value))).toBe(text);
+});
+
+test("sizes, counts and shares", () => {
+  expect(formatBytes(bytes(512))).toBe("512 B");
+  expect(formatBytes(bytes(3.11 * 2 ** 30))).toBe("3.11 GiB");
+  expect(formatCount(9_251_200)).toBe("9,251,200");
+  expect(formatRatio(ratio(0.316))).toBe("31.6 %");
+  expect(formatRatio(ratio(0.0001))).toBe("<0.1 %");
+  expect(formatRatio(ratio(0))).toBe("0.0 %");
+});
+
+test("three significant digits, whole digits kept", () => {
+  expect([0.020999, 9.999, 12.34, 3323.5, 1e-9].map(significant)).toEqual([
+    "0.0210",
+    "10.0",
+    "12.3",
+    "3,324",
+    "<0.000001",
+  ]);
+});
+
+test("a column has one unit, chosen from its largest value", () => {
+  const scale = columnScale("time", 3_323_505);
+  expect(scale.unit).toBe("ms");
+  expect(scale.format(1150.025)).toBe("1.15");
+  expect(columnScale("time", 0).unit).toBe("µs");
+  expect(columnScale("bytes", 4096)).toMatchObject({ unit: "B" });
+  expect(columnScale("ratio", 1).format(0.98118)).toBe("98.1");
+});

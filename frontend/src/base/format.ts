@@ -1,0 +1,162 @@
+/** Every number a person reads is written here. */
+import type { Bytes, Microseconds, Milliseconds, Ratio } from "./units";
+
+/** What a column's numbers measure. Times are stored in µs, sizes in bytes, ratios as 0–1. */
+export type Quantity = "time" | "bytes" | "ratio" | "percent" | "count" | "rank" | "number";
+
+/** How one column or axis writes its numbers: all in one unit, which its header names. */
+export interface Scale {
+  /** Unit for the header, "" where there is none. */
+  readonly unit: string;
+  /** Stored value × factor = written value. */
+  readonly factor: number;
+  readonly format: (stored: number) => string;
+}
+
+export const NOT_MEASURED = "–";
+
+interface UnitStep {
+  readonly unit: string;
+  readonly size: number;
+}
+
+const TIME_STEPS: readonly UnitStep[] = [
+  { unit: "ns", size: 1e-3 },
+  { unit: "µs", size: 1 },
+  { unit: "ms", size: 1e3 },
+  { unit: "s", size: 1e6 },
+];
+const BYTE_STEPS: readonly UnitStep[] = ["B", "KiB", "MiB", "GiB", "TiB"].map((unit, power) => ({
+  unit,
+  size: 1024 ** power,
+}));
+
+/** The largest value that is written in a unit before a column moves to the next one. */
+const COLUMN_MAX = 10_000;
+const MAX_DECIMALS = 6;
+
+const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+const day = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "short" });
+
+/** "312 ns", "4.21 µs", "38.0 ms", "1.20 s". */
+export function formatTime(value: Microseconds): string {
+  return withUnit(value, TIME_STEPS, 1000);
+}
+
+/** "512 B", "3.11 GiB". */
+export function formatBytes(value: Bytes): string {
+  if (Math.abs(value) < 1024) return `${whole.format(value)} B`;
+  return withUnit(value, BYTE_STEPS, 1024);
+}
+
+/** "9,251,200". */
+export function formatCount(value: number): string {
+  return whole.format(value);
+}
+
+/** "31.6 %". */
+export function formatRatio(value: Ratio): string {
+  return `${oneDecimal(value * 100)} %`;
+}
+
+/** "2026-11-21 01:25", local time. */
+export function formatDate(value: Milliseconds): string {
+  return Number.isFinite(value) && Math.abs(value) < 8.64e15 ? day.format(value) : NOT_MEASURED;
+}
+
+/** "1 op", "2,300 ops". */
+export function plural(count: number, noun: string): string {
+  return `${formatCount(count)} ${count === 1 ? noun : `${noun}s`}`;
+}
+
+/** At least three significant digits; whole digits are never dropped: "0.0210", "4.21", "3,324". */
+export function significant(value: number): string {
+  if (!Number.isFinite(value)) return NOT_MEASURED;
+  if (value === 0) return "0";
+  const size = Math.abs(Number(value.toPrecision(3)));
+  const least = 10 ** -MAX_DECIMALS;
+  if (size < least) return value < 0 ? "≈0" : `<${least.toFixed(MAX_DECIMALS)}`;
+  const decimals = Math.min(Math.max(2 - Math.floor(Math.log10(size)), 0), MAX_DECIMALS);
+  return decimals === 0 ? whole.format(value) : value.toFixed(decimals);
+}
+
+/** One scale for a column whose largest magnitude is `max`. */
+export function columnScale(quantity: Quantity, max: number, unit = ""): Scale {
+  switch (quantity) {
+    case "time":
+      return stepScale(TIME_STEPS, max);
+    case "bytes":
+      return stepScale(BYTE_STEPS, max, true);
+    case "ratio":
+      return { unit: "%", factor: 100, format: (value) => oneDecimal(value * 100) };
+    case "percent":
+      return { unit: "%", factor: 1, format: oneDecimal };
+    case "count":
+    case "rank":
+      return { unit: "", factor: 1, format: (value) => whole.format(value) };
+    case "number":
+      return { unit, factor: 1, format: significant };
+  }
+}
+
+/** Every unit a filter on such a column understands, in lower case, as a factor to stored values. */
+export function unitFactors(quantity: Quantity): ReadonlyMap<string, number> {
+  switch (quantity) {
+    case "time":
+      return new Map([
+        ["ns", 1e-3],
+        ["us", 1],
+        ["µs", 1],
+        ["μs", 1],
+        ["ms", 1e3],
+        ["s", 1e6],
+        ["min", 6e7],
+      ]);
+    case "bytes":
+      return new Map([
+        ["b", 1],
+        ...["k", "m", "g", "t"].flatMap((letter, at): [string, number][] => [
+          [`${letter}b`, 1000 ** (at + 1)],
+          [`${letter}ib`, 1024 ** (at + 1)],
+        ]),
+      ]);
+    case "ratio":
+      return new Map([["%", 0.01]]);
+    case "percent":
+      return new Map([["%", 1]]);
+    default:
+      return new Map([
+        ["k", 1e3],
+        ["m", 1e6],
+        ["g", 1e9],
+      ]);
+  }
+}
+
+function oneDecimal(value: number): string {
+  if (!Number.isFinite(value)) return NOT_MEASURED;
+  if (value > 0 && value < 0.05) return "<0.1";
+  return value.toFixed(1);
+}
+
+function stepScale(steps: readonly UnitStep[], max: number, wholeBase = false): Scale {
+  const size = Math.abs(max);
+  const step = steps.find((candidate) => size < COLUMN_MAX * candidate.size) ?? steps.at(-1)!;
+  // A column of zeros or of nothing has no scale of its own: the stored unit serves.
+  const used = size > 0 ? step : steps.find((candidate) => candidate.size === 1)!;
+  const isWhole = wholeBase && used.size === 1;
+  return {
+    unit: used.unit,
+    factor: 1 / used.size,
+    format: (value) => (isWhole ? whole.format(value) : significant(value / used.size)),
+  };
+}
+
+function withUnit(value: number, steps: readonly UnitStep[], base: number): string {
+  if (!Number.isFinite(value)) return NOT_MEASURED;
+  if (value === 0) return `0 ${steps.find((step) => step.size === 1)!.unit}`;
+  const step =
+    steps.find((candidate) => Math.abs(Number((value / candidate.size).toPrecision(3))) < base) ??
+    steps.at(-1)!;
+  return `${significant(value / step.size)} ${step.unit}`;
+}

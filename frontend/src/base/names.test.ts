@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { foldName, nameScope, readableName } from "./names";
+
+const EIGEN =
+  "void Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<Eigen::TensorAssignOp<Eigen::TensorMap<int>, int> const, Eigen::GpuDevice>, long>(Eigen::TensorEvaluator<Eigen::TensorMap<int>>, long)";
+
+test("short names stay", () => {
+  expect(foldName("gemm<float>(int)")).toBe("gemm<float>(int)");
+});
+
+test("long names keep as much as fits a line", () => {
+  expect(foldName(EIGEN)).toBe("void Eigen::internal::EigenMetaKernel<…>(…)");
+  expect(foldName(EIGEN.replaceAll("Eigen::TensorEvaluator", "Te"))).toBe(
+    "void Eigen::internal::EigenMetaKernel<Te<…>, long>(Te<…>, long)",
+  );
+});
+
+test("operators and anonymous namespaces are not brackets", () => {
+  const long = "x".repeat(100);
+  expect(foldName(`(anonymous namespace)::A::operator()(${long})`)).toBe(
+    "(anonymous namespace)::A::operator()(…)",
+  );
+  expect(foldName(`A::operator<<<${long}>()`)).toBe("A::operator<<<…>()");
+});
+
+test("unbalanced and huge names do no harm", () => {
+  expect(foldName(`f<${"<".repeat(1_000_000)}`).length).toBeLessThan(100);
+  expect(foldName(`f${")".repeat(5000)}`).length).toBeLessThan(5002);
+  expect(readableName("a".repeat(1_000_000)).length).toBe(4097);
+});
+
+test("the scope of an op ends before its own name", () => {
+  expect(nameScope("a/b/c/MatMul")).toBe("a/b/c");
+  expect(nameScope("a/b/c/MatMul", 2)).toBe("a/b");
+  expect(nameScope("MatMul")).toBe("");
+});

@@ -1,0 +1,76 @@
+/** Names of ops and kernels as a person reads them. The raw name stays what is copied. */
+import { demangle } from "./demangle";
+
+/** Longest text that is looked at for folding or laid out at all; names may be megabytes. */
+const MAX_SHOWN = 4096;
+const FOLDED_LENGTH = 96;
+const DEEPEST_FOLD = 3;
+
+/** The C++ name where `raw` is mangled, else `raw`; cut where nobody could read on. */
+export function readableName(raw: string): string {
+  return cut(demangle(raw) ?? raw);
+}
+
+/**
+ * `name` with template arguments and parameter lists folded to "<…>" and "(…)": as deep as keeps
+ * the whole within a line, and not at all where it is short.
+ */
+export function foldName(name: string): string {
+  if (name.length <= FOLDED_LENGTH || !/[<(]/.test(name)) return name;
+  const readable = cut(name);
+  for (let depth = DEEPEST_FOLD; depth > 0; depth--) {
+    const folded = foldBelow(readable, depth);
+    if (folded.length <= FOLDED_LENGTH) return folded;
+  }
+  return foldBelow(readable, 0);
+}
+
+/** `text` cut to what can be laid out, marked where it was. */
+export function cut(text: string, length = MAX_SHOWN): string {
+  return text.length <= length ? text : `${text.slice(0, length)}…`;
+}
+
+/** The scope of an op: the first `levels` parts before its own name ("a/b" of "a/b/c/MatMul"). */
+export function nameScope(name: string, levels = Number.POSITIVE_INFINITY): string {
+  const parts = cut(name).split("/");
+  return parts.slice(0, Math.min(parts.length - 1, levels)).join("/");
+}
+
+/** Brackets deeper than `depth` lose their content. */
+function foldBelow(name: string, depth: number): string {
+  let text = "";
+  let open = 0;
+  for (let at = 0; at < name.length; at++) {
+    const token = unbracketed(name, at);
+    if (token !== "") {
+      if (open <= depth) text += token;
+      at += token.length - 1;
+      continue;
+    }
+    const letter = name[at];
+    if (letter === "<" || letter === "(") {
+      open++;
+      if (open === depth + 1) text += isEmptyPair(name, at) ? letter : `${letter}…`;
+      else if (open <= depth) text += letter;
+    } else if (letter === ">" || letter === ")") {
+      if (open > 0 && open <= depth + 1) text += letter;
+      open = Math.max(open - 1, 0);
+    } else if (open <= depth) text += letter;
+  }
+  return text;
+}
+
+function isEmptyPair(name: string, at: number): boolean {
+  return name[at + 1] === (name[at] === "<" ? ">" : ")");
+}
+
+/** A token at `at` whose brackets are not brackets, or "". */
+function unbracketed(name: string, at: number): string {
+  const letter = name[at];
+  if (letter === "o" && name.startsWith("operator", at)) {
+    return /^operator(?:\(\)|<<=?|>>=?|<=>|<=?|>=?|->\*?)?/.exec(name.slice(at, at + 12))?.[0] ?? "";
+  }
+  if (letter === "-" && name[at + 1] === ">") return "->";
+  if (letter === "(" && name.startsWith("(anonymous namespace)", at)) return "(anonymous namespace)";
+  return "";
+}

@@ -1,0 +1,83 @@
+/** The state worth sharing, as the text after "#". */
+
+/** Where a person is. `view` holds what the tool's page keeps: filters, sort, toggles. */
+export interface Place {
+  readonly run: string;
+  readonly tool: string;
+  /** null: every host. */
+  readonly hosts: readonly string[] | null;
+  readonly view: View;
+}
+
+export type View = Readonly<Record<string, string>>;
+
+export const NOWHERE: Place = { run: "", tool: "", hosts: null, view: {} };
+
+const MAX_LENGTH = 32_768;
+
+export function parsePlace(hash: string): Place {
+  const text = hash.replace(/^#/, "");
+  if (text === "" || text.length > MAX_LENGTH) return NOWHERE;
+  const parameters = new URLSearchParams(text);
+  const hosts = parameters.getAll("host");
+  const view: Record<string, string> = {};
+  for (const [name, value] of parameters) {
+    if (name !== "run" && name !== "tool" && name !== "host") view[name] = value;
+  }
+  return {
+    run: parameters.get("run") ?? "",
+    tool: parameters.get("tool") ?? "",
+    hosts: hosts.length > 0 ? [...new Set(hosts)] : null,
+    view,
+  };
+}
+
+/** Canonical, so that equal places give equal text. */
+export function formatPlace(place: Place): string {
+  const parameters = new URLSearchParams();
+  if (place.run !== "") parameters.set("run", place.run);
+  if (place.tool !== "") parameters.set("tool", place.tool);
+  for (const host of place.hosts ?? []) parameters.append("host", host);
+  for (const name of Object.keys(place.view).sort()) parameters.set(name, place.view[name]);
+  return parameters.toString();
+}
+
+/** `view` with some entries set, or removed where null. */
+export function patchView(view: View, patch: Readonly<Record<string, string | null>>): View {
+  const result: Record<string, string> = { ...view };
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete result[name];
+    else result[name] = value;
+  }
+  return result;
+}
+
+/** The part of a TensorBoard address hash that is ours: "p.<plugin>.s=<text>". "" where absent. */
+export function readMirror(parentHash: string, plugin: string): string {
+  const prefix = mirrorPrefix(plugin);
+  const part = parentHash
+    .replace(/^#/, "")
+    .split("&")
+    .find((candidate) => candidate.startsWith(prefix));
+  if (part === undefined) return "";
+  try {
+    return decodeURIComponent(part.slice(prefix.length));
+  } catch {
+    return "";
+  }
+}
+
+/** `parentHash` with our part replaced and every other part kept. */
+export function writeMirror(parentHash: string, plugin: string, text: string): string {
+  const prefix = mirrorPrefix(plugin);
+  const others = parentHash
+    .replace(/^#/, "")
+    .split("&")
+    .filter((part) => part !== "" && !part.startsWith(prefix));
+  const ours = text === "" ? [] : [prefix + encodeURIComponent(text)];
+  return `#${[...others, ...ours].join("&")}`;
+}
+
+function mirrorPrefix(plugin: string): string {
+  return `p.${plugin}.s=`;
+}

@@ -1,0 +1,17 @@
+import { defineConfig } from "vitest/config";
+
+// The pages are served under any prefix (TensorBoard, a proxy), so every address is relative, and
+// under a policy that allows no inline script or style, so nothing may be inlined as data either.
+export default defineConfig({
+  base: "./",
+  esbuild: { jsx: "automatic", jsxImportSource: "preact" },
+  build: {
+    outDir: "../tbprof/static",
+    emptyOutDir: true,
+    target: "es2022",
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: true,
+  },
+  test: { include: ["src/**/*.test.{ts,tsx}"], environment: "happy-dom" },
+});
