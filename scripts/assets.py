@@ -39,12 +39,19 @@ def build_frontend(root: Path) -> bool:
         return False
     if not (root / "frontend/package.json").is_file():
         raise AssetsError(f"{root / 'frontend/package.json'} is missing: an incomplete checkout")
+    check_node()
     install_modules(root)
     _run([_npm(), "run", "build"], root / "frontend")
-    if not (root / STATIC / "index.js").is_file():
-        raise AssetsError(f"'npm run build' in frontend/ left no {STATIC / 'index.js'}")
+    if not (root / STATIC / "index.html").is_file():
+        raise AssetsError(f"'npm run build' in frontend/ left no {STATIC / 'index.html'}")
     _stamp(root / _STATIC_STAMP, frontend_hash(root))
     return True
+
+
+def check_frontend_can_build(root: Path) -> None:
+    """Raises AssetsError early where the pages have to be built and Node is missing."""
+    if os.environ.get("TBPROF_SKIP_FRONTEND") != "1" and not frontend_is_fresh(root):
+        check_node()
 
 
 def install_modules(root: Path) -> bool:
@@ -88,7 +95,7 @@ def compile_descriptors(root: Path) -> bool:
 
 def frontend_is_fresh(root: Path) -> bool:
     """Whether `tbprof/static/` was built from `frontend/` as it is now."""
-    built = (root / STATIC / "index.js").is_file()
+    built = (root / STATIC / "index.html").is_file()
     return built and _read(root / _STATIC_STAMP) == frontend_hash(root)
 
 
@@ -165,6 +172,7 @@ def _read(stamp: Path) -> str:
 
 
 def _stamp(stamp: Path, value: str) -> None:
+    stamp.parent.mkdir(parents=True, exist_ok=True)
     stamp.write_text(value + "\n")
 
 

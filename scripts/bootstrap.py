@@ -1,0 +1,197 @@
+"""Sets up what the Makefile's targets need, from nothing; a second run finds it and is quick.
+
+    python scripts/bootstrap.py run | dev | xprof | record | node | chromium
+
+`run` and `dev` install the project into `.venv`, `xprof` and `record` make environments for the
+parity tests and for the recording scripts, `node` gets the frontend's packages, `chromium` prints
+the path of a browser and installs one where there is none. What is up to date is left alone and
+needs no network. Only the standard library is used.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import assets
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = "Scripts" if os.name == "nt" else "bin"
+XPROF = ["xprof==2.24.2"]
+RECORD = [
+    "tensorflow-cpu>=2.16; sys_platform == 'linux'",
+    "tensorflow>=2.16; sys_platform != 'linux'",
+    "jax>=0.6",
+    "tensorboard>=2.16",
+]
+
+_BROWSERS = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"]
+_APPLICATIONS = [
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+]
+_PACKAGE_MANAGERS = {
+    "apt-get": ["apt-get", "install", "-y", "--no-install-recommends", "chromium"],
+    "dnf": ["dnf", "install", "-y", "chromium"],
+    "pacman": ["pacman", "-S", "--noconfirm", "--needed", "chromium"],
+    "brew": ["brew", "install", "--cask", "chromium"],
+}
+
+
+def set_up_project(level: str) -> None:
+    """`.venv` holds the project, editable; at level `dev` with what tests and checks need."""
+    python = _environment(".venv")
+    recipe = [level, _content("pyproject.toml"), assets.descriptors_hash(ROOT)]
+    if _is_done(".venv", level, recipe):
+        return
+    _say(f"installing tbprof into .venv ({level})")
+    # pip knows dependency groups since 25.1
+    _pip(python, "--upgrade", "pip>=25.1")
+    groups = ["--group", "dev"] if level == "dev" else []
+    _pip(python, "--editable", str(ROOT), *groups)
+    _done(".venv", level, recipe)
+
+
+def set_up_packages(name: str, requirements: list[str], *, is_needed: bool = True) -> None:
+    """An environment of its own for `requirements`; one that is not needed may fail to install."""
+    python = _environment(name)
+    if _is_done(name, "packages", requirements):
+        return
+    _say(f"installing {', '.join(requirements)} into {name}")
+    if is_needed:
+        _pip(python, *requirements)
+    elif not _try_pip(python, *requirements):
+        _say(f"{name} could not be made on this Python: what needs it is skipped")
+        return
+    _done(name, "packages", requirements)
+
+
+def find_chromium() -> str:
+    """The path of a Chromium or Chrome; TBPROF_CHROMIUM overrides the search."""
+    chosen = os.environ.get("TBPROF_CHROMIUM")
+    if chosen:
+        return chosen
+    found = [shutil.which(name) for name in _BROWSERS]
+    found += [path for path in _APPLICATIONS if Path(path).exists()]
+    return next((path for path in found if path), "")
+
+
+def install_chromium() -> None:
+    """Asks the system's package manager for Chromium; apt-get's lists are refreshed when needed."""
+    manager = next((name for name in _PACKAGE_MANAGERS if shutil.which(name)), None)
+    if manager is None:
+        _fail(
+            "the browser tests need Chromium or Chrome, and no package manager known to this "
+            "script was found; install one, or name it in TBPROF_CHROMIUM"
+        )
+    command = _PACKAGE_MANAGERS[manager]
+    if manager != "brew" and hasattr(os, "geteuid") and os.geteuid() != 0:
+        if not shutil.which("sudo"):
+            _fail(f"the browser tests need Chromium; run as root: {' '.join(command)}")
+        command = ["sudo", *command]
+    _say(f"installing Chromium: {' '.join(command)}")
+    installed = _quietly(command)
+    if not installed and manager == "apt-get":
+        _quietly([*command[: command.index("apt-get") + 1], "update"])
+        installed = _quietly(command)
+    if not installed:
+        _fail(f"Chromium could not be installed: '{' '.join(command)}' failed")
+
+
+def _environment(name: str) -> str:
+    """The interpreter of the environment `name`, made anew where it is of another Python."""
+    folder = ROOT / name
+    python = folder / BIN / "python"
+    ours = f"{sys.version_info.major}.{sys.version_info.minor}"
+    match = re.search(r"^version\s*=\s*(\d+\.\d+)", _content(f"{name}/pyvenv.cfg"), re.MULTILINE)
+    if match is not None and match[1] == ours and python.exists():
+        return str(python)
+    try:
+        import ensurepip  # noqa: F401
+        import venv
+    except ImportError:
+        _fail(
+            f"{sys.executable} lacks the venv module: install it with the system's packages "
+            f"(on Debian and Ubuntu: apt-get install python{ours}-venv), or name another Python: "
+            "make PYTHON=..."
+        )
+    _say(f"making {name} with Python {ours}")
+    venv.create(folder, clear=True, with_pip=True, symlinks=os.name != "nt")
+    return str(python)
+
+
+def _try_pip(python: str, *arguments: str) -> bool:
+    quiet = ["--quiet", "--disable-pip-version-check"]
+    command = [python, "-m", "pip", "install", *quiet, *arguments]
+    return subprocess.run(command, cwd=ROOT).returncode == 0
+
+
+def _pip(python: str, *arguments: str) -> None:
+    if not _try_pip(python, *arguments):
+        _fail(f"pip could not install {' '.join(arguments)} (the first run needs a network)")
+
+
+def _quietly(command: list[str]) -> bool:
+    """Whether the command succeeded; its output goes to stderr, as stdout carries the answer."""
+    return subprocess.run(command, stdout=sys.stderr.fileno()).returncode == 0
+
+
+def _is_done(name: str, step: str, recipe: list[str]) -> bool:
+    return _content(f"{name}/.done-{step}") == _digest(recipe)
+
+
+def _done(name: str, step: str, recipe: list[str]) -> None:
+    (ROOT / name / f".done-{step}").write_text(_digest(recipe))
+
+
+def _digest(recipe: list[str]) -> str:
+    return hashlib.sha256("\0".join(recipe).encode()).hexdigest()
+
+
+def _content(path: str) -> str:
+    try:
+        return (ROOT / path).read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
+def _say(text: str) -> None:
+    print(f"-- {text}", file=sys.stderr, flush=True)
+
+
+def _fail(text: str) -> NoReturn:
+    print(f"error: {text}", file=sys.stderr)
+    sys.exit(1)
+
+
+def main(steps: list[str]) -> int:
+    """Takes the steps named; the exit status."""
+    for step in steps:
+        if step in {"run", "dev"}:
+            assets.check_frontend_can_build(ROOT)
+            set_up_project(step)
+            assets.build_frontend(ROOT)
+        elif step == "xprof":
+            set_up_packages(".venv-xprof", XPROF)
+        elif step == "record":
+            set_up_packages(".venv-record", RECORD, is_needed=False)
+        elif step == "node":
+            assets.install_modules(ROOT)
+        elif step == "chromium":
+            if not find_chromium():
+                install_chromium()
+            print(find_chromium())
+        else:
+            _fail(f"no step {step!r}")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except assets.AssetsError as error:
+        _fail(str(error))
