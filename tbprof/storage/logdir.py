@@ -66,6 +66,7 @@ class Logdir:
         self._scan = Scan(())  # the last one that was started
         self._scanning = False
         self._searches = 0  # completed
+        self._event_files = 0  # that the last one saw
         self._started_at = 0.0
         self._finished_at = 0.0
         self._last_s = 0.0
@@ -101,6 +102,12 @@ class Logdir:
         if not self._runs:
             self._start()
         return bool(self._runs)
+
+    def is_bare(self) -> bool:
+        """Whether a finished search saw neither a run nor an event file of other dashboards."""
+        with self._changed:
+            is_finished = self._searches > 0 or not self.locations
+            return is_finished and not self._runs and not self._event_files
 
     def report(self) -> ScanReport:
         """What was searched and ignored. Does not wait."""
@@ -161,6 +168,7 @@ class Logdir:
                 self._runs = {**self._runs, **runs} if scan.stopped else runs
                 self._ignored = ignored
                 self._unreachable = scan.unreachable
+                self._event_files = scan.event_files
                 self._finished_at = time.monotonic()
                 self._last_s = self._finished_at - self._started_at
                 self._searches += 1

@@ -44,7 +44,7 @@ def default_directory() -> Path:
         return Path(chosen).expanduser()
     import platformdirs
 
-    return Path(platformdirs.user_cache_dir("tbprof", appauthor=False))
+    return Path(platformdirs.user_cache_dir("tbprof"))
 
 
 class ResultStore:
@@ -55,7 +55,7 @@ class ResultStore:
     """
 
     def __init__(self, directory: Path | None = None, max_bytes: int = MAX_BYTES) -> None:
-        self.directory = default_directory() if directory is None else Path(directory)
+        self.directory = default_directory() / "results" if directory is None else Path(directory)
         self.max_bytes = max_bytes
         self._lock = threading.Lock()
         self._bytes = 0  # in the directory, as last counted plus what was written since

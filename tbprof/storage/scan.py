@@ -54,6 +54,7 @@ class Scan:
     budget: Budget = field(default_factory=Budget)
     directories: int = 0
     files: int = 0
+    event_files: int = 0  # of TensorBoard's other dashboards
     stopped: str | None = None
     unreachable: Unreachable | None = None
     _names: set[str] = field(default_factory=set)
@@ -152,6 +153,7 @@ class Scan:
                         directories.append(entry)
                 else:
                     self.files += 1
+                    self.event_files += "tfevents" in entry.name
         except OSError:
             pass  # it vanished while it was read; what was seen until then counts
         directories.sort(key=lambda entry: entry.name)

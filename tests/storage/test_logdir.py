@@ -395,3 +395,16 @@ def wait_until(condition, seconds=5.0):
     while not condition():
         assert time.monotonic() < deadline, "did not happen in time"
         time.sleep(0.05)
+
+
+def test_bare_means_that_no_other_dashboard_has_data_either(tmp_path):
+    make(tmp_path, "run/notes.txt")
+    bare = Logdir(str(tmp_path))
+    assert not bare.is_bare()  # not known yet
+    bare.runs()
+    assert bare.is_bare()
+    make(tmp_path, "run/events.out.tfevents.1")
+    other = Logdir(str(tmp_path))
+    other.runs()
+    assert not other.is_bare()
+    assert Logdir("").is_bare()
