@@ -1,12 +1,15 @@
 """The decorator that compiles our sequential loops, and plain Python where Numba is missing."""
 
+import functools
+import hashlib
 import logging
-import os
+import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-import platformdirs
+from tbprof.base.places import cache_directory
 
 _log = logging.getLogger(__name__)
 _F = TypeVar("_F", bound=Callable[..., object])
@@ -22,11 +25,22 @@ except ImportError as error:  # a Python that Numba does not support yet
 
 COMPILED = numba is not None
 
+_PACKAGE = Path(__file__).parents[1]
+_KEPT_SECONDS = 30 * 24 * 3600
 
-def cache_directory() -> Path:
-    """The folder of everything tbprof keeps for this user; `TBPROF_CACHE_DIR` overrides it."""
-    chosen = os.environ.get("TBPROF_CACHE_DIR")
-    return Path(chosen) if chosen else Path(platformdirs.user_cache_dir("tbprof"))
+
+@functools.cache
+def kernel_cache() -> Path:
+    """The folder of the machine code of exactly these sources.
+
+    Numba checks the file of a kernel, not those of the kernels it calls, so the folder is named by
+    a hash of all of them: an upgrade never runs a mixture.
+    """
+    digest = hashlib.blake2b(digest_size=8)
+    for layer in ("xplane", "analysis"):
+        for path in sorted((_PACKAGE / layer).glob("*.py")):
+            digest.update(path.read_bytes())
+    return cache_directory() / "kernels" / digest.hexdigest()
 
 
 def kernel(function: _F) -> _F:
@@ -39,11 +53,31 @@ def kernel(function: _F) -> _F:
     if numba is None:
         return function
     previous = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(cache_directory() / "kernels")
+    numba.config.CACHE_DIR = str(kernel_cache())
     try:
-        return numba.njit(cache=True, nogil=True, boundscheck=False)(function)  # type: ignore[no-any-return]
+        return numba.njit(cache=True, nogil=True)(function)  # type: ignore[no-any-return]
     except RuntimeError as error:  # no writable place for the cache
         _log.warning("compiled kernels cannot be cached (%s): each start compiles them anew", error)
-        return numba.njit(nogil=True, boundscheck=False)(function)  # type: ignore[no-any-return]
+        return numba.njit(nogil=True)(function)  # type: ignore[no-any-return]
     finally:
         numba.config.CACHE_DIR = previous
+
+
+def is_prepared() -> bool:
+    """Whether a warm-up has compiled every kernel into the cache before."""
+    return not COMPILED or (kernel_cache() / "complete").exists()
+
+
+def mark_prepared() -> None:
+    """Notes that every kernel is in the cache, and drops those of versions not used for a month."""
+    folder = kernel_cache()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "complete").touch()
+        for other in folder.parent.iterdir():
+            stamp = other / "complete"
+            age = time.time() - (stamp if stamp.exists() else other).stat().st_mtime
+            if other != folder and age > _KEPT_SECONDS:
+                shutil.rmtree(other, ignore_errors=True)
+    except OSError as error:
+        _log.info("the kernel cache cannot be tended (%s)", error)

@@ -150,6 +150,19 @@ class Events:
         rows = np.arange(self.first_event.size - 1, dtype=np.int32)
         return np.repeat(rows, np.diff(self.first_event))
 
+    def select(self, rows: NDArray[np.int64]) -> "Events":
+        """The events `rows`, ascending; aggregated events stay."""
+        return Events(
+            self.plane,
+            self.lines,
+            np.searchsorted(rows, self.first_event).astype(np.int64),
+            self.type[rows],
+            self.start_ps[rows],
+            self.duration_ps[rows],
+            self.source[rows],
+            self.aggregated,
+        )
+
     def stats(
         self, names: Sequence[str], rows: NDArray[np.int64] | None = None
     ) -> dict[str, StatColumn]:

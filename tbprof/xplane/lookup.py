@@ -24,6 +24,13 @@ def find_row(keys, rows, key):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def find_rows(keys, rows, ids, out):  # type: ignore[no-untyped-def]
+    """Fills out [n] with the row of each id, -1 where it is not in the table."""
+    for at in range(ids.size):
+        out[at] = find_row(keys, rows, ids[at])
+
+
+@kernel
 def _fill(keys, rows, ids):  # type: ignore[no-untyped-def]
     mask = keys.size - 1
     for row in range(ids.size):

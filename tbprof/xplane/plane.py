@@ -16,8 +16,10 @@ from tbprof.events.strings import Strings
 from tbprof.xplane import decode
 from tbprof.xplane.buffer import CHUNK, Buffer
 from tbprof.xplane.interning import group_texts
+from tbprof.xplane.lookup import find_row, find_rows
 from tbprof.xplane.metadata import Dictionary, read_dictionary
 from tbprof.xplane.scan import Field, field_columns, read_header
+from tbprof.xplane.wire import read_length
 
 _EVENT_STATS = 4
 _TYPE_STATS = 5
@@ -369,14 +371,12 @@ class FilePlane:
         out = np.full(kind.size, -1, np.int32)
         is_reference = kind == REFERENCE
         if is_reference.any():
-            targets, inverse = np.unique(bits[is_reference], return_inverse=True)
             dictionary = self._stat_dictionary
-            order = np.argsort(dictionary.id)
-            at = np.searchsorted(dictionary.id[order], targets)
-            at = np.minimum(at, max(order.size - 1, 0))
-            known = dictionary.id[order][at] == targets if order.size else np.zeros(0, bool)
-            texts = np.where(known, self._stat_text_ids[order][at], -1)
-            out[is_reference] = texts[inverse]
+            ids = bits[is_reference]
+            row = np.empty(ids.size, np.int32)
+            find_rows(dictionary.keys, dictionary.rows, ids, row)
+            # The last entry stands for references to nothing.
+            out[is_reference] = np.append(self._stat_text_ids, np.int32(-1))[row]
         is_text = kind == TEXT
         if is_text.any():
             ranges, code = group_texts(self._buffer.bytes, bits[is_text])
@@ -385,12 +385,12 @@ class FilePlane:
 
     def bytes_at(self, bits: int) -> bytes:
         """The content of the text or bytes value whose length varint lies at offset `bits`."""
-        begin, end = decode.read_length(self._buffer.bytes, bits, len(self._buffer))
+        begin, end = read_length(self._buffer.bytes, bits, len(self._buffer))
         return self._buffer.bytes[begin:end].tobytes() if begin >= 0 else b""
 
     def details(self, source: int) -> list[tuple[str, Value]]:
         """All stats of one event, in file order."""
-        begin, end = decode.read_length(self._buffer.bytes, source, len(self._buffer))
+        begin, end = read_length(self._buffer.bytes, source, len(self._buffer))
         fields, _, _ = field_columns(self._buffer, int(begin), int(end))
         return self._named_values(*fields.bodies(_EVENT_STATS))
 
@@ -408,7 +408,7 @@ class FilePlane:
         for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
             if not decode.decode_stat(self._buffer.bytes, begin, end, stat):
                 continue
-            row = int(decode.find_row(dictionary.keys, dictionary.rows, int(stat[0])))
+            row = int(find_row(dictionary.keys, dictionary.rows, int(stat[0])))
             value = self._value(int(stat[1]), int(stat[2]))
             if value is not None:
                 values.append((self._stat_texts[row] if row >= 0 else "", value))

@@ -1,0 +1,177 @@
+"""Ops that ran on devices: GPU streams, TPU cores and their SparseCores."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.gpu_events import group_gpu_events, op_or_event
+from tbprof.analysis.grouping import group_rows, reduce_groups
+from tbprof.analysis.hlo import Programs
+from tbprof.analysis.intervals import busy_time
+from tbprof.analysis.lines import gpu_planes, named_lines, tpu_planes
+from tbprof.analysis.memory_access import hbm_bytes
+from tbprof.analysis.nesting import nest, self_times
+from tbprof.analysis.op_metrics import DEVICE, OpGatherer
+from tbprof.analysis.op_names import UNKNOWN_TYPE, Category, OpName, parse_op_name
+from tbprof.base import names
+from tbprof.events.space import Events, Plane, Space
+
+_MASK = 2**64 - 1
+
+
+def gather_device_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> None:
+    """Adds the ops of all GPU and TPU planes and each device's idle time.
+
+    Idle is a device's window (first start to last end) less the union of its busy intervals.
+    """
+    for plane in gpu_planes(space):
+        _gather_gpu(plane, programs, gatherer)
+    for plane in tpu_planes(space):
+        _gather_tpu(plane, gatherer)
+
+
+def _gather_gpu(plane: Plane, programs: Programs, gatherer: OpGatherer) -> None:
+    """Every event of a stream is an execution without children; each launch counts once."""
+    counted = [name for name in (names.IS_EAGER, names.FLOPS, names.BYTES_ACCESSED)]
+    groups = group_gpu_events(plane, programs, others=counted)
+    events, kinds = groups.events, groups.first.size
+    count, total, _, _ = reduce_groups(groups.code, events.duration_ps, kinds)
+    sums = {}
+    for name in counted:
+        if name in groups.stats:
+            value = np.maximum(groups.stats[name].integers(), 0)
+            sums[name] = reduce_groups(groups.code, value, kinds)[1]
+        else:
+            sums[name] = np.zeros(kinds, np.int64)
+    for kind in range(kinds):
+        op = op_or_event(groups.op[kind], groups.event_name[kind])
+        row = gatherer.row(DEVICE, op.name, op.type or UNKNOWN_TYPE)
+        row.occurrences += int(count[kind])
+        row.total_ps += int(total[kind])
+        row.self_ps += int(total[kind])
+        row.flops += int(sums[names.FLOPS][kind])
+        row.model_flops += int(sums[names.FLOPS][kind])
+        row.bytes_accessed += int(sums[names.BYTES_ACCESSED][kind])
+        row.hbm_bytes += int(sums[names.BYTES_ACCESSED][kind])
+        row.is_eager |= bool(sums[names.IS_EAGER][kind])
+    busy, window = busy_time(events.first_event, events.start_ps, events.duration_ps)
+    gatherer.device_idle_ps += window - busy
+
+
+def _gather_tpu(plane: Plane, gatherer: OpGatherer) -> None:
+    """Ops of a core nest (a loop holds its body); rates are per execution, on the event's type."""
+    events = plane.events(named_lines(plane, names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE))
+    if not len(events) and not events.aggregated.type.size:
+        return
+    start, duration = _device_times(events)
+    first, order = _ordered(events.first_event, start, duration)
+    start, duration, kind_of = start[order], duration[order], events.type[order]
+    parent, _ = nest(first, start, duration)
+    own = self_times(parent, start, duration)
+    busy, window = busy_time(first, start, duration)
+    ops = _TpuOps(plane)
+    code, seen = group_rows([kind_of.astype(np.int64)])
+    count, total, _, _ = reduce_groups(code, duration, seen.size)
+    _, total_own, _, _ = reduce_groups(code, own, seen.size)
+    for kind, row in enumerate(kind_of[seen].tolist()):
+        ops.add(gatherer, row, int(count[kind]), int(total[kind]), int(total_own[kind]))
+    merged = events.aggregated
+    if merged.type.size:
+        stat = plane.event_stats(merged.source, [names.SELF_DURATION])[names.SELF_DURATION]
+        merged_own = np.where(stat.is_integer, stat.bits, merged.duration_ps)
+        for at, row in enumerate(merged.type.tolist()):
+            ops.add(
+                gatherer,
+                row,
+                int(merged.occurrences[at]),
+                int(merged.duration_ps[at]),
+                int(merged_own[at]),
+            )
+    gatherer.device_idle_ps += _tpu_window(plane, start, duration, window) - busy
+
+
+def _device_times(events: Events) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(start, duration) by the device's own clock where the events carry it."""
+    stats = events.stats([names.DEVICE_OFFSET, names.DEVICE_DURATION])
+    offset, length = stats[names.DEVICE_OFFSET], stats[names.DEVICE_DURATION]
+    timed = offset.is_integer & length.is_integer
+    origin = events.lines.start_ps[events.line] if len(events) else np.zeros(0, np.int64)
+    start = np.where(timed, origin + offset.integers(), events.start_ps)
+    return start, np.where(timed, np.maximum(length.integers(), 0), events.duration_ps)
+
+
+def _ordered(
+    first: NDArray[np.int64], start: NDArray[np.int64], duration: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(first, order) that sort rows by (line, start, longest first)."""
+    line = np.repeat(np.arange(first.size - 1), np.diff(first))
+    return first, np.lexsort((-duration, start, line))
+
+
+def _tpu_window(
+    plane: Plane, start: NDArray[np.int64], duration: NDArray[np.int64], window: int
+) -> int:
+    """The core's window in ps: its steps count too, as a core may wait at either end of one."""
+    steps = plane.events(named_lines(plane, names.STEPS_LINE, names.SPARSE_CORE_STEPS_LINE))
+    if not len(steps) or not start.size:
+        return window
+    step_start, step_duration = _device_times(steps)
+    begin = min(int(start.min()), int(step_start.min()))
+    end = max(int((start + duration).max()), int((step_start + step_duration).max()))
+    return end - begin
+
+
+class _TpuOps:
+    """The ops of a plane's event types: their framework op, and work per execution."""
+
+    def __init__(self, plane: Plane) -> None:
+        types = plane.types
+        stats = types.stats(
+            [
+                names.TF_OP,
+                names.PROGRAM_ID,
+                names.SYMBOL_ID,
+                names.FLOPS,
+                names.MODEL_FLOPS,
+                names.BYTES_ACCESSED,
+                names.MEMORY_BREAKDOWN,
+            ]
+        )
+        self._strings = plane.strings
+        self._types = types
+        self._provenance = stats[names.TF_OP].texts()
+        self._flops = stats[names.FLOPS].integers()
+        self._model_flops = stats[names.MODEL_FLOPS].integers()
+        self._has_model_flops = stats[names.MODEL_FLOPS].is_present
+        self._bytes = stats[names.BYTES_ACCESSED].integers()
+        self._breakdown = stats[names.MEMORY_BREAKDOWN]
+
+    def add(
+        self, gatherer: OpGatherer, row: int, occurrences: int, total_ps: int, self_ps: int
+    ) -> None:
+        """Adds the executions of the type `row`."""
+        op = self._op(row)
+        entry = gatherer.row(DEVICE, op.name, op.type)
+        entry.occurrences += occurrences
+        entry.total_ps += total_ps
+        entry.self_ps += self_ps
+        if row < 0:
+            return
+        flops = int(self._flops[row])
+        model = int(self._model_flops[row]) if self._has_model_flops[row] else flops
+        entry.flops += flops * occurrences
+        entry.model_flops += model * occurrences
+        accessed = int(self._bytes[row])
+        entry.bytes_accessed += accessed * occurrences
+        blob = self._breakdown.blob(row)
+        entry.hbm_bytes += (accessed if blob is None else hbm_bytes(blob)) * occurrences
+
+    def _op(self, row: int) -> OpName:
+        if row < 0:
+            return OpName(Category.UNKNOWN, "(unnamed)", UNKNOWN_TYPE)
+        full = self._strings[int(self._provenance[row])]
+        if full:
+            op = parse_op_name(full)
+            return OpName(op.category, op.name, op.type or UNKNOWN_TYPE)
+        label = int(self._types.display_name[row])
+        own = self._strings[label if label >= 0 else int(self._types.name[row])]
+        return OpName(Category.UNKNOWN, own or "(unnamed)", UNKNOWN_TYPE)

@@ -1,0 +1,90 @@
+"""What the devices of a host are and the most that they can do."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tbprof.analysis.lines import gpu_planes, tpu_planes
+from tbprof.base import names
+from tbprof.events.space import Plane, Space
+
+# FLOP per cycle and multiprocessor at the highest dense precision that each generation has
+# (16 bit on Tensor Cores; FMA counts two). Source: NVIDIA's architecture white papers.
+_FLOPS_PER_CYCLE = {
+    (3, 0): 384, (3, 5): 384, (5, 0): 256, (5, 2): 256, (6, 0): 256, (6, 1): 256,
+    (7, 0): 1024, (7, 5): 1024, (8, 0): 2048, (8, 6): 1024, (8, 9): 1024, (9, 0): 4096,
+    (10, 0): 8192, (12, 0): 1024,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Devices:
+    """The accelerators of a host. Peaks are per device, NaN where the trace does not tell."""
+
+    gpus: int
+    tpus: int
+    type: str
+    peak_gflops: float
+    peak_hbm_gbytes: float
+
+
+def find_devices(space: Space) -> Devices:
+    """The devices whose planes the space holds."""
+    gpus = gpu_planes(space)
+    tpus = [plane for plane in tpu_planes(space) if "SparseCore" not in plane.name]
+    first = next((plane for plane in (*gpus, *tpus) if plane.stats), None)
+    if first is None:
+        kind = "GPU" if gpus else "TPU" if tpus else "CPU"
+        return Devices(len(gpus), len(tpus), kind, math.nan, math.nan)
+    return Devices(
+        len(gpus),
+        len(tpus),
+        _type(first, "GPU" if gpus else "TPU"),
+        _peak_gflops(first),
+        _peak_hbm(first),
+    )
+
+
+def merge_devices(parts: Sequence[Devices]) -> Devices:
+    """The devices of several hosts; the first host with devices gives type and peaks."""
+    typical = next((part for part in parts if part.gpus or part.tpus), parts[0])
+    return Devices(
+        sum(part.gpus for part in parts),
+        sum(part.tpus for part in parts),
+        typical.type,
+        typical.peak_gflops,
+        typical.peak_hbm_gbytes,
+    )
+
+
+def _type(plane: Plane, kind: str) -> str:
+    for stat in ("device_type_string", "gpu_device_name"):
+        value = plane.stats.get(stat)
+        if isinstance(value, str) and value:
+            return value
+    vendor = plane.stats.get(names.DEVICE_VENDOR)
+    return f"{vendor} {kind}" if vendor else kind
+
+
+def _number(plane: Plane, stat: str) -> float:
+    value = plane.stats.get(stat)
+    return float(value) if isinstance(value, int | float) else math.nan
+
+
+def _peak_gflops(plane: Plane) -> float:
+    stated = _number(plane, "peak_teraflops_per_second")
+    if not math.isnan(stated):
+        return stated * 1e3
+    major, minor = _number(plane, names.COMPUTE_MAJOR), _number(plane, names.COMPUTE_MINOR)
+    if math.isnan(major) or math.isnan(minor):
+        return math.nan
+    known = [cap for cap in _FLOPS_PER_CYCLE if cap <= (major, minor) and cap[0] == major]
+    if not known:
+        return math.nan
+    per_cycle = _FLOPS_PER_CYCLE[max(known)]
+    return _number(plane, "core_count") * _number(plane, "clock_rate") * 1e3 * per_cycle / 1e9
+
+
+def _peak_hbm(plane: Plane) -> float:
+    stated = _number(plane, "peak_hbm_bw_gigabytes_per_second")
+    return stated if not math.isnan(stated) else _number(plane, "memory_bandwidth") / 1e9

@@ -1,0 +1,166 @@
+"""Ops that ran on host threads: TensorFlow and JAX ops, tf.data iterators, XLA programs on CPU."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.grouping import group_rows, reduce_groups
+from tbprof.analysis.hlo import Programs
+from tbprof.analysis.intervals import busy_time
+from tbprof.analysis.lines import host_planes, recorded_lines
+from tbprof.analysis.nesting import inherit, nest, self_times
+from tbprof.analysis.op_metrics import HOST, OpGatherer
+from tbprof.analysis.op_names import UNKNOWN_TYPE, Category, OpName, parse_op_name
+from tbprof.base import names
+from tbprof.events.space import Events, Plane, Space
+
+_NO_OP = -1
+# An `EagerExecute` event: no op, but it tells how the ops inside it ran.
+_MARKER = -2
+
+
+def gather_host_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> None:
+    """Adds the ops of the host planes, and the time that none of them covers as idle.
+
+    An event is an op when its name parses to one (see `parse_op_name`), or when it ran an HLO
+    instruction (`hlo_op`). Other events between two ops are transparent: an op inside another one
+    on the same thread is its child, and takes its own time out of the other's self time. Idle is
+    the window from the first to the last op less the union of all ops of all threads.
+    """
+    for plane in host_planes(space):
+        events, code, ops = _op_events(plane, programs)
+        eager = _is_eager(plane, events, code)
+        if (code == _MARKER).any():
+            rows = np.flatnonzero(code != _MARKER)
+            events, code, eager = events.select(rows), code[rows], eager[rows]
+        start, duration = events.start_ps, events.duration_ps
+        parent, _ = nest(events.first_event, start, duration)
+        count, total, _, _ = reduce_groups(code, duration, len(ops))
+        own = self_times(parent, start, duration)
+        _, total_own, _, _ = reduce_groups(code, own, len(ops))
+        _, eager_executions, _, _ = reduce_groups(code, eager, len(ops))
+        for at in np.flatnonzero(count):
+            row = gatherer.row(HOST, ops[at].name, ops[at].type)
+            row.occurrences += int(count[at])
+            row.total_ps += int(total[at])
+            row.self_ps += int(total_own[at])
+            row.is_eager |= bool(eager_executions[at])
+        _gather_aggregated(plane, events, gatherer)
+        busy, window = busy_time(events.first_event, start, duration)
+        gatherer.host_idle_ps += window - busy
+
+
+def _op_events(plane: Plane, programs: Programs) -> tuple[Events, NDArray[np.int32], list[OpName]]:
+    """(events, op of each, the ops): op executions and, where they are needed, eager markers.
+
+    The other columns, most of a host's events, are let go on return.
+    """
+    events = plane.events(recorded_lines(plane))
+    op, ops = _classify(plane, events, programs)
+    rows = np.flatnonzero(op != _NO_OP)
+    return events.select(rows), op[rows], ops
+
+
+def _classify(
+    plane: Plane, events: Events, programs: Programs
+) -> tuple[NDArray[np.int32], list[OpName]]:
+    """(op [n] per event, the ops): ops of one name are one; _NO_OP, _MARKER for other events."""
+    ops: list[OpName] = []
+    index: dict[str, int] = {}
+
+    def number(op: OpName) -> int:
+        found = index.get(op.name)
+        if found is None:
+            found = index[op.name] = len(ops)
+            ops.append(op)
+        elif not ops[found].type:
+            ops[found] = op
+        return found
+
+    names_of_type = plane.strings.take(plane.types.name.tolist())
+    of_type = np.full(len(names_of_type) + 1, _NO_OP, np.int32)  # the last: events of no type
+    for row in np.flatnonzero(np.bincount(events.type + 1)[1:]).tolist():
+        op = parse_op_name(names_of_type[row])
+        if op.category != Category.UNKNOWN:
+            of_type[row] = number(op)
+    if names.IS_EAGER not in plane.stat_names:
+        of_type[:-1][np.array(names_of_type) == names.EAGER_EXECUTE] = _MARKER
+    out = of_type[events.type]
+    if names.HLO_OP in plane.stat_names:
+        _classify_hlo(plane, events, programs, out, number)
+    if names.STAGE_ID in plane.stat_names:
+        _classify_stages(plane, events, out, ops, number)
+    return out, ops
+
+
+def _classify_hlo(plane, events, programs, out, number) -> None:  # type: ignore[no-untyped-def]
+    """Gives the events that ran an HLO instruction the instruction's framework op."""
+    texts = plane.strings.take(plane.types.name.tolist())
+    is_end = np.array([text.startswith(names.THUNK_END) for text in [*texts, ""]])
+    rows = np.flatnonzero((out == _NO_OP) & ~is_end[events.type])
+    stats = events.stats([names.HLO_OP, names.HLO_MODULE, names.PROGRAM_ID], rows)
+    hlo = stats[names.HLO_OP].texts()
+    rows, has_op = rows[hlo >= 0], hlo >= 0
+    module = stats[names.HLO_MODULE].texts()[has_op]
+    program = stats[names.PROGRAM_ID].integers(-1)[has_op]
+    code, first = group_rows([hlo[has_op], module, program])
+    numbers = np.empty(first.size, np.int64)
+    for group, row in enumerate(first.tolist()):
+        instruction = plane.strings[int(hlo[has_op][row])].rpartition("::")[2]
+        full = programs.op_name(int(program[row]), plane.strings[int(module[row])], instruction)
+        op = parse_op_name(full if ":" in full else full + ":") if full else None
+        if op is None or op.category == Category.UNKNOWN:
+            op = OpName(Category.JAX, full or instruction, UNKNOWN_TYPE)
+        numbers[group] = number(op)
+    out[rows] = numbers[code]
+
+
+def _classify_stages(plane, events, out, ops, number) -> None:  # type: ignore[no-untyped-def]
+    """Keys the ops of input pipeline stages by stage, and types them by the stage's category."""
+    rows = np.flatnonzero(out >= 0)
+    stats = events.stats([names.STAGE_ID, names.STAGE_CATEGORY], rows)
+    category = stats[names.STAGE_CATEGORY].texts()
+    staged = stats[names.STAGE_ID].is_present & (category >= 0)
+    rows, category = rows[staged], category[staged]
+    stage = stats[names.STAGE_ID].integers()[staged]
+    code, first = group_rows([out[rows], stage, category])
+    numbers = np.empty(first.size, np.int64)
+    for group, row in enumerate(first.tolist()):
+        op = ops[int(out[rows[row]])]
+        label = f"{op.name} (stage {int(stage[row])})"
+        numbers[group] = number(OpName(op.category, label, plane.strings[int(category[row])]))
+    out[rows] = numbers[code]
+
+
+def _is_eager(plane: Plane, events: Events, code: NDArray[np.int32]) -> NDArray[np.int64]:
+    """[n] 1 for ops that ran eagerly.
+
+    Grouped files say so in `is_eager`. In others an op is eager when the nearest `EagerExecute`
+    around it on its thread runs no function.
+    """
+    if names.IS_EAGER in plane.stat_names:
+        return events.stats([names.IS_EAGER])[names.IS_EAGER].integers()
+    markers = np.flatnonzero(code == _MARKER)
+    if not markers.size:
+        return np.zeros(len(events), np.int64)
+    parent, _ = nest(events.first_event, events.start_ps, events.duration_ps)
+    runs = np.full(len(events), -1, np.int64)
+    is_function = events.stats([names.IS_FUNCTION], markers)[names.IS_FUNCTION]
+    runs[markers] = is_function.is_integer & (is_function.bits == 0)
+    return (inherit(parent, runs) == 1).astype(np.int64)
+
+
+def _gather_aggregated(plane: Plane, events: Events, gatherer: OpGatherer) -> None:
+    """Adds events that stand for several: no position, so their self time is what they say."""
+    merged = events.aggregated
+    if not merged.type.size:
+        return
+    own = plane.event_stats(merged.source, [names.SELF_DURATION])[names.SELF_DURATION]
+    own_ps = np.where(own.is_integer, own.bits, merged.duration_ps)
+    texts = plane.strings.take(plane.types.name.tolist())
+    for at, row in enumerate(merged.type.tolist()):
+        op = parse_op_name(texts[row]) if row >= 0 else None
+        if op is not None and op.category != Category.UNKNOWN:
+            entry = gatherer.row(HOST, op.name, op.type)
+            entry.occurrences += int(merged.occurrences[at])
+            entry.total_ps += int(merged.duration_ps[at])
+            entry.self_ps += int(own_ps[at])

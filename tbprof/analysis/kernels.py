@@ -1,0 +1,247 @@
+"""GPU kernels by kernel-op pair."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.gpu_events import GpuGroups, group_gpu_events
+from tbprof.analysis.grouping import reduce_groups
+from tbprof.analysis.hlo import Programs
+from tbprof.analysis.lines import gpu_planes
+from tbprof.analysis.tensor_cores import is_eligible, uses_tensor_cores
+from tbprof.base import names
+from tbprof.events.space import Plane, Space
+
+_UINT32 = 2**32 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """The launch configuration of a kernel; sizes in bytes, None where the recorder did not say."""
+
+    registers: int | None = None
+    shared_bytes: int | None = None
+    block: tuple[int, int, int] = (1, 1, 1)
+    grid: tuple[int, int, int] = (1, 1, 1)
+    occupancy_pct: float | None = None
+
+
+class KernelKey(NamedTuple):
+    """What makes a row: one kernel, launched in one way by one op."""
+
+    kernel: str
+    op: str
+    block: tuple[int, int, int]
+    grid: tuple[int, int, int]
+    registers: int | None
+    shared_bytes: int | None
+    is_eligible: bool
+    uses_tensor_cores: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """One row per kernel-op pair and launch configuration, summed over streams and devices.
+
+    Registers and shared bytes are -1, occupancy NaN where not recorded. `occupancy_pct` is the
+    mean over the row's time, as devices may differ. Times in ps.
+    """
+
+    name: list[str]
+    op: list[str]
+    block: NDArray[np.int64]  # [n, 3]
+    grid: NDArray[np.int64]  # [n, 3]
+    registers: NDArray[np.int64]
+    shared_bytes: NDArray[np.int64]
+    is_eligible: NDArray[np.bool_]
+    uses_tensor_cores: NDArray[np.bool_]
+    occupancy_pct: NDArray[np.float64]
+    occurrences: NDArray[np.int64]
+    total_ps: NDArray[np.int64]
+    least_ps: NDArray[np.int64]
+    most_ps: NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class _Sums:
+    occurrences: int = 0
+    total_ps: int = 0
+    least_ps: int = 2**62
+    most_ps: int = 0
+    occupancy_weight: float = 0.0
+    occupancy_sum: float = 0.0
+
+    def add(self, count: int, total: int, least: int, most: int, occupancy: float | None) -> None:
+        self.occurrences += count
+        self.total_ps += total
+        self.least_ps = min(self.least_ps, least)
+        self.most_ps = max(self.most_ps, most)
+        if occupancy is not None:
+            # Kernels of no duration still tell their occupancy.
+            self.occupancy_weight += max(total, 1)
+            self.occupancy_sum += occupancy * max(total, 1)
+
+
+def parse_launch(details: str) -> Launch:
+    """The launch in a `kernel_details` text: `key:value` tokens apart by spaces or line ends.
+
+        "regs:38 shm:0 grid:160,1,1 block:1024,1,1"                  recorders of 2020
+        "regs:32 static_shared:0 dynamic_shared:512 grid:8,1,1 block:256,1,1 occ_pct:100"
+
+    Unknown and malformed tokens are ignored, sizes that do not fit 32 bits are not believed.
+    """
+    registers: int | None = None
+    shared: dict[str, int] = {}
+    block = grid = (1, 1, 1)
+    occupancy: float | None = None
+    for token in details.split():
+        key, _, value = token.partition(":")
+        if key == "regs":
+            registers = _size(value)
+        elif key in ("shm", "static_shared", "dynamic_shared"):
+            size = _size(value)
+            if size is not None:
+                shared[key] = size
+        elif key == "block":
+            block = _dimensions(value) or block
+        elif key == "grid":
+            grid = _dimensions(value) or grid
+        elif key == "occ_pct":
+            occupancy = _percentage(value)
+    return Launch(registers, sum(shared.values()) if shared else None, block, grid, occupancy)
+
+
+def _size(text: str) -> int | None:
+    if not (text.isascii() and text.isdigit() and len(text) <= 10):
+        return None
+    value = int(text)
+    return value if value <= _UINT32 else None
+
+
+def _dimensions(text: str) -> tuple[int, int, int] | None:
+    sizes = [_size(part) for part in text.split(",", 3)[:3]]
+    known = [size for size in sizes if size is not None]
+    if len(known) != len(sizes):
+        return None
+    x, y, z = (*known, 1, 1)[:3]
+    return x, y, z
+
+
+def _percentage(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def find_kernels(space: Space, programs: Programs) -> Kernels:
+    """The kernels of all GPU planes: events of recorded lines that carry `kernel_details`.
+
+    Copies and memsets carry none and are no kernels. The op is the one whose annotation was open
+    at the launch, or the framework op of the HLO instruction.
+    """
+    rows: dict[KernelKey, _Sums] = {}
+    for plane in gpu_planes(space):
+        if names.KERNEL_DETAILS in plane.stat_names:
+            groups = group_gpu_events(plane, programs, [names.KERNEL_DETAILS, names.EQUATION])
+            _gather(plane, groups, rows)
+    return _table(rows)
+
+
+def _gather(plane: Plane, groups: GpuGroups, rows: dict[KernelKey, _Sums]) -> None:
+    kinds = groups.first.size
+    count, total, least, most = reduce_groups(groups.code, groups.events.duration_ps, kinds)
+    details = groups.stats[names.KERNEL_DETAILS].texts()[groups.first]
+    if names.EQUATION in groups.stats:
+        equation = plane.strings.take(groups.stats[names.EQUATION].texts()[groups.first].tolist())
+    else:
+        equation = [""] * kinds
+    vendor = str(plane.stats.get(names.DEVICE_VENDOR, ""))
+    device = str(plane.stats.get("gpu_device_name", ""))
+    major = plane.stats.get(names.COMPUTE_MAJOR, -1)
+    compute_major = int(major) if isinstance(major, int | float) else -1
+    for kind in np.flatnonzero(details >= 0).tolist():
+        launch = parse_launch(plane.strings[int(details[kind])])
+        kernel, op = groups.event_name[kind], groups.op[kind]
+        uses = uses_tensor_cores(kernel, vendor, device, compute_major)
+        could = is_eligible(op.name, op.type, equation[kind]) or (uses and bool(op.name))
+        key = KernelKey(
+            kernel,
+            op.name,
+            launch.block,
+            launch.grid,
+            launch.registers,
+            launch.shared_bytes,
+            could,
+            uses,
+        )
+        rows.setdefault(key, _Sums()).add(
+            int(count[kind]),
+            int(total[kind]),
+            int(least[kind]),
+            int(most[kind]),
+            launch.occupancy_pct,
+        )
+
+
+def _table(rows: dict[KernelKey, _Sums]) -> Kernels:
+    keys, sums = list(rows), list(rows.values())
+
+    def integers(values: list[int | None]) -> NDArray[np.int64]:
+        return np.array([-1 if value is None else value for value in values], np.int64)
+
+    return Kernels(
+        [key.kernel for key in keys],
+        [key.op for key in keys],
+        np.array([key.block for key in keys], np.int64).reshape(-1, 3),
+        np.array([key.grid for key in keys], np.int64).reshape(-1, 3),
+        integers([key.registers for key in keys]),
+        integers([key.shared_bytes for key in keys]),
+        np.array([key.is_eligible for key in keys], bool),
+        np.array([key.uses_tensor_cores for key in keys], bool),
+        np.array(
+            [
+                one.occupancy_sum / one.occupancy_weight if one.occupancy_weight else math.nan
+                for one in sums
+            ],
+            np.float64,
+        ),
+        np.array([one.occurrences for one in sums], np.int64),
+        np.array([one.total_ps for one in sums], np.int64),
+        np.array([one.least_ps for one in sums], np.int64),
+        np.array([one.most_ps for one in sums], np.int64),
+    )
+
+
+def merge_kernels(parts: Sequence[Kernels]) -> Kernels:
+    """One table of several hosts' kernels: equal kernel-op pairs become one row."""
+    if len(parts) == 1:
+        return parts[0]
+    rows: dict[KernelKey, _Sums] = {}
+    for part in parts:
+        for at, kernel in enumerate(part.name):
+            registers, shared = int(part.registers[at]), int(part.shared_bytes[at])
+            occupancy = float(part.occupancy_pct[at])
+            key = KernelKey(
+                kernel,
+                part.op[at],
+                tuple(part.block[at].tolist()),
+                tuple(part.grid[at].tolist()),
+                None if registers < 0 else registers,
+                None if shared < 0 else shared,
+                bool(part.is_eligible[at]),
+                bool(part.uses_tensor_cores[at]),
+            )
+            rows.setdefault(key, _Sums()).add(
+                int(part.occurrences[at]),
+                int(part.total_ps[at]),
+                int(part.least_ps[at]),
+                int(part.most_ps[at]),
+                None if math.isnan(occupancy) else occupancy,
+            )
+    return _table(rows)

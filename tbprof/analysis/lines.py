@@ -1,0 +1,48 @@
+"""Which planes and lines of a space belong to what."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.base import names
+from tbprof.events.space import Lines, Plane, Space
+
+
+def host_planes(space: Space) -> list[Plane]:
+    """The planes of host threads, those merged from a subprocess (`/host:CPU [pid]`) among them."""
+    return [
+        plane
+        for plane in space.planes
+        if plane.name == names.HOST_PLANE or plane.name.startswith(names.HOST_PLANE + " [")
+    ]
+
+
+def gpu_planes(space: Space) -> list[Plane]:
+    """The planes of GPUs."""
+    return [plane for plane in space.planes if plane.name.startswith(names.GPU_PREFIX)]
+
+
+def tpu_planes(space: Space) -> list[Plane]:
+    """The planes of TPU cores, SparseCores among them."""
+    return [plane for plane in space.planes if plane.name.startswith(names.TPU_PREFIX)]
+
+
+def metadata_planes(space: Space) -> list[Plane]:
+    """The planes that hold the compiled programs."""
+    return [plane for plane in space.planes if plane.name.startswith(names.METADATA_PLANE)]
+
+
+def is_derived(lines: Lines) -> NDArray[np.bool_]:
+    """[n] whether a line was added after recording (its events repeat those of other lines)."""
+    low = lines.id & 0xFFFFFFFF
+    return (low >= names.DERIVED_FIRST) & (low <= names.DERIVED_LAST)
+
+
+def recorded_lines(plane: Plane) -> list[int]:
+    """The rows of the lines that were recorded, derived ones left out."""
+    return [int(row) for row in np.flatnonzero(~is_derived(plane.lines))]
+
+
+def named_lines(plane: Plane, *wanted: str) -> list[int]:
+    """The rows of the lines of these names."""
+    texts = plane.strings.take(plane.lines.name.tolist())
+    return [row for row, text in enumerate(texts) if text in wanted]

@@ -1,0 +1,111 @@
+"""The table of ops that every op tool rests on, and how tables of several hosts combine."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+HOST = 0
+DEVICE = 1
+
+
+@dataclass(slots=True)
+class OpRow:
+    """What is known of one op on one side while rows are gathered; times in ps."""
+
+    type: str
+    occurrences: int = 0
+    total_ps: int = 0
+    self_ps: int = 0
+    flops: int = 0
+    model_flops: int = 0
+    bytes_accessed: int = 0
+    hbm_bytes: int = 0
+    is_eager: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OpMetrics:
+    """One row per op and side (host or device), summed over lines and devices.
+
+    `is_device` tells the side. `hbm_bytes` is the part of `bytes_accessed` that went to the
+    device's main memory. Idle times are what no op covers of each host's (device's) own window:
+    the union of busy intervals is taken first, so threads and streams that overlap count once.
+    """
+
+    is_device: NDArray[np.bool_]
+    name: list[str]
+    type: list[str]
+    occurrences: NDArray[np.int64]
+    total_ps: NDArray[np.int64]
+    self_ps: NDArray[np.int64]
+    flops: NDArray[np.int64]
+    model_flops: NDArray[np.int64]
+    bytes_accessed: NDArray[np.int64]
+    hbm_bytes: NDArray[np.int64]
+    is_eager: NDArray[np.bool_]
+    host_idle_ps: int = 0
+    device_idle_ps: int = 0
+
+
+@dataclass(slots=True)
+class OpGatherer:
+    """Collects rows keyed by (side, op name); the first type that is known counts."""
+
+    rows: dict[tuple[int, str], OpRow] = field(default_factory=dict)
+    host_idle_ps: int = 0
+    device_idle_ps: int = 0
+
+    def row(self, side: int, name: str, type_: str) -> OpRow:
+        """The row of an op, made when it is new."""
+        found = self.rows.get((side, name))
+        if found is None:
+            found = self.rows[side, name] = OpRow(type_)
+        elif not found.type:
+            found.type = type_
+        return found
+
+    def table(self) -> OpMetrics:
+        """The rows as columns, in the order in which the ops were first seen."""
+        rows = list(self.rows.values())
+
+        def column(name: str) -> NDArray[np.int64]:
+            return np.array([getattr(row, name) for row in rows], np.int64)
+
+        return OpMetrics(
+            np.array([side == DEVICE for side, _ in self.rows], bool),
+            [name for _, name in self.rows],
+            [row.type for row in rows],
+            column("occurrences"),
+            column("total_ps"),
+            column("self_ps"),
+            column("flops"),
+            column("model_flops"),
+            column("bytes_accessed"),
+            column("hbm_bytes"),
+            np.array([row.is_eager for row in rows], bool),
+            self.host_idle_ps,
+            self.device_idle_ps,
+        )
+
+
+def merge_op_metrics(parts: Sequence[OpMetrics]) -> OpMetrics:
+    """The sum over hosts, per side and op name; idle times add up."""
+    if len(parts) == 1:
+        return parts[0]
+    gatherer = OpGatherer()
+    for part in parts:
+        gatherer.host_idle_ps += part.host_idle_ps
+        gatherer.device_idle_ps += part.device_idle_ps
+        for at, name in enumerate(part.name):
+            row = gatherer.row(int(part.is_device[at]), name, part.type[at])
+            row.occurrences += int(part.occurrences[at])
+            row.total_ps += int(part.total_ps[at])
+            row.self_ps += int(part.self_ps[at])
+            row.flops += int(part.flops[at])
+            row.model_flops += int(part.model_flops[at])
+            row.bytes_accessed += int(part.bytes_accessed[at])
+            row.hbm_bytes += int(part.hbm_bytes[at])
+            row.is_eager |= bool(part.is_eager[at])
+    return gatherer.table()

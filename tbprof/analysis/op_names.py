@@ -1,0 +1,72 @@
+"""What an op's full name says: its category, name and type.
+
+Source: xla/tsl/profiler/utils/tf_op_utils.h, ParseTfOpFullname, and what recorders write.
+"""
+
+import re
+from enum import IntEnum
+from typing import NamedTuple
+
+_TF_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\/>-]*")
+_TF_TYPE = re.compile(r"[A-Z_][a-zA-Z0-9_]*")
+_JAX_TYPE = re.compile(r"[a-z_][a-z0-9_]*(\[.*\])?")
+_SUFFIX = re.compile(r"_\d+\Z")
+# Full names of copies, and how device events spell them (both observed).
+_HOST_COPY = re.compile(r"memcpy([hd]to[hd])", re.IGNORECASE)
+_DEVICE_COPY = re.compile(r"memcpy([hdp])(?:2|to)([hdp])", re.IGNORECASE)
+DATASET = "Dataset"
+IDLE = "IDLE"
+UNKNOWN_TYPE = "Unknown"
+
+
+class Category(IntEnum):
+    """Which program an op belongs to."""
+
+    UNKNOWN = 0
+    TENSORFLOW = 1
+    JAX = 2
+    TF_DATA = 3
+    COPY = 4
+
+
+class OpName(NamedTuple):
+    """A parsed full name; `type` is "" where it is unknown."""
+
+    category: Category
+    name: str
+    type: str
+
+
+def copy_type(event_name: str) -> str:
+    """The type of a device event without an op: "MemcpyHToD" of "MemcpyH2D", "Memset", or ""."""
+    copy = _DEVICE_COPY.match(event_name)
+    if copy:
+        return f"Memcpy{copy[1].upper()}To{copy[2].upper()}"
+    return "Memset" if event_name.lower().startswith("memset") else ""
+
+
+def parse_op_name(full: str) -> OpName:
+    """The parts of `name:Type`, `name:` or a bare name.
+
+        "a/MatMul_1:MatMul"              TENSORFLOW, "a/MatMul_1", "MatMul"
+        "jit(f)/jit(main)/reduce_sum:"   JAX, "jit(f)/jit(main)/reduce_sum", "reduce_sum"
+        "Iterator::Root::Prefetch"       TF_DATA, whole text, "Dataset"
+        "MEMCPYHtoD"                     COPY, whole text, "MemcpyHToD"
+    """
+    name, colon, type_ = full.partition(":")
+    if not colon:
+        copy = _HOST_COPY.match(full)
+        if copy:
+            return OpName(Category.COPY, full, copy_type(full))
+        return OpName(Category.UNKNOWN, full, "")
+    if name == "Iterator":
+        return OpName(Category.TF_DATA, full, DATASET)
+    is_tf_name = _TF_NAME.fullmatch(name) is not None
+    if is_tf_name and _TF_TYPE.fullmatch(type_):
+        return OpName(Category.TENSORFLOW, name, type_)
+    derived = type_ or _SUFFIX.sub("", name.rpartition("/")[2])
+    if _JAX_TYPE.fullmatch(derived):
+        return OpName(Category.JAX, name, derived.partition("[")[0])
+    if not type_:
+        return OpName(Category.TENSORFLOW, name, derived)
+    return OpName(Category.UNKNOWN, full, "")

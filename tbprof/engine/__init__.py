@@ -1,0 +1,1 @@
+"""Requests to payloads: which parts of which hosts, computed once, combined and encoded."""

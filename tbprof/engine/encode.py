@@ -1,0 +1,85 @@
+"""Tables to bytes: DataTable JSON by rows, the same by columns, and CSV."""
+
+import csv
+import dataclasses
+import io
+from collections.abc import Sequence
+
+import numpy as np
+import orjson
+
+from tbprof.tools.datatable import PERCENT, Column, Table
+
+# A spreadsheet runs cells that begin with these as formulas.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def encode_json(tables: Sequence[Table], *, layout: str, is_list: bool) -> bytes:
+    """The JSON of a tool's tables, `rows` or `columns` as `layout` says."""
+    bodies = [_table_json(table, layout) for table in tables]
+    return b"[" + b",".join(bodies) + b"]" if is_list else bodies[0]
+
+
+def _table_json(table: Table, layout: str) -> bytes:
+    head: dict[str, object] = {"cols": [_column_head(column) for column in table.columns]}
+    tail: dict[str, object] = {}
+    if table.properties:
+        tail["p"] = dict(table.properties)
+    if table.warnings:
+        tail["warnings"] = [dataclasses.asdict(notice) for notice in table.warnings]
+    if layout == "columns":
+        values = [_column_values(column) for column in table.columns]
+        return orjson.dumps(
+            {**head, "columns": values, **tail}, option=orjson.OPT_SERIALIZE_NUMPY
+        )
+    opening = orjson.dumps(head)[:-1] + b',"rows":['
+    closing = b"]" + (b"," + orjson.dumps(tail)[1:] if tail else b"}")
+    return opening + _rows_json(table) + closing
+
+
+def _column_head(column: Column) -> dict[str, str]:
+    head = {"id": column.id, "label": column.label, "type": column.type}
+    return {**head, "pattern": column.pattern} if column.pattern else head
+
+
+def _column_values(column: Column) -> object:
+    if isinstance(column.values, np.ndarray):
+        return np.ascontiguousarray(column.values)
+    return list(column.values)
+
+
+def _rows_json(table: Table) -> bytes:
+    """The rows, cells positional. Whole columns are encoded at once, then woven together."""
+    tokens = [_tokens(column) for column in table.columns]
+    row = b'{"c":[' + b",".join([b'{"v":%b}'] * len(tokens)) + b"]}"
+    return b",".join([row % cells for cells in zip(*tokens, strict=True)])
+
+
+def _tokens(column: Column) -> list[bytes]:
+    if isinstance(column.values, np.ndarray):
+        encoded = orjson.dumps(np.ascontiguousarray(column.values), option=orjson.OPT_SERIALIZE_NUMPY)
+        return encoded[1:-1].split(b",") if column.values.size else []
+    return [orjson.dumps(text) for text in column.values]
+
+
+def encode_csv(table: Table) -> bytes:
+    """The table as CSV, UTF-8: labels, then rows; percentages as the numbers that labels promise.
+
+    Cells are empty where nothing was measured. Texts that a spreadsheet would run as formulas get
+    a leading apostrophe.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow([column.label for column in table.columns])
+    cells = [_csv_cells(column) for column in table.columns]
+    writer.writerows(zip(*cells, strict=True))
+    return out.getvalue().encode("utf-8", "replace")
+
+
+def _csv_cells(column: Column) -> list[object]:
+    if column.pattern == PERCENT and isinstance(column.values, np.ndarray):
+        column = dataclasses.replace(column, values=column.values * 100.0)
+    cells = column.cells()
+    if column.type == "string":
+        return [f"'{cell}" if str(cell).startswith(_FORMULA) else cell for cell in cells]
+    return ["" if cell is None else cell for cell in cells]

@@ -1,0 +1,92 @@
+"""The parts of a host's summary: what each is computed of, and how it is kept as arrays."""
+
+import dataclasses
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.devices import Devices, find_devices
+from tbprof.analysis.hlo import Programs
+from tbprof.analysis.kernels import Kernels, find_kernels
+from tbprof.analysis.op_metrics import OpMetrics
+from tbprof.analysis.ops import find_ops
+from tbprof.base.errors import Notice
+from tbprof.events.space import Space
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What the index of a file tells: its planes, and what the recorder complained of."""
+
+    planes: list[str]
+    errors: list[str]
+    warnings: list[str]
+
+
+def find_outline(space: Space, _programs: Programs) -> Outline:
+    """The outline of a space; touches no events."""
+    return Outline(
+        [plane.name for plane in space.planes], list(space.errors), list(space.warnings)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PartKind:
+    """One part: `version` changes whenever what is computed does, so that kept ones are redone."""
+
+    version: int
+    type: type
+    compute: Callable[[Space, Programs], Any]
+
+
+PARTS: Mapping[str, PartKind] = {
+    "outline": PartKind(1, Outline, find_outline),
+    "devices": PartKind(1, Devices, lambda space, _programs: find_devices(space)),
+    "kernels": PartKind(1, Kernels, find_kernels),
+    "ops": PartKind(1, OpMetrics, find_ops),
+}
+
+
+def to_arrays(part: Any, notices: tuple[Notice, ...]) -> dict[str, NDArray[Any]]:
+    """The part as plain arrays: texts as one UTF-8 blob and its lengths, scalars as JSON."""
+    arrays: dict[str, NDArray[Any]] = {}
+    scalars: dict[str, object] = {}
+    for field in dataclasses.fields(part):
+        value = getattr(part, field.name)
+        if isinstance(value, np.ndarray):
+            arrays[field.name] = value
+        elif isinstance(value, list):
+            blobs = [text.encode("utf-8", "surrogatepass") for text in value]
+            arrays[f"{field.name}.text"] = np.frombuffer(b"".join(blobs), np.uint8)
+            arrays[f"{field.name}.length"] = np.array([len(blob) for blob in blobs], np.int64)
+        else:
+            scalars[field.name] = value
+    meta = {"scalars": scalars, "notices": [dataclasses.asdict(notice) for notice in notices]}
+    arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), np.uint8)
+    return arrays
+
+
+def from_arrays(
+    kind: PartKind, arrays: Mapping[str, NDArray[Any]]
+) -> tuple[Any, tuple[Notice, ...]]:
+    """The part and its notices that `to_arrays` took apart; KeyError where a piece is missing."""
+    meta = json.loads(arrays["meta"].tobytes())
+    values: dict[str, object] = {}
+    for field in dataclasses.fields(kind.type):
+        if field.name in arrays:
+            values[field.name] = arrays[field.name]
+        elif f"{field.name}.text" in arrays:
+            blob = arrays[f"{field.name}.text"].tobytes()
+            ends = np.cumsum(arrays[f"{field.name}.length"]).tolist()
+            starts = [0, *ends[:-1]]
+            values[field.name] = [
+                blob[start:end].decode("utf-8", "surrogatepass")
+                for start, end in zip(starts, ends, strict=True)
+            ]
+        else:
+            values[field.name] = meta["scalars"][field.name]
+    return kind.type(**values), tuple(Notice(**notice) for notice in meta["notices"])

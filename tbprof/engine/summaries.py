@@ -1,0 +1,108 @@
+"""Computes the parts of hosts, each once, and keeps them in memory and in the result store."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tbprof.analysis.hlo import Programs
+from tbprof.base.errors import Notice
+from tbprof.engine.parts import PARTS, from_arrays, to_arrays
+from tbprof.events.space import Space
+from tbprof.storage.files import fingerprint, opened
+from tbprof.storage.results import ResultStore
+from tbprof.storage.runs import TraceFile
+from tbprof.xplane.reader import read_space
+
+_FILES_IN_MEMORY = 64
+_OPEN_SPACES = 2
+
+Found = tuple[Any, tuple[Notice, ...]]
+
+
+@dataclass(slots=True)
+class _FileState:
+    """What is known of one version of one file; its lock makes each part be computed once."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    parts: dict[str, Found] = field(default_factory=dict)
+
+
+class SummaryCache:
+    """Parts by (file, name): from memory, else from the store, else computed."""
+
+    def __init__(self, results: ResultStore | None) -> None:
+        self._results = results
+        self._lock = threading.Lock()
+        self._files: OrderedDict[str, _FileState] = OrderedDict()
+        self._spaces: OrderedDict[str, tuple[Space, Programs, tuple[Notice, ...]]] = OrderedDict()
+
+    def parts(
+        self,
+        file: TraceFile,
+        wanted: Sequence[str],
+        on_work: Callable[[str], None] = lambda _name: None,
+    ) -> dict[str, Found]:
+        """The parts `wanted` of one file; `on_work` hears of each that has to be computed."""
+        key = fingerprint(file)
+        state = self._state(key)
+        with state.lock:
+            for name in wanted:
+                if name not in state.parts:
+                    state.parts[name] = self._kept(key, name) or self._compute(
+                        file, key, name, on_work
+                    )
+            return {name: state.parts[name] for name in wanted}
+
+    def _state(self, key: str) -> _FileState:
+        with self._lock:
+            state = self._files.setdefault(key, _FileState())
+            self._files.move_to_end(key)
+            while len(self._files) > _FILES_IN_MEMORY:
+                self._files.popitem(last=False)
+            return state
+
+    def _kept(self, key: str, name: str) -> Found | None:
+        if self._results is None:
+            return None
+        arrays = self._results.get(_result_key(key, name))
+        if arrays is None:
+            return None
+        try:
+            return from_arrays(PARTS[name], arrays)
+        except (KeyError, TypeError, ValueError):  # written by another version: computed anew
+            return None
+
+    def _compute(
+        self, file: TraceFile, key: str, name: str, on_work: Callable[[str], None]
+    ) -> Found:
+        on_work(name)
+        space, programs, warnings = self._space(file, key)
+        part = PARTS[name].compute(space, programs)
+        damage = [*warnings, *space.notices]
+        for plane in space.planes:
+            damage.extend(plane.notices)
+        notices = tuple(dict.fromkeys(damage))
+        if self._results is not None:
+            self._results.put(_result_key(key, name), to_arrays(part, notices))
+        return part, notices
+
+    def _space(self, file: TraceFile, key: str) -> tuple[Space, Programs, tuple[Notice, ...]]:
+        with self._lock:
+            known = self._spaces.get(key)
+            if known is not None:
+                self._spaces.move_to_end(key)
+                return known
+        with opened(file, self._results) as local:
+            space = read_space(local)
+            found = (space, Programs(space), local.warnings)
+        with self._lock:
+            self._spaces[key] = found
+            while len(self._spaces) > _OPEN_SPACES:
+                self._spaces.popitem(last=False)
+        return found
+
+
+def _result_key(key: str, name: str) -> str:
+    return f"part\0{key}\0{name}\0{PARTS[name].version}"

@@ -1,0 +1,62 @@
+"""Runs every analysis once on a trace of a few events, so that its kernels are compiled."""
+
+import logging
+import tempfile
+import threading
+from pathlib import Path
+
+from tbprof._pb import message
+from tbprof.analysis.hlo import Programs
+from tbprof.base.jit import is_prepared, mark_prepared
+from tbprof.engine.parts import PARTS
+from tbprof.xplane.reader import read_space
+
+_log = logging.getLogger(__name__)
+_once = threading.Lock()
+
+
+def prepare_kernels() -> None:
+    """Compiles all kernels into the cache, or loads them from it; logs what goes wrong."""
+    with _once:
+        try:
+            with tempfile.TemporaryDirectory(prefix="tbprof-") as folder:
+                path = Path(folder) / "small.xplane.pb"
+                path.write_bytes(_small_trace())
+                space = read_space(path)
+                programs = Programs(space)
+                for kind in PARTS.values():
+                    kind.compute(space, programs)
+                del space, programs
+        except OSError as error:
+            _log.warning("the kernels could not be prepared ahead of the first page (%s)", error)
+            return
+        if not is_prepared():
+            mark_prepared()
+
+
+def _small_trace() -> bytes:
+    """A host thread, a GPU stream and a TPU core with two events each, unsorted, all stats used."""
+    space = message("tensorflow.profiler.XSpace")()
+    for plane_name, line_name in (
+        ("/host:CPU", "thread"),
+        ("/device:GPU:0", "Stream #1(Compute)"),
+        ("/device:TPU:0", "XLA Ops"),
+    ):
+        plane = space.planes.add(name=plane_name)
+        stats = {
+            "tf_op": 1, "kernel_details": 2, "is_eager": 3, "device_offset_ps": 4,
+            "device_duration_ps": 5, "hlo_op": 6, "regs:1": 7,
+        }  # fmt: skip
+        for name, number in stats.items():
+            plane.stat_metadata[number].id = number
+            plane.stat_metadata[number].name = name
+        plane.event_metadata[1].id = 1
+        plane.event_metadata[1].name = "a/MatMul:MatMul"
+        line = plane.lines.add(id=1, name=line_name)
+        for offset in (5_000, 1_000, 1_000):
+            event = line.events.add(metadata_id=1, offset_ps=offset, duration_ps=2_000)
+            event.stats.add(metadata_id=1, str_value="a/MatMul:MatMul")
+            event.stats.add(metadata_id=2, ref_value=7)
+            event.stats.add(metadata_id=4, uint64_value=offset)
+            event.stats.add(metadata_id=5, double_value=2_000.0)
+    return bytes(space.SerializeToString())

@@ -1,0 +1,81 @@
+"""Tables as columns: what a tool builds, and what JSON and CSV are made of.
+
+The JSON is that of the Google DataTable, which scripts for the profile plugin already read.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.base.errors import Notice
+
+# Values are fractions that read as percentages.
+PERCENT = "0.0%"
+
+Values = Sequence[str] | NDArray[np.float64] | NDArray[np.int64] | NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column. Numbers are float64 or int64; NaN says "not measured"."""
+
+    id: str
+    label: str
+    type: Literal["number", "string", "boolean"]
+    values: Values
+    pattern: str = ""
+
+    def cells(self) -> list[object]:
+        """The values [n] as Python objects, None where not measured."""
+        if not isinstance(self.values, np.ndarray):
+            return list(self.values)
+        cells: list[object] = self.values.tolist()
+        if self.values.dtype.kind == "f" and not np.isfinite(self.values).all():
+            return [cell if ok else None for cell, ok in zip(cells, np.isfinite(self.values), strict=True)]
+        return cells
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns of equal length, properties of the whole table, and warnings."""
+
+    columns: tuple[Column, ...]
+    properties: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[Notice, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.columns[0].values) if self.columns else 0
+
+    def column(self, name: str) -> Column:
+        """The column of this id; KeyError where there is none."""
+        for column in self.columns:
+            if column.id == name:
+                return column
+        raise KeyError(name)
+
+
+def number(id_: str, label: str, values: Values, pattern: str = "") -> Column:
+    """A numeric column."""
+    return Column(id_, label, "number", values, pattern)
+
+
+def text(id_: str, label: str, values: Sequence[str]) -> Column:
+    """A column of texts."""
+    return Column(id_, label, "string", values)
+
+
+def boolean(id_: str, label: str, values: NDArray[np.bool_]) -> Column:
+    """A column of truth values."""
+    return Column(id_, label, "boolean", values)
+
+
+def ratio(part: NDArray[np.float64], whole: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    """[n] part / whole, NaN where the whole is 0: nothing was measured there."""
+    part = np.asarray(part, np.float64)
+    whole = np.broadcast_to(np.asarray(whole, np.float64), part.shape)
+    out = np.full(part.shape, np.nan)
+    np.divide(part, whole, out=out, where=whole != 0)
+    return out

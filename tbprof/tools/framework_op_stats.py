@@ -1,0 +1,201 @@
+"""TensorFlow stats: every op of the framework, on hosts and devices."""
+
+import re
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.devices import Devices, merge_devices
+from tbprof.analysis.kernels import Kernels, merge_kernels
+from tbprof.analysis.op_metrics import OpMetrics, merge_op_metrics
+from tbprof.analysis.op_names import IDLE
+from tbprof.tools.datatable import PERCENT, Column, Table, number, ratio, text
+from tbprof.tools.tool import Summaries, Tool
+
+_GIBI = 2**30 / 1e9
+# Scopes of gradients. Source: xla/tsl/profiler (training is told by them in TensorFlow and JAX).
+_TRAINING = re.compile(r"(?:\A|/)(?:gradient_tape|gradients[^/]*|transpose\()")
+
+
+def build(summaries: Summaries) -> Sequence[Table]:
+    """Two tables, with and without idle time: a row per op, devices first, by self time.
+
+    Percentages are of the sum of the self times (and idle time) of the row's own side, over all
+    ops: they add up to 1 on each side. Idle is not an op: it has no occurrences, no average.
+    """
+    ops = merge_op_metrics(cast(Sequence[OpMetrics], summaries.parts["ops"]))
+    devices = merge_devices(cast(Sequence[Devices], summaries.parts["devices"]))
+    cores = _tensor_core_use(cast(Sequence[Kernels], summaries.parts["kernels"]))
+    properties = {
+        "task_type": "Training" if any(map(_TRAINING.search, ops.name)) else "Inference",
+        "architecture_type": "Unknown",
+        "device_type": devices.type,
+    }
+    return [
+        _table(_Rows(ops, with_idle=with_idle), ops, devices, cores, properties)
+        for with_idle in (True, False)
+    ]
+
+
+class _Rows:
+    """The rows of one table in order: op numbers, -1 and -2 for the idle rows of each side."""
+
+    DEVICE_IDLE = -1
+    HOST_IDLE = -2
+
+    def __init__(self, ops: OpMetrics, *, with_idle: bool) -> None:
+        sides = []
+        for is_device, idle_row, idle_ps in (
+            (True, self.DEVICE_IDLE, ops.device_idle_ps),
+            (False, self.HOST_IDLE, ops.host_idle_ps),
+        ):
+            rows = np.flatnonzero(ops.is_device == is_device).tolist()
+            own = {row: int(ops.self_ps[row]) for row in rows}
+            if with_idle and rows:
+                own[idle_row] = idle_ps
+            ranked = sorted(own, key=lambda row: (-own[row], _name(ops, row)))
+            sides.append((ranked, [own[row] for row in ranked]))
+        self.op = np.array(sides[0][0] + sides[1][0], np.int64)
+        self.is_device = np.arange(self.op.size) < len(sides[0][0])
+        self.is_idle = self.op < 0
+        self.self_ps = np.array(sides[0][1] + sides[1][1], np.float64)
+        self.device_share, self.device_cumulative = self._shares(self.is_device)
+        self.host_share, self.host_cumulative = self._shares(~self.is_device)
+
+    def _shares(self, side: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(share, cumulative share) [n] of a side's self time; 0 for rows of the other side."""
+        share = np.zeros(self.op.size)
+        cumulative = np.zeros(self.op.size)
+        own = self.self_ps[side]
+        whole = own.sum()
+        if whole > 0:
+            share[side] = own / whole
+            cumulative[side] = np.cumsum(own) / whole
+        return share, cumulative
+
+    def take(self, values: NDArray[np.int64], idle: float) -> NDArray[np.float64]:
+        """[n] the op's value, `idle` for idle rows."""
+        if not values.size:
+            return np.full(self.op.size, idle)
+        return np.where(self.is_idle, idle, values[self.op].astype(np.float64))
+
+
+def _name(ops: OpMetrics, row: int) -> str:
+    return ops.name[row] if row >= 0 else IDLE
+
+
+def _table(
+    rows: _Rows,
+    ops: OpMetrics,
+    devices: Devices,
+    cores: dict[str, float],
+    properties: dict[str, str],
+) -> Table:
+    names = [_name(ops, row) for row in rows.op.tolist()]
+    types = [(ops.type[row] or "Unknown") if row >= 0 else IDLE for row in rows.op.tolist()]
+    occurrences = rows.take(ops.occurrences, 0)
+    total_us = np.where(rows.is_idle, rows.self_ps, rows.take(ops.total_ps, 0)) / 1e6
+    self_us = rows.self_ps / 1e6
+    work = _Work(rows, ops)
+    columns = [
+        number("rank", "Rank", np.arange(1, rows.op.size + 1)),
+        text("host_or_device", "Host/device", np.where(rows.is_device, "Device", "Host").tolist()),
+        text("type", "Operation Type", types),
+        text("operation", "Operation Name", names),
+        number("occurrences", "#Occurrences", occurrences),
+        number("total_time", "Total time (us)", total_us),
+        number("avg_time", "Avg. time (us)", ratio(total_us, occurrences)),
+        number("total_self_time", "Total self-time (us)", self_us),
+        number("avg_self_time", "Avg. self-time (us)", ratio(self_us, occurrences)),
+        _share(
+            "device_total_self_time_percent", "Total self-time on Device (%)", rows.device_share
+        ),
+        _share(
+            "device_cumulative_total_self_time_percent",
+            "Cumulative total-self time on Device (%)",
+            rows.device_cumulative,
+        ),
+        _share("host_total_self_time_percent", "Total self-time on Host (%)", rows.host_share),
+        _share(
+            "Host_cumulative_total_self_time_percent",
+            "Cumulative total-self time on Host (%)",
+            rows.host_cumulative,
+        ),
+        number("measured_flop_rate", "Normalized FLOP Rate (GFLOP/s)", work.flop_rate),
+        number("model_flop_rate", "Model FLOP Rate (GFLOP/s)", work.model_flop_rate),
+        number("measured_memory_bw", "Measured Memory BW (GiB/s)", work.bandwidth / _GIBI),
+        number("operational_intensity", "Operational Intensity (FLOPs/Byte)", work.intensity),
+        text("bound_by", "Bound by", work.bound_by(devices)),
+        text(
+            "eager",
+            "Execution mode",
+            ["Eager" if row >= 0 and ops.is_eager[row] else "Function" for row in rows.op.tolist()],
+        ),
+        # The same column under an id without the stray capital that older scripts rely on.
+        _share(
+            "host_cumulative_total_self_time_percent",
+            "Cumulative total-self time on Host (%)",
+            rows.host_cumulative,
+        ),
+    ]
+    if devices.gpus:
+        use = np.array(
+            [
+                cores.get(name, np.nan) if is_device else 0.0
+                for name, is_device in zip(names, rows.is_device.tolist(), strict=True)
+            ]
+        )
+        at = next(i for i, column in enumerate(columns) if column.id == "bound_by")
+        columns.insert(at, _share("gpu_tensorcore_utilization", "GPU TensorCore utilization", use))
+    return Table(tuple(columns), properties)
+
+
+def _share(id_: str, label: str, values: NDArray[np.float64]) -> Column:
+    return number(id_, label, values, PERCENT)
+
+
+class _Work:
+    """Rates of floating point work and memory traffic over an op's total time; NaN if unknown."""
+
+    def __init__(self, rows: _Rows, ops: OpMetrics) -> None:
+        time_ns = rows.take(ops.total_ps, 0) / 1e3
+        flops = rows.take(ops.flops, 0)
+        model = rows.take(ops.model_flops, 0)
+        accessed = rows.take(ops.bytes_accessed, 0)
+        known = (flops > 0) | (accessed > 0)
+        self.flop_rate = np.where(known, ratio(flops, time_ns), np.nan)
+        self.model_flop_rate = np.where(known, ratio(model, time_ns), np.nan)
+        self.bandwidth = np.where(known, ratio(accessed, time_ns), np.nan)
+        self.intensity = np.where(known, ratio(flops, accessed), np.nan)
+        self._hbm_rate = np.where(known, ratio(rows.take(ops.hbm_bytes, 0), time_ns), np.nan)
+
+    def bound_by(self, devices: Devices) -> list[str]:
+        """The resource of which each op uses the largest part of the peak, "Unknown" if none."""
+        compute = np.nan_to_num(self.flop_rate / devices.peak_gflops)
+        memory = np.nan_to_num(self._hbm_rate / devices.peak_hbm_gbytes)
+        out = np.where(memory > compute, "HBM", np.where(compute > 0, "Compute", "Unknown"))
+        labels: list[str] = out.tolist()
+        return labels
+
+
+def _tensor_core_use(parts: Sequence[Kernels]) -> dict[str, float]:
+    """Per op the share of its kernels' time in kernels that use Tensor Cores."""
+    kernels = merge_kernels(parts)
+    times: dict[str, list[int]] = {}
+    for row, op in enumerate(kernels.op):
+        time = times.setdefault(op, [0, 0])
+        time[0] += int(kernels.total_ps[row]) if kernels.uses_tensor_cores[row] else 0
+        time[1] += int(kernels.total_ps[row])
+    return {op: used / whole for op, (used, whole) in times.items() if whole}
+
+
+FRAMEWORK_OP_STATS = Tool(
+    name="framework_op_stats",
+    label="TensorFlow stats",
+    aliases=("tensorflow_stats",),
+    parts=("ops", "devices", "kernels"),
+    build=build,
+    is_list=True,
+)

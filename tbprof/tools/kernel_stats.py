@@ -1,0 +1,97 @@
+"""GPU kernel stats: every kernel with the op that launched it."""
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.kernels import Kernels, merge_kernels
+from tbprof.base import names
+from tbprof.tools.datatable import Column, Table, boolean, number, ratio, text
+from tbprof.tools.tool import Summaries, Tool
+
+
+def build(summaries: Summaries) -> Sequence[Table]:
+    """One table, a row per kernel-op pair and launch configuration, longest total time first.
+
+    Ties are in the order of name, grid, block, registers, shared memory, Tensor Core flags and
+    op, so that the order of hosts and streams does not show.
+    """
+    kernels = merge_kernels(cast(Sequence[Kernels], summaries.parts["kernels"]))
+    order = _order(kernels)
+    total_us = kernels.total_ps[order] / 1e6
+    return [
+        Table(
+            (
+                number("rank", "Rank", np.arange(1, order.size + 1)),
+                text("kernel_name", "Kernel Name", [kernels.name[row] for row in order]),
+                number("registers_per_thread", "Registers per thread", _known(kernels.registers[order])),
+                number("shmem_bytes", "Shared Mem bytes", _known(kernels.shared_bytes[order])),
+                text("block_dim", "Block dim", _dimensions(kernels.block[order])),
+                text("grid_dim", "Grid dim", _dimensions(kernels.grid[order])),
+                number("occupancy_pct", "Theoretical Occupancy %", kernels.occupancy_pct[order]),
+                boolean(
+                    "is_op_tensor_core_eligible",
+                    "Op is TensorCore eligible",
+                    kernels.is_eligible[order],
+                ),
+                boolean(
+                    "is_kernel_using_tensor_core",
+                    "Kernel uses TensorCore",
+                    kernels.uses_tensor_cores[order],
+                ),
+                text("op_name", "Op Name", [kernels.op[row] for row in order]),
+                number("occurrences", "Occurrences", kernels.occurrences[order]),
+                _duration("total_duration_us", "Total Duration (μs)", total_us),
+                _duration(
+                    "avg_duration_us",
+                    "Avg Duration (μs)",
+                    ratio(total_us, kernels.occurrences[order].astype(np.float64)),
+                ),
+                _duration("min_duration_us", "Min Duration (μs)", kernels.least_ps[order] / 1e6),
+                _duration("max_duration_us", "Max Duration (μs)", kernels.most_ps[order] / 1e6),
+            )
+        )
+    ]
+
+
+def _order(kernels: Kernels) -> NDArray[np.int64]:
+    rows = range(len(kernels.name))
+    ranked = sorted(
+        rows,
+        key=lambda row: (
+            -int(kernels.total_ps[row]),
+            kernels.name[row],
+            tuple(kernels.grid[row].tolist()),
+            tuple(kernels.block[row].tolist()),
+            int(kernels.registers[row]),
+            int(kernels.shared_bytes[row]),
+            bool(kernels.uses_tensor_cores[row]),
+            bool(kernels.is_eligible[row]),
+            kernels.op[row],
+        ),
+    )
+    return np.array(ranked, np.int64)
+
+
+def _known(sizes: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.where(sizes < 0, np.nan, sizes.astype(np.float64))
+
+
+def _dimensions(sizes: NDArray[np.int64]) -> list[str]:
+    return [f"{x},{y},{z}" for x, y, z in sizes.tolist()]
+
+
+def _duration(id_: str, label: str, values: NDArray[np.float64]) -> Column:
+    return number(id_, label, values)
+
+
+KERNEL_STATS = Tool(
+    name="kernel_stats",
+    label="GPU kernel stats",
+    parts=("kernels",),
+    build=build,
+    planes=(names.GPU_PREFIX,),
+    absent="the trace has no GPU in it: kernels are recorded from NVIDIA and AMD GPUs",
+)
