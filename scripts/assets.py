@@ -55,12 +55,20 @@ def check_frontend_can_build(root: Path) -> None:
 
 
 def install_modules(root: Path) -> bool:
-    """Whether `npm ci` had to run in `frontend/`; False where node_modules fits the lock file."""
+    """Whether packages had to be installed in `frontend/`; False where they fit the lock file.
+
+    `npm ci` refuses a lock file that was written where the registry lacked the variants of a
+    package for other systems; `npm install --no-save` takes the locked versions all the same.
+    """
     lock = _hash(root, [root / "frontend/package-lock.json"])
     if _read(root / _MODULES_STAMP) == lock:
         return False
     check_node()
-    _run([_npm(), "ci", "--no-audit", "--no-fund"], root / "frontend")
+    quiet = ["--silent", "--no-audit", "--no-fund"]
+    try:
+        _run([_npm(), "ci", *quiet], root / "frontend")
+    except AssetsError:
+        _run([_npm(), "install", "--no-save", *quiet], root / "frontend")
     _stamp(root / _MODULES_STAMP, lock)
     return True
 

@@ -163,7 +163,7 @@ class _TpuOps:
         accessed = int(self._bytes[row])
         entry.bytes_accessed += accessed * occurrences
         blob = self._breakdown.blob(row)
-        entry.hbm_bytes += (accessed if blob is None else hbm_bytes(blob)) * occurrences
+        entry.hbm_bytes += hbm_bytes(blob or b"", accessed) * occurrences
 
     def _op(self, row: int) -> OpName:
         if row < 0:

@@ -43,7 +43,8 @@ def gather_host_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> N
             row.occurrences += int(count[at])
             row.total_ps += int(total[at])
             row.self_ps += int(total_own[at])
-            row.is_eager |= bool(eager_executions[at])
+            # Iterators and XLA instructions are not dispatched one by one, whatever calls them.
+            row.is_eager |= bool(eager_executions[at]) and ops[at].category == Category.TENSORFLOW
         _gather_aggregated(plane, events, gatherer)
         busy, window = busy_time(events.first_event, start, duration)
         gatherer.host_idle_ps += window - busy
