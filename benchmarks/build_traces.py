@@ -1,0 +1,52 @@
+"""Makes the traces of the benchmarks in benchmarks/data/, unless they are there.
+
+    python benchmarks/build_traces.py [--source SOURCE.xplane.pb] [--copies 30 400]
+
+SOURCE is by default the V100 trace below TBPROF_TRACES (see examples/README.md); where there is
+none, the project's own TensorFlow sample stands in, which has no GPU.
+"""
+
+import argparse
+import os
+from pathlib import Path
+
+import scale
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "benchmarks" / "data"
+SAMPLE = ROOT / "examples/logdir/plugins/profile/tensorflow_cpu_training/host0.xplane.pb"
+COPIES = (30, 400)
+
+
+def default_source() -> Path:
+    """The V100 trace where this machine has it, else the sample."""
+    traces = Path(os.environ.get("TBPROF_TRACES", ROOT.parent / "shared" / "traces"))
+    found = sorted((traces / "gpu_tf_v100").rglob("*.xplane.pb"))
+    return found[0] if found else SAMPLE
+
+
+def build(source: Path, copies: int) -> Path:
+    """The trace with `copies` times the events of `source`, made when it is missing."""
+    name = "v100" if "v100" in str(source) else "sample"
+    target = DATA / f"{name}x{copies}.xplane.pb"
+    if not target.exists():
+        DATA.mkdir(parents=True, exist_ok=True)
+        scale.scale(source, target, copies)
+    return target
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--source", type=Path, default=default_source())
+    parser.add_argument("--copies", type=int, nargs="*", default=COPIES)
+    args = parser.parse_args()
+    for copies in args.copies:
+        target = build(args.source, copies)
+        print(f"{target}: {target.stat().st_size / 1e6:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()

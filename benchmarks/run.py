@@ -1,0 +1,366 @@
+"""Measures tbprof, xprof and xprof-rs in one run, alternating, and writes benchmarks/README.md.
+
+    python benchmarks/run.py [--trace FILE ...] [--tools TOOL ...] [--repeats N] [--no-write]
+
+Each figure is a whole process: start, imports, reading the trace, and the tool's payload. Result
+caches are empty each time: tbprof's in a folder of its own, xprof's beside a private link to the
+trace. tbprof is measured with its kernels compiled, as after the first use of an installation,
+and once without. Ratios count; figures of different runs do not compare.
+"""
+
+import argparse
+import datetime as dt
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import build_traces
+import measure
+from measure import Cost, Failed
+
+ROOT = Path(__file__).resolve().parent.parent
+TOOLS = ("kernel_stats", "framework_op_stats")
+XPROF_PROGRAM = (
+    "import sys; from xprof.convert import raw_to_tool_data as r; "
+    "r.xspace_to_tool_data([sys.argv[1]], sys.argv[2], {})"
+)
+ROUTE = "/data/plugin/profile"
+START_REPEATS = 7
+
+# TensorBoard with and without our entry point, in one environment.
+TENSORBOARD_PROGRAM = """
+import sys, importlib.metadata as metadata
+if sys.argv.pop(1) == "without":
+    select = metadata.EntryPoints.select
+    metadata.EntryPoints.select = lambda self, **by: [
+        entry for entry in select(self, **by) if not entry.value.startswith("tbprof.")
+    ]
+from tensorboard.main import run_main
+run_main()
+"""
+
+Measured = dict[str, Cost | str]
+
+
+class Programs:
+    """The three programs, each as the cost of one cold run of a tool."""
+
+    def __init__(self, scratch: Path, python: str, xprof_python: str, xprof_rs: str) -> None:
+        self.scratch, self.python = scratch, python
+        self.xprof_python, self.xprof_rs = xprof_python, xprof_rs
+        self.kernels = scratch / "primed"
+
+    def all(self) -> dict[str, Callable[[Path, str], Cost]]:
+        """The programs that are installed, by name."""
+        found: dict[str, Callable[[Path, str], Cost]] = {"tbprof": self.tbprof}
+        if self.xprof_python:
+            found["xprof"] = self.xprof
+        if self.xprof_rs:
+            found["xprof-rs"] = self.xprof_rs_server
+        return found
+
+    def prime(self, tools: Sequence[str], trace: Path) -> None:
+        """Compiles tbprof's kernels into a folder that later runs start from."""
+        for tool in tools:
+            measure.run(self._export(trace, tool), self._cache(self.kernels))
+
+    def tbprof(self, trace: Path, tool: str) -> Cost:
+        """`tbprof export` with compiled kernels and no results."""
+        cache = self.fresh_cache()
+        return measure.run(self._export(trace, tool), self._cache(cache))
+
+    def tbprof_uncompiled(self, trace: Path, tool: str) -> Cost:
+        """`tbprof export` right after installation: kernels are compiled too."""
+        cache = self.scratch / "uncompiled"
+        shutil.rmtree(cache, ignore_errors=True)
+        return measure.run(self._export(trace, tool), self._cache(cache))
+
+    def xprof(self, trace: Path, tool: str) -> Cost:
+        """xprof's conversion in a process of its own."""
+        with measure.private_logdir(trace, self.scratch / "xprof") as logdir:
+            path = str(measure.trace_in(logdir))
+            return measure.run([self.xprof_python, "-c", XPROF_PROGRAM, path, tool])
+
+    def xprof_rs_server(self, trace: Path, tool: str) -> Cost:
+        """xprof-rs has a server alone: from its start to the payload."""
+        with measure.private_logdir(trace, self.scratch / "rs") as logdir:
+            cache = self.scratch / "rs-cache"
+            shutil.rmtree(cache, ignore_errors=True)
+            command = [self.xprof_rs, "--logdir", str(logdir), "--port", "{port}"]
+            with measure.serving(command, {"XPROF_CACHE_DIR": str(cache)}) as server:
+                server.wait_for(f"{ROUTE}/runs")
+                server.get(f"{ROUTE}/data?run=bench&tag={tool}&host=host0")
+            assert server.cost is not None
+            return server.cost
+
+    def fresh_cache(self) -> Path:
+        """A cache folder with compiled kernels alone."""
+        cache = self.scratch / "cache"
+        shutil.rmtree(cache, ignore_errors=True)
+        if (self.kernels / "kernels").is_dir():
+            shutil.copytree(self.kernels / "kernels", cache / "kernels")
+        return cache
+
+    def _export(self, trace: Path, tool: str) -> list[str]:
+        export = [self.python, "-m", "tbprof.cli", "export", str(trace), "--tool", tool]
+        return [*export, "-o", os.devnull]
+
+    def _cache(self, folder: Path) -> dict[str, str]:
+        return {"TBPROF_CACHE_DIR": str(folder)}
+
+
+def measure_tools(
+    programs: Programs, trace: Path, tools: Sequence[str], repeats: int
+) -> dict[str, Measured]:
+    """For each tool the median cost of each program; runs of the programs alternate."""
+    measure.read_once(trace)
+    table: dict[str, Measured] = {}
+    for tool in tools:
+        costs: dict[str, list[Cost]] = {}
+        failures: Measured = {}
+        for _ in range(repeats):
+            for name, program in programs.all().items():
+                if name in failures:
+                    continue
+                try:
+                    costs.setdefault(name, []).append(program(trace, tool))
+                except (Failed, OSError) as error:
+                    failures[name] = str(error)
+        row: Measured = {name: measure.middle(found) for name, found in costs.items() if found}
+        row.update(failures)
+        try:
+            row["uncompiled"] = programs.tbprof_uncompiled(trace, tool)
+        except Failed as error:
+            row["uncompiled"] = str(error)
+        table[tool] = row
+        shown = {name: c if isinstance(c, str) else f"{c.wall_s:.2f} s" for name, c in row.items()}
+        print(f"{trace.name} {tool}: {shown}", file=sys.stderr)
+    return table
+
+
+def measure_servers(programs: Programs, trace: Path, tools: Sequence[str]) -> list[tuple[str, str]]:
+    """Latencies in milliseconds of a freshly started server: (what, figures)."""
+    rows = []
+    tbprof = [programs.python, "-m", "tbprof.cli", "serve", "{logdir}", "--port", "{port}"]
+    servers = {"tbprof": (tbprof, "TBPROF_CACHE_DIR")}
+    if programs.xprof_python:
+        xprof = str(Path(programs.xprof_python).with_name("xprof"))
+        servers["xprof"] = ([xprof, "--logdir", "{logdir}", "--port", "{port}"], "")
+    if programs.xprof_rs:
+        rs = [programs.xprof_rs, "--logdir", "{logdir}", "--port", "{port}"]
+        servers["xprof-rs"] = (rs, "XPROF_CACHE_DIR")
+    for name, (template, cache_variable) in servers.items():
+        with measure.private_logdir(trace, programs.scratch / "served") as logdir:
+            command = [part.replace("{logdir}", str(logdir)) for part in template]
+            cache = programs.fresh_cache()
+            env = {cache_variable: str(cache)} if cache_variable else {}
+            try:
+                with measure.serving(command, env) as server:
+                    rows.append((name, _latencies(server, tools)))
+            except (Failed, OSError) as error:
+                rows.append((name, f"failed: {error}"))
+            print(f"{trace.name} {': '.join(rows[-1])}", file=sys.stderr)
+    return rows
+
+
+def _latencies(server: measure.Server, tools: Sequence[str]) -> str:
+    """Ready, first request of each tool in turn, then each once more."""
+    ready_s = server.wait_for(f"{ROUTE}/runs")
+    parts = [f"ready after {ready_s:.2f} s"]
+    for turn in ("first", "again"):
+        for tool in tools:
+            seconds, body = server.get(f"{ROUTE}/data?run=bench&tag={tool}&host=host0")
+            parts.append(f"{tool} {turn} {seconds * 1e3:,.1f} ms ({len(body) / 1e3:,.0f} kB)")
+    return ", ".join(parts)
+
+
+def measure_prepared(programs: Programs, trace: Path, tools: Sequence[str]) -> str:
+    """Latencies of tbprof's server where its session was opened and the preparation has ended."""
+    with measure.private_logdir(trace, programs.scratch / "served") as logdir:
+        command = [programs.python, "-m", "tbprof.cli", "serve", str(logdir), "--port", "{port}"]
+        cache = programs.fresh_cache()
+        with measure.serving(command, {"TBPROF_CACHE_DIR": str(cache)}) as server:
+            server.wait_for(f"{ROUTE}/runs")
+            first = server.get(f"{ROUTE}/data?run=bench&tag={tools[0]}&host=host0")[0]
+            _wait_until_idle(server, tools)
+            parts = [f"{tools[0]} first {first * 1e3:,.1f} ms, then, prepared"]
+            for tool in tools[1:]:
+                seconds, _ = server.get(f"{ROUTE}/data?run=bench&tag={tool}&host=host0")
+                parts.append(f"{tool} {seconds * 1e3:,.1f} ms")
+    return ", ".join(parts)
+
+
+def _wait_until_idle(server: measure.Server, tools: Sequence[str]) -> None:
+    for tool in tools:
+        while True:
+            _, body = server.get(f"{ROUTE}/progress?run=bench&tag={tool}")
+            if json.loads(body)["state"] in {"idle", "error"}:
+                break
+
+
+def measure_start(python: str, scratch: Path) -> dict[str, float]:
+    """Median seconds from TensorBoard's start to its plugin list, with and without tbprof."""
+    logdir = scratch / "empty"
+    logdir.mkdir(exist_ok=True)
+    seconds: dict[str, list[float]] = {"without": [], "with": []}
+    for _ in range(START_REPEATS):
+        for which, found in seconds.items():
+            command = [python, "-c", TENSORBOARD_PROGRAM, which, "--logdir", str(logdir)]
+            with measure.serving([*command, "--port", "{port}"]) as server:
+                found.append(server.wait_for("/data/plugins_listing"))
+    return {which: sorted(found)[len(found) // 2] for which, found in seconds.items()}
+
+
+def report(
+    facts: dict[str, object],
+    tables: dict[Path, dict[str, Measured]],
+    servers: dict[Path, list[tuple[str, str]]],
+    start: dict[str, float],
+) -> str:
+    """The page: what was measured on what, and the tables."""
+    lines = [
+        "# Benchmarks",
+        "",
+        " ".join(_prose().split()),
+        "",
+        *(f"- {name}: {value}" for name, value in facts.items()),
+        "",
+    ]
+    for trace, table in tables.items():
+        size = trace.stat().st_size
+        lines += [
+            f"## {trace.name.removesuffix('.xplane.pb')}: {size / 1e6:,.0f} MB",
+            "",
+            "Wall time, processor time, peak memory; in brackets the ratio to xprof.",
+            "",
+            "| tool | tbprof | xprof | xprof-rs | tbprof, kernels not compiled yet |",
+            "| --- | --- | --- | --- | --- |",
+        ]
+        for tool, row in table.items():
+            base = row.get("xprof")
+            cells = [
+                _cell(row.get(name), base if name != "xprof" else None, size)
+                for name in ("tbprof", "xprof", "xprof-rs", "uncompiled")
+            ]
+            lines.append(f"| `{tool}` | {' | '.join(cells)} |")
+        lines += ["", "A server, from its start:", ""]
+        lines += [f"- {name}: {figures}" for name, figures in servers[trace]]
+        lines.append("")
+    if start:
+        delta = start["with"] - start["without"]
+        lines += [
+            "## TensorBoard's start",
+            "",
+            (
+                f"From the process to its list of plugins: {start['without']:.2f} s without "
+                f"tbprof, {start['with']:.2f} s with it ({delta * 1e3:+,.0f} ms); median of "
+                f"{START_REPEATS}."
+            ),
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def _prose() -> str:
+    return """Written by `make bench` (`benchmarks/run.py`). Each figure is the median of whole
+    processes, from their start to the tool's payload, with empty result caches and the trace in
+    the page cache; the programs take turns. xprof-rs is a server alone: its figure runs from its
+    start to the answer. Only ratios within one table compare."""
+
+
+def _cell(cost: Cost | str | None, base: Cost | str | None, size: int) -> str:
+    if cost is None:
+        return "not installed"
+    if isinstance(cost, str):
+        return "failed"
+    text = f"{cost.wall_s:.2f} s, {cost.cpu_s:.2f} s, {cost.peak_bytes / 1e6:,.0f} MB"
+    text += f" ({cost.peak_bytes / size:.2f} × file)"
+    if isinstance(base, Cost):
+        text += f" [{base.wall_s / cost.wall_s:.1f} × faster]"
+    return text
+
+
+def versions(python: str, xprof_python: str, xprof_rs: str) -> str:
+    """Versions of the programs and of what they run on."""
+    query = "import importlib.metadata as m, sys; print(*[m.version(n) for n in sys.argv[1:]])"
+
+    def ask(interpreter: str, *names: str) -> list[str]:
+        command = [interpreter, "-c", query, *names]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+
+    ours = zip(
+        ("tbprof", "numba", "numpy", "protobuf", "tensorboard"),
+        ask(python, "tbprof", "numba", "numpy", "protobuf", "tensorboard"),
+        strict=True,
+    )
+    parts = [" ".join(pair) for pair in ours] + [f"Python {sys.version.split()[0]}"]
+    if xprof_python:
+        parts.append(f"xprof {ask(xprof_python, 'xprof')[0]}")
+    if xprof_rs:
+        parts.append(f"xprof-rs {_crate_version(xprof_rs)}")
+    return ", ".join(parts)
+
+
+def _crate_version(program: str) -> str:
+    """What cargo noted at installation; the program itself does not tell."""
+    noted = Path(program).resolve().parent.parent / ".crates.toml"
+    if noted.exists():
+        for line in noted.read_text().splitlines():
+            if line.startswith('"xprof-rs '):
+                return line.split()[1]
+    return "(version unknown)"
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--trace", type=Path, nargs="*", help="default: the scaled traces")
+    parser.add_argument("--tools", nargs="*", default=TOOLS)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--no-write", action="store_true", help="print the page, leave the file")
+    parser.add_argument("--no-start", action="store_true", help="leave TensorBoard's start out")
+    args = parser.parse_args()
+
+    python = sys.executable
+    beside = ROOT / ".venv-xprof" / "bin" / "python"
+    xprof_python = os.environ.get("TBPROF_XPROF_PYTHON", str(beside) if beside.exists() else "")
+    xprof_rs = shutil.which("xprof-rs") or ""
+    source = build_traces.default_source()
+    traces = args.trace or [build_traces.build(source, n) for n in build_traces.COPIES]
+    noted = measure.machine()
+    facts: dict[str, object] = {
+        "machine": ", ".join(f"{name} {value}" for name, value in noted.items()),
+        "versions": versions(python, xprof_python, xprof_rs),
+        "date": dt.datetime.now(dt.timezone.utc).date().isoformat(),
+        "repeats": args.repeats,
+    }
+    with tempfile.TemporaryDirectory(prefix="tbprof-bench-") as scratch:
+        programs = Programs(Path(scratch), python, xprof_python, xprof_rs)
+        programs.prime(args.tools, source)
+        tables, servers = {}, {}
+        for trace in traces:
+            tables[trace] = measure_tools(programs, trace, args.tools, args.repeats)
+            servers[trace] = measure_servers(programs, trace, args.tools)
+            try:
+                prepared = measure_prepared(programs, trace, args.tools)
+                servers[trace].append(("tbprof, after the preparation that follows", prepared))
+            except (Failed, OSError) as error:
+                print(f"no figures after preparation: {error}", file=sys.stderr)
+        start = {} if args.no_start else measure_start(python, Path(scratch))
+    page = report(facts, tables, servers, start)
+    if args.no_write:
+        print(page)
+    else:
+        (ROOT / "benchmarks" / "README.md").write_text(page, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
