@@ -1,0 +1,135 @@
+"""What is built, when, and what ends up in a wheel and in a source distribution."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import assets
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+MEGABYTE = 1 << 20
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """The package with a page of one line that is up to date: no Node is needed."""
+    root = tmp_path / "tbprof"
+    for name in ("tbprof", "protos", "scripts"):
+        ignored = shutil.ignore_patterns("__pycache__", "static")
+        shutil.copytree(ROOT / name, root / name, ignore=ignored)
+    for name in ("pyproject.toml", "hatch_build.py", "LICENSE", "README.md", ".gitignore"):
+        shutil.copy(ROOT / name, root / name)
+    write(root / "frontend/package.json", "{}")
+    write(root / "frontend/package-lock.json", "{}")
+    write(root / "frontend/src/main.ts", "export const answer = 42;\n")
+    write(root / "tbprof/static/index.html", "<p>pages")
+    write(root / "tbprof/static/assets/main.js", "42")
+    write(root / "tbprof/static/assets/main.js.map", "{}")
+    write(root / "tbprof/static/.inputs", assets.frontend_hash(root))
+    return root
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def build(root: Path, target: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "--target", target],
+        capture_output=True,
+        text=True,
+        cwd=root,
+        env={**os.environ, **env},
+    )
+
+
+def test_pages_follow_their_sources_alone(checkout: Path) -> None:
+    assert assets.frontend_is_fresh(checkout)
+    write(checkout / "frontend/src/main.test.ts", "test")
+    write(checkout / "frontend/node_modules/preact/index.js", "module")
+    write(checkout / "frontend/README.md", "prose")
+    assert assets.frontend_is_fresh(checkout)
+    write(checkout / "frontend/src/main.ts", "export const answer = 43;\n")
+    assert not assets.frontend_is_fresh(checkout)
+
+
+def test_line_ends_do_not_make_pages_stale(checkout: Path) -> None:
+    (checkout / "frontend/src/main.ts").write_bytes(b"export const answer = 42;\r\n")
+    assert assets.frontend_is_fresh(checkout)
+
+
+def test_descriptors_follow_the_protos(checkout: Path) -> None:
+    assert assets.descriptors_are_fresh(checkout)
+    assert assets.compile_descriptors(checkout) is False
+    write(checkout / "protos/new.proto", 'syntax = "proto3";\npackage extra;\nmessage M {}\n')
+    assert assets.compile_descriptors(checkout) is True
+    assert b"extra" in (checkout / "tbprof/_pb/descriptors.pb").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("version", "said"), [(None, "node was not found"), ("v18.20.4", "is v18.20.4")]
+)
+def test_a_missing_node_is_named(
+    version: str | None, said: str, checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    if version is not None:
+        write(programs / "node", f"#!/bin/sh\necho {version}\n")
+        (programs / "node").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}")
+    write(checkout / "frontend/src/main.ts", "changed")
+    with pytest.raises(assets.AssetsError, match=rf"{said}.*Node 20 or newer"):
+        assets.build_frontend(checkout)
+    monkeypatch.setenv("TBPROF_SKIP_FRONTEND", "1")
+    assert assets.build_frontend(checkout) is False
+
+
+@pytest.mark.slow
+def test_a_wheel_is_pure_and_holds_what_was_built(checkout: Path) -> None:
+    result = build(checkout, "wheel")
+    assert result.returncode == 0, result.stderr
+    [wheel] = (checkout / "dist").glob("*.whl")
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert wheel.stat().st_size < 5 * MEGABYTE
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {
+        "tbprof/_pb/descriptors.pb",
+        "tbprof/py.typed",
+        "tbprof/static/assets/main.js",
+        "tbprof/static/index.html",
+    } <= names
+    assert not [name for name in names if name.endswith((".map", ".inputs", ".proto", ".pyc"))]
+    assert not [name for name in names if not name.startswith("tbprof")]
+
+
+@pytest.mark.slow
+def test_a_source_distribution_builds_without_node(checkout: Path, tmp_path: Path) -> None:
+    assert build(checkout, "sdist").returncode == 0
+    [archive] = (checkout / "dist").glob("*.tar.gz")
+    with tarfile.open(archive) as tar:
+        tar.extractall(tmp_path / "unpacked", filter="data")
+    [root] = (tmp_path / "unpacked").iterdir()
+    assert (root / "frontend/src/main.ts").exists()
+    no_programs = tmp_path / "none"
+    no_programs.mkdir()
+    result = build(root, "wheel", PATH=str(no_programs))
+    assert result.returncode == 0, result.stderr
+    assert len(list((root / "dist").glob("*.whl"))) == 1
+
+
+@pytest.mark.slow
+def test_a_build_without_node_ends_in_one_line(checkout: Path, tmp_path: Path) -> None:
+    write(checkout / "frontend/src/main.ts", "changed")
+    no_programs = tmp_path / "none"
+    no_programs.mkdir()
+    result = build(checkout, "wheel", PATH=str(no_programs))
+    assert result.returncode == 1
+    assert "Node 20 or newer" in result.stderr
+    assert "Traceback" not in result.stderr
