@@ -23,10 +23,11 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.places import ENVIRONMENT, cache_directory
+
 logger = logging.getLogger(__name__)
 
 MAX_BYTES = 2 << 30
-ENVIRONMENT = "TBPROF_CACHE_DIR"
 _RECOUNT_S = 30.0  # others may have written since
 _ABANDONED_S = 3600.0  # a temporary file this old belongs to a process that died
 # What a damaged or foreign file makes zipfile and numpy raise; OverflowError and MemoryError come
@@ -37,16 +38,6 @@ _DAMAGE = (
 )  # fmt: skip
 
 
-def default_directory() -> Path:
-    """`TBPROF_CACHE_DIR`, or the user's cache directory by the platform's rules."""
-    chosen = os.environ.get(ENVIRONMENT)
-    if chosen:
-        return Path(chosen).expanduser()
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("tbprof"))
-
-
 class ResultStore:
     """Named sets of arrays on disk, at most `max_bytes` in all (2 GiB).
 
@@ -55,7 +46,7 @@ class ResultStore:
     """
 
     def __init__(self, directory: Path | None = None, max_bytes: int = MAX_BYTES) -> None:
-        self.directory = default_directory() / "results" if directory is None else Path(directory)
+        self.directory = cache_directory() / "results" if directory is None else Path(directory)
         self.max_bytes = max_bytes
         self._lock = threading.Lock()
         self._bytes = 0  # in the directory, as last counted plus what was written since

@@ -1,0 +1,105 @@
+"""Traces from Python: `tbprof.open_logdir(path)`, its runs, their tools, and tables of numbers."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tbprof.base.errors import BadRequest, Notice, RunNotFound
+from tbprof.engine.engine import DataRequest, Engine
+from tbprof.storage.logdir import Logdir
+from tbprof.storage.results import ResultStore
+from tbprof.tools.datatable import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_WAIT_S = 600.0  # a script wants every run, not an early answer
+
+
+def open_logdir(path: str | Path | Sequence[str | Path], *, cache: bool = True) -> "LogdirView":
+    """The runs below a logdir, or of a run directory, or of trace files; any fsspec URL.
+
+    With `cache`, results are kept in the user's cache directory, so that the next process finds
+    them. Nothing is written into the logdir.
+    """
+    paths = [path] if isinstance(path, (str, Path)) else path
+    logdir = Logdir([str(one) for one in paths], wait_s=_WAIT_S)
+    return LogdirView(logdir, Engine(logdir, ResultStore() if cache else None))
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool shows: its tables, and what was lost in making them."""
+
+    tables: tuple[Table, ...]
+
+    @property
+    def warnings(self) -> tuple[Notice, ...]:
+        """The warnings of all tables."""
+        return tuple(notice for table in self.tables for notice in table.warnings)
+
+    def to_pandas(self, table: int = 0) -> "pd.DataFrame":
+        """One table, a column per column id; NaN where nothing was measured. Needs pandas."""
+        import pandas as pd
+
+        if not 0 <= table < len(self.tables):
+            raise BadRequest(f"there is no table {table}; there are {len(self.tables)}")
+        columns = {column.id: column.values for column in self.tables[table].columns}
+        frame: pd.DataFrame = pd.DataFrame(columns)
+        return frame
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """One run of a logdir."""
+
+    name: str
+    _engine: Engine
+    _logdir: Logdir
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The names of its hosts."""
+        return tuple(file.host for file in self._logdir.run(self.name).files)
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The names of the tools that it has data for."""
+        return tuple(self._engine.run_tools(self.name))
+
+    def tool(self, name: str, hosts: Sequence[str] | None = None) -> ToolResult:
+        """The tool's tables over these hosts, all by default. Raises TbprofError."""
+        chosen = (hosts,) if isinstance(hosts, str) else tuple(hosts or ())
+        return ToolResult(self._engine.tables(DataRequest(self.name, name, chosen)))
+
+
+class _Runs(Mapping[str, RunView]):
+    """The runs by name, as they are when asked for."""
+
+    def __init__(self, logdir: Logdir, engine: Engine) -> None:
+        self._logdir = logdir
+        self._engine = engine
+
+    def __getitem__(self, name: str) -> RunView:
+        try:
+            run = self._logdir.run(name)
+        except RunNotFound as err:
+            raise KeyError(err.message) from err
+        return RunView(run.name, self._engine, self._logdir)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._logdir.runs())
+
+    def __len__(self) -> int:
+        return len(self._logdir.runs())
+
+    def __repr__(self) -> str:
+        return f"<runs {list(self)}>"
+
+
+class LogdirView:
+    """A logdir: `runs` maps names to runs, newest first."""
+
+    def __init__(self, logdir: Logdir, engine: Engine) -> None:
+        self.runs: Mapping[str, RunView] = _Runs(logdir, engine)

@@ -1,0 +1,229 @@
+"""The `tbprof` command: serve pages, list tools, export tables.
+
+Exit status: 0, 1 for an error that the message explains, 2 for wrong usage. Whatever a command
+does not need is imported by the others alone: `export` runs as a process of its own in scripts.
+"""
+
+import json
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+import tbprof
+from tbprof.base.errors import BadRequest, RunNotFound, TbprofError
+
+if TYPE_CHECKING:
+    from tbprof.engine.engine import Engine
+    from tbprof.storage.logdir import Logdir
+
+_WAIT_S = 600.0  # a command shows every run, not an early answer
+_SPINNER_AFTER_S = 0.7
+_PATHS_HELP = "a logdir, a run directory, or one or more trace files"
+
+
+class _Group(click.Group):
+    """Turns our errors into one line and a hint."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except TbprofError as err:
+            _fail(err)
+
+
+def _fail(err: TbprofError) -> NoReturn:
+    click.echo(f"tbprof: {_printable(err.message)}", err=True)
+    if err.hint:
+        click.echo(f"hint: {_printable(err.hint)}", err=True)
+    sys.exit(1)
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(tbprof.__version__, prog_name="tbprof")
+def main() -> None:
+    """Look at XPlane traces of TensorFlow, JAX and PyTorch/XLA."""
+
+
+@main.command()
+@click.argument("paths", metavar="LOGDIR...", nargs=-1, required=True)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port",
+    default=6006,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="Port to listen on; 0 takes a free one.",
+)
+@click.option(
+    "--allow-host",
+    "allowed",
+    multiple=True,
+    metavar="NAME",
+    help="Name that browsers may reach this server by; may be repeated; * is any.",
+)
+def serve(paths: tuple[str, ...], host: str, port: int, allowed: tuple[str, ...]) -> None:
+    """Serve the pages without TensorBoard."""
+    from tbprof.serving import standalone
+
+    server = standalone.make_standalone(paths, host, port, allowed)
+    standalone.serve(server, lambda url: click.echo(f"tbprof is at {url} (Ctrl-C ends it)"))
+
+
+@main.command()
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per run.")
+def tools(paths: tuple[str, ...], *, as_json: bool) -> None:
+    """List runs, their hosts, and the tools that have data."""
+    logdir = _logdir(paths)
+    engine = _engine(logdir)
+    with _spinner("Reading the traces"):
+        sessions = [engine.session(run) for run in _runs(logdir)]
+    if as_json:
+        click.echo(json.dumps(sessions, ensure_ascii=True, indent=2))
+        return
+    click.echo("\n\n".join("\n".join(_lines(session)) for session in sessions))
+
+
+@main.command()
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@click.option("--tool", required=True, help="Name of the tool, see `tbprof tools`.")
+@click.option("--run", help="Name of the run; needed where there are several.")
+@click.option("--host", "hosts", multiple=True, help="Host to show; may be repeated; default all.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["json", "csv"]),
+    default="json",
+    show_default=True,
+    help="JSON as the data route serves it, or one table as CSV.",
+)
+@click.option(
+    "--table",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Which of the tool's tables to print as CSV.",
+)
+@click.option("-o", "--output", metavar="FILE", help="File to write; default standard output.")
+def export(
+    paths: tuple[str, ...],
+    tool: str,
+    run: str | None,
+    hosts: tuple[str, ...],
+    format_: str,
+    table: int,
+    output: str | None,
+) -> None:
+    """Print what a tool shows: exactly the bytes that the data route serves."""
+    logdir = _logdir(paths)
+    engine = _engine(logdir)
+    from tbprof.engine.engine import DataRequest
+
+    name = _chosen_run(logdir, run)
+    request = DataRequest(
+        name, tool, hosts, format="csv" if format_ == "csv" else "json", table=table
+    )
+    with _spinner(f"Computing {tool}", lambda: str(engine.progress(name, tool)["text"])):
+        content = engine.data(request).content
+    if output is None or output == "-":
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+        return
+    try:
+        Path(output).write_bytes(content)
+    except OSError as err:
+        raise BadRequest(f"{output} cannot be written: {err.strerror or err}") from err
+
+
+def _logdir(paths: tuple[str, ...]) -> "Logdir":
+    from tbprof.storage.logdir import Logdir
+
+    return Logdir(paths, wait_s=_WAIT_S)
+
+
+def _engine(logdir: "Logdir") -> "Engine":
+    logdir.is_active()  # the search goes on while the engine is imported
+    from tbprof.engine.engine import Engine
+    from tbprof.storage.results import ResultStore
+
+    return Engine(logdir, ResultStore())
+
+
+def _runs(logdir: "Logdir") -> list[str]:
+    """The names of the runs, at least one."""
+    names = list(logdir.runs())
+    if names:
+        return names
+    report = logdir.report()
+    reasons = [f"{entry.path} {entry.reason}" for entry in report.ignored[:3]]
+    raise RunNotFound(
+        f"no profile was found in {report.logdir}" + "".join(f"; {why}" for why in reasons),
+        f"PATH is {_PATHS_HELP}; runs are directories <logdir>/plugins/profile/<run>",
+    )
+
+
+def _chosen_run(logdir: "Logdir", run: str | None) -> str:
+    if run is not None:
+        return logdir.run(run).name
+    names = _runs(logdir)
+    if len(names) > 1:
+        shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+        raise BadRequest(f"there are {len(names):,} runs: {shown}", "choose one with --run")
+    return names[0]
+
+
+def _lines(session: dict[str, Any]) -> Iterator[str]:
+    """What `tools` prints of one run; `session` is the answer of the route of that name."""
+    hosts = session["hosts"]
+    megabytes = sum(host["bytes"] for host in hosts) / 1e6
+    yield f"{_printable(session['run'])}  ({len(hosts)} hosts, {megabytes:,.1f} MB)"
+    for host in hosts:
+        error = host["error"]
+        suffix = f"  cannot be read: {_printable(error['message'])}" if error else ""
+        yield f"  host  {_printable(host['hostname'])}{suffix}"
+    width = max(len(tool["name"]) for tool in session["tools"])
+    for tool in session["tools"]:
+        state = "available" if tool["available"] else f"no data: {_printable(tool['reason'])}"
+        yield f"  tool  {tool['name']:<{width}}  {state}"
+
+
+def _printable(text: str) -> str:
+    """Names may hold anything, and a terminal obeys escape sequences."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+@contextmanager
+def _spinner(text: str, detail: Callable[[], str] | None = None) -> Iterator[None]:
+    """Says on the terminal what is being waited for, where that takes long."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    done = threading.Event()
+    thread = threading.Thread(target=_spin, args=(done, text, detail), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def _spin(done: threading.Event, text: str, detail: Callable[[], str] | None) -> None:
+    if done.wait(_SPINNER_AFTER_S):
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
+    with Console(stderr=True).status(text) as status:
+        while not done.wait(0.2):
+            more = detail() if detail is not None else ""
+            status.update(escape(_printable(f"{text}: {more}" if more else text)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""HTTP: the same routes under TensorBoard and on their own. Imports nothing heavy when loaded."""

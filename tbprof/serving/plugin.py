@@ -1,0 +1,111 @@
+"""The Profile tab of TensorBoard. The only module that imports TensorBoard.
+
+When the tab is active. TensorBoard opens the first active plugin of its listing, and installed
+plugins come after its own, so a logdir with scalars opens on the scalars whatever we say. Its own
+plugins are inactive until their first data is read, though; measured with TensorBoard 2.21 that is
+before its server answers at all. So the tab is active when there is a profile, and also when a
+search found nothing that any dashboard could show: then our page says what was looked for and
+where, which TensorBoard's own empty page does not. In a logdir with event files alone the tab
+waits in the menu of inactive plugins, as every plugin without data does, and opens from there.
+"""
+
+import logging
+from collections.abc import Mapping
+from importlib import metadata
+from typing import Any
+
+from tensorboard.plugins import base_plugin
+
+from tbprof.base.errors import LoadFailed
+from tbprof.serving.routes import ROUTES, Application
+from tbprof.serving.service import Service
+
+logger = logging.getLogger(__name__)
+
+_GROUP = "tensorboard_plugins"
+_NAME = "profile"
+_OWN_NAME = "tbprof"
+# Packages whose plugin is called "profile", whatever their entry point is called.
+_RIVALS = frozenset({"xprof", "tensorboard_plugin_profile"})
+
+
+class ProfilePluginLoader(base_plugin.TBLoader):  # type: ignore[misc] # TensorBoard is untyped
+    """What the entry point names: makes the plugin for a TensorBoard that starts."""
+
+    def define_flags(self, parser: Any) -> None:  # noqa: ARG002
+        """Defines no flags; it is the one call that comes before any plugin is loaded."""
+        _hide_redirect()
+
+    def load(self, context: Any) -> "ProfilePlugin":
+        """The plugin. `context.logdir` is empty under `--logdir_spec`: there is nothing then."""
+        owner = name_owner(context.plugin_name_to_instance or {})
+        if owner is not None:
+            logger.warning(
+                "%s already provides the TensorBoard plugin %r; tbprof is the tab 'Profile "
+                "(tbprof)', with its routes below data/plugin/%s/",
+                owner, _NAME, _OWN_NAME,
+            )  # fmt: skip
+        return ProfilePlugin(context, _NAME if owner is None else _OWN_NAME)
+
+
+class ProfilePlugin(base_plugin.TBPlugin):  # type: ignore[misc] # TensorBoard is untyped
+    """The routes and the tab."""
+
+    plugin_name = _NAME
+
+    def __init__(self, context: Any, name: str = _NAME) -> None:
+        self.plugin_name = name
+        self._service = Service(context.logdir or "", name)
+        self._application = Application(self._service)
+        self.is_active()  # starts the search, so that the first listing has its answer
+
+    def get_plugin_apps(self) -> dict[str, Application]:
+        """Every route, and a wildcard, so that unknown ones answer in our form too."""
+        names = [*ROUTES, "index.html", "index.js", "*"]
+        return {f"/{name}": self._application for name in names}
+
+    def is_active(self) -> bool:
+        """Whether the tab is offered, see the module; never waits."""
+        try:
+            logdir = self._service.logdir()
+        except LoadFailed:
+            return True  # the page says why
+        return logdir.is_active() or logdir.is_bare()
+
+    def frontend_metadata(self) -> Any:
+        """The tab: a page of its own in a frame, not reloaded with the other dashboards."""
+        is_own = self.plugin_name == _OWN_NAME
+        return base_plugin.FrontendMetadata(
+            es_module_path="/index.js",
+            tab_name="Profile (tbprof)" if is_own else "Profile",
+            disable_reload=True,
+        )
+
+
+def name_owner(loaded: Mapping[str, object]) -> str | None:
+    """The installed package whose TensorBoard plugin is called "profile", if there is one.
+
+    TensorBoard ends with an error when two plugins share a name. `loaded` are the plugins before
+    ours; those after it are known by their entry points alone, which are read, not imported.
+    """
+    for entry_point in metadata.entry_points(group=_GROUP):
+        module = entry_point.value.partition(":")[0].partition(".")[0]
+        if module == "tbprof":
+            continue
+        if entry_point.name == _NAME or module in _RIVALS:
+            distribution = entry_point.dist
+            return distribution.name if distribution is not None else module
+    return type(loaded[_NAME]).__module__ if _NAME in loaded else None
+
+
+def _hide_redirect() -> None:
+    """Keeps TensorBoard from listing a second, inactive "Profile" that says to install a plugin.
+
+    Its built-in `profile_redirect` leaves only for the package `tensorboard_plugin_profile`, which
+    it tries to import. It offers no other way to step aside, so its loader is told here.
+    """
+    try:
+        from tensorboard.plugins.profile_redirect import profile_redirect_plugin
+    except ImportError:  # TensorBoard no longer has it
+        return
+    profile_redirect_plugin.ProfileRedirectPluginLoader.load = lambda _self, _context: None

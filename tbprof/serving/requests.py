@@ -1,0 +1,88 @@
+"""Reads what a request asks for from its URL; everything in it is data from a stranger."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from werkzeug.datastructures import MultiDict
+
+from tbprof.base.errors import BadRequest
+
+ALL_HOSTS = "ALL_HOSTS"
+# Names of runs are paths below the logdir, lists of hosts may name a whole pod.
+_LIMITS = {"run": 4096, "hosts": 65536}
+_LIMIT = 1024
+_OWN = frozenset({"run", "tag", "host", "hosts", "tqx", "table", "layout", "format"})
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """The parameters of one request. Every method raises BadRequest."""
+
+    values: MultiDict[str, str]
+
+    def check(self) -> None:
+        """Refuses what no parameter of ours can be."""
+        for name, value in self.values.items(multi=True):
+            limit = _LIMITS.get(name, _LIMIT)
+            if len(value) > limit or len(name) > _LIMIT:
+                raise BadRequest(
+                    f"parameter {name[:40]!r} is {len(value):,} characters long",
+                    f"at most {limit:,} are accepted",
+                )
+            if "\0" in value or "\0" in name:
+                raise BadRequest(f"parameter {name[:40]!r} holds a NUL character")
+
+    def required(self, name: str) -> str:
+        """The value, not empty."""
+        value = self.values.get(name, "")
+        if not value:
+            raise BadRequest(
+                f"parameter {name!r} is missing", "see the list of routes in docs/http_api.md"
+            )
+        return value
+
+    def tag(self) -> str:
+        """The tool's name; older releases appended `^` or `#`."""
+        return self.required("tag").rstrip("^#")
+
+    def hosts(self, known: Collection[str]) -> tuple[str, ...]:
+        """The chosen hosts, each once, in the order given; empty means every host.
+
+        A name that holds commas is told from a list of names by looking at the `known` hosts.
+        """
+        chosen = self.values.getlist("host")
+        for value in self.values.getlist("hosts"):
+            chosen.extend([value] if value in known else value.split(","))
+        chosen = [host for host in dict.fromkeys(chosen) if host]
+        return () if ALL_HOSTS in chosen else tuple(chosen)
+
+    def wants_csv(self) -> bool:
+        """Whether `tqx` asks for CSV. Source: Google Visualization wire protocol 0.6, `tqx`."""
+        for option in self.values.get("tqx", "").split(";"):
+            name, _, value = option.partition(":")
+            if name == "out" and value not in ("", "json", "csv"):
+                raise BadRequest(f"tqx=out:{value} is not served", "use out:json or out:csv")
+            if name == "out" and value == "csv":
+                return True
+        return False
+
+    def table(self) -> int:
+        """The index of the table that CSV shows, 0 if not given."""
+        text = self.values.get("table", "") or "0"
+        if not (text.isascii() and text.isdigit()) or len(text) > 4:
+            raise BadRequest(f"table={text!r} is not an index", "the first table is table=0")
+        return int(text)
+
+    def layout(self) -> Literal["rows", "columns"]:
+        """How the JSON lays tables out."""
+        layout = self.values.get("layout", "") or "rows"
+        if layout == "rows":
+            return "rows"
+        if layout == "columns":
+            return "columns"
+        raise BadRequest(f"layout={layout!r} is unknown", "use layout=rows or layout=columns")
+
+    def others(self) -> dict[str, str]:
+        """What is left, for the tool to read."""
+        return {name: value for name, value in self.values.items() if name not in _OWN}

@@ -1,0 +1,122 @@
+"""Turns answers and errors into HTTP responses: gzip, ETag, security headers, error contract."""
+
+import gzip
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from werkzeug.wrappers import Request, Response
+
+from tbprof.base.errors import TbprofError
+
+logger = logging.getLogger(__name__)
+
+JSON = "application/json; charset=utf-8"
+PLAIN = "text/plain; charset=utf-8"
+
+# Our pages need nothing but their own server, and no inline script or style.
+CSP = (
+    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+    "connect-src 'self'; object-src 'none'; base-uri 'self'; form-action 'none'"
+)
+# TensorBoard itself is framed by notebooks and editors of other origins, and `frame-ancestors`
+# looks at every frame above; so only our own server sets it.
+CSP_STANDALONE = f"{CSP}; frame-ancestors 'self'"
+
+_GZIP_FROM = 1024  # bytes; below, the headers outweigh the gain
+_COMPRESSIBLE = ("text/", "application/json", "application/javascript", "image/svg+xml")
+_ISSUE_HINT = (
+    "this is a defect of tbprof: please report it, with what the server's log says at this time"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer before it meets a request's headers. `gzipped` gives the compressed bytes, once."""
+
+    content: bytes
+    content_type: str = JSON
+    status: int = 200
+    etag: str = ""
+    cache_control: str = "no-cache"
+    filename: str | None = None
+    gzipped: Callable[[], bytes] | None = None
+    allow: str = ""
+
+
+def json_reply(value: object, status: int = 200) -> Reply:
+    """`value` as JSON. Names may hold anything; lone surrogates become question marks."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Reply(text.encode("utf-8", "replace"), status=status, cache_control="no-store")
+
+
+def error_reply(error: TbprofError, allow: str = "") -> Reply:
+    """The error contract. `allow` lists the methods, for 405."""
+    body = {"code": error.code, "message": error.message, "hint": error.hint}
+    reply = json_reply({"error": body}, error.status)
+    return Reply(reply.content, status=error.status, cache_control="no-store", allow=allow)
+
+
+def guarded(answer: Callable[[], Reply]) -> Reply:
+    """The answer, or the error contract for whatever went wrong in making it."""
+    try:
+        return answer()
+    except TbprofError as err:
+        if err.status >= 500:
+            logger.warning("%s", err.message)
+        return error_reply(err)
+    except Exception:  # the one boundary: a defect must neither cost the server nor show
+        logger.exception("tbprof could not answer a request")
+        defect = TbprofError("tbprof failed in an unexpected way", _ISSUE_HINT)
+        defect.code = "internal"
+        return error_reply(defect)
+
+
+def response(request: Request, reply: Reply, csp: str) -> Response:
+    """The reply as this request may have it: not modified, compressed, or plain."""
+    made = Response(status=reply.status, content_type=reply.content_type)
+    headers = made.headers
+    headers["X-Content-Type-Options"] = "nosniff"
+    headers["Content-Security-Policy"] = csp
+    headers["Referrer-Policy"] = "same-origin"
+    headers["Cache-Control"] = reply.cache_control
+    if reply.allow:
+        headers["Allow"] = reply.allow
+    if reply.filename is not None:
+        headers["Content-Disposition"] = _attachment(reply.filename)
+    if reply.etag:
+        # Weak: the compressed and the plain bytes go by one tag.
+        made.set_etag(reply.etag, weak=True)
+        if request.if_none_match.contains_weak(reply.etag):
+            made.status_code = 304
+            del headers["Content-Type"]
+            headers["Vary"] = "Accept-Encoding"
+            return made
+    is_compressible = reply.content_type.startswith(_COMPRESSIBLE)
+    if is_compressible:
+        headers["Vary"] = "Accept-Encoding"
+    if is_compressible and len(reply.content) >= _GZIP_FROM and _accepts_gzip(request):
+        compress = reply.gzipped or (lambda: gzip.compress(reply.content, 5, mtime=0))
+        made.set_data(compress())
+        headers["Content-Encoding"] = "gzip"
+    else:
+        made.set_data(reply.content)
+    return made
+
+
+def _accepts_gzip(request: Request) -> bool:
+    # Not `in`: "gzip;q=0" refuses it, and "*" is not worth the doubt.
+    return any(
+        name.lower() in ("gzip", "x-gzip") and quality > 0
+        for name, quality in request.accept_encodings
+    )
+
+
+def _attachment(filename: str) -> str:
+    """Source: RFC 6266; the plain form for old clients, the extended one for every name."""
+    safe = filename.replace("/", "_").replace("\\", "_")
+    ascii_name = "".join(c if c.isascii() and (c.isalnum() or c in "._- ") else "_" for c in safe)
+    extended = quote(safe, safe="", errors="replace")
+    return f"attachment; filename=\"{ascii_name}\"; filename*=UTF-8''{extended}"

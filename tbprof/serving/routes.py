@@ -1,0 +1,218 @@
+"""The routes of docs/http_api.md as one WSGI application, for TensorBoard and for `tbprof serve`.
+
+A request's path decides the handler by exact name; names of runs and hosts are looked up, and
+no part of a request ever becomes part of a path.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from werkzeug.wrappers import Request
+
+import tbprof
+from tbprof.base.errors import TbprofError
+from tbprof.serving.assets import Assets
+from tbprof.serving.requests import Parameters
+from tbprof.serving.responses import (
+    CSP,
+    PLAIN,
+    Reply,
+    error_reply,
+    guarded,
+    json_reply,
+    response,
+)
+from tbprof.serving.service import Service
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+    from tbprof.engine.engine import DataRequest
+
+Handler = Callable[[Service, Parameters], Reply]
+_METHODS = ("GET", "HEAD")
+
+
+class NoRoute(TbprofError):
+    """No route has this path."""
+
+    code = "not_found"
+    status = 404
+
+
+class WrongMethod(TbprofError):
+    """The route answers other methods."""
+
+    code = "method_not_allowed"
+    status = 405
+
+
+class Application:
+    """The WSGI application below `data/plugin/<plugin name>/`, wherever that is mounted."""
+
+    def __init__(self, service: Service, assets: Assets | None = None, csp: str = CSP) -> None:
+        self._service = service
+        self._assets = assets or Assets()
+        self._csp = csp
+        self._prefix = f"/data/plugin/{service.plugin_name}/"
+
+    def __call__(
+        self, environ: "WSGIEnvironment", start_response: "StartResponse"
+    ) -> Iterable[bytes]:
+        """Answers one request."""
+        request = Request(environ)
+        reply = guarded(lambda: self._answer(request))
+        return response(request, reply, self._csp)(environ, start_response)
+
+    def _answer(self, request: Request) -> Reply:
+        if request.method not in _METHODS:
+            error = WrongMethod(f"{request.method} is not answered here", "use GET")
+            return error_reply(error, ", ".join(_METHODS))
+        name = self._name(request.path)
+        handler = ROUTES.get(name)
+        if handler is not None:
+            parameters = Parameters(request.args)
+            parameters.check()
+            return handler(self._service, parameters)
+        asset = self._assets.get(name)
+        if asset is None:
+            raise NoRoute(f"no route is named {name[:200]!r}", "docs/http_api.md lists the routes")
+        if name == "index.html":
+            # Someone looks at the pages: the first request for data follows.
+            self._service.warm_up()
+        return asset
+
+    def _name(self, path: str) -> str:
+        """The route below our prefix, without one trailing slash, as TensorBoard routes it."""
+        if not path.startswith(self._prefix):
+            return ""
+        return path[len(self._prefix) :].removesuffix("/")
+
+
+def _runs(service: Service, _: Parameters) -> Reply:
+    # From the logdir alone: the page shows its runs while the engine is still loading.
+    return json_reply(list(service.logdir().runs()))
+
+
+def _run_tools(service: Service, parameters: Parameters) -> Reply:
+    return json_reply(service.engine().run_tools(parameters.required("run")))
+
+
+def _hosts(service: Service, parameters: Parameters) -> Reply:
+    hosts = service.engine().hosts(parameters.required("run"), parameters.tag())
+    return json_reply([{"hostname": host} for host in hosts])
+
+
+def _data(service: Service, parameters: Parameters) -> Reply:
+    return _body(service, parameters, is_csv=parameters.wants_csv())
+
+
+def _data_csv(service: Service, parameters: Parameters) -> Reply:
+    return _body(service, parameters, is_csv=True)
+
+
+def _body(service: Service, parameters: Parameters, *, is_csv: bool) -> Reply:
+    engine = service.engine()
+    body = engine.data(_data_request(service, parameters, is_csv=is_csv))
+    return Reply(
+        body.content,
+        body.content_type,
+        etag=body.etag,
+        filename=body.filename,
+        gzipped=lambda: body.gzipped,
+    )
+
+
+def _data_request(service: Service, parameters: Parameters, *, is_csv: bool) -> "DataRequest":
+    from tbprof.engine.engine import DataRequest  # not before the engine is needed: it is heavy
+
+    run = parameters.required("run")
+    known = {file.host for file in service.logdir().run(run).files}
+    return DataRequest(
+        run=run,
+        tag=parameters.tag(),
+        hosts=parameters.hosts(known),
+        layout=parameters.layout(),
+        format="csv" if is_csv else "json",
+        table=parameters.table(),
+        params=parameters.others(),
+    )
+
+
+def _version(_: Service, __: Parameters) -> Reply:
+    return Reply(tbprof.__version__.encode(), PLAIN)
+
+
+def _config(service: Service, _: Parameters) -> Reply:
+    return json_reply(
+        {
+            "hideCaptureProfileButton": True,  # nothing here captures
+            "srcPathPrefix": "",
+            "enableTabNameLabel": False,
+            "version": tbprof.__version__,
+            "pluginName": service.plugin_name,
+        }
+    )
+
+
+def _logdir(service: Service, _: Parameters) -> Reply:
+    logdir = service.logdir()
+    try:
+        runs = logdir.runs()
+    except TbprofError:
+        runs = {}  # the report says what is out of reach
+    report = logdir.report()
+    return json_reply(
+        {
+            "logdir": report.logdir,
+            "scanning": report.scanning,
+            "searched": {
+                "directories": report.directories,
+                "files": report.files,
+                "seconds": round(report.seconds, 3),
+                "stopped": report.stopped,
+            },
+            "ignored": [{"path": entry.path, "reason": entry.reason} for entry in report.ignored],
+            "runs": [
+                {
+                    "name": run.name,
+                    "hosts": len(run.files),
+                    "bytes": sum(file.bytes for file in run.files),
+                    "modified_ms": max(
+                        (file.modified_ns // 10**6 for file in run.files), default=0
+                    ),
+                }
+                for run in runs.values()
+            ],
+        }
+    )
+
+
+def _session(service: Service, parameters: Parameters) -> Reply:
+    return json_reply(service.engine().session(parameters.required("run")))
+
+
+def _progress(service: Service, parameters: Parameters) -> Reply:
+    """Never waits: it is asked while another request loads the engine."""
+    run, tag = parameters.required("run"), parameters.tag()
+    if service.failure is not None:
+        text = service.failure.message
+        return json_reply({"state": "error", "text": text, "done": 0, "total": 0})
+    engine = service.loaded
+    if engine is None:
+        return json_reply({"state": "preparing", "text": "Loading tbprof", "done": 0, "total": 0})
+    return json_reply(engine.progress(run, tag))
+
+
+ROUTES: dict[str, Handler] = {
+    "runs": _runs,
+    "run_tools": _run_tools,
+    "hosts": _hosts,
+    "data": _data,
+    "data_csv": _data_csv,
+    "version": _version,
+    "config": _config,
+    "logdir": _logdir,
+    "session": _session,
+    "progress": _progress,
+}

@@ -1,0 +1,114 @@
+"""What the routes answer from: the logdir and the engine, loaded when they are first needed.
+
+TensorBoard imports every plugin when it starts, whether its tab is opened or not; so the engine
+and what it stands on (NumPy, Numba, protobuf) wait for the first request for data.
+"""
+
+import logging
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from tbprof.base.errors import LoadFailed, TbprofError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tbprof.engine.engine import Engine
+    from tbprof.storage.logdir import Logdir
+
+logger = logging.getLogger(__name__)
+
+_Loaded = TypeVar("_Loaded")
+
+
+class Service:
+    """One logdir served under one plugin name."""
+
+    def __init__(self, location: str | Sequence[str], plugin_name: str = "profile") -> None:
+        self.plugin_name = plugin_name
+        self._location = location
+        self._lock = threading.Lock()
+        self._logdir: Logdir | None = None
+        self._engine: Engine | None = None
+        self._failure: LoadFailed | None = None
+        self._is_warming = False
+
+    @property
+    def failure(self) -> LoadFailed | None:
+        """Why tbprof could not be loaded, if that was tried and failed."""
+        return self._failure
+
+    @property
+    def loaded(self) -> "Engine | None":
+        """The engine if it is there already. Does not wait for it to be loaded."""
+        return self._engine
+
+    def logdir(self) -> "Logdir":
+        """The logdir. Raises LoadFailed."""
+        with self._lock:
+            return self._logdir_locked()
+
+    def engine(self) -> "Engine":
+        """The engine; the first call takes about a second. Raises LoadFailed."""
+        if self._engine is not None:
+            return self._engine
+        with self._lock:
+            if self._engine is None:
+                logdir = self._logdir_locked()
+                self._engine = self._load(lambda: _make_engine(logdir))
+            return self._engine
+
+    def warm_up(self) -> None:
+        """Loads the engine and its kernels in the background, once."""
+        with self._lock:
+            if self._is_warming or self._failure is not None:
+                return
+            self._is_warming = True
+        threading.Thread(target=self._warm_up, name="tbprof-warm-up", daemon=True).start()
+
+    def _warm_up(self) -> None:
+        try:
+            self.engine().warm_up()
+        except TbprofError as err:
+            logger.debug("warm-up ended: %s", err.message)  # the request that needs it says so
+
+    def _logdir_locked(self) -> "Logdir":
+        if self._logdir is None:
+            self._logdir = self._load(lambda: _make_logdir(self._location))
+        return self._logdir
+
+    def _load(self, make: "Callable[[], _Loaded]") -> _Loaded:
+        """What `make` imports and makes; the first failure stands until the server restarts."""
+        if self._failure is not None:
+            raise self._failure
+        try:
+            return make()
+        except Exception as err:
+            # Whatever a broken installation of a dependency raises on import: ImportError,
+            # OSError for shared libraries, AttributeError or RuntimeError for mismatched versions.
+            logger.exception("tbprof could not be loaded")
+            self._failure = LoadFailed(
+                f"tbprof could not be loaded: {_first_line(err)}",
+                "check the installed packages with 'pip check', install tbprof again with "
+                "'pip install --force-reinstall tbprof', and start the server again",
+            )
+            raise self._failure from err
+
+
+def _make_logdir(location: str | Sequence[str]) -> "Logdir":
+    from tbprof.storage.logdir import Logdir
+
+    return Logdir(location)
+
+
+def _make_engine(logdir: "Logdir") -> "Engine":
+    from tbprof.engine.engine import Engine
+    from tbprof.storage.results import ResultStore
+
+    return Engine(logdir, ResultStore(), background=True)
+
+
+def _first_line(err: Exception) -> str:
+    lines = str(err).strip().splitlines() or [""]
+    return f"{type(err).__name__}: {lines[0]}"

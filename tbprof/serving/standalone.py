@@ -1,0 +1,161 @@
+"""The same pages and routes without TensorBoard: `tbprof serve`."""
+
+import ipaddress
+import logging
+import os
+import socket
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
+from werkzeug.wrappers import Request, Response
+
+from tbprof.base.errors import TbprofError
+from tbprof.serving.assets import Assets
+from tbprof.serving.responses import CSP_STANDALONE, error_reply, response
+from tbprof.serving.routes import Application
+from tbprof.serving.service import Service
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+logger = logging.getLogger(__name__)
+
+_WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104 - recognised, not bound
+
+
+class BadHost(TbprofError):
+    """The Host header names no host that this server goes by."""
+
+    code = "bad_host"
+    status = 400
+
+
+class CannotListen(TbprofError):
+    """The address cannot be bound."""
+
+    code = "cannot_listen"
+
+
+class Standalone:
+    """The WSGI application: the routes, a way to them from `/`, and a check of the Host header.
+
+    The check ends DNS rebinding, where a web page points a name of its own at this machine and
+    reads our answers in the visitor's browser. Addresses are no names, so they are all accepted.
+    """
+
+    def __init__(
+        self, service: Service, hosts: Iterable[str] = (), assets: Assets | None = None
+    ) -> None:
+        self._application = Application(service, assets, CSP_STANDALONE)
+        self._prefix = f"/data/plugin/{service.plugin_name}"
+        self._home = f"data/plugin/{service.plugin_name}/index.html"
+        self._hosts = frozenset(host.lower().rstrip(".") for host in hosts)
+
+    def __call__(
+        self, environ: "WSGIEnvironment", start_response: "StartResponse"
+    ) -> Iterable[bytes]:
+        """Answers one request."""
+        request = Request(environ)
+        host = environ.get("HTTP_HOST", "")
+        if not self._is_known(host):
+            error = BadHost(
+                f"this server does not go by the name {host[:200]!r}",
+                "open it by its address, or start it with --allow-host and that name",
+            )
+            answer = response(request, error_reply(error), CSP_STANDALONE)
+            return answer(environ, start_response)
+        if request.path in ("/", self._prefix, f"{self._prefix}/"):
+            # Relative to the page, so that it works behind a proxy with a prefix.
+            depth = request.path.count("/") - 1
+            return _redirect("../" * depth + self._home)(environ, start_response)
+        return self._application(environ, start_response)
+
+    def _is_known(self, header: str) -> bool:
+        name = _without_port(header).lower().rstrip(".")
+        return (
+            "*" in self._hosts
+            or name in self._hosts
+            or name == "localhost"
+            or name.endswith(".localhost")
+            or _is_address(name)
+        )
+
+
+def make_standalone(
+    location: str | Sequence[str], host: str, port: int, allowed_hosts: Iterable[str] = ()
+) -> BaseWSGIServer:
+    """A server that listens already; port 0 takes a free one. Raises CannotListen."""
+    names = {host, *allowed_hosts}
+    if host in _WILDCARDS:
+        names.add(socket.gethostname())
+    application = Standalone(Service(location), names)
+    with _listen(host, port) as listening:
+        # It prints and exits where an address cannot be bound, so it is given a bound socket.
+        return make_server(
+            host,
+            port,
+            application,
+            threaded=True,
+            request_handler=_Handler,
+            fd=listening.fileno(),
+        )
+
+
+def serve(server: BaseWSGIServer, announce: Callable[[str], None]) -> None:
+    """Answers requests until Ctrl-C; `announce` is given the address."""
+    host, port = server.server_address[:2]
+    name = str(host) if str(host) not in _WILDCARDS else socket.gethostname()
+    announce(f"http://{f'[{name}]' if ':' in name else name}:{port}/")
+    try:
+        server.serve_forever()  # ends by itself on KeyboardInterrupt
+    finally:
+        server.server_close()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A bound and listening socket. Raises CannotListen."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET  # as make_server chooses it
+    listening = socket.socket(family)
+    if os.name == "posix":  # elsewhere it would take the port from another server
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+        listening.listen(128)
+    except (OSError, OverflowError) as err:
+        listening.close()
+        raise CannotListen(
+            f"cannot listen on {host}:{port}: {err}",
+            "another server may use the port: choose one with --port, or --port 0 for a free one",
+        ) from err
+    return listening
+
+
+class _Handler(WSGIRequestHandler):
+    """Requests go to the log, not to the terminal."""
+
+    def version_string(self) -> str:
+        return "tbprof"
+
+    def log(self, type: str, message: str, *args: object) -> None:  # noqa: A002
+        logger.debug("%s: %s: %s", self.address_string(), type, message % args)
+
+
+def _redirect(target: str) -> Response:
+    made = Response(status=302, headers={"Location": target, "X-Content-Type-Options": "nosniff"})
+    made.autocorrect_location_header = False
+    return made
+
+
+def _without_port(header: str) -> str:
+    if header.startswith("["):
+        return header[1:].partition("]")[0]
+    return header.rpartition(":")[0] if header.count(":") == 1 else header
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
