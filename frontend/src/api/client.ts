@@ -54,7 +54,11 @@ export function dataParameters({ run, tool, hosts }: DataRequest): Parameters {
   return [["run", run], ["tag", tool], ...chosen, ["layout", "columns"]];
 }
 
-async function getJson(route: string, parameters: Parameters, signal: AbortSignal): Promise<unknown> {
+async function getJson(
+  route: string,
+  parameters: Parameters,
+  signal: AbortSignal,
+): Promise<unknown> {
   const query = new URLSearchParams(parameters.map(([name, value]) => [name, value])).toString();
   let response: Response;
   try {
@@ -92,7 +96,8 @@ async function readJson(response: Response, signal: AbortSignal): Promise<unknow
 
 function toError(body: unknown, status: number): ApiError {
   const error = isRecord(body) && isRecord(body.error) ? body.error : {};
-  const say = (value: unknown, otherwise: string) => (typeof value === "string" ? value : otherwise);
+  const say = (value: unknown, otherwise: string) =>
+    typeof value === "string" ? value : otherwise;
   return new ApiError(
     say(error.code, "unknown"),
     say(error.message, `The server answered ${status}.`),

@@ -39,12 +39,14 @@ export interface DataTable {
 
 /** The table of a payload, in either layout. Throws PayloadError on anything else. */
 export function parseTable(json: unknown): DataTable {
-  if (!isRecord(json) || !Array.isArray(json.cols)) throw new PayloadError("a table has no columns");
+  if (!isRecord(json) || !Array.isArray(json.cols))
+    throw new PayloadError("a table has no columns");
   const heads = json.cols as unknown[];
   const byColumn = Array.isArray(json.columns)
     ? (json.columns as unknown[])
     : transpose(json.rows, heads.length);
-  if (byColumn.length !== heads.length) throw new PayloadError("columns and headers differ in number");
+  if (byColumn.length !== heads.length)
+    throw new PayloadError("columns and headers differ in number");
   const length = byColumn.length > 0 ? cells(byColumn[0]).length : 0;
   const columns = heads.map((head, at) => {
     const values = cells(byColumn[at]);

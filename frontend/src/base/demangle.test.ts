@@ -14,7 +14,10 @@ const NAMES: readonly (readonly [mangled: string, readable: string])[] = [
   ["_Z1fIJEEvDpOT_", "void f<>()"],
   ["_Z3minIiET_S0_S0_", "int min<int>(int, int)"],
   ["_ZSt4moveIRiEvOT_", "void std::move<int&>(int&)"],
-  ["_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int>>::push_back(int const&)"],
+  [
+    "_ZNSt6vectorIiSaIiEE9push_backERKi",
+    "std::vector<int, std::allocator<int>>::push_back(int const&)",
+  ],
   ["_Z1fPFviE", "f(void (*)(int))"],
   ["_Z1fRA4_i", "f(int (&)[4])"],
   ["_Z1fM1AFivE", "f(int (A::*)())"],
@@ -34,12 +37,19 @@ test.each(NAMES)("%s is read", (mangled, readable) => {
   expect(demangle(mangled)).toBe(readable);
 });
 
-test.each(["volta_h884gemm", "_Z", "_Z3fo", "_ZN", "_ZN3foo", "_Z1fT_", "_Z1fS_", "_Z1f?", "_Z99999999999f"])(
-  "%s is left alone",
-  (raw) => {
-    expect(demangle(raw)).toBeNull();
-  },
-);
+test.each([
+  "volta_h884gemm",
+  "_Z",
+  "_Z3fo",
+  "_ZN",
+  "_ZN3foo",
+  "_Z1fT_",
+  "_Z1fS_",
+  "_Z1f?",
+  "_Z99999999999f",
+])("%s is left alone", (raw) => {
+  expect(demangle(raw)).toBeNull();
+});
 
 test("hostile input ends quickly and without a name", () => {
   const started = performance.now();

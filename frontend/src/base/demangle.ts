@@ -138,7 +138,8 @@ class Demangler {
         text += this.templateArguments(isEncoding);
         hasReturn = !isSpecial;
       } else {
-        isSpecial = next === "C" || (next === "D" && /[0-9]/.test(this.peek(1))) || this.isConversion();
+        isSpecial =
+          next === "C" || (next === "D" && /[0-9]/.test(this.peek(1))) || this.isConversion();
         const part = this.unqualified(component);
         if (next !== "C" && next !== "D") component = part;
         text = text === "" ? part : `${text}::${part}`;
@@ -249,7 +250,9 @@ class Demangler {
         case "R":
         case "O":
           this.at++;
-          return this.remember(pointer(this.type(), next === "P" ? "*" : next === "R" ? "&" : "&&"));
+          return this.remember(
+            pointer(this.type(), next === "P" ? "*" : next === "R" ? "&" : "&&"),
+          );
         case "F":
           return this.remember(this.functionType());
         case "A":
@@ -299,7 +302,11 @@ class Demangler {
 
   private arrayType(): Text {
     this.expect("A");
-    const size = /[0-9]/.test(this.peek()) ? this.digits() : this.peek() === "_" ? "" : this.expression();
+    const size = /[0-9]/.test(this.peek())
+      ? this.digits()
+      : this.peek() === "_"
+        ? ""
+        : this.expression();
     this.expect("_");
     const element = this.type();
     return { left: spaced(element.left), right: `[${size}]${element.right}`, isWrapped: true };
@@ -422,7 +429,12 @@ class Demangler {
     this.at = end + 1;
     if (type === "bool") return value === "0" ? "false" : "true";
     if (type === "std::nullptr_t") return "nullptr";
-    const suffixes: Record<string, string> = { int: "", "unsigned int": "u", long: "l", "unsigned long": "ul" };
+    const suffixes: Record<string, string> = {
+      int: "",
+      "unsigned int": "u",
+      long: "l",
+      "unsigned long": "ul",
+    };
     const suffix = suffixes[type];
     return suffix === undefined ? `(${type})${value}` : value + suffix;
   }
@@ -436,9 +448,10 @@ class Demangler {
       if (this.take("sp")) return `${this.expression()}...`;
       if (this.take("sr")) return `${whole(this.type())}::${this.unqualified("")}`;
       const operator = OPERATORS[this.input.slice(this.at, this.at + 2)];
-      if (operator === undefined || /[a-z(\[?]/.test(operator)) throw new NotUnderstood();
+      if (operator === undefined || /[a-z([?]/.test(operator)) throw new NotUnderstood();
       const code = this.next() + this.next();
-      if (["nt", "ng", "ps", "co", "ad", "de"].includes(code)) return `${operator}(${this.expression()})`;
+      if (["nt", "ng", "ps", "co", "ad", "de"].includes(code))
+        return `${operator}(${this.expression()})`;
       return `(${this.expression()})${operator}(${this.expression()})`;
     });
   }

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { columnScale, formatBytes, formatCount, formatRatio, formatTime, significant } from "./format";
+import {
+  columnScale,
+  formatBytes,
+  formatCount,
+  formatRatio,
+  formatTime,
+  significant,
+} from "./format";
 import { bytes, microseconds, ratio } from "./units";
 
 test.each([

@@ -68,9 +68,12 @@ function isEmptyPair(name: string, at: number): boolean {
 function unbracketed(name: string, at: number): string {
   const letter = name[at];
   if (letter === "o" && name.startsWith("operator", at)) {
-    return /^operator(?:\(\)|<<=?|>>=?|<=>|<=?|>=?|->\*?)?/.exec(name.slice(at, at + 12))?.[0] ?? "";
+    return (
+      /^operator(?:\(\)|<<=?|>>=?|<=>|<=?|>=?|->\*?)?/.exec(name.slice(at, at + 12))?.[0] ?? ""
+    );
   }
   if (letter === "-" && name[at + 1] === ">") return "->";
-  if (letter === "(" && name.startsWith("(anonymous namespace)", at)) return "(anonymous namespace)";
+  if (letter === "(" && name.startsWith("(anonymous namespace)", at))
+    return "(anonymous namespace)";
   return "";
 }

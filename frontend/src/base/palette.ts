@@ -9,7 +9,17 @@ const MEANINGS: readonly (readonly [pattern: RegExp, color: string])[] = [
 ];
 
 /** For names without such a meaning, most different first. */
-const FREE = ["compute16", "host", "launch", "compile", "output", "compute32", "copy", "collective", "input"];
+const FREE = [
+  "compute16",
+  "host",
+  "launch",
+  "compile",
+  "output",
+  "compute32",
+  "copy",
+  "collective",
+  "input",
+];
 
 /** One colour per name, in order; no two names share one while there are colours. */
 export function chooseColors(names: readonly string[]): string[] {

@@ -1,0 +1,245 @@
+/** The shell: one bar, a banner where there is something to say, and the page. */
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import type { DataRequest } from "../api/client";
+import type { Session } from "../api/types";
+import { bindKeys } from "../base/keys";
+import { nextTheme, theme } from "../base/theme";
+import { TOOLS } from "../tools/tools";
+import { Banner } from "../widgets/banner";
+import { ErrorMessage, Message, Skeleton } from "../widgets/message";
+import { type Command, CommandPalette } from "./command_palette";
+import { EmptyLogdir } from "./empty_logdir";
+import { Help } from "./help";
+import type { Navigation } from "./navigation";
+import { PageView } from "./page_view";
+import { HostPicker, RunPicker } from "./pickers";
+import { ProgressLine } from "./progress_line";
+import { type Tab, ToolTabs } from "./tool_tabs";
+import { useLogdir } from "./use_logdir";
+import { usePayload } from "./use_payload";
+import { useSession } from "./use_session";
+import { pageWarnings } from "./warnings";
+
+type Overlay = "help" | "palette" | null;
+
+export function App({ navigation }: { navigation: Navigation }) {
+  const { go, select, openTool } = navigation;
+  const place = navigation.place.value;
+  const [overlay, setOverlay] = useState<Overlay>(null);
+  const [attempt, setAttempt] = useState(0);
+  const { logdir, runs, fresh, error: logdirError, refresh } = useLogdir();
+  const { session, error: sessionError } = useSession(place.run, attempt);
+  const tabs = toolTabs(session, navigation);
+  const sessionTool = session?.tools.find((tool) => tool.name === place.tool);
+  const isSingle = sessionTool?.isSingleHost ?? false;
+  const hosts = validHosts(session, place.hosts, isSingle);
+  const request: DataRequest | null =
+    session && TOOLS[place.tool] && sessionTool?.isAvailable !== false
+      ? { run: place.run, tool: place.tool, hosts }
+      : null;
+  const state = usePayload(request, attempt);
+
+  // Without a run or a page in the address, the newest run and its first page are opened.
+  useEffect(() => {
+    if (place.run === "" && runs.length > 0) go({ run: runs[0].name }, true);
+  }, [place.run, runs, go]);
+  const first = tabs.find((tab) => tab.reason === null)?.name;
+  useEffect(() => {
+    if (session && place.tool === "" && first) go({ tool: first }, true);
+  }, [session, place.tool, first, go]);
+  useEffect(() => {
+    const title = TOOLS[place.tool]?.title ?? "";
+    document.title = [title, place.run, "tbprof"].filter(Boolean).join(" · ");
+  }, [place.tool, place.run]);
+  useEffect(() => bindKeys(shellKeys(setOverlay)), []);
+
+  const retry = useCallback(() => {
+    refresh();
+    setAttempt((count) => count + 1);
+  }, [refresh]);
+  const chooseRun = (run: string) => go({ run, hosts: null });
+  const warnings = useMemo(
+    () =>
+      pageWarnings(session, state.loaded ? state.loaded.tool.warnings(state.loaded.payload) : []),
+    [session, state.loaded],
+  );
+  const commands = (): Command[] => [
+    ...tabs
+      .filter((tab) => tab.reason === null)
+      .map((tab) => ({ kind: "Page", name: tab.title, run: () => openTool(tab.name) })),
+    ...runs.map((run) => ({ kind: "Run", name: run.name, run: () => chooseRun(run.name) })),
+    ...(session?.hosts ?? []).map((host) => ({
+      kind: "Host",
+      name: host.name,
+      run: () => go({ hosts: [host.name] }),
+    })),
+    ...(state.loaded?.tool.finds(state.loaded.payload, select) ?? []).flatMap((find) =>
+      find.names.map((name) => ({ kind: find.kind, name, run: () => find.choose(name) })),
+    ),
+  ];
+
+  return (
+    <>
+      <header class="bar">
+        <span class="product">tbprof</span>
+        <RunPicker runs={runs} fresh={fresh} run={place.run} choose={chooseRun} />
+        <HostPicker
+          session={session}
+          hosts={hosts}
+          isSingle={isSingle}
+          choose={(chosen) => go({ hosts: chosen })}
+        />
+        <ToolTabs tabs={tabs} current={place.tool} open={openTool} />
+        <BarButtons open={setOverlay} />
+      </header>
+      <ProgressLine isActive={state.isLoading || logdir === null} progress={state.progress} />
+      <Banner warnings={warnings} />
+      {renderBody()}
+      {overlay === "help" ? <Help close={() => setOverlay(null)} /> : null}
+      {overlay === "palette" ? (
+        <CommandPalette commands={commands} close={() => setOverlay(null)} />
+      ) : null}
+    </>
+  );
+
+  function renderBody() {
+    if (place.run === "") {
+      if (logdirError && !logdir)
+        return (
+          <Main>
+            <ErrorMessage error={logdirError} retry={retry} />
+          </Main>
+        );
+      if (logdir && runs.length === 0) return <EmptyLogdir logdir={logdir} />;
+      return (
+        <Main>
+          <Skeleton text="" />
+        </Main>
+      );
+    }
+    if (sessionError)
+      return (
+        <Main>
+          <ErrorMessage error={sessionError} retry={retry} />
+        </Main>
+      );
+    if (session && place.tool === "" && !first) {
+      return (
+        <Main>
+          <Message title="This run has nothing to show">
+            <ul>
+              {tabs.map((tab) => (
+                <li key={tab.name}>
+                  <b>{tab.title}</b>: {tab.reason}
+                </li>
+              ))}
+            </ul>
+          </Message>
+        </Main>
+      );
+    }
+    if (place.tool === "" || !session)
+      return (
+        <Main>
+          <Skeleton text="" />
+        </Main>
+      );
+    return (
+      <Main>
+        <PageView
+          tool={place.tool}
+          session={sessionTool}
+          state={state}
+          view={place.view}
+          select={select}
+          fileName={`${place.run}_${hosts === null ? "all" : hosts.join("_")}`}
+          retry={retry}
+          others={tabs.filter((tab) => tab.reason === null && tab.name !== place.tool)}
+          openTool={openTool}
+        />
+      </Main>
+    );
+  }
+}
+
+function Main({ children }: { children: preact.ComponentChildren }) {
+  return <main>{children}</main>;
+}
+
+function BarButtons({ open }: { open: (overlay: Overlay) => void }) {
+  return (
+    <span class="bar-buttons">
+      <button
+        type="button"
+        class="icon"
+        title="Go to (Ctrl K)"
+        aria-label="Go to"
+        onClick={() => open("palette")}
+      >
+        ⌕
+      </button>
+      <button
+        type="button"
+        class="icon"
+        title="Keys and filters (?)"
+        aria-label="Keys and filters"
+        onClick={() => open("help")}
+      >
+        ?
+      </button>
+      <button
+        type="button"
+        class="icon"
+        title={`Theme: ${theme.value} (t)`}
+        aria-label={`Theme: ${theme.value}`}
+        onClick={nextTheme}
+      >
+        ◐
+      </button>
+    </span>
+  );
+}
+
+function shellKeys(open: (overlay: Overlay) => void) {
+  return [
+    {
+      keys: ["Ctrl+k"],
+      label: "Go to a page, run, host or name",
+      section: "Everywhere",
+      inFields: true,
+      run: () => open("palette"),
+    },
+    { keys: ["?"], label: "Keys and filters", section: "Everywhere", run: () => open("help") },
+    { keys: ["t"], label: "Theme: system, light, dark", section: "Everywhere", run: nextTheme },
+  ];
+}
+
+/** The server's tools in its order; before it answers, those that the pages know. */
+function toolTabs(session: Session | null, navigation: Navigation): Tab[] {
+  const tools =
+    session?.tools ??
+    Object.keys(TOOLS).map((name) => ({ name, label: "", isAvailable: true, reason: "" }));
+  return tools.map(({ name, label, isAvailable, reason }) => ({
+    name,
+    short: TOOLS[name]?.short ?? (label || name),
+    title: TOOLS[name]?.title ?? (label || name),
+    address: navigation.addressOf({ tool: name, view: {} }),
+    reason: TOOLS[name]
+      ? isAvailable
+        ? null
+        : reason || "This run has no data for it."
+      : "These pages are older than the server and do not show it.",
+  }));
+}
+
+/** The chosen hosts that the run has; null, for all, where none of them is left. */
+function validHosts(
+  session: Session | null,
+  chosen: readonly string[] | null,
+  isSingle: boolean,
+): readonly string[] | null {
+  const names = session?.hosts.map((host) => host.name) ?? [];
+  const valid = chosen?.filter((name) => names.includes(name)) ?? [];
+  if (isSingle) return names.length > 0 ? [valid[0] ?? names[0]] : null;
+  return valid.length === 0 || valid.length === names.length ? null : valid;
+}

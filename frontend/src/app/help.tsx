@@ -1,0 +1,73 @@
+/** The keys there are, from the table that binds them. */
+import { boundKeys } from "../base/keys";
+import { Dialog } from "../widgets/dialog";
+
+const NAMES: Readonly<Record<string, string>> = {
+  ArrowUp: "↑",
+  ArrowDown: "↓",
+  ArrowLeft: "←",
+  ArrowRight: "→",
+  PageUp: "Page Up",
+  PageDown: "Page Down",
+  " ": "Space",
+};
+
+const FILTERS: readonly (readonly [text: string, meaning: string])[] = [
+  ["conv", "names that hold “conv”, in any case"],
+  ["=MatMul", "exactly “MatMul”"],
+  ["/^conv.*grad/", "a regular expression"],
+  [">5ms  <=10%", "larger or smaller, with or without unit"],
+  ["1ms..5ms", "a range, ends included"],
+  ["yes  no", "for marks"],
+  ["!text", "everything else"],
+];
+
+export function Help({ close }: { close: () => void }) {
+  const bindings = boundKeys.value.flat();
+  const sections = [...new Set(bindings.map((binding) => binding.section))];
+  return (
+    <Dialog title="Keys and filters" close={close}>
+      <div class="help">
+        {sections.map((section) => (
+          <section key={section}>
+            <h3>{section}</h3>
+            <dl>
+              {bindings
+                .filter((binding) => binding.section === section)
+                .map((binding) => (
+                  <div key={binding.label}>
+                    <dt>
+                      {binding.keys.map((key) => (
+                        <kbd key={key}>{keyText(key)}</kbd>
+                      ))}
+                    </dt>
+                    <dd>{binding.label}</dd>
+                  </div>
+                ))}
+            </dl>
+          </section>
+        ))}
+        <section>
+          <h3>Filters of a table</h3>
+          <dl>
+            {FILTERS.map(([text, meaning]) => (
+              <div key={text}>
+                <dt>
+                  <code>{text}</code>
+                </dt>
+                <dd>{meaning}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      </div>
+    </Dialog>
+  );
+}
+
+function keyText(key: string): string {
+  return key
+    .split("+")
+    .map((part) => NAMES[part] ?? (part.length === 1 ? part.toUpperCase() : part))
+    .join(" ");
+}

@@ -1,0 +1,84 @@
+/** The page of one tool, in whichever of its four states it is. */
+import type { SessionTool } from "../api/types";
+import type { View } from "../base/url_state";
+import type { Select } from "../tools/tool";
+import { TOOLS } from "../tools/tools";
+import { ErrorMessage, Message, Skeleton } from "../widgets/message";
+import type { PayloadState } from "./use_payload";
+
+interface PageViewProps {
+  readonly tool: string;
+  readonly session: SessionTool | undefined;
+  readonly state: PayloadState;
+  readonly view: View;
+  readonly select: Select;
+  readonly fileName: string;
+  readonly retry: () => void;
+  readonly others: readonly { readonly name: string; readonly title: string }[];
+  readonly openTool: (tool: string) => void;
+}
+
+export function PageView(props: PageViewProps) {
+  const { tool, session, state } = props;
+  const title = TOOLS[tool]?.title ?? session?.label ?? tool;
+  if (!TOOLS[tool]) {
+    return (
+      <Message title={`There is no page “${title.slice(0, 200)}”`}>
+        <Others {...props} />
+      </Message>
+    );
+  }
+  if (session && !session.isAvailable) {
+    return (
+      <Message title={`${title}: nothing to show`}>
+        <p>{session.reason}</p>
+        <Others {...props} />
+      </Message>
+    );
+  }
+  if (state.error !== null) return <ErrorMessage error={state.error} retry={props.retry} />;
+  if (!state.loaded) return <Skeleton text={state.progress?.text ?? ""} />;
+  const { tool: module, payload } = state.loaded;
+  const emptiness = module.emptiness(payload);
+  if (emptiness !== null) {
+    return (
+      <Message title={`${title}: nothing to show`}>
+        <p>{emptiness}</p>
+        <Others {...props} />
+      </Message>
+    );
+  }
+  return (
+    <div class={state.isLoading ? "stale" : ""} aria-busy={state.isLoading}>
+      {state.isLoading && state.progress?.text ? (
+        <p class="stale-text" role="status">
+          {state.progress.text}
+        </p>
+      ) : null}
+      <module.Page
+        payload={payload}
+        view={props.view}
+        select={props.select}
+        fileName={props.fileName}
+      />
+    </div>
+  );
+}
+
+function Others({ others, openTool }: PageViewProps) {
+  if (others.length === 0) return <p class="muted">No other page has data of this run either.</p>;
+  return (
+    <p>
+      This run has data for{" "}
+      {others.map((other, at) => (
+        <span key={other.name}>
+          {at > 0 ? ", " : ""}
+          <button type="button" class="link" onClick={() => openTool(other.name)}>
+            {other.title}
+          </button>
+        </span>
+      ))}
+      .
+    </p>
+  );
+}

@@ -1,0 +1,164 @@
+/** The choice of run and of hosts, in the bar. */
+import type { Run, Session } from "../api/types";
+import { formatBytes, formatDate, plural } from "../base/format";
+import { Listbox, type Option } from "../widgets/listbox";
+import { Popover } from "../widgets/popover";
+
+interface RunPickerProps {
+  readonly runs: readonly Run[];
+  readonly fresh: ReadonlySet<string>;
+  readonly run: string;
+  readonly choose: (run: string) => void;
+}
+
+export function RunPicker({ runs, fresh, run, choose }: RunPickerProps) {
+  const unseen = runs.filter(
+    (candidate) => fresh.has(candidate.name) && candidate.name !== run,
+  ).length;
+  return (
+    <div class="picker">
+      <span class="picker-label" id="run-label">
+        Run
+      </span>
+      <Popover
+        label={
+          <>
+            <span class="picker-value">{run || "–"}</span>
+            {unseen > 0 ? <span class="new">{unseen} new</span> : null}{" "}
+            <span aria-hidden="true">▾</span>
+          </>
+        }
+        title={unseen > 0 ? `Run ${run}, ${plural(unseen, "new run")}` : `Run ${run}`}
+        buttonClass="picker-button"
+        panelLabel="Runs"
+        role="listbox"
+        width={460}
+      >
+        {(close) => (
+          <Listbox
+            label="Runs"
+            placeholder="Search runs"
+            options={runs.map((candidate) => runOption(candidate, run, fresh))}
+            choose={(option) => {
+              close();
+              choose(option.id);
+            }}
+          />
+        )}
+      </Popover>
+    </div>
+  );
+}
+
+function runOption(run: Run, current: string, fresh: ReadonlySet<string>): Option {
+  return {
+    id: run.name,
+    text: run.name,
+    isSelected: run.name === current,
+    content: (
+      <>
+        <span class="option-main">
+          {run.name}
+          {fresh.has(run.name) ? <span class="new">new</span> : null}
+        </span>
+        <span class="option-note">
+          {formatDate(run.modified)} · {plural(run.hosts, "host")} · {formatBytes(run.bytes)}
+        </span>
+      </>
+    ),
+  };
+}
+
+interface HostPickerProps {
+  readonly session: Session | null;
+  /** null: all. */
+  readonly hosts: readonly string[] | null;
+  readonly isSingle: boolean;
+  readonly choose: (hosts: readonly string[] | null) => void;
+}
+
+const ALL = "\u0000all";
+
+export function HostPicker({ session, hosts, isSingle, choose }: HostPickerProps) {
+  const all = session?.hosts ?? [];
+  const value = hostsText(all.length, hosts, all[0]?.name);
+  const options: Option[] = all.map((host) => ({
+    id: host.name,
+    text: host.name,
+    isSelected: hosts === null ? !isSingle || host === all[0] : hosts.includes(host.name),
+    content: (
+      <>
+        <span class="option-main">
+          <span class="menu-mark" aria-hidden="true">
+            {(hosts === null && !isSingle) || hosts?.includes(host.name) ? "✓" : ""}
+          </span>
+          {host.name}
+        </span>
+        <span class="option-note">
+          {host.error ? `⚠ ${host.error.message}` : formatBytes(host.bytes)}
+        </span>
+      </>
+    ),
+  }));
+  const whole: Option = {
+    id: ALL,
+    text: `All ${plural(all.length, "host")}`,
+    isSelected: hosts === null,
+  };
+  const pick = (option: Option, close: () => void) => {
+    if (option.id === ALL) choose(null);
+    else if (isSingle) choose([option.id]);
+    else choose(toggleHost(hosts, option.id, all.length));
+    if (isSingle || option.id === ALL) close();
+  };
+  return (
+    <div class="picker">
+      <span class="picker-label">Hosts</span>
+      <Popover
+        label={
+          <>
+            <span class="picker-value">{value}</span> <span aria-hidden="true">▾</span>
+          </>
+        }
+        title={`Hosts: ${value}`}
+        buttonClass="picker-button"
+        panelLabel="Hosts"
+        role="listbox"
+        width={360}
+      >
+        {(close) => (
+          <>
+            {isSingle ? <p class="listbox-note">This page shows one host at a time.</p> : null}
+            <Listbox
+              label="Hosts"
+              placeholder="Search hosts"
+              isMultiple={!isSingle}
+              options={isSingle || all.length < 2 ? options : [whole, ...options]}
+              choose={(option) => pick(option, close)}
+            />
+          </>
+        )}
+      </Popover>
+    </div>
+  );
+}
+
+/** The first click on a host among all takes it alone; further clicks add and remove. */
+function toggleHost(
+  hosts: readonly string[] | null,
+  name: string,
+  count: number,
+): readonly string[] | null {
+  if (hosts === null) return [name];
+  const next = hosts.includes(name) ? hosts.filter((host) => host !== name) : [...hosts, name];
+  return next.length === 0 || next.length === count ? null : next;
+}
+
+function hostsText(
+  count: number,
+  hosts: readonly string[] | null,
+  first: string | undefined,
+): string {
+  if (hosts === null) return count === 1 ? (first ?? "–") : count === 0 ? "–" : `all ${count}`;
+  return hosts.length === 1 ? hosts[0] : `${hosts.length} of ${count}`;
+}

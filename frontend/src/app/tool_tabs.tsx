@@ -1,0 +1,112 @@
+/** The pages of a run as links; what does not fit goes into "More". */
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Menu } from "../widgets/menu";
+
+export interface Tab {
+  readonly name: string;
+  readonly short: string;
+  readonly title: string;
+  readonly address: string;
+  /** Why it cannot be opened, null where it can. */
+  readonly reason: string | null;
+}
+
+interface ToolTabsProps {
+  readonly tabs: readonly Tab[];
+  readonly current: string;
+  readonly open: (tool: string) => void;
+}
+
+const MORE_WIDTH = 84;
+
+export function ToolTabs({ tabs, current, open }: ToolTabsProps) {
+  const nav = useRef<HTMLElement>(null);
+  const [width, setWidth] = useState(Number.POSITIVE_INFINITY);
+  useLayoutEffect(() => {
+    const element = nav.current;
+    if (!element) return;
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  const fitting = countFitting(tabs, width);
+  const rest = tabs.slice(fitting);
+  return (
+    <nav class="tabs" aria-label="Pages" ref={nav}>
+      {tabs.slice(0, fitting).map((tab) => (
+        <TabLink key={tab.name} tab={tab} isCurrent={tab.name === current} open={open} />
+      ))}
+      {rest.length > 0 ? (
+        <Menu
+          label={`${rest.find((tab) => tab.name === current)?.short ?? "More"} ▾`}
+          title="More pages"
+          buttonClass={rest.some((tab) => tab.name === current) ? "tab current" : "tab"}
+          items={rest.map((tab) => ({
+            label: tab.short,
+            isChecked: tab.name === current,
+            reason: tab.reason ?? undefined,
+            run: () => open(tab.name),
+          }))}
+        />
+      ) : null}
+    </nav>
+  );
+}
+
+function TabLink({
+  tab,
+  isCurrent,
+  open,
+}: {
+  tab: Tab;
+  isCurrent: boolean;
+  open: (tool: string) => void;
+}) {
+  if (tab.reason !== null && !isCurrent) {
+    return (
+      <span class="tab-place">
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the focus shows the reason */}
+        <span
+          class="tab unavailable"
+          role="link"
+          aria-disabled="true"
+          tabIndex={0}
+          aria-label={`${tab.title}: ${tab.reason}`}
+        >
+          {tab.short}
+        </span>
+        <span class="tip" aria-hidden="true">
+          <b>{tab.title}</b> {tab.reason}
+        </span>
+      </span>
+    );
+  }
+  const follow = (event: MouseEvent) => {
+    // Other buttons and modifiers open the link elsewhere, as for any link.
+    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    open(tab.name);
+  };
+  return (
+    <a
+      class={isCurrent ? "tab current" : "tab"}
+      href={tab.address}
+      title={tab.title}
+      aria-current={isCurrent ? "page" : undefined}
+      onClick={follow}
+    >
+      {tab.short}
+    </a>
+  );
+}
+
+/** By the length of the names: nothing is drawn twice to be measured. */
+function countFitting(tabs: readonly Tab[], width: number): number {
+  const widths = tabs.map((tab) => 26 + tab.short.length * 7.4);
+  const total = widths.reduce((sum, one) => sum + one, 0);
+  if (total <= width) return tabs.length;
+  let used = MORE_WIDTH;
+  let count = 0;
+  while (count < widths.length && used + widths[count] <= width) used += widths[count++];
+  return count;
+}

@@ -1,0 +1,12 @@
+import { render } from "preact";
+import { App } from "./app/app";
+import { startNavigation } from "./app/navigation";
+import { followTheme } from "./base/theme";
+import "./styles/tokens.css";
+import "./styles/controls.css";
+import "./styles/shell.css";
+import "./styles/table.css";
+import "./styles/charts.css";
+
+followTheme();
+render(<App navigation={startNavigation()} />, document.getElementById("app")!);

@@ -1,0 +1,233 @@
+/** The columns of the op table. */
+import { type DataTable, findColumn } from "../../api/data_table";
+import type { ColumnSpec, Explanation } from "../../widgets/table/columns";
+import { sideRows } from "./payload";
+
+const TRACE =
+  "Events of the profile with the op's name: host threads for Host rows, device streams for Device rows.";
+
+function why(formula: string, unit: string, source = TRACE): Explanation {
+  return { formula, unit, source };
+}
+
+/** The usual columns are those that `table` has something in. */
+export function opColumns(table: DataTable): ColumnSpec[] {
+  const hasDevice = sideRows(table, "Device") !== null;
+  const hasHost = sideRows(table, "Host") !== null;
+  const isMeasured = (id: string) => {
+    const column = findColumn(table, id);
+    return column?.kind === "number" && column.values.some((value) => value > 0);
+  };
+  return [
+    {
+      id: "rank",
+      title: "Rank",
+      quantity: "rank",
+      width: 60,
+      isShown: true,
+      isSticky: true,
+      group: { how: "rank" },
+      explanation: why("Place by self time, devices first, then hosts", "none"),
+    },
+    {
+      id: "operation",
+      title: "Operation",
+      isName: true,
+      width: 320,
+      isShown: true,
+      isSticky: true,
+      group: { how: "label" },
+      explanation: why("Name of the op, with its scopes before it", "none"),
+    },
+    {
+      id: "host_or_device",
+      title: "Host/device",
+      width: 100,
+      isShown: hasDevice && hasHost,
+      group: { how: "same" },
+      explanation: why("Where the op ran", "none"),
+    },
+    {
+      id: "type",
+      title: "Type",
+      width: 150,
+      isShown: true,
+      group: { how: "same" },
+      explanation: why("Type of the op, as its framework names it", "none"),
+    },
+    {
+      id: "occurrences",
+      title: "Occurrences",
+      quantity: "count",
+      width: 112,
+      isShown: true,
+      group: { how: "sum" },
+      explanation: why("Number of times the op ran", "executions"),
+    },
+    {
+      id: "total_time",
+      title: "Total",
+      quantity: "time",
+      width: 104,
+      isShown: true,
+      group: { how: "sum" },
+      explanation: why(
+        "Sum of the op's durations, with the ops it called",
+        "µs, written in the unit of the header",
+      ),
+    },
+    {
+      id: "avg_time",
+      title: "Avg.",
+      quantity: "time",
+      width: 96,
+      isShown: false,
+      group: { how: "quotient", of: "total_time", by: "occurrences" },
+      explanation: why("Total ÷ occurrences", "µs, written in the unit of the header"),
+    },
+    {
+      id: "total_self_time",
+      title: "Self",
+      quantity: "time",
+      width: 112,
+      isShown: true,
+      hasBar: true,
+      group: { how: "sum" },
+      explanation: why(
+        "Total, less the time in the ops it called",
+        "µs, written in the unit of the header",
+      ),
+    },
+    {
+      id: "avg_self_time",
+      title: "Avg. self",
+      quantity: "time",
+      width: 108,
+      isShown: true,
+      group: { how: "quotient", of: "total_self_time", by: "occurrences" },
+      explanation: why("Self ÷ occurrences", "µs, written in the unit of the header"),
+    },
+    ...sideColumns("device", hasDevice),
+    ...sideColumns("host", hasHost),
+    {
+      id: "measured_flop_rate",
+      title: "FLOP rate",
+      quantity: "number",
+      unit: "GFLOP/s",
+      width: 136,
+      isShown: isMeasured("measured_flop_rate"),
+      group: { how: "mean", weight: "total_time" },
+      explanation: why(
+        "Floating-point operations ÷ total",
+        "10⁹ operations per second",
+        "Operation counts that the framework wrote into the profile",
+      ),
+    },
+    {
+      id: "model_flop_rate",
+      title: "Model FLOP rate",
+      quantity: "number",
+      unit: "GFLOP/s",
+      width: 170,
+      isShown: false,
+      group: { how: "mean", weight: "total_time" },
+      explanation: why(
+        "Floating-point operations of the model, without those of the compiler ÷ total",
+        "10⁹ operations per second",
+        "Operation counts that the framework wrote into the profile",
+      ),
+    },
+    {
+      id: "measured_memory_bw",
+      title: "Memory bandwidth",
+      quantity: "number",
+      unit: "GiB/s",
+      width: 170,
+      isShown: isMeasured("measured_memory_bw"),
+      group: { how: "mean", weight: "total_time" },
+      explanation: why(
+        "Bytes read and written ÷ total",
+        "2³⁰ bytes per second",
+        "Byte counts that the framework wrote into the profile",
+      ),
+    },
+    {
+      id: "operational_intensity",
+      title: "Intensity",
+      quantity: "number",
+      unit: "FLOP/B",
+      width: 124,
+      isShown: false,
+      group: { how: "none" },
+      explanation: why(
+        "Floating-point operations ÷ bytes read and written",
+        "operations per byte",
+        "Counts that the framework wrote into the profile",
+      ),
+    },
+    {
+      id: "gpu_tensorcore_utilization",
+      title: "Tensor Core",
+      quantity: "ratio",
+      width: 116,
+      isShown: isMeasured("gpu_tensorcore_utilization"),
+      group: { how: "mean", weight: "total_time" },
+      explanation: why(
+        "Time of the op's kernels that use Tensor Cores ÷ time of all its kernels",
+        "share of kernel time",
+        "Kernels of the profile, recognised by their names",
+      ),
+    },
+    {
+      id: "bound_by",
+      title: "Bound by",
+      width: 110,
+      isShown: false,
+      group: { how: "same" },
+      explanation: why(
+        "The resource that the op uses most, against the device's peak",
+        "none",
+        "FLOP rate, memory bandwidth and the device's peaks",
+      ),
+    },
+    {
+      id: "eager",
+      title: "Execution",
+      width: 104,
+      isShown: false,
+      group: { how: "same" },
+      explanation: why("Eager: run one by one. Function: run within a compiled function", "none"),
+    },
+  ];
+}
+
+function sideColumns(side: "device" | "host", isShown: boolean): ColumnSpec[] {
+  const title = side === "device" ? "Device" : "Host";
+  const share = `${side}_total_self_time_percent`;
+  return [
+    {
+      id: share,
+      title: `${title} self`,
+      quantity: "ratio",
+      width: 116,
+      isShown,
+      group: { how: "sum" },
+      explanation: why(
+        `Self ÷ self time of all ops on the ${side}; 0 for rows of the other side`,
+        "percent",
+      ),
+    },
+    {
+      id: `${side}_cumulative_total_self_time_percent`,
+      title: `${title} cumulative`,
+      quantity: "ratio",
+      width: 150,
+      isShown: isShown && side === "device",
+      group: { how: "running", of: share },
+      explanation: why(
+        `Sum of “${title} self” from rank 1 to this row; 0 for rows of the other side`,
+        "percent",
+      ),
+    },
+  ];
+}

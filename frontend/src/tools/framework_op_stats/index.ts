@@ -1,0 +1,19 @@
+import { defineTool } from "../tool";
+import { type OpStats, parseOpStats } from "./payload";
+import { OpStatsPage } from "./view";
+
+export default defineTool<OpStats>({
+  parse: parseOpStats,
+  warnings: ({ withIdle, withoutIdle }) =>
+    withIdle.warnings.length > 0 ? withIdle.warnings : withoutIdle.warnings,
+  emptiness: ({ withIdle }) =>
+    withIdle.length > 0 ? null : "The trace holds no ops, neither of the host nor of a device.",
+  finds: ({ operations }, select) => [
+    {
+      kind: "Op",
+      names: operations,
+      choose: (name) => select({ "f.operation": `=${name}`, group: null, filters: "1" }),
+    },
+  ],
+  Page: OpStatsPage,
+});

@@ -1,0 +1,109 @@
+/** TensorFlow stats: where the time of ops goes, on hosts and on devices. */
+import { useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import { type DataTable, numbers, texts } from "../../api/data_table";
+import { Donut } from "../../widgets/donut/donut";
+import { findSlices, type Slice } from "../../widgets/donut/slices";
+import { ExportButton } from "../../widgets/table/export_button";
+import type { RowTest } from "../../widgets/table/filter";
+import { Grid } from "../../widgets/table/grid";
+import { setFilter, useTableModel } from "../../widgets/table/model";
+import { RowDetail } from "../../widgets/table/row_detail";
+import { TableBar } from "../../widgets/table/table_bar";
+import type { PageProps } from "../tool";
+import { opColumns } from "./columns";
+import { OP_GROUPINGS } from "./groupings";
+import { type OpStats, type Side, sideRows } from "./payload";
+
+export function OpStatsPage({ payload, view, select, fileName }: PageProps<OpStats>) {
+  const hasIdle = view.idle === "1";
+  const table = hasIdle ? payload.withIdle : payload.withoutIdle;
+  const specs = useMemo(() => opColumns(table), [table]);
+  const highlight = useSignal<RowTest | null>(null);
+  const charts = useMemo(() => findCharts(table), [table]);
+  const model = useTableModel({
+    table,
+    specs,
+    groupings: OP_GROUPINGS,
+    rankBy: "total_self_time",
+    noun: "op",
+    view,
+    select,
+  });
+  const choose = (chart: Chart, slice: Slice) => {
+    if (slice.isOthers) return;
+    const text = `=${slice.name}`;
+    const isChosen = chosenName(chart, view) === slice.name;
+    select({ "f.host_or_device": isChosen ? null : `=${chart.side}` });
+    setFilter(model, chart.id, isChosen ? "" : text);
+  };
+  return (
+    <div class="page">
+      <header class="page-head">
+        <h1>TensorFlow stats</h1>
+        <label class="switch">
+          <input
+            type="checkbox"
+            role="switch"
+            checked={hasIdle}
+            onChange={(event) => select({ idle: event.currentTarget.checked ? "1" : null })}
+          />
+          Include idle time
+        </label>
+        <span class="space" />
+        <ExportButton model={model} fileName={`framework_op_stats_${fileName}`} />
+      </header>
+      <div class="cards">
+        {charts.map((chart) => (
+          <Donut
+            key={chart.title}
+            title={chart.title}
+            slices={chart.slices}
+            noun={chart.noun}
+            highlight={highlight}
+            chosen={chosenName(chart, view)}
+            choose={(slice) => choose(chart, slice)}
+          />
+        ))}
+      </div>
+      <TableBar model={model} />
+      <Grid
+        model={model}
+        label="Ops"
+        highlight={highlight}
+        detail={(row) => <RowDetail model={model} row={row} nameId="operation" />}
+      />
+    </div>
+  );
+}
+
+interface Chart {
+  readonly title: string;
+  readonly side: Side;
+  readonly id: "operation" | "type";
+  readonly noun: string;
+  readonly slices: readonly Slice[];
+}
+
+function findCharts(table: DataTable): Chart[] {
+  const values = numbers(table, "total_self_time");
+  if (!values) return [];
+  return (["Device", "Host"] as const).flatMap((side) => {
+    const within = sideRows(table, side);
+    return (["operation", "type"] as const).flatMap((id): Chart[] => {
+      const names = texts(table, id);
+      if (!names || !within) return [];
+      const slices = findSlices(names, values, within);
+      const noun = id === "type" ? "op type" : "op";
+      return slices.length > 0
+        ? [{ title: `${side} self time by ${noun}`, side, id, noun, slices }]
+        : [];
+    });
+  });
+}
+
+function chosenName(chart: Chart, view: PageProps<OpStats>["view"]): string | null {
+  const text = view[`f.${chart.id}`] ?? "";
+  const isOnSide = view["f.host_or_device"] === `=${chart.side}`;
+  return isOnSide && text.startsWith("=") ? text.slice(1) : null;
+}

@@ -1,0 +1,162 @@
+/** The columns of the kernel table. */
+import type { ColumnSpec, Explanation } from "../../widgets/table/columns";
+
+const LAUNCH = "The launch parameters that the GPU's tracer wrote with each kernel.";
+const TRACE = "Kernel events on the GPU's streams.";
+
+function why(formula: string, unit: string, source: string): Explanation {
+  return { formula, unit, source };
+}
+
+export const KERNEL_COLUMNS: readonly ColumnSpec[] = [
+  {
+    id: "rank",
+    title: "Rank",
+    quantity: "rank",
+    width: 60,
+    isShown: true,
+    isSticky: true,
+    group: { how: "rank" },
+    explanation: why("Place by total duration", "none", TRACE),
+  },
+  {
+    id: "kernel_name",
+    title: "Kernel",
+    isName: true,
+    width: 320,
+    isShown: true,
+    isSticky: true,
+    group: { how: "label" },
+    explanation: why(
+      "Name of the kernel; C++ names are made readable and long parts folded",
+      "none",
+      TRACE,
+    ),
+  },
+  {
+    id: "registers_per_thread",
+    title: "Registers",
+    quantity: "count",
+    width: 96,
+    isShown: true,
+    group: { how: "same" },
+    explanation: why("Registers that each thread takes", "registers", LAUNCH),
+  },
+  {
+    id: "shmem_bytes",
+    title: "Shared memory",
+    quantity: "bytes",
+    width: 142,
+    isShown: true,
+    group: { how: "same" },
+    explanation: why("Static + dynamic shared memory per block", "bytes", LAUNCH),
+  },
+  {
+    id: "block_dim",
+    title: "Block",
+    width: 96,
+    isShown: true,
+    group: { how: "same" },
+    explanation: why("blockDim.x, blockDim.y, blockDim.z", "threads", LAUNCH),
+  },
+  {
+    id: "grid_dim",
+    title: "Grid",
+    width: 104,
+    isShown: true,
+    group: { how: "same" },
+    explanation: why("gridDim.x, gridDim.y, gridDim.z", "blocks", LAUNCH),
+  },
+  {
+    id: "occupancy_pct",
+    title: "Occupancy",
+    quantity: "percent",
+    width: 112,
+    isShown: true,
+    group: { how: "mean", weight: "total_duration_us" },
+    explanation: why(
+      "Warps that fit on a multiprocessor ÷ warps it can hold, from the launch parameters",
+      "percent",
+      LAUNCH,
+    ),
+  },
+  {
+    id: "is_op_tensor_core_eligible",
+    title: "TC eligible",
+    width: 94,
+    isShown: true,
+    group: { how: "same" },
+    explanation: why(
+      "Whether the op is of a kind that Tensor Cores can run",
+      "yes or no",
+      "The op's name and type.",
+    ),
+  },
+  {
+    id: "is_kernel_using_tensor_core",
+    title: "TC used",
+    width: 82,
+    isShown: true,
+    group: { how: "same" },
+    explanation: why(
+      "Whether the kernel holds Tensor Core instructions",
+      "yes or no",
+      "The kernel's name.",
+    ),
+  },
+  {
+    id: "op_name",
+    title: "Op",
+    isName: true,
+    width: 200,
+    isShown: true,
+    group: { how: "same" },
+    explanation: why("The op that launched the kernel", "none", TRACE),
+  },
+  {
+    id: "occurrences",
+    title: "Launches",
+    quantity: "count",
+    width: 96,
+    isShown: true,
+    group: { how: "sum" },
+    explanation: why("Number of launches", "launches", TRACE),
+  },
+  {
+    id: "total_duration_us",
+    title: "Total",
+    quantity: "time",
+    width: 104,
+    isShown: true,
+    hasBar: true,
+    group: { how: "sum" },
+    explanation: why("Sum of the durations", "µs, written in the unit of the header", TRACE),
+  },
+  {
+    id: "avg_duration_us",
+    title: "Avg.",
+    quantity: "time",
+    width: 88,
+    isShown: true,
+    group: { how: "quotient", of: "total_duration_us", by: "occurrences" },
+    explanation: why("Total ÷ launches", "µs, written in the unit of the header", TRACE),
+  },
+  {
+    id: "min_duration_us",
+    title: "Min",
+    quantity: "time",
+    width: 88,
+    isShown: true,
+    group: { how: "min" },
+    explanation: why("Shortest duration", "µs, written in the unit of the header", TRACE),
+  },
+  {
+    id: "max_duration_us",
+    title: "Max",
+    quantity: "time",
+    width: 88,
+    isShown: true,
+    group: { how: "max" },
+    explanation: why("Longest duration", "µs, written in the unit of the header", TRACE),
+  },
+];

@@ -1,0 +1,20 @@
+import { defineTool } from "../tool";
+import { type KernelStats, parseKernelStats } from "./payload";
+import { KernelStatsPage } from "./view";
+
+export default defineTool<KernelStats>({
+  parse: parseKernelStats,
+  warnings: ({ table }) => table.warnings,
+  emptiness: ({ table }) =>
+    table.length > 0
+      ? null
+      : "The trace holds no GPU kernels: nothing ran on a GPU while it was recorded, or the recorder had no access to it.",
+  finds: ({ kernels }, select) => [
+    {
+      kind: "Kernel",
+      names: kernels,
+      choose: (name) => select({ "f.kernel_name": `=${name}`, group: null, filters: "1" }),
+    },
+  ],
+  Page: KernelStatsPage,
+});

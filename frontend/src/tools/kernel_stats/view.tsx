@@ -1,0 +1,107 @@
+/** GPU kernel stats: which kernels the device's time goes to, and how they were launched. */
+import { useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import { numbers, texts } from "../../api/data_table";
+import { formatCount, formatRatio, formatTime, NOT_MEASURED } from "../../base/format";
+import { Donut } from "../../widgets/donut/donut";
+import { findSlices, type Slice } from "../../widgets/donut/slices";
+import { Figure } from "../../widgets/figure";
+import { ExportButton } from "../../widgets/table/export_button";
+import type { RowTest } from "../../widgets/table/filter";
+import { Grid } from "../../widgets/table/grid";
+import { setFilter, useTableModel } from "../../widgets/table/model";
+import { RowDetail } from "../../widgets/table/row_detail";
+import { TableBar } from "../../widgets/table/table_bar";
+import type { PageProps } from "../tool";
+import { KERNEL_COLUMNS } from "./columns";
+import { KERNEL_GROUPINGS } from "./groupings";
+import type { KernelFacts, KernelStats } from "./payload";
+
+export function KernelStatsPage({ payload, view, select, fileName }: PageProps<KernelStats>) {
+  const { table, facts } = payload;
+  const highlight = useSignal<RowTest | null>(null);
+  const model = useTableModel({
+    table,
+    specs: KERNEL_COLUMNS,
+    groupings: KERNEL_GROUPINGS,
+    rankBy: "total_duration_us",
+    noun: "kernel-op pair",
+    view,
+    select,
+  });
+  const slices = useMemo(() => {
+    const names = texts(table, "kernel_name");
+    const values = numbers(table, "total_duration_us");
+    return names && values ? findSlices(names, values) : [];
+  }, [table]);
+  const filter = view["f.kernel_name"] ?? "";
+  const chosen = filter.startsWith("=") ? filter.slice(1) : null;
+  const choose = (slice: Slice) => {
+    if (!slice.isOthers)
+      setFilter(model, "kernel_name", chosen === slice.name ? "" : `=${slice.name}`);
+  };
+  return (
+    <div class="page">
+      <header class="page-head">
+        <h1>GPU kernel stats</h1>
+        <span class="space" />
+        <ExportButton model={model} fileName={`kernel_stats_${fileName}`} />
+      </header>
+      <div class="kernel-top">
+        <Donut
+          title="Kernels with the highest total time"
+          slices={slices}
+          noun="kernel"
+          highlight={highlight}
+          chosen={chosen}
+          choose={choose}
+        />
+        <Facts facts={facts} />
+      </div>
+      <TableBar model={model} />
+      <Grid
+        model={model}
+        label="Kernels"
+        highlight={highlight}
+        detail={(row) => <RowDetail model={model} row={row} nameId="kernel_name" />}
+      />
+    </div>
+  );
+}
+
+function Facts({ facts }: { facts: KernelFacts }) {
+  const source = "Every row of the table, whatever is filtered.";
+  return (
+    <div class="figures">
+      <Figure
+        title="Kernel time"
+        value={formatTime(facts.total)}
+        explanation={{
+          formula: "Sum of the total durations",
+          unit: "time on the GPU, over all streams",
+          source,
+        }}
+      />
+      <Figure
+        title="Launches"
+        value={formatCount(facts.launches)}
+        explanation={{ formula: "Sum of the launches", unit: "launches", source }}
+      />
+      <Figure
+        title="Tensor Core share"
+        value={facts.tensorCoreShare === null ? NOT_MEASURED : formatRatio(facts.tensorCoreShare)}
+        note={facts.tensorCoreShare === null ? "not measured" : "of kernel time"}
+        explanation={{
+          formula: "Time of kernels that use Tensor Cores ÷ kernel time",
+          unit: "percent",
+          source: "Kernels are recognised by their names.",
+        }}
+      />
+      <Figure
+        title="Unique kernels"
+        value={formatCount(facts.kernels)}
+        explanation={{ formula: "Number of different kernel names", unit: "kernels", source }}
+      />
+    </div>
+  );
+}

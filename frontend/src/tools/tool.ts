@@ -1,0 +1,40 @@
+/** What a page of the profile is made of. One folder per tool, named as on the server. */
+import type { ComponentType } from "preact";
+import type { Warning } from "../api/types";
+import type { View } from "../base/url_state";
+
+export type Select = (patch: Readonly<Record<string, string | null>>) => void;
+
+/** One entry of the command palette that the page itself offers. */
+export interface Find {
+  readonly kind: string;
+  readonly names: readonly string[];
+  readonly choose: (name: string) => void;
+}
+
+export interface PageProps<P> {
+  readonly payload: P;
+  /** What of the address belongs to the page. */
+  readonly view: View;
+  readonly select: Select;
+  /** For the names of files. */
+  readonly fileName: string;
+}
+
+export interface Tool<P> {
+  /** Throws PayloadError. */
+  readonly parse: (json: unknown) => P;
+  readonly warnings: (payload: P) => readonly Warning[];
+  /** Why there is nothing to show, null where there is something. */
+  readonly emptiness: (payload: P) => string | null;
+  /** Names in the payload, for the command palette. */
+  readonly finds: (payload: P, select: Select) => readonly Find[];
+  readonly Page: ComponentType<PageProps<P>>;
+}
+
+/** Hides the payload's type, which only the tool knows. */
+export type AnyTool = Tool<unknown>;
+
+export function defineTool<P>(tool: Tool<P>): AnyTool {
+  return tool as unknown as AnyTool;
+}

@@ -1,0 +1,22 @@
+/** The pages there are, each loaded when it is first opened. A new tool is one line here. */
+import type { AnyTool } from "./tool";
+
+export interface ToolEntry {
+  /** For the bar. */
+  readonly short: string;
+  readonly title: string;
+  readonly load: () => Promise<AnyTool>;
+}
+
+export const TOOLS: Readonly<Record<string, ToolEntry>> = {
+  framework_op_stats: {
+    short: "Ops",
+    title: "TensorFlow stats",
+    load: async () => (await import("./framework_op_stats")).default,
+  },
+  kernel_stats: {
+    short: "Kernels",
+    title: "GPU kernel stats",
+    load: async () => (await import("./kernel_stats")).default,
+  },
+};

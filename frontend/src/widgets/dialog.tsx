@@ -1,0 +1,41 @@
+/** A modal window over the page: the native element, which keeps the focus and closes on Escape. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+
+interface DialogProps {
+  readonly title: string;
+  readonly close: () => void;
+  readonly children: ComponentChildren;
+  readonly className?: string;
+}
+
+export function Dialog({ title, close, children, className = "" }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const shown = dialog.current;
+    shown?.showModal();
+    return () => shown?.close();
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the click is on the backdrop; Escape is the key
+    <dialog
+      ref={dialog}
+      class={`dialog ${className}`}
+      aria-label={title}
+      onClose={close}
+      onClick={(event) => {
+        if (event.target === dialog.current) close();
+      }}
+    >
+      <div class="dialog-body">
+        <header>
+          <h2>{title}</h2>
+          <button type="button" class="icon" aria-label="Close" onClick={close}>
+            ✕
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,162 @@
+/** Shares of a whole as a ring with its legend, or as a table. */
+import type { Signal } from "@preact/signals";
+import { useId, useState } from "preact/hooks";
+import { formatRatio, formatTime, plural } from "../../base/format";
+import { foldName, readableName } from "../../base/names";
+import { chooseColors } from "../../base/palette";
+import { microseconds, ratio } from "../../base/units";
+import { Menu } from "../menu";
+import { Name } from "../name";
+import type { RowTest } from "../table/filter";
+import { exportPng, exportSvg } from "./picture";
+import { ringPaths } from "./ring";
+import type { Slice } from "./slices";
+
+interface DonutProps {
+  readonly title: string;
+  readonly slices: readonly Slice[];
+  /** What the names are: "op", "op type", "kernel". */
+  readonly noun: string;
+  readonly highlight: Signal<RowTest | null>;
+  /** Filters the table by the slice. */
+  readonly choose: (slice: Slice) => void;
+  /** The name that the table is filtered by. */
+  readonly chosen: string | null;
+}
+
+const OUTER = 60;
+const INNER = 38;
+
+export function Donut(props: DonutProps) {
+  const { title, slices, highlight } = props;
+  const id = useId();
+  const [isTable, setTable] = useState(false);
+  const [pointed, setPointed] = useState(-1);
+  const colors = sliceColors(slices);
+  const paths = ringPaths(
+    slices.map((slice) => slice.share),
+    OUTER,
+    INNER,
+  );
+  const total = slices.reduce((sum, slice) => sum + slice.value, 0);
+  const point = (at: number) => {
+    setPointed(at);
+    highlight.value = at < 0 ? null : slices[at].has;
+  };
+  const picture = {
+    title,
+    slices,
+    colors,
+    labels: slices.map((slice) => label(slice, props.noun)),
+  };
+  return (
+    <section class="card donut" aria-labelledby={id}>
+      <header>
+        <h2 id={id}>{title}</h2>
+        <Menu
+          label="⋯"
+          title={`Menu of “${title}”`}
+          buttonClass="icon"
+          width={180}
+          items={[
+            { label: isTable ? "As chart" : "As table", run: () => setTable(!isTable) },
+            { label: "Save as SVG", run: () => exportSvg(picture) },
+            { label: "Save as PNG", run: () => void exportPng(picture) },
+          ]}
+        />
+      </header>
+      {isTable ? (
+        <SliceTable slices={slices} noun={props.noun} />
+      ) : (
+        <div class="donut-body" onMouseLeave={() => point(-1)}>
+          <svg class="ring" viewBox="-62 -62 124 124" role="img" aria-label={summary(props, total)}>
+            {paths.map((path, at) => (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the legend holds the same as buttons
+              // biome-ignore lint/a11y/noStaticElementInteractions: the same
+              <path
+                key={slices[at].name}
+                d={path}
+                style={{ fill: colors[at] }}
+                class={pointed >= 0 && pointed !== at ? "faded" : ""}
+                onMouseEnter={() => point(at)}
+                onClick={() => props.choose(slices[at])}
+              />
+            ))}
+            <text class="ring-total" y="-2">
+              {formatTime(microseconds(total))}
+            </text>
+            <text class="ring-note" y="12">
+              in all
+            </text>
+          </svg>
+          <ul class="legend">
+            {slices.map((slice, at) => (
+              <li key={slice.name}>
+                <button
+                  type="button"
+                  class={pointed === at ? "pointed" : ""}
+                  aria-pressed={slice.isOthers ? undefined : slice.name === props.chosen}
+                  aria-disabled={slice.isOthers}
+                  onMouseEnter={() => point(at)}
+                  onFocus={() => point(at)}
+                  onBlur={() => point(-1)}
+                  onClick={() => props.choose(slice)}
+                >
+                  <span class="swatch" style={{ background: colors[at] }} />
+                  <Name text={label(slice, props.noun)} full={slice.name || undefined} />
+                  <span class="legend-share">{formatRatio(ratio(slice.share))}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function SliceTable({ slices, noun }: { slices: readonly Slice[]; noun: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
+    <div class="slice-table" tabIndex={0} role="region" aria-label={`Shares by ${noun}`}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{noun}</th>
+            <th scope="col">Time</th>
+            <th scope="col">Share</th>
+          </tr>
+        </thead>
+        <tbody>
+          {slices.map((slice) => (
+            <tr key={slice.name}>
+              <td>
+                <Name text={label(slice, noun)} full={slice.name || undefined} />
+              </td>
+              <td>{formatTime(microseconds(slice.value))}</td>
+              <td>{formatRatio(ratio(slice.share))}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function sliceColors(slices: readonly Slice[]): string[] {
+  const named = chooseColors(slices.filter((slice) => !slice.isOthers).map((slice) => slice.name));
+  return slices.map((slice, at) => (slice.isOthers ? "var(--c-others)" : named[at]));
+}
+
+function label(slice: Slice, noun: string): string {
+  if (slice.isOthers) return `${plural(slice.names, "other")}`;
+  return slice.name === "" ? `(no ${noun})` : foldName(readableName(slice.name));
+}
+
+function summary(props: DonutProps, total: number): string {
+  const first = props.slices[0];
+  const lead = first
+    ? ` Largest: ${label(first, props.noun).slice(0, 80)}, ${formatRatio(ratio(first.share))}.`
+    : "";
+  return `${props.title}: ${formatTime(microseconds(total))} in all.${lead}`;
+}

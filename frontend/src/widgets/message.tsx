@@ -1,0 +1,55 @@
+/** What a view says where it has no data: why, and the way out. */
+import type { ComponentChildren } from "preact";
+import { describeProblem } from "../api/errors";
+
+export function ErrorMessage({ error, retry }: { error: unknown; retry: () => void }) {
+  const problem = describeProblem(error);
+  return (
+    <Message title={problem.title} isAlert={!problem.isEmpty}>
+      <p>{problem.message}</p>
+      {problem.hint ? <p class="muted">{problem.hint}</p> : null}
+      <p>
+        <button type="button" class="button" onClick={retry}>
+          Try again
+        </button>
+      </p>
+    </Message>
+  );
+}
+
+interface MessageProps {
+  readonly title: string;
+  readonly children?: ComponentChildren;
+  readonly isAlert?: boolean;
+}
+
+export function Message({ title, children, isAlert = false }: MessageProps) {
+  return (
+    <section class="message" role={isAlert ? "alert" : undefined}>
+      <h1>
+        {isAlert ? <span aria-hidden="true">⚠ </span> : null}
+        {title}
+      </h1>
+      {children}
+    </section>
+  );
+}
+
+/** The outline of a page with charts above a table, while its data is on the way. */
+export function Skeleton({ text }: { text: string }) {
+  return (
+    <div class="page" aria-busy="true">
+      <div class="skeleton skeleton-title" />
+      <div class="cards">
+        <div class="skeleton skeleton-card" />
+        <div class="skeleton skeleton-card" />
+        <div class="skeleton skeleton-card" />
+        <div class="skeleton skeleton-card" />
+      </div>
+      <div class="skeleton skeleton-table" />
+      <p class="skeleton-text" role="status">
+        {text}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,134 @@
+/** What a table shows of each column: title, unit, default place, and how groups sum it. */
+import type { Column, DataTable, TextColumn } from "../../api/data_table";
+import { columnScale, NOT_MEASURED, type Quantity, type Scale } from "../../base/format";
+import { foldName, readableName } from "../../base/names";
+
+/** "How is this computed?" */
+export interface Explanation {
+  readonly formula: string;
+  readonly unit: string;
+  readonly source: string;
+}
+
+/** How the rows of a group become one value. Other columns are named by id. */
+export type Aggregate =
+  | { readonly how: "sum" | "min" | "max" | "same" | "none" | "rank" | "label" }
+  | { readonly how: "quotient"; readonly of: string; readonly by: string }
+  | { readonly how: "mean"; readonly weight: string }
+  | { readonly how: "running"; readonly of: string };
+
+export interface ColumnSpec {
+  readonly id: string;
+  readonly title: string;
+  /** Only for numbers. */
+  readonly quantity?: Quantity;
+  /** Only where the quantity is "number". */
+  readonly unit?: string;
+  /** A text that is an op's or kernel's name: monospace, folded, with the raw name to copy. */
+  readonly isName?: boolean;
+  /** Pixels; the name that stays in place takes what is left. */
+  readonly width: number;
+  readonly isShown: boolean;
+  readonly isSticky?: boolean;
+  readonly hasBar?: boolean;
+  readonly group: Aggregate;
+  readonly explanation?: Explanation;
+}
+
+export interface TableColumn extends ColumnSpec {
+  readonly data: Column;
+  /** null where the column is not of numbers. */
+  readonly scale: Scale | null;
+  readonly max: number;
+  readonly names: NameTexts | null;
+}
+
+/** The columns of `table` in the order of `specs`; columns without a spec follow, hidden. */
+export function resolveColumns(table: DataTable, specs: readonly ColumnSpec[]): TableColumn[] {
+  const known = specs.flatMap((spec) => {
+    const data = table.columns.find((column) => column.id === spec.id);
+    return data ? [bindColumn(spec, data)] : [];
+  });
+  const rest = table.columns.filter((column) => !specs.some((spec) => spec.id === column.id));
+  return [...known, ...rest.map((data) => bindColumn(unknownSpec(data), data))];
+}
+
+/** `spec` over `data`, with the scale that its largest value asks for. */
+export function bindColumn(spec: ColumnSpec, data: Column): TableColumn {
+  if (data.kind !== "number") {
+    const names = spec.isName && data.kind === "text" ? new NameTexts(data) : null;
+    return { ...spec, data, scale: null, max: 0, names };
+  }
+  let max = 0;
+  for (const value of data.values) {
+    const size = Math.abs(value);
+    if (size > max && size < Number.POSITIVE_INFINITY) max = size;
+  }
+  const quantity = quantityOf(spec, data.isRatio);
+  return {
+    ...spec,
+    quantity,
+    data,
+    scale: columnScale(quantity, max, spec.unit),
+    max,
+    names: null,
+  };
+}
+
+/** The header as text, with its unit: "Total time (ms)". */
+export function headerText(column: TableColumn): string {
+  return column.scale?.unit ? `${column.title} (${column.scale.unit})` : column.title;
+}
+
+/** One cell in the units of `column`; `data` may be another table's column of the same kind. */
+export function cellText(column: TableColumn, row: number, data: Column = column.data): string {
+  switch (data.kind) {
+    case "number": {
+      const value = data.values[row];
+      return Number.isNaN(value) || !column.scale ? NOT_MEASURED : column.scale.format(value);
+    }
+    case "flag":
+      return data.values[row] < 0 ? NOT_MEASURED : data.values[row] === 1 ? "yes" : "no";
+    case "text": {
+      const code = data.codes[row];
+      return code < 0 ? NOT_MEASURED : data.strings[code];
+    }
+  }
+}
+
+/** Readable and folded forms of a column of names, each made when it is first asked for. */
+export class NameTexts {
+  private readonly readables: (string | undefined)[] = [];
+  private readonly foldeds: (string | undefined)[] = [];
+
+  constructor(private readonly column: TextColumn) {}
+
+  /** Demangled, otherwise as it is. */
+  readable(code: number): string {
+    this.readables[code] ??= readableName(this.column.strings[code]);
+    return this.readables[code];
+  }
+
+  /** Short enough for a cell. */
+  folded(code: number): string {
+    this.foldeds[code] ??= foldName(this.readable(code));
+    return this.foldeds[code];
+  }
+}
+
+function quantityOf(spec: ColumnSpec, isRatio: boolean): Quantity {
+  if (spec.quantity === undefined) return isRatio ? "ratio" : "number";
+  if (spec.quantity === "ratio" || spec.quantity === "percent")
+    return isRatio ? "ratio" : spec.quantity;
+  return spec.quantity;
+}
+
+function unknownSpec(data: Column): ColumnSpec {
+  return {
+    id: data.id,
+    title: data.label.replace(/ \(%\)$/, ""),
+    width: data.kind === "number" ? 110 : 160,
+    isShown: false,
+    group: { how: data.kind === "number" ? "none" : "same" },
+  };
+}

@@ -1,0 +1,58 @@
+/** What a table shows, as text for other programs. */
+import { type Cell, toCsv, toTsv } from "../../base/csv";
+import { cellText, headerText, type TableColumn } from "./columns";
+import type { TableModel } from "./model";
+
+/** The visible columns of the rows shown, in order, in full precision and base units. */
+export function tableCsv(model: TableModel): string {
+  return toCsv(lines(model, baseHeader, baseCell));
+}
+
+/** The same, as it reads on the page. */
+export function tableText(model: TableModel): string {
+  return toTsv(lines(model, headerText, writtenCell));
+}
+
+function* lines(
+  model: TableModel,
+  header: (column: TableColumn) => string,
+  cell: (column: TableColumn, row: number) => Cell,
+): Iterable<readonly Cell[]> {
+  yield model.visible.map(header);
+  for (const row of model.order) yield model.visible.map((column) => cell(column, row));
+}
+
+function baseHeader(column: TableColumn): string {
+  const unit = baseUnit(column);
+  return unit === "" ? column.title : `${column.title} (${unit})`;
+}
+
+function baseUnit(column: TableColumn): string {
+  switch (column.quantity) {
+    case "time":
+      return "µs";
+    case "bytes":
+      return "B";
+    default:
+      return column.scale?.unit ?? "";
+  }
+}
+
+function baseCell({ data, quantity }: TableColumn, row: number): Cell {
+  switch (data.kind) {
+    case "number": {
+      const value = data.values[row];
+      if (Number.isNaN(value)) return null;
+      return quantity === "ratio" ? Number((value * 100).toPrecision(12)) : value;
+    }
+    case "flag":
+      return data.values[row] < 0 ? null : data.values[row] === 1;
+    case "text":
+      return data.codes[row] < 0 ? null : data.strings[data.codes[row]];
+  }
+}
+
+function writtenCell(column: TableColumn, row: number): Cell {
+  if (column.data.kind === "text") return baseCell(column, row);
+  return cellText(column, row);
+}

@@ -1,0 +1,167 @@
+/** Rows that share a key, as one row with the sums of theirs. */
+import { type Column, encodeTexts, type TextColumn } from "../../api/data_table";
+import { bindColumn, type TableColumn } from "./columns";
+
+export interface Grouping {
+  readonly id: string;
+  readonly label: string;
+  /** The key of every row. */
+  readonly keys: (columns: readonly TableColumn[]) => TextColumn | undefined;
+}
+
+export interface Groups {
+  /** The same ids as the columns that were grouped, one row per group, largest first. */
+  readonly columns: readonly TableColumn[];
+  readonly length: number;
+  /** The rows of each group. */
+  readonly members: readonly Uint32Array[];
+}
+
+/** The groups of `rows`, ranked by the sum of column `rankBy`. */
+export function groupRows(
+  columns: readonly TableColumn[],
+  rows: Uint32Array,
+  keys: TextColumn,
+  rankBy: string,
+): Groups {
+  const byCode = new Map<number, number[]>();
+  for (const row of rows) {
+    const members = byCode.get(keys.codes[row]);
+    if (members) members.push(row);
+    else byCode.set(keys.codes[row], [row]);
+  }
+  const ranked = columns.find((column) => column.id === rankBy);
+  const groups = [...byCode].map(([code, members]) => ({
+    label: code < 0 || keys.strings[code] === "" ? "(none)" : keys.strings[code],
+    members: Uint32Array.from(members),
+    size: ranked ? sum(ranked.data, members) : members.length,
+  }));
+  groups.sort((a, b) => b.size - a.size || (a.label < b.label ? -1 : 1));
+  const members = groups.map((group) => group.members);
+  const labels = groups.map((group) => group.label);
+  const made = new Map<string, Column>();
+  const make = (column: TableColumn): Column => {
+    const known = made.get(column.id);
+    if (known) return known;
+    const data = aggregate(
+      column,
+      members,
+      labels,
+      (id) => {
+        const other = columns.find((candidate) => candidate.id === id);
+        return other ? make(other) : undefined;
+      },
+      columns,
+    );
+    made.set(column.id, data);
+    return data;
+  };
+  return {
+    columns: columns.map((column) => bindColumn(column, make(column))),
+    length: groups.length,
+    members,
+  };
+}
+
+/** Sum of the measured values; NaN where there is none. */
+export function sum(data: Column, rows: Iterable<number>): number {
+  if (data.kind !== "number") return Number.NaN;
+  let total = 0;
+  let isMeasured = false;
+  for (const row of rows) {
+    const value = data.values[row];
+    if (Number.isNaN(value)) continue;
+    total += value;
+    isMeasured = true;
+  }
+  return isMeasured ? total : Number.NaN;
+}
+
+function aggregate(
+  column: TableColumn,
+  members: readonly Uint32Array[],
+  labels: readonly string[],
+  made: (id: string) => Column | undefined,
+  columns: readonly TableColumn[],
+): Column {
+  const { data, group } = column;
+  if (group.how === "label") return encodeTexts(data.id, data.label, labels);
+  if (data.kind === "text") {
+    return encodeTexts(
+      data.id,
+      data.label,
+      members.map((rows) =>
+        common(rows, (row) => (data.codes[row] < 0 ? null : data.strings[data.codes[row]])),
+      ),
+    );
+  }
+  if (data.kind === "flag") {
+    const values = members.map((rows) => common(rows, (row) => data.values[row]) ?? -1);
+    return { ...data, values: Int8Array.from(values) };
+  }
+  return { ...data, values: Float64Array.from(members, numberOf) };
+
+  function numberOf(rows: Uint32Array, at: number): number {
+    const values = (data as { values: Float64Array }).values;
+    switch (group.how) {
+      case "sum":
+        return sum(data, rows);
+      case "min":
+      case "max":
+        return extreme(values, rows, group.how === "min" ? -1 : 1);
+      case "same":
+        return common(rows, (row) => values[row]) ?? Number.NaN;
+      case "rank":
+        return at + 1;
+      case "quotient": {
+        const [of, by] = [made(group.of), made(group.by)];
+        if (of?.kind !== "number" || by?.kind !== "number") return Number.NaN;
+        return by.values[at] === 0 ? Number.NaN : of.values[at] / by.values[at];
+      }
+      case "mean":
+        return weightedMean(values, columns.find((other) => other.id === group.weight)?.data, rows);
+      case "running": {
+        const of = made(group.of);
+        if (of?.kind !== "number") return Number.NaN;
+        let total = 0;
+        for (let index = 0; index <= at; index++) total += of.values[index] || 0;
+        return total;
+      }
+      default:
+        return Number.NaN;
+    }
+  }
+}
+
+/** The value that all rows share, null where they differ. */
+function common<T>(rows: Uint32Array, valueOf: (row: number) => T): T | null {
+  const first = valueOf(rows[0]);
+  for (const row of rows) if (valueOf(row) !== first) return null;
+  return first;
+}
+
+function extreme(values: Float64Array, rows: Uint32Array, sign: number): number {
+  let best = Number.NaN;
+  for (const row of rows) {
+    const value = values[row];
+    if (!Number.isNaN(value) && !(sign * value <= sign * best)) best = value;
+  }
+  return best;
+}
+
+/** Over the rows that were measured. */
+function weightedMean(
+  values: Float64Array,
+  weights: Column | undefined,
+  rows: Uint32Array,
+): number {
+  if (weights?.kind !== "number") return Number.NaN;
+  let total = 0;
+  let weight = 0;
+  for (const row of rows) {
+    if (Number.isNaN(values[row]) || !(weights.values[row] > 0)) continue;
+    total += values[row] * weights.values[row];
+    weight += weights.values[row];
+  }
+  return weight > 0 ? total / weight : Number.NaN;
+}

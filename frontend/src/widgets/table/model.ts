@@ -1,0 +1,136 @@
+/** A table as a function of its data and of what the address holds: rows, order, columns. */
+import { useMemo } from "preact/hooks";
+import type { DataTable } from "../../api/data_table";
+import type { View } from "../../base/url_state";
+import { type ColumnSpec, resolveColumns, type TableColumn } from "./columns";
+import { parseFilter, type RowTest } from "./filter";
+import { type Grouping, type Groups, groupRows } from "./group";
+import { clickSort, formatSort, parseSort, type SortKey, sortRows } from "./sort";
+
+export interface TableSetup {
+  readonly table: DataTable;
+  readonly specs: readonly ColumnSpec[];
+  readonly groupings: readonly Grouping[];
+  /** The column whose sum ranks groups. */
+  readonly rankBy: string;
+  /** "op", "kernel": what a row is. */
+  readonly noun: string;
+  readonly view: View;
+  readonly select: (patch: Readonly<Record<string, string | null>>) => void;
+}
+
+export interface TableModel extends TableSetup {
+  /** Every column of the payload, over its own rows. */
+  readonly columns: readonly TableColumn[];
+  /** Rows that pass the filters. */
+  readonly matched: Uint32Array;
+  readonly errors: ReadonlyMap<string, string>;
+  readonly sort: readonly SortKey[];
+  readonly grouping: Grouping | null;
+  readonly groups: Groups | null;
+  /** What is drawn: the groups' columns where rows are grouped. */
+  readonly shown: readonly TableColumn[];
+  readonly visible: readonly TableColumn[];
+  /** Rows of `shown`, in order. */
+  readonly order: Uint32Array;
+  readonly hasFilters: boolean;
+  readonly isDense: boolean;
+  readonly isFilterRowOpen: boolean;
+}
+
+export function useTableModel(setup: TableSetup): TableModel {
+  const { table, specs, view, rankBy } = setup;
+  const columns = useMemo(() => resolveColumns(table, specs), [table, specs]);
+  const filterKey = JSON.stringify(columns.map((column) => view[filterName(column.id)] ?? ""));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: filterKey is what of the view matters
+  const { matched, errors, hasFilters } = useMemo(
+    () => filterRows(table.length, columns, view),
+    [table, columns, filterKey],
+  );
+  const grouping = setup.groupings.find((candidate) => candidate.id === view.group) ?? null;
+  const groups = useMemo(() => {
+    const keys = grouping?.keys(columns);
+    return keys ? groupRows(columns, matched, keys, rankBy) : null;
+  }, [columns, matched, grouping, rankBy]);
+  const shown = groups ? groups.columns : columns;
+  const sortText = view.sort ?? "";
+  const sort = useMemo(() => parseSort(sortText), [sortText]);
+  const order = useMemo(
+    () => sortRows(groups ? Uint32Array.from(groups.members.keys()) : matched, shown, sort),
+    [groups, matched, shown, sort],
+  );
+  const columnText = view.cols;
+  const visible = useMemo(() => visibleColumns(shown, columnText), [shown, columnText]);
+  return {
+    ...setup,
+    columns,
+    matched,
+    errors,
+    sort,
+    grouping: groups ? grouping : null,
+    groups,
+    shown,
+    visible,
+    order,
+    hasFilters,
+    isDense: view.rows === "dense",
+    isFilterRowOpen: view.filters === "1" || hasFilters,
+  };
+}
+
+export function filterName(id: string): string {
+  return `f.${id}`;
+}
+
+/** Sets the filter of one column, and opens the filter row, so that what hides rows is seen. */
+export function setFilter(model: TableModel, id: string, text: string): void {
+  model.select({ [filterName(id)]: text === "" ? null : text, filters: "1" });
+}
+
+export function clearFilters(model: TableModel): void {
+  model.select(Object.fromEntries(model.columns.map((column) => [filterName(column.id), null])));
+}
+
+export function clickHeader(model: TableModel, column: TableColumn, isAdding: boolean): void {
+  const keys = clickSort(model.sort, column, isAdding);
+  model.select({ sort: keys.length > 0 ? formatSort(keys) : null });
+}
+
+/** Shows or hides a column; the choice is forgotten where it is the usual one. */
+export function showColumn(model: TableModel, id: string, isShown: boolean): void {
+  const ids = model.shown
+    .filter((column) => (column.id === id ? isShown : model.visible.includes(column)))
+    .map((column) => column.id);
+  const usual = model.shown.filter((column) => column.isShown).map((column) => column.id);
+  model.select({ cols: ids.join() === usual.join() ? null : ids.join() });
+}
+
+function filterRows(length: number, columns: readonly TableColumn[], view: View) {
+  const errors = new Map<string, string>();
+  const tests: RowTest[] = [];
+  let hasFilters = false;
+  for (const column of columns) {
+    const text = view[filterName(column.id)] ?? "";
+    if (text.trim() === "") continue;
+    hasFilters = true;
+    const filter = parseFilter(text, column);
+    if (filter?.test) tests.push(filter.test);
+    else if (filter) errors.set(column.id, filter.error);
+  }
+  const matched = new Uint32Array(length);
+  let found = 0;
+  for (let row = 0; row < length; row++) {
+    if (tests.every((test) => test(row))) matched[found++] = row;
+  }
+  return { matched: matched.subarray(0, found), errors, hasFilters };
+}
+
+/** The chosen columns, of which those that stay in place are always some. */
+function visibleColumns(
+  columns: readonly TableColumn[],
+  chosen: string | undefined,
+): TableColumn[] {
+  const ids = chosen === undefined ? null : new Set(chosen.split(","));
+  const visible = columns.filter((column) => (ids ? ids.has(column.id) : column.isShown));
+  return visible.length > 0 ? visible : columns.filter((column) => column.isShown);
+}

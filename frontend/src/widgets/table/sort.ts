@@ -1,0 +1,96 @@
+/** Orders of rows as permutations; the columns stay where they are. */
+import type { TableColumn } from "./columns";
+
+export interface SortKey {
+  readonly id: string;
+  readonly isDescending: boolean;
+}
+
+/** "-total,name" and back. */
+export function parseSort(text: string): SortKey[] {
+  return text
+    .split(",")
+    .filter((part) => part !== "" && part !== "-")
+    .map((part) =>
+      part.startsWith("-")
+        ? { id: part.slice(1), isDescending: true }
+        : { id: part, isDescending: false },
+    );
+}
+
+export function formatSort(keys: readonly SortKey[]): string {
+  return keys.map((key) => (key.isDescending ? `-${key.id}` : key.id)).join(",");
+}
+
+/**
+ * The keys after a click on `column`: its first click puts the large numbers or the first letters
+ * on top, the next turns that round, a third goes back to the order of the server.
+ */
+export function clickSort(
+  keys: readonly SortKey[],
+  column: TableColumn,
+  isAdding: boolean,
+): SortKey[] {
+  const startsDescending = column.data.kind !== "text" && column.quantity !== "rank";
+  const current = keys.find((key) => key.id === column.id);
+  const next: SortKey | null =
+    current === undefined
+      ? { id: column.id, isDescending: startsDescending }
+      : current.isDescending === startsDescending
+        ? { id: column.id, isDescending: !startsDescending }
+        : null;
+  const others = isAdding ? keys.filter((key) => key.id !== column.id) : [];
+  if (next === null) return others;
+  const at = isAdding && current ? keys.indexOf(current) : others.length;
+  return others.toSpliced(at, 0, next);
+}
+
+/** `rows` in the order of `keys`; ties keep their order, and what was not measured comes last. */
+export function sortRows(
+  rows: Uint32Array,
+  columns: readonly TableColumn[],
+  keys: readonly SortKey[],
+): Uint32Array {
+  const compares = keys.flatMap((key) => {
+    const column = columns.find((candidate) => candidate.id === key.id);
+    return column ? [comparison(column, key.isDescending)] : [];
+  });
+  if (compares.length === 0) return rows;
+  const [first, ...others] = compares;
+  return rows.slice().sort((a, b) => {
+    let order = first(a, b);
+    for (let at = 0; order === 0 && at < others.length; at++) order = others[at](a, b);
+    return order === 0 ? a - b : order;
+  });
+}
+
+function comparison(column: TableColumn, isDescending: boolean): (a: number, b: number) => number {
+  const values = sortValues(column);
+  const sign = isDescending ? -1 : 1;
+  return (a, b) => {
+    const x = values[a];
+    const y = values[b];
+    if (x === y) return 0;
+    const isMissingX = Number.isNaN(x);
+    if (isMissingX || Number.isNaN(y)) return isMissingX ? (Number.isNaN(y) ? 0 : 1) : -1;
+    return x < y ? -sign : sign;
+  };
+}
+
+/** A number per row that orders like its cell; NaN where there is none. */
+function sortValues({ data }: TableColumn): Float64Array {
+  if (data.kind === "number") return data.values;
+  if (data.kind === "flag")
+    return Float64Array.from(data.values, (flag) => (flag < 0 ? Number.NaN : flag));
+  const lower = data.strings.map((text) => text.slice(0, 1024).toLowerCase());
+  const byText = [...lower.keys()].sort((a, b) =>
+    lower[a] < lower[b] ? -1 : lower[a] > lower[b] ? 1 : 0,
+  );
+  const ranks = new Float64Array(lower.length);
+  let rank = 0;
+  byText.forEach((code, at) => {
+    if (at > 0 && lower[code] !== lower[byText[at - 1]]) rank++;
+    ranks[code] = rank;
+  });
+  return Float64Array.from(data.codes, (code) => (code < 0 ? Number.NaN : ranks[code]));
+}
