@@ -18,7 +18,7 @@ const LISTED = 60;
 
 export function CommandPalette({ commands, close }: CommandPaletteProps) {
   // What there was when the palette was opened.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: asked for once
+  // Asked for once.
   const listed = useMemo(() => commands(), []);
   const options = useMemo(
     () =>

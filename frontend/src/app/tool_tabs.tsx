@@ -65,7 +65,6 @@ function TabLink({
   if (tab.reason !== null && !isCurrent) {
     return (
       <span class="tab-place">
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the focus shows the reason */}
         <span
           class="tab unavailable"
           role="link"

@@ -26,7 +26,7 @@ export function useLogdir(): LogdirState {
   const [attempt, setAttempt] = useState(0);
   const known = useRef<Set<string> | null>(null);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: an attempt asks again at once
+  // An attempt asks again at once.
   useEffect(() => {
     const abort = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;

@@ -34,7 +34,7 @@ export function usePayload(request: DataRequest | null, attempt: number): Payloa
     error: null,
     progress: null,
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key is the request
+  // The key is the request.
   useEffect(() => {
     if (request === null) return;
     const abort = new AbortController();

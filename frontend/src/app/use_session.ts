@@ -13,7 +13,7 @@ const NONE: SessionState = { session: null, error: null };
 
 export function useSession(run: string, attempt: number): SessionState {
   const [state, setState] = useState<SessionState & { run: string }>({ ...NONE, run: "" });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: an attempt asks again
+  // An attempt asks again.
   useEffect(() => {
     if (run === "") return;
     const abort = new AbortController();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { foldName, nameScope, readableName } from "./names";
+import { foldName, foldNames, nameScope, readableName } from "./names";
 
 const EIGEN =
   "void Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<Eigen::TensorAssignOp<Eigen::TensorMap<int>, int> const, Eigen::GpuDevice>, long>(Eigen::TensorEvaluator<Eigen::TensorMap<int>>, long)";
@@ -33,4 +33,17 @@ test("the scope of an op ends before its own name", () => {
   expect(nameScope("a/b/c/MatMul")).toBe("a/b/c");
   expect(nameScope("a/b/c/MatMul", 2)).toBe("a/b");
   expect(nameScope("MatMul")).toBe("");
+});
+
+test("names that fold alike show where they differ", () => {
+  const kernel = (type: string, op: string) =>
+    `void Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<Eigen::TensorAssignOp<Eigen::TensorMap<${type}>, Eigen::internal::${op}<${type} const>>, Eigen::GpuDevice>, long>(Eigen::GpuDevice, long)`;
+  expect(
+    foldNames([kernel("float", "Cast"), kernel("half", "Cast"), kernel("half", "Sum"), "gemm"]),
+  ).toEqual([
+    "EigenMetaKernel<… float Cast …>",
+    "EigenMetaKernel<… half Cast …>",
+    "EigenMetaKernel<… half Sum …>",
+    "gemm",
+  ]);
 });

@@ -25,6 +25,35 @@ export function foldName(name: string): string {
   return foldBelow(readable, 0);
 }
 
+/**
+ * `names` folded, so that different names stay different where that is possible: names that fold
+ * to the same text show, of their arguments, the words that not all of them have, as in
+ * "EigenMetaKernel<… TensorConversionOp float …>".
+ */
+export function foldNames(names: readonly string[]): string[] {
+  const folded = names.map(foldName);
+  const alike = new Map<string, number[]>();
+  folded.forEach((text, at) => {
+    if (text === names[at]) return;
+    const known = alike.get(text);
+    if (known) known.push(at);
+    else alike.set(text, [at]);
+  });
+  for (const group of alike.values()) {
+    if (group.length < 2) continue;
+    const words = group.map((at) => argumentWords(cut(names[at])));
+    const counts = new Map<string, number>();
+    for (const word of words.flatMap((set) => [...set])) {
+      counts.set(word, (counts.get(word) ?? 0) + 1);
+    }
+    group.forEach((at, index) => {
+      const own = [...words[index]].filter((word) => counts.get(word)! < group.length).join(" ");
+      if (own !== "") folded[at] = `${ownName(names[at])}<… ${cut(own, FOLDED_LENGTH)} …>`;
+    });
+  }
+  return folded;
+}
+
 /** `text` cut to what can be laid out, marked where it was. */
 export function cut(text: string, length = MAX_SHOWN): string {
   return text.length <= length ? text : `${text.slice(0, length)}…`;
@@ -34,6 +63,18 @@ export function cut(text: string, length = MAX_SHOWN): string {
 export function nameScope(name: string, levels = Number.POSITIVE_INFINITY): string {
   const parts = cut(name).split("/");
   return parts.slice(0, Math.min(parts.length - 1, levels)).join("/");
+}
+
+/** The words of a name's arguments, each once, without namespaces. */
+function argumentWords(name: string): Set<string> {
+  const start = Math.max(name.search(/[<(]/), 0);
+  const words = name.slice(start).match(/\w+(?!\w|::)/g) ?? [];
+  return new Set(words.filter((word) => word !== "const"));
+}
+
+/** "EigenMetaKernel" of "void Eigen::internal::EigenMetaKernel<...>(...)". */
+function ownName(name: string): string {
+  return /^[^<(]*?([^<(\s:]+)(?=[<(]|$)/.exec(cut(name, 512))?.[1] ?? cut(name, 32);
 }
 
 /** Brackets deeper than `depth` lose their content. */

@@ -34,7 +34,6 @@ export function Banner({ warnings }: { warnings: readonly Warning[] }) {
       {isOpen ? (
         <ul>
           {warnings.slice(0, FIRST).map((warning, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: warnings have no identity of their own
             <li key={at}>
               {warning.host ? <b>{warning.host}: </b> : null}
               {warning.message}

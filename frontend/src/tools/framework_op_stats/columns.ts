@@ -221,7 +221,7 @@ function sideColumns(side: "device" | "host", isShown: boolean): ColumnSpec[] {
       id: `${side}_cumulative_total_self_time_percent`,
       title: `${title} cumulative`,
       quantity: "ratio",
-      width: 150,
+      width: 172,
       isShown: isShown && side === "device",
       group: { how: "running", of: share },
       explanation: why(

@@ -7,7 +7,7 @@ import { findSlices, type Slice } from "../../widgets/donut/slices";
 import { ExportButton } from "../../widgets/table/export_button";
 import type { RowTest } from "../../widgets/table/filter";
 import { Grid } from "../../widgets/table/grid";
-import { setFilter, useTableModel } from "../../widgets/table/model";
+import { columnName, setFilter, useTableModel } from "../../widgets/table/model";
 import { RowDetail } from "../../widgets/table/row_detail";
 import { TableBar } from "../../widgets/table/table_bar";
 import type { PageProps } from "../tool";
@@ -44,7 +44,6 @@ export function OpStatsPage({ payload, view, select, fileName }: PageProps<OpSta
         <label class="switch">
           <input
             type="checkbox"
-            role="switch"
             checked={hasIdle}
             onChange={(event) => select({ idle: event.currentTarget.checked ? "1" : null })}
           />
@@ -61,6 +60,7 @@ export function OpStatsPage({ payload, view, select, fileName }: PageProps<OpSta
             slices={chart.slices}
             noun={chart.noun}
             highlight={highlight}
+            nameOf={(code) => columnName(model, chart.id, code)}
             chosen={chosenName(chart, view)}
             choose={(slice) => choose(chart, slice)}
           />

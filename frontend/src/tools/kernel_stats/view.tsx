@@ -9,7 +9,7 @@ import { Figure } from "../../widgets/figure";
 import { ExportButton } from "../../widgets/table/export_button";
 import type { RowTest } from "../../widgets/table/filter";
 import { Grid } from "../../widgets/table/grid";
-import { setFilter, useTableModel } from "../../widgets/table/model";
+import { columnName, setFilter, useTableModel } from "../../widgets/table/model";
 import { RowDetail } from "../../widgets/table/row_detail";
 import { TableBar } from "../../widgets/table/table_bar";
 import type { PageProps } from "../tool";
@@ -53,6 +53,7 @@ export function KernelStatsPage({ payload, view, select, fileName }: PageProps<K
           slices={slices}
           noun="kernel"
           highlight={highlight}
+          nameOf={(code) => columnName(model, "kernel_name", code)}
           chosen={chosen}
           choose={choose}
         />

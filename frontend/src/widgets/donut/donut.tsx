@@ -2,7 +2,6 @@
 import type { Signal } from "@preact/signals";
 import { useId, useState } from "preact/hooks";
 import { formatRatio, formatTime, plural } from "../../base/format";
-import { foldName, readableName } from "../../base/names";
 import { chooseColors } from "../../base/palette";
 import { microseconds, ratio } from "../../base/units";
 import { Menu } from "../menu";
@@ -18,6 +17,8 @@ interface DonutProps {
   /** What the names are: "op", "op type", "kernel". */
   readonly noun: string;
   readonly highlight: Signal<RowTest | null>;
+  /** A name as the table writes it, by its code. */
+  readonly nameOf: (code: number) => string;
   /** Filters the table by the slice. */
   readonly choose: (slice: Slice) => void;
   /** The name that the table is filtered by. */
@@ -47,7 +48,7 @@ export function Donut(props: DonutProps) {
     title,
     slices,
     colors,
-    labels: slices.map((slice) => label(slice, props.noun)),
+    labels: slices.map((slice) => label(slice, props)),
   };
   return (
     <section class="card donut" aria-labelledby={id}>
@@ -66,13 +67,13 @@ export function Donut(props: DonutProps) {
         />
       </header>
       {isTable ? (
-        <SliceTable slices={slices} noun={props.noun} />
+        <SliceTable {...props} />
       ) : (
+        // biome-ignore lint/a11y/noStaticElementInteractions: only ends what the buttons within began
         <div class="donut-body" onMouseLeave={() => point(-1)}>
           <svg class="ring" viewBox="-62 -62 124 124" role="img" aria-label={summary(props, total)}>
             {paths.map((path, at) => (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the legend holds the same as buttons
-              // biome-ignore lint/a11y/noStaticElementInteractions: the same
+              // biome-ignore lint/a11y/noStaticElementInteractions: the legend holds the same as buttons
               <path
                 key={slices[at].name}
                 d={path}
@@ -103,7 +104,7 @@ export function Donut(props: DonutProps) {
                   onClick={() => props.choose(slice)}
                 >
                   <span class="swatch" style={{ background: colors[at] }} />
-                  <Name text={label(slice, props.noun)} full={slice.name || undefined} />
+                  <Name text={label(slice, props)} full={slice.name || undefined} />
                   <span class="legend-share">{formatRatio(ratio(slice.share))}</span>
                 </button>
               </li>
@@ -115,7 +116,8 @@ export function Donut(props: DonutProps) {
   );
 }
 
-function SliceTable({ slices, noun }: { slices: readonly Slice[]; noun: string }) {
+function SliceTable(props: DonutProps) {
+  const { slices, noun } = props;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
     <div class="slice-table" tabIndex={0} role="region" aria-label={`Shares by ${noun}`}>
@@ -131,7 +133,7 @@ function SliceTable({ slices, noun }: { slices: readonly Slice[]; noun: string }
           {slices.map((slice) => (
             <tr key={slice.name}>
               <td>
-                <Name text={label(slice, noun)} full={slice.name || undefined} />
+                <Name text={label(slice, props)} full={slice.name || undefined} />
               </td>
               <td>{formatTime(microseconds(slice.value))}</td>
               <td>{formatRatio(ratio(slice.share))}</td>
@@ -148,15 +150,15 @@ function sliceColors(slices: readonly Slice[]): string[] {
   return slices.map((slice, at) => (slice.isOthers ? "var(--c-others)" : named[at]));
 }
 
-function label(slice: Slice, noun: string): string {
+function label(slice: Slice, { noun, nameOf }: DonutProps): string {
   if (slice.isOthers) return `${plural(slice.names, "other")}`;
-  return slice.name === "" ? `(no ${noun})` : foldName(readableName(slice.name));
+  return slice.name === "" ? `(no ${noun})` : nameOf(slice.code);
 }
 
 function summary(props: DonutProps, total: number): string {
   const first = props.slices[0];
   const lead = first
-    ? ` Largest: ${label(first, props.noun).slice(0, 80)}, ${formatRatio(ratio(first.share))}.`
+    ? ` Largest: ${label(first, props).slice(0, 80)}, ${formatRatio(ratio(first.share))}.`
     : "";
   return `${props.title}: ${formatTime(microseconds(total))} in all.${lead}`;
 }

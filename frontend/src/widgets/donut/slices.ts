@@ -5,6 +5,8 @@ import type { RowTest } from "../table/filter";
 export interface Slice {
   /** As the payload has it; "" for the others. */
   readonly name: string;
+  /** Of the name in its column, -1 for the others. */
+  readonly code: number;
   readonly value: number;
   /** 0–1 of the whole. */
   readonly share: number;
@@ -41,6 +43,7 @@ export function findSlices(
   const leading = isWhole ? codes : codes.slice(0, top);
   const slices: Slice[] = leading.map((code) => ({
     name: names.strings[code],
+    code,
     value: sums[code],
     share: sums[code] / total,
     isOthers: false,
@@ -52,6 +55,7 @@ export function findSlices(
   const value = codes.slice(top).reduce((sum, code) => sum + sums[code], 0);
   slices.push({
     name: "",
+    code: -1,
     value,
     share: value / total,
     isOthers: true,

@@ -1,7 +1,7 @@
 /** What a table shows of each column: title, unit, default place, and how groups sum it. */
 import type { Column, DataTable, TextColumn } from "../../api/data_table";
 import { columnScale, NOT_MEASURED, type Quantity, type Scale } from "../../base/format";
-import { foldName, readableName } from "../../base/names";
+import { foldName, foldNames, readableName } from "../../base/names";
 
 /** "How is this computed?" */
 export interface Explanation {
@@ -96,10 +96,10 @@ export function cellText(column: TableColumn, row: number, data: Column = column
   }
 }
 
-/** Readable and folded forms of a column of names, each made when it is first asked for. */
+/** Readable and folded forms of a column of names, made when they are first asked for. */
 export class NameTexts {
   private readonly readables: (string | undefined)[] = [];
-  private readonly foldeds: (string | undefined)[] = [];
+  private foldeds: (string | undefined)[] | null = null;
 
   constructor(private readonly column: TextColumn) {}
 
@@ -111,10 +111,17 @@ export class NameTexts {
 
   /** Short enough for a cell. */
   folded(code: number): string {
+    this.foldeds ??=
+      this.column.strings.length > MOST_COMPARED
+        ? []
+        : foldNames(this.column.strings.map((_, at) => this.readable(at)));
     this.foldeds[code] ??= foldName(this.readable(code));
     return this.foldeds[code];
   }
 }
+
+/** More names than this are folded one by one, without looking at each other. */
+const MOST_COMPARED = 5000;
 
 function quantityOf(spec: ColumnSpec, isRatio: boolean): Quantity {
   if (spec.quantity === undefined) return isRatio ? "ratio" : "number";

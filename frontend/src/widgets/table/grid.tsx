@@ -51,9 +51,9 @@ export function Grid({ model, label, highlight, detail }: GridProps) {
   const places = useMemo(() => columnPlaces(visible), [visible]);
 
   // What was open belongs to other rows now.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the rows are what changed
+  // The rows are what changed.
   useEffect(() => setExpanded(new Set()), [model.table, model.grouping]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new order is read from its top
+  // A new order is read from its top.
   useEffect(() => {
     setActive(0);
     scroller.current?.scrollTo({ top: 0 });
@@ -95,7 +95,7 @@ export function Grid({ model, label, highlight, detail }: GridProps) {
     toggle,
     copy: () => void copyText(nameAt(model, items[at])),
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: for the help, any one set will do
+  // For the help, any one set will do.
   useEffect(() => bindKeys(keys, true), []);
 
   return (

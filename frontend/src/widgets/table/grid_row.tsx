@@ -32,7 +32,7 @@ export function GridRow(props: GridRowProps) {
   const row = isMember ? -item - 1 : item;
   const sources = isMember ? model.columns : model.shown;
   const test = props.highlight.value;
-  const isHighlighted = test !== null && test(isGroup ? model.groups!.members[row][0] : row);
+  const isHighlighted = test?.(isGroup ? model.groups!.members[row][0] : row);
   const style = { transform: `translateY(${props.top}px)` };
   const classes = `${isActive ? " active" : ""}${isHighlighted ? " highlighted" : ""}${isMember ? " member" : ""}`;
   return (

@@ -134,9 +134,9 @@ function aggregate(
 }
 
 /** The value that all rows share, null where they differ. */
-function common<T>(rows: Uint32Array, valueOf: (row: number) => T): T | null {
-  const first = valueOf(rows[0]);
-  for (const row of rows) if (valueOf(row) !== first) return null;
+function common<T>(rows: Uint32Array, read: (row: number) => T): T | null {
+  const first = read(rows[0]);
+  for (const row of rows) if (read(row) !== first) return null;
   return first;
 }
 

@@ -42,7 +42,7 @@ export function useTableModel(setup: TableSetup): TableModel {
   const { table, specs, view, rankBy } = setup;
   const columns = useMemo(() => resolveColumns(table, specs), [table, specs]);
   const filterKey = JSON.stringify(columns.map((column) => view[filterName(column.id)] ?? ""));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: filterKey is what of the view matters
+  // FilterKey is what of the view matters.
   const { matched, errors, hasFilters } = useMemo(
     () => filterRows(table.length, columns, view),
     [table, columns, filterKey],
@@ -80,6 +80,13 @@ export function useTableModel(setup: TableSetup): TableModel {
 
 export function filterName(id: string): string {
   return `f.${id}`;
+}
+
+/** A text of column `id` as its cells write it. */
+export function columnName(model: TableModel, id: string, code: number): string {
+  const column = model.columns.find((candidate) => candidate.id === id);
+  if (column?.data.kind !== "text") return "";
+  return column.names ? column.names.folded(code) : column.data.strings[code];
 }
 
 /** Sets the filter of one column, and opens the filter row, so that what hides rows is seen. */
