@@ -34,12 +34,16 @@ class _Epoch:
 
 
 def read_space(path: str | os.PathLike[str]) -> Space:
-    """The space in the file at `path`, planes found by their length prefixes.
+    """The space in the file at `path`; raises Unreachable where it cannot be read, and BadTrace."""
+    return space_in(Buffer.of_file(path))
+
+
+def space_in(buffer: Buffer) -> Space:
+    """The space in `buffer`, planes found by their length prefixes.
 
     A file that ends or is damaged inside a plane gives what could be read, with notices. Raises
-    BadTrace, with the byte offset, where nothing can be read, Unreachable where the file cannot be.
+    BadTrace, with the byte offset, where nothing can be read.
     """
-    buffer = Buffer(path)
     fields, damaged_at, cut = field_columns(buffer, 0, len(buffer))
     strings = Strings()
     epoch = _Epoch()
@@ -64,7 +68,9 @@ def read_space(path: str | os.PathLike[str]) -> Space:
         raw = buffer.bytes
         return tuple(
             raw[begin:end].tobytes().decode("utf-8", "replace")
-            for begin, end in zip(*(column.tolist() for column in fields.bodies(field)), strict=True)
+            for begin, end in zip(
+                *(column.tolist() for column in fields.bodies(field)), strict=True
+            )
         )
 
     return Space(
