@@ -15,7 +15,6 @@ from typing import IO, Any
 
 from tbprof._pb import message
 
-_STEP_IDS = 1_000_000_000  # ids of the step numbers that the copies add
 _CONTEXT_STEP = 0x9E3779B97F4A7C15
 
 
@@ -42,9 +41,10 @@ def scale(source: Path, target: Path, copies: int) -> None:
                 for key, entry in plane.stat_metadata.items()
                 if entry.name in steps
             }
+            added: dict[str, int] = {}
             with tempfile.TemporaryFile() as lines:
                 for line in plane.lines:
-                    _write_line(lines, plane, line, copies, length_ps, shifts, group_step)
+                    _write_line(lines, plane, line, copies, length_ps, shifts, group_step, added)
                 del plane.lines[:]
                 # Fields may stand in any order: the lines go last.
                 head = plane.SerializeToString()
@@ -63,6 +63,7 @@ def _write_line(
     length_ps: int,
     shifts: dict[int, int],
     group_step: int,
+    added: dict[str, int],
 ) -> None:
     """Appends one line as field 3 of its plane."""
     moved = [
@@ -81,7 +82,7 @@ def _write_line(
             for stat, by in moved:
                 _move(stat, by)
             for event, first in zip(line.events, numbers, strict=False):
-                event.metadata_id = _renumbered(plane, first, copy * group_step)
+                event.metadata_id = _renumbered(plane, first, copy * group_step, added)
             _clear_header(line)
             body.write(line.SerializeToString())
         file.write(_key(3) + _varint(body.tell()))
@@ -94,16 +95,21 @@ def _clear_header(line: Any) -> None:
         line.ClearField(field)
 
 
-def _renumbered(plane: Any, metadata_id: int, by: int) -> int:
-    """Id of event metadata named by the step number of `metadata_id` plus `by`, made if missing."""
+def _renumbered(plane: Any, metadata_id: int, by: int, added: dict[str, int]) -> int:
+    """Id of event metadata named by the step number of `metadata_id` plus `by`, made if missing.
+
+    New ids follow the largest one: xprof-rs 0.1.3 refuses ids that are far from dense.
+    """
     name = plane.event_metadata[metadata_id].name
     if not name.isdigit():
         return metadata_id
-    new_id = _STEP_IDS + int(name) + by
-    entry = plane.event_metadata[new_id]
-    entry.id = new_id
-    entry.name = str(int(name) + by)
-    return new_id
+    number = str(int(name) + by)
+    if number not in added:
+        added[number] = max(plane.event_metadata) + 1
+        entry = plane.event_metadata[added[number]]
+        entry.id = added[number]
+        entry.name = number
+    return added[number]
 
 
 def _move(stat: Any, by: int) -> None:
