@@ -5,6 +5,7 @@ does not need is imported by the others alone: `export` runs as a process of its
 """
 
 import json
+import logging
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -72,6 +73,8 @@ def serve(paths: tuple[str, ...], host: str, port: int, allowed: tuple[str, ...]
 
     server = standalone.make_standalone(paths, host, port, allowed)
     standalone.serve(server, lambda url: click.echo(f"tbprof is at {url} (Ctrl-C ends it)"))
+    # Work in the background is cut off now; what it says about that would look like an error.
+    logging.disable()
 
 
 @main.command()

@@ -148,9 +148,12 @@ def _redirect(target: str) -> Response:
 
 
 def _without_port(header: str) -> str:
-    if header.startswith("["):
-        return header[1:].partition("]")[0]
-    return header.rpartition(":")[0] if header.count(":") == 1 else header
+    """Source: RFC 9110, Host; RFC 3986, host and port. What is neither stays as it is, unknown."""
+    name, separator, port = header.rpartition(":")
+    if separator and port.isdigit():
+        header = name
+    is_bracketed = header.startswith("[") and header.endswith("]")
+    return header[1:-1] if is_bracketed else header
 
 
 def _is_address(name: str) -> bool:

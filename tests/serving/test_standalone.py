@@ -1,0 +1,135 @@
+"""The server of `tbprof serve`."""
+
+import http.client
+import json
+import socket
+import threading
+
+import pytest
+
+from tbprof.serving import standalone
+from tbprof.serving.standalone import CannotListen, make_standalone
+
+
+@pytest.fixture(scope="module")
+def port(sample_logdir):
+    server = make_standalone(str(sample_logdir), "127.0.0.1", 0, ["proxy.example.com"])
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield server.server_address[1]
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def ask(port, path, host=None, method="GET"):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    try:
+        connection.request(method, path, headers={"Host": host} if host is not None else {})
+        response = connection.getresponse()
+        return response.status, dict(response.getheaders()), response.read()
+    finally:
+        connection.close()
+
+
+def test_serves_the_routes_of_the_plugin(port):
+    status, headers, body = ask(port, "/data/plugin/profile/runs")
+    assert status == 200
+    assert json.loads(body) == ["tensorflow_cpu_training", "jax_cpu_training"]
+    assert "frame-ancestors 'self'" in headers["Content-Security-Policy"]
+    assert headers["Server"] == "tbprof"
+
+
+@pytest.mark.parametrize(
+    ("path", "location"),
+    [
+        ("/", "data/plugin/profile/index.html"),
+        ("/data/plugin/profile", "../../data/plugin/profile/index.html"),
+        ("/data/plugin/profile/", "../../../data/plugin/profile/index.html"),
+    ],
+)
+def test_leads_to_the_page_relatively(port, path, location):
+    status, headers, _ = ask(port, path)
+    assert (status, headers["Location"]) == (302, location)
+    assert ask(port, "/data/plugin/profile/index.html")[0] == 200
+
+
+def test_other_paths_are_errors_in_our_form(port):
+    for path in ("/x", "/data/plugin/other/runs", "/data", "//runs", "/favicon.ico"):
+        status, _, body = ask(port, path)
+        assert (status, json.loads(body)["error"]["code"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "localhost", "localhost:6006", "LOCALHOST.", "app.localhost", "127.0.0.1", "127.0.0.1:1",
+        "[::1]", "[::1]:6006", "10.1.2.3:80", "proxy.example.com", "Proxy.Example.com:8080",
+    ],
+)  # fmt: skip
+def test_known_host_names_are_answered(port, host):
+    assert ask(port, "/data/plugin/profile/version", host)[0] == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example", "evil.example:6006", "localhost.evil.example", "127.0.0.1.evil.example",
+        "notlocalhost", "", "[::1].evil", "[evil]", "a:b:c", "proxy.example.com.evil",
+    ],
+)  # fmt: skip
+def test_names_that_others_point_here_are_refused(port, host):
+    for path in ("/data/plugin/profile/runs", "/", "/nope"):
+        status, _, body = ask(port, path, host)
+        assert (status, json.loads(body)["error"]["code"]) == (400, "bad_host")
+
+
+def test_any_host_name_can_be_allowed(sample_logdir):
+    server = make_standalone(str(sample_logdir), "127.0.0.1", 0, ["*"])
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    assert ask(server.server_address[1], "/data/plugin/profile/version", "any.example")[0] == 200
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_requests_are_answered_at_the_same_time(port):
+    slow = socket.create_connection(("127.0.0.1", port))  # asks nothing, and holds its thread
+    try:
+        assert ask(port, "/data/plugin/profile/version")[0] == 200
+    finally:
+        slow.close()
+
+
+def test_taken_port_is_an_error_of_ours():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(CannotListen) as raised:
+            make_standalone("", "127.0.0.1", taken.getsockname()[1])
+    assert "--port" in raised.value.hint
+
+
+def test_address_of_another_machine_is_an_error_of_ours():
+    with pytest.raises(CannotListen):
+        make_standalone("", "203.0.113.1", 0)
+
+
+def test_listens_on_the_machine_alone_unless_told_otherwise():
+    server = make_standalone("", "127.0.0.1", 0)
+    assert server.server_address[0] == "127.0.0.1"
+    server.server_close()
+
+
+def test_announces_its_address():
+    server = make_standalone("", "127.0.0.1", 0)
+    heard = []
+
+    def announce(url):
+        heard.append(url)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        standalone.serve(server, announce)
+    assert heard == [f"http://127.0.0.1:{server.port}/"]

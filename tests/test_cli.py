@@ -1,0 +1,173 @@
+"""The command, as processes of its own and in this one."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from werkzeug.test import Client
+
+import tbprof
+from tbprof.cli import main
+from tbprof.serving.routes import Application
+from tbprof.serving.service import Service
+
+ROOT = Path(__file__).parent.parent
+RUN = "tensorflow_cpu_training"
+TOOL = "framework_op_stats"
+
+
+def tbprof_process(*arguments, **options):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "tbprof.cli", *map(str, arguments)], env=environment, **options
+    )
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def test_version():
+    assert run("--version").output == f"tbprof, version {tbprof.__version__}\n"
+
+
+def test_export_prints_exactly_the_bytes_of_the_data_route(sample_logdir):
+    client = Client(Application(Service(str(sample_logdir))))
+    base = f"/data/plugin/profile/data?run={RUN}&tag={TOOL}"
+    process = tbprof_process(
+        "export", sample_logdir, "--run", RUN, "--tool", TOOL, stdout=subprocess.PIPE
+    )
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert output == client.get(base).data
+    csv = run("export", sample_logdir, "--run", RUN, "--tool", TOOL, "--format", "csv",
+              "--table", "1", "--host", "host0")  # fmt: skip
+    assert csv.exit_code == 0
+    assert csv.stdout_bytes == client.get(f"{base}&tqx=out:csv&table=1&host=host0").data
+
+
+def test_export_takes_a_run_directory_or_files(sample_logdir, tmp_path):
+    directory = sample_logdir / "plugins/profile" / RUN
+    whole = run("export", directory, "--tool", TOOL).stdout_bytes
+    assert run("export", directory / "host0.xplane.pb", "--tool", TOOL).stdout_bytes == whole
+    copy = tmp_path / "any name.pb"
+    shutil.copy(directory / "host0.xplane.pb", copy)
+    target = tmp_path / "out.json"
+    result = run("export", copy, "--tool", TOOL, "-o", target)
+    assert (result.exit_code, result.stdout_bytes) == (0, b"")
+    assert target.read_bytes() == whole
+
+
+def test_tools_lists_runs_hosts_and_tools_with_reasons(sample_logdir):
+    text = run("tools", sample_logdir)
+    assert text.exit_code == 0
+    assert re.search(rf"^{RUN}  \(1 hosts, [\d.]+ MB\)$", text.output, re.M)
+    assert re.search(rf"^  tool  {TOOL}\s+available$", text.output, re.M)
+    assert re.search(r"^  tool  kernel_stats\s+no data: .*GPU", text.output, re.M)
+    sessions = json.loads(run("tools", sample_logdir, "--json").output)
+    assert [session["run"] for session in sessions] == [RUN, "jax_cpu_training"]
+    assert sessions[0]["hosts"][0]["hostname"] == "host0"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["export", "{logdir}", "--tool", "nope", "--run", RUN], "there is no tool 'nope'"),
+        (["export", "{logdir}", "--tool", TOOL], "there are 2 runs"),
+        (["export", "{logdir}", "--tool", TOOL, "--run", "x"], "no run is named 'x'"),
+        (["export", "{logdir}", "--tool", TOOL, "--run", RUN, "--host", "x"], "host 'x'"),
+        (["export", "{logdir}", "--tool", "kernel_stats", "--run", RUN], "nothing to show"),
+        (["export", "{logdir}", "--tool", TOOL, "--run", RUN, "--format", "csv", "--table", "9"],
+         "there is no 9"),
+        (["export", "{logdir}", "--tool", TOOL, "--run", RUN, "-o", "/no/such/x"], "be written"),
+        (["export", "/no/such/place", "--tool", TOOL], "/no/such/place does not exist"),
+        (["tools", "/no/such/\x1b[31mplace"], "/no/such/\\x1b[31mplace does not exist"),
+        (["tools", "nosuch://x"], "nosuch://"),
+        (["serve", "{logdir}", "--host", "203.0.113.1"], "cannot listen"),
+    ],
+)  # fmt: skip
+def test_errors_are_one_line_and_a_hint(sample_logdir, arguments, message):
+    result = run(*(argument.format(logdir=sample_logdir) for argument in arguments))
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    first, *hint = result.stderr.splitlines()
+    assert first.startswith("tbprof: ")
+    assert message in first
+    assert [line[:6] for line in hint] in ([], ["hint: "])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["export"], ["export", "x"], ["tools"], ["serve"], ["nope"], ["serve", "x", "--port", "x"],
+     ["serve", "x", "--port", "70000"], ["export", "x", "--tool", "t", "--format", "xml"]],
+)  # fmt: skip
+def test_wrong_usage_is_status_2(arguments):
+    assert run(*arguments).exit_code == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
+def test_reader_that_leaves_early_is_no_error(sample_logdir):
+    process = tbprof_process("export", sample_logdir, "--run", RUN, "--tool", TOOL,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(120) in (0, 1)
+    assert errors == b""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_serve_answers_until_ctrl_c(sample_logdir):
+    process = tbprof_process("serve", sample_logdir, "--port", "0",
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+    assert process.stdout is not None
+    found = re.search(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())
+    assert found
+    with urllib.request.urlopen(found[0], timeout=60) as page:
+        assert page.url.endswith("/data/plugin/profile/index.html")
+    with urllib.request.urlopen(f"{found[0]}data/plugin/profile/runs", timeout=60) as runs:
+        assert json.load(runs)[0] == RUN
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert (process.returncode, output, errors) == (0, "", "")
+
+
+def test_python_interface(sample_logdir):
+    view = tbprof.open_logdir(sample_logdir, cache=False)
+    assert list(view.runs) == [RUN, "jax_cpu_training"]
+    assert len(view.runs) == 2
+    one = view.runs[RUN]
+    assert (one.hosts, one.tools) == (("host0",), (TOOL,))
+    result = one.tool(TOOL)
+    assert len(result.tables) == 2
+    assert result.warnings == ()
+    assert one.tool(TOOL, hosts=["host0"]).tables[0].columns[3].values == (
+        result.tables[0].columns[3].values
+    )
+    with pytest.raises(KeyError):
+        view.runs["nope"]
+    with pytest.raises(tbprof.base.errors.HostNotFound):
+        one.tool(TOOL, hosts="nope")
+    with pytest.raises(AttributeError):
+        _ = tbprof.nope
+
+
+def test_tables_become_pandas(sample_logdir):
+    pytest.importorskip("pandas")
+    result = tbprof.open_logdir(sample_logdir).runs[RUN].tool(TOOL)
+    frame = result.to_pandas(1)
+    assert list(frame.columns) == [column.id for column in result.tables[1].columns]
+    assert len(frame) == len(result.tables[1])
+    with pytest.raises(tbprof.base.errors.BadRequest):
+        result.to_pandas(2)

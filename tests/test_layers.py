@@ -1,0 +1,105 @@
+"""The layers of docs/architecture.md, as the imports keep them."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "tbprof"
+# `a: b` reads "a may import b"; a layer may import itself, and every layer the version.
+LAYERS = {
+    "_pb": "",
+    "base": "",
+    "events": "base",
+    "storage": "base",
+    "xplane": "base events",
+    "analysis": "base events _pb",
+    "tools": "base events analysis",
+    "engine": "base storage xplane events analysis tools _pb",
+    "serving": "base storage engine",
+    "cli": "base storage engine serving",
+    "api": "base storage engine tools",
+}
+FORBIDDEN = {"pkg_resources", "tensorflow", "grpc", "jax", "torch", "xprof"}
+
+
+def modules() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def imports(path: Path) -> set[str]:
+    """The dotted names that a module imports, anywhere in it."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: imports are absolute"
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return found
+
+
+def layer(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_module_imports_only_the_layers_below_it(path):
+    own = layer(path)
+    allowed = {"api"} if own == "__init__" else {own, *LAYERS[own].split()}
+    for name in imports(path):
+        top, _, rest = name.partition(".")
+        if top == "tbprof" and rest:
+            below = rest.partition(".")[0]
+            assert below in allowed or not (
+                (PACKAGE / below).exists() or (PACKAGE / f"{below}.py").exists()
+            ), f"{own} may not import {name}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_module_imports_no_package_that_is_reserved_or_heavy(path):
+    tops = {name.partition(".")[0] for name in imports(path)}
+    assert not tops & FORBIDDEN
+    if path.relative_to(PACKAGE).as_posix() != "serving/plugin.py":
+        assert "tensorboard" not in tops
+
+
+def loaded_by(statement: str) -> set[str]:
+    script = f"import json, sys\n{statement}\nprint(json.dumps(sorted(sys.modules)))"
+    result = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return set(json.loads(result.stdout))
+
+
+def test_start_of_tensorboard_loads_nothing_heavy():
+    """The budget is 100 ms; without these the plugin took 8 ms on top of TensorBoard's own."""
+    before = loaded_by("import tensorboard.plugins.base_plugin, tensorboard.default")
+    after = loaded_by(
+        "import tensorboard.plugins.base_plugin, tensorboard.default\n"
+        "from types import SimpleNamespace\n"
+        "from tbprof.serving.plugin import ProfilePluginLoader\n"
+        "loader = ProfilePluginLoader()\n"
+        "loader.define_flags(None)\n"
+        "context = SimpleNamespace(logdir='.', plugin_name_to_instance={})\n"
+        "plugin = loader.load(context)\n"
+        "plugin.get_plugin_apps(), plugin.is_active(), plugin.frontend_metadata()"
+    )
+    heavy = {"numpy", "numba", "llvmlite", "grpc", "fsspec", "orjson", "google.protobuf", "rich"}
+    assert not (after - before) & heavy
+
+
+def test_package_is_light():
+    loaded = loaded_by("import tbprof; tbprof.__version__")
+    assert not {name for name in loaded if name.startswith("tbprof.")}
+
+
+def test_export_loads_no_server():
+    loaded = loaded_by("import tbprof.cli, tbprof.engine.engine, tbprof.storage.results")
+    assert not loaded & {"werkzeug", "tensorboard", "rich", "grpc", "fsspec", "tbprof.serving"}
