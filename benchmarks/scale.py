@@ -131,7 +131,7 @@ def _length_ps(space: Any) -> int:
                 start = line.timestamp_ns * 1000 + event.offset_ps
                 starts.append(start)
                 ends.append(start + event.duration_ps)
-    return max(ends) - min(starts) + 1_000_000
+    return int(max(ends) - min(starts)) + 1_000_000
 
 
 def _largest(space: Any, name: str) -> int:
