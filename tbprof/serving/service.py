@@ -28,7 +28,9 @@ class Service:
     def __init__(self, location: str | Sequence[str], plugin_name: str = "profile") -> None:
         self.plugin_name = plugin_name
         self._location = location
-        self._lock = threading.Lock()
+        # Two, so that the runs can be listed while the engine is still being loaded.
+        self._logdir_lock = threading.Lock()
+        self._engine_lock = threading.Lock()
         self._logdir: Logdir | None = None
         self._engine: Engine | None = None
         self._failure: LoadFailed | None = None
@@ -46,22 +48,24 @@ class Service:
 
     def logdir(self) -> "Logdir":
         """The logdir. Raises LoadFailed."""
-        with self._lock:
-            return self._logdir_locked()
+        with self._logdir_lock:
+            if self._logdir is None:
+                self._logdir = self._load(lambda: _make_logdir(self._location))
+            return self._logdir
 
     def engine(self) -> "Engine":
         """The engine; the first call takes about a second. Raises LoadFailed."""
         if self._engine is not None:
             return self._engine
-        with self._lock:
+        logdir = self.logdir()
+        with self._engine_lock:
             if self._engine is None:
-                logdir = self._logdir_locked()
                 self._engine = self._load(lambda: _make_engine(logdir))
             return self._engine
 
     def warm_up(self) -> None:
         """Loads the engine and its kernels in the background, once."""
-        with self._lock:
+        with self._logdir_lock:
             if self._is_warming or self._failure is not None:
                 return
             self._is_warming = True
@@ -72,11 +76,6 @@ class Service:
             self.engine().warm_up()
         except TbprofError as err:
             logger.debug("warm-up ended: %s", err.message)  # the request that needs it says so
-
-    def _logdir_locked(self) -> "Logdir":
-        if self._logdir is None:
-            self._logdir = self._load(lambda: _make_logdir(self._location))
-        return self._logdir
 
     def _load(self, make: "Callable[[], _Loaded]") -> _Loaded:
         """What `make` imports and makes; the first failure stands until the server restarts."""

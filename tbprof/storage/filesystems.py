@@ -61,8 +61,11 @@ class FileSystem(Protocol):
     def tail(self, url: str) -> tuple[str, ...]:
         """The last components of `url`, up to three."""
 
-    def is_loop(self, root: str, url: str) -> bool:
-        """Whether the link `url` leads back to a directory on its own path from `root`."""
+    def link_target(self, root: str, url: str) -> object | None:
+        """What identifies the directory that the link `url` leads to.
+
+        None where it leads nowhere, or back to a directory on its own path from `root`.
+        """
 
     def read(self, url: str) -> AbstractContextManager[BinaryIO]:
         """The file's bytes, to be read once from the start."""
@@ -114,19 +117,19 @@ class LocalFiles:
     def read(self, url: str) -> AbstractContextManager[BinaryIO]:
         return open(url, "rb")
 
-    def is_loop(self, root: str, url: str) -> bool:
+    def link_target(self, root: str, url: str) -> object | None:
         try:
             target = os.stat(url)
             above = os.path.dirname(url)
             while len(above) >= len(root):
                 if os.path.samestat(os.stat(above), target):
-                    return True
+                    return None
                 if above == os.path.dirname(above):
-                    return False
+                    break
                 above = os.path.dirname(above)
         except OSError:
-            return True  # it leads nowhere
-        return False
+            return None
+        return target.st_dev, target.st_ino
 
 
 def _listed(entries: "AbstractContextManager[Iterator[os.DirEntry[str]]]") -> Iterator[Listed]:
@@ -210,8 +213,8 @@ class RemoteFiles:
     def tail(self, url: str) -> tuple[str, ...]:
         return tuple([part for part in url.partition("://")[2].split("/") if part][-3:])
 
-    def is_loop(self, root: str, url: str) -> bool:  # noqa: ARG002
-        return False  # object stores have no links
+    def link_target(self, root: str, url: str) -> object | None:  # noqa: ARG002
+        return None  # object stores have no links
 
     def read(self, url: str) -> AbstractContextManager[BinaryIO]:
         try:

@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -20,6 +20,8 @@ from tbprof.storage.runs import (
 )
 
 PROFILE_DIRECTORY = ("plugins", "profile")
+# A dozen directories that link to each other make millions of paths.
+ALIASES = 4
 # Nobody keeps profiles there, and they are large.
 PRUNED = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules"})
 
@@ -46,8 +48,8 @@ class Scan:
 
     Real directories come first, in breadth, and what leads to profiles before its siblings;
     linked directories come last, so that they cannot use up the budget of the others. A directory
-    that is reached by two names is listed under both, a link that leads back to a directory on its
-    own path under none.
+    that is reached by several names is listed under each, up to `ALIASES` of them, and a link that
+    leads back to a directory on its own path under none.
     """
 
     locations: Sequence[str]
@@ -58,6 +60,7 @@ class Scan:
     stopped: str | None = None
     unreachable: Unreachable | None = None
     _names: set[str] = field(default_factory=set)
+    _followed: Counter[object] = field(default_factory=Counter)
     _deadline: float = 0.0
 
     def __iter__(self) -> Iterator[Run | Ignored]:
@@ -129,13 +132,19 @@ class Scan:
                         files.join(place.url, entry.name), (*place.parts, text(entry.name))
                     )
                     if entry.is_link:
-                        if not files.is_loop(root, below.url):
+                        if self._is_worth_following(files.link_target(root, below.url)):
                             linked.append(below)
                     elif is_profile_directory or entry.name in PROFILE_DIRECTORY:
                         ahead.append(below)
                     else:
                         waiting.append(below)
                 waiting.extendleft(reversed(ahead))
+
+    def _is_worth_following(self, target: object | None) -> bool:
+        if target is None:
+            return False
+        self._followed[target] += 1
+        return self._followed[target] <= ALIASES
 
     def _split(self, listing: Iterator[Listed]) -> tuple[list[Listed], list[Listed]]:
         """(directories to walk, entries that look like profiles), each ordered by name."""

@@ -5,6 +5,7 @@ import json
 import logging
 import shutil
 import sys
+import threading
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from werkzeug.test import Client
 
 import tbprof
+import tbprof.serving.service as service_module
 from tbprof.serving.assets import Assets
 from tbprof.serving.routes import ROUTES, Application
 from tbprof.serving.service import Service
@@ -403,3 +405,20 @@ def test_installation_without_pages_says_so(tmp_path):
     assert "are missing" in get(client, "index.html").text
     assert "export function render" in get(client, "index.js").text
     assert error_of(get(client, "assets/x.js")) == (404, "not_found")
+
+
+def test_runs_are_listed_while_the_engine_is_loading(logdir, monkeypatch):
+    may_end = threading.Event()
+    monkeypatch.setattr(service_module, "_make_engine", lambda _: may_end.wait(30) and None)
+    service = Service(str(logdir))
+    client = Client(Application(service))
+    loading = threading.Thread(target=service.engine)
+    loading.start()
+    try:
+        assert RUN in get(client, "runs").json
+        assert get(client, "logdir").json["runs"]
+        assert get(client, "index.html").status_code == 200
+        assert get(client, "progress", run=RUN, tag=TOOL).json["state"] == "preparing"
+    finally:
+        may_end.set()
+        loading.join()

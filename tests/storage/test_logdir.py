@@ -408,3 +408,24 @@ def test_bare_means_that_no_other_dashboard_has_data_either(tmp_path):
     other.runs()
     assert not other.is_bare()
     assert Logdir("").is_bare()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
+def test_directories_that_link_to_each_other_are_walked_a_few_times_at_most(tmp_path):
+    names = [f"d{number}" for number in range(10)]
+    make(tmp_path, *(f"{name}/" for name in names), "d0/plugins/profile/r/h.xplane.pb")
+    for name in names:
+        for other in names:
+            (tmp_path / name / f"to_{other}").symlink_to(tmp_path / other)
+    logdir = Logdir(str(tmp_path))
+    assert "d0/r" in logdir.runs()
+    assert logdir.report().directories < 200
+    assert logdir.report().stopped is None
+
+
+def test_runs_of_equal_names_are_told_apart(tmp_path):
+    make(tmp_path, "r/x.xplane.pb", "r/plugins/profile/r/h.xplane.pb")
+    assert runs(str(tmp_path / "r")) == {"r": ["x"], "profile/r": ["h"]}
+    make(tmp_path, "a/log/plugins/profile/r/h.xplane.pb", "b/log/plugins/profile/r/h.xplane.pb")
+    two = runs([str(tmp_path / "a/log"), str(tmp_path / "b/log")])
+    assert two == {"r": ["h"], "profile/r": ["h"]}
