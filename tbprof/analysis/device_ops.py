@@ -1,5 +1,7 @@
 """Ops that ran on devices: GPU streams, TPU cores and their SparseCores."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,11 +13,13 @@ from tbprof.analysis.lines import gpu_planes, named_lines, tpu_planes
 from tbprof.analysis.memory_access import hbm_bytes
 from tbprof.analysis.nesting import nest, self_times
 from tbprof.analysis.op_metrics import DEVICE, OpGatherer
-from tbprof.analysis.op_names import UNKNOWN_TYPE, Category, OpName, parse_op_name
+from tbprof.analysis.op_names import UNKNOWN_TYPE, Category, OpName, parse_provenance
 from tbprof.base import names
 from tbprof.events.space import Events, Plane, Space
+from tbprof.events.stats import StatColumn
 
-_MASK = 2**64 - 1
+# Work that an op does; AMD and NVIDIA state it per launch, TPUs per kind of op or per execution.
+_WORK = (names.FLOPS, names.MODEL_FLOPS, names.BYTES_ACCESSED)
 
 
 def gather_device_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> None:
@@ -31,7 +35,7 @@ def gather_device_ops(space: Space, programs: Programs, gatherer: OpGatherer) ->
 
 def _gather_gpu(plane: Plane, programs: Programs, gatherer: OpGatherer) -> None:
     """Every event of a stream is an execution without children; each launch counts once."""
-    counted = [name for name in (names.IS_EAGER, names.FLOPS, names.BYTES_ACCESSED)]
+    counted = (names.IS_EAGER, names.FLOPS, names.BYTES_ACCESSED)
     groups = group_gpu_events(plane, programs, others=counted)
     events, kinds = groups.events, groups.first.size
     count, total, _, _ = reduce_groups(groups.code, events.duration_ps, kinds)
@@ -62,7 +66,8 @@ def _gather_tpu(plane: Plane, gatherer: OpGatherer) -> None:
     events = plane.events(named_lines(plane, names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE))
     if not len(events) and not events.aggregated.type.size:
         return
-    start, duration = _device_times(events)
+    stats = events.stats([names.DEVICE_OFFSET, names.DEVICE_DURATION, *_WORK])
+    start, duration = _device_times(events, stats)
     first, order = _ordered(events.first_event, start, duration)
     start, duration, kind_of = start[order], duration[order], events.type[order]
     parent, _ = nest(first, start, duration)
@@ -72,8 +77,20 @@ def _gather_tpu(plane: Plane, gatherer: OpGatherer) -> None:
     code, seen = group_rows([kind_of.astype(np.int64)])
     count, total, _, _ = reduce_groups(code, duration, seen.size)
     _, total_own, _, _ = reduce_groups(code, own, seen.size)
+    # Of the event where it says so (custom calls do), else of its type.
+    work = [
+        reduce_groups(code, np.maximum(stats[name].integers()[order], 0), seen.size)[1]
+        for name in _WORK
+    ]
     for kind, row in enumerate(kind_of[seen].tolist()):
-        ops.add(gatherer, row, int(count[kind]), int(total[kind]), int(total_own[kind]))
+        ops.add(
+            gatherer,
+            row,
+            int(count[kind]),
+            int(total[kind]),
+            int(total_own[kind]),
+            tuple(int(column[kind]) for column in work),
+        )
     merged = events.aggregated
     if merged.type.size:
         stat = plane.event_stats(merged.source, [names.SELF_DURATION])[names.SELF_DURATION]
@@ -89,9 +106,10 @@ def _gather_tpu(plane: Plane, gatherer: OpGatherer) -> None:
     gatherer.device_idle_ps += _tpu_window(plane, start, duration, window) - busy
 
 
-def _device_times(events: Events) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _device_times(
+    events: Events, stats: Mapping[str, StatColumn]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(start, duration) by the device's own clock where the events carry it."""
-    stats = events.stats([names.DEVICE_OFFSET, names.DEVICE_DURATION])
     offset, length = stats[names.DEVICE_OFFSET], stats[names.DEVICE_DURATION]
     timed = offset.is_integer & length.is_integer
     origin = events.lines.start_ps[events.line] if len(events) else np.zeros(0, np.int64)
@@ -114,7 +132,8 @@ def _tpu_window(
     steps = plane.events(named_lines(plane, names.STEPS_LINE, names.SPARSE_CORE_STEPS_LINE))
     if not len(steps) or not start.size:
         return window
-    step_start, step_duration = _device_times(steps)
+    stats = steps.stats([names.DEVICE_OFFSET, names.DEVICE_DURATION])
+    step_start, step_duration = _device_times(steps, stats)
     begin = min(int(start.min()), int(step_start.min()))
     end = max(int((start + duration).max()), int((step_start + step_duration).max()))
     return end - begin
@@ -128,49 +147,50 @@ class _TpuOps:
         stats = types.stats(
             [
                 names.TF_OP,
-                names.PROGRAM_ID,
-                names.SYMBOL_ID,
-                names.FLOPS,
-                names.MODEL_FLOPS,
-                names.BYTES_ACCESSED,
                 names.MEMORY_BREAKDOWN,
+                *_WORK,
             ]
         )
         self._strings = plane.strings
         self._types = types
         self._provenance = stats[names.TF_OP].texts()
-        self._flops = stats[names.FLOPS].integers()
-        self._model_flops = stats[names.MODEL_FLOPS].integers()
+        self._work = [np.maximum(stats[name].integers(), 0) for name in _WORK]
         self._has_model_flops = stats[names.MODEL_FLOPS].is_present
-        self._bytes = stats[names.BYTES_ACCESSED].integers()
         self._breakdown = stats[names.MEMORY_BREAKDOWN]
 
     def add(
-        self, gatherer: OpGatherer, row: int, occurrences: int, total_ps: int, self_ps: int
+        self,
+        gatherer: OpGatherer,
+        row: int,
+        occurrences: int,
+        total_ps: int,
+        self_ps: int,
+        work: tuple[int, ...] | None = None,
     ) -> None:
-        """Adds the executions of the type `row`."""
+        """Adds executions of the type `row`, with their work, by default that of the type each."""
         op = self._op(row)
         entry = gatherer.row(DEVICE, op.name, op.type)
         entry.occurrences += occurrences
         entry.total_ps += total_ps
         entry.self_ps += self_ps
-        if row < 0:
+        if row < 0 and work is None:
             return
-        flops = int(self._flops[row])
-        model = int(self._model_flops[row]) if self._has_model_flops[row] else flops
-        entry.flops += flops * occurrences
-        entry.model_flops += model * occurrences
-        accessed = int(self._bytes[row])
-        entry.bytes_accessed += accessed * occurrences
-        blob = self._breakdown.blob(row)
-        entry.hbm_bytes += hbm_bytes(blob or b"", accessed) * occurrences
+        if work is None:
+            work = tuple(int(column[row]) * occurrences for column in self._work)
+        flops, model, accessed = work
+        entry.flops += flops
+        entry.model_flops += model if model or (row >= 0 and self._has_model_flops[row]) else flops
+        entry.bytes_accessed += accessed
+        blob = self._breakdown.blob(row) if row >= 0 else None
+        to_hbm = hbm_bytes(blob) if blob else None
+        entry.hbm_bytes += accessed if to_hbm is None else to_hbm * occurrences
 
     def _op(self, row: int) -> OpName:
         if row < 0:
             return OpName(Category.UNKNOWN, "(unnamed)", UNKNOWN_TYPE)
         full = self._strings[int(self._provenance[row])]
-        if full:
-            op = parse_op_name(full)
+        op = parse_provenance(full)
+        if op.name:
             return OpName(op.category, op.name, op.type or UNKNOWN_TYPE)
         label = int(self._types.display_name[row])
         own = self._strings[label if label >= 0 else int(self._types.name[row])]

@@ -5,15 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tbprof.analysis.lines import gpu_planes, tpu_planes
+from tbprof.analysis.tensor_cores import is_amd
 from tbprof.base import names
 from tbprof.events.space import Plane, Space
 
 # FLOP per cycle and multiprocessor at the highest dense precision that each generation has
-# (16 bit on Tensor Cores; FMA counts two). Source: NVIDIA's architecture white papers.
+# (16 bit, Tensor Cores, FMA as two). Source: NVIDIA's architecture white papers.
 _FLOPS_PER_CYCLE = {
     (3, 0): 384, (3, 5): 384, (5, 0): 256, (5, 2): 256, (6, 0): 256, (6, 1): 256,
-    (7, 0): 1024, (7, 5): 1024, (8, 0): 2048, (8, 6): 1024, (8, 9): 1024, (9, 0): 4096,
-    (10, 0): 8192, (12, 0): 1024,
+    (7, 0): 1024, (7, 5): 1024, (8, 0): 2048, (8, 6): 1024, (8, 7): 2048, (8, 9): 1024,
+    (9, 0): 4096, (10, 0): 8192, (12, 0): 1024,
 }  # fmt: skip
 
 
@@ -58,12 +59,18 @@ def merge_devices(parts: Sequence[Devices]) -> Devices:
 
 
 def _type(plane: Plane, kind: str) -> str:
-    for stat in ("device_type_string", "gpu_device_name"):
-        value = plane.stats.get(stat)
-        if isinstance(value, str) and value:
+    for stat in ("device_type_string", names.GPU_NAME):
+        value = text_stat(plane, stat)
+        if value:
             return value
-    vendor = plane.stats.get(names.DEVICE_VENDOR)
+    vendor = text_stat(plane, names.DEVICE_VENDOR)
     return f"{vendor} {kind}" if vendor else kind
+
+
+def text_stat(plane: Plane, stat: str) -> str:
+    """A stat of the plane that is a text, "" where it is missing or something else."""
+    value = plane.stats.get(stat)
+    return value if isinstance(value, str) else ""
 
 
 def _number(plane: Plane, stat: str) -> float:
@@ -75,6 +82,9 @@ def _peak_gflops(plane: Plane) -> float:
     stated = _number(plane, "peak_teraflops_per_second")
     if not math.isnan(stated):
         return stated * 1e3
+    # AMD counts its generations anew, and several of different speed share a number.
+    if is_amd(text_stat(plane, names.DEVICE_VENDOR), text_stat(plane, names.GPU_NAME)):
+        return math.nan
     major, minor = _number(plane, names.COMPUTE_MAJOR), _number(plane, names.COMPUTE_MINOR)
     if math.isnan(major) or math.isnan(minor):
         return math.nan

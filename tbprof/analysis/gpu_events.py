@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.grouping import group_rows
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.lines import recorded_lines
-from tbprof.analysis.op_names import UNKNOWN_TYPE, Category, OpName, copy_type, parse_op_name
+from tbprof.analysis.op_names import UNKNOWN_TYPE, Category, OpName, copy_type, parse_provenance
 from tbprof.base import names
 from tbprof.events.space import Events, Plane
 from tbprof.events.stats import StatColumn
@@ -20,8 +20,11 @@ _OP_STATS = (
     names.ANNOTATION,
     names.HLO_OP,
     names.HLO_MODULE,
+    names.HLO_NAME,
     names.PROGRAM_ID,
 )
+# Annotations around whatever XLA launches: they name no op.
+_LAUNCHERS = ("XlaModule", "Thunk")
 _NO_OP = OpName(Category.UNKNOWN, "", "")
 
 
@@ -65,7 +68,11 @@ def group_gpu_events(
     code, first = group_rows([events.type.astype(np.int64), *keys.values()])
     event_names = plane.strings.take(plane.types.name.tolist())
     kinds = first.tolist()
-    text = {name: plane.strings.take(keys[name][first].tolist()) for name in keys if name != names.PROGRAM_ID}
+    text = {
+        name: plane.strings.take(keys[name][first].tolist())
+        for name in keys
+        if name != names.PROGRAM_ID
+    }
     program = keys[names.PROGRAM_ID][first].tolist()
     ops = [
         _op(programs, program[kind], {name: column[kind] for name, column in text.items()})
@@ -85,21 +92,17 @@ def _op(programs: Programs, program: int, text: dict[str, str]) -> OpName:
     """The op of one kind of event: through its program, else from its annotation."""
     if text[names.HLO_OP]:
         instruction = text[names.HLO_OP].rpartition("::")[2]
-        full = programs.op_name(program, text[names.HLO_MODULE], instruction) or text[names.TF_OP]
-        op = _named(full)
+        full = (
+            programs.op_name(program, text[names.HLO_MODULE], instruction)
+            or text[names.HLO_NAME]
+            or ("" if text[names.TF_OP].startswith(_LAUNCHERS) else text[names.TF_OP])
+        )
+        op = parse_provenance(full)
         if op.category == Category.UNKNOWN:
             return OpName(Category.JAX, op.name or instruction, op.type or UNKNOWN_TYPE)
         return op
     full = text[names.TF_OP] or text[names.LEVEL_0] or _outermost(text[names.ANNOTATION])
-    return _named(full) if full else _NO_OP
-
-
-def _named(full: str) -> OpName:
-    """The op of a full name; names out of HLO metadata lack the colon that ends an op's name."""
-    op = parse_op_name(full)
-    if op.category == Category.UNKNOWN and full and ":" not in full:
-        op = parse_op_name(full + ":")
-    return op
+    return parse_provenance(full) if full else _NO_OP
 
 
 def _outermost(annotation: str) -> str:
@@ -111,4 +114,6 @@ def op_or_event(op: OpName, event_name: str) -> OpName:
     """The op, or for device time that no op claims the event itself, so that none is dropped."""
     if op.name:
         return op
-    return OpName(Category.UNKNOWN, event_name or "(unnamed)", copy_type(event_name) or UNKNOWN_TYPE)
+    return OpName(
+        Category.UNKNOWN, event_name or "(unnamed)", copy_type(event_name) or UNKNOWN_TYPE
+    )

@@ -72,7 +72,7 @@ def group_rows(
 
 
 def reduce_groups(
-    code: NDArray[np.int64], value: NDArray[np.int64], groups: int
+    code: NDArray[np.int64] | NDArray[np.int32], value: NDArray[np.int64], groups: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """(count, total, least, most), each [groups], of int64 values by group; code -1 is left out."""
     count, total, least, most = (np.zeros(groups, np.int64) for _ in range(4))

@@ -24,7 +24,7 @@ class Programs:
         self._ops: dict[int, Mapping[str, str]] = {}
 
     def op_name(self, program_id: int, module: str, instruction: str) -> str:
-        """The full name of the framework op of an instruction, "" where it is not known.
+        """The full name (`name:Type` or `name:`) of an instruction's framework op, "" if unknown.
 
         The program is found by its id (the low 64 bits), else by the module's name where that is
         the name of one program alone.
@@ -46,15 +46,13 @@ class Programs:
                 types = plane.types
                 stats = types.stats([names.HLO_PROTO, names.PROGRAM_ID])
                 texts = plane.strings.take(types.name.tolist())
-                for row in np.flatnonzero(stats[names.HLO_PROTO].is_present):
-                    blob = stats[names.HLO_PROTO].blob(int(row))
+                program_ids = stats[names.PROGRAM_ID].integers(-1).tolist()
+                type_ids = types.id.tolist()
+                for row in np.flatnonzero(stats[names.HLO_PROTO].is_present).tolist():
+                    blob = stats[names.HLO_PROTO].blob(row)
                     if blob is None:
                         continue
-                    program = _program_id(
-                        texts[row],
-                        int(stats[names.PROGRAM_ID].integers(-1)[row]),
-                        int(types.id[row]),
-                    )
+                    program = _program_id(texts[row], program_ids[row], type_ids[row])
                     self._sources[program] = blob
                     module = _PROGRAM.sub("", texts[row])
                     # A name that two programs share says nothing about either.
@@ -79,7 +77,7 @@ def _instruction_ops(blob: bytes) -> Mapping[str, str]:
     except DecodeError:  # a damaged program names no ops; the instructions keep their own names
         return {}
     return {
-        instruction.name: instruction.metadata.op_name
+        instruction.name: f"{instruction.metadata.op_name}:{instruction.metadata.op_type}"
         for computation in proto.hlo_module.computations
         for instruction in computation.instructions
         if instruction.metadata.op_name

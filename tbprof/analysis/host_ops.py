@@ -9,7 +9,7 @@ from tbprof.analysis.intervals import busy_time
 from tbprof.analysis.lines import host_planes, recorded_lines
 from tbprof.analysis.nesting import inherit, nest, self_times
 from tbprof.analysis.op_metrics import HOST, OpGatherer
-from tbprof.analysis.op_names import UNKNOWN_TYPE, Category, OpName, parse_op_name
+from tbprof.analysis.op_names import UNKNOWN_TYPE, Category, OpName, parse_op_name, parse_provenance
 from tbprof.base import names
 from tbprof.events.space import Events, Plane, Space
 
@@ -84,7 +84,9 @@ def _classify(
         if op.category != Category.UNKNOWN:
             of_type[row] = number(op)
     if names.IS_EAGER not in plane.stat_names:
-        of_type[:-1][np.array(names_of_type) == names.EAGER_EXECUTE] = _MARKER
+        for row, text in enumerate(names_of_type):
+            if text == names.EAGER_EXECUTE:
+                of_type[row] = _MARKER
     out = of_type[events.type]
     if names.HLO_OP in plane.stat_names:
         _classify_hlo(plane, events, programs, out, number)
@@ -108,9 +110,9 @@ def _classify_hlo(plane, events, programs, out, number) -> None:  # type: ignore
     for group, row in enumerate(first.tolist()):
         instruction = plane.strings[int(hlo[has_op][row])].rpartition("::")[2]
         full = programs.op_name(int(program[row]), plane.strings[int(module[row])], instruction)
-        op = parse_op_name(full if ":" in full else full + ":") if full else None
-        if op is None or op.category == Category.UNKNOWN:
-            op = OpName(Category.JAX, full or instruction, UNKNOWN_TYPE)
+        op = parse_provenance(full)
+        if op.category == Category.UNKNOWN:
+            op = OpName(Category.JAX, op.name or instruction, UNKNOWN_TYPE)
         numbers[group] = number(op)
     out[rows] = numbers[code]
 
@@ -147,7 +149,8 @@ def _is_eager(plane: Plane, events: Events, code: NDArray[np.int32]) -> NDArray[
     runs = np.full(len(events), -1, np.int64)
     is_function = events.stats([names.IS_FUNCTION], markers)[names.IS_FUNCTION]
     runs[markers] = is_function.is_integer & (is_function.bits == 0)
-    return (inherit(parent, runs) == 1).astype(np.int64)
+    ran_eagerly: NDArray[np.int64] = (inherit(parent, runs) == 1).astype(np.int64)
+    return ran_eagerly
 
 
 def _gather_aggregated(plane: Plane, events: Events, gatherer: OpGatherer) -> None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.devices import text_stat
 from tbprof.analysis.gpu_events import GpuGroups, group_gpu_events
 from tbprof.analysis.grouping import reduce_groups
 from tbprof.analysis.hlo import Programs
@@ -161,8 +162,8 @@ def _gather(plane: Plane, groups: GpuGroups, rows: dict[KernelKey, _Sums]) -> No
         equation = plane.strings.take(groups.stats[names.EQUATION].texts()[groups.first].tolist())
     else:
         equation = [""] * kinds
-    vendor = str(plane.stats.get(names.DEVICE_VENDOR, ""))
-    device = str(plane.stats.get("gpu_device_name", ""))
+    vendor = text_stat(plane, names.DEVICE_VENDOR)
+    device = text_stat(plane, names.GPU_NAME)
     major = plane.stats.get(names.COMPUTE_MAJOR, -1)
     compute_major = int(major) if isinstance(major, int | float) else -1
     for kind in np.flatnonzero(details >= 0).tolist():

@@ -5,11 +5,11 @@ from tbprof._pb import message
 _HBM = 1
 
 
-def hbm_bytes(breakdown: bytes, accessed: int) -> int:
-    """The bytes of one execution, of `accessed` in all, that went to the device's main memory.
+def hbm_bytes(breakdown: bytes) -> int | None:
+    """The bytes of one execution that went to the device's main memory, None where unreadable.
 
     `breakdown` is a `memory_access_breakdown` stat: repeated {1: read or write, 2: memory space,
-    3: bytes}; space 1 is HBM. Without a (readable) breakdown all bytes count. Source: op_metrics.proto.
+    3: bytes}; space 1 is HBM. Source: op_metrics.proto.
     """
     from google.protobuf.message import DecodeError
 
@@ -17,9 +17,11 @@ def hbm_bytes(breakdown: bytes, accessed: int) -> int:
     try:
         proto.ParseFromString(breakdown)
     except DecodeError:
-        return accessed
+        return None
     if not proto.memory_accessed:
-        return accessed
+        return None
     return sum(
-        access.bytes_accessed for access in proto.memory_accessed if access.memory_space == _HBM
+        int(access.bytes_accessed)
+        for access in proto.memory_accessed
+        if access.memory_space == _HBM
     )

@@ -82,6 +82,6 @@ def self_times(
 
 def inherit(parent: NDArray[np.int64], value: NDArray[np.int64]) -> NDArray[np.int64]:
     """[n] each event's own value, or where that is -1 the nearest enclosing event's."""
-    out = value.copy()
+    out: NDArray[np.int64] = value.copy()
     _inherit(parent, out)
     return out

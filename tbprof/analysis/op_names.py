@@ -11,6 +11,8 @@ _TF_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\/>-]*")
 _TF_TYPE = re.compile(r"[A-Z_][a-zA-Z0-9_]*")
 _JAX_TYPE = re.compile(r"[a-z_][a-z0-9_]*(\[.*\])?")
 _SUFFIX = re.compile(r"_\d+\Z")
+# What may follow the colon that ends a name in which there are colons, too.
+_ANY_TYPE = re.compile(r"(?:[a-zA-Z_][a-zA-Z0-9_]*(?:\[.*\])?)?")
 # Full names of copies, and how device events spell them (both observed).
 _HOST_COPY = re.compile(r"memcpy([hd]to[hd])", re.IGNORECASE)
 _DEVICE_COPY = re.compile(r"memcpy([hdp])(?:2|to)([hdp])", re.IGNORECASE)
@@ -48,10 +50,10 @@ def copy_type(event_name: str) -> str:
 def parse_op_name(full: str) -> OpName:
     """The parts of `name:Type`, `name:` or a bare name.
 
-        "a/MatMul_1:MatMul"              TENSORFLOW, "a/MatMul_1", "MatMul"
-        "jit(f)/jit(main)/reduce_sum:"   JAX, "jit(f)/jit(main)/reduce_sum", "reduce_sum"
-        "Iterator::Root::Prefetch"       TF_DATA, whole text, "Dataset"
-        "MEMCPYHtoD"                     COPY, whole text, "MemcpyHToD"
+    "a/MatMul_1:MatMul"              TENSORFLOW, "a/MatMul_1", "MatMul"
+    "jit(f)/jit(main)/reduce_sum:"   JAX, "jit(f)/jit(main)/reduce_sum", "reduce_sum"
+    "Iterator::Root::Prefetch"       TF_DATA, whole text, "Dataset"
+    "MEMCPYHtoD"                     COPY, whole text, "MemcpyHToD"
     """
     name, colon, type_ = full.partition(":")
     if not colon:
@@ -70,3 +72,28 @@ def parse_op_name(full: str) -> OpName:
     if not type_:
         return OpName(Category.TENSORFLOW, name, derived)
     return OpName(Category.UNKNOWN, full, "")
+
+
+def parse_provenance(full: str) -> OpName:
+    """The op that device code came from, by its `tf_op` stat or its HLO metadata.
+
+    Such a text names an op for certain, other than a host event's name: it need not end in a colon,
+    and may hold more of them.
+
+        "jit(f)/jit(main)/dot_general"        JAX, whole text, "dot_general"
+        "a/b:c/MatMul:MatMul"                 TENSORFLOW, "a/b:c/MatMul", "MatMul"
+        "jit(f)/pjit[jaxpr={ a:f32 } n=x/y]"  JAX, whole text, "pjit"
+    """
+    op = parse_op_name(full)
+    if op.category != Category.UNKNOWN or not full:
+        return op
+    name, colon, type_ = full.rpartition(":")
+    if not colon or name.endswith(":") or not _ANY_TYPE.fullmatch(type_):
+        name, type_ = full, ""
+    # Parameters in brackets may hold slashes.
+    derived = type_ or _SUFFIX.sub("", name.partition("[")[0].rpartition("/")[2])
+    if not derived:
+        return OpName(Category.UNKNOWN, full, "")
+    is_jax = _JAX_TYPE.fullmatch(derived) is not None
+    kind = derived.partition("[")[0]
+    return OpName(Category.JAX if is_jax else Category.TENSORFLOW, name, kind)

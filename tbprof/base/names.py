@@ -26,6 +26,8 @@ LEVEL_0 = "level 0"
 ANNOTATION = "annotation"
 HLO_OP = "hlo_op"
 HLO_MODULE = "hlo_module"
+# The framework op of the innermost instruction. Source: xla/service/gpu/runtime/annotation.cc.
+HLO_NAME = "name"
 PROGRAM_ID = "program_id"
 SYMBOL_ID = "symbol_id"
 HLO_PROTO = "Hlo Proto"
@@ -47,6 +49,7 @@ BYTES_ACCESSED = "bytes_accessed"
 MEMORY_BREAKDOWN = "memory_access_breakdown"
 
 DEVICE_VENDOR = "device_vendor"
+GPU_NAME = "gpu_device_name"
 COMPUTE_MAJOR = "compute_cap_major"
 COMPUTE_MINOR = "compute_cap_minor"
 

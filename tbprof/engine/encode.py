@@ -29,9 +29,7 @@ def _table_json(table: Table, layout: str) -> bytes:
         tail["warnings"] = [dataclasses.asdict(notice) for notice in table.warnings]
     if layout == "columns":
         values = [_column_values(column) for column in table.columns]
-        return orjson.dumps(
-            {**head, "columns": values, **tail}, option=orjson.OPT_SERIALIZE_NUMPY
-        )
+        return orjson.dumps({**head, "columns": values, **tail}, option=orjson.OPT_SERIALIZE_NUMPY)
     opening = orjson.dumps(head)[:-1] + b',"rows":['
     closing = b"]" + (b"," + orjson.dumps(tail)[1:] if tail else b"}")
     return opening + _rows_json(table) + closing
@@ -57,7 +55,9 @@ def _rows_json(table: Table) -> bytes:
 
 def _tokens(column: Column) -> list[bytes]:
     if isinstance(column.values, np.ndarray):
-        encoded = orjson.dumps(np.ascontiguousarray(column.values), option=orjson.OPT_SERIALIZE_NUMPY)
+        encoded = orjson.dumps(
+            np.ascontiguousarray(column.values), option=orjson.OPT_SERIALIZE_NUMPY
+        )
         return encoded[1:-1].split(b",") if column.values.size else []
     return [orjson.dumps(text) for text in column.values]
 
@@ -66,19 +66,24 @@ def encode_csv(table: Table) -> bytes:
     """The table as CSV, UTF-8: labels, then rows; percentages as the numbers that labels promise.
 
     Cells are empty where nothing was measured. Texts that a spreadsheet would run as formulas get
-    a leading apostrophe.
+    a leading apostrophe. A column that repeats an earlier label is there for scripts that read the
+    JSON by ids, and is left out.
     """
+    by_label: dict[str, Column] = {}
+    for column in table.columns:
+        by_label.setdefault(column.label, column)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow([column.label for column in table.columns])
-    cells = [_csv_cells(column) for column in table.columns]
+    writer.writerow(by_label)
+    cells = [_csv_cells(column) for column in by_label.values()]
     writer.writerows(zip(*cells, strict=True))
     return out.getvalue().encode("utf-8", "replace")
 
 
 def _csv_cells(column: Column) -> list[object]:
     if column.pattern == PERCENT and isinstance(column.values, np.ndarray):
-        column = dataclasses.replace(column, values=column.values * 100.0)
+        percent = np.asarray(column.values, np.float64) * 100.0
+        column = dataclasses.replace(column, values=percent)
     cells = column.cells()
     if column.type == "string":
         return [f"'{cell}" if str(cell).startswith(_FORMULA) else cell for cell in cells]

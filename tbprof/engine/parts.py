@@ -20,9 +20,13 @@ from tbprof.events.space import Space
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What the index of a file tells: its planes, and what the recorder complained of."""
+    """What the index of a file tells: its planes, and what the recorder complained of.
+
+    `lines` [planes] counts the lines of each plane: one without any has recorded nothing.
+    """
 
     planes: list[str]
+    lines: NDArray[np.int64]
     errors: list[str]
     warnings: list[str]
 
@@ -30,7 +34,10 @@ class Outline:
 def find_outline(space: Space, _programs: Programs) -> Outline:
     """The outline of a space; touches no events."""
     return Outline(
-        [plane.name for plane in space.planes], list(space.errors), list(space.warnings)
+        [plane.name for plane in space.planes],
+        np.array([plane.lines.id.size for plane in space.planes], np.int64),
+        list(space.errors),
+        list(space.warnings),
     )
 
 
@@ -44,10 +51,10 @@ class PartKind:
 
 
 PARTS: Mapping[str, PartKind] = {
-    "outline": PartKind(1, Outline, find_outline),
-    "devices": PartKind(1, Devices, lambda space, _programs: find_devices(space)),
-    "kernels": PartKind(1, Kernels, find_kernels),
-    "ops": PartKind(1, OpMetrics, find_ops),
+    "outline": PartKind(2, Outline, find_outline),
+    "devices": PartKind(2, Devices, lambda space, _programs: find_devices(space)),
+    "kernels": PartKind(2, Kernels, find_kernels),
+    "ops": PartKind(2, OpMetrics, find_ops),
 }
 
 

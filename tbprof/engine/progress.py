@@ -1,10 +1,11 @@
 """What the engine is doing for requests that have not been answered yet."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+IDLE: Mapping[str, object] = {"state": "idle", "text": "", "done": 0, "total": 0}
 _WORK = {
     "outline": "reading the index",
     "devices": "reading the devices",
@@ -15,30 +16,31 @@ _WORK = {
 
 @dataclass(slots=True)
 class _State:
-    text: str
     total: int
+    text: str = "opening the trace"
     done: int = 0
     preparing: bool = False
     requests: int = 1
 
 
 class Progress:
-    """The work in hand by (run, tool)."""
+    """The work in hand by (run, tool); `total` and `done` count hosts."""
 
     def __init__(self) -> None:
         self._states: dict[tuple[str, str], _State] = {}
         self._lock = threading.Lock()
 
     @contextmanager
-    def request(self, run: str, tag: str, hosts: int) -> Iterator[None]:
+    def request(self, run: str, tool: str, hosts: int) -> Iterator[None]:
         """Shows a request as work in hand while the block runs."""
-        key = (run, tag.rstrip("^#"))
+        key = (run, tool)
         with self._lock:
             state = self._states.get(key)
             if state is None:
-                self._states[key] = _State("opening the trace", hosts)
-            else:
+                self._states[key] = _State(hosts)
+            else:  # the same hosts, most often: whichever request is ahead counts
                 state.requests += 1
+                state.total = max(state.total, hosts)
         try:
             yield
         finally:
@@ -48,27 +50,33 @@ class Progress:
                 if not state.requests:
                     del self._states[key]
 
-    def work(self, run: str, tag: str, host: str, part: str, *, preparing: bool) -> None:
+    def work(self, run: str, tool: str, host: str, part: str, *, preparing: bool) -> None:
         """Notes that a part of a host is being computed."""
         with self._lock:
-            state = self._states.get((run, tag))
+            state = self._states.get((run, tool))
             if state is not None:
                 state.text = f"{_WORK.get(part, part)} of {host}"
                 state.preparing = preparing
-                state.done = min(state.done + (part == "outline"), state.total)
 
-    def of(self, run: str, tag: str) -> dict[str, object]:
+    def host_done(self, run: str, tool: str) -> None:
+        """Notes that one more host has all that the tool needs."""
+        with self._lock:
+            state = self._states.get((run, tool))
+            if state is not None:
+                state.done = min(state.done + 1, state.total)
+
+    def of(self, run: str, tool: str) -> dict[str, object]:
         """The state of one (run, tool) as the `progress` route gives it."""
         with self._lock:
-            state = self._states.get((run, tag.rstrip("^#")))
+            state = self._states.get((run, tool))
             if state is None:
-                return {"state": "idle", "text": "", "done": 0, "total": 0}
+                return dict(IDLE)
             if state.preparing:
                 text = "compiling the analysis kernels, once per installation"
                 return {"state": "preparing", "text": text, "done": 0, "total": 0}
             return {
                 "state": "working",
                 "text": state.text,
-                "done": max(0, state.done - 1),
+                "done": state.done,
                 "total": state.total,
             }

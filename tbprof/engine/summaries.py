@@ -19,6 +19,7 @@ _FILES_IN_MEMORY = 64
 _OPEN_SPACES = 2
 
 Found = tuple[Any, tuple[Notice, ...]]
+_Opened = tuple[Space, Programs, tuple[Notice, ...]]
 
 
 @dataclass(slots=True)
@@ -36,7 +37,7 @@ class SummaryCache:
         self._results = results
         self._lock = threading.Lock()
         self._files: OrderedDict[str, _FileState] = OrderedDict()
-        self._spaces: OrderedDict[str, tuple[Space, Programs, tuple[Notice, ...]]] = OrderedDict()
+        self._spaces: OrderedDict[str, _Opened] = OrderedDict()
 
     def parts(
         self,
@@ -48,11 +49,17 @@ class SummaryCache:
         key = fingerprint(file)
         state = self._state(key)
         with state.lock:
+            opened_space: _Opened | None = None
             for name in wanted:
-                if name not in state.parts:
-                    state.parts[name] = self._kept(key, name) or self._compute(
-                        file, key, name, on_work
-                    )
+                if name in state.parts:
+                    continue
+                kept = self._kept(key, name)
+                if kept is None:
+                    on_work(name)
+                    # Held here, as other hosts may push it out of the few that are kept open.
+                    opened_space = opened_space or self._space(file, key)
+                    kept = self._compute(opened_space, key, name)
+                state.parts[name] = kept
             return {name: state.parts[name] for name in wanted}
 
     def _state(self, key: str) -> _FileState:
@@ -71,14 +78,12 @@ class SummaryCache:
             return None
         try:
             return from_arrays(PARTS[name], arrays)
-        except (KeyError, TypeError, ValueError):  # written by another version: computed anew
+        except (IndexError, KeyError, TypeError, ValueError):
+            # Written by another version, or damaged in a way that the store does not notice.
             return None
 
-    def _compute(
-        self, file: TraceFile, key: str, name: str, on_work: Callable[[str], None]
-    ) -> Found:
-        on_work(name)
-        space, programs, warnings = self._space(file, key)
+    def _compute(self, opened_space: _Opened, key: str, name: str) -> Found:
+        space, programs, warnings = opened_space
         part = PARTS[name].compute(space, programs)
         damage = [*warnings, *space.notices]
         for plane in space.planes:
@@ -88,7 +93,7 @@ class SummaryCache:
             self._results.put(_result_key(key, name), to_arrays(part, notices))
         return part, notices
 
-    def _space(self, file: TraceFile, key: str) -> tuple[Space, Programs, tuple[Notice, ...]]:
+    def _space(self, file: TraceFile, key: str) -> _Opened:
         with self._lock:
             known = self._spaces.get(key)
             if known is not None:

@@ -15,7 +15,8 @@ from tbprof.base.errors import Notice
 # Values are fractions that read as percentages.
 PERCENT = "0.0%"
 
-Values = Sequence[str] | NDArray[np.float64] | NDArray[np.int64] | NDArray[np.bool_]
+Numbers = NDArray[np.float64] | NDArray[np.int64]
+Values = Sequence[str] | Numbers | NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +34,10 @@ class Column:
         if not isinstance(self.values, np.ndarray):
             return list(self.values)
         cells: list[object] = self.values.tolist()
-        if self.values.dtype.kind == "f" and not np.isfinite(self.values).all():
-            return [cell if ok else None for cell, ok in zip(cells, np.isfinite(self.values), strict=True)]
-        return cells
+        known = np.isfinite(self.values)
+        if known.all():
+            return cells
+        return [cell if ok else None for cell, ok in zip(cells, known.tolist(), strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class Table:
         raise KeyError(name)
 
 
-def number(id_: str, label: str, values: Values, pattern: str = "") -> Column:
+def number(id_: str, label: str, values: Numbers, pattern: str = "") -> Column:
     """A numeric column."""
     return Column(id_, label, "number", values, pattern)
 

@@ -25,9 +25,9 @@ def build(summaries: Summaries) -> Sequence[Table]:
     Percentages are of the sum of the self times (and idle time) of the row's own side, over all
     ops: they add up to 1 on each side. Idle is not an op: it has no occurrences, no average.
     """
-    ops = merge_op_metrics(cast(Sequence[OpMetrics], summaries.parts["ops"]))
-    devices = merge_devices(cast(Sequence[Devices], summaries.parts["devices"]))
-    cores = _tensor_core_use(cast(Sequence[Kernels], summaries.parts["kernels"]))
+    ops = merge_op_metrics(cast("Sequence[OpMetrics]", summaries.parts["ops"]))
+    devices = merge_devices(cast("Sequence[Devices]", summaries.parts["devices"]))
+    cores = _tensor_core_use(cast("Sequence[Kernels]", summaries.parts["kernels"]))
     properties = {
         "task_type": "Training" if any(map(_TRAINING.search, ops.name)) else "Inference",
         "architecture_type": "Unknown",
@@ -79,7 +79,7 @@ class _Rows:
         """[n] the op's value, `idle` for idle rows."""
         if not values.size:
             return np.full(self.op.size, idle)
-        return np.where(self.is_idle, idle, values[self.op].astype(np.float64))
+        return np.where(self.is_idle, idle, values[np.maximum(self.op, 0)].astype(np.float64))
 
 
 def _name(ops: OpMetrics, row: int) -> str:
@@ -197,5 +197,9 @@ FRAMEWORK_OP_STATS = Tool(
     aliases=("tensorflow_stats",),
     parts=("ops", "devices", "kernels"),
     build=build,
+    absent="the trace has no planes",
+    empty="the trace has no op in it",
+    empty_hint="either nothing ran while it was recorded, or the recorder was set to leave ops out "
+    "(host_tracer_level 0)",
     is_list=True,
 )

@@ -18,7 +18,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
     Ties are in the order of name, grid, block, registers, shared memory, Tensor Core flags and
     op, so that the order of hosts and streams does not show.
     """
-    kernels = merge_kernels(cast(Sequence[Kernels], summaries.parts["kernels"]))
+    kernels = merge_kernels(cast("Sequence[Kernels]", summaries.parts["kernels"]))
     order = _order(kernels)
     total_us = kernels.total_ps[order] / 1e6
     return [
@@ -26,7 +26,9 @@ def build(summaries: Summaries) -> Sequence[Table]:
             (
                 number("rank", "Rank", np.arange(1, order.size + 1)),
                 text("kernel_name", "Kernel Name", [kernels.name[row] for row in order]),
-                number("registers_per_thread", "Registers per thread", _known(kernels.registers[order])),
+                number(
+                    "registers_per_thread", "Registers per thread", _known(kernels.registers[order])
+                ),
                 number("shmem_bytes", "Shared Mem bytes", _known(kernels.shared_bytes[order])),
                 text("block_dim", "Block dim", _dimensions(kernels.block[order])),
                 text("grid_dim", "Grid dim", _dimensions(kernels.grid[order])),
@@ -94,4 +96,10 @@ KERNEL_STATS = Tool(
     build=build,
     planes=(names.GPU_PREFIX,),
     absent="the trace has no GPU in it: kernels are recorded from NVIDIA and AMD GPUs",
+    absent_hint="for TPUs and CPUs, TensorFlow stats shows the ops",
+    empty="the trace has GPUs in it, but no kernel that ran on them",
+    empty_hint="either the GPUs ran nothing while the trace was recorded, or the recorder could "
+    "not use CUPTI (ROCm: rocprofiler): another profiler may have held the GPU, or the driver "
+    "keeps its counters to administrators (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES in the program's "
+    "log)",
 )

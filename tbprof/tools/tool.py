@@ -25,7 +25,9 @@ class Tool:
     """One page: `build` makes its tables of summaries alone.
 
     `planes` are name prefixes one of which the trace must have a plane of, `absent` the reason
-    that is shown where it has none. `is_list` says that the payload is a list of tables.
+    that is shown where it has none, and `empty` where those planes hold nothing for the tool, each
+    with a hint at the way out. `params` are the parameters of a request that `build` heeds.
+    `is_list` says that the payload is a list of tables.
     """
 
     name: str
@@ -35,4 +37,8 @@ class Tool:
     aliases: tuple[str, ...] = ()
     planes: tuple[str, ...] = ("",)
     absent: str = ""
+    absent_hint: str = ""
+    empty: str = ""
+    empty_hint: str = ""
+    params: tuple[str, ...] = ()
     is_list: bool = False

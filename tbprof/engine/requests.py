@@ -1,0 +1,85 @@
+"""What clients ask for and get, and what the names in a request stand for."""
+
+import gzip
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from tbprof.base.errors import BadRequest, HostNotFound, NoData, ToolNotFound
+from tbprof.storage.runs import Run, TraceFile
+from tbprof.tools import TOOLS
+from tbprof.tools.tool import Tool
+
+ALL_HOSTS = "ALL_HOSTS"
+
+
+@dataclass(frozen=True, slots=True)
+class DataRequest:
+    """What a client asks for; no hosts means all of them."""
+
+    run: str
+    tag: str
+    hosts: tuple[str, ...] = ()
+    layout: Literal["rows", "columns"] = "rows"
+    format: Literal["json", "csv"] = "json"
+    table: int = 0
+    params: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Body:
+    """An encoded payload; equal content has an equal `etag`."""
+
+    content: bytes
+    content_type: str
+    etag: str
+    filename: str | None = None
+
+    @cached_property
+    def gzipped(self) -> bytes:
+        """The content compressed, made once."""
+        return gzip.compress(self.content, 5, mtime=0)
+
+
+def find_tool(tag: str) -> Tool:
+    """The tool of this name or alias; a trailing `^` or `#`, as old releases wrote, is ignored."""
+    name = tag.rstrip("^#")
+    for tool in TOOLS:
+        if name in (tool.name, *tool.aliases):
+            return tool
+    known = ", ".join(tool.name for tool in TOOLS)
+    raise ToolNotFound(f"there is no tool {tag[:80]!r}", f"the tools are {known}")
+
+
+def choose_files(run: Run, hosts: Sequence[str]) -> tuple[TraceFile, ...]:
+    """The files of the hosts, in the run's order; all where none or `ALL_HOSTS` is named."""
+    if not run.files:
+        raise NoData(
+            f"run {run.name!r} holds no trace files",
+            "the capture may have failed, or still be writing: look at its log",
+        )
+    if not hosts or ALL_HOSTS in hosts:
+        return run.files
+    known = {file.host for file in run.files}
+    for host in hosts:
+        if host not in known:
+            first = ", ".join(file.host for file in run.files[:5])
+            raise HostNotFound(
+                f"host {host[:80]!r} is not in run {run.name!r}", f"its hosts are {first}"
+            )
+    return tuple(file for file in run.files if file.host in hosts)
+
+
+def check_table(tool: Tool, table: int, tables: int) -> None:
+    """Raises BadRequest where the tool has no such table."""
+    if not 0 <= table < tables:
+        raise BadRequest(f"{tool.name} has {tables} tables; there is no {table}")
+
+
+def csv_filename(tool: Tool, run: Run, hosts: Sequence[str]) -> str:
+    """`<tool>_<run>_<host>.csv` in characters that every system takes."""
+    host = hosts[0] if len(hosts) == 1 else ALL_HOSTS
+    name = re.sub(r"[^\w.-]+", "_", f"{tool.name}_{run.name}_{host}", flags=re.ASCII)
+    return f"{name[:200]}.csv"
