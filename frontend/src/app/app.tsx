@@ -29,7 +29,8 @@ export function App({ navigation }: { navigation: Navigation }) {
   const [attempt, setAttempt] = useState(0);
   const { logdir, runs, fresh, error: logdirError, refresh } = useLogdir();
   const { session, error: sessionError } = useSession(place.run, attempt);
-  const tabs = toolTabs(session, navigation);
+  const hasRuns = place.run !== "" || runs.length > 0 || logdir === null;
+  const tabs = toolTabs(session, navigation, hasRuns);
   const sessionTool = session?.tools.find((tool) => tool.name === place.tool);
   const isSingle = sessionTool?.isSingleHost ?? false;
   const hosts = validHosts(session, place.hosts, isSingle);
@@ -91,9 +92,9 @@ export function App({ navigation }: { navigation: Navigation }) {
         />
         <ToolTabs tabs={tabs} current={place.tool} open={openTool} />
         <BarButtons open={setOverlay} />
+        <ProgressLine isActive={state.isLoading || logdir === null} progress={state.progress} />
       </header>
-      <ProgressLine isActive={state.isLoading || logdir === null} progress={state.progress} />
-      <Banner warnings={warnings} />
+      <Banner {...warnings} />
       {renderBody()}
       {overlay === "help" ? <Help close={() => setOverlay(null)} /> : null}
       {overlay === "palette" ? (
@@ -113,7 +114,7 @@ export function App({ navigation }: { navigation: Navigation }) {
       if (logdir && runs.length === 0) return <EmptyLogdir logdir={logdir} />;
       return (
         <Main>
-          <Skeleton text="" />
+          <Skeleton title={TOOLS[place.tool]?.title ?? ""} text="" />
         </Main>
       );
     }
@@ -141,7 +142,7 @@ export function App({ navigation }: { navigation: Navigation }) {
     if (place.tool === "" || !session)
       return (
         <Main>
-          <Skeleton text="" />
+          <Skeleton title={TOOLS[place.tool]?.title ?? ""} text="" />
         </Main>
       );
     return (
@@ -215,10 +216,15 @@ function shellKeys(open: (overlay: Overlay) => void) {
 }
 
 /** The server's tools in its order; before it answers, those that the pages know. */
-function toolTabs(session: Session | null, navigation: Navigation): Tab[] {
+function toolTabs(session: Session | null, navigation: Navigation, hasRuns: boolean): Tab[] {
   const tools =
     session?.tools ??
-    Object.keys(TOOLS).map((name) => ({ name, label: "", isAvailable: true, reason: "" }));
+    Object.keys(TOOLS).map((name) => ({
+      name,
+      label: "",
+      isAvailable: hasRuns,
+      reason: "There is no run yet.",
+    }));
   return tools.map(({ name, label, isAvailable, reason }) => ({
     name,
     short: TOOLS[name]?.short ?? (label || name),

@@ -37,7 +37,10 @@ export function PageView(props: PageViewProps) {
     );
   }
   if (state.error !== null) return <ErrorMessage error={state.error} retry={props.retry} />;
-  if (!state.loaded) return <Skeleton text={state.progress?.text ?? ""} />;
+  if (!state.loaded)
+    return (
+      <Skeleton title={title} isSplit={TOOLS[tool].isSplit} text={state.progress?.text ?? ""} />
+    );
   const { tool: module, payload } = state.loaded;
   const emptiness = module.emptiness(payload);
   if (emptiness !== null) {

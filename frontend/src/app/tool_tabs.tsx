@@ -31,6 +31,7 @@ export function ToolTabs({ tabs, current, open }: ToolTabsProps) {
   }, []);
   const fitting = countFitting(tabs, width);
   const rest = tabs.slice(fitting);
+  const hidden = rest.find((tab) => tab.name === current);
   return (
     <nav class="tabs" aria-label="Pages" ref={nav}>
       {tabs.slice(0, fitting).map((tab) => (
@@ -38,9 +39,9 @@ export function ToolTabs({ tabs, current, open }: ToolTabsProps) {
       ))}
       {rest.length > 0 ? (
         <Menu
-          label={`${rest.find((tab) => tab.name === current)?.short ?? "More"} ▾`}
-          title="More pages"
-          buttonClass={rest.some((tab) => tab.name === current) ? "tab current" : "tab"}
+          label={`${hidden?.short ?? "More"} ▾`}
+          title={`${hidden?.short ?? "More"}: more pages`}
+          buttonClass={hidden ? "tab current" : "tab"}
           items={rest.map((tab) => ({
             label: tab.short,
             isChecked: tab.name === current,
@@ -70,7 +71,7 @@ function TabLink({
           role="link"
           aria-disabled="true"
           tabIndex={0}
-          aria-label={`${tab.title}: ${tab.reason}`}
+          aria-label={`${tab.short}, ${tab.title}: ${tab.reason}`}
         >
           {tab.short}
         </span>

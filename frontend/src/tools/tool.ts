@@ -1,5 +1,6 @@
 /** What a page of the profile is made of. One folder per tool, named as on the server. */
 import type { ComponentType } from "preact";
+import type { DataTable } from "../api/data_table";
 import type { Warning } from "../api/types";
 import type { View } from "../base/url_state";
 
@@ -30,6 +31,12 @@ export interface Tool<P> {
   /** Names in the payload, for the command palette. */
   readonly finds: (payload: P, select: Select) => readonly Find[];
   readonly Page: ComponentType<PageProps<P>>;
+}
+
+/** Shows the rows of one name alone: every filter goes but that on column `id`. */
+export function showOnly(table: DataTable, id: string, name: string, select: Select): void {
+  const cleared = table.columns.map((column) => [`f.${column.id}`, null]);
+  select({ ...Object.fromEntries(cleared), [`f.${id}`]: `=${name}`, group: null, filters: "1" });
 }
 
 /** Hides the payload's type, which only the tool knows. */

@@ -5,6 +5,8 @@ export interface ToolEntry {
   /** For the bar. */
   readonly short: string;
   readonly title: string;
+  /** One chart with figures beside it, not a row of charts: what the outline shows before data. */
+  readonly isSplit?: boolean;
   readonly load: () => Promise<AnyTool>;
 }
 
@@ -17,6 +19,7 @@ export const TOOLS: Readonly<Record<string, ToolEntry>> = {
   kernel_stats: {
     short: "Kernels",
     title: "GPU kernel stats",
+    isSplit: true,
     load: async () => (await import("./kernel_stats")).default,
   },
 };

@@ -5,19 +5,23 @@ import { plural } from "../base/format";
 
 const FIRST = 50;
 
-export function Banner({ warnings }: { warnings: readonly Warning[] }) {
+interface BannerProps {
+  readonly summary: readonly string[];
+  readonly details: readonly Warning[];
+}
+
+export function Banner({ summary, details }: BannerProps) {
   const [isOpen, setOpen] = useState(false);
-  if (warnings.length === 0) return null;
-  const unique = [...new Set(warnings.map((warning) => warning.message))];
-  const rest = unique.length > 2 ? ` · ${plural(unique.length - 2, "more warning")}` : "";
+  if (summary.length === 0) return null;
+  const rest = summary.length > 2 ? ` · ${plural(summary.length - 2, "more warning")}` : "";
   const hasDetails =
-    warnings.length > 2 || warnings.some((warning) => warning.hint !== "" || warning.host !== "");
+    details.length > 2 || details.some((warning) => warning.hint !== "" || warning.host !== "");
   return (
     <section class="banner" aria-label="Warnings">
       <div class="banner-line">
         <span aria-hidden="true">⚠</span>
         <span class="banner-text">
-          {unique.slice(0, 2).join(" · ")}
+          {summary.slice(0, 2).join(" · ")}
           {rest}
         </span>
         {hasDetails ? (
@@ -33,15 +37,15 @@ export function Banner({ warnings }: { warnings: readonly Warning[] }) {
       </div>
       {isOpen ? (
         <ul>
-          {warnings.slice(0, FIRST).map((warning, at) => (
+          {details.slice(0, FIRST).map((warning, at) => (
             <li key={at}>
               {warning.host ? <b>{warning.host}: </b> : null}
               {warning.message}
               {warning.hint ? <span class="muted"> {warning.hint}</span> : null}
             </li>
           ))}
-          {warnings.length > FIRST ? (
-            <li>{plural(warnings.length - FIRST, "more warning")}</li>
+          {details.length > FIRST ? (
+            <li>{plural(details.length - FIRST, "more warning")}</li>
           ) : null}
         </ul>
       ) : null}

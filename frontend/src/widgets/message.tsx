@@ -35,21 +35,29 @@ export function Message({ title, children, isAlert = false }: MessageProps) {
   );
 }
 
+interface SkeletonProps {
+  readonly title: string;
+  /** What the server is doing, "" where there is nothing to say. */
+  readonly text: string;
+  readonly isSplit?: boolean;
+}
+
 /** The outline of a page with charts above a table, while its data is on the way. */
-export function Skeleton({ text }: { text: string }) {
+export function Skeleton({ title, text, isSplit = false }: SkeletonProps) {
   return (
     <div class="page" aria-busy="true">
-      <div class="skeleton skeleton-title" />
-      <div class="cards">
-        <div class="skeleton skeleton-card" />
-        <div class="skeleton skeleton-card" />
-        <div class="skeleton skeleton-card" />
-        <div class="skeleton skeleton-card" />
+      <header class="page-head skeleton-head">
+        <h1>{title || "Loading"}</h1>
+      </header>
+      <div class={isSplit ? "kernel-top" : "cards"}>
+        {Array.from({ length: isSplit ? 2 : 4 }, (_, at) => (
+          <div class="skeleton skeleton-card" key={at} />
+        ))}
       </div>
-      <div class="skeleton skeleton-table" />
       <p class="skeleton-text" role="status">
         {text}
       </p>
+      <div class="skeleton skeleton-table" />
     </div>
   );
 }

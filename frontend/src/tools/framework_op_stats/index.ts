@@ -1,4 +1,4 @@
-import { defineTool } from "../tool";
+import { defineTool, showOnly } from "../tool";
 import { type OpStats, parseOpStats } from "./payload";
 import { OpStatsPage } from "./view";
 
@@ -8,11 +8,11 @@ export default defineTool<OpStats>({
     withIdle.warnings.length > 0 ? withIdle.warnings : withoutIdle.warnings,
   emptiness: ({ withIdle }) =>
     withIdle.length > 0 ? null : "The trace holds no ops, neither of the host nor of a device.",
-  finds: ({ operations }, select) => [
+  finds: ({ operations, withIdle }, select) => [
     {
       kind: "Op",
       names: operations,
-      choose: (name) => select({ "f.operation": `=${name}`, group: null, filters: "1" }),
+      choose: (name) => showOnly(withIdle, "operation", name, select),
     },
   ],
   Page: OpStatsPage,

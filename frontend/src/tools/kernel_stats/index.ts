@@ -1,4 +1,4 @@
-import { defineTool } from "../tool";
+import { defineTool, showOnly } from "../tool";
 import { type KernelStats, parseKernelStats } from "./payload";
 import { KernelStatsPage } from "./view";
 
@@ -9,11 +9,11 @@ export default defineTool<KernelStats>({
     table.length > 0
       ? null
       : "The trace holds no GPU kernels: nothing ran on a GPU while it was recorded, or the recorder had no access to it.",
-  finds: ({ kernels }, select) => [
+  finds: ({ kernels, table }, select) => [
     {
       kind: "Kernel",
       names: kernels,
-      choose: (name) => select({ "f.kernel_name": `=${name}`, group: null, filters: "1" }),
+      choose: (name) => showOnly(table, "kernel_name", name, select),
     },
   ],
   Page: KernelStatsPage,

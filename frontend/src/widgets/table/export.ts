@@ -43,7 +43,8 @@ function baseCell({ data, quantity }: TableColumn, row: number): Cell {
     case "number": {
       const value = data.values[row];
       if (Number.isNaN(value)) return null;
-      return quantity === "ratio" ? Number((value * 100).toPrecision(12)) : value;
+      // Twelve digits are more than was measured, and hide what binary fractions add.
+      return Number((quantity === "ratio" ? value * 100 : value).toPrecision(12));
     }
     case "flag":
       return data.values[row] < 0 ? null : data.values[row] === 1;

@@ -25,7 +25,7 @@ export interface GridProps {
 }
 
 const OVERSCAN = 6;
-const DETAIL_HEIGHT = 208;
+const DETAIL_HEIGHT = 232;
 
 export function Grid({ model, label, highlight, detail }: GridProps) {
   const { order, groups, visible, isDense } = model;
@@ -53,6 +53,10 @@ export function Grid({ model, label, highlight, detail }: GridProps) {
   // What was open belongs to other rows now.
   // The rows are what changed.
   useEffect(() => setExpanded(new Set()), [model.table, model.grouping]);
+  // Groups are numbered by rank, which filters change; the rows of the payload keep their number.
+  useEffect(() => {
+    if (groups) setExpanded((before) => new Set([...before].filter((item) => item < 0)));
+  }, [groups]);
   // A new order is read from its top.
   useEffect(() => {
     setActive(0);

@@ -1,8 +1,9 @@
 /** Everything about one row: its full name, and every column with its unit. */
 import type { ComponentChildren } from "preact";
+import { NOT_MEASURED } from "../../base/format";
 import { cut } from "../../base/names";
 import { CopyButton } from "../copy_button";
-import { cellText } from "./columns";
+import { cellText, type TableColumn } from "./columns";
 import type { TableModel } from "./model";
 
 interface RowDetailProps {
@@ -37,13 +38,16 @@ export function RowDetail({ model, row, nameId, children }: RowDetailProps) {
         {others.map((other) => (
           <div key={other.id}>
             <dt>{other.title}</dt>
-            <dd>
-              {cellText(other, row)}
-              {other.scale?.unit ? ` ${other.scale.unit}` : ""}
-            </dd>
+            <dd>{valueText(other, row)}</dd>
           </div>
         ))}
       </dl>
     </div>
   );
+}
+
+function valueText(column: TableColumn, row: number): string {
+  const text = cellText(column, row);
+  if (text === NOT_MEASURED) return "not measured";
+  return column.scale?.unit ? `${text} ${column.scale.unit}` : text;
 }
