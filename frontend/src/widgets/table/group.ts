@@ -34,7 +34,8 @@ export function groupRows(
   const groups = [...byCode].map(([code, members]) => ({
     label: code < 0 || keys.strings[code] === "" ? "(none)" : keys.strings[code],
     members: Uint32Array.from(members),
-    size: ranked ? sum(ranked.data, members) : members.length,
+    // Groups in which nothing was measured come last.
+    size: ranked ? sum(ranked.data, members) || 0 : members.length,
   }));
   groups.sort((a, b) => b.size - a.size || (a.label < b.label ? -1 : 1));
   const members = groups.map((group) => group.members);

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { resolveColumns } from "../../widgets/table/columns";
+import { opColumns } from "./columns";
+import { OP_GROUPINGS } from "./groupings";
+import { parseOpStats, sideRows } from "./payload";
+
+const OLD = "Host_cumulative_total_self_time_percent";
+const table = (ids: readonly string[]) => ({
+  cols: [
+    { id: "host_or_device", label: "Host/device", type: "string" },
+    { id: "operation", label: "Operation Name", type: "string" },
+    ...ids.map((id) => ({ id, label: id, type: "number", pattern: "0.0%" })),
+  ],
+  columns: [["Host", "Device"], ["a/b/MatMul", "Cast"], ...ids.map(() => [0.5, 0])],
+});
+
+test("the cumulative share of the host is there once", () => {
+  const both = parseOpStats([table([OLD, OLD.toLowerCase()]), table([OLD])]);
+  expect(both.withIdle.columns.map(({ id }) => id)).toEqual([
+    "host_or_device",
+    "operation",
+    OLD.toLowerCase(),
+  ]);
+  expect(both.withoutIdle.columns.at(-1)?.id).toBe(OLD.toLowerCase());
+});
+
+test("a table alone is not the payload", () => {
+  expect(() => parseOpStats(table([]))).toThrow(/two tables/);
+});
+
+test("rows belong to one side", () => {
+  const { withIdle } = parseOpStats([table([]), table([])]);
+  expect([0, 1].map(sideRows(withIdle, "Host")!)).toEqual([true, false]);
+  expect(sideRows({ ...withIdle, columns: [] }, "Host")).toBeNull();
+});
+
+test("scopes group by their first parts", () => {
+  const { withIdle } = parseOpStats([table([]), table([])]);
+  const columns = resolveColumns(withIdle, opColumns(withIdle));
+  const keys = OP_GROUPINGS.find(({ id }) => id === "scope1")!.keys(columns)!;
+  expect([...keys.codes].map((code) => keys.strings[code])).toEqual(["a", ""]);
+});
