@@ -88,7 +88,7 @@ class BadTrace(TbprofError):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A warning that travels with a result: what was lost or is uncertain, where, and what to do."""
+    """A warning that travels with a result: what was lost or is uncertain, where, what to do."""
 
     code: str
     message: str

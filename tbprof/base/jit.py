@@ -7,23 +7,29 @@ import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tbprof.base.places import cache_directory
 
 _log = logging.getLogger(__name__)
 _F = TypeVar("_F", bound=Callable[..., object])
 
-try:
-    import numba
-except ImportError as error:  # a Python that Numba does not support yet
-    numba = None
-    _log.warning(
-        "Numba cannot be imported (%s): traces are decoded by plain Python, about 100 times slower",
-        error,
-    )
 
-COMPILED = numba is not None
+def _import_numba() -> Any:
+    try:
+        import numba
+    except ImportError as error:  # a Python that Numba does not support yet
+        _log.warning(
+            "Numba cannot be imported (%s): traces are decoded by plain Python, about 100 times "
+            "slower",
+            error,
+        )
+        return None
+    return numba
+
+
+_numba = _import_numba()
+COMPILED = _numba is not None
 
 _PACKAGE = Path(__file__).parents[1]
 _KEPT_SECONDS = 30 * 24 * 3600
@@ -50,17 +56,19 @@ def kernel(function: _F) -> _F:
     read-only. Without Numba the function is returned as it is: every kernel is written so that it
     computes the same as plain Python, only slowly.
     """
-    if numba is None:
+    if _numba is None:
         return function
-    previous = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(kernel_cache())
+    previous = _numba.config.CACHE_DIR
+    _numba.config.CACHE_DIR = str(kernel_cache())
+    compiled: _F
     try:
-        return numba.njit(cache=True, nogil=True)(function)  # type: ignore[no-any-return]
+        compiled = _numba.njit(cache=True, nogil=True)(function)
     except RuntimeError as error:  # no writable place for the cache
         _log.warning("compiled kernels cannot be cached (%s): each start compiles them anew", error)
-        return numba.njit(nogil=True)(function)  # type: ignore[no-any-return]
+        compiled = _numba.njit(nogil=True)(function)
     finally:
-        numba.config.CACHE_DIR = previous
+        _numba.config.CACHE_DIR = previous
+    return compiled
 
 
 def is_prepared() -> bool:

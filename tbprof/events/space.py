@@ -177,9 +177,7 @@ class Events:
         return {name: _with_defaults(own[name], shared[name], kind_of) for name in names}
 
 
-def _with_defaults(
-    own: StatColumn, shared: StatColumn, kind_of: NDArray[np.int32]
-) -> StatColumn:
+def _with_defaults(own: StatColumn, shared: StatColumn, kind_of: NDArray[np.int32]) -> StatColumn:
     if not shared.is_present.any():
         return own
     fills = (own.kind == ABSENT) & (kind_of >= 0)

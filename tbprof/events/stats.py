@@ -19,9 +19,7 @@ REFERENCE = 7
 class TextSource(Protocol):
     """Turns the raw values of text-like stats into ids of texts, and reads bytes values."""
 
-    def text_ids(
-        self, kind: NDArray[np.uint8], bits: NDArray[np.int64]
-    ) -> NDArray[np.int32]:
+    def text_ids(self, kind: NDArray[np.uint8], bits: NDArray[np.int64]) -> NDArray[np.int32]:
         """Ids [n] into the space's strings, -1 where the value is no text."""
         ...
 
@@ -41,12 +39,12 @@ class StatColumn:
     @property
     def is_present(self) -> NDArray[np.bool_]:
         """[n] whether the key has a value, which may be 0."""
-        return self.kind != ABSENT
+        return np.not_equal(self.kind, ABSENT)
 
     @property
     def is_integer(self) -> NDArray[np.bool_]:
         """[n] whether the value is a signed or unsigned integer."""
-        return (self.kind == INT64) | (self.kind == UINT64)
+        return np.isin(self.kind, (INT64, UINT64))
 
     def integers(self, default: int = 0) -> NDArray[np.int64]:
         """[n] the integers; the low 64 bits, so that int64 and uint64 spellings of an id agree."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.errors import BadTrace, Unreachable
+from tbprof.xplane.wire import read_length
 
 # Pages are brought in and let go by pieces of this size, so that resident memory stays small
 # however large the file is. Smaller files are read as they are: quicker than faults of pages, and
@@ -70,6 +71,19 @@ class Buffer:
     def text(self, begin: int, end: int) -> str:
         """The text in [begin, end), U+FFFD for invalid UTF-8."""
         return self.bytes[begin:end].tobytes().decode("utf-8", "replace")
+
+    def texts(self, ranges: NDArray[np.int64]) -> list[str]:
+        """The texts [n] in byte ranges [n, 2]; "" for absent ones, which begin at -1."""
+        raw = self.bytes
+        return [
+            raw[begin:end].tobytes().decode("utf-8", "replace") if begin >= 0 else ""
+            for begin, end in ranges.tolist()
+        ]
+
+    def body(self, at: int) -> tuple[int, int]:
+        """The range that the length varint at offset `at` announces; empty where it is damaged."""
+        begin, end = read_length(self.bytes, at, len(self)) if at >= 0 else (-1, -1)
+        return (int(begin), int(end)) if begin >= 0 else (0, 0)
 
     def bring(self, begin: int, end: int) -> None:
         """Maps the pages of a range ahead of a pass over it."""

@@ -1,15 +1,19 @@
 """Equal texts among byte ranges, grouped without making a Python string per event."""
 
+import secrets
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.jit import kernel
 from tbprof.xplane.wire import read_length
 
+_PRIME = 2**31 - 1
+
 
 @kernel
-def _group(buf, at, ranges, code, slots):  # type: ignore[no-untyped-def]
-    """Fills `code` [n] and the first rows of `ranges`; returns how many distinct texts there are."""
+def _group(buf, at, multiplier, ranges, code, slots):  # type: ignore[no-untyped-def]
+    """Fills `code` [n] and the first rows of `ranges`; returns how many texts are distinct."""
     groups = 0
     mask = slots.size - 1
     for row in range(at.size):
@@ -17,10 +21,12 @@ def _group(buf, at, ranges, code, slots):  # type: ignore[no-untyped-def]
         if begin < 0:
             begin = np.int64(0)
             end = np.int64(0)
-        mixed = np.int64(end - begin)
+        # A polynomial of the bytes modulo a Mersenne prime.
+        mixed = np.int64((end - begin) & _PRIME)
         for pos in range(begin, end):
-            mixed = ((mixed * 31) + np.int64(buf[pos])) & 0xFFFFFFFFFF
-        slot = (mixed ^ (mixed >> 20)) & mask
+            mixed = mixed * multiplier + np.int64(buf[pos])
+            mixed = (mixed & _PRIME) + (mixed >> 31)
+        slot = (mixed ^ (mixed >> 16)) & mask
         while True:
             group = slots[slot]
             if group < 0:
@@ -49,12 +55,14 @@ def group_texts(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(ranges [groups, 2], code [n]): the distinct texts and the group of each of n texts.
 
-    `at` [n] are the offsets of the texts' length varints.
+    `at` [n] are the offsets of the texts' length varints. The hash is drawn anew for each call, so
+    that no file can be made of texts that collide.
     """
     size = 8
     while size < 2 * at.size + 2:
         size *= 2
     ranges = np.empty((at.size, 2), np.int64)
     code = np.empty(at.size, np.int64)
-    groups = _group(buf, at, ranges, code, np.full(size, -1, np.int64))
+    multiplier = 2**29 | secrets.randbits(29)
+    groups = _group(buf, at, multiplier, ranges, code, np.full(size, -1, np.int64))
     return ranges[:groups], code

@@ -1,5 +1,7 @@
 """Metadata ids to table rows: an open-addressing hash table that kernels probe per event."""
 
+import secrets
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,15 +9,17 @@ from tbprof.base.jit import kernel
 
 
 @kernel
-def _slot(key, mask):  # type: ignore[no-untyped-def]
-    return ((key ^ (key >> 32)) * 40503 + (key >> 16)) & mask
+def _slot(keys, mask, key):  # type: ignore[no-untyped-def]
+    low = (key & 0xFFFFFFFF) * keys[mask + 1]
+    high = ((key >> 32) & 0xFFFFFFFF) * keys[mask + 2]
+    return ((low >> 30) ^ (high >> 30)) & mask
 
 
 @kernel
 def find_row(keys, rows, key):  # type: ignore[no-untyped-def]
     """The row of `key`, or -1. `keys` and `rows` come from `build_lookup`."""
-    mask = keys.size - 1
-    slot = _slot(key & 0xFFFFFFFFFFF, mask)
+    mask = rows.size - 1
+    slot = _slot(keys, mask, key)
     while rows[slot] >= 0:
         if keys[slot] == key:
             return rows[slot]
@@ -32,10 +36,10 @@ def find_rows(keys, rows, ids, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def _fill(keys, rows, ids):  # type: ignore[no-untyped-def]
-    mask = keys.size - 1
+    mask = rows.size - 1
     for row in range(ids.size):
         key = np.int64(ids[row])
-        slot = _slot(key & 0xFFFFFFFFFFF, mask)
+        slot = _slot(keys, mask, key)
         while rows[slot] >= 0 and keys[slot] != key:
             slot = (slot + 1) & mask
         keys[slot] = key
@@ -45,12 +49,16 @@ def _fill(keys, rows, ids):  # type: ignore[no-untyped-def]
 def build_lookup(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """(keys, rows) of a hash table from each id to its row, the last one where an id repeats.
 
-    Half full at most, so that a probe for an unknown id ends.
+    Half full at most, so that a probe for an unknown id ends. The multipliers behind the keys are
+    drawn anew for each table: a file whose ids are made to collide would else take hours. They
+    are over 2^30, so that successive ids lie in slots of their own, and below 2^31, so that no
+    product overflows.
     """
     size = 8
     while size < 2 * ids.size + 2:
         size *= 2
-    keys = np.zeros(size, np.int64)
+    keys = np.zeros(size + 2, np.int64)
     rows = np.full(size, -1, np.int32)
+    keys[size:] = [2**30 | secrets.randbits(30) | 1 for _ in range(2)]
     _fill(keys, rows, ids)
     return keys, rows

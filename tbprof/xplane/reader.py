@@ -3,12 +3,13 @@
 import os
 from functools import cached_property
 
-from tbprof.base.errors import BadTrace, Notice
+from tbprof.base.errors import BadTrace
 from tbprof.events.space import Space
 from tbprof.events.strings import Strings
 from tbprof.xplane.buffer import Buffer
-from tbprof.xplane.plane import FilePlane
-from tbprof.xplane.scan import field_columns
+from tbprof.xplane.damage import Damage
+from tbprof.xplane.plane import EPOCH_NS, FilePlane
+from tbprof.xplane.scan import Field, field_columns
 
 # Fields of XSpace. Source: xplane.proto.
 _PLANES = 1
@@ -16,21 +17,27 @@ _ERRORS = 2
 _WARNINGS = 3
 _HOSTNAMES = 4
 
+# No recorder writes as many: 2 bytes each in a hostile file would fill the memory.
+MOST_PLANES = 4096
+MOST_LINES = 1 << 17
+MOST_TEXTS = 1000
+
 # What a binary file looks like after a program has read it as UTF-8 text and written it again.
 _REPLACEMENT = b"\xef\xbf\xbd"
-_EPOCH_NS = 10**17
+_LOOKED_AT = 4096
 
 
 class _Epoch:
     """The smallest epoch time stamp of the planes' lines, 0 where times count from the start."""
 
     def __init__(self) -> None:
-        self.planes: tuple[FilePlane, ...] = ()
+        self.planes: list[FilePlane] = []
 
     @cached_property
     def start_ns(self) -> int:
-        stamps = [header.timestamp_ns for plane in self.planes for header in plane.headers]
-        return min((stamp for stamp in stamps if stamp > _EPOCH_NS), default=0)
+        spans = (span for plane in self.planes for line in plane.timelines for span in line.spans)
+        stamps = (span.timestamp_ns for span in spans)
+        return min((stamp for stamp in stamps if stamp > EPOCH_NS), default=0)
 
 
 def read_space(path: str | os.PathLike[str]) -> Space:
@@ -46,73 +53,99 @@ def space_in(buffer: Buffer) -> Space:
     """
     fields, damaged_at, cut = field_columns(buffer, 0, len(buffer))
     strings = Strings()
+    damage = Damage(buffer.path)
     epoch = _Epoch()
-
-    def plane(begin: int, end: int, *, is_cut: bool) -> FilePlane:
-        return FilePlane(buffer, begin, end, strings, lambda: epoch.start_ns, is_cut=is_cut)
-
-    begins, ends = fields.bodies(_PLANES)
-    spans = zip(begins.tolist(), ends.tolist(), strict=True)
-    planes = [plane(begin, end, is_cut=False) for begin, end in spans]
+    bodies = [(begin, end, False) for begin, end in _spans(fields, _PLANES)]
     if cut is not None and cut[0] == _PLANES:
-        planes.append(plane(cut[1], cut[2], is_cut=True))
-    planes = [one for one in planes if one.name or one.headers]
-    if not planes:
-        _refuse(buffer, damaged_at)
-    epoch.planes = tuple(planes)
-    notices = []
-    if damaged_at >= 0 and (cut is None or cut[0] != _PLANES):
-        notices.append(_damage(buffer, damaged_at))
+        bodies.append((cut[1], cut[2], True))
+    elif damaged_at >= 0:
+        damage.note(
+            "file_damaged",
+            f"damaged at byte {damaged_at}; the {len(buffer) - damaged_at} bytes from there on "
+            "are lost",
+            "record again; the page shows what could be read",
+        )
+    if len(bodies) > MOST_PLANES:
+        damage.note(
+            "planes_left_out",
+            f"{len(bodies) - MOST_PLANES} of {len(bodies)} planes left out: no trace has so many",
+        )
+    most_lines = MOST_LINES
+    for begin, end, is_cut in bodies[:MOST_PLANES]:
+        plane = FilePlane(
+            buffer,
+            begin,
+            end,
+            strings,
+            damage,
+            lambda: epoch.start_ns,
+            is_cut=is_cut,
+            most_lines=most_lines,
+        )
+        if plane.name or plane.line_messages:
+            epoch.planes.append(plane)
+        most_lines -= min(plane.line_messages, most_lines)
+    is_damaged = damaged_at >= 0 or any(plane.is_damaged for plane in epoch.planes)
+    _refuse_useless(buffer, damaged_at, is_damaged=is_damaged, has_planes=bool(epoch.planes))
 
     def texts(field: int) -> tuple[str, ...]:
-        raw = buffer.bytes
-        return tuple(
-            raw[begin:end].tobytes().decode("utf-8", "replace")
-            for begin, end in zip(
-                *(column.tolist() for column in fields.bodies(field)), strict=True
+        spans = _spans(fields, field)
+        if len(spans) > MOST_TEXTS:
+            damage.note(
+                "texts_left_out",
+                f"{len(spans) - MOST_TEXTS} of {len(spans)} messages of the recorder left out",
             )
-        )
+        return tuple(buffer.text(begin, end) for begin, end in spans[:MOST_TEXTS])
 
+    hostnames, errors, warnings = texts(_HOSTNAMES), texts(_ERRORS), texts(_WARNINGS)
     return Space(
         epoch.start_ns,
-        texts(_HOSTNAMES),
+        hostnames,
         strings,
-        tuple(planes),
-        texts(_ERRORS),
-        texts(_WARNINGS),
-        tuple(notices),
+        tuple(epoch.planes),
+        errors,
+        warnings,
+        damage.notices,
     )
 
 
-def _damage(buffer: Buffer, offset: int) -> Notice:
-    lost = len(buffer) - offset
-    return Notice(
-        "file_damaged",
-        f"{buffer.path}: damaged at byte {offset}; the {lost} bytes from there on are lost",
-        hint=_mangling_hint(buffer) or "record again; the page shows what could be read",
-    )
+def _spans(fields: Field, number: int) -> list[tuple[int, int]]:
+    return list(zip(*(column.tolist() for column in fields.bodies(number)), strict=True))
 
 
-def _mangling_hint(buffer: Buffer) -> str:
-    if _REPLACEMENT not in buffer.bytes[:4096].tobytes():
-        return ""
-    return (
-        "the file was copied as text, which replaced its binary bytes by EF BF BD: "
-        "copy it again in binary mode"
-    )
-
-
-def _refuse(buffer: Buffer, damaged_at: int) -> None:
-    if damaged_at >= 0:
+def _refuse_useless(buffer: Buffer, damaged_at: int, *, is_damaged: bool, has_planes: bool) -> None:
+    """Raises BadTrace where no plane was found, or what was found comes from a mangled file."""
+    if is_damaged and _is_mangled(buffer):
+        raise BadTrace(
+            buffer.path,
+            buffer.bytes[:_LOOKED_AT].tobytes().index(_REPLACEMENT),
+            "the file was copied as text, which replaced its binary bytes by EF BF BD",
+            "copy it again in binary mode",
+        )
+    if not has_planes and damaged_at >= 0:
         raise BadTrace(
             buffer.path,
             damaged_at,
             "not an XPlane trace: no plane could be read",
-            _mangling_hint(buffer) or "it may be another kind of file, or still being written",
+            "it may be another kind of file, or still being written",
         )
-    raise BadTrace(
-        buffer.path,
-        0,
-        "the trace holds no planes",
-        "the recorder wrote nothing: check that profiling was on while the program ran",
-    )
+    if not has_planes:
+        raise BadTrace(
+            buffer.path,
+            0,
+            "the trace holds no planes",
+            "the recorder wrote nothing: check that profiling was on while the program ran",
+        )
+
+
+def _is_mangled(buffer: Buffer) -> bool:
+    """Whether a text decoder went over the file: nothing but UTF-8, with replacements in it."""
+    start = buffer.bytes[:_LOOKED_AT].tobytes()
+    if _REPLACEMENT not in start:
+        return False
+    try:
+        start[:-4].decode()
+    except UnicodeDecodeError as error:
+        # The cut may fall inside a character.
+        return error.end >= len(start) - 4
+    return True

@@ -12,6 +12,8 @@ from tbprof.base.jit import kernel
 VARINT = 0
 FIXED64 = 1
 LENGTH = 2
+GROUP = 3
+END_GROUP = 4
 FIXED32 = 5
 
 _SIGN = -(2**63)
@@ -19,7 +21,7 @@ _SIGN = -(2**63)
 
 @kernel
 def read_varint(buf, pos, end):  # type: ignore[no-untyped-def]
-    """(value, next position) of the varint at `pos`; next is -1 where it is cut or over 10 bytes."""
+    """(value, next position) of the varint at `pos`; next is -1 where cut or over 10 bytes."""
     if pos < end:
         first = np.int64(buf[pos])
         if first < 0x80:
@@ -49,8 +51,7 @@ def read_length(buf, pos, end):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def skip_value(buf, pos, end, wire_type):  # type: ignore[no-untyped-def]
-    """The position after a value of `wire_type` at `pos`; -1 where damaged or of no known type."""
+def _skip_single(buf, pos, end, wire_type):  # type: ignore[no-untyped-def]
     if wire_type == VARINT:
         _, after = read_varint(buf, pos, end)
         return after
@@ -62,6 +63,30 @@ def skip_value(buf, pos, end, wire_type):  # type: ignore[no-untyped-def]
     if wire_type == FIXED32:
         return pos + 4 if pos + 4 <= end else np.int64(-1)
     return np.int64(-1)
+
+
+@kernel
+def skip_value(buf, pos, end, wire_type):  # type: ignore[no-untyped-def]
+    """The position after a value of `wire_type` at `pos`; -1 where damaged or of no known type.
+
+    Groups, which nothing writes any more, are passed over with all that they hold.
+    """
+    if wire_type != GROUP:
+        return _skip_single(buf, pos, end, wire_type)
+    depth = 1
+    while depth > 0:
+        tag, pos = read_varint(buf, pos, end)
+        if pos < 0 or tag >> 3 <= 0:
+            return np.int64(-1)
+        if tag & 7 == GROUP:
+            depth += 1
+        elif tag & 7 == END_GROUP:
+            depth -= 1
+        else:
+            pos = _skip_single(buf, pos, end, tag & 7)
+            if pos < 0:
+                return np.int64(-1)
+    return pos
 
 
 @kernel
@@ -84,9 +109,9 @@ def index_fields(buf, state, end, stop_field, fields, begins, ends, values):  # 
     `state[0]` is the position, moved on so that the walk can go on with emptied rows; `state[1]`
     becomes 1 at the end, 2 at damage (the position stays on the damaged field), 3 where a field
     numbered `stop_field` begins (left unread), and stays 0 when the rows are full. A
-    length-delimited row has its body in `begins` and `ends`; a scalar one its value in `values`
-    and `begins` = -1. Where a body's length runs past `end`, `state[2]` is its field and `state[3]`
-    its first byte, so that the part that is there can be read.
+    length-delimited row has its body in `begins` and `ends`; a varint its value in `values` and
+    `begins` = -1; other fields have no row. Where a body's length runs past `end`, `state[2]` is
+    its field and `state[3]` its first byte, so that the part that is there can be read.
     """
     pos = state[0]
     row = 0
@@ -110,17 +135,15 @@ def index_fields(buf, state, end, stop_field, fields, begins, ends, values):  # 
         begins[row] = -1
         ends[row] = -1
         values[row] = 0
-        after = np.int64(-1)
         if wire_type == VARINT:
             values[row], after = read_varint(buf, value_at, end)
+            row += 1
         elif wire_type == LENGTH:
             begins[row], after = read_length(buf, value_at, end)
             ends[row] = after
-        elif wire_type == FIXED64 and value_at + 8 <= end:
-            values[row] = read_fixed64(buf, value_at)
-            after = value_at + 8
-        elif wire_type == FIXED32 and value_at + 4 <= end:
-            after = value_at + 4
+            row += 1
+        else:
+            after = skip_value(buf, value_at, end, wire_type)
         if after < 0:
             state[0] = pos
             state[1] = 2
@@ -129,8 +152,7 @@ def index_fields(buf, state, end, stop_field, fields, begins, ends, values):  # 
                 if body >= 0 and length > 0:
                     state[2] = field
                     state[3] = body
-            return row
+            return row - 1 if wire_type in (VARINT, LENGTH) else row
         pos = after
-        row += 1
     state[0] = pos
     return row

@@ -1,0 +1,42 @@
+"""What a file has lost, as notices: each once, and not thousands of one kind."""
+
+import threading
+
+from tbprof.base.errors import Notice
+
+# Listed per kind of damage and file; more tell the reader nothing new.
+MOST_PER_KIND = 10
+
+
+class Damage:
+    """Collects notices on one part of a file; the parts share the count of what is listed."""
+
+    def __init__(self, where: str, counts: dict[str, int] | None = None) -> None:
+        self.where = where
+        self._counts: dict[str, int] = {} if counts is None else counts
+        self._notices: dict[Notice, None] = {}
+        self._lock = threading.Lock()
+
+    def within(self, part: str) -> "Damage":
+        """The damage of a part, whose notices are its own."""
+        return Damage(f"{self.where}: {part}", self._counts)
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """In the order in which they were found."""
+        with self._lock:
+            return tuple(self._notices)
+
+    def note(self, code: str, message: str, hint: str = "") -> None:
+        """Lists what was lost, where it is new."""
+        notice = Notice(code, f"{self.where}: {message}", hint=hint)
+        with self._lock:
+            if notice in self._notices:
+                return
+            listed = self._counts.get(code, 0)
+            self._counts[code] = listed + 1
+            if listed < MOST_PER_KIND:
+                self._notices[notice] = None
+            elif listed == MOST_PER_KIND:
+                more = Notice(code, f"{self.where}: more of this kind follows, not listed")
+                self._notices[more] = None

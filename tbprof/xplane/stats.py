@@ -1,0 +1,255 @@
+"""Typed key-value stats of events, types and planes: a few keys of many messages in one pass."""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.base.jit import kernel
+from tbprof.events.space import Value
+from tbprof.events.stats import ABSENT, BYTES, DOUBLE, REFERENCE, TEXT, UINT64, StatColumn
+from tbprof.events.strings import Strings
+from tbprof.xplane.buffer import CHUNK, Buffer
+from tbprof.xplane.damage import Damage
+from tbprof.xplane.interning import group_texts
+from tbprof.xplane.lookup import find_row, find_rows
+from tbprof.xplane.metadata import Dictionary
+from tbprof.xplane.parallel import in_parallel
+from tbprof.xplane.wire import (
+    FIXED64,
+    LENGTH,
+    VARINT,
+    read_fixed64,
+    read_length,
+    read_varint,
+    skip_value,
+)
+
+_PER_PASS = 1 << 16
+
+
+class StatReader:
+    """Reads the stats of one plane. Implements events.stats.TextSource."""
+
+    def __init__(
+        self, buffer: Buffer, strings: Strings, damage: Damage, dictionary: Callable[[], Dictionary]
+    ) -> None:
+        self._buffer = buffer
+        self._strings = strings
+        self._damage = damage
+        self._read_dictionary = dictionary
+
+    @cached_property
+    def _dictionary(self) -> Dictionary:
+        return self._read_dictionary()
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The name of each stat metadata row, which may be a text that stats refer to."""
+        return self._buffer.texts(self._dictionary.name)
+
+    @cached_property
+    def _name_ids(self) -> NDArray[np.int32]:
+        return self._strings.intern(self.names)
+
+    def columns(
+        self, source: NDArray[np.int64], names: Sequence[str], field: int
+    ) -> dict[str, StatColumn]:
+        """One column [n] per name, of the stats in field `field` of the messages at `source` [n].
+
+        `source` are offsets of the messages' length varints, -1 for none.
+        """
+        kinds = np.zeros((len(names), source.size), np.uint8)
+        bits = np.zeros((len(names), source.size), np.int64)
+        slots, used = self._slots(names)
+        if source.size and used.size:
+            # Columns that no stat can fill would keep the pass from ending events early.
+            dense = used.size < len(names)
+            some_kinds = np.zeros((used.size, source.size), np.uint8) if dense else kinds
+            some_bits = np.zeros((used.size, source.size), np.int64) if dense else bits
+            self._decode(source, field, slots, some_kinds, some_bits)
+            if dense:
+                kinds[used], bits[used] = some_kinds, some_bits
+        return {name: StatColumn(kinds[at], bits[at], self) for at, name in enumerate(names)}
+
+    def _slots(self, names: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """(slot of each stat metadata row, -1 for those not asked for; the name of each slot)."""
+        column_of = {name: column for column, name in enumerate(names)}
+        column = np.array([column_of.get(text, -1) for text in self.names], np.int64)
+        used = np.unique(column[column >= 0])
+        slots = np.where(column >= 0, np.searchsorted(used, column), -1)
+        return slots.astype(np.int32), used
+
+    def _decode(
+        self,
+        source: NDArray[np.int64],
+        field: int,
+        slots: NDArray[np.int32],
+        kinds: NDArray[np.uint8],
+        bits: NDArray[np.int64],
+    ) -> None:
+        dictionary = self._dictionary
+        source = np.ascontiguousarray(source)
+
+        def decode_part(begin: int) -> int:
+            part = np.array([begin, min(begin + _PER_PASS, source.size)])
+            low, high = int(source[begin : part[1]].min()), int(source[begin : part[1]].max())
+            if high - low < 4 * CHUNK:
+                self._buffer.bring(low, high + 512)
+            damaged = decode_stats(
+                self._buffer.bytes, source, part, field,
+                dictionary.keys, dictionary.rows, slots, kinds, bits,
+            )  # fmt: skip
+            self._buffer.release(low, high)
+            return int(damaged)
+
+        # A stat takes some 16 bytes.
+        damaged = sum(in_parallel(decode_part, range(0, source.size, _PER_PASS), 16 * source.size))
+        if damaged:
+            self._damage.note(
+                "stats_damaged",
+                f"{damaged} damaged stats left out (after byte {int(source.min())})",
+            )
+
+    def text_ids(self, kind: NDArray[np.uint8], bits: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Ids [n] into the space's strings of text values and references, -1 for other kinds."""
+        out = np.full(kind.size, -1, np.int32)
+        is_reference = kind == REFERENCE
+        if is_reference.any():
+            ids = bits[is_reference]
+            row = np.empty(ids.size, np.int32)
+            find_rows(self._dictionary.keys, self._dictionary.rows, ids, row)
+            # The last entry stands for references to nothing.
+            out[is_reference] = np.append(self._name_ids, np.int32(-1))[row]
+        is_text = kind == TEXT
+        if is_text.any():
+            ranges, code = group_texts(self._buffer.bytes, bits[is_text])
+            out[is_text] = self._strings.intern(self._buffer.texts(ranges))[code]
+        return out
+
+    def bytes_at(self, bits: int) -> bytes:
+        """The content of the text or bytes value whose length varint lies at offset `bits`."""
+        begin, end = self._buffer.body(bits)
+        return self._buffer.bytes[begin:end].tobytes()
+
+    def values(self, begins: NDArray[np.int64], ends: NDArray[np.int64]) -> list[tuple[str, Value]]:
+        """(name, value) of the XStat messages [begin, end) that hold a value, in file order."""
+        values: list[tuple[str, Value]] = []
+        stat = np.zeros(3, np.int64)
+        for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+            if not decode_stat(self._buffer.bytes, begin, end, stat):
+                self._damage.note("stats_damaged", f"the stat at byte {begin} is damaged")
+                continue
+            key, kind, bits = stat.tolist()
+            if kind != ABSENT:
+                values.append((self._name(key), self._value(kind, bits)))
+        return values
+
+    def _name(self, key: int) -> str:
+        row = int(find_row(self._dictionary.keys, self._dictionary.rows, key))
+        return self.names[row] if row >= 0 else ""
+
+    def _value(self, kind: int, bits: int) -> Value:
+        if kind == DOUBLE:
+            return float(np.int64(bits).view(np.float64))
+        if kind == UINT64:
+            return bits & (2**64 - 1)
+        if kind == BYTES:
+            return self.bytes_at(bits)
+        if kind == TEXT:
+            return self.bytes_at(bits).decode("utf-8", "replace")
+        if kind == REFERENCE:
+            return self._name(bits)
+        return bits
+
+
+@kernel
+def decode_stat(buf, pos, end, out):  # type: ignore[no-untyped-def]
+    """Reads one XStat in [pos, end) into out = [metadata id, kind, bits]; False where damaged.
+
+    `kind` is the number of the oneof's last member, 0 where none is set. `bits` are the value's 64
+    bits, or the offset of the length varint of a text or bytes value.
+    """
+    out[0] = 0
+    out[1] = 0
+    out[2] = 0
+    while pos < end:
+        tag, value_at = read_varint(buf, pos, end)
+        if value_at < 0 or tag >> 3 <= 0:
+            return False
+        field = tag >> 3
+        wire_type = tag & 7
+        if wire_type == VARINT:
+            value, pos = read_varint(buf, value_at, end)
+            if field == 1:
+                out[0] = value
+            elif field == 3 or field == 4 or field == 7:
+                out[1] = field
+                out[2] = value
+        elif wire_type == LENGTH:
+            _, pos = read_length(buf, value_at, end)
+            if field == 5 or field == 6:
+                out[1] = field
+                out[2] = value_at
+        elif wire_type == FIXED64 and value_at + 8 <= end:
+            pos = value_at + 8
+            if field == 2:
+                out[1] = field
+                out[2] = read_fixed64(buf, value_at)
+        else:
+            pos = skip_value(buf, value_at, end, wire_type)
+        if pos < 0:
+            return False
+    return True
+
+
+@kernel
+def decode_stats(buf, source, part, stat_field, keys, rows, slots, kinds, bits):  # type: ignore[no-untyped-def]
+    """Finds the stats of some keys in messages; returns how many were damaged.
+
+    `source` [n] are offsets of the messages' length varints (-1: none), of which `part` = [first,
+    last) are read; `stat_field` is the number of their field of stats. `keys`, `rows` look stat
+    metadata ids up; `slots[row]` is the output column of a stat, -1 for others. `kinds` and `bits`
+    are [k, n] and hold zeros. The first stat of a key counts, as in the field's usual getter.
+    """
+    columns = kinds.shape[0]
+    damaged = 0
+    stat = np.zeros(3, np.int64)
+    wanted = stat_field << 3 | LENGTH
+    for index in range(part[0], part[1]):
+        if source[index] < 0:
+            continue
+        at, after = read_length(buf, source[index], buf.size)
+        if at < 0:
+            damaged += 1
+            continue
+        found = 0
+        while at < after and found < columns:
+            tag, value_at = read_varint(buf, at, after)
+            if value_at < 0:
+                damaged += 1
+                break
+            if tag != wanted:
+                at = skip_value(buf, value_at, after, tag & 7)
+                if at < 0:
+                    damaged += 1
+                    break
+                continue
+            body, body_end = read_length(buf, value_at, after)
+            if body < 0:
+                damaged += 1
+                break
+            at = body_end
+            if not decode_stat(buf, body, body_end, stat):
+                damaged += 1
+                continue
+            row = find_row(keys, rows, stat[0])
+            if row < 0 or slots[row] < 0 or stat[1] == 0:
+                continue
+            column = slots[row]
+            if kinds[column, index] == 0:
+                kinds[column, index] = stat[1]
+                bits[column, index] = stat[2]
+                found += 1
+    return damaged
