@@ -23,6 +23,12 @@ _OP_STATS = (
     names.HLO_NAME,
     names.PROGRAM_ID,
 )
+# Stats that count only where a better one is missing.
+_FALLBACKS = (
+    (names.LEVEL_0, names.TF_OP),
+    (names.ANNOTATION, names.TF_OP),
+    (names.ANNOTATION, names.LEVEL_0),
+)
 # Annotations around whatever XLA launches: they name no op.
 _LAUNCHERS = ("XlaModule", "Thunk")
 _NO_OP = OpName(Category.UNKNOWN, "", "")
@@ -53,29 +59,28 @@ def group_gpu_events(
     known = plane.stat_names
     wanted = [name for name in (*_OP_STATS, *texts, *others) if name in known]
     stats = events.stats(list(dict.fromkeys(wanted)))
-    missing = np.full(len(events), -1, np.int64)
     keys: dict[str, NDArray[np.int64]] = {}
     for name in (*_OP_STATS, *texts):
-        if name not in stats:
-            keys[name] = missing
-        elif name == names.PROGRAM_ID:
-            keys[name] = stats[name].integers(-1)
-        else:
-            keys[name] = stats[name].texts().astype(np.int64)
-    # A file that has the op itself needs no fallback, whose stacks differ from launch to launch.
-    for name, better in ((names.LEVEL_0, names.TF_OP), (names.ANNOTATION, names.LEVEL_0)):
-        keys[name] = np.where((keys[better] >= 0) | (keys[names.TF_OP] >= 0), -1, keys[name])
+        if name in stats:
+            stat = stats[name]
+            is_number = name == names.PROGRAM_ID
+            keys[name] = stat.integers(-1) if is_number else stat.texts().astype(np.int64)
+    # An event that has the op itself needs no fallback, whose stacks differ from launch to launch.
+    for name, better in _FALLBACKS:
+        if name in keys and better in keys:
+            keys[name] = np.where(keys[better] >= 0, -1, keys[name])
     code, first = group_rows([events.type.astype(np.int64), *keys.values()])
     event_names = plane.strings.take(plane.types.name.tolist())
-    kinds = first.tolist()
-    text = {
-        name: plane.strings.take(keys[name][first].tolist())
-        for name in keys
-        if name != names.PROGRAM_ID
-    }
-    program = keys[names.PROGRAM_ID][first].tolist()
+    kinds = [""] * first.size
+    text = dict.fromkeys(_OP_STATS, kinds)
+    for name, column in keys.items():
+        if name != names.PROGRAM_ID:
+            text[name] = plane.strings.take(column[first].tolist())
+    program = (
+        keys[names.PROGRAM_ID][first].tolist() if names.PROGRAM_ID in keys else [-1] * len(kinds)
+    )
     ops = [
-        _op(programs, program[kind], {name: column[kind] for name, column in text.items()})
+        _op(programs, program[kind], {name: text[name][kind] for name in _OP_STATS})
         for kind in range(len(kinds))
     ]
     return GpuGroups(
