@@ -106,8 +106,8 @@ def serve(server: BaseWSGIServer, announce: Callable[[str], None]) -> None:
     """Answers requests until Ctrl-C; `announce` is given the address."""
     host, port = server.server_address[:2]
     name = str(host) if str(host) not in _WILDCARDS else socket.gethostname()
-    announce(f"http://{f'[{name}]' if ':' in name else name}:{port}/")
     try:
+        announce(f"http://{f'[{name}]' if ':' in name else name}:{port}/")
         server.serve_forever()  # ends by itself on KeyboardInterrupt
     finally:
         server.server_close()

@@ -7,6 +7,7 @@ import shutil
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -409,7 +410,8 @@ def test_installation_without_pages_says_so(tmp_path):
 
 def test_runs_are_listed_while_the_engine_is_loading(logdir, monkeypatch):
     may_end = threading.Event()
-    monkeypatch.setattr(service_module, "_make_engine", lambda _: may_end.wait(30) and None)
+    engine = SimpleNamespace(warm_up=lambda: None)
+    monkeypatch.setattr(service_module, "_make_engine", lambda _: may_end.wait(30) and engine)
     service = Service(str(logdir))
     client = Client(Application(service))
     loading = threading.Thread(target=service.engine)
