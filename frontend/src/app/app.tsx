@@ -27,7 +27,7 @@ export function App({ navigation }: { navigation: Navigation }) {
   const place = navigation.place.value;
   const [overlay, setOverlay] = useState<Overlay>(null);
   const [attempt, setAttempt] = useState(0);
-  const { logdir, runs, fresh, error: logdirError, refresh } = useLogdir();
+  const { logdir, runs, fresh, error: logdirError, markSeen, refresh } = useLogdir();
   const { session, error: sessionError } = useSession(place.run, attempt);
   const hasRuns = place.run !== "" || runs.length > 0 || logdir === null;
   const tabs = toolTabs(session, navigation, hasRuns);
@@ -54,11 +54,13 @@ export function App({ navigation }: { navigation: Navigation }) {
   }, [place.tool, place.run]);
   useEffect(() => bindKeys(shellKeys(setOverlay)), []);
 
+  useEffect(() => markSeen(place.run), [place.run, markSeen]);
+
   const retry = useCallback(() => {
     refresh();
     setAttempt((count) => count + 1);
   }, [refresh]);
-  const chooseRun = (run: string) => go({ run, hosts: null });
+  const chooseRun = (run: string) => go({ run });
   const warnings = useMemo(
     () =>
       pageWarnings(session, state.loaded ? state.loaded.tool.warnings(state.loaded.payload) : []),

@@ -12,6 +12,8 @@ export interface LogdirState {
   readonly fresh: ReadonlySet<string>;
   /** Why the last request failed, null where it did not. */
   readonly error: unknown;
+  /** The run is no longer new. */
+  readonly markSeen: (run: string) => void;
   readonly refresh: () => void;
 }
 
@@ -42,7 +44,7 @@ export function useLogdir(): LogdirState {
           const added = answer.runs.filter((run) => known.current && !known.current.has(run.name));
           setLogdir(answer);
           setRuns((before) => sameRuns(before, newestFirst(answer.runs)));
-          if (added.length > 0) setFresh(new Set(added.map((run) => run.name)));
+          setFresh((before) => sameNames(before, new Set(added.map((run) => run.name))));
           setError(null);
           if (answer.isScanning || answer.runs.length === 0) wait = WAITING_MS;
         }
@@ -59,7 +61,11 @@ export function useLogdir(): LogdirState {
     };
   }, [attempt]);
   const refresh = useCallback(() => setAttempt((count) => count + 1), []);
-  return { logdir, runs, fresh, error, refresh };
+  const markSeen = useCallback((run: string) => {
+    known.current?.add(run);
+    setFresh((before) => sameNames(before, new Set([...before].filter((name) => name !== run))));
+  }, []);
+  return { logdir, runs, fresh, error, markSeen, refresh };
 }
 
 /** Names that are time stamps order by their own time: copying a logdir changes the files'. */
@@ -85,4 +91,10 @@ function timeStamp(name: string): string {
 /** The same list where nothing changed, so that nothing is drawn again. */
 function sameRuns(before: readonly Run[], after: readonly Run[]): readonly Run[] {
   return JSON.stringify(before) === JSON.stringify(after) ? before : after;
+}
+
+function sameNames(before: ReadonlySet<string>, after: ReadonlySet<string>): ReadonlySet<string> {
+  return before.size === after.size && [...after].every((name) => before.has(name))
+    ? before
+    : after;
 }

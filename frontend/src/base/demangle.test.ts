@@ -24,6 +24,8 @@ const NAMES: readonly (readonly [mangled: string, readable: string])[] = [
   ["_ZplRK1AS1_", "operator+(A const&, A const&)"],
   ["_ZN1AcvbEv", "A::operator bool()"],
   ["_ZZ4mainENKUliE_clEi", "main::{lambda(int)#1}::operator()(int) const"],
+  ["_ZTIZ1fIiEvvEUlT_RKT0_E_", "typeinfo for f<int>()::{lambda(auto:1, auto:2 const&)#1}"],
+  ["_Z1fIJRA71_KcEEvDpOT_", "void f<char const (&)[71]>(char const (&)[71])"],
   ["_ZTV3Foo", "vtable for Foo"],
   ["_Z3foov.constprop.0", "foo() [clone .constprop.0]"],
   ["_Z4scanILb1ELj32EEvv", "void scan<true, 32u>()"],

@@ -5,12 +5,11 @@
  * null, and the raw name is shown. Input may be hostile, so length, depth, steps and output are
  * bounded.
  */
+
 import { BUILTINS, EXTENDED_BUILTINS, OPERATORS, STANDARD } from "./demangle_codes";
+import { Cursor, NotUnderstood } from "./demangle_cursor";
 
 const MAX_INPUT = 16_384;
-const MAX_OUTPUT = 65_536;
-const MAX_STEPS = 20_000;
-const MAX_DEPTH = 200;
 
 /** The readable name, or null where `mangled` is not a mangled name that is understood. */
 export function demangle(mangled: string): string | null {
@@ -27,8 +26,6 @@ export function demangle(mangled: string): string | null {
     throw error;
   }
 }
-
-class NotUnderstood extends Error {}
 
 /** What is written before and after a declared name: "void (*" and ")(int)". */
 interface Text {
@@ -50,29 +47,22 @@ interface Name {
 const plain = (left: string): Text => ({ left, right: "" });
 const whole = (text: Text): string => text.left + text.right;
 
-class Demangler {
-  private at = 0;
-  private steps = 0;
-  private depth = 0;
+class Demangler extends Cursor {
   private substitutions: Text[] = [];
   private templateArgs: readonly Text[] = [];
+  private isInLambda = false;
   private packIndex = -1;
   private packLength = -1;
 
-  constructor(private readonly input: string) {}
-
-  get isAtEnd(): boolean {
-    return this.at >= this.input.length;
-  }
-
-  encoding(): string {
+  /** `isLocal`: the scope of another name, which is written without its return type. */
+  encoding(isLocal = false): string {
     if (this.take("T")) return this.special();
     if (this.take("GV")) return `guard variable for ${this.name(true).text}`;
     const name = this.name(true);
     if (this.isAtEnd || this.peek() === "E") return name.text + name.suffix;
     const result = name.hasReturn ? this.type() : null;
     const call = `${name.text}(${this.parameters()})${name.suffix}`;
-    return this.bounded(result ? `${spaced(result.left)}${call}${result.right}` : call);
+    return this.bounded(result && !isLocal ? `${spaced(result.left)}${call}${result.right}` : call);
   }
 
   private special(): string {
@@ -153,7 +143,7 @@ class Demangler {
 
   private localName(): Name {
     const savedArgs = this.templateArgs;
-    const outer = this.encoding();
+    const outer = this.encoding(true);
     this.templateArgs = savedArgs;
     this.expect("E");
     if (this.take("s")) {
@@ -196,7 +186,10 @@ class Demangler {
       text = `~${component}`;
     } else if (this.take("Ut")) text = `{unnamed type#${this.ordinal()}}`;
     else if (this.take("Ul")) {
+      const isWithin = this.isInLambda;
+      this.isInLambda = true;
       const parameters = this.parameters();
+      this.isInLambda = isWithin;
       this.expect("E");
       text = `{lambda(${parameters})#${this.ordinal()}}`;
     } else text = this.operatorName();
@@ -370,6 +363,8 @@ class Demangler {
     this.expect("T");
     const at = this.peek() === "_" ? 0 : this.base36() + 1;
     this.expect("_");
+    // The parameters of a generic lambda have no arguments yet.
+    if (this.isInLambda) return plain(`auto:${at + 1}`);
     const argument = this.templateArgs[at];
     if (argument === undefined) throw new NotUnderstood();
     if (argument.pack === undefined) return argument;
@@ -483,62 +478,14 @@ class Demangler {
     this.expect("_");
     return digits === "" ? 1 : Number(digits) + 2;
   }
-
-  private digits(): string {
-    const start = this.at;
-    while (/[0-9]/.test(this.peek())) this.at++;
-    return this.input.slice(start, this.at);
-  }
-
-  private base36(): number {
-    const start = this.at;
-    while (/[0-9A-Z]/.test(this.peek())) this.at++;
-    return Number.parseInt(this.input.slice(start, this.at), 36);
-  }
-
-  private peek(ahead = 0): string {
-    return this.input.charAt(this.at + ahead);
-  }
-
-  private next(): string {
-    if (this.isAtEnd) throw new NotUnderstood();
-    return this.input[this.at++];
-  }
-
-  private take(text: string): boolean {
-    if (!this.input.startsWith(text, this.at)) return false;
-    this.at += text.length;
-    return true;
-  }
-
-  private expect(text: string): void {
-    if (!this.take(text)) throw new NotUnderstood();
-  }
-
-  private nested<T>(parse: () => T): T {
-    this.step();
-    if (++this.depth > MAX_DEPTH) throw new NotUnderstood();
-    const result = parse();
-    this.depth--;
-    return result;
-  }
-
-  private step(): void {
-    if (++this.steps > MAX_STEPS || this.isAtEnd) throw new NotUnderstood();
-  }
-
-  private bounded(text: string): string {
-    if (text.length > MAX_OUTPUT) throw new NotUnderstood();
-    return text;
-  }
 }
 
 function pointer(target: Text, mark: string, space = ""): Text {
   if (target.isWrapped) return { left: `${target.left}(${mark}`, right: `)${target.right}` };
   // A reference to a reference is one reference: & wins over &&.
-  const isReference = mark.startsWith("&") && target.left.endsWith("&") && target.right === "";
+  const isReference = mark.startsWith("&") && target.left.endsWith("&");
   if (isReference && (mark === "&&" || !target.left.endsWith("&&"))) return target;
-  if (isReference) return { left: target.left.slice(0, -1), right: "" };
+  if (isReference) return { left: target.left.slice(0, -1), right: target.right };
   return { left: target.left + space + mark, right: target.right };
 }
 

@@ -14,6 +14,12 @@ test("a place survives its text", () => {
   expect(parsePlace("#%E0%A4%A&run=%")).toMatchObject({ run: "%" });
 });
 
+test("what is too long for an address is left out", () => {
+  expect(formatPlace({ ...PLACE, view: { "f.name": "a".repeat(5000), idle: "1" } })).toMatch(
+    /idle=1$/,
+  );
+});
+
 test("views are patched, null removes", () => {
   expect(patchView({ a: "1", b: "2" }, { a: null, c: "3" })).toEqual({ b: "2", c: "3" });
 });

@@ -14,6 +14,7 @@ export type View = Readonly<Record<string, string>>;
 export const NOWHERE: Place = { run: "", tool: "", hosts: null, view: {} };
 
 const MAX_LENGTH = 32_768;
+const MAX_VALUE = 4096;
 
 export function parsePlace(hash: string): Place {
   const text = hash.replace(/^#/, "");
@@ -32,13 +33,18 @@ export function parsePlace(hash: string): Place {
   };
 }
 
-/** Canonical, so that equal places give equal text. */
+/**
+ * Canonical, so that equal places give equal text. A filter on a name that is longer than any
+ * address may be is left out.
+ */
 export function formatPlace(place: Place): string {
   const parameters = new URLSearchParams();
   if (place.run !== "") parameters.set("run", place.run);
   if (place.tool !== "") parameters.set("tool", place.tool);
   for (const host of place.hosts ?? []) parameters.append("host", host);
-  for (const name of Object.keys(place.view).sort()) parameters.set(name, place.view[name]);
+  for (const name of Object.keys(place.view).sort()) {
+    if (place.view[name].length <= MAX_VALUE) parameters.set(name, place.view[name]);
+  }
   return parameters.toString();
 }
 
