@@ -1,0 +1,67 @@
+"""What xprof shows for a trace: its tables as rows by column id."""
+
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tbprof._pb import message
+
+Row = dict[str, Any]
+
+_SCRIPT = """
+import json, sys
+from xprof.convert import raw_to_tool_data
+out, *paths = sys.argv[1:]
+answer = {}
+for tool in ("framework_op_stats", "kernel_stats"):
+    data, _ = raw_to_tool_data.xspace_to_tool_data(paths, tool, {})
+    answer[tool] = json.loads(data)
+json.dump(answer, open(out, "w"))
+"""
+
+
+def ask_xprof(python: str, folder: Path, traces: Mapping[str, bytes]) -> dict[str, Any]:
+    """The JSON of both tools for the hosts `traces`, copied to `folder`: xprof writes there."""
+    paths = []
+    for host, content in traces.items():
+        path = folder / f"{host}.xplane.pb"
+        path.write_bytes(content)
+        paths.append(str(path))
+    out = folder / "answer.json"
+    command = [python, "-c", _SCRIPT, str(out), *paths]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr[-2000:]
+    answer: dict[str, Any] = json.loads(out.read_text())
+    return answer
+
+
+def rows(table: Mapping[str, Any]) -> list[Row]:
+    """The rows of a DataTable by column id."""
+    ids = [column["id"] for column in table["cols"]]
+    cells = [[cell["v"] for cell in row["c"]] for row in table["rows"]]
+    return [dict(zip(ids, row, strict=True)) for row in cells]
+
+
+def by(rows_: Sequence[Row], *keys: str) -> dict[tuple[Any, ...], Row]:
+    """The rows by the values of some columns, which tell them apart."""
+    found = {tuple(row[key] for key in keys): row for row in rows_}
+    assert len(found) == len(rows_), f"{keys} do not tell the rows apart"
+    return found
+
+
+def renamed(content: bytes, stat: str, to: str, vendor: str) -> bytes:
+    """The trace with one stat renamed and its GPUs' vendor stated: what a newer recorder writes."""
+    space = message("tensorflow.profiler.XSpace").FromString(content)
+    for plane in space.planes:
+        if not plane.name.startswith("/device:GPU:"):
+            continue
+        for number, entry in list(plane.stat_metadata.items()):
+            if entry.name == stat:
+                plane.stat_metadata[number].name = to
+        number = max(plane.stat_metadata, default=0) + 1
+        plane.stat_metadata[number].id = number
+        plane.stat_metadata[number].name = "device_vendor"
+        plane.stats.add(metadata_id=number, str_value=vendor)
+    return bytes(space.SerializeToString())

@@ -1,0 +1,470 @@
+"""Cell by cell: both tools on recorded traces, ours against xprof's.
+
+Where the two agree they agree to 1 ns and nine digits. Where they do not, an entry below says
+where, what is right instead, and why; an entry that no longer differs fails.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from parity.oracle import Row, ask_xprof, by, renamed, rows
+
+from tbprof.base.errors import NoData
+from tbprof.engine.engine import DataRequest, Engine
+from tbprof.storage.logdir import Logdir
+
+pytestmark = [pytest.mark.parity, pytest.mark.slow]
+
+CASES = ("gpu", "gpu_tf_op", "gpu_two_hosts", "tpu", "tpu_two_hosts", "tensorflow_cpu", "jax_cpu")
+GPUS = ("gpu", "gpu_tf_op", "gpu_two_hosts")
+NEW_GPUS = ("gpu_tf_op", "gpu_two_hosts")
+TPUS = ("tpu", "tpu_two_hosts")
+WITH_IDLE, WITHOUT_IDLE = "with idle", "without idle"
+BOTH = (WITH_IDLE, WITHOUT_IDLE)
+CAP = 500
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Both tools' answers for one case."""
+
+    name: str
+    theirs: dict[str, Any]
+    ours: dict[str, Any]
+
+    def tables(self, which: str) -> tuple[list[Row], list[Row]]:
+        at = BOTH.index(which)
+        theirs = rows(self.theirs["framework_op_stats"][at])
+        return theirs, rows(self.ours["framework_op_stats"][at])
+
+
+@pytest.fixture(scope="session")
+def traces(
+    request: pytest.FixtureRequest, sample_logdir: Path
+) -> Callable[[str], dict[str, bytes]]:
+    def content(fixture: str) -> bytes:
+        return bytes(request.getfixturevalue(fixture).read_bytes())
+
+    def sample(run: str) -> bytes:
+        return (sample_logdir / "plugins" / "profile" / run / "host0.xplane.pb").read_bytes()
+
+    def made(case: str) -> dict[str, bytes]:
+        if case in NEW_GPUS:
+            new = renamed(content("gpu_trace"), "level 0", "tf_op", "Nvidia")
+            return {"h0": new, "h1": new} if case == "gpu_two_hosts" else {"h0": new}
+        if case == "tpu_two_hosts":
+            return {"h0": content("tpu_trace"), "h1": content("tpu_trace")}
+        if case.endswith("_cpu"):
+            return {"h0": sample(f"{case}_training")}
+        return {"h0": content(f"{case}_trace")}
+
+    return made
+
+
+_pairs: dict[str, Pair] = {}
+
+
+@pytest.fixture
+def pair(
+    case: str,
+    xprof_python: str,
+    traces: Callable[[str], dict[str, bytes]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Pair:
+    if case not in _pairs:
+        folder = tmp_path_factory.mktemp(case) / "run"
+        folder.mkdir()
+        theirs = ask_xprof(xprof_python, folder, traces(case))
+        engine = Engine(Logdir(str(folder)))
+        ours = {}
+        for tool in theirs:
+            try:
+                ours[tool] = json.loads(engine.data(DataRequest("run", tool)).content)
+            except NoData:
+                ours[tool] = None
+        _pairs[case] = Pair(case, theirs, ours)
+    return _pairs[case]
+
+
+# What differs in framework_op_stats.
+
+
+@dataclass(frozen=True)
+class Differs:
+    """Cells that differ: `holds` of (their row, our row) tells them, and what ours must be."""
+
+    cases: tuple[str, ...]
+    tables: tuple[str, ...]
+    columns: tuple[str, ...]
+    holds: Callable[[Row, Row], bool]
+    why: str
+
+
+def _is_idle(row: Row) -> bool:
+    return bool(row["type"] == "IDLE")
+
+
+def _close(a: float, b: float) -> bool:
+    return abs(a - b) <= 1e-9 * max(1.0, abs(a), abs(b))
+
+
+def _unmeasured(*columns: str) -> Callable[[Row, Row], bool]:
+    return lambda theirs, ours: all(theirs[name] == 0 and ours[name] is None for name in columns)
+
+
+def _share(side: str) -> Callable[[Row, Row], bool]:
+    def holds(theirs: Row, ours: Row) -> bool:
+        share = ours[f"{side}_total_self_time_percent"]
+        return _close(share * ours["_whole"], ours["total_self_time"]) and _close(
+            theirs["total_self_time"], ours["total_self_time"] if not _is_idle(ours) else theirs[
+                "total_self_time"]
+        )  # fmt: skip
+
+    return holds
+
+
+def _fewer_executions(theirs: Row, ours: Row) -> bool:
+    """MemoryAllocation events carry `tf_op` and count as executions in xprof."""
+    return (
+        ours["host_or_device"] == "Host"
+        and 0 < ours["occurrences"] < theirs["occurrences"]
+        and _close(ours["avg_time"] * ours["occurrences"], theirs["total_time"])
+        and _close(ours["avg_self_time"] * ours["occurrences"], theirs["total_self_time"])
+    )
+
+
+def _more_executions(theirs: Row, ours: Row) -> bool:
+    """An op that compiles to several instructions has the executions of all of them."""
+    return (
+        ours["host_or_device"] == "Device"
+        and ours["occurrences"] > theirs["occurrences"]
+        and _close(ours["avg_time"] * ours["occurrences"], theirs["total_time"])
+    )
+
+
+def _idle(side: str) -> Callable[[Row, Row], bool]:
+    return lambda theirs, ours: _is_idle(ours) and ours["host_or_device"] == side
+
+
+_RATES = ("measured_flop_rate", "model_flop_rate", "measured_memory_bw", "operational_intensity")
+_COUNTED = ("occurrences", "avg_time", "avg_self_time")
+_HOST_SHARES = ("host_total_self_time_percent", "Host_cumulative_total_self_time_percent")
+_DEVICE_SHARES = (
+    "device_total_self_time_percent",
+    "device_cumulative_total_self_time_percent",
+)
+HOSTS_WITH_OPS = (*GPUS, "tensorflow_cpu")
+
+DIFFERENCES = (
+    *(
+        Differs(cases, BOTH, (name,), _unmeasured(name), "not measured is null, not 0")
+        for name in _RATES
+        for cases in ((*GPUS, "tensorflow_cpu"),)
+    ),
+    *(
+        Differs(CASES, (WITH_IDLE,), (name,), _unmeasured(name), "idle never ran: no average")
+        for name in ("avg_time", "avg_self_time")
+    ),
+    *(
+        Differs((*TPUS, "jax_cpu"), (WITH_IDLE,), (name,), _unmeasured(name), "idle does no work")
+        for name in _RATES
+    ),
+    Differs(
+        ("gpu",),
+        (WITH_IDLE,),
+        ("gpu_tensorcore_utilization",),
+        _unmeasured("gpu_tensorcore_utilization"),
+        "idle has no utilization",
+    ),
+    Differs(
+        NEW_GPUS,
+        BOTH,
+        ("gpu_tensorcore_utilization",),
+        _unmeasured("gpu_tensorcore_utilization"),
+        "nor have copies, which launch no kernel",
+    ),
+    Differs(
+        (*GPUS, "tensorflow_cpu"),
+        BOTH,
+        _COUNTED,
+        _fewer_executions,
+        "allocating memory is no execution of the op",
+    ),
+    Differs(
+        TPUS,
+        BOTH,
+        _COUNTED,
+        _more_executions,
+        "occurrences are the sum over a framework op's instructions, not the largest",
+    ),
+    Differs(
+        (*GPUS, "tensorflow_cpu", "jax_cpu"),
+        (WITH_IDLE,),
+        ("total_time", "total_self_time"),
+        _idle("Host"),
+        "host idle is wall time that no thread covers, not the sum over threads",
+    ),
+    Differs(
+        GPUS,
+        (WITH_IDLE,),
+        ("total_time", "total_self_time"),
+        _idle("Device"),
+        "device idle is what no stream covers: streams overlap, and ops under `level 0` count",
+    ),
+    Differs(
+        (*HOSTS_WITH_OPS, "jax_cpu"),
+        (WITH_IDLE,),
+        _HOST_SHARES,
+        _share("host"),
+        "shares follow the idle time",
+    ),
+    Differs(GPUS, (WITH_IDLE,), _DEVICE_SHARES, _share("device"), "shares follow the idle time"),
+    Differs(
+        NEW_GPUS,
+        (WITHOUT_IDLE,),
+        _DEVICE_SHARES,
+        _share("device"),
+        "copies and kernels without an op count as device time",
+    ),
+    Differs(
+        NEW_GPUS,
+        BOTH,
+        ("type",),
+        lambda theirs, ours: theirs["type"] == "Unknown" and ours["type"] == ours["operation"],
+        "an op's bare name, without a colon, is its type",
+    ),
+    Differs(
+        (*GPUS, "tensorflow_cpu", "jax_cpu"),
+        (WITH_IDLE,),
+        ("rank",),
+        lambda _theirs, _ours: True,
+        "rows that xprof lacks, and idle, move the others (their order is compared by itself)",
+    ),
+    Differs(
+        GPUS,
+        (WITHOUT_IDLE,),
+        ("rank",),
+        lambda _theirs, _ours: True,
+        "rows that xprof lacks move the others",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Lacks:
+    """Rows that one of the two lacks."""
+
+    cases: tuple[str, ...]
+    holds: Callable[[Row], bool]
+    why: str
+
+
+ONLY_IN_XPROF = (
+    Lacks(
+        TPUS,
+        lambda row: row["host_or_device"] == "Host",
+        "xprof's only host op is one that a memory event names, and idle of no op",
+    ),
+)
+
+
+def _in_table(side: str) -> Callable[[Row], bool]:
+    return lambda row: row["host_or_device"] == side
+
+
+ONLY_HERE = (
+    Lacks(("gpu",), _in_table("Device"), "xprof reads no op from the stat `level 0`"),
+    Lacks(
+        NEW_GPUS,
+        lambda row: row["host_or_device"] == "Device" and row["operation"].startswith("Memcpy"),
+        "device time that no op claims stands under its own name",
+    ),
+    Lacks(GPUS, lambda row: row["_is_over_cap"], "xprof shows the first 500 rows of a side"),
+    Lacks(("jax_cpu",), _in_table("Host"), "XLA instructions that ran on the CPU are host ops"),
+)
+
+
+def _annotate(theirs: list[Row], ours: list[Row]) -> None:
+    """Adds what differences need to know of the whole table: the side's sum, and the cap."""
+    for side in ("Device", "Host"):
+        own = [row for row in ours if row["host_or_device"] == side]
+        shown = [row for row in theirs if row["host_or_device"] == side]
+        least = min((row["total_self_time"] for row in shown), default=0.0)
+        for row in own:
+            row["_whole"] = sum(each["total_self_time"] for each in own)
+            row["_is_over_cap"] = len(shown) >= CAP - 1 and row["total_self_time"] <= least
+
+
+def _compare(case: str, which: str, theirs: list[Row], ours: list[Row]) -> set[object]:
+    """The entries that were needed; fails at a cell or row that none accounts for."""
+    _annotate(theirs, ours)
+    used: set[object] = set()
+    here, there = by(ours, "host_or_device", "operation"), by(theirs, "host_or_device", "operation")
+    for rows_, others, entries in ((here, there, ONLY_HERE), (there, here, ONLY_IN_XPROF)):
+        for key in rows_.keys() - others.keys():
+            entry = next(
+                (one for one in entries if case in one.cases and one.holds(rows_[key])), None
+            )
+            assert entry is not None, f"{case}, {which}: {key} is in one of the two alone"
+            used.add(entry)
+    for key in here.keys() & there.keys():
+        for name, theirs_value in there[key].items():
+            value = here[key][name]
+            is_number = isinstance(theirs_value, float) and isinstance(value, (int, float))
+            if _close(theirs_value, value) if is_number else theirs_value == value:
+                continue
+            entry = next(
+                (
+                    one
+                    for one in DIFFERENCES
+                    if case in one.cases
+                    and which in one.tables
+                    and name in one.columns
+                    and one.holds(there[key], here[key])
+                ),
+                None,
+            )
+            assert entry is not None, f"{case}, {which}, {key}, {name}: {theirs_value} != {value}"
+            used.add((case, entry))
+    return used
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_op_tables_agree_but_for_what_is_listed(pair: Pair, case: str) -> None:
+    used: set[object] = set()
+    for which in BOTH:
+        used |= _compare(case, which, *pair.tables(which))
+    stale = [
+        f"{entry.columns}: {entry.why}"
+        for entry in DIFFERENCES
+        if case in entry.cases and (case, entry) not in used
+    ]
+    assert not stale
+    stale = [
+        entry.why
+        for entry in (*ONLY_HERE, *ONLY_IN_XPROF)
+        if case in entry.cases and entry not in used
+    ]
+    assert not stale
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("which", BOTH)
+def test_rows_that_both_show_are_in_one_order(pair: Pair, case: str, which: str) -> None:
+    theirs, ours = (
+        [(row["host_or_device"], row["operation"]) for row in table if not _is_idle(row)]
+        for table in pair.tables(which)
+    )
+    assert [key for key in ours if key in set(theirs)] == [
+        key for key in theirs if key in set(ours)
+    ]
+
+
+LABELS = {
+    "measured_flop_rate": ("Normalized FLOP Rate (FLOPs/s)", "Normalized FLOP Rate (GFLOP/s)"),
+    "measured_memory_bw": ("Measured Memory BW (GBytes/Sec)", "Measured Memory BW (GiB/s)"),
+}
+# The same column once more, under an id without the stray capital.
+TWIN = "host_cumulative_total_self_time_percent"
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_columns_are_those_of_xprof_with_honest_labels(pair: Pair, case: str) -> None:
+    for which in (0, 1):
+        theirs = pair.theirs["framework_op_stats"][which]["cols"]
+        ours = pair.ours["framework_op_stats"][which]["cols"]
+        assert [one["id"] for one in ours] == [*(one["id"] for one in theirs), TWIN]
+        for their, our in zip(theirs, ours, strict=False):
+            if their["id"] in LABELS:
+                assert (their["label"], our["label"]) == LABELS[their["id"]]
+            else:
+                assert their["label"] == our["label"]
+            assert their["type"] == our["type"]
+            is_percentage = "percent" in our["id"] or our["id"] == "gpu_tensorcore_utilization"
+            assert our.get("pattern") == ("0.0%" if is_percentage else None)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_properties_are_those_of_xprof(pair: Pair, case: str) -> None:
+    theirs, ours = (answer["framework_op_stats"][0]["p"] for answer in (pair.theirs, pair.ours))
+    if case == "jax_cpu":  # xprof sees no op of this trace, and so no gradient either
+        assert (theirs.pop("task_type"), ours["task_type"]) == ("Inference", "Training")
+    assert {name: ours[name] for name in theirs} == theirs
+
+
+# kernel_stats.
+
+KERNEL = (
+    "kernel_name", "op_name", "grid_dim", "block_dim", "registers_per_thread", "shmem_bytes",
+    "is_op_tensor_core_eligible", "is_kernel_using_tensor_core",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ["gpu_tf_op"])
+def test_kernel_tables_agree(pair: Pair, case: str) -> None:
+    theirs, ours = rows(pair.theirs["kernel_stats"]), rows(pair.ours["kernel_stats"])
+    here, there = by(ours, *KERNEL), by(theirs, *KERNEL)
+
+    assert (len(theirs), len(ours)) == (1000, 1330)  # xprof cuts
+    assert not there.keys() - here.keys()
+    for key, row in there.items():
+        assert row.pop("occupancy_pct") == 0  # not recorded in 2020
+        assert here[key]["occupancy_pct"] is None
+        for name, value in row.items():
+            mine = here[key][name]
+            assert _close(mine, value) if isinstance(value, float) else mine == value, name
+    assert [row["rank"] for row in ours] == list(range(1, 1331))
+    assert all(row["total_duration_us"] <= theirs[-1]["total_duration_us"] for row in ours[1000:])
+
+
+@pytest.mark.parametrize("case", ["gpu_two_hosts"])
+def test_kernels_of_several_hosts_are_one_row_each(pair: Pair, case: str) -> None:
+    theirs, ours = rows(pair.theirs["kernel_stats"]), rows(pair.ours["kernel_stats"])
+    here = by(ours, *KERNEL)
+    there: dict[object, list[Row]] = {}
+    for row in theirs:
+        there.setdefault(tuple(row[name] for name in KERNEL), []).append(row)
+
+    assert (len(theirs), len(there), len(ours)) == (1000, 500, 1330)  # each kernel twice
+    for key, (one, other) in there.items():
+        merged = here[key]
+        assert merged["occurrences"] == one["occurrences"] + other["occurrences"]
+        total = one["total_duration_us"] + other["total_duration_us"]
+        assert merged["total_duration_us"] == pytest.approx(total, rel=1e-12)
+        assert merged["min_duration_us"] == min(one["min_duration_us"], other["min_duration_us"])
+        assert merged["max_duration_us"] == max(one["max_duration_us"], other["max_duration_us"])
+
+
+@pytest.mark.parametrize("case", ["gpu"])
+def test_kernels_add_up_to_those_that_xprof_shows_without_ops(pair: Pair, case: str) -> None:
+    theirs, ours = rows(pair.theirs["kernel_stats"]), rows(pair.ours["kernel_stats"])
+    launch = ("kernel_name", "grid_dim", "block_dim", "registers_per_thread", "shmem_bytes")
+    folded: dict[object, list[Row]] = {}
+    for row in ours:
+        folded.setdefault(tuple(row[name] for name in launch), []).append(row)
+        assert row["op_name"]
+
+    assert folded.keys() == by(theirs, *launch).keys()
+    truncated = 0
+    for row in theirs:
+        own = folded[tuple(row[name] for name in launch)]
+        count = sum(each["occurrences"] for each in own)
+        total = sum(each["total_duration_us"] for each in own)
+        assert row["op_name"] == ""  # the trace has its ops under `level 0`
+        assert row["occurrences"] == count
+        assert row["total_duration_us"] == pytest.approx(total, rel=1e-12)
+        assert row["min_duration_us"] == min(each["min_duration_us"] for each in own)
+        assert row["max_duration_us"] == max(each["max_duration_us"] for each in own)
+        assert 0 <= total / count - row["avg_duration_us"] < 1e-3
+        truncated += not _close(total / count, row["avg_duration_us"])
+    assert truncated == 8  # the others divide evenly
+
+
+@pytest.mark.parametrize("case", ["tpu", "tensorflow_cpu", "jax_cpu"])
+def test_a_trace_without_gpus_has_no_kernels(pair: Pair, case: str) -> None:
+    assert pair.theirs["kernel_stats"]["rows"] == []  # an empty page
+    assert pair.ours["kernel_stats"] is None  # the reason
