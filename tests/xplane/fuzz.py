@@ -1,0 +1,177 @@
+"""Mutated traces through everything that reads them: `python -m tests.xplane.fuzz --seed 1`.
+
+Nothing but BadTrace may come out, at the opening; an input may take a second at most, memory may
+not grow. `NUMBA_BOUNDSCHECK=1` with a `TBPROF_CACHE_DIR` of its own checks every array access too.
+"""
+
+import argparse
+import faulthandler
+import resource
+import sys
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+from tbprof.analysis.hlo import Programs
+from tbprof.analysis.kernels import find_kernels
+from tbprof.analysis.ops import find_ops
+from tbprof.base.errors import BadTrace, NoData
+from tbprof.events.space import Space
+from tbprof.events.stats import BYTES, TEXT
+from tbprof.xplane.buffer import Buffer
+from tbprof.xplane.damage import MOST_PER_KIND
+from tbprof.xplane.reader import space_in
+
+from . import generate
+
+_MOST_SECONDS = 1.0
+_STUCK_SECONDS = 30
+_MOST_GROWTH_BYTES = 512 * 2**20
+_INTERESTING = (0, 1, 2, 4, 8, 0x0A, 0x12, 0x1A, 0x22, 0x2A, 0x7F, 0x80, 0x81, 0xEF, 0xFF)
+_VARINTS = (
+    generate.varint(2**63 - 1),
+    generate.varint(-1),
+    generate.varint(2**31),
+    generate.varint(2**32 + 2),
+    b"\x80" * 9 + b"\x01",
+    b"\x80" * 9 + b"\x00",
+    b"\x82" * 12,
+    b"\xff" * 10,
+    b"\x85\x80\x80\x00",
+)
+
+
+def mutate(random: Random, content: bytes, other: bytes) -> bytes:
+    """`content` with one to four wounds; `other` gives bytes to splice in."""
+    raw = bytearray(content)
+    for _ in range(random.choice((1, 1, 2, 4))):
+        size = len(raw)
+        at = random.randrange(size + 1)
+        length = min(random.choice((1, 1, 2, 3, 8, 40)), size - at)
+        match random.randrange(9):
+            case 0 if at < size:
+                raw[at] ^= 1 << random.randrange(8)
+            case 1 if at < size:
+                raw[at] = random.choice(_INTERESTING)
+            case 2:
+                del raw[at:]
+            case 3:
+                del raw[at : at + length]
+            case 4:
+                raw[at:at] = raw[at : at + length] * random.choice((1, 2, 50))
+            case 5:
+                raw[at : at + length] = random.choice(_VARINTS)
+            case 6:
+                raw[at:at] = random.choice(_VARINTS)
+            case 7 if other:
+                begin = random.randrange(len(other))
+                raw[at : at + length] = other[begin : begin + random.choice((4, 40, 400))]
+            case _:
+                raw[at : at + length] = random.randbytes(length)
+    return bytes(raw)
+
+
+def read(content: bytes) -> Space | None:
+    """The space in `content` with everything in it read once, None where it is refused."""
+    try:
+        space = space_in(Buffer(content, "fuzz"))
+    except BadTrace as error:
+        _require("fuzz: " in str(error) and 0 <= error.offset <= len(content), "no place")
+        return None
+    for plane in space.planes:
+        assert plane.lines.id.size == plane.lines.name.size
+        plane.strings.take(plane.types.name.tolist() + plane.types.display_name.tolist())
+        dict(plane.stats)
+        events = plane.events()
+        assert len(events) <= len(content)
+        columns = events.stats(generate.NAMES)
+        plane.types.stats(generate.NAMES)
+        for column in columns.values():
+            plane.strings.take(column.texts().tolist())
+            column.numbers()
+            for row in range(min(len(events), 2)):
+                assert (column.blob(row) is None) == (column.kind[row] not in (BYTES, TEXT))
+        for source in events.source[:3].tolist():
+            plane.details(source)
+        plane.event_stats(events.aggregated.source, ["self_duration_ps"])
+    notices = [*space.notices, *(notice for plane in space.planes for notice in plane.notices)]
+    for times in Counter(notice.code for notice in notices).values():
+        assert times <= MOST_PER_KIND + 1
+    return space
+
+
+def _require(holds: bool, what: str) -> None:
+    if not holds:
+        raise AssertionError(what)
+
+
+def analyse(space: Space) -> None:
+    """Runs the analysis; to say that there is nothing to show is an answer."""
+    programs = Programs(space)
+    for find in (find_ops, find_kernels):
+        try:
+            find(space, programs)
+        except NoData:
+            continue
+
+
+def run(
+    inputs: int, seed: int, *, seconds: float = float("inf"), failures: Path | None = None
+) -> Counter[str]:
+    """How many inputs were read, refused and made; raises on the first that breaks a rule.
+
+    Input i follows from (seed, i) alone. The input that broke a rule is written to `failures`.
+    """
+    counts: Counter[str] = Counter()
+    started = time.perf_counter()
+    at_start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    pool: list[bytes] = []
+    for index in range(inputs):
+        if time.perf_counter() - started > seconds:
+            break
+        if index % 50 == 0:
+            pool = [generate.space(Random(f"{seed}/{index}/{at}")) for at in range(4)]
+        random = Random(f"{seed}/{index}")
+        content = mutate(random, random.choice(pool), random.choice(pool))
+        begun = time.perf_counter()
+        faulthandler.dump_traceback_later(_STUCK_SECONDS, exit=True)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                space = read(content) if content else None
+                if space is not None:
+                    analyse(space)
+        except Exception:
+            if failures is not None:
+                failures.mkdir(parents=True, exist_ok=True)
+                (failures / f"{seed}-{index}.pb").write_bytes(content)
+            sys.stderr.write(f"input {index} of seed {seed}: {content.hex()}\n")
+            raise
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+        took = time.perf_counter() - begun
+        # The first ones load kernels, and a busy machine stops a process now and then.
+        if index > 500 and took > _MOST_SECONDS:
+            counts["slow"] += 1
+        counts["inputs"] += 1
+        counts["refused" if space is None else "read"] += 1
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - at_start
+    assert grown < _MOST_GROWTH_BYTES, f"memory grew by {grown} bytes"
+    return counts
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--inputs", type=int, default=200_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--failures", type=Path, default=Path("fuzz-failures"))
+    chosen = parser.parse_args()
+    started = time.perf_counter()
+    counts = run(chosen.inputs, chosen.seed, failures=chosen.failures)
+    print(dict(counts), f"{time.perf_counter() - started:.0f} s")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

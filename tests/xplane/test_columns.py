@@ -1,0 +1,210 @@
+"""The columns of any valid space are what protobuf reads in it."""
+
+import struct
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from traces import space_of
+from xplane import generate
+
+from tbprof._pb import message
+from tbprof.base.errors import BadTrace
+from tbprof.events.space import Events, Plane, Space
+from tbprof.events.stats import BYTES, DOUBLE, REFERENCE, TEXT, UINT64, StatColumn
+
+LIMIT_PS = 2**57
+EPOCH_NS = 10**17
+KINDS = {
+    "double_value": 2,
+    "uint64_value": 3,
+    "int64_value": 4,
+    "str_value": 5,
+    "bytes_value": 6,
+    "ref_value": 7,
+}
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_columns_are_what_protobuf_reads(random: Random) -> None:
+    content = generate.space(random)
+    expected = message("tensorflow.profiler.XSpace").FromString(content)
+    planes = [plane for plane in expected.planes if plane.name or plane.lines]
+    if not planes:
+        with pytest.raises(BadTrace, match="no planes"):
+            space_of(content)
+        return
+    _check(space_of(content), expected, planes)
+
+
+def test_columns_of_many_spaces_are_what_protobuf_reads() -> None:
+    for seed in range(3000):
+        content = generate.space(Random(seed))
+        expected = message("tensorflow.profiler.XSpace").FromString(content)
+        planes = [plane for plane in expected.planes if plane.name or plane.lines]
+        if planes:
+            _check(space_of(content), expected, planes)
+
+
+def _check(space: Space, expected: Any, planes: list[Any]) -> None:
+    assert space.notices == ()
+    assert space.hostnames == tuple(expected.hostnames)
+    assert space.errors == tuple(expected.errors)
+    assert space.warnings == tuple(expected.warnings)
+    assert [plane.name for plane in space.planes] == [plane.name for plane in planes]
+    for plane, wanted in zip(space.planes, planes, strict=True):
+        assert plane.id == wanted.id
+        assert {name: _same(value) for name, value in plane.stats.items()} == {
+            name: _same(value) for name, value in reversed(_stats(wanted, wanted.stats))
+        }
+        assert plane.stat_names == {entry.name for entry in wanted.stat_metadata.values()}
+        _check_types(plane, wanted)
+        _check_events(space, plane, wanted)
+
+
+def _check_types(plane: Plane, wanted: Any) -> None:
+    types = plane.types
+    texts = plane.strings.take
+    names = zip(texts(types.name.tolist()), texts(types.display_name.tolist()), strict=True)
+    assert dict(zip(types.id.tolist(), names, strict=True)) == {
+        key: (entry.name, entry.display_name) for key, entry in wanted.event_metadata.items()
+    }
+    columns = types.stats(generate.NAMES)
+    for row, key in enumerate(types.id.tolist()):
+        for name in generate.NAMES:
+            assert _value(plane, columns[name], row) == _first(
+                wanted, name, wanted.event_metadata[key].stats
+            )
+
+
+def _check_events(space: Space, plane: Plane, wanted: Any) -> None:
+    rows, merged = [], []
+    for number, line in enumerate(wanted.lines):
+        origin = line.timestamp_ns
+        if origin > EPOCH_NS:
+            origin -= space.start_ns
+        origin = _clamp(origin * 1000)
+        of_line = []
+        for event in line.events:
+            duration = min(max(event.duration_ps, 0), LIMIT_PS)
+            if event.WhichOneof("data") == "num_occurrences":
+                merged.append((number, event, max(event.num_occurrences, 0), duration))
+            else:
+                of_line.append((number, event, origin + _clamp(event.offset_ps), duration))
+        rows += sorted(of_line, key=lambda row: (row[2], -row[3]))
+    events = plane.events()
+    assert _keys(plane, events.type) == [_key(wanted, row[1]) for row in rows]
+    assert events.line.tolist() == [row[0] for row in rows]
+    assert events.start_ps.tolist() == [row[2] for row in rows]
+    assert events.duration_ps.tolist() == [row[3] for row in rows]
+    together = events.aggregated
+    assert together.line.tolist() == [row[0] for row in merged]
+    assert _keys(plane, together.type) == [_key(wanted, row[1]) for row in merged]
+    assert together.occurrences.tolist() == [row[2] for row in merged]
+    assert together.duration_ps.tolist() == [row[3] for row in merged]
+    _check_lines(plane, events, wanted)
+    _check_stats(plane, events, wanted, [row[1] for row in rows])
+    for source, row in zip(together.source.tolist(), merged, strict=True):
+        assert _details(plane, source) == _wanted_details(wanted, row[1])
+
+
+def _check_lines(plane: Plane, events: Events, wanted: Any) -> None:
+    lines = events.lines
+    texts = plane.strings.take
+    assert lines.id.tolist() == [line.id for line in wanted.lines]
+    assert texts(lines.name.tolist()) == [line.name for line in wanted.lines]
+    assert lines.display_id.tolist() == [line.display_id or line.id for line in wanted.lines]
+    assert texts(lines.display_name.tolist()) == [
+        line.display_name or line.name for line in wanted.lines
+    ]
+
+
+def _check_stats(plane: Plane, events: Events, wanted: Any, rows: list[Any]) -> None:
+    columns = events.stats(generate.NAMES)
+    for at, event in enumerate(rows):
+        shared = wanted.event_metadata[event.metadata_id].stats if _key(wanted, event) else []
+        for name in generate.NAMES:
+            own = _first(wanted, name, event.stats)
+            assert _value(plane, columns[name], at) == (own or _first(wanted, name, shared))
+        assert _details(plane, int(events.source[at])) == _wanted_details(wanted, event)
+    some = np.arange(0, len(events), 2)
+    part = events.stats(["flops", "flops", "no such stat"], some)
+    assert np.array_equal(part["flops"].kind, columns["flops"].kind[some])
+    assert np.array_equal(part["flops"].bits, columns["flops"].bits[some])
+    assert not part["no such stat"].is_present.any()
+
+
+def _clamp(time: int) -> int:
+    return max(-LIMIT_PS, min(LIMIT_PS, time))
+
+
+def _keys(plane: Plane, types: Any) -> list[tuple[int] | None]:
+    return [(int(plane.types.id[row]),) if row >= 0 else None for row in types.tolist()]
+
+
+def _key(wanted: Any, event: Any) -> tuple[int] | None:
+    return (event.metadata_id,) if event.metadata_id in wanted.event_metadata else None
+
+
+def _stats(wanted: Any, stats: Any) -> list[tuple[str, Any]]:
+    found = []
+    for stat in stats:
+        member = stat.WhichOneof("value")
+        if member is not None:
+            value = getattr(stat, member)
+            if member == "ref_value":
+                value = _stat_name(wanted, value - 2**64 if value >= 2**63 else value)
+            found.append((_stat_name(wanted, stat.metadata_id), value))
+    return found
+
+
+def _stat_name(wanted: Any, key: int) -> str:
+    return wanted.stat_metadata[key].name if key in wanted.stat_metadata else ""
+
+
+def _first(wanted: Any, name: str, stats: Any) -> tuple[int, Any] | None:
+    """(kind, value) of the first stat `name`; the value of a reference to nothing is None."""
+    for stat in stats:
+        member = stat.WhichOneof("value")
+        if member is None or stat.metadata_id not in wanted.stat_metadata:
+            continue
+        if _stat_name(wanted, stat.metadata_id) != name:
+            continue
+        value = getattr(stat, member)
+        if member == "ref_value":
+            key = value - 2**64 if value >= 2**63 else value
+            value = wanted.stat_metadata[key].name if key in wanted.stat_metadata else None
+        return KINDS[member], _same(value)
+    return None
+
+
+def _value(plane: Plane, column: StatColumn, row: int) -> tuple[int, Any] | None:
+    kind = int(column.kind[row])
+    if not kind:
+        return None
+    if kind in (TEXT, REFERENCE):
+        text = int(column.texts()[row])
+        return kind, plane.strings[text] if text >= 0 else None
+    if kind == BYTES:
+        return kind, column.blob(row)
+    if kind == DOUBLE:
+        return kind, _same(float(column.numbers()[row]))
+    value = int(column.integers()[row])
+    return kind, value % 2**64 if kind == UINT64 else value
+
+
+def _details(plane: Plane, source: int) -> list[tuple[str, Any]]:
+    return [(name, _same(value)) for name, value in plane.details(source)]
+
+
+def _wanted_details(wanted: Any, event: Any) -> list[tuple[str, Any]]:
+    return [(name, _same(value)) for name, value in _stats(wanted, event.stats)]
+
+
+def _same(value: Any) -> Any:
+    """A value that equals itself: doubles by their bytes."""
+    return struct.pack("<d", value) if isinstance(value, float) else value
