@@ -21,17 +21,15 @@ const FREE = [
   "input",
 ];
 
-/** One colour per name, in order; no two names share one while there are colours. */
+/**
+ * One colour per name, in order; no two names share one while there are colours. A name has the
+ * colour of its meaning where it is the only one of that meaning here.
+ */
 export function chooseColors(names: readonly string[]): string[] {
-  const meant = names.map((name) => MEANINGS.find(([pattern]) => pattern.test(name))?.[1]);
-  const taken = new Set(meant);
-  const free = FREE.filter((color) => !taken.has(color));
-  const used = new Set<string>();
+  const meanings = names.map((name) => MEANINGS.find(([pattern]) => pattern.test(name))?.[1]);
+  const isAlone = (color: string) => meanings.filter((other) => other === color).length === 1;
+  const meant = meanings.map((color) => (color && isAlone(color) ? color : undefined));
+  const free = FREE.filter((color) => !meant.includes(color));
   let at = 0;
-  return meant.map((color) => {
-    const isFirst = color !== undefined && !used.has(color);
-    const chosen = isFirst ? color : (free[at++] ?? "idle");
-    used.add(chosen);
-    return `var(--c-${chosen})`;
-  });
+  return meant.map((color) => `var(--c-${color ?? free[at++] ?? "idle"})`);
 }

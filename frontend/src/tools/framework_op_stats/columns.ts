@@ -114,7 +114,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       title: "FLOP rate",
       quantity: "number",
       unit: "GFLOP/s",
-      width: 136,
+      width: 150,
       isShown: isMeasured("measured_flop_rate"),
       group: { how: "mean", weight: "total_time" },
       explanation: why(
@@ -142,7 +142,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       title: "Memory bandwidth",
       quantity: "number",
       unit: "GiB/s",
-      width: 170,
+      width: 196,
       isShown: isMeasured("measured_memory_bw"),
       group: { how: "mean", weight: "total_time" },
       explanation: why(

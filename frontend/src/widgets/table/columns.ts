@@ -1,7 +1,15 @@
 /** What a table shows of each column: title, unit, default place, and how groups sum it. */
 import type { Column, DataTable, TextColumn } from "../../api/data_table";
-import { columnScale, NOT_MEASURED, type Quantity, type Scale } from "../../base/format";
+import {
+  columnScale,
+  formatBytes,
+  formatTime,
+  NOT_MEASURED,
+  type Quantity,
+  type Scale,
+} from "../../base/format";
 import { foldName, foldNames, readableName } from "../../base/names";
+import { bytes, microseconds } from "../../base/units";
 
 /** "How is this computed?" */
 export interface Explanation {
@@ -94,6 +102,16 @@ export function cellText(column: TableColumn, row: number, data: Column = column
       return code < 0 ? NOT_MEASURED : data.strings[code];
     }
   }
+}
+
+/** One cell by itself, in the unit that fits it best. */
+export function valueText(column: TableColumn, row: number): string {
+  const { data, quantity } = column;
+  const value = data.kind === "number" ? data.values[row] : Number.NaN;
+  if (!Number.isNaN(value) && quantity === "time") return formatTime(microseconds(value));
+  if (!Number.isNaN(value) && quantity === "bytes") return formatBytes(bytes(value));
+  const text = cellText(column, row);
+  return column.scale?.unit && text !== NOT_MEASURED ? `${text} ${column.scale.unit}` : text;
 }
 
 /** Readable and folded forms of a column of names, made when they are first asked for. */

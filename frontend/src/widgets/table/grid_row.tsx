@@ -3,7 +3,7 @@ import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { formatCount, NOT_MEASURED } from "../../base/format";
 import { Name } from "../name";
-import { cellText, type TableColumn } from "./columns";
+import { cellText, type TableColumn, valueText } from "./columns";
 import type { RowTest } from "./filter";
 import { cellClass } from "./grid_head";
 import type { TableModel } from "./model";
@@ -57,6 +57,7 @@ export function GridRow(props: GridRowProps) {
             <div
               key={column.id}
               role="gridcell"
+              title={column.quantity === "time" ? valueText(source, row) : undefined}
               class={cellClass(column, "cell", left)}
               style={left === undefined ? undefined : { left }}
             >

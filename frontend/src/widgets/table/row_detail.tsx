@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { NOT_MEASURED } from "../../base/format";
 import { cut } from "../../base/names";
 import { CopyButton } from "../copy_button";
-import { cellText, type TableColumn } from "./columns";
+import { valueText } from "./columns";
 import type { TableModel } from "./model";
 
 interface RowDetailProps {
@@ -38,16 +38,10 @@ export function RowDetail({ model, row, nameId, children }: RowDetailProps) {
         {others.map((other) => (
           <div key={other.id}>
             <dt>{other.title}</dt>
-            <dd>{valueText(other, row)}</dd>
+            <dd>{valueText(other, row).replace(NOT_MEASURED, "not measured")}</dd>
           </div>
         ))}
       </dl>
     </div>
   );
-}
-
-function valueText(column: TableColumn, row: number): string {
-  const text = cellText(column, row);
-  if (text === NOT_MEASURED) return "not measured";
-  return column.scale?.unit ? `${text} ${column.scale.unit}` : text;
 }

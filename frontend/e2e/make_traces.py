@@ -1,0 +1,82 @@
+"""Traces for the browser tests: `python make_traces.py KIND LOGDIR`."""
+
+import shutil
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from tests.traces import draw  # noqa: E402 - after the path is set
+
+HOSTILE = "<img src=x onerror=window.hacked=1>/../\x00 <script>window.hacked=1</script>"
+KERNEL = {"kernel_details": "regs:32 static_shared:0 dynamic_shared:512 grid:8,1,1 block:256,1,1"}
+
+
+def write(logdir: Path, run: str, host: str, content: bytes) -> None:
+    """Puts a trace where a recorder would."""
+    folder = logdir / "plugins" / "profile" / run
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{host}.xplane.pb").write_bytes(content)
+
+
+def gpu(names: dict[str, str]) -> bytes:
+    """Two kernels of two ops, one on Tensor Cores, and a host op."""
+    return draw(
+        {
+            "/device:GPU:0": "Stream #1(Compute) |aaaaaa.bbb..a",
+            "/host:CPU": "main |cccc.cc",
+        },
+        names={
+            "a": "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64",
+            "b": "elementwise",
+            "c": "dense/MatMul:MatMul",
+            **names,
+        },
+        stats={
+            "a": {**KERNEL, "tf_op": "dense/MatMul:MatMul"},
+            "b": {**KERNEL, "tf_op": "dense/Relu:Relu"},
+        },
+        plane_stats={"/device:GPU:0": {"compute_cap_major": 9, "device_vendor": "Nvidia"}},
+    )
+
+
+def many(rows: int) -> bytes:
+    """As many host ops of different names."""
+    from tbprof._pb import message
+
+    space = message("tensorflow.profiler.XSpace")()
+    plane = space.planes.add(name="/host:CPU")
+    line = plane.lines.add(id=1, name="main")
+    for row in range(rows):
+        plane.event_metadata[row + 1].id = row + 1
+        plane.event_metadata[row + 1].name = f"scope_{row % 97}/op_{row}:Op{row % 13}"
+        line.events.add(metadata_id=row + 1, offset_ps=row * 10_000, duration_ps=1_000 + row % 7)
+    return bytes(space.SerializeToString())
+
+
+def main(kind: str, logdir: Path) -> None:
+    """Writes the traces of one kind."""
+    if kind == "hostile":
+        write(logdir, "run", "host0", gpu({"b": HOSTILE, "c": f"{HOSTILE}/MatMul:MatMul"}))
+    elif kind == "hosts":
+        write(logdir, "run", "h0", gpu({}))
+        write(logdir, "run", "h1", gpu({}))
+        whole = gpu({})
+        write(logdir, "run", "h2", whole[: len(whole) * 2 // 3])
+        write(logdir, "run", "h3", b"this is not a trace at all")
+    elif kind == "broken":
+        write(logdir, "run", "host0", "not\N{REPLACEMENT CHARACTER} a trace".encode())
+    elif kind == "many":
+        write(logdir, "run", "host0", many(100_000))
+    elif kind == "one":
+        write(logdir, "run", "host0", gpu({}))
+    elif kind == "empty":
+        (logdir / "plugins" / "profile" / "nothing").mkdir(parents=True)
+    else:
+        shutil.rmtree(logdir)
+        raise SystemExit(f"unknown kind {kind}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))

@@ -1,0 +1,228 @@
+/** Both pages on real traces: numbers as the server has them, tools of the table, address, looks. */
+import { readFileSync } from "node:fs";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { launch, open, overflowsSideways, SIZES, violations } from "./browser";
+import { SAMPLES, type Server, serve, TRACES } from "./servers";
+
+interface Column {
+  readonly id: string;
+}
+interface Payload {
+  readonly cols: Column[];
+  readonly columns: (string | number | boolean | null)[][];
+}
+
+let browser: Browser;
+let samples: Server;
+let real: Server | undefined;
+
+beforeAll(async () => {
+  browser = await launch();
+  samples = await serve(SAMPLES);
+  if (TRACES) real = await serve(TRACES);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await samples?.stop();
+  await real?.stop();
+});
+
+const grid = (page: Page) => page.getByRole("treegrid");
+const rowCount = async (page: Page) => Number(await grid(page).getAttribute("aria-rowcount"));
+
+async function shown(page: Page): Promise<void> {
+  await grid(page).getByRole("row").nth(1).waitFor();
+}
+
+async function payload(server: Server, run: string, tag: string): Promise<Payload> {
+  const query = new URLSearchParams({ run, tag, layout: "columns" });
+  const answer = await fetch(`${server.url}data/plugin/profile/data?${query}`);
+  const body = (await answer.json()) as Payload | Payload[];
+  return Array.isArray(body) ? (body[1] as Payload) : body;
+}
+
+function column(table: Payload, id: string): (string | number | boolean | null)[] {
+  return table.columns[table.cols.findIndex((one) => one.id === id)] ?? [];
+}
+
+const address = (server: Server, run: string, tool: string) =>
+  `${server.page}#${new URLSearchParams({ run, tool })}`;
+
+describe("TensorFlow stats on a recorded TensorFlow loop", () => {
+  const run = "tensorflow_cpu_training";
+
+  test("shows every op, largest self time first, and one pie per side and kind", async () => {
+    const { page, problems } = await open(browser, address(samples, run, "framework_op_stats"));
+    await shown(page);
+    const table = await payload(samples, run, "framework_op_stats");
+    const operations = column(table, "operation");
+    expect(await rowCount(page)).toBe(operations.length + 1);
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("TensorFlow stats");
+    for (const name of ["Host self time by op", "Host self time by op type"]) {
+      expect(await page.getByRole("region", { name, exact: true }).count()).toBe(1);
+    }
+    expect(await page.getByRole("region", { name: /^Device self time/ }).count()).toBe(0);
+    const first = grid(page).getByRole("row").nth(1);
+    expect(await first.textContent()).toContain(String(operations[0]).slice(-12));
+    expect(problems).toEqual([]);
+  });
+
+  test("sorts by click, filters with units, and says what a bad expression is", async () => {
+    const { page, problems } = await open(browser, address(samples, run, "framework_op_stats"));
+    await shown(page);
+    const table = await payload(samples, run, "framework_op_stats");
+    await grid(page)
+      .getByRole("button", { name: /^Occurrences/ })
+      .click();
+    const most = Math.max(...column(table, "occurrences").map(Number));
+    expect(await grid(page).getByRole("row").nth(1).textContent()).toContain(
+      most.toLocaleString("en-US"),
+    );
+    await page.keyboard.press("f");
+    const total = page.getByRole("textbox", { name: /Total/ });
+    await total.fill(">1ms");
+    const expected = column(table, "total_time").filter((time) => Number(time) > 1000).length;
+    await expect.poll(() => rowCount(page)).toBe(expected + 1);
+    await total.fill("");
+    await page.getByRole("textbox", { name: /Operation/ }).fill("/conv2d.*Relu/");
+    const matching = column(table, "operation").filter((name) =>
+      /conv2d.*Relu/i.test(String(name)),
+    );
+    await expect.poll(() => rowCount(page)).toBe(matching.length + 1);
+    await page.getByRole("textbox", { name: /Operation/ }).fill("/(/");
+    await page
+      .getByText(/regular expression|unterminated|invalid/i)
+      .first()
+      .waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test("idle time is left out until it is asked for, and the address remembers it", async () => {
+    const { page, problems } = await open(browser, address(samples, run, "framework_op_stats"));
+    await shown(page);
+    const before = await rowCount(page);
+    await page.getByRole("checkbox", { name: /idle/i }).check();
+    await expect.poll(() => rowCount(page)).toBe(before + 1);
+    const link = page.url();
+    const again = await open(browser, link);
+    await shown(again.page);
+    expect(await rowCount(again.page)).toBe(before + 1);
+    expect(await again.page.getByRole("checkbox", { name: /idle/i }).isChecked()).toBe(true);
+    expect([...problems, ...again.problems]).toEqual([]);
+  });
+
+  test("exports what is shown as CSV", async () => {
+    const { page, problems } = await open(browser, address(samples, run, "framework_op_stats"));
+    await shown(page);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Export as CSV" }).click(),
+    ]);
+    const lines = readFileSync(await download.path(), "utf8")
+      .trim()
+      .split(/\r?\n/);
+    expect(lines.length).toBe(await rowCount(page));
+    expect(lines[0]).toMatch(/Rank/);
+    expect(problems).toEqual([]);
+  });
+
+  test("the keyboard opens help, palette and rows", async () => {
+    const { page, problems } = await open(browser, address(samples, run, "framework_op_stats"));
+    await shown(page);
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    await page
+      .getByRole("dialog")
+      .waitFor({ state: "detached" })
+      .catch(() => undefined);
+    await grid(page).focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await grid(page).locator('[aria-expanded="true"]').first().waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test("what loads first stays under 200 kB", async () => {
+    const { page, received } = await open(browser, address(samples, run, "framework_op_stats"));
+    await shown(page);
+    expect(await received()).toBeLessThan(200_000);
+  });
+});
+
+test("a trace without a GPU grays the kernel page and says why", async () => {
+  const { page, problems } = await open(
+    browser,
+    address(samples, "jax_cpu_training", "kernel_stats"),
+  );
+  await page
+    .getByText(/no GPU in it/)
+    .first()
+    .waitFor();
+  expect(problems).toEqual([]);
+});
+
+describe.skipIf(!TRACES)("real V100 and TPU traces", () => {
+  const v100 = "gpu_tf_v100/multi_worker";
+
+  test("kernels: every pair, and total time as the server has it", async () => {
+    const { page, problems } = await open(browser, address(real!, v100, "kernel_stats"));
+    await shown(page);
+    const table = await payload(real!, v100, "kernel_stats");
+    expect(await rowCount(page)).toBe(column(table, "rank").length + 1);
+    const total = column(table, "total_duration_us").reduce<number>(
+      (sum, us) => sum + Number(us),
+      0,
+    );
+    await page
+      .getByText(`${(total / 1000).toPrecision(3)} ms`)
+      .first()
+      .waitFor();
+    const launches = column(table, "occurrences").reduce<number>((sum, n) => sum + Number(n), 0);
+    await page.getByText(launches.toLocaleString("en-US")).first().waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test("ops: four pies, device and host", async () => {
+    const { page, problems } = await open(browser, address(real!, v100, "framework_op_stats"));
+    await shown(page);
+    expect(await page.getByRole("region", { name: /self time by op/ }).count()).toBe(4);
+    expect(problems).toEqual([]);
+  });
+
+  test("a TPU trace opens", async () => {
+    const { page, problems } = await open(
+      browser,
+      address(real!, "tpu_jax_v6e/host_offload", "framework_op_stats"),
+    );
+    await shown(page);
+    expect(await rowCount(page)).toBeGreaterThan(10);
+    expect(problems).toEqual([]);
+  });
+});
+
+describe.each(SIZES)("at $width × $height", (size) => {
+  test.each([false, true])(
+    "nothing sticks out, axe finds nothing serious (dark: %s)",
+    async (dark) => {
+      const server = real ?? samples;
+      const run = real ? "gpu_tf_v100/multi_worker" : "tensorflow_cpu_training";
+      const tools = real ? ["framework_op_stats", "kernel_stats"] : ["framework_op_stats"];
+      for (const tool of tools) {
+        const { page, problems } = await open(browser, address(server, run, tool), {
+          ...size,
+          dark,
+        });
+        await shown(page);
+        expect(await overflowsSideways(page)).toBe(false);
+        expect(await violations(page)).toEqual([]);
+        expect(problems).toEqual([]);
+      }
+    },
+  );
+});

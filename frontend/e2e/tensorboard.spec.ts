@@ -1,0 +1,59 @@
+/** The Profile tab in a real TensorBoard. */
+import type { Browser, Frame, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { launch, open } from "./browser";
+import { SAMPLES, type Server, tensorBoard } from "./servers";
+
+let browser: Browser;
+let server: Server;
+
+beforeAll(async () => {
+  browser = await launch();
+  server = await tensorBoard(SAMPLES);
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+async function profileFrame(page: Page): Promise<Frame> {
+  const element = await page.locator("iframe").first().elementHandle({ timeout: 30_000 });
+  const frame = await element?.contentFrame();
+  if (!frame) throw new Error("no frame");
+  await frame.getByRole("treegrid").getByRole("row").nth(1).waitFor({ timeout: 30_000 });
+  return frame;
+}
+
+test("one Profile tab, active, with the pages in it", async () => {
+  const { page, problems } = await open(browser, `${server.url}#profile`);
+  const frame = await profileFrame(page);
+  expect(await frame.getByRole("heading", { level: 1 }).textContent()).toBe("TensorFlow stats");
+  const listing = await page.evaluate(async () => {
+    const answer = await fetch("data/plugins_listing");
+    return (await answer.json()) as Record<string, { enabled: boolean; tab_name: string }>;
+  });
+  const tabs = Object.values(listing).filter((one) => /profile/i.test(one.tab_name));
+  expect(tabs).toHaveLength(1);
+  expect(tabs[0]?.enabled).toBe(true);
+  // TensorBoard asks a font server for its own icons; our pages ask nobody.
+  expect(problems.filter((one) => /plugin\/profile|Content Security Policy/.test(one))).toEqual([]);
+});
+
+test("the page follows TensorBoard's dark mode", async () => {
+  const { page } = await open(browser, `${server.url}#profile`);
+  const frame = await profileFrame(page);
+  const background = () => frame.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await background();
+  await page.evaluate(() => document.body.classList.add("dark-mode"));
+  await expect.poll(background).not.toBe(light);
+});
+
+test("what the page shows is in TensorBoard's own address", async () => {
+  const { page } = await open(browser, `${server.url}#profile`);
+  const frame = await profileFrame(page);
+  await frame.getByRole("checkbox", { name: /idle/i }).check();
+  await expect.poll(() => page.url()).toContain("p.profile.s=");
+  const again = await open(browser, page.url());
+  const second = await profileFrame(again.page);
+  expect(await second.getByRole("checkbox", { name: /idle/i }).isChecked()).toBe(true);
+});
