@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 HOST = 0
 DEVICE = 1
 
+_MOST = 2**63 - 1
+
 
 @dataclass(slots=True)
 class OpRow:
@@ -71,7 +73,9 @@ class OpGatherer:
         rows = list(self.rows.values())
 
         def column(name: str) -> NDArray[np.int64]:
-            return np.array([getattr(row, name) for row in rows], np.int64)
+            # Damaged counts and sizes may add up to more than a column holds.
+            sums = (getattr(row, name) for row in rows)
+            return np.array([max(-_MOST, min(_MOST, value)) for value in sums], np.int64)
 
         return OpMetrics(
             np.array([side == DEVICE for side, _ in self.rows], bool),

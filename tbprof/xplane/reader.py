@@ -84,6 +84,12 @@ def space_in(buffer: Buffer) -> Space:
         )
         if plane.name or plane.line_messages:
             epoch.planes.append(plane)
+        elif plane.is_damaged:
+            damage.note(
+                "plane_lost",
+                f"the plane at byte {begin} is damaged; nothing of it could be read",
+                "record again; the page shows what could be read",
+            )
         most_lines -= min(plane.line_messages, most_lines)
     is_damaged = damaged_at >= 0 or any(plane.is_damaged for plane in epoch.planes)
     _refuse_useless(buffer, damaged_at, is_damaged=is_damaged, has_planes=bool(epoch.planes))

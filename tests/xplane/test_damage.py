@@ -1,0 +1,276 @@
+"""Damaged, hostile and foreign files: what can be read is read, and the loss is told."""
+
+import gzip
+import time
+import zipfile
+from io import BytesIO
+from random import Random
+
+import numpy as np
+import pytest
+from google.protobuf.message import DecodeError
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from traces import Ref, draw, space_of
+from xplane import fuzz
+from xplane.generate import body, scalar, varint
+
+from tbprof._pb import message
+from tbprof.base.errors import BadTrace
+from tbprof.events.space import Space
+from tbprof.xplane.damage import MOST_PER_KIND
+from tbprof.xplane.reader import MOST_LINES, MOST_PLANES
+
+TRACE = draw(
+    {
+        "/device:GPU:0": """
+            Stream #1(Compute) |mmm.nn
+                               |.a....
+        """,
+        "/host:CPU": "python |aa.mm",
+    },
+    names={"m": "matmul", "n": "a/MatMul:MatMul"},
+    stats={
+        "m": {"tf_op": "a/MatMul:MatMul", "kernel_details": Ref("regs:32 grid:1,1,1 block:1,1,1")}
+    },
+    hostnames=["h0"],
+)
+
+
+def _notices(space: Space) -> list:
+    return [*space.notices, *(notice for plane in space.planes for notice in plane.notices)]
+
+
+def _is_valid(content: bytes) -> bool:
+    try:
+        message("tensorflow.profiler.XSpace").FromString(content)
+    except DecodeError:
+        return False
+    return True
+
+
+def test_every_prefix_is_read_in_part_or_refused() -> None:
+    for end in range(1, len(TRACE)):
+        space = fuzz.read(TRACE[:end])
+        assert space is None or _notices(space) or _is_valid(TRACE[:end])
+
+
+def test_every_flipped_bit_is_survived() -> None:
+    for at in range(len(TRACE)):
+        for bit in range(8):
+            raw = bytearray(TRACE)
+            raw[at] ^= 1 << bit
+            fuzz.read(bytes(raw))
+
+
+def test_events_before_a_cut_are_read() -> None:
+    """Cut in the last event of the first line: the others, and the name of the line, are there."""
+    whole = space_of(TRACE).planes[0].events()
+    ends = int(whole.source[-1])
+
+    space = space_of(TRACE[: ends + 2])
+
+    (plane,) = space.planes
+    events = plane.events()
+    assert plane.name == "/device:GPU:0"
+    assert plane.strings[int(plane.lines.name[0])] == "Stream #1(Compute)"
+    assert events.start_ps.tolist() == whole.start_ps.tolist()[:-1]
+    assert {notice.code for notice in plane.notices} == {"plane_cut", "line_cut", "names_missing"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"# a text\n" * 100,
+        b"\n" * 1000,
+        b"\n\x05hello\n\x05world",
+        b"{\"displayTimeUnit\": \"ns\"}",
+        b"<html><body>404</body></html>",
+        b"\x89PNG\r\n\x1a\n" + bytes(range(256)),
+        gzip.compress(TRACE),
+        bytes(1000),
+        b"\xff" * 1000,
+        Random(3).randbytes(5000),
+    ],
+)  # fmt: skip
+def test_another_kind_of_file_is_refused(content: bytes) -> None:
+    with pytest.raises(BadTrace, match=r"drawn: .*\(at byte \d+\)") as raised:
+        space_of(content)
+    assert raised.value.hint
+
+
+def test_an_archive_is_refused() -> None:
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("host0.xplane.pb", TRACE)
+    with pytest.raises(BadTrace):
+        space_of(packed.getvalue())
+
+
+def test_an_empty_file_is_refused() -> None:
+    with pytest.raises(BadTrace, match="empty"):
+        space_of(b"")
+
+
+def test_a_trace_without_planes_is_refused() -> None:
+    with pytest.raises(BadTrace, match="no planes"):
+        space_of(body(4, "h0"))
+
+
+def test_a_file_copied_as_text_is_named_as_such() -> None:
+    big = draw({"/host:CPU": "a |" + "ab" * 200}, start_ns=10**9)
+    mangled = big.decode("utf-8", "replace").encode()
+
+    assert b"\xef\xbf\xbd" in mangled[:100]
+    with pytest.raises(BadTrace, match="EF BF BD") as raised:
+        space_of(mangled)
+    assert "binary" in raised.value.hint
+
+
+def test_a_replaced_character_in_a_name_is_no_mangled_file() -> None:
+    content = draw({"/host:CPU": "l\ufffd |" + "ab" * 200}, start_ns=10**9)
+
+    space = space_of(content[:-40])
+
+    assert space.planes[0].name in ("/host:CPU", "")
+    assert _notices(space)
+
+
+@pytest.mark.parametrize("length", [2**31, 2**32, 2**62, 2**63 - 1, 2**63, 2**64 - 1])
+def test_lengths_beyond_the_end_are_cuts(length: int) -> None:
+    for number in (1, 3, 4, 5, 6):
+        inside = varint(number << 3 | 2) + varint(length)
+        space = fuzz.read(TRACE + inside)
+        assert space is not None
+        assert _notices(space)
+        fuzz.read(TRACE + body(1, body(2, "p") + inside))
+        fuzz.read(TRACE + body(1, body(2, "p") + body(3, scalar(1, 1) + body(4, inside) + inside)))
+
+
+def test_overlong_varints_are_read_as_protobuf_reads_them() -> None:
+    event = b"\x08\x81\x80\x80\x00" + b"\x10" + b"\x85" + b"\x80" * 8 + b"\x00" + scalar(3, 7)
+    line = body(3, scalar(1, 4) + body(4, event))
+
+    events = space_of(body(1, body(2, "p") + line)).planes[0].events()
+
+    assert (events.start_ps.tolist(), events.duration_ps.tolist()) == ([5], [7])
+
+
+def test_a_varint_of_eleven_bytes_loses_its_event_alone() -> None:
+    bad = body(4, b"\x10" + b"\x81" * 10 + b"\x01")
+    good = body(4, scalar(2, 3))
+
+    (plane,) = space_of(body(1, body(2, "p") + body(3, good + bad + good))).planes
+
+    assert plane.events().start_ps.tolist() == [3, 3]
+    assert "1 damaged events left out (first at byte" in plane.notices[0].message
+
+
+@pytest.mark.parametrize(
+    "name", ["a\0b", "<script>alert(1)</script>", "../../etc/passwd", "x" * 2**20, "\u202e", "é𝄞"]
+)
+def test_names_are_kept_as_they_are(name: str) -> None:
+    content = draw({"/host:CPU": "l |m"}, names={"m": name}, stats={"m": {name: name}})
+
+    (plane,) = space_of(content).planes
+
+    assert plane.strings[int(plane.types.name[0])] == name
+    assert plane.details(int(plane.events().source[0])) == [(name, name)]
+    assert not plane.notices
+
+
+def test_invalid_utf8_becomes_replacement_characters() -> None:
+    entry = scalar(1, 1) + body(2, body(2, b"\xff\xfem"))
+    line = body(3, body(2, b"l\x80") + body(4, scalar(1, 1)))
+    key = body(5, scalar(1, 1) + body(2, body(2, b"k\xc0")))
+    stat = body(6, scalar(1, 1) + body(5, b"v\xff"))
+
+    (plane,) = space_of(body(1, body(2, b"p\xff") + line + body(4, entry) + key + stat)).planes
+
+    assert plane.name == "p\ufffd"
+    assert plane.strings[int(plane.lines.name[0])] == "l\ufffd"
+    assert plane.strings[int(plane.types.name[0])] == "\ufffd\ufffdm"
+    assert dict(plane.stats) == {"k\ufffd": "v\ufffd"}
+
+
+def test_a_thousand_damaged_parts_make_few_notices() -> None:
+    bad = body(3, scalar(1, 1) + body(4, b"\x10") + b"\x22\x7f")
+    lines = b"".join(body(3, scalar(1, at) + body(4, b"\x10") + b"\x22\x7f") for at in range(500))
+    planes = [body(1, body(2, f"p{at}") + bad) for at in range(1000)]
+
+    space = space_of(b"".join(planes) + body(1, body(2, "many") + lines))
+    for plane in space.planes:
+        plane.events()
+        plane.events()
+
+    codes = [notice.code for notice in _notices(space)]
+    assert {code: codes.count(code) for code in codes} == {
+        "line_cut": MOST_PER_KIND + 1,
+        "events_damaged": MOST_PER_KIND + 1,
+    }
+
+
+def test_planes_and_lines_beyond_belief_are_left_out() -> None:
+    space = space_of(TRACE + body(1, body(2, "p")) * (MOST_PLANES + 5))
+    assert len(space.planes) == MOST_PLANES
+    assert [notice.code for notice in space.notices] == ["planes_left_out"]
+
+    lines = b"".join(body(3, scalar(1, at)) for at in range(MOST_LINES + 9))
+    (plane,) = space_of(body(1, body(2, "p") + lines)).planes
+    assert plane.lines.id.size == MOST_LINES
+    assert [notice.code for notice in plane.notices] == ["lines_left_out"]
+
+
+def test_ids_cannot_be_made_to_collide() -> None:
+    """Would take minutes, were the hash known."""
+    entries = b"".join(
+        body(4, scalar(1, at << shift) + body(2, body(2, "x")))
+        for shift in (0, 20, 44)
+        for at in range(1, 60_000)
+    )
+    line = body(3, scalar(1, 1) + body(4, scalar(1, 7 << 44)))
+    started = time.perf_counter()
+
+    (plane,) = space_of(body(1, body(2, "p") + line + entries)).planes
+
+    events = plane.events()
+    assert plane.types.id[events.type].tolist() == [7 << 44]
+    assert time.perf_counter() - started < 20
+
+
+def test_texts_cannot_be_made_to_collide() -> None:
+    """All texts of Aa and BB have one value under the usual multiplier 31."""
+    texts = ["".join("Aa" if at >> bit & 1 else "BB" for bit in range(15)) for at in range(2**15)]
+    events = b"".join(body(4, body(4, scalar(1, 1) + body(5, text))) for text in texts)
+    key = body(5, scalar(1, 1) + body(2, body(2, "tf_op")))
+
+    (plane,) = space_of(body(1, body(2, "p") + body(3, scalar(1, 1) + events) + key)).planes
+
+    found = plane.events().stats(["tf_op"])["tf_op"].texts()
+    assert np.unique(found).size == 2**15
+    assert plane.strings.take(found.tolist()) == texts
+
+
+def test_impossible_times_are_cut_and_told() -> None:
+    line = scalar(1, 1) + scalar(3, 10**16) + body(4, scalar(3, -5))
+
+    (plane,) = space_of(body(1, body(2, "p") + body(3, line))).planes
+
+    assert plane.events().duration_ps.tolist() == [0]
+    assert plane.lines.start_ps.tolist() == [2**57]
+    assert {notice.code for notice in plane.notices} == {"times_damaged", "names_missing"}
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused(content: bytes) -> None:
+    if content:
+        fuzz.read(content)
+
+
+def test_mutated_traces_are_read_or_refused() -> None:
+    """A run of 1,000,000 inputs is recorded in docs/testing.md."""
+    counts = fuzz.run(200_000, seed=1, seconds=25)
+
+    assert counts["inputs"] >= 1000
+    assert counts["read"] > counts["refused"]

@@ -1,0 +1,120 @@
+"""Timelines: order, nesting rows, chunks of one line, clocks."""
+
+from random import Random
+
+import pytest
+from traces import COLUMN_PS, draw, space_of
+from xplane import generate
+from xplane.generate import body, scalar
+
+from tbprof.events.space import Plane
+
+US = COLUMN_PS
+
+
+def _rows(plane: Plane) -> list[tuple[int, str, int, int]]:
+    """(line, name, start µs, duration µs) of each event."""
+    events = plane.events()
+    names = plane.strings.take(plane.types.name[events.type].tolist())
+    starts, durations = (events.start_ps // US).tolist(), (events.duration_ps // US).tolist()
+    return list(zip(events.line.tolist(), names, starts, durations, strict=True))
+
+
+def test_events_are_ordered_by_line_start_and_longest_first() -> None:
+    drawing = """
+        one |mmmm.rr
+            |.aa..b.
+        two |.mm
+    """
+
+    (plane,) = space_of(draw({"p": drawing})).planes
+
+    assert _rows(plane) == [
+        (0, "m", 0, 4), (0, "a", 1, 2), (0, "r", 5, 2), (0, "b", 5, 1), (1, "m", 1, 2),
+    ]  # fmt: skip
+
+
+def test_some_lines_alone_are_read() -> None:
+    (plane,) = space_of(draw({"p": "one |a\ntwo |bb\nthree |ccc"})).planes
+
+    events = plane.events([2, 0])
+
+    assert plane.strings.take(events.lines.name.tolist()) == ["three", "one"]
+    assert events.first_event.tolist() == [0, 1, 2]
+    assert events.duration_ps.tolist() == [3 * US, US]
+    assert len(plane.events([])) == 0
+
+
+def _event(start: int, duration: int, type_: int = 1) -> bytes:
+    return body(4, scalar(1, type_) + scalar(2, start) + scalar(3, duration))
+
+
+def test_equal_events_keep_the_files_order_when_a_line_is_sorted() -> None:
+    events = _event(9, 1) + _event(5, 2, 1) + _event(5, 2, 2) + _event(5, 3, 3)
+    types = b"".join(body(4, scalar(1, at) + body(2, body(2, f"t{at}"))) for at in (1, 2, 3))
+
+    (plane,) = space_of(body(1, body(2, "p") + body(3, scalar(1, 1) + events) + types)).planes
+
+    found = plane.events()
+    assert found.start_ps.tolist() == [5, 5, 5, 9]
+    assert found.type.tolist() == [2, 0, 1, 0]
+
+
+def test_xlines_of_one_id_and_name_are_one_timeline() -> None:
+    """A recorder that writes in chunks; the second chunk has a time stamp of its own."""
+    first = body(3, scalar(1, 7) + body(2, "t") + _event(0, 100) + _event(10, 5))
+    second = body(3, scalar(1, 7) + body(2, "t") + scalar(3, 1) + _event(1, 2) + _event(500, 1))
+    other = body(3, scalar(1, 7) + body(2, "u") + _event(3, 1))
+
+    (plane,) = space_of(body(1, body(2, "p") + first + other + second)).planes
+
+    events = plane.events()
+    assert plane.lines.id.tolist() == [7, 7]
+    assert events.line.tolist() == [0, 0, 0, 0, 1]
+    assert events.start_ps.tolist() == [0, 10, 1001, 1500, 3]
+
+
+def test_a_line_in_chunks_reads_as_if_it_were_whole() -> None:
+    for seed in range(200):
+        random = Random(seed)
+        events = [body(4, generate.event(random)) for _ in range(9)]
+        head = scalar(1, 3) + body(2, "t") + scalar(3, 50)
+        whole = body(1, body(2, "p") + body(3, head + b"".join(events)))
+        parts = [body(3, head + b"".join(events[at : at + 2])) for at in range(0, 9, 2)]
+        (one,) = space_of(whole).planes
+        (many,) = space_of(body(1, body(2, "p") + b"".join(parts))).planes
+        assert one.events().start_ps.tolist() == many.events().start_ps.tolist()
+        assert one.events().duration_ps.tolist() == many.events().duration_ps.tolist()
+        merged = [plane.events().aggregated.occurrences.tolist() for plane in (one, many)]
+        assert merged[0] == merged[1]
+
+
+def test_epoch_times_count_from_the_first_line_of_all_planes() -> None:
+    now = 1_800_000_000 * 10**9
+    planes = [
+        body(1, body(2, name) + body(3, scalar(3, stamp) + _event(2, 1)))
+        for name, stamp in (("p", now + 7), ("p", now), ("q", 5))
+    ]
+
+    space = space_of(b"".join(planes))
+
+    assert space.start_ns == now
+    assert [plane.events().start_ps.tolist() for plane in space.planes] == [[7002], [2], [5002]]
+    assert [plane.name for plane in space.planes] == ["p", "p", "q"]
+
+
+def test_a_time_stamp_behind_the_events_counts() -> None:
+    line = body(3, scalar(1, 1) + _event(2, 1) + scalar(3, 4) + body(2, "late"))
+
+    (plane,) = space_of(body(1, body(2, "p") + line)).planes
+
+    events = plane.events()
+    assert events.start_ps.tolist() == [4002]
+    assert plane.strings.take(events.lines.name.tolist()) == ["late"]
+
+
+@pytest.mark.parametrize("number", [-1, -(2**63), 2**40, 0])
+def test_line_ids_may_be_any_integer(number: int) -> None:
+    (plane,) = space_of(draw({"p": "l |a"}, line_ids={"l": number})).planes
+
+    assert plane.lines.id.tolist() == plane.lines.display_id.tolist() == [number]
