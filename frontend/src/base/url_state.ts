@@ -20,10 +20,10 @@ export function parsePlace(hash: string): Place {
   const text = hash.replace(/^#/, "");
   if (text === "" || text.length > MAX_LENGTH) return NOWHERE;
   const parameters = new URLSearchParams(text);
-  const hosts = parameters.getAll("host");
+  const hosts = parameters.getAll("hosts");
   const view: Record<string, string> = {};
   for (const [name, value] of parameters) {
-    if (name !== "run" && name !== "tool" && name !== "host") view[name] = value;
+    if (name !== "run" && name !== "tool" && name !== "hosts") view[name] = value;
   }
   return {
     run: parameters.get("run") ?? "",
@@ -41,7 +41,7 @@ export function formatPlace(place: Place): string {
   const parameters = new URLSearchParams();
   if (place.run !== "") parameters.set("run", place.run);
   if (place.tool !== "") parameters.set("tool", place.tool);
-  for (const host of place.hosts ?? []) parameters.append("host", host);
+  for (const host of place.hosts ?? []) parameters.append("hosts", host);
   for (const name of Object.keys(place.view).sort()) {
     if (place.view[name].length <= MAX_VALUE) parameters.set(name, place.view[name]);
   }
