@@ -85,10 +85,11 @@ def parse_provenance(full: str) -> OpName:
         "jit(f)/pjit[jaxpr={ a:f32 } n=x/y]"  JAX, whole text, "pjit"
     """
     op = parse_op_name(full)
-    if op.category != Category.UNKNOWN or not full:
+    if not full or (op.category != Category.UNKNOWN and _is_balanced(op.name)):
         return op
     name, colon, type_ = full.rpartition(":")
-    if not colon or name.endswith(":") or not _ANY_TYPE.fullmatch(type_):
+    is_end = _ANY_TYPE.fullmatch(type_) is not None and _is_balanced(name)
+    if not colon or name.endswith(":") or not is_end:
         name, type_ = full, ""
     # Parameters in brackets may hold slashes.
     derived = type_ or _SUFFIX.sub("", name.partition("[")[0].rpartition("/")[2])
@@ -97,3 +98,8 @@ def parse_provenance(full: str) -> OpName:
     is_jax = _JAX_TYPE.fullmatch(derived) is not None
     kind = derived.partition("[")[0]
     return OpName(Category.JAX if is_jax else Category.TENSORFLOW, name, kind)
+
+
+def _is_balanced(name: str) -> bool:
+    """Whether a name ends outside of brackets: a colon among parameters ends none."""
+    return name.count("[") == name.count("]")

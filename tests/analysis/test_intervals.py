@@ -1,0 +1,39 @@
+"""Busy time and windows, against a count of moments."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tbprof.analysis.intervals import busy_time
+
+LINES = st.lists(
+    st.lists(st.tuples(st.integers(-5, 30), st.integers(0, 9)), max_size=10), max_size=4
+)
+
+
+def busy(lines):
+    ordered = [sorted(line) for line in lines]
+    flat = [event for line in ordered for event in line]
+    first = np.cumsum([0, *map(len, ordered)]).astype(np.int64)
+    start = np.array([start for start, _ in flat], np.int64)
+    return busy_time(first, start, np.array([length for _, length in flat], np.int64))
+
+
+@given(LINES)
+def test_busy_is_the_union_and_the_window_from_first_start_to_last_end(lines):
+    events = [event for line in lines for event in line]
+    moments = {at for start, length in events for at in range(start, start + length)}
+    window = (
+        max(start + length for start, length in events) - min(start for start, _ in events)
+        if events
+        else 0
+    )
+    assert busy(lines) == (len(moments), window)
+
+
+def test_two_streams_that_take_turns_leave_what_neither_covers():
+    assert busy([[(0, 10)], [(20, 10)]]) == (20, 30)
+
+
+def test_overlap_counts_once_within_and_between_lines():
+    assert busy([[(0, 10), (5, 10)], [(8, 4)]]) == (15, 15)

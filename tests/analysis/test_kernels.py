@@ -1,0 +1,285 @@
+"""Kernels by kernel-op pair, from drawn traces."""
+
+import math
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from traces import Ref, draw, space_of
+
+from tbprof._pb import message
+from tbprof.analysis.hlo import Programs
+from tbprof.analysis.kernels import Kernels, Launch, find_kernels, merge_kernels, parse_launch
+
+GPU, GPU1 = "/device:GPU:0", "/device:GPU:1"
+US = 1_000_000
+DETAILS = "regs:32 static_shared:16 dynamic_shared:512 grid:8,2,1 block:256,1,1 occ_pct:75"
+
+
+def kernels_of(content: bytes) -> Kernels:
+    space = space_of(content)
+    return find_kernels(space, Programs(space))
+
+
+def kernels(drawing: str, details: str = DETAILS, plane: str = GPU, **more) -> Kernels:
+    stats = more.pop("stats", {})
+    letters = {letter: {"kernel_details": details} | stats.get(letter, {}) for letter in "abcd"}
+    return kernels_of(draw({plane: drawing}, stats=letters, **more))
+
+
+def rows(found: Kernels) -> list[tuple[object, ...]]:
+    """Every row as plain values, for comparison; NaN as None."""
+    columns = [getattr(found, field.name) for field in fields(found)]
+    plain = [one.tolist() if isinstance(one, np.ndarray) else one for one in columns]
+    return [
+        tuple(None if cell != cell else tuple(cell) if isinstance(cell, list) else cell
+              for cell in row)
+        for row in zip(*plain, strict=True)
+    ]  # fmt: skip
+
+
+# Launch configurations.
+
+
+@pytest.mark.parametrize(
+    ("details", "launch"),
+    [
+        (DETAILS, Launch(32, 528, (256, 1, 1), (8, 2, 1), 75.0)),
+        ("regs:38 shm:0 grid:160,1,1 block:1024,1,1", Launch(38, 0, (1024, 1, 1), (160, 1, 1))),
+        ("regs:0\nblock:32\ngrid:4,5", Launch(0, None, (32, 1, 1), (4, 5, 1))),
+        ("", Launch()),
+        ("other:1 regs static_shared:8 dynamic_shared:", Launch(None, 8)),
+        ("regs:17179869185 shm:7 grid:1,210453397508,0", Launch(None, 7)),  # garbage of 2020
+        (f"regs:{2**32 - 1} shm:{2**32}", Launch(2**32 - 1, None)),
+        ("regs:-1 occ_pct:nan block:a,b,c", Launch()),
+        ("occ_pct:12.5 occ_pct:inf", Launch(occupancy_pct=None)),
+        ("regs:\u0663 grid:1,2,3,4", Launch(grid=(1, 2, 3))),
+    ],
+)
+def test_details_are_parsed_by_token(details, launch):
+    assert parse_launch(details) == launch
+
+
+# Rows.
+
+
+def test_a_row_is_a_kernel_with_its_op_and_its_times():
+    found = kernels(
+        "Stream #1 |aaa.a.bb",
+        names={"b": "a"},
+        stats={letter: {"tf_op": "x/Add:Add"} for letter in "ab"},
+    )
+    assert rows(found) == [
+        ("a", "x/Add", (256, 1, 1), (8, 2, 1), 32, 528, False, False, 75.0, 3, 6 * US, US, 3 * US)
+    ]
+
+
+BASE = {"kernel_details": DETAILS, "tf_op": "x:X"}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"kernel_details": DETAILS.replace("regs:32", "regs:33")},
+        {"kernel_details": DETAILS.replace("block:256", "block:128")},
+        {"kernel_details": DETAILS.replace("grid:8,2", "grid:8,3")},
+        {"kernel_details": DETAILS.replace("dynamic_shared:512", "dynamic_shared:0")},
+        {"kernel_details": "grid:8,2,1 block:256,1,1"},
+        {"tf_op": "y:X"},
+        {"equation": "ij,jk->ik"},  # which makes the op eligible
+    ],
+)
+def test_launches_that_differ_are_rows_of_their_own(other):
+    trace = draw({GPU: "Stream #1 |aa.b"}, names={"b": "a"}, stats={"a": BASE, "b": BASE | other})
+    assert kernels_of(trace).occurrences.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"kernel_details": DETAILS.replace("occ_pct:75", "occ_pct:25")},
+        {"kernel_details": DETAILS + " more:1"},
+        {"correlation_id": 7},
+        {"kernel_details": Ref(DETAILS)},
+        # 16 + 512 bytes, whatever their split: a kernel's static part is its own.
+        {"kernel_details": DETAILS.replace("dynamic_shared:512", "dynamic_shared:512 x:1")},
+    ],
+)
+def test_what_is_no_part_of_a_launch_splits_no_row(other):
+    trace = draw({GPU: "Stream #1 |aa.b"}, names={"b": "a"}, stats={"a": BASE, "b": BASE | other})
+    found = kernels_of(trace)
+    assert (found.occurrences.tolist(), found.total_ps.tolist()) == ([2], [3 * US])
+
+
+def test_kernels_merge_over_streams_and_devices():
+    stats = {"a": BASE}
+    trace = draw({GPU: "Stream #1 |aa\nStream #2 |a", GPU1: "Stream #1 |aaaa"}, stats=stats)
+    found = kernels_of(trace)
+    assert (found.occurrences.tolist(), found.total_ps.tolist()) == ([3], [7 * US])
+    assert (found.least_ps.tolist(), found.most_ps.tolist()) == ([US], [4 * US])
+
+
+def test_tensor_core_flags_keep_devices_of_two_generations_apart():
+    trace = draw(
+        {GPU: "Stream #1 |a", GPU1: "Stream #1 |aa"},
+        names={"a": "volta_h884gemm"},
+        stats={"a": BASE},
+        plane_stats={GPU: {"compute_cap_major": 7}, GPU1: {"compute_cap_major": 6}},
+    )
+    found = kernels_of(trace)
+    assert found.uses_tensor_cores.tolist() == [True, False]
+    assert found.total_ps.tolist() == [US, 2 * US]
+
+
+def test_occupancy_is_the_mean_over_time():
+    stats = {"b": {"kernel_details": DETAILS.replace("occ_pct:75", "occ_pct:25")}}
+    found = kernels("Stream #1 |aaa.b", names={"b": "a"}, stats=stats)
+    assert found.occupancy_pct.tolist() == [(3 * 75 + 1 * 25) / 4]
+
+
+def test_what_was_not_recorded_is_unknown_not_zero():
+    found = kernels("Stream #1 |a", "grid:1,1,1")
+    assert (found.registers.tolist(), found.shared_bytes.tolist()) == ([-1], [-1])
+    assert math.isnan(found.occupancy_pct[0])
+    found = kernels("Stream #1 |a", "regs:0 shm:0 occ_pct:0")
+    assert (found.registers.tolist(), found.shared_bytes.tolist()) == ([0], [0])
+    assert found.occupancy_pct.tolist() == [0.0]
+
+
+def test_durations_below_a_nanosecond_count():
+    space = message("tensorflow.profiler.XSpace").FromString(
+        draw({GPU: "Stream #1 |a.b"}, names={"b": "a"}, stats={"a": BASE, "b": BASE})
+    )
+    for event, length in zip(space.planes[0].lines[0].events, (300, 1_200), strict=True):
+        event.duration_ps = length
+    found = kernels_of(space.SerializeToString())
+    assert (found.total_ps.tolist(), found.least_ps.tolist()) == ([1_500], [300])
+
+
+def test_copies_are_no_kernels():
+    trace = draw({GPU: "Stream #1 |aa.m"}, stats={"a": BASE, "m": {"memcpy_details": "size:8"}})
+    assert kernels_of(trace).name == ["a"]
+
+
+def test_details_on_host_events_are_not_believed():
+    trace = draw({"/host:CPU": "thread |aa", GPU: "Stream #1 |b"}, stats={"a": BASE, "b": BASE})
+    assert kernels_of(trace).name == ["b"]
+
+
+def test_derived_lines_do_not_count():
+    found = kernels("Stream #1 |a\nKernels |a", line_ids={"Kernels": -559038734})
+    assert found.occurrences.tolist() == [1]
+
+
+def test_no_kernels_is_an_empty_table():
+    assert rows(kernels_of(draw({GPU: "Stream #1 |m"}))) == []
+    assert rows(kernels_of(draw({"/host:CPU": "t |m"}))) == []
+
+
+# Tensor Cores.
+
+
+@pytest.mark.parametrize(
+    ("kernel", "stats", "eligible", "uses"),
+    [
+        ("volta_h884gemm", {"tf_op": "a/MatMul_1:MatMul"}, True, True),
+        ("volta_sgemm", {"tf_op": "a/MatMul_1:MatMul"}, True, False),
+        ("volta_h884gemm", {"tf_op": "a/Custom:Custom"}, True, True),  # what uses them could
+        ("volta_h884gemm", {}, False, True),  # no op, so none is eligible
+        ("k", {"tf_op": "a/Einsum:Einsum", "equation": "(ij,jk->ik)"}, True, False),
+        ("k", {"tf_op": "a/Einsum:Einsum", "equation": "(ii->i)"}, False, False),
+        ("k", {"tf_op": "a/Einsum:Einsum"}, True, False),
+        ("k", {"tf_op": "a/Add:Add"}, False, False),
+        ("gemm_fusion_dot_5", {"hlo_op": "gemm_fusion_dot.5", "name": "jit(f)/dot_general"},
+         True, True),
+    ],
+)  # fmt: skip
+def test_rows_say_what_could_and_what_does_use_tensor_cores(kernel, stats, eligible, uses):
+    found = kernels("Stream #1 |a", names={"a": kernel}, stats={"a": stats})
+    assert (found.is_eligible.tolist(), found.uses_tensor_cores.tolist()) == ([eligible], [uses])
+
+
+@pytest.mark.parametrize(
+    ("plane_stats", "uses"),
+    [
+        ({}, True),
+        ({"device_vendor": "Nvidia"}, True),
+        ({"device_vendor": "Nvidia", "compute_cap_major": 6}, False),
+        ({"device_vendor": "AMD"}, False),
+        ({"gpu_device_name": "AMD Instinct MI300X"}, False),
+        ({"gpu_device_name": "NVIDIA H100"}, True),
+    ],
+)
+def test_the_device_tells_whose_names_count(plane_stats, uses):
+    found = kernels("Stream #1 |a", names={"a": "volta_h884gemm"}, plane_stats={GPU: plane_stats})
+    assert found.uses_tensor_cores.tolist() == [uses]
+
+
+# Several hosts.
+
+ROW = st.tuples(
+    st.sampled_from(["k1", "k2"]),
+    st.sampled_from(["op1", "op2", ""]),
+    st.sampled_from(["", " occ_pct:25", " occ_pct:75"]),
+    st.sampled_from(["", " regs:8"]),
+    st.integers(0, 5),
+)
+
+
+def host(rows_: dict[str, list[tuple[str, str, str, str, int]]]) -> Kernels:
+    """The kernels of a host with the given launches on each plane."""
+    space = message("tensorflow.profiler.XSpace")()
+    for plane_name, launches in rows_.items():
+        plane = space.planes.add(name=plane_name)
+        for number, name in enumerate(("kernel_details", "tf_op"), 1):
+            plane.stat_metadata[number].id, plane.stat_metadata[number].name = number, name
+        line = plane.lines.add(id=1, name="Stream #1")
+        for at, (kernel, op, occupancy, registers, length) in enumerate(launches):
+            number = 1 if kernel == "k1" else 2
+            plane.event_metadata[number].id, plane.event_metadata[number].name = number, kernel
+            event = line.events.add(metadata_id=number, offset_ps=10 * at, duration_ps=length)
+            event.stats.add(metadata_id=1, str_value=f"grid:1{occupancy}{registers}")
+            if op:
+                event.stats.add(metadata_id=2, str_value=f"{op}:Op")
+    return kernels_of(space.SerializeToString())
+
+
+@settings(max_examples=60)
+@given(st.lists(ROW, max_size=6), st.lists(ROW, max_size=6), st.lists(ROW, max_size=6))
+def test_hosts_merge_like_devices_of_one_host(one, two, three):
+    apart = merge_kernels([host({GPU: one}), host({GPU: two}), host({GPU: three})])
+    together = host({GPU: one, GPU1: two, "/device:GPU:2": three})
+    found, expected = sorted(rows(apart), key=str), sorted(rows(together), key=str)
+    assert [row[:8] + row[9:] for row in found] == [row[:8] + row[9:] for row in expected]
+
+
+TIMED = st.tuples(
+    st.sampled_from(["k1", "k2"]),
+    st.just("op1"),
+    st.sampled_from([" occ_pct:25", " occ_pct:75"]),
+    st.just(""),
+    st.integers(1, 5),
+)
+
+
+@settings(max_examples=40)
+@given(st.lists(TIMED, max_size=6), st.lists(TIMED, max_size=6))
+def test_occupancies_of_hosts_merge_by_time(one, two):
+    apart = merge_kernels([host({GPU: one}), host({GPU: two})])
+    for name, occupancy in zip(apart.name, apart.occupancy_pct.tolist(), strict=True):
+        own = [launch for launch in one + two if launch[0] == name]
+        weighted = sum(float(launch[2].removeprefix(" occ_pct:")) * launch[4] for launch in own)
+        assert occupancy == pytest.approx(weighted / sum(launch[4] for launch in own))
+
+
+@given(st.lists(ROW, max_size=8))
+def test_sums_are_those_of_the_launches(launches):
+    found = host({GPU: launches})
+    expected: dict[tuple[str, str, str], list[int]] = {}
+    for kernel, op, _, registers, length in launches:
+        expected.setdefault((kernel, op, registers), []).append(length)
+    assert {
+        (row[0], row[1], " regs:8" if row[4] == 8 else ""): tuple(row[9:]) for row in rows(found)
+    } == {key: (len(times), sum(times), min(times), max(times)) for key, times in expected.items()}
