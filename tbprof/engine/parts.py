@@ -89,7 +89,7 @@ def from_arrays(
         elif f"{field.name}.text" in arrays:
             blob = arrays[f"{field.name}.text"].tobytes()
             ends = np.cumsum(arrays[f"{field.name}.length"]).tolist()
-            starts = [0, *ends[:-1]]
+            starts = [0, *ends][:-1]
             values[field.name] = [
                 blob[start:end].decode("utf-8", "surrogatepass")
                 for start, end in zip(starts, ends, strict=True)

@@ -1,0 +1,271 @@
+"""Parts as arrays and back, and what is computed when."""
+
+import dataclasses
+import math
+import threading
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from traces import draw, write
+
+from tbprof.analysis.devices import Devices
+from tbprof.analysis.hlo import Programs
+from tbprof.analysis.op_metrics import OpGatherer, OpMetrics
+from tbprof.base.errors import BadTrace, Notice
+from tbprof.engine import parts as parts_module
+from tbprof.engine import summaries
+from tbprof.engine.parts import PARTS, Outline, PartKind, from_arrays, to_arrays
+from tbprof.engine.summaries import SummaryCache
+from tbprof.storage.logdir import Logdir
+from tbprof.storage.results import ResultStore
+from tbprof.storage.runs import TraceFile
+from tbprof.xplane.reader import read_space
+
+TRACE = draw(
+    {"/host:CPU": "t |aaaa", "/device:GPU:0": "Stream #1 |k"},
+    names={"a": "日本:Op", "k": "kernel"},
+    stats={"k": {"kernel_details": "regs:8", "tf_op": "x:X"}},
+)
+
+
+def same(one: object, other: object) -> bool:
+    """Equality that takes arrays and NaN as people do."""
+    if isinstance(one, np.ndarray):
+        return (
+            isinstance(other, np.ndarray)
+            and one.dtype == other.dtype
+            and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+        )
+    if isinstance(one, float) and math.isnan(one):
+        return isinstance(other, float) and math.isnan(other)
+    return one == other
+
+
+def assert_round_trip(kind: PartKind, part: object, *notices: Notice) -> None:
+    back, kept = from_arrays(kind, to_arrays(part, notices))
+    assert kept == notices
+    for field in dataclasses.fields(part):  # type: ignore[arg-type]
+        assert same(getattr(back, field.name), getattr(part, field.name)), field.name
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_every_part_of_a_trace_round_trips(name: str, tmp_path: Path):
+    space = read_space(write(tmp_path, TRACE))
+    part = PARTS[name].compute(space, Programs(space))
+    assert_round_trip(PARTS[name], part, Notice("code", "message", "host", "hint"))
+    assert from_arrays(PARTS[name], to_arrays(part, ()))[1] == ()
+
+
+def test_every_part_of_an_empty_trace_round_trips(tmp_path: Path):
+    space = read_space(write(tmp_path, draw({"/host:CPU": "t |"})))
+    for kind in PARTS.values():
+        assert_round_trip(kind, kind.compute(space, Programs(space)))
+
+
+@given(st.lists(st.text()), st.lists(st.text()))
+def test_texts_of_any_alphabet_round_trip(errors, warnings):
+    outline = Outline(["p"], np.array([1]), errors, warnings)
+    assert_round_trip(PARTS["outline"], outline)
+
+
+def test_unknown_numbers_round_trip():
+    assert_round_trip(PARTS["devices"], Devices(1, 0, "GPU", math.nan, 1.5))
+
+
+# What is computed when.
+
+
+class Counting:
+    """Counts the computations of every part."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.counts: Counter[str] = Counter()
+        self._lock = threading.Lock()
+        self._patch = monkeypatch
+        for name in PARTS:
+            self.replace(name)
+
+    def replace(self, name: str, version: int | None = None) -> None:
+        kind = parts_module.PARTS[name]
+
+        def compute(space: object, programs: object) -> object:
+            with self._lock:
+                self.counts[name] += 1
+            return kind.compute(space, programs)  # type: ignore[arg-type]
+
+        counted = dataclasses.replace(kind, compute=compute, version=version or kind.version)
+        self._patch.setitem(PARTS, name, counted)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def counting(monkeypatch: pytest.MonkeyPatch) -> Counting:
+    return Counting(monkeypatch)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> TraceFile:
+    (tmp_path / "trace").mkdir()
+    path = write(tmp_path / "trace", TRACE)
+    return next(iter(Logdir(str(path)).runs().values())).files[0]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ResultStore:
+    return ResultStore(tmp_path / "store")
+
+
+def test_a_part_is_computed_once_and_found_by_the_next_process(
+    file: TraceFile, store: ResultStore, counting: Counting
+):
+    cache = SummaryCache(store)
+    first = cache.parts(file, list(PARTS))
+    assert counting.counts == dict.fromkeys(PARTS, 1)
+    assert cache.parts(file, list(PARTS)) == first
+    again = SummaryCache(store).parts(file, list(PARTS))
+    assert counting.counts == dict.fromkeys(PARTS, 1)
+    assert again["ops"][0].name == first["ops"][0].name == ["x", "日本"]
+
+
+def test_only_what_is_asked_for_is_computed(
+    file: TraceFile, store: ResultStore, counting: Counting
+):
+    heard: list[str] = []
+    SummaryCache(store).parts(file, ["outline", "kernels"], heard.append)
+    assert counting.counts == {"outline": 1, "kernels": 1}
+    assert heard == ["outline", "kernels"]
+    SummaryCache(store).parts(file, ["kernels"], heard.append)
+    assert heard == ["outline", "kernels"]  # kept ones are no work
+
+
+def test_without_a_store_parts_are_kept_in_memory(file: TraceFile, counting: Counting):
+    cache = SummaryCache(None)
+    cache.parts(file, ["ops"])
+    cache.parts(file, ["ops"])
+    SummaryCache(None).parts(file, ["ops"])
+    assert counting.counts == {"ops": 2}
+
+
+def test_a_new_version_of_a_part_is_computed_anew(
+    file: TraceFile, store: ResultStore, counting: Counting
+):
+    SummaryCache(store).parts(file, ["ops", "devices"])
+    counting.replace("ops", PARTS["ops"].version + 1)
+    counting.counts.clear()
+    SummaryCache(store).parts(file, ["ops", "devices"])
+    assert set(counting.counts) == {"ops"}
+
+
+def test_a_changed_file_is_computed_anew(file: TraceFile, store: ResultStore, counting: Counting):
+    SummaryCache(store).parts(file, ["ops"])
+    changed = dataclasses.replace(file, modified_ns=file.modified_ns + 1)
+    SummaryCache(store).parts(changed, ["ops"])
+    assert counting.counts == {"ops": 2}
+
+
+def _truncate(arrays: dict[str, np.ndarray]) -> None:
+    del arrays["self_ps"]
+
+
+def _not_json(arrays: dict[str, np.ndarray]) -> None:
+    arrays["meta"] = np.frombuffer(b"{", np.uint8)
+
+
+def _other_scalars(arrays: dict[str, np.ndarray]) -> None:
+    arrays["meta"] = np.frombuffer(b'{"scalars": [], "notices": [1]}', np.uint8)
+
+
+def _torn_texts(arrays: dict[str, np.ndarray]) -> None:
+    arrays["name.text"] = np.frombuffer("é".encode()[:1] * 9, np.uint8)
+
+
+@pytest.mark.parametrize("damage", [_truncate, _not_json, _other_scalars, _torn_texts])
+def test_a_damaged_entry_is_computed_anew(
+    file: TraceFile,
+    store: ResultStore,
+    counting: Counting,
+    damage: Callable[[dict[str, np.ndarray]], None],
+    monkeypatch: pytest.MonkeyPatch,
+):
+    whole = SummaryCache(store).parts(file, ["ops"])["ops"][0]
+    get = store.get
+
+    def damaged(key: str) -> dict[str, np.ndarray] | None:
+        arrays = get(key)
+        if arrays is not None:
+            damage(arrays)
+        return arrays
+
+    monkeypatch.setattr(store, "get", damaged)
+    found = SummaryCache(store).parts(file, ["ops"])["ops"][0]
+    assert counting.counts == {"ops": 2}
+    assert (found.name, found.self_ps.tolist()) == (whole.name, whole.self_ps.tolist())
+
+
+def test_damaged_files_of_the_store_are_computed_anew(
+    file: TraceFile, store: ResultStore, counting: Counting
+):
+    SummaryCache(store).parts(file, ["ops"])
+    for path in store.directory.glob("*.npz"):
+        path.write_bytes(path.read_bytes()[:100])
+    SummaryCache(store).parts(file, ["ops"])
+    assert counting.counts == {"ops": 2}
+
+
+def test_many_threads_compute_each_part_once(
+    file: TraceFile, store: ResultStore, counting: Counting
+):
+    cache = SummaryCache(store)
+    barrier = threading.Barrier(16)
+
+    def ask(number: int) -> list[object]:
+        barrier.wait()
+        found = cache.parts(file, list(PARTS) if number % 2 else ["kernels", "outline"])
+        return [found["kernels"][0]]
+
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(ask, range(16)))
+    assert counting.counts == dict.fromkeys(PARTS, 1)
+    assert all(answer[0] is answers[0][0] for answer in answers)
+
+
+def test_a_host_opens_its_file_once_for_all_parts(
+    tmp_path: Path, counting: Counting, monkeypatch: pytest.MonkeyPatch
+):
+    """Even where other hosts, at the same time, fill the few places for open files."""
+    opened: Counter[str] = Counter()
+    read = summaries.read_space
+
+    def reading(path: object) -> object:
+        opened[str(path)] += 1
+        return read(path)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(summaries, "read_space", reading)
+    for number in range(8):
+        write(tmp_path, TRACE, f"h{number}")
+    run = next(iter(Logdir(str(tmp_path)).runs().values()))
+    cache = SummaryCache(None)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda one: cache.parts(one, list(PARTS)), run.files))
+    assert set(opened.values()) == {1}
+
+
+def test_an_unreadable_file_raises_each_time(tmp_path: Path):
+    path = write(tmp_path, b"not a trace")
+    file = next(iter(Logdir(str(path)).runs().values())).files[0]
+    cache = SummaryCache(None)
+    for _ in range(2):
+        with pytest.raises(BadTrace):
+            cache.parts(file, ["outline"])
+
+
+def test_parts_are_what_their_kind_says(file: TraceFile):
+    found = SummaryCache(None).parts(file, list(PARTS))
+    for name, (part, _) in found.items():
+        assert type(part) is PARTS[name].type
+    assert isinstance(OpGatherer().table(), OpMetrics)

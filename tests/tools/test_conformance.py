@@ -1,0 +1,120 @@
+"""What holds for every tool: the same rules over each entry of TOOLS."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tbprof.base.errors import NoData
+from tbprof.engine.engine import DataRequest, Engine
+from tbprof.engine.parts import PARTS
+from tbprof.storage.logdir import Logdir
+from tbprof.tools import TOOLS
+from tbprof.tools.datatable import PERCENT, Table
+from tbprof.tools.tool import Tool
+
+TRACES = ("tensorflow_cpu_training", "jax_cpu_training", "gpu_trace", "tpu_trace")
+
+every_tool = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+every_trace = pytest.mark.parametrize("trace", TRACES)
+
+
+@pytest.fixture
+def engine(trace: str, request: pytest.FixtureRequest, sample_logdir: Path) -> tuple[Engine, str]:
+    if trace.endswith("_training"):
+        return Engine(Logdir(str(sample_logdir))), trace
+    engine = Engine(Logdir(str(request.getfixturevalue(trace))))
+    return engine, engine.runs()[0]
+
+
+@pytest.fixture
+def tables(engine: tuple[Engine, str], tool: Tool) -> tuple[Table, ...]:
+    try:
+        return engine[0].tables(DataRequest(engine[1], tool.name))
+    except NoData as error:
+        pytest.skip(error.message)
+
+
+def test_names_are_unique():
+    names = [name for tool in TOOLS for name in (tool.name, *tool.aliases)]
+    assert len(set(names)) == len(names)
+
+
+@every_tool
+def test_a_tool_says_what_it_needs_and_why_it_may_be_empty(tool: Tool):
+    assert set(tool.parts) <= PARTS.keys()
+    assert tool.label
+    assert tool.absent
+    assert tool.empty
+    assert tool.empty_hint
+    assert not tool.absent.endswith(".")
+    assert not tool.empty.endswith(".")
+
+
+@every_tool
+@every_trace
+def test_columns_are_of_one_length_and_of_their_type(tables: tuple[Table, ...]):
+    for table in tables:
+        ids = [column.id for column in table.columns]
+        assert len(set(ids)) == len(ids)
+        for column in table.columns:
+            cells = column.cells()
+            assert len(cells) == len(table)
+            kinds = {"number": (int, float), "string": (str,), "boolean": (bool,)}[column.type]
+            for cell in cells:
+                assert cell is None or isinstance(cell, kinds)
+                assert column.type == "boolean" or not isinstance(cell, bool)
+                assert cell is not None or column.type == "number"
+            assert column.pattern in ("", PERCENT)
+
+
+@every_tool
+@every_trace
+def test_percentages_are_fractions(tables: tuple[Table, ...]):
+    for table in tables:
+        for column in table.columns:
+            if column.pattern == PERCENT:
+                known = [cell for cell in column.cells() if cell is not None]
+                assert all(0 <= cell <= 1 + 1e-9 for cell in known)  # type: ignore[operator]
+
+
+@every_tool
+@every_trace
+def test_ranks_count_rows(tables: tuple[Table, ...]):
+    for table in tables:
+        assert table.column("rank").cells() == list(range(1, len(table) + 1))
+
+
+@every_tool
+@every_trace
+def test_times_and_counts_are_never_negative(tables: tuple[Table, ...]):
+    for table in tables:
+        for column in table.columns:
+            if column.type == "number":
+                assert all(cell is None or cell >= 0 for cell in column.cells())  # type: ignore[operator]
+
+
+@every_tool
+@every_trace
+def test_both_layouts_hold_the_same(engine: tuple[Engine, str], tool: Tool, tables: object):
+    answers = []
+    for layout in ("rows", "columns"):
+        body = engine[0].data(DataRequest(engine[1], tool.name, layout=layout))  # type: ignore[arg-type]
+        answer = json.loads(body.content)
+        assert isinstance(answer, list) == tool.is_list
+        answers.append(answer if tool.is_list else [answer])
+    for by_row, by_column in zip(*answers, strict=True):
+        rows = [[cell["v"] for cell in row["c"]] for row in by_row.pop("rows")]
+        transposed = [list(row) for row in zip(*by_column.pop("columns"), strict=True)]
+        assert rows == transposed
+        assert by_row == by_column
+
+
+@every_tool
+@every_trace
+def test_what_is_shown_does_not_change_from_one_engine_to_the_next(
+    engine: tuple[Engine, str], tool: Tool, trace: str, tables: object
+):
+    request = DataRequest(engine[1], tool.name)
+    first, second = engine[0].data(request), Engine(engine[0]._logdir).data(request)
+    assert (first.content, first.etag) == (second.content, second.etag)

@@ -1,0 +1,96 @@
+"""The kernel table: columns, order and what was not recorded."""
+
+from traces import draw, space_of
+
+from tbprof._pb import message
+from tbprof.analysis.hlo import Programs
+from tbprof.analysis.kernels import find_kernels
+from tbprof.tools.datatable import Table
+from tbprof.tools.kernel_stats import KERNEL_STATS
+from tbprof.tools.tool import Summaries
+
+GPU = "/device:GPU:0"
+
+
+def table(*traces: bytes) -> Table:
+    spaces = [space_of(trace) for trace in traces]
+    kernels = [find_kernels(space, Programs(space)) for space in spaces]
+    (found,) = KERNEL_STATS.build(Summaries(tuple("h" * len(traces)), {"kernels": kernels}))
+    return found
+
+
+def columns(found: Table) -> dict[str, list[object]]:
+    return {column.id: column.cells() for column in found.columns}
+
+
+def test_the_whole_table_of_a_drawn_trace():
+    details = "regs:32 static_shared:16 dynamic_shared:512 grid:8,2,1 block:256,1,1 occ_pct:75"
+    trace = draw(
+        {GPU: "Stream #1 |aa.aaa.b.cccc"},
+        names={"a": "volta_h884gemm", "b": "old", "c": "relu"},
+        stats={
+            "a": {"kernel_details": details, "tf_op": "x/MatMul:MatMul"},
+            "b": {"kernel_details": "regs:8 shm:96"},
+            "c": {"kernel_details": "grid:3,1,1", "tf_op": "x/Relu:Relu"},
+        },
+    )
+    assert columns(table(trace)) == {
+        "rank": [1, 2, 3],
+        "kernel_name": ["volta_h884gemm", "relu", "old"],
+        "registers_per_thread": [32, None, 8],
+        "shmem_bytes": [528, None, 96],
+        "block_dim": ["256,1,1", "1,1,1", "1,1,1"],
+        "grid_dim": ["8,2,1", "3,1,1", "1,1,1"],
+        "occupancy_pct": [75, None, None],
+        "is_op_tensor_core_eligible": [True, False, False],
+        "is_kernel_using_tensor_core": [True, False, False],
+        "op_name": ["x/MatMul", "x/Relu", ""],
+        "occurrences": [2, 1, 1],
+        "total_duration_us": [5, 4, 1],
+        "avg_duration_us": [2.5, 4, 1],
+        "min_duration_us": [2, 4, 1],
+        "max_duration_us": [3, 4, 1],
+    }
+
+
+def launches(*kernels: tuple[str, str, str]) -> bytes:
+    """Kernels of (name, op, details), 1 µs each."""
+    space = message("tensorflow.profiler.XSpace")()
+    plane = space.planes.add(name=GPU)
+    for number, name in enumerate(("kernel_details", "tf_op"), 1):
+        plane.stat_metadata[number].id, plane.stat_metadata[number].name = number, name
+    numbers: dict[str, int] = {}
+    line = plane.lines.add(id=1, name="Stream #1")
+    for at, (name, op, details) in enumerate(kernels):
+        number = numbers.setdefault(name, len(numbers) + 1)
+        plane.event_metadata[number].id, plane.event_metadata[number].name = number, name
+        event = line.events.add(metadata_id=number, offset_ps=at * 10**6, duration_ps=10**6)
+        event.stats.add(metadata_id=1, str_value=details)
+        event.stats.add(metadata_id=2, str_value=op)
+    return bytes(space.SerializeToString())
+
+
+def test_ties_are_in_the_order_of_name_grid_block_registers_shared_memory_and_op():
+    ordered = [
+        ("a", "x:X", "grid:1 block:1 regs:1"),
+        ("a", "x:X", "grid:1 block:2 regs:1"),
+        ("a", "x:X", "grid:2 block:1"),
+        ("a", "x:X", "grid:2 block:1 regs:1"),
+        ("a", "x:X", "grid:2 block:1 regs:9"),
+        ("a", "x:X", "grid:2 block:1 regs:9 shm:1"),
+        ("a", "y:X", "grid:2 block:1 regs:9 shm:1"),
+        ("a", "x:X", "grid:10 block:1"),  # by number, not by text
+        ("b", "x:X", "grid:1"),
+    ]
+    expected = columns(table(launches(*ordered)))
+    assert columns(table(launches(*reversed(ordered)))) == expected
+    apart = [launches(one) for one in reversed(ordered)]
+    assert columns(table(*apart)) == expected  # nor does the order of hosts show
+    assert expected["grid_dim"][-2:] == ["10,1,1", "1,1,1"]
+    assert expected["op_name"][6:8] == ["y", "x"]
+
+
+def test_every_kernel_has_a_row():
+    found = columns(table(launches(*((f"kernel{i}", "x:X", "") for i in range(1500)))))
+    assert found["rank"] == list(range(1, 1501))
+    assert len(set(found["kernel_name"])) == 1500
