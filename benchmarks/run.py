@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -31,6 +32,7 @@ XPROF_PROGRAM = (
     "r.xspace_to_tool_data([sys.argv[1]], sys.argv[2], {})"
 )
 ROUTE = "/data/plugin/profile"
+QUIET_S = 1.0
 START_REPEATS = 7
 
 # TensorBoard with and without our entry point, in one environment.
@@ -198,11 +200,14 @@ def measure_prepared(programs: Programs, trace: Path, tools: Sequence[str]) -> s
 
 
 def _wait_until_idle(server: measure.Server, tools: Sequence[str]) -> None:
-    for tool in tools:
-        while True:
+    """Returns once no tool has been at work for a second: one page is prepared after the other."""
+    quiet_since = time.monotonic()
+    while time.monotonic() - quiet_since < QUIET_S:
+        for tool in tools:
             _, body = server.get(f"{ROUTE}/progress?run=bench&tag={tool}")
-            if json.loads(body)["state"] in {"idle", "error"}:
-                break
+            if json.loads(body)["state"] not in {"idle", "error"}:
+                quiet_since = time.monotonic()
+        time.sleep(0.05)
 
 
 def measure_start(python: str, scratch: Path) -> dict[str, float]:

@@ -1,8 +1,11 @@
 """Shared by all tests: a cache folder of their own, and where traces and other interpreters are."""
 
 import hashlib
+import importlib.util
 import os
 import shutil
+import socket
+import sys
 from pathlib import Path
 
 import pytest
@@ -66,3 +69,22 @@ def _only_trace(logdir: Path) -> Path:
     if len(found) != 1:
         pytest.skip(f"expected one trace in {logdir}, found {len(found)}")
     return found[0]
+
+
+@pytest.fixture
+def free_port() -> int:
+    """A port that nothing listens on at the moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="session")
+def record_python() -> str:
+    """An interpreter with tensorflow and jax, or a skip where there is none."""
+    chosen = os.environ.get("TBPROF_RECORD_PYTHON")
+    if chosen is None:
+        if all(importlib.util.find_spec(name) for name in ("tensorflow", "jax")):
+            return sys.executable
+        pytest.skip("TBPROF_RECORD_PYTHON names no interpreter with tensorflow and jax")
+    return chosen

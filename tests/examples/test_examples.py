@@ -1,10 +1,7 @@
 """The recording scripts leave traces with the steps that they promise; the samples are clean."""
 
-import importlib.util
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -31,16 +28,6 @@ def steps(space) -> list[int]:
                 if names[event.metadata_id] == "train" and stats.get("_r") == 1:
                     found.append((line.timestamp_ns * 1000 + event.offset_ps, stats["step_num"]))
     return [number for _, number in sorted(found)]
-
-
-@pytest.fixture(scope="module")
-def record_python() -> str:
-    chosen = os.environ.get("TBPROF_RECORD_PYTHON")
-    if chosen is None:
-        if all(importlib.util.find_spec(name) for name in ("tensorflow", "jax")):
-            return sys.executable
-        pytest.skip("TBPROF_RECORD_PYTHON names no interpreter with tensorflow and jax")
-    return chosen
 
 
 @pytest.mark.slow
