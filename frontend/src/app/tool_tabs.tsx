@@ -63,24 +63,7 @@ function TabLink({
   isCurrent: boolean;
   open: (tool: string) => void;
 }) {
-  if (tab.reason !== null && !isCurrent) {
-    return (
-      <span class="tab-place">
-        <span
-          class="tab unavailable"
-          role="link"
-          aria-disabled="true"
-          tabIndex={0}
-          aria-label={`${tab.short}, ${tab.title}: ${tab.reason}`}
-        >
-          {tab.short}
-        </span>
-        <span class="tip" aria-hidden="true">
-          <b>{tab.title}</b> {tab.reason}
-        </span>
-      </span>
-    );
-  }
+  if (tab.reason !== null && !isCurrent) return <UnavailableTab tab={tab} reason={tab.reason} />;
   const follow = (event: MouseEvent) => {
     // Other buttons and modifiers open the link elsewhere, as for any link.
     if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -97,6 +80,39 @@ function TabLink({
     >
       {tab.short}
     </a>
+  );
+}
+
+/** Gray, with the reason while it is pointed at or has the focus; Escape puts the reason away. */
+function UnavailableTab({ tab, reason }: { tab: Tab; reason: string }) {
+  const [isTold, setTold] = useState(false);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: only shows what the link's name says
+    <span
+      class="tab-place"
+      onMouseEnter={() => setTold(true)}
+      onMouseLeave={() => setTold(false)}
+      onFocusIn={() => setTold(true)}
+      onFocusOut={() => setTold(false)}
+      onKeyDown={(event) => {
+        if (event.key === "Escape") setTold(false);
+      }}
+    >
+      <span
+        class="tab unavailable"
+        role="link"
+        aria-disabled="true"
+        tabIndex={0}
+        aria-label={`${tab.short}, ${tab.title}: ${reason}`}
+      >
+        {tab.short}
+      </span>
+      {isTold ? (
+        <span class="tip" aria-hidden="true">
+          <b>{tab.title}</b> {reason}
+        </span>
+      ) : null}
+    </span>
   );
 }
 
