@@ -10,7 +10,8 @@ from tbprof.analysis.lines import metadata_planes
 from tbprof.base import names
 from tbprof.events.space import Space
 
-_PROGRAM = re.compile(r"\((\d+)\)\Z")
+# Longer numbers are no ids of 64 bits, and Python refuses to read very long ones.
+_PROGRAM = re.compile(r"\(([0-9]{1,20})\)\Z")
 _MASK = 2**64 - 1
 
 

@@ -165,7 +165,7 @@ def _gather(plane: Plane, groups: GpuGroups, rows: dict[KernelKey, _Sums]) -> No
     vendor = text_stat(plane, names.DEVICE_VENDOR)
     device = text_stat(plane, names.GPU_NAME)
     major = plane.stats.get(names.COMPUTE_MAJOR, -1)
-    compute_major = int(major) if isinstance(major, int | float) else -1
+    compute_major = major if isinstance(major, int) else -1
     for kind in np.flatnonzero(details >= 0).tolist():
         launch = parse_launch(plane.strings[int(details[kind])])
         kernel, op = groups.event_name[kind], groups.op[kind]

@@ -52,7 +52,7 @@ class StatColumn:
 
     def numbers(self, default: float = np.nan) -> NDArray[np.float64]:
         """[n] integers and doubles as float64, `default` where the value is no number."""
-        out = np.full(self.kind.size, default)
+        out = np.full(self.kind.size, default, np.float64)
         double = self.kind == DOUBLE
         out[double] = self.bits[double].view(np.float64)
         signed = self.kind == INT64

@@ -3,6 +3,7 @@
 import contextlib
 import mmap
 import os
+import stat
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,8 @@ class Buffer:
     def of_file(cls, path: str | os.PathLike[str]) -> "Buffer":
         """The whole file at `path`; raises Unreachable where it cannot be read."""
         try:
+            if not stat.S_ISREG(Path(path).stat().st_mode):
+                raise Unreachable(f"{path}: cannot be read (it is no file)")
             with Path(path).open("rb") as file:
                 if os.fstat(file.fileno()).st_size <= CHUNK:
                     return cls(file.read(), str(path))

@@ -15,9 +15,8 @@ from pathlib import Path
 from random import Random
 
 from tbprof.analysis.hlo import Programs
-from tbprof.analysis.kernels import find_kernels
-from tbprof.analysis.ops import find_ops
-from tbprof.base.errors import BadTrace, NoData
+from tbprof.base.errors import BadTrace
+from tbprof.engine.parts import PARTS, from_arrays, to_arrays
 from tbprof.events.space import Space
 from tbprof.events.stats import BYTES, TEXT
 from tbprof.xplane.buffer import Buffer
@@ -108,13 +107,11 @@ def _require(holds: bool, what: str) -> None:
 
 
 def analyse(space: Space) -> None:
-    """Runs the analysis; to say that there is nothing to show is an answer."""
+    """Computes every part, as it is kept and as it is read back."""
     programs = Programs(space)
-    for find in (find_ops, find_kernels):
-        try:
-            find(space, programs)
-        except NoData:
-            continue
+    for kind in PARTS.values():
+        part = kind.compute(space, programs)
+        from_arrays(kind, to_arrays(part, space.notices))
 
 
 def run(

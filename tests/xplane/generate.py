@@ -7,7 +7,9 @@ IDS = (0, 1, 2, 3, 3, -1, -(2**63), 2**63 - 1, 2**32 + 1, 1 << 44, 2 << 44)
 NAMES = ("tf_op", "flops", "kernel_details", "group_id", "hlo_op", "device_offset_ps")
 MORE_NAMES = (
     "Hlo Proto", "_ipl_stage_cat", "_ipl_stage_id", "annotation", "bytes_accessed",
-    "compute_cap_major", "device_duration_ps", "device_vendor", "equation", "hlo_category",
+    "clock_rate", "compute_cap_major", "compute_cap_minor", "core_count", "device_duration_ps",
+    "device_type_string", "device_vendor", "equation", "hlo_category", "memory_bandwidth",
+    "peak_hbm_bw_gigabytes_per_second", "peak_teraflops_per_second",
     "hlo_module", "is_eager", "is_func", "level 0", "memory_access_breakdown", "program_id",
     "self_duration_ps",
 )  # fmt: skip
@@ -153,14 +155,15 @@ def event_metadata(random: Random) -> bytes:
     return _mixed(random, parts, (1, 2, 4, 5))
 
 
-def stat_metadata(random: Random) -> bytes:
+def stat_metadata(random: Random, names: tuple[str, ...]) -> bytes:
     parts = _maybe(random, scalar(1, random.choice(IDS)))
-    parts += _maybe(random, body(2, random.choice(TEXTS)))
+    parts += _maybe(random, body(2, random.choice(names)))
     parts += _maybe(random, body(3, random.choice(TEXTS)))
     return _mixed(random, parts, (1, 2, 3))
 
 
 def plane(random: Random) -> bytes:
+    names = random.choice((TEXTS, NAMES, NAMES + MORE_NAMES))
     numbers = random.sample(IDS, random.choice((0, 1, 1, 2, 3)))
     parts = [scalar(1, random.choice(IDS)), body(2, random.choice(PLANE_NAMES))]
     parts += [body(3, line(random, number)) for number in dict.fromkeys(numbers)]
@@ -168,9 +171,10 @@ def plane(random: Random) -> bytes:
         body(4, _entry(random, event_metadata(random))) for _ in range(random.choice((0, 2, 5)))
     ]
     parts += [
-        body(5, _entry(random, stat_metadata(random))) for _ in range(random.choice((0, 3, 8)))
+        body(5, _entry(random, stat_metadata(random, names)))
+        for _ in range(random.choice((0, 3, 8)))
     ]
-    parts += [body(6, stat(random)) for _ in range(random.choice((0, 0, 2)))]
+    parts += [body(6, stat(random)) for _ in range(random.choice((0, 2, 5)))]
     return _mixed(random, parts, (1, 2, 3, 4, 5, 6))
 
 

@@ -78,6 +78,13 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path) -> None:
             read_space(path)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_is_not_waited_for(tmp_path) -> None:
+    os.mkfifo(tmp_path / "host0.xplane.pb")
+    with pytest.raises(Unreachable, match="no file"):
+        read_space(tmp_path / "host0.xplane.pb")
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads all")
 def test_a_file_without_permission_is_named(tmp_path) -> None:
     path = write(tmp_path, TRACE)

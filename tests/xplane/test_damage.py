@@ -269,8 +269,13 @@ def test_any_bytes_are_read_or_refused(content: bytes) -> None:
 
 
 def test_mutated_traces_are_read_or_refused() -> None:
-    """A run of 1,000,000 inputs is recorded in docs/testing.md."""
-    counts = fuzz.run(200_000, seed=1, seconds=25)
+    counts = fuzz.run(200_000, seed=1, seconds=5)
 
-    assert counts["inputs"] >= 1000
+    assert counts["inputs"] >= 300
     assert counts["read"] > counts["refused"]
+
+
+@pytest.mark.slow
+def test_many_mutated_traces_are_read_or_refused() -> None:
+    """Longer runs are recorded in docs/architecture.md."""
+    fuzz.run(200_000, seed=2, seconds=50)
