@@ -6,11 +6,12 @@ import { bindKeys } from "../base/keys";
 import { nextTheme, theme } from "../base/theme";
 import { TOOLS } from "../tools/tools";
 import { Banner } from "../widgets/banner";
-import { ErrorMessage, Message, Skeleton } from "../widgets/message";
+import { ErrorMessage, Skeleton } from "../widgets/message";
 import { type Command, CommandPalette } from "./command_palette";
 import { EmptyLogdir } from "./empty_logdir";
 import { Help } from "./help";
 import type { Navigation } from "./navigation";
+import { Nothing } from "./nothing";
 import { PageView } from "./page_view";
 import { HostPicker, RunPicker } from "./pickers";
 import { ProgressLine } from "./progress_line";
@@ -129,15 +130,7 @@ export function App({ navigation }: { navigation: Navigation }) {
     if (session && place.tool === "" && !first) {
       return (
         <Main>
-          <Message title="This run has nothing to show">
-            <ul>
-              {tabs.map((tab) => (
-                <li key={tab.name}>
-                  <b>{tab.title}</b>: {tab.reason}
-                </li>
-              ))}
-            </ul>
-          </Message>
+          <Nothing hosts={session.hosts} tabs={tabs} retry={retry} />
         </Main>
       );
     }

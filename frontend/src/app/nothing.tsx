@@ -1,0 +1,45 @@
+/** A run of which no page has anything to show: because no host is readable, or page by page. */
+import type { SessionHost } from "../api/types";
+import { plural } from "../base/format";
+import { Message } from "../widgets/message";
+import type { Tab } from "./tool_tabs";
+
+interface NothingProps {
+  readonly hosts: readonly SessionHost[];
+  readonly tabs: readonly Tab[];
+  readonly retry: () => void;
+}
+
+const LISTED = 20;
+
+export function Nothing({ hosts, tabs, retry }: NothingProps) {
+  const failed = hosts.filter((host) => host.error !== null);
+  const isUnreadable = hosts.length > 0 && failed.length === hosts.length;
+  return (
+    <Message
+      title={isUnreadable ? "This run could not be read" : "This run has nothing to show"}
+      isAlert={isUnreadable}
+    >
+      {isUnreadable
+        ? failed.slice(0, LISTED).map((host) => (
+            <p key={host.name}>
+              <b>{host.name}</b>: {host.error?.message}
+              {host.error?.hint ? <span class="muted">. {host.error.hint}</span> : null}
+            </p>
+          ))
+        : tabs.map((tab) => (
+            <p key={tab.name}>
+              <b>{tab.title}</b>: {tab.reason}
+            </p>
+          ))}
+      {isUnreadable && failed.length > LISTED ? (
+        <p>and {plural(failed.length - LISTED, "more host")}</p>
+      ) : null}
+      <p>
+        <button type="button" class="button" onClick={retry}>
+          Try again
+        </button>
+      </p>
+    </Message>
+  );
+}
