@@ -1,0 +1,439 @@
+"""What clients get: runs, hosts, tools, payloads, and why there are none."""
+
+import dataclasses
+import gzip
+import json
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from traces import draw, write
+
+from tbprof._pb import message
+from tbprof.base.errors import (
+    BadRequest,
+    BadTrace,
+    HostNotFound,
+    NoData,
+    RunNotFound,
+    ToolNotFound,
+)
+from tbprof.engine import engine as engine_module
+from tbprof.engine.engine import ALL_HOSTS, Body, DataRequest, Engine
+from tbprof.engine.parts import PARTS
+from tbprof.storage.logdir import Logdir
+from tbprof.storage.results import ResultStore
+from tbprof.tools import TOOLS
+
+OPS, KERNELS = "framework_op_stats", "kernel_stats"
+HOST, GPU = "/host:CPU", "/device:GPU:0"
+STATS = {"k": {"kernel_details": "regs:8", "tf_op": "x/MatMul:MatMul"}}
+CPU_TRACE = draw({HOST: "t |aaaa.bb"}, names={"a": "a:A", "b": "b:B"})
+GPU_TRACE = draw(
+    {HOST: "t |aaaa", GPU: "Stream #1 |kk"}, names={"a": "a:A", "k": "volta_h884gemm"}, stats=STATS
+)
+BROKEN = b"not a trace"
+
+
+@pytest.fixture
+def logdir(tmp_path: Path) -> Path:
+    """Runs `cpu`, `gpu` (hosts h0, h1), `mixed` (a host with a GPU, one without) and `broken`."""
+    for run, hosts in {
+        "cpu": {"h0": CPU_TRACE},
+        "gpu": {"h0": GPU_TRACE, "h1": GPU_TRACE},
+        "mixed": {"h0": CPU_TRACE, "h1": GPU_TRACE, "h2": BROKEN},
+        "broken": {"h0": BROKEN, "h1": BROKEN},
+    }.items():
+        folder = tmp_path / "plugins" / "profile" / run
+        folder.mkdir(parents=True)
+        for host, content in hosts.items():
+            write(folder, content, host)
+    return tmp_path
+
+
+@pytest.fixture
+def engine(logdir: Path) -> Engine:
+    return Engine(Logdir(str(logdir)))
+
+
+def one_run(tmp_path: Path, **hosts: bytes) -> Engine:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for host, content in hosts.items():
+        write(folder, content, host)
+    return Engine(Logdir(str(folder)))
+
+
+def payload(engine: Engine, run: str, tag: str, **more):
+    return json.loads(engine.data(DataRequest(run, tag, **more)).content)
+
+
+def cells(table, column: str) -> list[object]:
+    at = [one["id"] for one in table["cols"]].index(column)
+    return [row["c"][at]["v"] for row in table["rows"]]
+
+
+# What there is.
+
+
+def test_runs_are_those_of_the_logdir(engine: Engine):
+    assert engine.runs() == ["mixed", "gpu", "cpu", "broken"]
+
+
+def test_a_run_has_the_tools_that_its_planes_allow(engine: Engine):
+    assert engine.run_tools("cpu") == [OPS]
+    assert engine.run_tools("gpu") == [OPS, KERNELS]
+    assert engine.run_tools("mixed") == [OPS, KERNELS]
+    assert engine.run_tools("broken") == []
+
+
+def test_all_hosts_come_first_where_there_are_several(engine: Engine):
+    assert engine.hosts("cpu", OPS) == ["h0"]
+    assert engine.hosts("gpu", "kernel_stats^") == [ALL_HOSTS, "h0", "h1"]
+
+
+def test_a_session_says_why_tools_and_hosts_are_missing(engine: Engine):
+    session = engine.session("mixed")
+    assert session["run"] == "mixed"
+    hosts = {host["hostname"]: host for host in session["hosts"]}  # type: ignore[attr-defined]
+    assert [host["error"] is None for host in hosts.values()] == [True, True, False]
+    assert hosts["h2"]["error"]["code"] == "bad_trace"
+    assert hosts["h0"]["bytes"] == len(CPU_TRACE)
+    assert engine.session("cpu")["tools"] == [
+        {"name": OPS, "label": "TensorFlow stats", "hosts": "any", "available": True,
+         "reason": None},
+        {"name": KERNELS, "label": "GPU kernel stats", "hosts": "any", "available": False,
+         "reason": "the trace has no GPU in it: kernels are recorded from NVIDIA and AMD GPUs"},
+    ]  # fmt: skip
+    for tool in engine.session("broken")["tools"]:  # type: ignore[attr-defined]
+        assert tool["reason"].startswith("no trace of this run can be read: ")
+
+
+def test_gpus_without_lines_have_no_kernels_to_show(tmp_path: Path):
+    space = message("tensorflow.profiler.XSpace").FromString(CPU_TRACE)
+    space.planes.add(name=GPU)
+    engine = one_run(tmp_path, h0=space.SerializeToString())
+    assert engine.run_tools("run") == [OPS]
+    (_, kernels) = engine.session("run")["tools"]  # type: ignore[misc]
+    assert kernels["reason"] == "the trace has GPUs in it, but no kernel that ran on them"
+
+
+# Payloads.
+
+
+def test_a_payload_is_the_table_of_all_hosts(engine: Engine):
+    (table,) = [payload(engine, "gpu", KERNELS)]
+    assert cells(table, "occurrences") == [2]
+    assert cells(table, "total_duration_us") == [4.0]
+    assert "warnings" not in table
+
+
+@pytest.mark.parametrize(
+    ("hosts", "count"),
+    [((), 2), (("ALL_HOSTS",), 2), (("h1", "h0"), 2), (("h1",), 1), (("h0", "ALL_HOSTS"), 2)],
+)
+def test_hosts_are_chosen_by_name(engine: Engine, hosts: tuple[str, ...], count: int):
+    assert cells(payload(engine, "gpu", KERNELS, hosts=hosts), "occurrences") == [count]
+
+
+@pytest.mark.parametrize("tag", ["framework_op_stats", "tensorflow_stats", "framework_op_stats^"])
+def test_tools_go_by_name_alias_and_old_spelling(engine: Engine, tag: str):
+    with_idle, without = payload(engine, "cpu", tag)
+    assert cells(without, "operation") == ["a", "b"]
+    assert cells(with_idle, "operation") == ["a", "b", "IDLE"]
+
+
+def test_the_order_of_hosts_in_a_request_does_not_matter(engine: Engine):
+    one = engine.data(DataRequest("gpu", OPS, ("h0", "h1")))
+    assert engine.data(DataRequest("gpu", OPS, ("h1", "h0"))) is one
+    assert engine.data(DataRequest("gpu", OPS)) is one
+
+
+def test_parameters_that_a_tool_does_not_know_change_nothing(engine: Engine):
+    one = engine.data(DataRequest("gpu", OPS))
+    assert engine.data(DataRequest("gpu", OPS, params={"use_saved_result": "false"})) is one
+
+
+def test_equal_content_has_an_equal_etag_in_every_process(engine: Engine, logdir: Path):
+    body = engine.data(DataRequest("gpu", OPS))
+    again = Engine(Logdir(str(logdir))).data(DataRequest("gpu", OPS))
+    assert (again.etag, again.content) == (body.etag, body.content)
+    others = [DataRequest("gpu", OPS, layout="columns"), DataRequest("gpu", OPS, ("h0",)),
+              DataRequest("gpu", OPS, format="csv"), DataRequest("cpu", OPS)]  # fmt: skip
+    assert len({body.etag, *(engine.data(other).etag for other in others)}) == 5
+
+
+def test_bodies_compress_to_what_they_are(engine: Engine):
+    body = engine.data(DataRequest("gpu", OPS))
+    assert gzip.decompress(body.gzipped) == body.content
+    assert body.gzipped is body.gzipped
+    assert body.content_type == "application/json; charset=utf-8"
+    assert body.filename is None
+
+
+@pytest.mark.parametrize(
+    ("request_", "name", "first"),
+    [
+        (DataRequest("gpu", KERNELS, format="csv"), "kernel_stats_gpu_ALL_HOSTS.csv", "Rank,"),
+        (DataRequest("gpu", OPS, ("h1",), format="csv", table=1), "framework_op_stats_gpu_h1.csv",
+         "Rank,Host/device"),
+    ],
+)  # fmt: skip
+def test_csv_is_a_file_of_one_table(engine: Engine, request_: DataRequest, name: str, first: str):
+    body = engine.data(request_)
+    assert (body.filename, body.content_type) == (name, "text/csv; charset=utf-8")
+    assert body.content.decode().startswith(first)
+    labels = body.content.decode().splitlines()[0].split(",")
+    assert len(set(labels)) == len(labels)
+
+
+def test_names_of_runs_are_made_safe_for_file_names(tmp_path: Path):
+    folder = tmp_path / "plugins" / "profile" / 'a "b"; ü'
+    folder.mkdir(parents=True)
+    write(folder, CPU_TRACE)
+    engine = Engine(Logdir(str(tmp_path)))
+    body = engine.data(DataRequest('a "b"; ü', OPS, format="csv"))
+    assert body.filename == "framework_op_stats_a_b__ALL_HOSTS.csv"
+
+
+@pytest.mark.parametrize("table", [-1, 1, 2])
+def test_a_table_that_is_not_there_is_a_bad_request(engine: Engine, table: int):
+    with pytest.raises(BadRequest, match="there is no"):
+        engine.data(DataRequest("gpu", KERNELS, format="csv", table=table))
+
+
+def test_tables_are_there_before_they_are_encoded(engine: Engine):
+    (table,) = engine.tables(DataRequest("gpu", KERNELS, ("h0",)))
+    assert table.column("occurrences").cells() == [1]
+
+
+def test_names_that_do_not_exist_are_told_with_those_that_do(engine: Engine):
+    with pytest.raises(RunNotFound):
+        engine.data(DataRequest("other", OPS))
+    with pytest.raises(HostNotFound, match="'h7'") as host:
+        engine.data(DataRequest("gpu", OPS, ("h0", "h7")))
+    assert host.value.hint == "its hosts are h0, h1"
+    with pytest.raises(ToolNotFound, match="'pod_viewer'") as tool:
+        engine.data(DataRequest("gpu", "pod_viewer"))
+    assert OPS in tool.value.hint
+    with pytest.raises(ToolNotFound):
+        engine.hosts("gpu", "pod_viewer")
+
+
+# Losses.
+
+
+def test_an_unreadable_host_is_left_out_with_a_warning(engine: Engine):
+    table = payload(engine, "mixed", OPS)[1]
+    assert sorted(set(cells(table, "operation"))) == ["a", "b", "x/MatMul"]
+    (warning,) = payload(engine, "mixed", OPS)[0]["warnings"]
+    assert (warning["code"], warning["host"]) == ("bad_trace", "h2")
+    assert warning["message"].startswith("left out: ")
+
+
+def test_where_no_host_is_readable_the_reason_is_the_answer(engine: Engine):
+    for request in (DataRequest("broken", OPS), DataRequest("mixed", OPS, ("h2",))):
+        with pytest.raises(BadTrace, match=r"\.xplane\.pb"):
+            engine.data(request)
+
+
+def test_damage_and_the_recorders_complaints_are_warnings(tmp_path: Path):
+    space = message("tensorflow.profiler.XSpace").FromString(CPU_TRACE)
+    space.errors.append("lost some")
+    space.warnings.append("clock went back")
+    whole = space.SerializeToString()
+    engine = one_run(tmp_path, h0=whole, h1=CPU_TRACE[:-3])
+    warnings = payload(engine, "run", OPS)[0]["warnings"]
+    assert [(one["code"], one["message"], one["host"]) for one in warnings[:2]] == [
+        ("recorder_error", "lost some", "h0"),
+        ("recorder_warning", "clock went back", "h0"),
+    ]
+    assert {one["host"] for one in warnings[2:]} == {"h1"}
+    assert len(warnings) > 2
+
+
+def test_no_gpu_is_no_data_for_kernels(engine: Engine):
+    with pytest.raises(NoData, match="no GPU in it") as error:
+        engine.data(DataRequest("cpu", KERNELS))
+    assert "TensorFlow stats" in error.value.hint
+    with pytest.raises(NoData, match="no GPU in it") as error:
+        engine.data(DataRequest("mixed", KERNELS, ("h0", "h2")))
+    assert "1 of the hosts could not be read" in error.value.hint
+
+
+def test_gpus_that_ran_nothing_are_no_data_with_the_likely_cause(tmp_path: Path):
+    engine = one_run(tmp_path, h0=draw({GPU: "Stream #1 |m"}, names={"m": "MemcpyH2D"}))
+    assert engine.run_tools("run") == [OPS, KERNELS]  # planes alone do not tell
+    with pytest.raises(NoData, match="no kernel that ran") as error:
+        engine.data(DataRequest("run", KERNELS))
+    assert "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" in error.value.hint
+    assert cells(payload(engine, "run", OPS)[1], "operation") == ["MemcpyH2D"]
+
+
+def test_a_trace_without_ops_is_no_data(tmp_path: Path):
+    engine = one_run(tmp_path, h0=draw({HOST: "t |a"}, names={"a": "not an op"}))
+    with pytest.raises(NoData, match="no op in it") as error:
+        engine.data(DataRequest("run", OPS))
+    assert error.value.hint
+
+
+# Memory, progress, threads.
+
+
+@pytest.fixture
+def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Counts the computations of every part, and the tables that are built."""
+    found: Counter[str] = Counter()
+    lock = threading.Lock()
+
+    def counted(name: str, function):
+        def call(*arguments):
+            with lock:
+                found[name] += 1
+            return function(*arguments)
+
+        return call
+
+    for name, kind in list(PARTS.items()):
+        changed = dataclasses.replace(kind, compute=counted(name, kind.compute))
+        monkeypatch.setitem(PARTS, name, changed)  # type: ignore[arg-type]
+    tools = tuple(
+        dataclasses.replace(tool, build=counted(f"build {tool.name}", tool.build)) for tool in TOOLS
+    )
+    monkeypatch.setattr("tbprof.engine.requests.TOOLS", tools)
+    monkeypatch.setattr(engine_module, "TOOLS", tools)
+    return found
+
+
+ALL_ONCE = {"outline": 2, "devices": 2, "kernels": 2, "ops": 2}  # of two hosts
+
+
+def test_a_second_engine_computes_nothing(logdir: Path, tmp_path: Path, counts: Counter[str]):
+    store = ResultStore(tmp_path / "store")
+    one = Engine(Logdir(str(logdir)), store).data(DataRequest("gpu", OPS))
+    assert {name: counts[name] for name in PARTS} == ALL_ONCE
+    two = Engine(Logdir(str(logdir)), store)
+    assert two.data(DataRequest("gpu", OPS)).content == one.content
+    two.data(DataRequest("gpu", KERNELS, ("h0",)))
+    assert two.run_tools("gpu") == [OPS, KERNELS]
+    assert {name: counts[name] for name in PARTS} == ALL_ONCE
+
+
+def test_the_second_answer_comes_from_memory(engine: Engine, counts: Counter[str]):
+    one = engine.data(DataRequest("gpu", OPS))
+    before = dict(counts)
+    assert engine.data(DataRequest("gpu", OPS)) is one
+    assert counts == before
+
+
+def wait_for_others(engine: Engine) -> None:
+    assert engine._ahead is not None
+    engine._ahead.submit(lambda: None).result(timeout=60)
+
+
+def test_the_other_tools_are_prepared_behind_the_first_answer(logdir: Path, counts: Counter[str]):
+    engine = Engine(Logdir(str(logdir)), background=True)
+    engine.data(DataRequest("gpu", OPS))
+    wait_for_others(engine)
+    before = dict(counts)
+    for tool in (OPS, KERNELS):
+        for layout in ("rows", "columns"):
+            for hosts in ((), (ALL_HOSTS,), ("h0", "h1")):
+                body = engine.data(DataRequest("gpu", tool, hosts, layout))  # type: ignore[arg-type]
+                assert "gzipped" in vars(body)  # compressed ahead, too
+    assert counts == before
+    assert engine._ahead is not None
+    engine._ahead.shutdown()
+
+
+def test_preparing_others_survives_what_they_lack_and_their_defects(
+    logdir: Path, monkeypatch: pytest.MonkeyPatch
+):
+    engine = Engine(Logdir(str(logdir)), background=True)
+    engine.data(DataRequest("cpu", OPS))  # there are no kernels to prepare
+    wait_for_others(engine)
+    monkeypatch.setattr(engine_module, "encode_json", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        engine.data(DataRequest("gpu", OPS))
+    engine._look_ahead(engine._logdir.run("gpu"), engine._logdir.run("gpu").files)
+    wait_for_others(engine)
+
+
+def test_many_threads_get_one_answer_and_each_part_is_computed_once(
+    engine: Engine, counts: Counter[str]
+):
+    barrier = threading.Barrier(12)
+
+    def ask(number: int) -> bytes:
+        barrier.wait()
+        tool = OPS if number % 2 else KERNELS
+        return engine.data(DataRequest("gpu", tool)).content
+
+    with ThreadPoolExecutor(12) as pool:
+        answers = list(pool.map(ask, range(12)))
+    assert len(set(answers[0::2])) == len(set(answers[1::2])) == 1
+    assert {name: counts[name] for name in PARTS} == ALL_ONCE
+
+
+def test_memory_is_bounded_and_keeps_the_latest(engine: Engine, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(engine_module, "_BODIES_BYTES", 1)
+    one = engine.data(DataRequest("gpu", OPS))
+    assert engine.data(DataRequest("gpu", OPS)) is one  # the last one stays, whatever its size
+    engine.data(DataRequest("gpu", KERNELS))
+    assert engine.data(DataRequest("gpu", OPS)) is not one
+
+
+def test_progress_tells_what_is_being_done(engine: Engine, monkeypatch: pytest.MonkeyPatch):
+    seen: list[dict[str, object]] = []
+    monkeypatch.setattr(engine_module, "is_prepared", lambda: True)
+
+    def watched(name: str):
+        kind = PARTS[name]
+
+        def compute(*arguments):
+            seen.append(engine.progress("cpu", "tensorflow_stats^"))
+            return kind.compute(*arguments)
+
+        return dataclasses.replace(kind, compute=compute)
+
+    for name in list(PARTS):
+        monkeypatch.setitem(PARTS, name, watched(name))  # type: ignore[arg-type]
+    idle = {"state": "idle", "text": "", "done": 0, "total": 0}
+    assert engine.progress("cpu", OPS) == idle
+    engine.data(DataRequest("cpu", "tensorflow_stats"))
+    assert {one["state"] for one in seen} == {"working"}
+    assert {one["total"] for one in seen} == {1}
+    assert [one["text"] for one in seen] == [
+        "reading the index of h0", "decoding ops of h0", "reading the devices of h0",
+        "decoding GPU kernels of h0",
+    ]  # fmt: skip
+    assert engine.progress("cpu", OPS) == engine.progress("cpu", "no_such_tool") == idle
+
+
+def test_progress_counts_hosts_and_says_when_kernels_are_compiled(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+):
+    seen: list[object] = []
+    monkeypatch.setattr(engine_module, "_HOSTS_AT_ONCE", 1)
+    kind = PARTS["ops"]
+
+    def compute(*arguments):
+        seen.append(engine.progress("gpu", OPS))
+        return kind.compute(*arguments)
+
+    monkeypatch.setitem(PARTS, "ops", dataclasses.replace(kind, compute=compute))  # type: ignore[arg-type]
+    monkeypatch.setattr(engine_module, "is_prepared", lambda: True)
+    engine.data(DataRequest("gpu", OPS))
+    assert [(one["done"], one["total"]) for one in seen] == [(0, 2), (1, 2)]  # type: ignore[index]
+    monkeypatch.setattr(engine_module, "is_prepared", lambda: False)
+    seen.clear()
+    engine._cache = type(engine._cache)(None)
+    engine._bodies.clear()
+    engine.data(DataRequest("gpu", OPS))
+    assert {one["state"] for one in seen} == {"preparing"}  # type: ignore[index]
+
+
+def test_bodies_are_equal_by_content():
+    assert Body(b"a", "t", "e") == Body(b"a", "t", "e")
