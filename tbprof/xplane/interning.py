@@ -1,6 +1,6 @@
 """Equal texts among byte ranges, grouped without making a Python string per event."""
 
-import secrets
+import os
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,6 @@ def group_texts(
         size *= 2
     ranges = np.empty((at.size, 2), np.int64)
     code = np.empty(at.size, np.int64)
-    multiplier = 2**29 | secrets.randbits(29)
+    multiplier = 2**29 | int.from_bytes(os.urandom(4), "little") >> 3
     groups = _group(buf, at, multiplier, ranges, code, np.full(size, -1, np.int64))
     return ranges[:groups], code

@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 from traces import draw, space_of
-from xplane import generate
+from xplane import fuzz, generate
 from xplane.whole import whole
 
 import tbprof
@@ -63,6 +63,21 @@ def test_machine_code_lies_in_the_users_cache() -> None:
     assert kernel_cache().is_relative_to(os.environ["TBPROF_CACHE_DIR"])
     assert any(kernel_cache().rglob("*.nbc"))
     assert not [*PACKAGE.rglob("*.nbi"), *PACKAGE.rglob("*.nbc")]
+
+
+@pytest.mark.skipif(not COMPILED, reason="without Numba nothing is compiled")
+def test_kernels_of_the_reader_are_compiled_once_each() -> None:
+    """A second signature would be compiled when a user waits, after all that warming up."""
+    for seed in range(20):
+        fuzz.read(generate.space(Random(seed)))
+
+    several = {
+        one.py_func.__name__: one.signatures
+        for one in _kernels()
+        if one.py_func.__module__.startswith("tbprof.xplane") and len(one.signatures) > 1
+    }
+    # The inner ones are compiled anew for each kind of integer that their callers hold.
+    assert several.keys() <= {"read_varint", "read_length", "skip_value", "_skip_single", "_slot"}
 
 
 def test_plain_python_reads_the_same_columns() -> None:

@@ -1,6 +1,7 @@
 """The columns of any valid space are what protobuf reads in it."""
 
 import struct
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -15,6 +16,7 @@ from tbprof._pb import message
 from tbprof.base.errors import BadTrace
 from tbprof.events.space import Events, Plane, Space
 from tbprof.events.stats import BYTES, DOUBLE, REFERENCE, TEXT, UINT64, StatColumn
+from tbprof.xplane.reader import read_space
 
 LIMIT_PS = 2**57
 EPOCH_NS = 10**17
@@ -48,6 +50,24 @@ def test_columns_of_many_spaces_are_what_protobuf_reads() -> None:
         planes = [plane for plane in expected.planes if plane.name or plane.lines]
         if planes:
             _check(space_of(content), expected, planes)
+
+
+def test_columns_of_recorded_traces_are_what_protobuf_reads(sample_logdir: Path) -> None:
+    for path in sorted(sample_logdir.rglob("*.xplane.pb")):
+        _check_file(path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trace", ["gpu_trace", "tpu_trace"])
+def test_columns_of_accelerator_traces_are_what_protobuf_reads(
+    trace: str, request: pytest.FixtureRequest
+) -> None:
+    _check_file(request.getfixturevalue(trace))
+
+
+def _check_file(path: Path) -> None:
+    expected = message("tensorflow.profiler.XSpace").FromString(path.read_bytes())
+    _check(read_space(path), expected, list(expected.planes))
 
 
 def _check(space: Space, expected: Any, planes: list[Any]) -> None:
