@@ -14,6 +14,7 @@ from traces import draw, write
 from tbprof._pb import message
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
+from tbprof.storage.results import ResultStore
 
 pytestmark = [pytest.mark.parity, pytest.mark.slow]
 
@@ -274,3 +275,24 @@ def test_an_unreadable_host_hides_the_others(xprof_python: str, tmp_path: Path) 
     ours = json.loads(Engine(Logdir(str(fresh))).data(DataRequest("again", OPS)).content)
     assert pick(rows(ours[1]), *TIMES) == [("a", 4.0, 4.0)]
     assert [notice["host"] for notice in ours[0]["warnings"]] == ["h1"]
+
+
+def test_a_changed_trace_shows_what_it_was(xprof_python: str, tmp_path: Path) -> None:
+    """xprof reads the cache that it wrote beside the trace; tbprof writes none there."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    old, new = host("thread |aaaa", a="old:Op"), host("thread |aaaa", a="new:Op")
+    assert pick(rows(ask_xprof(xprof_python, folder, {"h0": old})[OPS][1]), "operation") == [
+        ("old",)
+    ]
+    assert pick(rows(ask_xprof(xprof_python, folder, {"h0": new})[OPS][1]), "operation") == [
+        ("old",)
+    ]
+    fresh = tmp_path / "ours"
+    fresh.mkdir()
+    for trace, name in ((old, "old"), (new, "new")):
+        write(fresh, trace, "h0")
+        engine = Engine(Logdir(str(fresh)), ResultStore(tmp_path / "store"))
+        answer = json.loads(engine.data(DataRequest("ours", OPS)).content)
+        assert pick(rows(answer[1]), "operation") == [(name,)]
+    assert [path.name for path in fresh.iterdir()] == ["h0.xplane.pb"]
