@@ -1,5 +1,6 @@
 """GPU kernels by kernel-op pair."""
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -87,6 +88,7 @@ class _Sums:
             self.occupancy_sum += occupancy * max(total, 1)
 
 
+@functools.lru_cache(maxsize=8192)
 def parse_launch(details: str) -> Launch:
     """The launch in a `kernel_details` text: `key:value` tokens apart by spaces or line ends.
 
