@@ -256,12 +256,14 @@ def scan_span(buf, state, soft_end, end):  # type: ignore[no-untyped-def]
             state[SCAN_ENDED] = 1
             break
         field = tag >> 3
-        if tag & 7 == LENGTH:
+        if tag == (EVENTS_FIELD << 3 | LENGTH):
+            _, after = read_length(buf, value_at, end)
+            if after >= 0:
+                events += 1
+        elif tag & 7 == LENGTH:
             body, after = read_length(buf, value_at, end)
             if after >= 0:
-                if field == EVENTS_FIELD:
-                    events += 1
-                elif field == NAME:
+                if field == NAME:
                     state[SCAN_NAME_AT] = body
                     state[SCAN_NAME_END] = after
                 elif field == DISPLAY_NAME:

@@ -10,9 +10,11 @@ from tbprof.base.jit import kernel
 
 @kernel
 def _slot(keys, mask, key):  # type: ignore[no-untyped-def]
-    low = (key & 0xFFFFFFFF) * keys[mask + 1]
-    high = ((key >> 32) & 0xFFFFFFFF) * keys[mask + 2]
-    return ((low >> 30) ^ (high >> 30)) & mask
+    if 0 <= key < 65536:  # most ids count from 0: each has a slot of its own
+        return key & mask
+    middle = ((key >> 16) & 0xFFFFFFFF) * keys[mask + 1]
+    high = ((key >> 48) & 0xFFFF) * keys[mask + 2]
+    return (key ^ (middle >> 30) ^ (high >> 30)) & mask
 
 
 @kernel
@@ -51,8 +53,7 @@ def build_lookup(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
 
     Half full at most, so that a probe for an unknown id ends. The multipliers behind the keys are
     drawn anew for each table: a file whose ids are made to collide would else take hours. They
-    are over 2^30, so that successive ids lie in slots of their own, and below 2^31, so that no
-    product overflows.
+    are below 2^31, so that no product overflows.
     """
     size = 8
     while size < 2 * ids.size + 2:

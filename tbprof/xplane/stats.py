@@ -231,7 +231,10 @@ def decode_stats(buf, source, part, stat_field, keys, rows, slots, kinds, bits):
                 damaged += 1
                 break
             if tag != wanted:
-                at = skip_value(buf, value_at, after, tag & 7)
+                if tag & 7 == VARINT:  # most of what is not a stat
+                    _, at = read_varint(buf, value_at, after)
+                else:
+                    at = skip_value(buf, value_at, after, tag & 7)
                 if at < 0:
                     damaged += 1
                     break
