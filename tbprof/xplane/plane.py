@@ -1,7 +1,8 @@
 """One plane of a file: its lines by their headers, types and events when they are asked for."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +11,12 @@ from tbprof.base.errors import Notice
 from tbprof.events.space import Events, Lines, Value
 from tbprof.events.stats import StatColumn
 from tbprof.events.strings import Strings
-from tbprof.xplane.buffer import Buffer
+from tbprof.xplane.buffer import CHUNK, Buffer
 from tbprof.xplane.damage import Damage
 from tbprof.xplane.events import LIMIT_PS, EventReader
 from tbprof.xplane.lines import Line, last_text, read_lines
 from tbprof.xplane.metadata import Dictionary, read_dictionary
-from tbprof.xplane.scan import field_columns
+from tbprof.xplane.scan import Field, field_columns
 from tbprof.xplane.stats import StatReader
 
 # Fields of XPlane. Source: xplane.proto.
@@ -36,10 +37,17 @@ _STAT_DESCRIPTION = 3
 EPOCH_NS = 10**17
 
 
+@dataclass(slots=True)
+class Epoch:
+    """What the epoch time stamps of a space count from: known once all its planes are."""
+
+    start_ns: int = 0
+
+
 class FilePlane:
     """A `Plane` over the bytes [begin, end) of a file. Implements events.space.Plane.
 
-    `epoch_ns` tells what epoch time stamps count from; XLines over `most_lines` are left out.
+    `epoch` comes to hold what epoch time stamps count from; XLines over `most_lines` are left out.
     """
 
     def __init__(
@@ -49,14 +57,14 @@ class FilePlane:
         end: int,
         strings: Strings,
         damage: Damage,
-        epoch_ns: Callable[[], int],
+        epoch: Epoch,
         *,
         is_cut: bool,
         most_lines: int,
     ) -> None:
         self._buffer = buffer
         self._strings = strings
-        self._epoch_ns = epoch_ns
+        self._epoch = epoch
         fields, damaged_at, cut = field_columns(buffer, begin, end)
         self._fields = fields
         self.name = last_text(buffer, fields, _NAME)
@@ -72,7 +80,7 @@ class FilePlane:
             buffer,
             strings,
             self._damage,
-            lambda: self._dictionary(_STAT_METADATA, _STAT_DESCRIPTION),
+            partial(_dictionary, buffer, fields, self._damage, _STAT_METADATA, _STAT_DESCRIPTION),
         )
         if self.is_damaged:
             what = "the file ends inside it" if is_cut else "it is damaged"
@@ -120,7 +128,7 @@ class FilePlane:
         )
 
     def _origin_ps(self, timestamp_ns: int) -> int:
-        since_ns = timestamp_ns - self._epoch_ns() if timestamp_ns > EPOCH_NS else timestamp_ns
+        since_ns = timestamp_ns - self._epoch.start_ns if timestamp_ns > EPOCH_NS else timestamp_ns
         origin_ps = max(-LIMIT_PS, min(LIMIT_PS, since_ns * 1000))
         if origin_ps != since_ns * 1000:
             self._damage.note(
@@ -132,20 +140,10 @@ class FilePlane:
     @cached_property
     def types(self) -> "FileTypes":
         """The kinds of event."""
-        dictionary = self._dictionary(_EVENT_METADATA, _TYPE_DISPLAY_NAME)
+        dictionary = _dictionary(
+            self._buffer, self._fields, self._damage, _EVENT_METADATA, _TYPE_DISPLAY_NAME
+        )
         return FileTypes(dictionary, self._buffer, self._strings, self._stats)
-
-    def _dictionary(self, field: int, display_field: int) -> Dictionary:
-        begins, ends = self._fields.bodies(field)
-        if begins.size:
-            self._buffer.bring(int(begins[0]), int(ends[-1]))
-        found = read_dictionary(self._buffer.bytes, begins, ends, display_field)
-        if found.damaged:
-            self._damage.note(
-                "names_damaged",
-                f"{found.damaged} damaged names (from byte {int(begins[0])} on)",
-            )
-        return found
 
     @property
     def stat_names(self) -> frozenset[str]:
@@ -178,6 +176,20 @@ class FilePlane:
         """All stats of one event, in file order."""
         fields, _, _ = field_columns(self._buffer, *self._buffer.body(source))
         return self._stats.values(*fields.bodies(_EVENT_STATS))
+
+
+def _dictionary(
+    buffer: Buffer, fields: Field, damage: Damage, number: int, display_field: int
+) -> Dictionary:
+    begins, ends = fields.bodies(number)
+    if begins.size and int(ends[-1]) - int(begins[0]) < 4 * CHUNK:  # not with lines between them
+        buffer.bring(int(begins[0]), int(ends[-1]))
+    found = read_dictionary(buffer.bytes, begins, ends, display_field)
+    if found.damaged:
+        damage.note(
+            "names_damaged", f"{found.damaged} damaged names (from byte {int(begins[0])} on)"
+        )
+    return found
 
 
 class FileTypes:

@@ -1,14 +1,13 @@
 """A file of one XSpace as a `Space` whose planes decode themselves lazily."""
 
 import os
-from functools import cached_property
 
 from tbprof.base.errors import BadTrace
 from tbprof.events.space import Space
 from tbprof.events.strings import Strings
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
-from tbprof.xplane.plane import EPOCH_NS, FilePlane
+from tbprof.xplane.plane import EPOCH_NS, Epoch, FilePlane
 from tbprof.xplane.scan import Field, field_columns
 
 # Fields of XSpace. Source: xplane.proto.
@@ -27,19 +26,6 @@ _REPLACEMENT = b"\xef\xbf\xbd"
 _LOOKED_AT = 4096
 
 
-class _Epoch:
-    """The smallest epoch time stamp of the planes' lines, 0 where times count from the start."""
-
-    def __init__(self) -> None:
-        self.planes: list[FilePlane] = []
-
-    @cached_property
-    def start_ns(self) -> int:
-        spans = (span for plane in self.planes for line in plane.timelines for span in line.spans)
-        stamps = (span.timestamp_ns for span in spans)
-        return min((stamp for stamp in stamps if stamp > EPOCH_NS), default=0)
-
-
 def read_space(path: str | os.PathLike[str]) -> Space:
     """The space in the file at `path`; raises Unreachable where it cannot be read, and BadTrace."""
     return space_in(Buffer.of_file(path))
@@ -54,7 +40,8 @@ def space_in(buffer: Buffer) -> Space:
     fields, damaged_at, cut = field_columns(buffer, 0, len(buffer))
     strings = Strings()
     damage = Damage(buffer.path)
-    epoch = _Epoch()
+    epoch = Epoch()
+    planes: list[FilePlane] = []
     bodies = [(begin, end, False) for begin, end in _spans(fields, _PLANES)]
     if cut is not None and cut[0] == _PLANES:
         bodies.append((cut[1], cut[2], True))
@@ -78,12 +65,12 @@ def space_in(buffer: Buffer) -> Space:
             end,
             strings,
             damage,
-            lambda: epoch.start_ns,
+            epoch,
             is_cut=is_cut,
             most_lines=most_lines,
         )
         if plane.name or plane.line_messages:
-            epoch.planes.append(plane)
+            planes.append(plane)
         elif plane.is_damaged:
             damage.note(
                 "plane_lost",
@@ -91,8 +78,8 @@ def space_in(buffer: Buffer) -> Space:
                 "record again; the page shows what could be read",
             )
         most_lines -= min(plane.line_messages, most_lines)
-    is_damaged = damaged_at >= 0 or any(plane.is_damaged for plane in epoch.planes)
-    _refuse_useless(buffer, damaged_at, is_damaged=is_damaged, has_planes=bool(epoch.planes))
+    is_damaged = damaged_at >= 0 or any(plane.is_damaged for plane in planes)
+    _refuse_useless(buffer, damaged_at, is_damaged=is_damaged, has_planes=bool(planes))
 
     def texts(field: int) -> tuple[str, ...]:
         spans = _spans(fields, field)
@@ -103,16 +90,24 @@ def space_in(buffer: Buffer) -> Space:
             )
         return tuple(buffer.text(begin, end) for begin, end in spans[:MOST_TEXTS])
 
+    epoch.start_ns = _first_epoch_stamp(planes)
     hostnames, errors, warnings = texts(_HOSTNAMES), texts(_ERRORS), texts(_WARNINGS)
     return Space(
         epoch.start_ns,
         hostnames,
         strings,
-        tuple(epoch.planes),
+        tuple(planes),
         errors,
         warnings,
         damage.notices,
     )
+
+
+def _first_epoch_stamp(planes: list[FilePlane]) -> int:
+    """The smallest epoch time stamp of the lines, 0 where times count from the start."""
+    spans = (span for plane in planes for line in plane.timelines for span in line.spans)
+    stamps = (span.timestamp_ns for span in spans)
+    return min((stamp for stamp in stamps if stamp > EPOCH_NS), default=0)
 
 
 def _spans(fields: Field, number: int) -> list[tuple[int, int]]:
