@@ -58,7 +58,7 @@ def many(rows: int) -> bytes:
 def main(kind: str, logdir: Path) -> None:
     """Writes the traces of one kind."""
     if kind == "hostile":
-        write(logdir, "run", "host0", gpu({"b": HOSTILE, "c": f"{HOSTILE}/MatMul:MatMul"}))
+        write(logdir, "run", "host0", gpu({"b": HOSTILE, "c": f"Iterator::{HOSTILE}"}))
     elif kind == "hosts":
         write(logdir, "run", "h0", gpu({}))
         write(logdir, "run", "h1", gpu({}))

@@ -45,6 +45,7 @@ test("a run without files is told from an empty logdir", async () => {
   const { page: address } = await served("empty");
   const { page } = await open(browser, address);
   await page
+    .getByRole("main")
     .getByText(/holds no trace files/)
     .first()
     .waitFor();
@@ -54,31 +55,40 @@ test("a file that is no trace is an error with its place and the way out", async
   const { page: address } = await served("broken");
   const { page } = await open(browser, address);
   await page
-    .getByText(/EF BF BD|not an XPlane trace/)
-    .first()
+    .getByRole("main")
+    .getByText(/EF BF BD/)
     .waitFor();
   expect(await page.getByText("Traceback").count()).toBe(0);
 });
 
 test("hosts: readable ones are combined, the others named in a banner, any can be chosen", async () => {
   const { page: address } = await served("hosts");
-  const { page } = await open(browser, `${address}#tool=framework_op_stats`);
+  const { page } = await open(browser, `${address}#tool=kernel_stats`);
   await grid(page).getByRole("row").nth(1).waitFor();
-  await page.getByText(/h3/).first().waitFor();
+  // Two whole hosts with three launches each; the third is cut inside its GPU plane.
+  await page.getByRole("main").getByText("6", { exact: true }).first().waitFor();
+  await page.getByText("1 of 4 hosts unreadable").waitFor();
+  await page.getByRole("button", { name: /details/ }).click();
+  await page
+    .getByText(/h3\.xplane\.pb/)
+    .first()
+    .waitFor();
   await page.getByRole("button", { name: /^Hosts/ }).click();
-  await page.getByRole("option", { name: /h1/ }).waitFor();
-  expect(await page.getByRole("option", { name: /^h\d|h0/ }).count()).toBeGreaterThan(0);
+  await page.getByRole("option", { name: /^h1/ }).click();
+  await page.keyboard.press("Escape");
+  await expect.poll(() => page.url()).toContain("hosts=h1");
+  await page.goto(`${address}#tool=kernel_stats&hosts=h0`);
+  await page.reload();
+  await grid(page).getByRole("row").nth(1).waitFor();
+  expect(await page.getByRole("button", { name: /^Hosts/ }).textContent()).toContain("h0");
 });
 
 test("names from traces are text, whatever they hold", async () => {
   const { page: address } = await served("hostile");
   for (const tool of ["framework_op_stats", "kernel_stats"]) {
     const { page, problems } = await open(browser, `${address}#tool=${tool}`);
-    await grid(page)
-      .getByText(/img src=x|script/)
-      .first()
-      .waitFor();
-    await page.waitForTimeout(200);
+    await grid(page).getByRole("row").nth(1).waitFor();
+    expect(await grid(page).textContent()).toContain("<img src=x");
     expect(await page.evaluate(() => "hacked" in window)).toBe(false);
     expect(await page.locator("main img[src=x], main script").count()).toBe(0);
     expect(problems).toEqual([]);
@@ -89,7 +99,7 @@ test("100,000 rows keep a small document, and scroll to the last one", async () 
   const { page: address } = await served("many");
   const { page, problems } = await open(browser, `${address}#tool=framework_op_stats`);
   await grid(page).getByRole("row").nth(1).waitFor({ timeout: 40_000 });
-  expect(await grid(page).getAttribute("aria-rowcount")).toBe("100001");
+  expect(await grid(page).getAttribute("aria-rowcount")).toBe("100002");
   expect(await grid(page).getByRole("row").count()).toBeLessThan(200);
   await grid(page).focus();
   await page.keyboard.press("End");
