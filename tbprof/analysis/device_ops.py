@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.gpu_events import group_gpu_events, op_or_event
+from tbprof.analysis.gpu_events import find_gpu_kinds, op_or_event
 from tbprof.analysis.grouping import group_rows, reduce_groups
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.intervals import busy_time
@@ -35,30 +35,19 @@ def gather_device_ops(space: Space, programs: Programs, gatherer: OpGatherer) ->
 
 def _gather_gpu(plane: Plane, programs: Programs, gatherer: OpGatherer) -> None:
     """Every event of a stream is an execution without children; each launch counts once."""
-    counted = (names.IS_EAGER, names.FLOPS, names.BYTES_ACCESSED)
-    groups = group_gpu_events(plane, programs, others=counted)
-    events, kinds = groups.events, groups.first.size
-    count, total, _, _ = reduce_groups(groups.code, events.duration_ps, kinds)
-    sums = {}
-    for name in counted:
-        if name in groups.stats:
-            value = np.maximum(groups.stats[name].integers(), 0)
-            sums[name] = reduce_groups(groups.code, value, kinds)[1]
-        else:
-            sums[name] = np.zeros(kinds, np.int64)
-    for kind in range(kinds):
-        op = op_or_event(groups.op[kind], groups.event_name[kind])
+    kinds = find_gpu_kinds(plane, programs)
+    for kind, event_name in enumerate(kinds.event_name):
+        op = op_or_event(kinds.op[kind], event_name)
         row = gatherer.row(DEVICE, op.name, op.type or UNKNOWN_TYPE)
-        row.occurrences += int(count[kind])
-        row.total_ps += int(total[kind])
-        row.self_ps += int(total[kind])
-        row.flops += int(sums[names.FLOPS][kind])
-        row.model_flops += int(sums[names.FLOPS][kind])
-        row.bytes_accessed += int(sums[names.BYTES_ACCESSED][kind])
-        row.hbm_bytes += int(sums[names.BYTES_ACCESSED][kind])
-        row.is_eager |= bool(sums[names.IS_EAGER][kind])
-    busy, window = busy_time(events.first_event, events.start_ps, events.duration_ps)
-    gatherer.device_idle_ps += window - busy
+        row.occurrences += int(kinds.occurrences[kind])
+        row.total_ps += int(kinds.total_ps[kind])
+        row.self_ps += int(kinds.total_ps[kind])
+        row.flops += int(kinds.flops[kind])
+        row.model_flops += int(kinds.flops[kind])
+        row.bytes_accessed += int(kinds.bytes_accessed[kind])
+        row.hbm_bytes += int(kinds.bytes_accessed[kind])
+        row.is_eager |= bool(kinds.eager[kind])
+    gatherer.device_idle_ps += kinds.window_ps - kinds.busy_ps
 
 
 def _gather_tpu(plane: Plane, gatherer: OpGatherer) -> None:

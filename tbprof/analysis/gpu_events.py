@@ -1,18 +1,19 @@
 """What ran on a GPU, grouped by what the recorder says of it; one Python step per distinct kind."""
 
-from collections.abc import Sequence
+import threading
+import weakref
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.grouping import group_rows
+from tbprof.analysis.grouping import group_rows, reduce_groups
 from tbprof.analysis.hlo import Programs
+from tbprof.analysis.intervals import busy_time
 from tbprof.analysis.lines import recorded_lines
 from tbprof.analysis.op_names import UNKNOWN_TYPE, Category, OpName, copy_type, parse_provenance
 from tbprof.base import names
-from tbprof.events.space import Events, Plane
-from tbprof.events.stats import StatColumn
+from tbprof.events.space import Plane
 
 _OP_STATS = (
     names.TF_OP,
@@ -34,33 +35,65 @@ _LAUNCHERS = ("XlaModule", "Thunk")
 _NO_OP = OpName(Category.UNKNOWN, "", "")
 
 
-@dataclass(frozen=True, slots=True)
-class GpuGroups:
-    """The recorded events of one GPU plane by distinct kind.
+# Per-event numbers that are summed by kind.
+_COUNTED = (names.IS_EAGER, names.FLOPS, names.BYTES_ACCESSED)
 
-    `code` [n] is each event's kind; `first` [kinds] an event of it, `event_name` its name, `op`
-    the framework op that launched it (empty name where the trace does not say), `stats` the other
-    columns that were asked for, per event.
+
+@dataclass(frozen=True, slots=True)
+class GpuKinds:
+    """What ran on the recorded lines of one GPU plane, by distinct kind.
+
+    Kinds differ in the event's name, its op, launch details or equation. `op` is the framework op
+    that launched it (empty name where the trace does not say), `details` its `kernel_details`
+    (None for copies and memsets). Times in ps. `busy_ps` is the union of all events, `window_ps`
+    goes from the first start to the last end.
     """
 
-    events: Events
-    code: NDArray[np.int64]
-    first: NDArray[np.int64]
     event_name: list[str]
     op: list[OpName]
-    stats: dict[str, StatColumn]
+    details: list[str | None]
+    equation: list[str]
+    occurrences: NDArray[np.int64]
+    total_ps: NDArray[np.int64]
+    least_ps: NDArray[np.int64]
+    most_ps: NDArray[np.int64]
+    eager: NDArray[np.int64]
+    flops: NDArray[np.int64]
+    bytes_accessed: NDArray[np.int64]
+    busy_ps: int
+    window_ps: int
 
 
-def group_gpu_events(
-    plane: Plane, programs: Programs, texts: Sequence[str] = (), others: Sequence[str] = ()
-) -> GpuGroups:
-    """The events of the plane's recorded lines; kinds differ in name, op, or one of `texts`."""
+class _Once:
+    """The kinds of one plane and the lock under which they are found."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.kinds: GpuKinds | None = None
+
+
+# Ops and kernels both start from the kinds, and may be asked for at the same time.
+_found: "weakref.WeakKeyDictionary[Plane, _Once]" = weakref.WeakKeyDictionary()
+_found_lock = threading.Lock()
+
+
+def find_gpu_kinds(plane: Plane, programs: Programs) -> GpuKinds:
+    """The kinds of the plane's events, found once as long as the plane is in use."""
+    with _found_lock:
+        once = _found.setdefault(plane, _Once())
+    with once.lock:
+        if once.kinds is None:
+            once.kinds = _find(plane, programs)
+        return once.kinds
+
+
+def _find(plane: Plane, programs: Programs) -> GpuKinds:
     events = plane.events(recorded_lines(plane))
     known = plane.stat_names
-    wanted = [name for name in (*_OP_STATS, *texts, *others) if name in known]
-    stats = events.stats(list(dict.fromkeys(wanted)))
+    text_names = (*_OP_STATS, names.KERNEL_DETAILS, names.EQUATION)
+    stats = events.stats([name for name in (*text_names, *_COUNTED) if name in known])
     keys: dict[str, NDArray[np.int64]] = {}
-    for name in (*_OP_STATS, *texts):
+    for name in text_names:
         if name in stats:
             stat = stats[name]
             is_number = name == names.PROGRAM_ID
@@ -70,26 +103,51 @@ def group_gpu_events(
         if name in keys and better in keys:
             keys[name] = np.where(keys[better] >= 0, -1, keys[name])
     code, first = group_rows([events.type.astype(np.int64), *keys.values()])
-    event_names = plane.strings.take(plane.types.name.tolist())
-    kinds = [""] * first.size
-    text = dict.fromkeys(_OP_STATS, kinds)
-    for name, column in keys.items():
-        if name != names.PROGRAM_ID:
-            text[name] = plane.strings.take(column[first].tolist())
-    program = (
-        keys[names.PROGRAM_ID][first].tolist() if names.PROGRAM_ID in keys else [-1] * len(kinds)
-    )
+    occurrences, total, least, most = reduce_groups(code, events.duration_ps, first.size)
+    busy, window = busy_time(events.first_event, events.start_ps, events.duration_ps)
+    text = {
+        name: plane.strings.take(column[first].tolist())
+        for name, column in keys.items()
+        if name != names.PROGRAM_ID
+    }
+    program = keys[names.PROGRAM_ID][first].tolist() if names.PROGRAM_ID in keys else None
+    nothing = [""] * first.size
+    op_texts = {name: text.get(name, nothing) for name in _OP_STATS}
     ops = [
-        _op(programs, program[kind], {name: text[name][kind] for name in _OP_STATS})
-        for kind in range(len(kinds))
+        _op(
+            programs,
+            program[kind] if program else -1,
+            {name: column[kind] for name, column in op_texts.items()},
+        )
+        for kind in range(first.size)
     ]
-    return GpuGroups(
-        events,
-        code,
-        first,
+    has_details = (
+        (keys[names.KERNEL_DETAILS][first] >= 0).tolist()
+        if names.KERNEL_DETAILS in keys
+        else [False] * first.size
+    )
+    details = text.get(names.KERNEL_DETAILS, nothing)
+    event_names = plane.strings.take(plane.types.name.tolist())
+
+    def summed(name: str) -> NDArray[np.int64]:
+        if name not in stats:
+            return np.zeros(first.size, np.int64)
+        return reduce_groups(code, np.maximum(stats[name].integers(), 0), first.size)[1]
+
+    return GpuKinds(
         [event_names[row] if row >= 0 else "" for row in events.type[first].tolist()],
         ops,
-        stats,
+        [detail if has else None for detail, has in zip(details, has_details, strict=True)],
+        text.get(names.EQUATION, nothing),
+        occurrences,
+        total,
+        least,
+        most,
+        summed(names.IS_EAGER),
+        summed(names.FLOPS),
+        summed(names.BYTES_ACCESSED),
+        busy,
+        window,
     )
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.devices import text_stat
-from tbprof.analysis.gpu_events import GpuGroups, group_gpu_events
-from tbprof.analysis.grouping import reduce_groups
+from tbprof.analysis.gpu_events import GpuKinds, find_gpu_kinds
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.lines import gpu_planes
 from tbprof.analysis.tensor_cores import is_eligible, uses_tensor_cores
@@ -151,28 +150,22 @@ def find_kernels(space: Space, programs: Programs) -> Kernels:
     rows: dict[KernelKey, _Sums] = {}
     for plane in gpu_planes(space):
         if names.KERNEL_DETAILS in plane.stat_names:
-            groups = group_gpu_events(plane, programs, [names.KERNEL_DETAILS, names.EQUATION])
-            _gather(plane, groups, rows)
+            _gather(plane, find_gpu_kinds(plane, programs), rows)
     return _table(rows)
 
 
-def _gather(plane: Plane, groups: GpuGroups, rows: dict[KernelKey, _Sums]) -> None:
-    kinds = groups.first.size
-    count, total, least, most = reduce_groups(groups.code, groups.events.duration_ps, kinds)
-    details = groups.stats[names.KERNEL_DETAILS].texts()[groups.first]
-    if names.EQUATION in groups.stats:
-        equation = plane.strings.take(groups.stats[names.EQUATION].texts()[groups.first].tolist())
-    else:
-        equation = [""] * kinds
+def _gather(plane: Plane, kinds: GpuKinds, rows: dict[KernelKey, _Sums]) -> None:
     vendor = text_stat(plane, names.DEVICE_VENDOR)
     device = text_stat(plane, names.GPU_NAME)
     major = plane.stats.get(names.COMPUTE_MAJOR, -1)
     compute_major = major if isinstance(major, int) else -1
-    for kind in np.flatnonzero(details >= 0).tolist():
-        launch = parse_launch(plane.strings[int(details[kind])])
-        kernel, op = groups.event_name[kind], groups.op[kind]
+    for kind, details in enumerate(kinds.details):
+        if details is None:
+            continue
+        launch = parse_launch(details)
+        kernel, op = kinds.event_name[kind], kinds.op[kind]
         uses = uses_tensor_cores(kernel, vendor, device, compute_major)
-        could = is_eligible(op.name, op.type, equation[kind]) or (uses and bool(op.name))
+        could = is_eligible(op.name, op.type, kinds.equation[kind]) or (uses and bool(op.name))
         key = KernelKey(
             kernel,
             op.name,
@@ -184,10 +177,10 @@ def _gather(plane: Plane, groups: GpuGroups, rows: dict[KernelKey, _Sums]) -> No
             uses,
         )
         rows.setdefault(key, _Sums()).add(
-            int(count[kind]),
-            int(total[kind]),
-            int(least[kind]),
-            int(most[kind]),
+            int(kinds.occurrences[kind]),
+            int(kinds.total_ps[kind]),
+            int(kinds.least_ps[kind]),
+            int(kinds.most_ps[kind]),
             launch.occupancy_pct,
         )
 

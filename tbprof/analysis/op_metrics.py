@@ -69,8 +69,9 @@ class OpGatherer:
         return found
 
     def table(self) -> OpMetrics:
-        """The rows as columns, in the order in which the ops were first seen."""
-        rows = list(self.rows.values())
+        """The rows as columns, devices first, in the order in which the ops were first seen."""
+        keys = sorted(self.rows, key=lambda key: key[0] != DEVICE)
+        rows = [self.rows[key] for key in keys]
 
         def column(name: str) -> NDArray[np.int64]:
             # Damaged counts and sizes may add up to more than a column holds.
@@ -78,8 +79,8 @@ class OpGatherer:
             return np.array([max(-_MOST, min(_MOST, value)) for value in sums], np.int64)
 
         return OpMetrics(
-            np.array([side == DEVICE for side, _ in self.rows], bool),
-            [name for _, name in self.rows],
+            np.array([side == DEVICE for side, _ in keys], bool),
+            [name for _, name in keys],
             [row.type for row in rows],
             column("occurrences"),
             column("total_ps"),

@@ -11,8 +11,8 @@ from tbprof.events.space import Space
 def find_ops(space: Space, programs: Programs) -> OpMetrics:
     """The table of ops, each op of each side once."""
     gatherer = OpGatherer()
-    gather_device_ops(space, programs, gatherer)
     gather_host_ops(space, programs, gatherer)
+    gather_device_ops(space, programs, gatherer)
     if not any(names.IS_EAGER in plane.stat_names for plane in space.planes):
         _launched_eagerly(gatherer)
     return gatherer.table()

@@ -3,6 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,17 +50,26 @@ class SummaryCache:
         key = fingerprint(file)
         state = self._state(key)
         with state.lock:
-            opened_space: _Opened | None = None
+            missing = []
             for name in wanted:
                 if name in state.parts:
                     continue
                 kept = self._kept(key, name)
                 if kept is None:
+                    missing.append(name)
+                else:
+                    state.parts[name] = kept
+            if missing:
+                # Held here, as other hosts may push it out of the few that are kept open.
+                opened_space = self._space(file, key)
+
+                def compute(name: str) -> Found:
                     on_work(name)
-                    # Held here, as other hosts may push it out of the few that are kept open.
-                    opened_space = opened_space or self._space(file, key)
-                    kept = self._compute(opened_space, key, name)
-                state.parts[name] = kept
+                    return self._compute(opened_space, key, name)
+
+                # Side by side: while one part waits in plain Python another decodes.
+                with ThreadPoolExecutor(len(missing)) as pool:
+                    state.parts.update(zip(missing, pool.map(compute, missing), strict=True))
             return {name: state.parts[name] for name in wanted}
 
     def _state(self, key: str) -> _FileState:
