@@ -136,6 +136,7 @@ class _TpuOps:
         stats = types.stats(
             [
                 names.TF_OP,
+                names.HLO_CATEGORY,
                 names.MEMORY_BREAKDOWN,
                 *_WORK,
             ]
@@ -143,6 +144,7 @@ class _TpuOps:
         self._strings = plane.strings
         self._types = types
         self._provenance = stats[names.TF_OP].texts()
+        self._category = stats[names.HLO_CATEGORY].texts()
         self._work = [np.maximum(stats[name].integers(), 0) for name in _WORK]
         self._has_model_flops = stats[names.MODEL_FLOPS].is_present
         self._breakdown = stats[names.MEMORY_BREAKDOWN]
@@ -183,4 +185,6 @@ class _TpuOps:
             return OpName(op.category, op.name, op.type or UNKNOWN_TYPE)
         label = int(self._types.display_name[row])
         own = self._strings[label if label >= 0 else int(self._types.name[row])]
-        return OpName(Category.UNKNOWN, own or "(unnamed)", UNKNOWN_TYPE)
+        # What the compiler added has no op of the framework; its HLO category says what it is.
+        category = self._strings[int(self._category[row])]
+        return OpName(Category.UNKNOWN, own or "(unnamed)", category or UNKNOWN_TYPE)

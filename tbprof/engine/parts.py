@@ -54,7 +54,7 @@ PARTS: Mapping[str, PartKind] = {
     "outline": PartKind(2, Outline, find_outline),
     "devices": PartKind(2, Devices, lambda space, _programs: find_devices(space)),
     "kernels": PartKind(2, Kernels, find_kernels),
-    "ops": PartKind(2, OpMetrics, find_ops),
+    "ops": PartKind(3, OpMetrics, find_ops),
 }
 
 

@@ -15,6 +15,8 @@ from tbprof.tools.datatable import PERCENT, Column, Table, number, ratio, text
 from tbprof.tools.tool import Summaries, Tool
 
 _GIBI = 2**30 / 1e9
+# Caches serve some of the bytes that a program asks for: a little over the peak is believed.
+_TOLERANCE = 1.25
 # Scopes of gradients. Source: xla/tsl/profiler (training is told by them in TensorFlow and JAX).
 _TRAINING = re.compile(r"(?:\A|/)(?:gradient_tape|gradients[^/]*|transpose\()")
 
@@ -98,7 +100,7 @@ def _table(
     occurrences = rows.take(ops.occurrences, 0)
     total_us = np.where(rows.is_idle, rows.self_ps, rows.take(ops.total_ps, 0)) / 1e6
     self_us = rows.self_ps / 1e6
-    work = _Work(rows, ops)
+    work = _Work(rows, ops, devices)
     columns = [
         number("rank", "Rank", np.arange(1, rows.op.size + 1)),
         text("host_or_device", "Host/device", np.where(rows.is_device, "Device", "Host").tolist()),
@@ -157,9 +159,13 @@ def _share(id_: str, label: str, values: NDArray[np.float64]) -> Column:
 
 
 class _Work:
-    """Rates of floating point work and memory traffic over an op's total time; NaN if unknown."""
+    """Rates of floating point work and memory traffic over an op's total time; NaN if unknown.
 
-    def __init__(self, rows: _Rows, ops: OpMetrics) -> None:
+    An op whose traffic would exceed the device's peak did not do it in its own time: it starts or
+    awaits a transfer that runs beside it. Its bandwidth and intensity are unknown.
+    """
+
+    def __init__(self, rows: _Rows, ops: OpMetrics, devices: Devices) -> None:
         time_ns = rows.take(ops.total_ps, 0) / 1e3
         flops = rows.take(ops.flops, 0)
         model = rows.take(ops.model_flops, 0)
@@ -167,9 +173,11 @@ class _Work:
         known = (flops > 0) | (accessed > 0)
         self.flop_rate = np.where(known, ratio(flops, time_ns), np.nan)
         self.model_flop_rate = np.where(known, ratio(model, time_ns), np.nan)
-        self.bandwidth = np.where(known, ratio(accessed, time_ns), np.nan)
-        self.intensity = np.where(known, ratio(flops, accessed), np.nan)
-        self._hbm_rate = np.where(known, ratio(rows.take(ops.hbm_bytes, 0), time_ns), np.nan)
+        hbm_rate = np.where(known, ratio(rows.take(ops.hbm_bytes, 0), time_ns), np.nan)
+        possible = known & ~(hbm_rate > _TOLERANCE * devices.peak_hbm_gbytes)
+        self.bandwidth = np.where(possible, ratio(accessed, time_ns), np.nan)
+        self.intensity = np.where(possible, ratio(flops, accessed), np.nan)
+        self._hbm_rate = np.where(possible, hbm_rate, np.nan)
 
     def bound_by(self, devices: Devices) -> list[str]:
         """The resource of which each op uses the largest part of the peak, "Unknown" if none."""

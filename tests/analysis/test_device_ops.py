@@ -285,6 +285,16 @@ def test_ops_without_provenance_have_their_display_name():
     assert table(ops_of(trace)).keys() == {"copy.1", "plain"}
 
 
+def test_what_the_compiler_added_has_its_hlo_category_as_type():
+    kinds = {"c": {"hlo_category": "copy-done"}, "d": {"hlo_category": "x", "tf_op": "f/add:"}}
+    trace = draw({TPU: "XLA Ops |c.d"}, names={"c": "copy-done.1", "d": "add.1"}, type_stats=kinds)
+    found = ops_of(trace)
+    assert dict(zip(found.name, found.type, strict=True)) == {
+        "copy-done.1": "copy-done",
+        "f/add": "add",
+    }
+
+
 def test_aggregated_events_count_their_executions():
     space = message("tensorflow.profiler.XSpace").FromString(
         draw(

@@ -205,6 +205,16 @@ def test_an_op_is_bound_by_what_it_uses_the_largest_part_of(flops, hbm, peaks, b
     assert column(table, "bound_by") == [bound]
 
 
+@pytest.mark.parametrize(("peak", "is_known"), [(0.01, False), (0.8, True), (math.nan, True)])
+def test_more_than_the_memory_can_move_is_not_a_bandwidth(peak, is_known):
+    # 4000 bytes in 4000 ns are 1 GB/s; a cache may serve a fifth of that, not 99 %.
+    devices = Devices(0, 1, "TPU", math.nan, peak)
+    table = tables(worked(flops=1, hbm_bytes=4000, bytes_accessed=4000), devices)[1]
+    for name in ("measured_memory_bw", "operational_intensity"):
+        assert (column(table, name)[0] is not None) == is_known
+    assert column(table, "measured_flop_rate")[0] is not None
+
+
 # GPUs.
 
 DETAILS = {"kernel_details": "grid:1,1,1"}
