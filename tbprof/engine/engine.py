@@ -58,8 +58,9 @@ class Engine:
         self._bodies: OrderedDict[object, Body] = OrderedDict()
         self._lock = threading.Lock()
         self._progress = Progress()
-        self._ahead = ThreadPoolExecutor(1, "tbprof-ahead") if background else None
-        self._foreseen: set[object] = set()
+        self._is_ahead = background
+        self._ahead_turn = threading.Lock()
+        self._foreseen: dict[object, threading.Thread] = {}
 
     # What there is.
 
@@ -220,26 +221,33 @@ class Engine:
 
     def _look_ahead(self, run: Run, files: Sequence[TraceFile]) -> None:
         """Prepares the other tools' pages of the same hosts, one after another, behind requests."""
-        if self._ahead is None:
+        if not self._is_ahead:
             return
         versions = _versions(files)
         with self._lock:
             if versions in self._foreseen:
                 return
-            self._foreseen.add(versions)
-        self._ahead.submit(self._prepare_others, run, tuple(files))
+            # A daemon: whoever stops the server does not wait for pages that nobody asked for.
+            self._foreseen[versions] = threading.Thread(
+                target=self._prepare_others, args=(run, files), name="tbprof-ahead", daemon=True
+            )
+        self._foreseen[versions].start()
 
-    def _prepare_others(self, run: Run, files: tuple[TraceFile, ...]) -> None:
+    def _prepare_others(self, run: Run, files: Sequence[TraceFile]) -> None:
         hosts = tuple(file.host for file in files)
-        for tool in TOOLS:
+        with self._ahead_turn:
+            # What our own pages ask for comes first.
             for layout in _LAYOUTS:
-                try:
-                    _ = self.data(DataRequest(run.name, tool.name, hosts, layout)).gzipped
-                except TbprofError:  # a tool without data: the page will say why when it is opened
-                    break
-                except Exception:  # noqa: BLE001 - a defect that the page itself will show
-                    _log.debug("preparing %s failed", tool.name, exc_info=True)
-                    break
+                for tool in TOOLS:
+                    self._prepare(DataRequest(run.name, tool.name, hosts, layout))
+
+    def _prepare(self, request: DataRequest) -> None:
+        try:
+            _ = self.data(request).gzipped
+        except TbprofError:  # a tool without data: the page will say why when it is opened
+            return
+        except Exception:  # noqa: BLE001 - a defect that the page itself will show
+            _log.debug("preparing %s failed", request.tag, exc_info=True)
 
 
 def _encode(tool: Tool, run: Run, request: DataRequest, tables: Sequence[Table]) -> Body:

@@ -25,10 +25,12 @@ _Opened = tuple[Space, Programs, tuple[Notice, ...]]
 
 @dataclass(slots=True)
 class _FileState:
-    """What is known of one version of one file; its lock makes each part be computed once."""
+    """What is known of one version of one file; a part's lock makes it be computed once."""
 
-    lock: threading.Lock = field(default_factory=threading.Lock)
     parts: dict[str, Found] = field(default_factory=dict)
+    locks: dict[str, threading.Lock] = field(
+        default_factory=lambda: {name: threading.Lock() for name in PARTS}
+    )
 
 
 class SummaryCache:
@@ -49,28 +51,29 @@ class SummaryCache:
         """The parts `wanted` of one file; `on_work` hears of each that has to be computed."""
         key = fingerprint(file)
         state = self._state(key)
-        with state.lock:
-            missing = []
-            for name in wanted:
+        missing = [name for name in wanted if name not in state.parts]
+        # Held here, as other hosts may push it out of the few that are kept open.
+        opened_space = _Lazy(lambda: self._space(file, key))
+
+        def find(name: str) -> None:
+            with state.locks[name]:
                 if name in state.parts:
-                    continue
-                kept = self._kept(key, name)
-                if kept is None:
-                    missing.append(name)
-                else:
-                    state.parts[name] = kept
-            if missing:
-                # Held here, as other hosts may push it out of the few that are kept open.
-                opened_space = self._space(file, key)
-
-                def compute(name: str) -> Found:
+                    return
+                found = self._kept(key, name)
+                if found is None:
                     on_work(name)
-                    return self._compute(opened_space, key, name)
+                    found = self._compute(opened_space.get(), key, name)
+                state.parts[name] = found
 
-                # Side by side: while one part waits in plain Python another decodes.
-                with ThreadPoolExecutor(len(missing)) as pool:
-                    state.parts.update(zip(missing, pool.map(compute, missing), strict=True))
-            return {name: state.parts[name] for name in wanted}
+        if len(missing) < 2:
+            for name in missing:
+                find(name)
+        else:
+            # Side by side: while one part waits in plain Python another decodes.
+            with ThreadPoolExecutor(len(missing)) as pool:
+                for _ in pool.map(find, missing):
+                    pass
+        return {name: state.parts[name] for name in wanted}
 
     def _state(self, key: str) -> _FileState:
         with self._lock:
@@ -117,6 +120,20 @@ class SummaryCache:
             while len(self._spaces) > _OPEN_SPACES:
                 self._spaces.popitem(last=False)
         return found
+
+
+class _Lazy:
+    """A file that is opened when the first of several threads asks for it."""
+
+    def __init__(self, open_file: Callable[[], _Opened]) -> None:
+        self._open = open_file
+        self._lock = threading.Lock()
+        self._found: _Opened | None = None
+
+    def get(self) -> _Opened:
+        with self._lock:
+            self._found = self._found or self._open()
+            return self._found
 
 
 def _result_key(key: str, name: str) -> str:

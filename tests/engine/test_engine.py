@@ -329,8 +329,8 @@ def test_the_second_answer_comes_from_memory(engine: Engine, counts: Counter[str
 
 
 def wait_for_others(engine: Engine) -> None:
-    assert engine._ahead is not None
-    engine._ahead.submit(lambda: None).result(timeout=60)
+    for thread in engine._foreseen.values():
+        thread.join(timeout=60)
 
 
 def test_the_other_tools_are_prepared_behind_the_first_answer(logdir: Path, counts: Counter[str]):
@@ -344,8 +344,8 @@ def test_the_other_tools_are_prepared_behind_the_first_answer(logdir: Path, coun
                 body = engine.data(DataRequest("gpu", tool, hosts, layout))  # type: ignore[arg-type]
                 assert "gzipped" in vars(body)  # compressed ahead, too
     assert counts == before
-    assert engine._ahead is not None
-    engine._ahead.shutdown()
+    for thread in engine._foreseen.values():
+        thread.join(timeout=60)
 
 
 def test_preparing_others_survives_what_they_lack_and_their_defects(
