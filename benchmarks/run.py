@@ -33,6 +33,7 @@ XPROF_PROGRAM = (
 )
 ROUTE = "/data/plugin/profile"
 QUIET_S = 1.0
+PAGE_REPEATS = 3
 START_REPEATS = 7
 
 # TensorBoard with and without our entry point, in one environment.
@@ -210,6 +211,35 @@ def _wait_until_idle(server: measure.Server, tools: Sequence[str]) -> None:
         time.sleep(0.05)
 
 
+def measure_pages(programs: Programs, trace: Path, tools: Sequence[str]) -> dict[str, list[float]]:
+    """Median milliseconds until each tool's page is complete in a browser, cold and at first ever."""
+    pages: dict[str, list[float]] = {}
+    for state, repeats in (("kernels compiled", PAGE_REPEATS), ("right after installation", 1)):
+        for tool in tools:
+            found = []
+            for _ in range(repeats):
+                cache = programs.fresh_cache()
+                if repeats == 1:
+                    shutil.rmtree(cache, ignore_errors=True)
+                with measure.private_logdir(trace, programs.scratch / "served") as logdir:
+                    command = [programs.python, "-m", "tbprof.cli", "serve", str(logdir)]
+                    env = {"TBPROF_CACHE_DIR": str(cache)}
+                    with measure.serving([*command, "--port", "{port}"], env) as server:
+                        server.wait_for(f"{ROUTE}/version")
+                        url = f"http://127.0.0.1:{server.port}{ROUTE}/index.html#tool={tool}"
+                        found.append(_page_ms(url))
+            pages.setdefault(tool, []).append(sorted(found)[len(found) // 2])
+            print(f"page {tool}, {state}: {found} ms", file=sys.stderr)
+    return pages
+
+
+def _page_ms(url: str) -> float:
+    program = [shutil.which("node") or "node", "e2e/page_time.mjs", url]
+    folder = ROOT / "frontend"
+    said = subprocess.run(program, cwd=folder, capture_output=True, text=True, check=True)
+    return float(said.stdout)
+
+
 def measure_start(python: str, scratch: Path) -> dict[str, float]:
     """Median seconds from TensorBoard's start to its plugin list, with and without tbprof."""
     logdir = scratch / "empty"
@@ -228,6 +258,7 @@ def report(
     tables: dict[Path, dict[str, Measured]],
     servers: dict[Path, list[tuple[str, str]]],
     start: dict[str, float],
+    pages: tuple[Path, dict[str, list[float]]] | None,
 ) -> str:
     """The page: what was measured on what, and the tables."""
     lines = [
@@ -258,6 +289,22 @@ def report(
         lines += ["", "A server, from its start:", ""]
         lines += [f"- {name}: {figures}" for name, figures in servers[trace]]
         lines.append("")
+    if pages:
+        trace, figures = pages
+        lines += [
+            f"## A page in the browser: {trace.stat().st_size / 1e6:,.1f} MB",
+            "",
+            (
+                "From opening the address in headless Chromium to a complete page, with nothing "
+                "computed before; the second figure is the very first page after installation."
+            ),
+            "",
+            *(
+                f"- `{tool}`: {cold:,.0f} ms, {first:,.0f} ms"
+                for tool, (cold, first) in figures.items()
+            ),
+            "",
+        ]
     if start:
         delta = start["with"] - start["without"]
         lines += [
@@ -364,7 +411,14 @@ def main() -> int:
             except (Failed, OSError) as error:
                 print(f"no figures after preparation: {error}", file=sys.stderr)
         start = {} if args.no_start else measure_start(python, Path(scratch))
-    page = report(facts, tables, servers, start)
+        pages = None
+        source = build_traces.default_source()
+        if (ROOT / "frontend" / "node_modules").is_dir():
+            try:
+                pages = (source, measure_pages(programs, source, args.tools))
+            except (Failed, OSError, subprocess.CalledProcessError) as error:
+                print(f"no figures of pages: {error}", file=sys.stderr)
+    page = report(facts, tables, servers, start, pages)
     if args.no_write:
         print(page)
     else:

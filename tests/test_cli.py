@@ -129,8 +129,10 @@ def test_reader_that_leaves_early_is_no_error(sample_logdir):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 def test_serve_answers_until_ctrl_c(sample_logdir):
+    # A shell that runs this in the background has children ignore SIGINT.
     process = tbprof_process("serve", sample_logdir, "--port", "0",
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # fmt: skip
     assert process.stdout is not None
     found = re.search(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())
     assert found

@@ -35,9 +35,10 @@ export function makeTraces(kind: string, logdir: string): void {
 }
 
 /** `tbprof serve` on a logdir. */
-export async function serve(logdir: string, ...more: string[]): Promise<Server> {
-  const child = spawn(PYTHON, ["-m", "tbprof.cli", "serve", logdir, "--port", "0", ...more], {
+export async function serve(logdir: string, cache?: string): Promise<Server> {
+  const child = spawn(PYTHON, ["-m", "tbprof.cli", "serve", logdir, "--port", "0"], {
     cwd: ROOT,
+    env: cache ? { ...process.env, TBPROF_CACHE_DIR: cache } : process.env,
   });
   const url = await addressIn(child, /tbprof is at (http:\S+)/);
   return server(child, url);
@@ -60,7 +61,7 @@ function server(child: ChildProcess, url: string): Server {
     new Promise<void>((done) => {
       if (child.exitCode !== null) return done();
       child.once("exit", () => done());
-      child.kill("SIGINT");
+      child.kill("SIGTERM");
       setTimeout(() => child.kill("SIGKILL"), 10_000).unref();
     });
   return { url, page: `${url}data/plugin/profile/index.html`, stop };

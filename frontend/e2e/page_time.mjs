@@ -1,0 +1,23 @@
+/**
+ * Milliseconds from opening a page to its table on screen: `node e2e/page_time.mjs URL…`, a line each.
+ * Every page is opened in a browser of its own, with nothing cached.
+ */
+import { existsSync } from "node:fs";
+import { chromium } from "playwright-core";
+
+const executablePath = [process.env.TBPROF_CHROMIUM, "/usr/bin/chromium", "/usr/bin/google-chrome"]
+  .filter(Boolean)
+  .find((path) => existsSync(path));
+
+for (const url of process.argv.slice(2)) {
+  const browser = await chromium.launch({
+    executablePath,
+    args: ["--no-sandbox", "--disable-gpu"],
+  });
+  const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
+  const begin = performance.now();
+  await page.goto(url);
+  await page.getByRole("treegrid").getByRole("row").nth(1).waitFor({ timeout: 120_000 });
+  console.log((performance.now() - begin).toFixed(0));
+  await browser.close();
+}
