@@ -212,7 +212,7 @@ def _wait_until_idle(server: measure.Server, tools: Sequence[str]) -> None:
 
 
 def measure_pages(programs: Programs, trace: Path, tools: Sequence[str]) -> dict[str, list[float]]:
-    """Median milliseconds until each tool's page is complete in a browser, cold and at first ever."""
+    """Median milliseconds until a page is complete in a browser, cold, and at the very first."""
     pages: dict[str, list[float]] = {}
     for state, repeats in (("kernels compiled", PAGE_REPEATS), ("right after installation", 1)):
         for tool in tools:
