@@ -32,12 +32,18 @@ class Failed(Exception):
     """The measured program failed; the text is the end of what it said."""
 
 
+def _environment(more: Mapping[str, str] | None) -> dict[str, str]:
+    """This process's environment and `more`; programs keep bytecode, as installed ones do."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, **(more or {})}
+
+
 def run(command: Sequence[str], env: Mapping[str, str] | None = None) -> Cost:
     """The cost of a command that must succeed."""
     start = time.perf_counter()
     process = subprocess.Popen(
         command,
-        env={**os.environ, **(env or {})},
+        env=_environment(env),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         start_new_session=True,
@@ -98,7 +104,7 @@ def serving(command: Sequence[str], env: Mapping[str, str] | None = None) -> Ite
     started = time.perf_counter()
     process = subprocess.Popen(
         [part.replace("{port}", str(port)) for part in command],
-        env={**os.environ, **(env or {})},
+        env=_environment(env),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,

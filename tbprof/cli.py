@@ -6,10 +6,11 @@ does not need is imported by the others alone: `export` runs as a process of its
 
 import json
 import logging
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -228,5 +229,22 @@ def _spin(done: threading.Event, text: str, detail: Callable[[], str] | None) ->
             status.update(escape(_printable(f"{text}: {more}" if more else text)))
 
 
+def run() -> NoReturn:
+    """The console script: `main`, then out at once.
+
+    The interpreter would spend 0.1 s, a seventh of an export, on taking modules and compiled code
+    apart that the system frees anyway.
+    """
+    status = 0
+    try:
+        main()
+    except SystemExit as leaving:
+        status = leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # nobody listens any more
+            stream.flush()
+    os._exit(status)
+
+
 if __name__ == "__main__":
-    main()
+    run()

@@ -2,6 +2,7 @@
 
 import threading
 import weakref
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ from tbprof.analysis.intervals import busy_time
 from tbprof.analysis.lines import recorded_lines
 from tbprof.analysis.op_names import UNKNOWN_TYPE, Category, OpName, copy_type, parse_provenance
 from tbprof.base import names
-from tbprof.events.space import Plane
+from tbprof.events.space import Events, Plane
 
 _OP_STATS = (
     names.TF_OP,
@@ -23,12 +24,6 @@ _OP_STATS = (
     names.HLO_MODULE,
     names.HLO_NAME,
     names.PROGRAM_ID,
-)
-# Stats that count only where a better one is missing.
-_FALLBACKS = (
-    (names.LEVEL_0, names.TF_OP),
-    (names.ANNOTATION, names.TF_OP),
-    (names.ANNOTATION, names.LEVEL_0),
 )
 # Annotations around whatever XLA launches: they name no op.
 _LAUNCHERS = ("XlaModule", "Thunk")
@@ -91,17 +86,22 @@ def _find(plane: Plane, programs: Programs) -> GpuKinds:
     events = plane.events(recorded_lines(plane))
     known = plane.stat_names
     text_names = (*_OP_STATS, names.KERNEL_DETAILS, names.EQUATION)
-    stats = events.stats([name for name in (*text_names, *_COUNTED) if name in known])
+    wanted = [name for name in (*text_names, *_COUNTED) if name in known]
+    # Whole annotation stacks differ from launch to launch: read only where nothing better is.
+    last_resort = names.ANNOTATION in wanted and (names.TF_OP in known or names.LEVEL_0 in known)
+    if last_resort:
+        wanted.remove(names.ANNOTATION)
+    stats = events.stats(wanted)
     keys: dict[str, NDArray[np.int64]] = {}
     for name in text_names:
         if name in stats:
             stat = stats[name]
             is_number = name == names.PROGRAM_ID
             keys[name] = stat.integers(-1) if is_number else stat.texts().astype(np.int64)
-    # An event that has the op itself needs no fallback, whose stacks differ from launch to launch.
-    for name, better in _FALLBACKS:
-        if name in keys and better in keys:
-            keys[name] = np.where(keys[better] >= 0, -1, keys[name])
+    if names.TF_OP in keys and names.LEVEL_0 in keys:
+        keys[names.LEVEL_0] = np.where(keys[names.TF_OP] >= 0, -1, keys[names.LEVEL_0])
+    if last_resort:
+        keys[names.ANNOTATION] = _annotations(events, keys)
     code, first = group_rows([events.type.astype(np.int64), *keys.values()])
     occurrences, total, least, most = reduce_groups(code, events.duration_ps, first.size)
     busy, window = busy_time(events.first_event, events.start_ps, events.duration_ps)
@@ -149,6 +149,18 @@ def _find(plane: Plane, programs: Programs) -> GpuKinds:
         busy,
         window,
     )
+
+
+def _annotations(events: Events, keys: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+    """[n] ids of the annotation stacks of events that have no op of their own, -1 for others."""
+    is_bare = np.ones(len(events), bool)
+    for name in (names.TF_OP, names.LEVEL_0):
+        if name in keys:
+            is_bare &= keys[name] < 0
+    rows = np.flatnonzero(is_bare)
+    out = np.full(len(events), -1, np.int64)
+    out[rows] = events.stats([names.ANNOTATION], rows)[names.ANNOTATION].texts()
+    return out
 
 
 def _op(programs: Programs, program: int, text: dict[str, str]) -> OpName:
