@@ -33,7 +33,7 @@ class Failed(Exception):
 
 
 def _environment(more: Mapping[str, str] | None) -> dict[str, str]:
-    """This process's environment and `more`; programs keep bytecode, as installed ones do."""
+    """Our environment and `more`; programs keep bytecode, as installed ones do."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return {**kept, **(more or {})}
 

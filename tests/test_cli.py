@@ -129,10 +129,12 @@ def test_reader_that_leaves_early_is_no_error(sample_logdir):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 def test_serve_answers_until_ctrl_c(sample_logdir):
-    # A shell that runs this in the background has children ignore SIGINT.
+    def listen_to_ctrl_c() -> None:  # which children of a shell's background jobs ignore
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
     process = tbprof_process("serve", sample_logdir, "--port", "0",
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # fmt: skip
+                             preexec_fn=listen_to_ctrl_c)  # fmt: skip
     assert process.stdout is not None
     found = re.search(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())
     assert found

@@ -405,10 +405,12 @@ def test_progress_tells_what_is_being_done(engine: Engine, monkeypatch: pytest.M
     engine.data(DataRequest("cpu", "tensorflow_stats"))
     assert {one["state"] for one in seen} == {"working"}
     assert {one["total"] for one in seen} == {1}
-    assert [one["text"] for one in seen] == [
+    # Parts are computed side by side: each sees what was begun last.
+    assert len(seen) == len(PARTS)
+    assert {one["text"] for one in seen} <= {
         "reading the index of h0", "decoding ops of h0", "reading the devices of h0",
         "decoding GPU kernels of h0",
-    ]  # fmt: skip
+    }  # fmt: skip
     assert engine.progress("cpu", OPS) == engine.progress("cpu", "no_such_tool") == idle
 
 
