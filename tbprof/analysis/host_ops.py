@@ -1,5 +1,7 @@
 """Ops that ran on host threads: TensorFlow and JAX ops, tf.data iterators, XLA programs on CPU."""
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -95,7 +97,13 @@ def _classify(
     return out, ops
 
 
-def _classify_hlo(plane, events, programs, out, number) -> None:  # type: ignore[no-untyped-def]
+def _classify_hlo(
+    plane: Plane,
+    events: Events,
+    programs: Programs,
+    out: NDArray[np.int32],
+    number: Callable[[OpName], int],
+) -> None:
     """Gives the events that ran an HLO instruction the instruction's framework op."""
     texts = plane.strings.take(plane.types.name.tolist())
     is_end = np.array([text.startswith(names.THUNK_END) for text in [*texts, ""]])
@@ -117,7 +125,13 @@ def _classify_hlo(plane, events, programs, out, number) -> None:  # type: ignore
     out[rows] = numbers[code]
 
 
-def _classify_stages(plane, events, out, ops, number) -> None:  # type: ignore[no-untyped-def]
+def _classify_stages(
+    plane: Plane,
+    events: Events,
+    out: NDArray[np.int32],
+    ops: Sequence[OpName],
+    number: Callable[[OpName], int],
+) -> None:
     """Keys the ops of input pipeline stages by stage, and types them by the stage's category."""
     rows = np.flatnonzero(out >= 0)
     stats = events.stats([names.STAGE_ID, names.STAGE_CATEGORY], rows)
