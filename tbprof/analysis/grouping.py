@@ -54,7 +54,7 @@ def _reduce(code, value, total, least, most, count):  # type: ignore[no-untyped-
 
 
 def group_rows(
-    columns: Sequence[NDArray[np.int64]],
+    columns: Sequence[NDArray[np.int64] | NDArray[np.int32]],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(code [n], first [groups]): the group of each row, and one row of each group.
 

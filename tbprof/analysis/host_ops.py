@@ -110,13 +110,14 @@ def _classify_hlo(
     rows = np.flatnonzero((out == _NO_OP) & ~is_end[events.type])
     stats = events.stats([names.HLO_OP, names.HLO_MODULE, names.PROGRAM_ID], rows)
     hlo = stats[names.HLO_OP].texts()
-    rows, has_op = rows[hlo >= 0], hlo >= 0
+    has_op = hlo >= 0
+    rows, hlo = rows[has_op], hlo[has_op]
     module = stats[names.HLO_MODULE].texts()[has_op]
     program = stats[names.PROGRAM_ID].integers(-1)[has_op]
-    code, first = group_rows([hlo[has_op], module, program])
+    code, first = group_rows([hlo, module, program])
     numbers = np.empty(first.size, np.int64)
     for group, row in enumerate(first.tolist()):
-        instruction = plane.strings[int(hlo[has_op][row])].rpartition("::")[2]
+        instruction = plane.strings[int(hlo[row])].rpartition("::")[2]
         full = programs.op_name(int(program[row]), plane.strings[int(module[row])], instruction)
         op = parse_provenance(full)
         if op.category == Category.UNKNOWN:
