@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
 from tbprof.base.errors import NoData, Notice, TbprofError
+from tbprof.base.jit import COMPILED
 from tbprof.engine.parts import Outline
 from tbprof.engine.summaries import Found
 from tbprof.storage.runs import Run, TraceFile
@@ -49,11 +50,20 @@ def _reason(tool: Tool, outlines: Iterable[Outline]) -> tuple[str, str]:
     return (tool.empty, tool.empty_hint) if is_there else (tool.absent, tool.absent_hint)
 
 
+_SLOW = Notice(
+    "not_compiled",
+    "traces are decoded by plain Python, about 100 times slower: Numba cannot be imported",
+    hint="install numba, or run TensorBoard with a Python version that Numba supports",
+)
+
+
 def find_warnings(
     files: Sequence[TraceFile], results: Sequence[dict[str, Found] | TbprofError]
 ) -> tuple[Notice, ...]:
     """What was lost, per host: hosts left out, damage, and the recorder's own complaints."""
     warnings: dict[Notice, None] = {}
+    if not COMPILED:
+        warnings[_SLOW] = None
     for file, found in zip(files, results, strict=True):
         if isinstance(found, TbprofError):
             notice = Notice(found.code, f"left out: {found.message}", file.host, found.hint)

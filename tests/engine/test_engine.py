@@ -233,6 +233,15 @@ def test_an_unreadable_host_is_left_out_with_a_warning(engine: Engine):
     assert warning["message"].startswith("left out: ")
 
 
+def test_pages_say_that_they_are_slow_without_numba(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("tbprof.engine.absence.COMPILED", False)
+    (warning,) = payload(engine, "gpu", OPS)[0]["warnings"]
+    assert warning["code"] == "not_compiled"
+    assert "Numba" in warning["message"]
+
+
 def test_where_no_host_is_readable_the_reason_is_the_answer(engine: Engine):
     for request in (DataRequest("broken", OPS), DataRequest("mixed", OPS, ("h2",))):
         with pytest.raises(BadTrace, match=r"\.xplane\.pb"):
