@@ -15,7 +15,9 @@ export function Name({ text, full = text }: { text: string; full?: string }) {
   return (
     <span class="name" title={title}>
       <span class="name-head">{text.slice(0, -TAIL)}</span>
-      <span class="name-tail">{text.slice(-TAIL)}</span>
+      <span class="name-tail">
+        <bdi dir="ltr">{text.slice(-TAIL)}</bdi>
+      </span>
     </span>
   );
 }
