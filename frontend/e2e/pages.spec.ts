@@ -133,16 +133,12 @@ describe("TensorFlow stats on a recorded TensorFlow loop", () => {
   test("the keyboard opens help, palette and rows", async () => {
     const { page, problems } = await open(browser, address(samples, run, "framework_op_stats"));
     await shown(page);
-    await page.keyboard.press("?");
-    await page.getByRole("dialog").waitFor();
-    await page.keyboard.press("Escape");
-    await page.keyboard.press("Control+k");
-    await page.getByRole("dialog").waitFor();
-    await page.keyboard.press("Escape");
-    await page
-      .getByRole("dialog")
-      .waitFor({ state: "detached" })
-      .catch(() => undefined);
+    for (const key of ["?", "Control+k"]) {
+      await page.keyboard.press(key);
+      await page.getByRole("dialog").waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+    }
     await grid(page).focus();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
