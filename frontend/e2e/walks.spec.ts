@@ -104,7 +104,9 @@ test("a slice of a chart filters the table, and Back returns from another page",
 test("the palette goes to a kernel by its name", async () => {
   const page = await ready(KERNELS);
   await page.keyboard.press("Control+k");
+  await page.locator("dialog [role=combobox]:focus").waitFor();
   await page.keyboard.type("relu");
+  await page.locator("dialog [role=option]", { hasText: "relu_kernel" }).first().waitFor();
   await page.keyboard.press("Enter");
   await page.waitForURL(/f\.kernel_name=%3Drelu_kernel/);
   expect(await page.textContent(".table-count")).toMatch(/^1 of/);

@@ -55,6 +55,8 @@ export function Listbox(props: ListboxProps) {
     <div class="listbox">
       <input
         ref={field}
+        // What opens the dialog or popover gives the focus at once: who types on loses no letter.
+        autofocus
         type="text"
         role="combobox"
         aria-label={`Search ${props.label}`}
