@@ -21,13 +21,14 @@ _NAMED, _ROOT, _EXECUTION = range(3)
 
 @dataclass(slots=True)
 class _Host:
-    """The group id of each event that has one, and the events that may be roots of groups.
+    """The group of each event that has one, and the events that may be roots of groups.
 
-    `id` [n] is `_NONE` where there is none; `rank` [m] says what makes `row` [m] a root, `label`
-    is the id of its step name or -1.
+    `own` [n] is a row in the distinct `ids`, -1 where there is none; `rank` [m] says what makes
+    `row` [m] a root, `label` is the id of its step name or -1.
     """
 
-    id: NDArray[np.int64]
+    ids: NDArray[np.int64]
+    own: NDArray[np.int32]
     row: NDArray[np.int64]
     rank: NDArray[np.int64]
     label: NDArray[np.int64]
@@ -55,16 +56,24 @@ def read_groups(
     found = [_read(events) for events in hosts]
     planes = [*gpu_planes(space), *tpu_planes(space)]
     steps = [_device_steps(plane) for plane in planes]
-    distinct = [
-        _distinct(part) for part in (*(host.id for host in found), *(id_ for id_, _ in steps))
-    ]
+    distinct = [*(host.ids for host in found), *(id_ for id_, _ in steps)]
     ids = np.unique(np.concatenate([np.zeros(0, np.int64), *distinct]))
     labels = [""] * ids.size
     for id_, texts in steps:
         for code, text in zip(codes(ids, id_).tolist(), texts, strict=True):
             labels[code] = labels[code] or text
-    group = [codes(ids, host.id) for host in found]
+    for host in found:
+        _renumber(host.own, codes(ids, host.ids))
+    group = [host.own for host in found]
     return ids, group, _roots(ids, hosts, found, group, labels)
+
+
+def _renumber(own: NDArray[np.int32], of: NDArray[np.int32]) -> None:
+    """Puts `of[number]` in the place of each number; -1 stays."""
+    table = np.append(of, np.int32(-1))
+    for begin in range(0, own.size, _PIECE):  # an index of all rows would be large
+        part = slice(begin, begin + _PIECE)
+        own[part] = table[own[part]]
 
 
 def codes(ids: NDArray[np.int64], column: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -72,7 +81,7 @@ def codes(ids: NDArray[np.int64], column: NDArray[np.int64]) -> NDArray[np.int32
     if not ids.size:
         return np.full(column.size, -1, np.int32)
     low, high = int(ids[0]), int(ids[-1])
-    if high - low < 1 << 24:  # a table is quicker than a search for every row
+    if high - low < max(column.size, _PIECE):  # a table is quicker than a search for every row
         table = np.full(high - low + 2, -1, np.int32)
         table[ids - low] = np.arange(ids.size)
         out = np.empty(column.size, np.int32)
@@ -91,11 +100,15 @@ def group_ids(stat: StatColumn) -> NDArray[np.int64]:
 
 
 def _read(events: Events) -> _Host:
-    id_ = np.full(len(events), _NONE, np.int64)
+    own = np.full(len(events), -1, np.int32)
+    number: dict[int, int] = {}  # of each id, by its first appearance
     row, rank, label = [], [], []
     for rows, stats in stats_by_pieces(events, _MARKS):
         if names.GROUP_ID in stats:
-            id_[rows] = group_ids(stats[names.GROUP_ID])
+            id_ = group_ids(stats[names.GROUP_ID])
+            found = _distinct(id_)
+            numbers = [number.setdefault(one, len(number)) for one in found.tolist()]
+            own[rows] = np.array([*numbers, -1], np.int32)[codes(found, id_)]
         for name, worth in ((names.STEP_NAME, _NAMED), (names.ROOT, _ROOT)):
             if name in stats:
                 has = np.flatnonzero(stats[name].is_present)
@@ -106,7 +119,8 @@ def _read(events: Events) -> _Host:
     row.append(executions)
     rank.append(np.full(executions.size, _EXECUTION))
     label.append(np.full(executions.size, -1))
-    return _Host(id_, np.concatenate(row), np.concatenate(rank), np.concatenate(label))
+    ids = np.array(list(number), np.int64)
+    return _Host(ids, own, np.concatenate(row), np.concatenate(rank), np.concatenate(label))
 
 
 def _distinct(column: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -87,4 +87,4 @@ def kinds(events: Events, kind_of: Mapping[str, int]) -> NDArray[np.int8]:
     """[n] the kind of each event by its full name, 0 for other names."""
     texts = events.plane.strings.take(events.plane.types.name.tolist())
     by_type = np.array([kind_of.get(text, 0) for text in texts] + [0], np.int8)
-    return by_type[events.type]
+    return events.by_type(by_type)

@@ -149,9 +149,10 @@ def _python(plane: Plane, texts: list[str]) -> Iterator[_Thread]:
     works = [_is_work(text) for text in texts]
     compiles = np.array([*map(_is_compile, texts), False], bool)
     # What Python waits for while the compiler runs is told of as compilation.
-    is_inside = inherit(parent, np.where(compiles[events.type], 1, -1)) == 1
+    is_inside = inherit(parent, events.by_type(np.where(compiles, 1, -1))) == 1
     waits = np.array([_WAITS.match(text) is not None for text in [*texts, ""]], bool)
-    kind = np.where(np.array([*works, False], bool)[events.type] & ~is_inside, events.type, -1)
+    does = events.by_type(np.array([*works, False], bool))
+    kind = np.where(does & ~is_inside, events.type, np.int32(-1))
     line_names = plane.strings.take(events.lines.name.tolist())
     for row, name in enumerate(line_names):
         mine = slice(int(events.first_event[row]), int(events.first_event[row + 1]))
@@ -232,7 +233,7 @@ def _is_compile(text: str) -> bool:
 def _rows(events: Events, is_wanted: list[bool]) -> NDArray[np.int64]:
     """The events of the types that are wanted."""
     wanted = np.array([*is_wanted, False], bool)
-    return np.flatnonzero(wanted[events.type]) if wanted.any() else np.zeros(0, np.int64)
+    return events.rows_of(wanted)
 
 
 def _by_type(

@@ -84,7 +84,7 @@ def _classify(
 
     names_of_type = plane.strings.take(plane.types.name.tolist())
     of_type = np.full(len(names_of_type) + 1, _NO_OP, np.int32)  # the last: events of no type
-    for row in np.flatnonzero(np.bincount(events.type + 1)[1:]).tolist():
+    for row in events.used_types(len(names_of_type)).tolist():
         op = parse_op_name(names_of_type[row])
         if op.category != Category.UNKNOWN:
             of_type[row] = number(op)
@@ -92,7 +92,7 @@ def _classify(
         for row, text in enumerate(names_of_type):
             if text == names.EAGER_EXECUTE:
                 of_type[row] = _MARKER
-    out = of_type[events.type]
+    out: NDArray[np.int32] = events.by_type(of_type)
     if names.HLO_OP in plane.stat_names:
         _classify_hlo(plane, events, programs, out, number)
     if names.STAGE_ID in plane.stat_names:
@@ -110,7 +110,7 @@ def _classify_hlo(
     """Gives the events that ran an HLO instruction the instruction's framework op."""
     texts = plane.strings.take(plane.types.name.tolist())
     is_end = np.array([text.startswith(names.THUNK_END) for text in [*texts, ""]])
-    rows = np.flatnonzero((out == _NO_OP) & ~is_end[events.type])
+    rows = np.flatnonzero((out == _NO_OP) & ~events.by_type(is_end))
     stats = events.stats([names.HLO_OP, names.HLO_MODULE, names.PROGRAM_ID], rows)
     hlo = stats[names.HLO_OP].texts()
     has_op = hlo >= 0

@@ -1,6 +1,7 @@
 """What host threads did when: disjoint intervals of phases, thread by thread."""
 
 from collections.abc import Collection
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,7 @@ from tbprof.analysis.host_events import HostThreads, async_rows
 from tbprof.analysis.host_roles import HostTypes, Role, host_types
 from tbprof.analysis.phases import Phase
 from tbprof.base.jit import kernel
+from tbprof.events.space import Events
 
 _INPUT = int(Phase.INPUT)
 _OUTPUT = int(Phase.OUTPUT)
@@ -185,7 +187,7 @@ def driving_rows(
     events = threads.events
     counts: NDArray[np.bool_] = threads.group >= 0
     if types.is_hlo.any():
-        counts |= types.is_hlo[events.type]
+        counts |= events.by_type(types.is_hlo)
     for line, text in enumerate(events.plane.strings.take(events.lines.name.tolist())):
         rows = slice(int(events.first_event[line]), int(events.first_event[line + 1]))
         if line == driving_line:
@@ -194,6 +196,15 @@ def driving_rows(
             counts[rows] = False
     counts[async_rows(events)] = False
     if window_ps is not None:
-        counts &= events.start_ps < window_ps[1]
-        counts &= events.start_ps + events.duration_ps > window_ps[0]
+        _leave_out(events, counts, window_ps)
     return counts
+
+
+def _leave_out(events: Events, counts: NDArray[np.bool_], window_ps: tuple[int, int]) -> None:
+    """What does not meet the window does not count."""
+    for begin, end in pairwise(events.first_event.tolist()):
+        starts = events.start_ps[begin:end]
+        first, last = begin + np.searchsorted(starts, window_ps)
+        counts[last:end] = False
+        early = slice(begin, first)  # what began before may reach into it
+        counts[early] &= events.start_ps[early] + events.duration_ps[early] > window_ps[0]

@@ -84,7 +84,7 @@ class InputEvents:
 def find_input_events(plane: Plane, events: Events, ops: OpIndex) -> InputEvents:
     """The pipeline's events among a host plane's; their ops are added to `ops`."""
     types = _classify(plane, events, ops)
-    kind = types.kind[events.type]
+    kind = events.by_type(types.kind)
     staged, stage_op = _find_stages(plane, events, ops)
     kind[staged] = Kind.OP
     is_wanted = kind != Kind.NONE
@@ -133,7 +133,7 @@ class _Types:
 
 def _classify(plane: Plane, events: Events, ops: OpIndex) -> _Types:
     texts = plane.strings.take(plane.types.name.tolist())
-    used = np.flatnonzero(np.bincount(events.type + 1)[1:]).tolist()
+    used = events.used_types(len(texts)).tolist()
     kind = np.zeros(len(texts) + 1, np.int8)
     op = np.full(len(texts) + 1, -1, np.int64)
     feeds = np.full(len(texts) + 1, -1, np.int64)

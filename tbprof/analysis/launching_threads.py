@@ -36,7 +36,7 @@ def _launches(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(line, correlation id) of launches, evenly chosen on each thread."""
     events = threads.events
-    rows = np.flatnonzero(types.is_launch[events.type])
+    rows = events.rows_of(types.is_launch)
     cuts = np.searchsorted(rows, events.first_event)
     chosen = [
         np.unique(np.linspace(begin, end - 1, _SAMPLE).astype(np.int64))

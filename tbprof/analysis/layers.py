@@ -28,6 +28,29 @@ def _unite(first, start, end, out_start, out_end):  # type: ignore[no-untyped-de
 
 
 @kernel
+def _merge(start, end, more_start, more_end, out_start, out_end):  # type: ignore[no-untyped-def]
+    rows = 0
+    one = 0
+    other = 0
+    while one < start.size or other < more_start.size:
+        if other >= more_start.size or (one < start.size and start[one] <= more_start[other]):
+            begin, finish = start[one], end[one]
+            one += 1
+        else:
+            begin, finish = more_start[other], more_end[other]
+            other += 1
+        if finish <= begin:
+            continue
+        if rows > 0 and begin <= out_end[rows - 1]:
+            out_end[rows - 1] = max(out_end[rows - 1], finish)
+        else:
+            out_start[rows] = begin
+            out_end[rows] = finish
+            rows += 1
+    return rows
+
+
+@kernel
 def _measure(start, end, window_start, window_end, out):  # type: ignore[no-untyped-def]
     row = 0
     for window in range(window_start.size):
@@ -45,10 +68,24 @@ def _measure(start, end, window_start, window_end, out):  # type: ignore[no-unty
 
 def unite(start: NDArray[np.int64], end: NDArray[np.int64]) -> Spans:
     """The union of intervals in any order as disjoint spans, ascending; empty ones are dropped."""
+    start, end = _ascending(start, end)
+    return unite_lines(np.array([0, start.size], np.int64), start, end)
+
+
+def _ascending(start: NDArray[np.int64], end: NDArray[np.int64]) -> Spans:
     if start.size > 1 and not bool(np.all(start[1:] >= start[:-1])):
         order = np.argsort(start, kind="stable")
         start, end = start[order], end[order]
-    return unite_lines(np.array([0, start.size], np.int64), start, end)
+    return start, end
+
+
+def _added(covered: Spans, start: NDArray[np.int64], end: NDArray[np.int64]) -> Spans:
+    """The union of disjoint, ascending spans and of intervals in any order."""
+    start, end = _ascending(start, end)
+    size = covered[0].size + start.size
+    out_start, out_end = np.empty(size, np.int64), np.empty(size, np.int64)
+    rows = _merge(*covered, start, end, out_start, out_end)
+    return out_start[:rows], out_end[:rows]
 
 
 def unite_lines(
@@ -77,10 +114,7 @@ def split(
         inside = (end > window_start[0]) & (start < window_end[-1])
         if not inside.any():
             continue
-        # Two ascending runs, mostly: what a stable sort is good at.
-        covered = unite(
-            np.concatenate((covered[0], start[inside])), np.concatenate((covered[1], end[inside]))
-        )
+        covered = _added(covered, start[inside], end[inside])
         now = np.empty(window_start.size, np.int64)
         _measure(*covered, window_start, window_end, now)
         out[:, column] = now - before

@@ -75,7 +75,7 @@ def _of_plane(plane: Plane) -> MemoryPeaks:
     if not (is_allocation.any() or is_release.any()):
         return _table([], [])
     events = host_events(plane)
-    rows = np.flatnonzero(is_allocation[events.type] | is_release[events.type])
+    rows = events.rows_of(is_allocation | is_release)
     peaks: dict[tuple[int, int], _Peak] = {}
     for piece, stats in stats_by_pieces(events, [*_OWNERS, *_SIZES], rows):
         _add_piece(piece, stats, events.start_ps[piece], is_allocation[events.type[piece]], peaks)

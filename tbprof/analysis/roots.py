@@ -55,7 +55,7 @@ def named_roots(events: Sequence[Events], root_name: str) -> tuple[int, NDArray[
     for plane, found in enumerate(events):
         texts = found.plane.strings.take(found.plane.types.name.tolist())
         is_wanted = np.array([text == root_name for text in texts] + [False])
-        rows = np.flatnonzero(is_wanted[found.type])
+        rows = found.rows_of(is_wanted)
         cuts = np.searchsorted(rows, found.first_event)
         counts = np.diff(cuts)
         if counts.size and counts.max() > best[1].size:

@@ -8,10 +8,12 @@ from numpy.typing import NDArray
 from tbprof.analysis.device_phases import DeviceIntervals, find_device_intervals
 from tbprof.analysis.grouping import group_of_device_events
 from tbprof.analysis.hlo import Programs
+from tbprof.analysis.host_events import host_events
 from tbprof.analysis.host_phases import driving_rows, flatten
 from tbprof.analysis.host_roles import Role, host_types
 from tbprof.analysis.launching_threads import lines_for_devices
 from tbprof.analysis.layers import Spans, split
+from tbprof.analysis.lines import host_planes
 from tbprof.analysis.phases import PHASES, Phase
 from tbprof.analysis.recording import epoch_of_times
 from tbprof.analysis.step_bounds import (
@@ -39,6 +41,8 @@ def find_steps(space: Space, programs: Programs, marker: str = "") -> Steps:
     Device work takes precedence over what the host did at the same time: the host's phases count
     where the device is idle. What neither explains is left to `Phase.OTHER`.
     """
+    for plane in host_planes(space):
+        host_events(plane)  # kept from now on: who only borrows them meanwhile has these
     devices = [one for one in find_device_intervals(space, programs) if _works(one)]
     source = find_source(space, devices, marker)
     for device in devices:
@@ -122,7 +126,7 @@ def _host_spans(
         window = min(starts), max(ends)
         counts = driving_rows(threads, types, driving_line=line, window_ps=window)
         if not devices:
-            works = counts & ~np.isin(types.role, _NO_WORK)[threads.events.type]
+            works = counts & ~threads.events.by_type(np.isin(types.role, _NO_WORK))
             works &= threads.events.duration_ps > 0
             work.append(threads.events.start_ps[works])
         start, end, phase, cuts = flatten(threads, counts, types)

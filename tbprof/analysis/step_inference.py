@@ -136,7 +136,7 @@ def _program_times(threads: HostThreads, types: HostTypes) -> dict[str, float]:
     events = threads.events
     if not types.is_hlo.any() or names.HLO_MODULE not in events.plane.stat_names:
         return {}
-    rows = np.flatnonzero(types.is_hlo[events.type])
+    rows = events.rows_of(types.is_hlo)
     module = events.stats([names.HLO_MODULE], rows)[names.HLO_MODULE].texts()
     total = np.bincount(module + 1, events.duration_ps[rows].astype(np.float64))
     times: dict[str, float] = {}

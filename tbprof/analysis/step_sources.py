@@ -118,7 +118,7 @@ def _numbered_events(space: Space, grouping: Grouping) -> StepSource | None:
     for threads in grouping.hosts:
         types = host_types(threads.events, has_device=False)
         events = threads.events
-        rows = np.flatnonzero(types.has_number[events.type])
+        rows = events.rows_of(types.has_number)
         texts = events.plane.strings.take(events.plane.types.name.tolist())
         time = np.bincount(events.type[rows], events.duration_ps[rows], len(texts))
         for type_ in np.flatnonzero(time).tolist():

@@ -6,7 +6,7 @@ XLine -> `Lines`, XEvent -> `Events`, XEventMetadata -> `Types`. An index of -1 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from tbprof.events.stats import ABSENT, StatColumn
 from tbprof.events.strings import Strings
 
 Value = int | float | str | bytes
+
+# Rows that are looked at together: what is made of so many stays in a processor's cache.
+_PIECE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +164,27 @@ class Events(_Referable):
         """[n] the row in `lines` of each event."""
         rows = np.arange(self.first_event.size - 1, dtype=np.int32)
         return np.repeat(rows, np.diff(self.first_event))
+
+    def by_type(self, table: NDArray[Any]) -> NDArray[Any]:
+        """[n] what `table` [types + 1] says of each event's type; its last row is for no type."""
+        out = np.empty(len(self), table.dtype)
+        for begin in range(0, out.size, _PIECE):  # an index of all rows would be large
+            part = slice(begin, begin + _PIECE)
+            out[part] = table[self.type[part]]
+        return out
+
+    def rows_of(self, wanted: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The rows, ascending, of the types that are `wanted` [types + 1], the last for no type."""
+        if not wanted.any():
+            return np.empty(0, np.int64)
+        return np.flatnonzero(self.by_type(wanted))
+
+    def used_types(self, types: int) -> NDArray[np.int64]:
+        """Those of the plane's `types` types that have events, ascending."""
+        used = np.zeros(types + 1, np.bool_)
+        for begin in range(0, len(self), _PIECE):
+            used[self.type[begin : begin + _PIECE]] = True
+        return np.flatnonzero(used[:-1])
 
     def select(self, rows: NDArray[np.int64]) -> "Events":
         """The events `rows`, ascending; aggregated events stay."""

@@ -30,6 +30,8 @@ from tbprof.xplane.wire import (
 _PER_PASS = 1 << 16
 # In place of a kind.
 _DAMAGED = -1
+# The tag of a stat's metadata id.
+_KEY = 1 << 3 | VARINT
 
 
 class StatReader:
@@ -209,7 +211,7 @@ def decode_stat(buf, pos, end):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def decode_stats(buf, base, state, end, begins, targets, field, keys, rows, slots, kinds, bits):  # type: ignore[no-untyped-def]
+def decode_stats(buf, base, state, end, begins, targets, field, keys, rows, slots, kinds, bits):  # type: ignore[no-untyped-def]  # noqa: C901 - one pass, no calls
     """Finds the stats of some keys in messages; returns how many were damaged.
 
     `begins` [m] are the ascending offsets of the messages' length varints, read from `state[AT]` on
@@ -257,6 +259,11 @@ def decode_stats(buf, base, state, end, begins, targets, field, keys, rows, slot
                 damaged += 1
                 break
             at = body_end
+            if body < body_end and buf[body] == _KEY:  # it comes first, and most are not wanted
+                key, value_at = read_varint(buf, body + 1, body_end)
+                row = find_row(keys, rows, key)
+                if value_at >= 0 and (row < 0 or slots[row] < 0):
+                    continue
             key, kind, value = decode_stat(buf, body, body_end)
             if kind < 0:
                 damaged += 1
