@@ -1,6 +1,7 @@
 """Events and their stats as columns, from drawn traces."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 from traces import COLUMN_PS, Ref, Unsigned, draw, space_of
@@ -29,6 +30,38 @@ def test_selected_events_keep_their_lines() -> None:
     assert some.first_event.tolist() == [0, 2, 3]
     assert some.start_ps.tolist() == [COLUMN_PS, 3 * COLUMN_PS, 4 * COLUMN_PS]
     assert len(events.select(np.zeros(0, np.int64))) == 0
+
+
+def test_tables_of_types_are_spread_over_events() -> None:
+    (plane,) = _space().planes
+    events = plane.events()
+    no_type = replace(events, type=np.where(events.start_ps > 0, events.type, np.int32(-1)))
+    types = plane.types.id.size
+    letters = plane.strings.take(plane.types.name.tolist())
+    codes = np.array([*map(ord, letters), 0], np.int16)
+
+    spread = no_type.by_type(codes)
+
+    expected = [codes[type_] for type_ in no_type.type.tolist()]
+    assert spread.tolist() == expected
+    assert spread.dtype == np.int16
+    assert (
+        no_type.rows_of(codes == ord("a")).tolist() == np.flatnonzero(spread == ord("a")).tolist()
+    )
+    assert no_type.rows_of(np.zeros(types + 1, bool)).tolist() == []
+    assert events.used_types(types).tolist() == sorted(set(events.type.tolist()))
+    assert no_type.used_types(types).tolist() == sorted(set(no_type.type.tolist()) - {-1})
+
+
+def test_spreading_goes_over_more_events_than_one_piece() -> None:
+    (plane,) = _space().planes
+    events = plane.events()
+    many = replace(events, type=np.resize(np.array([0, 1, -1, 1], np.int32), 200_001))
+
+    rows = many.rows_of(np.array([False, True, *[False] * (plane.types.id.size - 1)]))
+
+    assert rows.tolist() == np.flatnonzero(many.type == 1).tolist()
+    assert many.used_types(plane.types.id.size).tolist() == [0, 1]
 
 
 def test_stats_of_the_type_are_defaults_of_its_events() -> None:
