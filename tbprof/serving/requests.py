@@ -10,7 +10,8 @@ from tbprof.base.errors import BadRequest
 
 ALL_HOSTS = "ALL_HOSTS"
 # Names of runs are paths below the logdir, lists of hosts may name a whole pod.
-_LIMITS = {"run": 4096, "hosts": 65536}
+_LIMITS = {"run": 4096, "hosts": 65536, "q": 4096, "name": 4096, "rows": 16384, "tracks": 16384,
+           "sections": 16384, "counters": 16384}  # fmt: skip
 _LIMIT = 1024
 _OWN = frozenset({"run", "tag", "host", "hosts", "tqx", "table", "layout", "format"})
 

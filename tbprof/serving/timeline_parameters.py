@@ -1,0 +1,112 @@
+"""Reads numbers, ranges and flags of requests for timelines; everything in them is a stranger's."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from tbprof.base.errors import BadRequest
+from tbprof.serving.requests import Parameters
+
+# Far beyond any time that a trace can hold, and within 64 bits.
+_PS_LIMIT = 1 << 62
+_IDS_LIMIT = 1 << 32
+_DOCUMENT = "docs/http_api.md lists the parameters"
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineParameters:
+    """The parameters of one request for a timeline. Every method raises BadRequest."""
+
+    of: Parameters
+
+    def text(self, name: str) -> str:
+        """The value, "" where there is none."""
+        return self.of.values.get(name, "")
+
+    def part(self) -> Literal["events", "derived"]:
+        """The part of the host's timeline, `events` if not given."""
+        part = self.text("part") or "events"
+        if part == "events":
+            return "events"
+        if part == "derived":
+            return "derived"
+        raise BadRequest(f"part={part[:80]!r} is unknown", "use part=events or part=derived")
+
+    def integer(self, name: str, low: int, high: int, default: int | None = None) -> int:
+        """A whole number from `low` to `high`, `default` where it is not given."""
+        text = self.text(name)
+        if not text:
+            if default is None:
+                raise BadRequest(f"parameter {name!r} is missing", _DOCUMENT)
+            return default
+        number = _whole(text)
+        if number is None:
+            raise BadRequest(f"{name}={text[:80]!r} is not a whole number", _DOCUMENT)
+        if not low <= number <= high:
+            raise BadRequest(
+                f"{name}={number} is out of range", f"{name} is from {low:,} to {high:,}"
+            )
+        return number
+
+    def time_ps(self, name: str, default: int | None = None) -> int | None:
+        """A time or a duration, as browsers write numbers: `1500`, `1.5e3`; rounded down."""
+        text = self.text(name)
+        if not text:
+            return default
+        try:
+            number = float(text) if text.isascii() and "_" not in text else math.nan
+        except ValueError:
+            number = math.nan
+        if not abs(number) <= _PS_LIMIT:  # NaN is not, either
+            raise BadRequest(
+                f"{name}={text[:80]!r} is not a time", f"{name} is a number of picoseconds"
+            )
+        whole = _whole(text)
+        return math.floor(number) if whole is None else whole
+
+    def flag(self, name: str) -> bool:
+        """Whether `name` is set: `1` or `true`."""
+        text = self.text(name)
+        if text in ("", "0", "false"):
+            return False
+        if text in ("1", "true"):
+            return True
+        raise BadRequest(f"{name}={text[:80]!r} is neither 0 nor 1", f"leave {name} out, or use 1")
+
+    def choice(self, name: str, choices: tuple[str, ...]) -> str:
+        """One of `choices`, the first where it is not given."""
+        text = self.text(name) or choices[0]
+        if text not in choices:
+            raise BadRequest(
+                f"{name}={text[:80]!r} is unknown", f"{name} is one of {', '.join(choices)}"
+            )
+        return text
+
+    def words(self, name: str) -> tuple[str, ...]:
+        """The words of a list with commas, each once, in the order given."""
+        return tuple(dict.fromkeys(word for word in self.text(name).split(",") if word))
+
+    def ranges(self, name: str) -> tuple[tuple[int, int], ...]:
+        """`0-45,60` as half-open ranges: (0, 46), (60, 61). Empty where it is not given."""
+        words = self.text(name)
+        if not words:
+            return ()
+        found = []
+        for word in words.split(","):
+            first, dash, last = word.partition("-")
+            low = _whole(first)
+            high = _whole(last) if dash else low
+            if low is None or high is None or not 0 <= low <= high < _IDS_LIMIT:
+                raise BadRequest(
+                    f"{name} holds {word[:80]!r}, which is no number and no range",
+                    f"write {name}=0-45,60 for 0 to 45 and 60",
+                )
+            found.append((low, high + 1))
+        return tuple(found)
+
+
+def _whole(text: str) -> int | None:
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > 19:
+        return None
+    return int(text)
