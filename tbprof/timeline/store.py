@@ -1,0 +1,124 @@
+"""A timeline: tracks of events in rows that never overlap, with levels of detail.
+
+An event's id is its position in the event columns, which are ordered by (row, start): ids of one
+row are consecutive and ascend with time. Times are picoseconds since `Space.start_ns`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.base.errors import Notice
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What tracks are gathered under: a device, the threads of a host; `kind` is one of
+    "device", "host", "other".
+    """
+
+    name: str
+    label: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """One timeline of a section. Rows `[first_row, first_row + rows)` are its depths.
+
+    `kind` is one of steps, modules, ops, xla_ops, scopes, source, stream, thread, async, other.
+    `plane` is the row in `Space.planes` that its events come from, -1 for derived ones. `busy_ps`
+    is how long any of its events went on.
+    """
+
+    section: int
+    name: str
+    kind: str
+    plane: int
+    line_id: int
+    first_row: int
+    rows: int
+    events: int
+    is_derived: bool
+    busy_ps: int
+
+
+@dataclass(frozen=True, slots=True)
+class TypeTable:
+    """The kinds of event: `name` is shown, `category` a row in `categories.CATEGORIES`."""
+
+    name: list[str]
+    full_name: list[str]
+    category: NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The events merged to buckets of 2^`shift` ps, one entry per bucket, ordered by (row, start).
+
+    Entries `row_first[r]:row_first[r + 1]` are those of row r. `extent_ps` [m] goes from the first
+    start to the last end of what an entry stands for, `event` is the longest of these, `count` how
+    many they are.
+    """
+
+    shift: int
+    row_first: NDArray[np.int64]
+    start_ps: NDArray[np.int64]
+    extent_ps: NDArray[np.int64]
+    event: NDArray[np.uint32]
+    count: NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """A value over time; its points are rows `[first, last)` of the timeline's counter columns."""
+
+    section: int
+    name: str
+    unit: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """One part of a host's trace.
+
+    Rows `row_first[r]:row_first[r + 1]` of the event columns [n] are the events of row r. `source`
+    is what `Plane.details` takes, -1 for derived events. Spans `busy_first[s]:busy_first[s + 1]`
+    are when any track of section s was busy: disjoint, ascending. `unplaced` counts aggregated
+    events without a position, `in_file` all events of the file.
+    """
+
+    sections: list[Section]
+    tracks: list[Track]
+    types: TypeTable
+    row_first: NDArray[np.int64]
+    start_ps: NDArray[np.int64]
+    duration_ps: NDArray[np.int64]
+    type: NDArray[np.int32]
+    source: NDArray[np.int64]
+    levels: list[Level]
+    counters: list[Counter]
+    counter_time_ps: NDArray[np.int64]
+    counter_value: NDArray[np.float64]
+    busy_first: NDArray[np.int64]
+    busy_start_ps: NDArray[np.int64]
+    busy_end_ps: NDArray[np.int64]
+    begin_ps: int
+    end_ps: int
+    origin_ns: int
+    in_file: int
+    unplaced: int
+    home: tuple[int, int, str] | None
+    notices: tuple[Notice, ...]
+
+    def row_of(self, event: int) -> int:
+        """The row that an event lies on."""
+        return int(np.searchsorted(self.row_first, event, side="right")) - 1
+
+    def track_of_row(self) -> NDArray[np.int32]:
+        """[rows] the track of each row."""
+        rows = [track.rows for track in self.tracks]
+        return np.repeat(np.arange(len(rows), dtype=np.int32), rows)
