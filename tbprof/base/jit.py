@@ -47,7 +47,7 @@ def kernel_cache() -> Path:
     folder is named by a hash of all of them: an upgrade never runs a mixture.
     """
     digest = hashlib.blake2b(Path(__file__).read_bytes(), digest_size=8)
-    for layer in ("xplane", "analysis"):
+    for layer in ("xplane", "analysis", "timeline"):
         for path in sorted((_PACKAGE / layer).glob("*.py")):
             digest.update(path.read_bytes())
     return cache_directory() / "kernels" / digest.hexdigest()
