@@ -1,0 +1,98 @@
+"""The programs that are compared, each as the cost of one cold run."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import measure
+from measure import Cost
+
+ROUTE = "/data/plugin/profile"
+XPROF_PROGRAM = """
+import sys
+from xprof.convert import raw_to_tool_data
+for tool in sys.argv[2].split("+"):
+    raw_to_tool_data.xspace_to_tool_data([sys.argv[1]], tool, {})
+"""
+# What `tbprof export` does, for several tools.
+TBPROF_PROGRAM = """
+import sys
+from tbprof.engine.engine import DataRequest, Engine
+from tbprof.storage.logdir import Logdir
+from tbprof.storage.results import ResultStore
+logdir = Logdir([sys.argv[1]], wait_s=600)
+engine = Engine(logdir, ResultStore())
+for tool in sys.argv[2].split("+"):
+    engine.data(DataRequest(list(logdir.runs())[0], tool)).content
+"""
+WARM_UP_PROGRAM = "from tbprof.engine.warm_up import prepare_kernels; prepare_kernels()"
+
+
+class Programs:
+    """The three programs, each as the cost of one cold run of a tool."""
+
+    def __init__(self, scratch: Path, python: str, xprof_python: str, xprof_rs: str) -> None:
+        self.scratch, self.python = scratch, python
+        self.xprof_python, self.xprof_rs = xprof_python, xprof_rs
+        self.kernels = scratch / "primed"
+
+    def all(self) -> dict[str, Callable[[Path, str], Cost]]:
+        """The programs that are installed, by name."""
+        found: dict[str, Callable[[Path, str], Cost]] = {"tbprof": self.tbprof}
+        if self.xprof_python:
+            found["xprof"] = self.xprof
+        if self.xprof_rs:
+            found["xprof-rs"] = self.xprof_rs_server
+        return found
+
+    def prime(self) -> None:
+        """Compiles all of tbprof's kernels into a folder that later runs start from."""
+        measure.run([self.python, "-c", WARM_UP_PROGRAM], self._cache(self.kernels))
+
+    def tbprof(self, trace: Path, tool: str) -> Cost:
+        """`tbprof export` with compiled kernels and no results."""
+        cache = self.fresh_cache()
+        return measure.run(self._export(trace, tool), self._cache(cache))
+
+    def tbprof_uncompiled(self, trace: Path, tool: str) -> Cost:
+        """`tbprof export` right after installation: kernels are compiled too."""
+        cache = self.scratch / "uncompiled"
+        shutil.rmtree(cache, ignore_errors=True)
+        return measure.run(self._export(trace, tool), self._cache(cache))
+
+    def xprof(self, trace: Path, tool: str) -> Cost:
+        """xprof's conversion in a process of its own."""
+        with measure.private_logdir(trace, self.scratch / "xprof") as logdir:
+            path = str(measure.trace_in(logdir))
+            return measure.run([self.xprof_python, "-c", XPROF_PROGRAM, path, tool])
+
+    def xprof_rs_server(self, trace: Path, tool: str) -> Cost:
+        """xprof-rs has a server alone: from its start to the payload."""
+        with measure.private_logdir(trace, self.scratch / "rs") as logdir:
+            cache = self.scratch / "rs-cache"
+            shutil.rmtree(cache, ignore_errors=True)
+            command = [self.xprof_rs, "--logdir", str(logdir), "--port", "{port}"]
+            with measure.serving(command, {"XPROF_CACHE_DIR": str(cache)}) as server:
+                server.wait_for(f"{ROUTE}/runs")
+                for one in tool.split("+"):
+                    server.get(f"{ROUTE}/data?run=bench&tag={one}&host=host0")
+            assert server.cost is not None
+            return server.cost
+
+    def fresh_cache(self) -> Path:
+        """A cache folder with compiled kernels alone."""
+        cache = self.scratch / "cache"
+        shutil.rmtree(cache, ignore_errors=True)
+        if (self.kernels / "kernels").is_dir():
+            shutil.copytree(self.kernels / "kernels", cache / "kernels")
+        return cache
+
+    def _export(self, trace: Path, tool: str) -> list[str]:
+        if "+" in tool:
+            return [self.python, "-c", TBPROF_PROGRAM, str(trace), tool]
+        export = [self.python, "-m", "tbprof.cli", "export", str(trace), "--tool", tool]
+        return [*export, "-o", os.devnull]
+
+    def _cache(self, folder: Path) -> dict[str, str]:
+        return {"TBPROF_CACHE_DIR": str(folder)}
