@@ -70,8 +70,10 @@ export function App({ navigation }: { navigation: Navigation }) {
       const tab = tabs.find((candidate) => candidate.name === tool);
       return tab ? tab.reason : "There is no such page yet.";
     },
-    address: (tool, view) => navigation.addressOf({ tool, view: withShared(tool, view) }),
-    open: (tool, view) => go({ tool, view: withShared(tool, view) }),
+    address: (tool, view, hosts) =>
+      navigation.addressOf({ tool, view: withShared(tool, view), ...(hosts && { hosts }) }),
+    open: (tool, view, hosts) =>
+      go({ tool, view: withShared(tool, view), ...(hosts && { hosts }) }),
   };
   const requestKey = JSON.stringify(request);
   // The key is the request.

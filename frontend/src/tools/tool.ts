@@ -22,9 +22,9 @@ export interface Find {
 export interface Links {
   /** Why the page cannot be opened, null where it can. */
   readonly reason: (tool: string) => string | null;
-  /** The address of a page that shows `view`. */
-  readonly address: (tool: string, view: View) => string;
-  readonly open: (tool: string, view: View) => void;
+  /** The address of a page that shows `view`, of `hosts` or else those that are chosen. */
+  readonly address: (tool: string, view: View, hosts?: readonly string[]) => string;
+  readonly open: (tool: string, view: View, hosts?: readonly string[]) => void;
 }
 
 export interface PageProps<P> {

@@ -7,12 +7,15 @@ interface ToolLinkProps {
   readonly links: Links;
   readonly tool: string;
   readonly view: View;
+  /** Those that are chosen, unless given. */
+  readonly hosts?: readonly string[];
   readonly children: ComponentChildren;
   readonly className?: string;
   readonly title?: string;
 }
 
-export function ToolLink({ links, tool, view, children, className, title }: ToolLinkProps) {
+export function ToolLink(props: ToolLinkProps) {
+  const { links, tool, view, hosts, children, className, title } = props;
   const reason = links.reason(tool);
   if (reason !== null) {
     return (
@@ -25,10 +28,10 @@ export function ToolLink({ links, tool, view, children, className, title }: Tool
     // Other buttons and modifiers open the link elsewhere, as for any link.
     if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    links.open(tool, view);
+    links.open(tool, view, hosts);
   };
   return (
-    <a class={className} href={links.address(tool, view)} title={title} onClick={follow}>
+    <a class={className} href={links.address(tool, view, hosts)} title={title} onClick={follow}>
       {children}
     </a>
   );

@@ -11,11 +11,13 @@ import { columnName, setFilter, useTableModel } from "../../widgets/table/model"
 import { RowDetail } from "../../widgets/table/row_detail";
 import { TableBar } from "../../widgets/table/table_bar";
 import type { PageProps } from "../tool";
+import { TraceLink, toTrace } from "../trace_link";
+import { opEvents } from "../trace_links";
 import { opColumns } from "./columns";
 import { OP_GROUPINGS } from "./groupings";
 import { type OpStats, type Side, sideRows } from "./payload";
 
-export function OpStatsPage({ payload, view, select, fileName }: PageProps<OpStats>) {
+export function OpStatsPage({ payload, view, select, links, fileName }: PageProps<OpStats>) {
   const hasIdle = view.idle === "1";
   const table = hasIdle ? payload.withIdle : payload.withoutIdle;
   const specs = useMemo(() => opColumns(table), [table]);
@@ -71,7 +73,12 @@ export function OpStatsPage({ payload, view, select, fileName }: PageProps<OpSta
         model={model}
         label="Ops"
         highlight={highlight}
-        detail={(row) => <RowDetail model={model} row={row} nameId="operation" />}
+        detail={(row) => (
+          <RowDetail model={model} row={row} nameId="operation">
+            <TraceLink links={links} view={opEvents(table, row)} />
+          </RowDetail>
+        )}
+        toTimeline={toTrace(links, (row) => opEvents(table, row))}
       />
     </div>
   );

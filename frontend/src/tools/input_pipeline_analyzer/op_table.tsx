@@ -6,6 +6,8 @@ import { useTableModel } from "../../widgets/table/model";
 import { RowDetail } from "../../widgets/table/row_detail";
 import { TableBar } from "../../widgets/table/table_bar";
 import type { PageProps } from "../tool";
+import { TraceLink, toTrace } from "../trace_link";
+import { inputEvents } from "../trace_links";
 import { OP_COLUMNS, OP_GROUPINGS } from "./op_columns";
 import type { InputPipeline } from "./payload";
 
@@ -16,7 +18,7 @@ const MOST = 520;
 const FRAME = 150;
 const ROW = 28;
 
-export function OpTable({ payload, view, select, fileName }: PageProps<InputPipeline>) {
+export function OpTable({ payload, view, select, links, fileName }: PageProps<InputPipeline>) {
   const model = useTableModel({
     table: payload.ops,
     specs: OP_COLUMNS,
@@ -42,7 +44,12 @@ export function OpTable({ payload, view, select, fileName }: PageProps<InputPipe
         model={model}
         label="Input ops"
         highlight={NONE}
-        detail={(row) => <RowDetail model={model} row={row} nameId="opName" />}
+        detail={(row) => (
+          <RowDetail model={model} row={row} nameId="opName">
+            <TraceLink links={links} view={inputEvents(payload.ops, row)} />
+          </RowDetail>
+        )}
+        toTimeline={toTrace(links, (row) => inputEvents(payload.ops, row))}
       />
     </section>
   );

@@ -2,9 +2,10 @@
 import type { View } from "../../base/url_state";
 import { StepChart } from "../../widgets/step_chart/step_chart";
 import { useStepView } from "../../widgets/step_chart/step_view";
-import { TRACE, traceView } from "../overview_page/step_parts_card";
 import { explainStepTime } from "../step_table";
 import type { Links, PageProps } from "../tool";
+import { toTrace } from "../trace_link";
+import { stepInTrace, TRACE } from "../trace_links";
 import type { InputPipeline } from "./payload";
 
 const POD = "pod_viewer";
@@ -14,6 +15,7 @@ export function StepCharts({ payload, view, select, links, fileName }: PageProps
   const stepView = useStepView(steps.count, view, select);
   const target = findTarget(payload, view, links);
   const waits = waiting.some(({ values, high }) => (high ?? values).some((share) => share > 0));
+  const toTimeline = toTrace(links, (step) => stepInTrace(steps, step));
   const several = Number(steps.property("worker_count")) > 1;
   return (
     <>
@@ -29,6 +31,7 @@ export function StepCharts({ payload, view, select, links, fileName }: PageProps
         height={240}
         open={target?.open}
         openText={target?.text}
+        toTimeline={toTimeline}
         fileName={`steps_${fileName}`}
       />
       {waits ? (
@@ -51,6 +54,7 @@ export function StepCharts({ payload, view, select, links, fileName }: PageProps
           height={130}
           open={target?.open}
           openText={target?.text}
+          toTimeline={toTimeline}
           fileName={`waiting_${fileName}`}
         />
       ) : null}
@@ -63,7 +67,7 @@ function findTarget({ steps }: InputPipeline, view: View, links: Links) {
   const marker: View = view.marker ? { marker: view.marker } : {};
   if (links.reason(TRACE) === null)
     return {
-      open: (step: number) => links.open(TRACE, traceView(steps, step)),
+      open: (step: number) => links.open(TRACE, stepInTrace(steps, step)),
       text: "opens the step in the trace viewer",
     };
   if (links.reason(POD) === null)

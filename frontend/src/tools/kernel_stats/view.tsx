@@ -13,11 +13,14 @@ import { columnName, setFilter, useTableModel } from "../../widgets/table/model"
 import { RowDetail } from "../../widgets/table/row_detail";
 import { TableBar } from "../../widgets/table/table_bar";
 import type { PageProps } from "../tool";
+import { TraceLink, toTrace } from "../trace_link";
+import { kernelEvents } from "../trace_links";
 import { KERNEL_COLUMNS } from "./columns";
 import { KERNEL_GROUPINGS } from "./groupings";
 import type { KernelFacts, KernelStats } from "./payload";
 
-export function KernelStatsPage({ payload, view, select, fileName }: PageProps<KernelStats>) {
+export function KernelStatsPage(props: PageProps<KernelStats>) {
+  const { payload, view, select, links, fileName } = props;
   const { table, facts } = payload;
   const highlight = useSignal<RowTest | null>(null);
   const model = useTableModel({
@@ -64,7 +67,12 @@ export function KernelStatsPage({ payload, view, select, fileName }: PageProps<K
         model={model}
         label="Kernels"
         highlight={highlight}
-        detail={(row) => <RowDetail model={model} row={row} nameId="kernel_name" />}
+        detail={(row) => (
+          <RowDetail model={model} row={row} nameId="kernel_name">
+            <TraceLink links={links} view={kernelEvents(table, row)} />
+          </RowDetail>
+        )}
+        toTimeline={toTrace(links, (row) => kernelEvents(table, row))}
       />
     </div>
   );

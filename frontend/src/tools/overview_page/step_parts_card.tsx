@@ -3,9 +3,9 @@ import { useId, useState } from "preact/hooks";
 import { PartTable } from "../../widgets/stacked_bar/part_table";
 import { StackedBar } from "../../widgets/stacked_bar/stacked_bar";
 import { Why } from "../../widgets/why";
-import type { StepTable } from "../step_table";
 import type { Links } from "../tool";
 import { ToolLink } from "../tool_link";
+import { stepInTrace, TRACE } from "../trace_links";
 import type { Overview } from "./payload";
 import { averageParts, barParts, partsOfStep } from "./step_parts";
 
@@ -38,7 +38,7 @@ export function StepPartsCard({ overview, step, close, links }: StepPartsCardPro
         />
         <span class="space" />
         {step !== null && links.reason(TRACE) === null ? (
-          <ToolLink links={links} tool={TRACE} view={traceView(steps, step)}>
+          <ToolLink links={links} tool={TRACE} view={stepInTrace(steps, step)}>
             In the trace
           </ToolLink>
         ) : null}
@@ -61,15 +61,4 @@ export function StepPartsCard({ overview, step, close, links }: StepPartsCardPro
       ) : null}
     </section>
   );
-}
-
-export const TRACE = "trace_viewer";
-
-/** What the trace viewer shows of a step: its number, and its time since the trace began. */
-export function traceView(steps: StepTable, step: number): Readonly<Record<string, string>> {
-  const start = steps.start[step];
-  const view = { step: steps.labels[step] };
-  if (Number.isNaN(start)) return view;
-  const ms = (value: number) => String(Number((value / 1000).toFixed(6)));
-  return { ...view, from_ms: ms(start), to_ms: ms(start + steps.total[step]) };
 }

@@ -5,11 +5,13 @@ import { MarkerPicker } from "../marker_picker";
 import { NoSteps } from "../no_steps";
 import { explainStepTime } from "../step_table";
 import type { PageProps } from "../tool";
+import { toTrace } from "../trace_link";
+import { stepInTrace, TRACE } from "../trace_links";
 import { Diagnostics, Environment, Readings } from "./facts";
 import { averageMs } from "./numbers";
 import type { Overview } from "./payload";
 import { Recommendations } from "./recommendations";
-import { StepPartsCard, TRACE, traceView } from "./step_parts_card";
+import { StepPartsCard } from "./step_parts_card";
 import { Tiles } from "./tiles";
 import { TopOps } from "./top_ops";
 import { Verdict } from "./verdict";
@@ -49,7 +51,7 @@ function Steps({ payload, view, select, links, fileName }: PageProps<Overview>) 
   const average = averageMs(payload) * 1000;
   const hasTrace = links.reason(TRACE) === null;
   const open = (chosen: number) => {
-    if (hasTrace) links.open(TRACE, traceView(steps, chosen));
+    if (hasTrace) links.open(TRACE, stepInTrace(steps, chosen));
     else select({ step: chosen === step ? null : String(chosen) });
   };
   return (
@@ -69,6 +71,7 @@ function Steps({ payload, view, select, links, fileName }: PageProps<Overview>) 
         openText={
           hasTrace ? "opens the step in the trace viewer" : "shows what the step is made of"
         }
+        toTimeline={toTrace(links, (chosen) => stepInTrace(steps, chosen))}
         fileName={`steps_${fileName}`}
       />
       <StepPartsCard

@@ -26,6 +26,8 @@ interface ColumnChartProps {
   readonly worker: number | null;
   readonly pointed: Signal<number | null>;
   readonly select: Select;
+  /** Shows the chosen step of a worker on the timeline. */
+  readonly toTimeline: (worker: number) => void;
   readonly fileName: string;
 }
 
@@ -99,7 +101,7 @@ export function ColumnChart(props: ColumnChartProps) {
         />
       </header>
       {isTable ? (
-        <ColumnTable pod={pod} cells={cells} height={HEIGHT + 40} />
+        <ColumnTable pod={pod} cells={cells} height={HEIGHT + 40} toTimeline={props.toTimeline} />
       ) : (
         <>
           <ColumnPlot {...props} rows={rows} title={title} />

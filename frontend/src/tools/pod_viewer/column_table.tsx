@@ -12,9 +12,10 @@ interface ColumnTableProps {
   readonly pod: Pod;
   readonly cells: StepCells;
   readonly height: number;
+  readonly toTimeline: (worker: number) => void;
 }
 
-export function ColumnTable({ pod, cells, height }: ColumnTableProps) {
+export function ColumnTable({ pod, cells, height, toTimeline }: ColumnTableProps) {
   const table = useMemo(() => stepTable(pod, cells), [pod, cells]);
   const time = (id: string, title: string): ColumnSpec => ({
     id,
@@ -47,6 +48,7 @@ export function ColumnTable({ pod, cells, height }: ColumnTableProps) {
       rankBy="total"
       noun="worker"
       height={height}
+      toTimeline={(row) => toTimeline(cells.worker[row])}
     />
   );
 }

@@ -30,6 +30,8 @@ interface HeatMapProps {
   /** The worker that is pointed at, shared with the columns. */
   readonly pointed: Signal<number | null>;
   readonly select: Select;
+  /** Shows the chosen step of a worker on the timeline. */
+  readonly toTimeline: (worker: number) => void;
   readonly fileName: string;
 }
 
@@ -105,7 +107,13 @@ export function HeatMap(props: HeatMapProps) {
         />
       </header>
       {isTable ? (
-        <HeatTable pod={pod} measure={measure} values={values} step={props.step} />
+        <HeatTable
+          pod={pod}
+          measure={measure}
+          values={values}
+          step={props.step}
+          toTimeline={props.toTimeline}
+        />
       ) : (
         <HeatPicture
           {...props}

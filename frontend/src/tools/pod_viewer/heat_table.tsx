@@ -13,9 +13,10 @@ interface HeatTableProps {
   readonly measure: Measure;
   readonly values: Float32Array;
   readonly step: number;
+  readonly toTimeline: (worker: number) => void;
 }
 
-export function HeatTable({ pod, measure, values, step }: HeatTableProps) {
+export function HeatTable({ pod, measure, values, step, toTimeline }: HeatTableProps) {
   const table = useMemo(() => workerTable(pod, values, step), [pod, values, step]);
   const { quantity } = measure;
   const number = (id: string, title: string): ColumnSpec => ({
@@ -51,6 +52,7 @@ export function HeatTable({ pod, measure, values, step }: HeatTableProps) {
       rankBy="average"
       noun="worker"
       height={320}
+      toTimeline={toTimeline}
     />
   );
 }

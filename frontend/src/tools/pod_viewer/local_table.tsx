@@ -14,11 +14,13 @@ interface LocalTableProps {
   readonly rankBy: string;
   readonly noun: string;
   readonly height: number;
+  readonly toTimeline?: (row: number) => void;
 }
 
 const NONE = signal(null);
 
-export function LocalTable({ label, table, specs, rankBy, noun, height }: LocalTableProps) {
+export function LocalTable(props: LocalTableProps) {
+  const { label, table, specs, rankBy, noun, height, toTimeline } = props;
   const [view, setView] = useState<View>({});
   const model = useTableModel({
     table,
@@ -31,7 +33,13 @@ export function LocalTable({ label, table, specs, rankBy, noun, height }: LocalT
   });
   return (
     <div class="step-table" style={{ height: `${height}px` }}>
-      <Grid model={model} label={label} highlight={NONE} detail={() => null} />
+      <Grid
+        model={model}
+        label={label}
+        highlight={NONE}
+        detail={() => null}
+        toTimeline={toTimeline}
+      />
     </div>
   );
 }

@@ -5,7 +5,11 @@ import { bindKeys } from "../../base/keys";
 import { microseconds } from "../../base/units";
 import { Listbox } from "../../widgets/listbox";
 import { Popover } from "../../widgets/popover";
+import type { Links } from "../tool";
+import { ToolLink } from "../tool_link";
+import { TRACE } from "../trace_links";
 import type { Pod } from "./payload";
+import { stepPlace } from "./step_place";
 
 interface StepBarProps {
   readonly pod: Pod;
@@ -13,11 +17,12 @@ interface StepBarProps {
   /** [steps] µs of each step's slowest worker. */
   readonly slowest: Float64Array;
   readonly choose: (step: number) => void;
+  readonly links: Links;
 }
 
 const FRAME_MS = 600;
 
-export function StepBar({ pod, step, slowest, choose }: StepBarProps) {
+export function StepBar({ pod, step, slowest, choose, links }: StepBarProps) {
   const { steps } = pod;
   const last = steps.count - 1;
   const [isPlaying, play] = useState(false);
@@ -140,6 +145,14 @@ export function StepBar({ pod, step, slowest, choose }: StepBarProps) {
         {formatCount(step + 1)} of {formatCount(steps.count)}
         {Number.isNaN(steps.start[step]) ? "" : ` · at ${formatTime(steps.start[step])}`}
       </span>
+      <ToolLink
+        links={links}
+        tool={TRACE}
+        view={stepPlace(pod, step, slowest).view}
+        className="pod-to-trace"
+      >
+        In the trace
+      </ToolLink>
       {steps.isTruncated[step] ? (
         <span class="tag low" title="A part of the step was not recorded: averages leave it out">
           not recorded whole

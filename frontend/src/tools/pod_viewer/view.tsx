@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import { MarkerPicker } from "../marker_picker";
 import { NoSteps } from "../no_steps";
 import type { PageProps } from "../tool";
+import { TRACE } from "../trace_links";
 import { ColumnChart } from "./column_chart";
 import { HeatMap } from "./heat_map";
 import { chooseMeasure, findDomain, findMeasures } from "./measures";
@@ -11,6 +12,7 @@ import { cellOf, type Pod } from "./payload";
 import "./pod.css";
 import { StepBar } from "./step_bar";
 import { useStepCells } from "./step_cells";
+import { workerPlace } from "./step_place";
 import { StragglerList } from "./straggler_list";
 import { WorkerCard } from "./worker_card";
 
@@ -49,7 +51,7 @@ export function PodPage(props: PageProps<Pod>) {
   );
 }
 
-function PodSteps({ payload: pod, view, select, ask, fileName }: PageProps<Pod>) {
+function PodSteps({ payload: pod, view, select, links, ask, fileName }: PageProps<Pod>) {
   const pointed = useSignal<number | null>(null);
   const slowest = useMemo(() => slowestTimes(pod), [pod]);
   const usual = useMemo(() => findDomain(pod.total, pod.steps.isTruncated).high, [pod]);
@@ -58,6 +60,10 @@ function PodSteps({ payload: pod, view, select, ask, fileName }: PageProps<Pod>)
   const worker = indexOf(view.worker, pod.workers.count);
   const { cells, error } = useStepCells(pod, step, ask);
   const file = `pod_${fileName}`;
+  const toTimeline = (one: number) => {
+    const place = workerPlace(pod, step, one);
+    if (links.reason(TRACE) === null) links.open(TRACE, place.view, place.hosts);
+  };
   return (
     <>
       <StepBar
@@ -65,6 +71,7 @@ function PodSteps({ payload: pod, view, select, ask, fileName }: PageProps<Pod>)
         step={step}
         slowest={slowest}
         choose={(next) => select({ step: String(next) })}
+        links={links}
       />
       <HeatMap
         pod={pod}
@@ -75,10 +82,18 @@ function PodSteps({ payload: pod, view, select, ask, fileName }: PageProps<Pod>)
         worker={worker}
         pointed={pointed}
         select={select}
+        toTimeline={toTimeline}
         fileName={file}
       />
       <div class="pod-parts">
-        <WorkerCard pod={pod} cells={cells} worker={worker} pointed={pointed} error={error} />
+        <WorkerCard
+          pod={pod}
+          cells={cells}
+          worker={worker}
+          pointed={pointed}
+          error={error}
+          links={links}
+        />
         <ColumnChart
           pod={pod}
           cells={cells}
@@ -90,6 +105,7 @@ function PodSteps({ payload: pod, view, select, ask, fileName }: PageProps<Pod>)
           worker={worker}
           pointed={pointed}
           select={select}
+          toTimeline={toTimeline}
           fileName={file}
         />
         <StragglerList

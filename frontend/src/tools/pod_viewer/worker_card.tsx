@@ -5,8 +5,12 @@ import { formatTime, plural } from "../../base/format";
 import { microseconds } from "../../base/units";
 import { PartTable } from "../../widgets/stacked_bar/part_table";
 import { Why } from "../../widgets/why";
+import type { Links } from "../tool";
+import { ToolLink } from "../tool_link";
+import { TRACE } from "../trace_links";
 import type { Pod } from "./payload";
 import { largestAt, median, ownTimes, type StepCells } from "./step_cells";
+import { workerPlace } from "./step_place";
 
 interface WorkerCardProps {
   readonly pod: Pod;
@@ -16,9 +20,11 @@ interface WorkerCardProps {
   readonly pointed: Signal<number | null>;
   /** Why there are no exact values, "" where there are, or will be. */
   readonly error: string;
+  readonly links: Links;
 }
 
-export function WorkerCard({ pod, cells, worker, pointed, error }: WorkerCardProps) {
+export function WorkerCard(props: WorkerCardProps) {
+  const { pod, cells, worker, pointed, error, links } = props;
   const id = useId();
   const [part, pointPart] = useState<string | null>(null);
   const own = useMemo(() => ownTimes(pod, cells), [pod, cells]);
@@ -74,6 +80,11 @@ export function WorkerCard({ pod, cells, worker, pointed, error }: WorkerCardPro
           />
           <p class="pod-bottleneck">
             Largest part: <b>{pod.phases[cells.bottleneck[row]]?.label ?? "none"}</b>
+          </p>
+          <p>
+            <ToolLink links={links} tool={TRACE} {...workerPlace(pod, cells.step, shown)}>
+              {host ? "Its host in the trace" : "In the trace"}
+            </ToolLink>
           </p>
           {cells.isTruncated[row] ? <p class="muted">Not recorded whole on this worker.</p> : null}
         </>

@@ -38,6 +38,8 @@ export interface StepChartProps {
   readonly open?: (step: number) => void;
   /** What that does: "opens it in the trace viewer". */
   readonly openText?: string;
+  /** Shows where on the timeline a step is. */
+  readonly toTimeline?: (step: number) => void;
   /** Of the files that the chart is saved as. */
   readonly fileName: string;
   /** At the right of the title. */

@@ -17,12 +17,13 @@ interface StepTableProps {
   readonly quantity: "time" | "percent";
   readonly drawing: Drawing;
   readonly height?: number;
+  readonly toTimeline?: (step: number) => void;
 }
 
 const NONE = signal(null);
 
 export function StepTable(props: StepTableProps) {
-  const { title, steps, series, quantity, drawing, height = 320 } = props;
+  const { title, steps, series, quantity, drawing, height = 320, toTimeline } = props;
   const [view, setView] = useState<View>({});
   const { table, specs } = useMemo(
     () => stepTable(steps, series, quantity, drawing),
@@ -39,7 +40,13 @@ export function StepTable(props: StepTableProps) {
   });
   return (
     <div class="step-table" style={{ height: `${Math.max(height, 320)}px` }}>
-      <Grid model={model} label={title} highlight={NONE} detail={() => null} />
+      <Grid
+        model={model}
+        label={title}
+        highlight={NONE}
+        detail={() => null}
+        toTimeline={toTimeline}
+      />
     </div>
   );
 }

@@ -22,6 +22,7 @@ const SPECS = [
 
 let model: TableModel;
 const highlight = signal(null);
+const shown: number[] = [];
 
 function Page({ start }: { start: View }) {
   const [view, setView] = useState(start);
@@ -38,7 +39,13 @@ function Page({ start }: { start: View }) {
     },
   });
   return (
-    <Grid model={model} label="Ops" highlight={highlight} detail={(row) => <p>row {row}</p>} />
+    <Grid
+      model={model}
+      label="Ops"
+      highlight={highlight}
+      detail={(row) => <p>row {row}</p>}
+      toTimeline={(row) => shown.push(row)}
+    />
   );
 }
 
@@ -101,6 +108,15 @@ test("the keyboard moves and opens rows", () => {
   expect(document.querySelector(".grid-detail")?.textContent).toBe("row 1");
   press("End");
   expect(document.querySelector(".grid-row.active .name")?.textContent).toBe("=cmd");
+});
+
+test("g shows the row on the timeline, whatever the order", () => {
+  show({ sort: "-time" });
+  press("ArrowDown");
+  press("g");
+  show({ sort: "name" });
+  press("g");
+  expect(shown).toEqual([2, 2]);
 });
 
 test("the CSV is what is shown, in base units, safe for spreadsheets", () => {

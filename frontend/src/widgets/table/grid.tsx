@@ -22,12 +22,14 @@ export interface GridProps {
   readonly highlight: Signal<RowTest | null>;
   /** What a row opens, given its place in the payload. */
   readonly detail: (row: number) => ComponentChildren;
+  /** Shows where on the timeline a row of the payload is. */
+  readonly toTimeline?: (row: number) => void;
 }
 
 const OVERSCAN = 6;
 const DETAIL_HEIGHT = 232;
 
-export function Grid({ model, label, highlight, detail }: GridProps) {
+export function Grid({ model, label, highlight, detail, toTimeline }: GridProps) {
   const { order, groups, visible, isDense } = model;
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
@@ -98,6 +100,13 @@ export function Grid({ model, label, highlight, detail }: GridProps) {
     moveTo,
     toggle,
     copy: () => void copyText(nameAt(model, items[at])),
+    toTimeline:
+      toTimeline &&
+      (() => {
+        const item = items[at];
+        if (item !== undefined && (groups === null || item < 0))
+          toTimeline(item < 0 ? -item - 1 : item);
+      }),
   });
   // For the help, any one set will do.
   useEffect(() => bindKeys(keys, true), []);

@@ -9,9 +9,11 @@ export interface GridActions {
   readonly moveTo: (position: number) => void;
   readonly toggle: (position: number, isOpen?: boolean) => void;
   readonly copy: () => void;
+  readonly toTimeline?: () => void;
 }
 
-export function gridKeys({ at, page, length, moveTo, toggle, copy }: GridActions): Binding[] {
+export function gridKeys(actions: GridActions): Binding[] {
+  const { at, page, length, moveTo, toggle, copy, toTimeline } = actions;
   const key = (keys: readonly string[], label: string, run: () => void): Binding => ({
     keys,
     label,
@@ -29,5 +31,6 @@ export function gridKeys({ at, page, length, moveTo, toggle, copy }: GridActions
     key(["ArrowRight"], "Open the row", () => toggle(at, true)),
     key(["ArrowLeft"], "Close the row", () => toggle(at, false)),
     key(["c"], "Copy the name of the row", copy),
+    ...(toTimeline ? [key(["g"], "Show the row on the timeline", toTimeline)] : []),
   ];
 }

@@ -1,0 +1,31 @@
+/** Where a row of a table is in the trace viewer: a link, and what the key `g` does. */
+import type { View } from "../base/url_state";
+import type { Links } from "./tool";
+import { ToolLink } from "./tool_link";
+import { TRACE } from "./trace_links";
+
+interface TraceLinkProps {
+  readonly links: Links;
+  /** null: there is nothing to show. */
+  readonly view: View | null;
+  readonly children?: string;
+}
+
+export function TraceLink({ links, view, children = "Show in the trace viewer" }: TraceLinkProps) {
+  if (view === null) return null;
+  return (
+    <p class="detail-links">
+      <ToolLink links={links} tool={TRACE} view={view} title="Its events, marked (g)">
+        {children}
+      </ToolLink>
+    </p>
+  );
+}
+
+/** Opens the trace viewer, if there is one, on what `viewOf` says of a row. */
+export function toTrace(links: Links, viewOf: (row: number) => View | null) {
+  return (row: number) => {
+    const view = viewOf(row);
+    if (view !== null && links.reason(TRACE) === null) links.open(TRACE, view);
+  };
+}

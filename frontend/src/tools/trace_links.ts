@@ -1,0 +1,74 @@
+/** Where in the trace viewer the rows of other pages are: what the address says for each. */
+import { type DataTable, numbers, textAt, texts } from "../api/data_table";
+import type { View } from "../base/url_state";
+import type { StepTable } from "./step_table";
+
+export const TRACE = "trace_viewer";
+
+/** The events that a row of the op table counts; null for idle time, which has none. */
+export function opEvents(table: DataTable, row: number): View | null {
+  const name = textAt(texts(table, "operation"), row);
+  const side = textAt(texts(table, "host_or_device"), row);
+  const count = numbers(table, "occurrences")?.[row] ?? 0;
+  if (name === "" || !(count > 0)) return null;
+  return marking(`${side === "Device" ? "device" : "host"}-op:${name}`);
+}
+
+/** The launches that a row of the kernel table counts, said as shortly as the table allows. */
+export function kernelEvents(table: DataTable, row: number): View | null {
+  const kernels = texts(table, "kernel_name");
+  const ops = texts(table, "op_name");
+  const name = textAt(kernels, row);
+  if (!kernels || name === "") return null;
+  const same = others(kernels.codes, row);
+  const ofOp = same.length === 0 ? "" : ` op:${textAt(ops, row)}`;
+  const isOneOp = same.every((other) => ops?.codes[other] !== ops?.codes[row]);
+  return marking(`kernel:${name}${ofOp}${isOneOp ? "" : ` launch:${launchOf(table, row)}`}`);
+}
+
+/** The events of an op of the input pipeline. */
+export function inputEvents(table: DataTable, row: number): View | null {
+  const name = textAt(texts(table, "opName"), row);
+  return name === "" ? null : marking(`input-op:${name}`);
+}
+
+/** A step by its label and, where they are known, by its times since the trace began, in µs. */
+export function stepTimes(label: string, start: number, total: number): View {
+  const view = { step: label };
+  if (Number.isNaN(start) || Number.isNaN(total)) return view;
+  const ms = (value: number) => String(Number((value / 1000).toFixed(6)));
+  return { ...view, from_ms: ms(start), to_ms: ms(start + total) };
+}
+
+/** The same of a step of a table. */
+export function stepInTrace({ labels, start, total }: StepTable, step: number): View {
+  return stepTimes(labels[step], start[step], total[step]);
+}
+
+/** All events that the trace viewer's search finds. */
+function marking(query: string): View {
+  return { q: query };
+}
+
+/** The other rows with the code of this one. */
+function others(codes: Int32Array, row: number): number[] {
+  const found: number[] = [];
+  codes.forEach((code, other) => {
+    if (other !== row && code === codes[row]) found.push(other);
+  });
+  return found;
+}
+
+/** "grid/block/registers/shared bytes", the last two empty where they were not recorded. */
+function launchOf(table: DataTable, row: number): string {
+  const size = (id: string) => {
+    const value = numbers(table, id)?.[row] ?? Number.NaN;
+    return Number.isNaN(value) ? "" : String(value);
+  };
+  return [
+    textAt(texts(table, "grid_dim"), row),
+    textAt(texts(table, "block_dim"), row),
+    size("registers_per_thread"),
+    size("shmem_bytes"),
+  ].join("/");
+}
