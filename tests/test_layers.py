@@ -18,7 +18,6 @@ LAYERS = {
     "storage": "base",
     "xplane": "base events",
     "analysis": "base events _pb",
-    "timeline": "base events analysis",
     "tools": "base events analysis",
     "timeline": "base events analysis",
     "engine": "base storage xplane events analysis tools timeline _pb",

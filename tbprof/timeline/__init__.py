@@ -1,1 +1,1 @@
-"""A host's trace as rows of events that views are cut from: laid out, coarsened, searched."""
+"""Timelines for the trace viewer: every event of a trace on its track, at every level of detail."""
