@@ -31,7 +31,7 @@ def gather_host_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> N
     the window from the first to the last op less the union of all ops of all threads.
     """
     for plane in host_planes(space):
-        events, code, ops = _op_events(plane, programs)
+        events, code, ops = find_op_events(plane, programs)
         eager = _is_eager(plane, events, code)
         if (code == _MARKER).any():
             rows = np.flatnonzero(code != _MARKER)
@@ -55,7 +55,9 @@ def gather_host_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> N
         gatherer.host_idle_ps += window - busy
 
 
-def _op_events(plane: Plane, programs: Programs) -> tuple[Events, NDArray[np.int32], list[OpName]]:
+def find_op_events(
+    plane: Plane, programs: Programs
+) -> tuple[Events, NDArray[np.int32], list[OpName]]:
     """(events, op of each, the ops): op executions and, where they are needed, eager markers.
 
     The other columns, most of a host's events, are let go on return.

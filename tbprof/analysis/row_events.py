@@ -1,0 +1,121 @@
+"""Which events a row of a table of ops, kernels or input ops counts."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.gpu_events import GpuKinds, find_gpu_kinds, op_or_event
+from tbprof.analysis.hlo import Programs
+from tbprof.analysis.host_events import host_events
+from tbprof.analysis.host_ops import find_op_events
+from tbprof.analysis.input_events import OPS, OpIndex, find_input_events
+from tbprof.analysis.kernels import parse_launch
+from tbprof.analysis.lines import gpu_planes, host_planes, named_lines, tpu_planes
+from tbprof.analysis.tpu_kinds import TpuOpNames
+from tbprof.base import names
+from tbprof.events.space import Plane, Space
+
+TableKind = Literal["device-op", "host-op", "kernel", "input-op"]
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row of a table: the op, kernel or input op `name`.
+
+    Of a kernel `op` is the op that launched it and `launch` its configuration as
+    "grid/block/registers/shared bytes", the last two empty where they were not recorded; None for
+    any.
+    """
+
+    kind: TableKind
+    name: str
+    op: str | None = None
+    launch: str | None = None
+
+
+def find_row_events(
+    space: Space, programs: Programs, row: TableRow
+) -> list[tuple[int, NDArray[np.int64]]]:
+    """(plane, sources) per plane that has any: a row of `space.planes` and `Events.source`.
+
+    They are as many as the table says, less events that stand for several and have no position.
+    """
+    find = _FINDERS[row.kind]
+    number = {id(plane): at for at, plane in enumerate(space.planes)}
+    return [
+        (number[id(plane)], sources)
+        for plane, sources in find(space, programs, row)
+        if sources.size
+    ]
+
+
+_Found = Iterator[tuple[Plane, NDArray[np.int64]]]
+
+
+def _of_device_op(space: Space, programs: Programs, row: TableRow) -> _Found:
+    for plane in gpu_planes(space):
+        kinds = find_gpu_kinds(plane, programs)
+        is_wanted = [
+            op_or_event(op, event).name == row.name
+            for op, event in zip(kinds.op, kinds.event_name, strict=True)
+        ]
+        yield plane, _of_kinds(kinds, is_wanted)
+    for plane in tpu_planes(space):
+        events = plane.events(named_lines(plane, names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE))
+        ops, types = TpuOpNames(plane), int(plane.types.id.size)
+        wanted = np.zeros(types + 1, np.bool_)
+        for at in events.used_types(types).tolist():
+            wanted[at] = ops.op(at).name == row.name
+        wanted[-1] = ops.op(-1).name == row.name
+        yield plane, events.source[events.rows_of(wanted)]
+
+
+def _of_kernel(space: Space, programs: Programs, row: TableRow) -> _Found:
+    for plane in gpu_planes(space):
+        kinds = find_gpu_kinds(plane, programs)
+        is_wanted = [
+            details is not None
+            and event == row.name
+            and row.op in (None, op.name)
+            and row.launch in (None, _launch_text(details))
+            for details, event, op in zip(kinds.details, kinds.event_name, kinds.op, strict=True)
+        ]
+        yield plane, _of_kinds(kinds, is_wanted)
+
+
+def _of_kinds(kinds: GpuKinds, is_wanted: list[bool]) -> NDArray[np.int64]:
+    return kinds.events.source[np.array(is_wanted, np.bool_)[kinds.code]]
+
+
+def _launch_text(details: str) -> str:
+    launch = parse_launch(details)
+    sizes = [",".join(map(str, one)) for one in (launch.grid, launch.block)]
+    known = ["" if one is None else str(one) for one in (launch.registers, launch.shared_bytes)]
+    return "/".join([*sizes, *known])
+
+
+def _of_host_op(space: Space, programs: Programs, row: TableRow) -> _Found:
+    for plane in host_planes(space):
+        events, code, ops = find_op_events(plane, programs)
+        is_wanted = np.array([*(op.name == row.name for op in ops), False], np.bool_)
+        # Markers of eager execution have negative codes.
+        yield plane, events.source[is_wanted[np.maximum(code, -1)]]
+
+
+def _of_input_op(space: Space, _programs: Programs, row: TableRow) -> _Found:
+    index = OpIndex()
+    for plane in host_planes(space):
+        found = find_input_events(plane, host_events(plane, is_kept=False), index)
+        is_op = np.isin(found.kind, OPS) & (found.op == index.get(row.name)) & (found.op >= 0)
+        yield plane, found.events.source[is_op]
+
+
+_FINDERS: dict[TableKind, Callable[[Space, Programs, TableRow], _Found]] = {
+    "device-op": _of_device_op,
+    "host-op": _of_host_op,
+    "kernel": _of_kernel,
+    "input-op": _of_input_op,
+}
