@@ -10,7 +10,7 @@ import {
   type Session,
 } from "./types";
 
-type Parameters = readonly (readonly [name: string, value: string])[];
+export type Parameters = readonly (readonly [name: string, value: string])[];
 
 export interface DataRequest {
   readonly run: string;
@@ -62,17 +62,40 @@ export function dataParameters({ run, tool, hosts, options = {} }: DataRequest):
   ];
 }
 
-async function getJson(
+/** Throws ApiError where there is no answer, or one that says what is wrong. */
+export async function getJson(
   route: string,
   parameters: Parameters,
   signal: AbortSignal,
 ): Promise<unknown> {
+  const response = await getResponse(route, parameters, signal, "application/json");
+  const body = await readJson(response, signal);
+  if (response.ok) return body;
+  throw toError(body, response.status);
+}
+
+/** The same for an answer that is no text. */
+export async function getBytes(
+  route: string,
+  parameters: Parameters,
+  signal: AbortSignal,
+): Promise<ArrayBuffer> {
+  const response = await getResponse(route, parameters, signal, "*/*");
+  if (response.ok) return response.arrayBuffer();
+  throw toError(await readJson(response, signal), response.status);
+}
+
+async function getResponse(
+  route: string,
+  parameters: Parameters,
+  signal: AbortSignal,
+  accept: string,
+): Promise<Response> {
   const query = new URLSearchParams(parameters.map(([name, value]) => [name, value])).toString();
-  let response: Response;
   try {
-    response = await fetch(query === "" ? route : `${route}?${query}`, {
+    return await fetch(query === "" ? route : `${route}?${query}`, {
       signal,
-      headers: { Accept: "application/json" },
+      headers: { Accept: accept },
     });
   } catch (error) {
     if (signal.aborted) throw error;
@@ -83,9 +106,6 @@ async function getJson(
       0,
     );
   }
-  const body = await readJson(response, signal);
-  if (response.ok) return body;
-  throw toError(body, response.status);
 }
 
 async function readJson(response: Response, signal: AbortSignal): Promise<unknown> {

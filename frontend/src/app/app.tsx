@@ -1,7 +1,7 @@
 /** The shell: one bar, a banner where there is something to say, and the page. */
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { type DataRequest, fetchData } from "../api/client";
-import type { Session } from "../api/types";
+import type { Session, Warning } from "../api/types";
 import { bindKeys } from "../base/keys";
 import { nextTheme, theme } from "../base/theme";
 import { patchView, type View } from "../base/url_state";
@@ -31,6 +31,7 @@ export function App({ navigation }: { navigation: Navigation }) {
   const place = navigation.place.value;
   const [overlay, setOverlay] = useState<Overlay>(null);
   const [attempt, setAttempt] = useState(0);
+  const [reported, warn] = useState<readonly Warning[]>([]);
   const { logdir, runs, fresh, error: logdirError, markSeen, refresh } = useLogdir();
   const { session, error: sessionError } = useSession(place.run, attempt);
   const hasRuns = place.run !== "" || runs.length > 0 || logdir === null;
@@ -39,6 +40,7 @@ export function App({ navigation }: { navigation: Navigation }) {
   const sessionTool = session?.tools.find((tool) => tool.name === place.tool);
   const isSingle = sessionTool?.isSingleHost ?? false;
   const hosts = validHosts(session, place.hosts, isSingle);
+  const readable = useMemo(() => readableHosts(session, hosts), [session, hosts?.join("\n")]);
   const request: DataRequest | null =
     session && TOOLS[place.tool] && sessionTool?.isAvailable !== false
       ? { run: place.run, tool: place.tool, hosts, options: ownOptions(place) }
@@ -92,8 +94,11 @@ export function App({ navigation }: { navigation: Navigation }) {
   const chooseRun = (run: string) => go({ run });
   const warnings = useMemo(
     () =>
-      pageWarnings(session, state.loaded ? state.loaded.tool.warnings(state.loaded.payload) : []),
-    [session, state.loaded],
+      pageWarnings(session, [
+        ...(state.loaded ? state.loaded.tool.warnings(state.loaded.payload) : []),
+        ...reported,
+      ]),
+    [session, state.loaded, reported],
   );
   const commands = (): Command[] => [
     ...tabs
@@ -179,6 +184,9 @@ export function App({ navigation }: { navigation: Navigation }) {
           links={links}
           ask={ask}
           fileName={`${place.run}_${hosts === null ? "all" : hosts.join("_")}`}
+          run={place.run}
+          hosts={readable}
+          warn={warn}
           retry={retry}
           others={tabs.filter((tab) => tab.reason === null && tab.name !== place.tool)}
           openTool={openTool}
@@ -264,6 +272,12 @@ function toolTabs(session: Session | null, navigation: Navigation, hasRuns: bool
         : reason || "This run has no data for it."
       : "These pages are older than the server and do not show it.",
   }));
+}
+
+/** Of the chosen hosts those that can be read, in the run's order. */
+function readableHosts(session: Session | null, chosen: readonly string[] | null): string[] {
+  const hosts = session?.hosts.filter((host) => host.error === null) ?? [];
+  return hosts.map((host) => host.name).filter((name) => chosen?.includes(name) ?? true);
 }
 
 /** The chosen hosts that the run has; null, for all, where none of them is left. */

@@ -1,5 +1,5 @@
 /** The page of one tool, in whichever of its four states it is. */
-import type { SessionTool } from "../api/types";
+import type { SessionTool, Warning } from "../api/types";
 import type { View } from "../base/url_state";
 import type { Ask, Links, Select } from "../tools/tool";
 import { TOOLS } from "../tools/tools";
@@ -15,6 +15,9 @@ interface PageViewProps {
   readonly links: Links;
   readonly ask: Ask;
   readonly fileName: string;
+  readonly run: string;
+  readonly hosts: readonly string[];
+  readonly warn: (warnings: readonly Warning[]) => void;
   readonly retry: () => void;
   readonly others: readonly { readonly name: string; readonly title: string }[];
   readonly openTool: (tool: string) => void;
@@ -67,6 +70,9 @@ export function PageView(props: PageViewProps) {
         links={props.links}
         ask={props.ask}
         fileName={props.fileName}
+        run={props.run}
+        hosts={props.hosts}
+        warn={props.warn}
       />
     </div>
   );

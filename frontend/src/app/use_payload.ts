@@ -49,10 +49,13 @@ export function usePayload(request: DataRequest | null, attempt: number): Payloa
       error: null,
       progress: null,
     }));
-    const stopPolling = pollProgress(request, abort.signal, (progress) =>
-      setState((before) => (before.isLoading ? { ...before, progress } : before)),
-    );
-    Promise.all([TOOLS[name].load(), fetchData(request, abort.signal)])
+    const { asksItself, load } = TOOLS[name];
+    const stopPolling = asksItself
+      ? () => {}
+      : pollProgress(request, abort.signal, (progress) =>
+          setState((before) => (before.isLoading ? { ...before, progress } : before)),
+        );
+    Promise.all([load(), asksItself ? null : fetchData(request, abort.signal)])
       .then(([tool, json]) => ({ tool, name, run, payload: tool.parse(json) }))
       .then(
         (loaded) => ({ key, isLoading: false, loaded, error: null, progress: null }),

@@ -37,6 +37,11 @@ export interface PageProps<P> {
   readonly ask: Ask;
   /** For the names of files. */
   readonly fileName: string;
+  readonly run: string;
+  /** The chosen hosts that can be read, in the run's order. */
+  readonly hosts: readonly string[];
+  /** What the banner says besides the payload's own warnings, until it is said anew. */
+  readonly warn: (warnings: readonly Warning[]) => void;
 }
 
 export interface Tool<P> {

@@ -10,6 +10,8 @@ export interface ToolEntry {
   readonly outline?: Outline;
   /** What of the address the server is asked with; pages that have a parameter share its value. */
   readonly parameters?: readonly string[];
+  /** The page asks the server itself, for what it shows: its payload is null. */
+  readonly asksItself?: boolean;
   readonly load: () => Promise<AnyTool>;
 }
 
@@ -45,5 +47,12 @@ export const TOOLS: Readonly<Record<string, ToolEntry>> = {
     outline: "steps",
     parameters: ["marker"],
     load: async () => (await import("./pod_viewer")).default,
+  },
+  trace_viewer: {
+    short: "Trace",
+    title: "Trace viewer",
+    outline: "bleed",
+    asksItself: true,
+    load: async () => (await import("./trace_viewer")).default,
   },
 };

@@ -35,8 +35,11 @@ export function Message({ title, children, isAlert = false }: MessageProps) {
   );
 }
 
-/** "cards": a row of charts; "split": one with figures beside it; "steps": figures above two charts. */
-export type Outline = "cards" | "split" | "steps";
+/**
+ * "cards": a row of charts; "split": one with figures beside it; "steps": figures above two charts;
+ * "bleed": one picture without margins.
+ */
+export type Outline = "cards" | "split" | "steps" | "bleed";
 
 interface SkeletonProps {
   readonly title: string;
@@ -47,6 +50,16 @@ interface SkeletonProps {
 
 /** The outline of a page with charts above a table, while its data is on the way. */
 export function Skeleton({ title, text, outline = "cards" }: SkeletonProps) {
+  if (outline === "bleed") {
+    return (
+      <div class="bleed" aria-busy="true">
+        <h1 class="unseen">{title || "Loading"}</h1>
+        <p class="stale-text" role="status">
+          {text || `${title}: loading`}
+        </p>
+      </div>
+    );
+  }
   return (
     <div class="page" aria-busy="true">
       <header class="page-head skeleton-head">

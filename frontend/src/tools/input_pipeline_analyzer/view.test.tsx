@@ -40,6 +40,9 @@ async function show(json: unknown, view: View = {}) {
         }}
         ask={async () => null}
         fileName="r"
+        run="r"
+        hosts={["h0"]}
+        warn={() => {}}
       />,
       document.body,
     ),

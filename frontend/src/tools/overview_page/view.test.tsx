@@ -36,6 +36,9 @@ async function show(kind: Kind, view: View = {}, tools = ["framework_op_stats", 
         links={links}
         ask={async () => null}
         fileName="r"
+        run="r"
+        hosts={["h0"]}
+        warn={() => {}}
       />,
       document.body,
     );

@@ -41,6 +41,9 @@ function show(view: View = {}, more: Record<string, unknown> = {}, ask?: Ask) {
           })
         }
         fileName="r"
+        run="r"
+        hosts={["h0"]}
+        warn={() => {}}
       />,
       document.body,
     ),
