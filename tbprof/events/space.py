@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tbprof.base.errors import Notice
 from tbprof.events.memo import Memo
-from tbprof.events.stats import ABSENT, StatColumn
+from tbprof.events.stats import ABSENT, StatColumn, StatRows
 from tbprof.events.strings import Strings
 
 Value = int | float | str | bytes
@@ -68,6 +68,10 @@ class Types(Protocol):
 
     def stats(self, names: Sequence[str]) -> dict[str, StatColumn]:
         """One column [n] per name: stats that all events of a type share."""
+        ...
+
+    def stat_rows(self) -> StatRows:
+        """All stats of the types [n]."""
         ...
 
 
@@ -125,6 +129,10 @@ class Plane(Protocol):
 
     def event_stats(self, source: NDArray[np.int64], names: Sequence[str]) -> dict[str, StatColumn]:
         """One column [n] per name, read from the events at the offsets `source` [n]."""
+        ...
+
+    def stat_rows(self, source: NDArray[np.int64]) -> StatRows:
+        """All stats of the events at the offsets `source` [n]: ask for thousands, not millions."""
         ...
 
     def details(self, source: int) -> list[tuple[str, Value]]:

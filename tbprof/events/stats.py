@@ -1,4 +1,4 @@
-"""Typed key-value stats as dense columns."""
+"""Typed key-value stats: one key as a dense column, or all stats of some messages as rows."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -70,3 +70,34 @@ class StatColumn:
         if self.kind[row] not in (BYTES, TEXT):
             return None
         return self.source.bytes_at(int(self.bits[row]))
+
+
+@dataclass(frozen=True, slots=True)
+class StatRows:
+    """Every stat of n events (or types) that holds a value, a row each.
+
+    Rows `begin[i]:end[i]` are those of event i, in file order. `name` [m] are rows of `names`, -1
+    where a stat's name is not in the file; `names` [k] are ids into the space's strings. `bits`
+    [m] are the value's 64 bits; the row in `names` (or -1) of a REFERENCE; where a TEXT begins in
+    `content`, which holds the bytes of texts as they are, valid UTF-8 or not. `size` [m] is the
+    length of a TEXT or BYTES in bytes.
+    """
+
+    names: NDArray[np.int32]
+    begin: NDArray[np.int64]
+    end: NDArray[np.int64]
+    name: NDArray[np.int32]
+    kind: NDArray[np.uint8]
+    bits: NDArray[np.int64]
+    size: NDArray[np.int64]
+    content: NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return int(self.kind.size)
+
+    def text(self, row: int) -> str:
+        """The TEXT of a row, U+FFFD for invalid UTF-8."""
+        begin = int(self.bits[row])
+        return (
+            self.content[begin : begin + int(self.size[row])].tobytes().decode("utf-8", "replace")
+        )

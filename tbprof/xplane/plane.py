@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tbprof.base.errors import Notice
 from tbprof.events.memo import Memo
 from tbprof.events.space import Events, Lines, Value
-from tbprof.events.stats import StatColumn
+from tbprof.events.stats import StatColumn, StatRows
 from tbprof.events.strings import Strings
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
@@ -174,6 +174,10 @@ class FilePlane:
         """One column [n] per name, read from the events at the offsets `source` [n]."""
         return self._stats.columns(source, names, _EVENT_STATS)
 
+    def stat_rows(self, source: NDArray[np.int64]) -> StatRows:
+        """All stats of the events at the offsets `source` [n]: ask for thousands, not millions."""
+        return self._stats.rows(source, _EVENT_STATS)
+
     def details(self, source: int) -> list[tuple[str, Value]]:
         """All stats of one event, in file order."""
         fields, _, _ = field_columns(self._buffer, *self._buffer.body(source))
@@ -223,3 +227,7 @@ class FileTypes:
     def stats(self, names: Sequence[str]) -> dict[str, StatColumn]:
         """One column [n] per name: stats that all events of a type share."""
         return self._stats.columns(self.dictionary.value, names, _TYPE_STATS)
+
+    def stat_rows(self) -> StatRows:
+        """All stats of the types [n]."""
+        return self._stats.rows(self.dictionary.value, _TYPE_STATS)

@@ -8,7 +8,16 @@ from numpy.typing import NDArray
 
 from tbprof.base.jit import kernel
 from tbprof.events.space import Value
-from tbprof.events.stats import ABSENT, BYTES, DOUBLE, REFERENCE, TEXT, UINT64, StatColumn
+from tbprof.events.stats import (
+    ABSENT,
+    BYTES,
+    DOUBLE,
+    REFERENCE,
+    TEXT,
+    UINT64,
+    StatColumn,
+    StatRows,
+)
 from tbprof.events.strings import Strings
 from tbprof.xplane.buffer import AT, REACH, Buffer
 from tbprof.xplane.damage import Damage
@@ -16,20 +25,17 @@ from tbprof.xplane.interning import in_file_order, intern_texts
 from tbprof.xplane.lookup import find_row, find_rows
 from tbprof.xplane.metadata import Dictionary
 from tbprof.xplane.parallel import in_parallel
+from tbprof.xplane.stat_rows import DAMAGED, decode_stat, read_rows
 from tbprof.xplane.wire import (
-    FIXED64,
     HEADER,
     LENGTH,
     VARINT,
-    read_fixed64,
     read_length,
     read_varint,
     skip_value,
 )
 
 _PER_PASS = 1 << 16
-# In place of a kind.
-_DAMAGED = -1
 # The tag of a stat's metadata id.
 _KEY = 1 << 3 | VARINT
 
@@ -112,6 +118,15 @@ class StatReader:
 
         # A stat takes some 16 bytes.
         damaged = sum(in_parallel(decode_part, range(0, source.size, _PER_PASS), 16 * source.size))
+        self._note_damage(source, damaged)
+
+    def rows(self, source: NDArray[np.int64], field: int) -> StatRows:
+        """Every stat in field `field` of the messages at `source` [n], -1 for none."""
+        columns, damaged = read_rows(self._buffer, self._dictionary, source, field)
+        self._note_damage(source, damaged)
+        return StatRows(self._name_ids, *columns)
+
+    def _note_damage(self, source: NDArray[np.int64], damaged: int) -> None:
         if damaged:
             self._damage.note(
                 "stats_damaged",
@@ -142,7 +157,7 @@ class StatReader:
         values: list[tuple[str, Value]] = []
         for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
             key, kind, bits = map(int, decode_stat(self._buffer.view(begin, end), 0, end - begin))
-            if kind == _DAMAGED:
+            if kind == DAMAGED:
                 self._damage.note("stats_damaged", f"the stat at byte {begin} is damaged")
                 continue
             if kind in (TEXT, BYTES):
@@ -167,47 +182,6 @@ class StatReader:
         if kind == REFERENCE:
             return self._name(bits)
         return bits
-
-
-@kernel
-def decode_stat(buf, pos, end):  # type: ignore[no-untyped-def]
-    """(metadata id, kind, bits) of the XStat in [pos, end).
-
-    `kind` is the number of the oneof's last member, 0 where none is set, -1 where the stat is
-    damaged. `bits` are the value's 64 bits, or the offset of the length varint of a text or bytes
-    value.
-    """
-    key = np.int64(0)
-    kind = np.int64(0)
-    bits = np.int64(0)
-    while pos < end:
-        tag, value_at = read_varint(buf, pos, end)
-        if value_at < 0 or tag >> 3 <= 0:
-            return key, np.int64(_DAMAGED), bits
-        field = tag >> 3
-        wire_type = tag & 7
-        if wire_type == VARINT:
-            value, pos = read_varint(buf, value_at, end)
-            if field == 1:
-                key = value
-            elif field == 3 or field == 4 or field == 7:
-                kind = field
-                bits = value
-        elif wire_type == LENGTH:
-            _, pos = read_length(buf, value_at, end)
-            if field == 5 or field == 6:
-                kind = field
-                bits = value_at
-        elif wire_type == FIXED64 and value_at + 8 <= end:
-            pos = value_at + 8
-            if field == 2:
-                kind = field
-                bits = read_fixed64(buf, value_at)
-        else:
-            pos = skip_value(buf, value_at, end, wire_type)
-        if pos < 0:
-            return key, np.int64(_DAMAGED), bits
-    return key, kind, bits
 
 
 @kernel

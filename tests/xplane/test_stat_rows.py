@@ -1,0 +1,132 @@
+"""All stats of events as rows are the details of each event, one by one."""
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from traces import draw, space_of
+from xplane import generate
+
+from tbprof.base.errors import BadTrace
+from tbprof.events.space import Plane, Space
+from tbprof.events.stats import BYTES, DOUBLE, INT64, REFERENCE, TEXT, UINT64, StatRows
+from tbprof.xplane.buffer import Buffer
+from tbprof.xplane.reader import read_space, space_in
+
+
+def listed(plane: Plane, rows: StatRows, message: int) -> list[tuple[str, Any]]:
+    """(name, value) of one message; bytes by their length."""
+    found = []
+    for row in range(int(rows.begin[message]), int(rows.end[message])):
+        name = rows.names[rows.name[row]] if rows.name[row] >= 0 else -1
+        bits, kind = int(rows.bits[row]), rows.kind[row]
+        assert kind in (DOUBLE, UINT64, INT64, TEXT, BYTES, REFERENCE)
+        value: Any = bits
+        if kind == DOUBLE:
+            value = repr(float(np.int64(bits).view(np.float64)))
+        elif kind == UINT64:
+            value = bits & (2**64 - 1)
+        elif kind == TEXT:
+            value = rows.text(row)
+        elif kind == BYTES:
+            value = int(rows.size[row])
+        elif kind == REFERENCE:
+            value = plane.strings[int(rows.names[bits]) if bits >= 0 else -1]
+        found.append((plane.strings[int(name)], value))
+    return found
+
+
+def detailed(plane: Plane, source: int) -> list[tuple[str, Any]]:
+    """What `listed` gives, of the event's details."""
+    return [(name, _plain(value)) for name, value in plane.details(source)]
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, bytes):
+        return len(value)
+    return repr(value) if isinstance(value, float) else value
+
+
+def check(space: Space) -> int:
+    stats = 0
+    for plane in space.planes:
+        source = plane.events().source
+        backwards = source[::-1].copy()
+        for asked in (source, backwards):
+            rows = plane.stat_rows(asked)
+            for event, at in enumerate(asked.tolist()):
+                assert listed(plane, rows, event) == detailed(plane, at)
+            stats += len(rows)
+    return stats
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.randoms(use_true_random=False), st.sampled_from([24, 100, 4096]))
+def test_rows_of_random_spaces_are_their_details(random: Random, window: int) -> None:
+    try:
+        space = space_in(Buffer(generate.space(random), "random", window))
+    except BadTrace:
+        return
+    check(space)
+
+
+def test_rows_of_many_spaces_are_their_details() -> None:
+    stats = 0
+    for seed in range(200):
+        try:
+            stats += check(space_of(generate.space(Random(seed))))
+        except BadTrace:
+            continue
+    assert stats > 1000
+
+
+def test_rows_of_recorded_traces_are_their_details(sample_logdir: Path) -> None:
+    for path in sorted(sample_logdir.rglob("*.xplane.pb")):
+        assert check(read_space(path)) > 1000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trace", ["gpu_trace", "tpu_trace"])
+def test_rows_of_accelerator_traces_are_their_details(
+    trace: str, request: pytest.FixtureRequest
+) -> None:
+    assert check(read_space(request.getfixturevalue(trace))) > 10_000
+
+
+def test_types_have_rows_too() -> None:
+    content = draw(
+        {"/device:TPU:0": "XLA Ops |aa.bb"},
+        stats={"a": {"x": 7}},
+        type_stats={"a": {"flops": 3, "raw": b"\0\1"}, "b": {"source": "a.py:1"}},
+    )
+    plane = space_of(content).planes[0]
+    rows = plane.types.stat_rows()
+    by_name = {
+        plane.strings[int(name)]: listed(plane, rows, row)
+        for row, name in enumerate(plane.types.name.tolist())
+    }
+    assert by_name == {"a": [("flops", 3), ("raw", 2)], "b": [("source", "a.py:1")]}
+
+
+def test_a_source_of_none_has_no_rows() -> None:
+    plane = space_of(draw({"p": "t |a"}, stats={"a": {"x": 1}})).planes[0]
+    source = plane.events().source
+    rows = plane.stat_rows(np.array([-1, source[0], -1], np.int64))
+    assert (rows.end - rows.begin).tolist() == [0, 1, 0]
+    assert len(plane.stat_rows(np.empty(0, np.int64))) == 0
+
+
+def test_damaged_stats_are_left_out_and_told() -> None:
+    broken = generate.body(4, generate.scalar(1, 1) + b"\x18")  # a value without its bytes
+    good = generate.body(4, generate.scalar(1, 1) + generate.scalar(3, 5))
+    event = generate.body(4, generate.scalar(1, 1) + broken + good)
+    name = generate.body(5, generate.scalar(1, 1) + generate.body(2, generate.body(2, "n")))
+    plane = generate.body(1, generate.body(2, "p") + generate.body(3, event) + name)
+    read = space_of(plane).planes[0]
+    rows = read.stat_rows(read.events().source)
+    assert listed(read, rows, 0) == [("n", 5)]
+    assert [notice.code for notice in read.notices if notice.code == "stats_damaged"]
