@@ -14,8 +14,9 @@ from tbprof.base.errors import Notice
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What tracks are gathered under: a device, the threads of a host; `kind` is one of
-    "device", "host", "other".
+    """What tracks are gathered under: a device, the threads of a host.
+
+    `kind` is one of device, host, other.
     """
 
     name: str
