@@ -1,0 +1,230 @@
+"""Runs for the trace viewer's browser tests: `python make_timeline_run.py LOGDIR KIND...`."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from tests.traces import Ref, Stats, draw  # noqa: E402 - after the path is set
+
+HOST = "/host:CPU"
+GPUS = ("/device:GPU:0", "/device:GPU:1")
+STEP = 50
+STEPS = 4
+HOSTILE = "<img src=x onerror=window.hacked=1>/../\x00\u202e <script>window.hacked=1</script>"
+KERNEL = "regs:32 static_shared:0 dynamic_shared:512 grid:8,1,1 block:256,1,1"
+# A letter for each of what differs from step to step: markers, launches, kernels, allocations.
+LETTERS = {"train": 0x4E00, "launch": 0x4F00, "gemm": 0x5000, "give": 0x5100, "take": 0x5200}
+YEAR_NS = 365 * 86_400 * 10**9
+
+
+def letter(kind: str, step: int) -> str:
+    """The letter of one event of a kind in a drawing."""
+    return chr(LETTERS[kind] + step)
+
+
+def write(logdir: Path, run: str, host: str, content: bytes) -> None:
+    """Puts a trace where a recorder would."""
+    folder = logdir / "plugins" / "profile" / run
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{host}.xplane.pb").write_bytes(content)
+
+
+def row(*spans: tuple[str, int, int]) -> str:
+    """(letter, first column, columns) of each step's events, which do not overlap."""
+    cells = ["."] * (STEP * STEPS + 20)
+    for step in range(STEPS):
+        for kind, start, columns in spans:
+            cell = letter(kind, step) if kind in LETTERS else kind
+            at = step * STEP + start
+            cells[at : at + columns] = cell * columns
+    return "".join(cells)
+
+
+def drawn(*, start_ns: int = 0) -> bytes:
+    """Four steps of 50 µs, all alike but for markers and ids, from column to column.
+
+    python             train 0-48 > dense/MatMul 2-22 > cuLaunchKernel 5-9; $train.py:7 step 26-44
+    tf_data/2          Iterator::Root::Map 0-16
+    async              AsyncCopy 10-60, across steps
+    GPU:0 Stream #1    gemm 12-36, relu 38-44
+    GPU:0 Stream #2    MemcpyH2D 2-10
+    GPU:1 Stream #1    gemm 12-30
+    """
+    letters = [(kind, step, letter(kind, step)) for kind in LETTERS for step in range(STEPS)]
+    per_letter: dict[str, Stats] = {
+        "a": {"_a": 1},
+        "r": {"kernel_details": KERNEL, "tf_op": "dense/Relu:Relu"},
+        "k": {"kernel_details": KERNEL, "tf_op": "dense/MatMul:MatMul"},
+        "m": {"tf_op": "dense/MatMul:MatMul", "note": Ref("a note of the op")},
+    }
+    names = {
+        "m": "dense/MatMul:MatMul",
+        "p": "$train.py:7 step",
+        "i": "Iterator::Root::Map",
+        "a": "AsyncCopy",
+        "r": "relu_kernel",
+        "k": "gemm_kernel",
+        "h": "MemcpyH2D",
+    }
+    told = {"train": "train", "launch": "cuLaunchKernel", "gemm": "gemm_kernel",
+            "give": "MemoryAllocation", "take": "MemoryDeallocation"}  # fmt: skip
+    for kind, step, one in letters:
+        names[one] = told[kind]
+        per_letter[one] = _stats(kind, step)
+    return draw(
+        {
+            HOST: f"""
+                python |{row(("train", 0, 48))}
+                       |{row(("m", 2, 20), ("p", 26, 18))}
+                       |{row(("launch", 5, 4), ("give", 10, 1), ("take", 30, 1))}
+                tf_data_private_threadpool/2 |{row(("i", 0, 16))}
+                copies |{_async_row(0)}
+                       |{_async_row(1)}
+            """,
+            GPUS[0]: f"""
+                Stream #1(Compute) |{row(("gemm", 12, 24), ("r", 38, 6))}
+                Stream #2(MemcpyH2D) |{row(("h", 2, 8))}
+            """,
+            GPUS[1]: f"Stream #1(Compute) |{row(('k', 12, 18))}",
+        },
+        names=names,
+        stats=per_letter,
+        plane_stats={gpu: {"device_vendor": "Nvidia", "compute_cap_major": 7} for gpu in GPUS},
+        start_ns=start_ns,
+    )
+
+
+def _async_row(first: int) -> str:
+    """Every other of the events that go on into the next step."""
+    cells = ["."] * (STEP * STEPS + 20)
+    for step in range(first, STEPS, 2):
+        cells[step * STEP + 10 : step * STEP + 60] = "a" * 50
+    return "".join(cells)
+
+
+def _stats(kind: str, step: int) -> Stats:
+    if kind == "train":
+        return {"_r": 1, "step_num": step}
+    if kind == "launch":
+        return {"correlation_id": 100 + step}
+    if kind == "gemm":
+        return {"correlation_id": 100 + step, "kernel_details": KERNEL,
+                "tf_op": "dense/MatMul:MatMul"}  # fmt: skip
+    in_use = 2**20 * (step + 1 if kind == "give" else step)
+    return {
+        "allocator_name": "GPU_0_bfc",
+        "bytes_reserved": 2**20,
+        "bytes_allocated": in_use,
+        "bytes_available": 2**24 - in_use,
+        "peak_bytes_in_use": 2**20 * (step + 1),
+        "fragmentation": 0.0,
+        "allocation_bytes": 2**20,
+        "requested_bytes": 2**20,
+        "address": 4096 * step,
+        "tf_op": "dense/MatMul",
+    }
+
+
+def hosts(logdir: Path) -> None:
+    """Three hosts, each a millisecond after the one before."""
+    for host in range(3):
+        write(logdir, "hosts", f"worker-{host}", drawn(start_ns=10**18 + host * 10**6))
+
+
+def one(logdir: Path) -> None:
+    """The drawn trace."""
+    write(logdir, "drawn", "host0", drawn())
+
+
+def cut(logdir: Path) -> None:
+    """The drawn trace, of which the end is missing."""
+    whole = drawn()
+    write(logdir, "cut", "host0", whole[: len(whole) * 3 // 5])
+
+
+def hostile(logdir: Path) -> None:
+    """Names that are markup, or a megabyte long; negative and endless times; an empty line."""
+    from tbprof._pb import message
+
+    space = message("tensorflow.profiler.XSpace")(hostnames=[HOSTILE])
+    plane = space.planes.add(name=HOST)
+    _add_types(plane, {1: HOSTILE, 2: "long " + "x" * 10**6, 3: "backwards", 4: "endless"})
+    stat = plane.stat_metadata[1]
+    stat.id, stat.name = 1, HOSTILE
+    line = plane.lines.add(id=1, name=HOSTILE)
+    for at in range(20):
+        event = line.events.add(metadata_id=1 + at % 2, offset_ps=at * 10**6, duration_ps=8 * 10**5)
+        event.stats.add(metadata_id=1, str_value=HOSTILE)
+    line.events.add(metadata_id=3, offset_ps=-(10**6), duration_ps=-5)
+    line.events.add(metadata_id=4, offset_ps=30 * 10**6, duration_ps=2**63 - 1)
+    plane.lines.add(id=2, name="nothing here")
+    write(logdir, "hostile", "host0", space.SerializeToString())
+
+
+def sparse(logdir: Path) -> None:
+    """Two bursts of events, and two years of nothing between them."""
+    from tbprof._pb import message
+
+    space = message("tensorflow.profiler.XSpace")()
+    plane = space.planes.add(name=HOST)
+    _add_types(plane, {1: "early", 2: "late"})
+    for kind, start_ns in ((1, 10**18), (2, 10**18 + 2 * YEAR_NS)):
+        line = plane.lines.add(id=kind, name=f"burst {kind}", timestamp_ns=start_ns)
+        for at in range(50):
+            line.events.add(metadata_id=kind, offset_ps=at * 10**6, duration_ps=6 * 10**5)
+    write(logdir, "sparse", "host0", space.SerializeToString())
+
+
+def tracks(logdir: Path) -> None:
+    """100,000 threads with three events each."""
+    from tbprof._pb import message
+
+    space = message("tensorflow.profiler.XSpace")()
+    plane = space.planes.add(name=HOST)
+    _add_types(plane, {1: "outer", 2: "inner", 3: "other"})
+    for at in range(100_000):
+        line = plane.lines.add(id=at + 1, name=f"thread {at}")
+        for kind, start, length in ((1, 0, 40), (2, 10, 20), (3, 60, 30)):
+            line.events.add(metadata_id=kind, offset_ps=(start + at % 50) * 10**6,
+                            duration_ps=length * 10**6)  # fmt: skip
+    write(logdir, "tracks", "host0", space.SerializeToString())
+
+
+def deep(logdir: Path) -> None:
+    """Calls that are 1,500 deep, on one thread."""
+    from tbprof._pb import message
+
+    space = message("tensorflow.profiler.XSpace")()
+    plane = space.planes.add(name=HOST)
+    _add_types(plane, {1: "$deep.py:1 recurse"})
+    line = plane.lines.add(id=1, name="main")
+    for depth in range(1500):
+        line.events.add(
+            metadata_id=1, offset_ps=depth * 1000, duration_ps=(4000 - 2 * depth) * 1000
+        )
+    write(logdir, "deep", "host0", space.SerializeToString())
+
+
+def _add_types(plane: Any, names: dict[int, str]) -> None:
+    for number, name in names.items():
+        entry = plane.event_metadata[number]
+        entry.id, entry.name = number, name
+
+
+KINDS: dict[str, Callable[[Path], None]] = {
+    "drawn": one,
+    "hosts": hosts,
+    "cut": cut,
+    "hostile": hostile,
+    "sparse": sparse,
+    "tracks": tracks,
+    "deep": deep,
+}
+
+if __name__ == "__main__":
+    for chosen in sys.argv[2:]:
+        KINDS[chosen](Path(sys.argv[1]))
