@@ -93,7 +93,9 @@ class Timeline:
 
     Rows `row_first[r]:row_first[r + 1]` of the event columns [n] are the events of row r. `source`
     is what `Plane.details` takes, -1 for derived events. Spans `busy_first[s]:busy_first[s + 1]`
-    are when any track of section s was busy: disjoint, ascending. `unplaced` counts aggregated
+    are when any track of section s was busy: disjoint, ascending; `busy_before_ps` is the sum of
+    the spans before each, those of earlier sections too. `counter_low` and `counter_high` are the
+    pyramid of least and greatest counter values (`counters.py`). `unplaced` counts aggregated
     events without a position, `in_file` all events of the file.
     """
 
@@ -109,9 +111,12 @@ class Timeline:
     counters: list[Counter]
     counter_time_ps: NDArray[np.int64]
     counter_value: NDArray[np.float64]
+    counter_low: NDArray[np.float64]
+    counter_high: NDArray[np.float64]
     busy_first: NDArray[np.int64]
     busy_start_ps: NDArray[np.int64]
     busy_end_ps: NDArray[np.int64]
+    busy_before_ps: NDArray[np.int64]
     begin_ps: int
     end_ps: int
     origin_ns: int
