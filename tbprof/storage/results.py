@@ -92,7 +92,7 @@ class ResultStore:
                     with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                         np.lib.format.write_array(member, array, allow_pickle=False)
         except OSError as err:
-            self._failed(err)
+            self.failed(err)
 
     def path(self, key: str, suffix: str) -> Path:
         """Where the file for `key` lies; keys of any length and alphabet are fine."""
@@ -150,7 +150,7 @@ class ResultStore:
         try:
             with os.scandir(self.directory) as entries:
                 for entry in entries:
-                    if not entry.name.endswith((".npz", ".pb", ".tmp")):
+                    if not entry.name.endswith((".npz", ".map", ".pb", ".tmp")):
                         continue  # not ours
                     try:
                         facts = entry.stat(follow_symlinks=False)
@@ -174,7 +174,8 @@ class ResultStore:
                 total -= size
         return total
 
-    def _failed(self, err: OSError) -> None:
+    def failed(self, err: OSError) -> None:
+        """Says once that nothing can be kept."""
         with self._lock:
             is_first, self._is_failing = not self._is_failing, True
         if is_first:
