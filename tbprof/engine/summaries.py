@@ -24,7 +24,7 @@ _CHOICES_IN_MEMORY = 16
 _PARTS_AT_ONCE = 2
 
 Found = tuple[Any, tuple[Notice, ...]]
-_Opened = tuple[Space, Programs, tuple[Notice, ...]]
+Opened = tuple[Space, Programs, tuple[Notice, ...]]
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ class SummaryCache:
         self._results = results
         self._lock = threading.Lock()
         self._files: OrderedDict[str, _FileState] = OrderedDict()
-        self._spaces: OrderedDict[str, _Opened] = OrderedDict()
+        self._spaces: OrderedDict[str, Opened] = OrderedDict()
 
     def parts(
         self,
@@ -78,6 +78,17 @@ class SummaryCache:
                 with ThreadPoolExecutor(_PARTS_AT_ONCE) as pool:
                     found.update(zip(missing, pool.map(find, missing), strict=True))
         return {part.name: found[part] for part in wanted}
+
+    @contextmanager
+    def space(self, file: TraceFile) -> Iterator[Opened]:
+        """The space of a file, its programs, and what opening it warned of.
+
+        What is derived from its planes inside the block is shared with parts of the file, and let
+        go with the last of them.
+        """
+        key = fingerprint(file)
+        with self._using(self._state(key), key):
+            yield self._space(file, key)
 
     @contextmanager
     def _using(self, state: _FileState, key: str) -> Iterator[None]:
@@ -126,7 +137,7 @@ class SummaryCache:
             # Written by another version, or damaged in a way that the store does not notice.
             return None
 
-    def _compute(self, opened_space: _Opened, key: str, part: PartKey) -> Found:
+    def _compute(self, opened_space: Opened, key: str, part: PartKey) -> Found:
         space, programs, warnings = opened_space
         found = part.kind.compute(space, programs, *part.values)
         damage = [*warnings, *space.notices]
@@ -137,7 +148,7 @@ class SummaryCache:
             self._results.put(_result_key(key, part), to_arrays(found, notices))
         return found, notices
 
-    def _space(self, file: TraceFile, key: str) -> _Opened:
+    def _space(self, file: TraceFile, key: str) -> Opened:
         with self._lock:
             known = self._spaces.get(key)
             if known is not None:
@@ -156,12 +167,12 @@ class SummaryCache:
 class _Lazy:
     """A file that is opened when the first of several threads asks for it."""
 
-    def __init__(self, open_file: Callable[[], _Opened]) -> None:
+    def __init__(self, open_file: Callable[[], Opened]) -> None:
         self._open = open_file
         self._lock = threading.Lock()
-        self._found: _Opened | None = None
+        self._found: Opened | None = None
 
-    def get(self) -> _Opened:
+    def get(self) -> Opened:
         with self._lock:
             self._found = self._found or self._open()
             return self._found

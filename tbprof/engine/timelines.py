@@ -1,0 +1,180 @@
+"""Timelines of files, each built once, and kept in memory and as mapped arrays in the cache."""
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from tbprof.base.errors import Notice
+from tbprof.engine.parts import PARTS, PartKey
+from tbprof.engine.summaries import Opened, SummaryCache
+from tbprof.events.space import Space
+from tbprof.storage.arrays import keep_arrays, map_arrays
+from tbprof.storage.files import fingerprint
+from tbprof.storage.results import ResultStore
+from tbprof.storage.runs import TraceFile
+from tbprof.timeline.kept import DAMAGE, freeze, from_arrays, to_arrays
+from tbprof.timeline.opened import OpenTimeline
+from tbprof.timeline.store import Timeline
+
+_log = logging.getLogger(__name__)
+
+# Changes whenever what is built does, so that kept timelines are built anew.
+_FORMAT = 1
+_IN_MEMORY = 16
+
+Build = Callable[[TraceFile, SummaryCache, Opened], Timeline]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A timeline to ask, and a short text that changes whenever its content does."""
+
+    version: str
+    opened: OpenTimeline
+
+
+class Timelines:
+    """The timelines of files by part: from memory, else mapped from the cache, else built."""
+
+    def __init__(
+        self, summaries: SummaryCache, results: ResultStore | None, builders: Mapping[str, Build]
+    ) -> None:
+        self._summaries = summaries
+        self._results = results
+        self._builders = builders
+        self._lock = threading.Lock()
+        self._open: OrderedDict[str, Future[Kept]] = OrderedDict()
+        self._writers: list[threading.Thread] = []
+
+    def version(self, file: TraceFile, part: str) -> str:
+        """What identifies the timeline: it is another one as soon as the file is."""
+        rests_on = PARTS["steps"].version if part != "events" else 0
+        return f"{fingerprint(file)}.{part}.{_FORMAT}.{rests_on}"
+
+    def is_open(self, file: TraceFile, part: str) -> bool:
+        """Whether the timeline can be had without any work."""
+        with self._lock:
+            known = self._open.get(self.version(file, part))
+        return known is not None and known.done()
+
+    def open(self, file: TraceFile, part: str, on_work: Callable[[], None] = lambda: None) -> Kept:
+        """The part of a file's timeline; `on_work` is called before it is built.
+
+        Threads that ask at the same time share one build. Raises what reading the file does.
+        """
+        version = self.version(file, part)
+        with self._lock:
+            known = self._open.get(version)
+            if known is None:
+                mine: Future[Kept] = Future()
+                self._open[version] = mine
+            else:
+                self._open.move_to_end(version)
+        if known is not None:
+            return known.result()
+        try:
+            timeline = self._mapped(version)
+            if timeline is None:
+                on_work()
+                timeline = self._build(file, part, version)
+            mine.set_result(self._kept(file, version, timeline))
+        except BaseException as error:
+            with self._lock:  # the next who asks tries again
+                self._open.pop(version, None)
+            mine.set_exception(error)
+            raise
+        self._forget()
+        return mine.result()
+
+    @contextmanager
+    def asking(
+        self, file: TraceFile, part: str, on_work: Callable[[], None] = lambda: None
+    ) -> Iterator[Kept]:
+        """As `open`; what questions derive from the file's planes is let go after the block."""
+        with self._summaries.space(file):
+            yield self.open(file, part, on_work)
+
+    def settle(self) -> None:
+        """Returns when all that was built has been written."""
+        while True:
+            with self._lock:
+                writers, self._writers = self._writers, []
+            if not writers:
+                return
+            for writer in writers:
+                writer.join()
+
+    def _build(self, file: TraceFile, part: str, version: str) -> Timeline:
+        with self._summaries.space(file) as opened:
+            found = freeze(self._builders[part](file, self._summaries, opened))
+        space, _, warnings = opened
+        notices: list[Notice] = [*found.notices, *warnings, *space.notices]
+        for plane in space.planes:
+            notices.extend(plane.notices)
+        timeline = replace(found, notices=tuple(dict.fromkeys(notices)))
+        if self._results is not None:
+            # Behind the answer: writing takes as long as building. A daemon, as a process that
+            # ends does not wait for what it would only need later.
+            writer = threading.Thread(
+                target=self._write, args=(file, version, timeline), name="tbprof-keep", daemon=True
+            )
+            with self._lock:
+                self._writers = [one for one in self._writers if one.is_alive()]
+                self._writers.append(writer)
+            writer.start()
+        return timeline
+
+    def _write(self, file: TraceFile, version: str, timeline: Timeline) -> None:
+        """Keeps a timeline, and uses the mapped one from then on: its memory can be taken back."""
+        if self._results is None:
+            return
+        try:
+            keep_arrays(self._results, _key(version), to_arrays(timeline))
+        except (MemoryError, ValueError):
+            _log.warning("a timeline could not be kept", exc_info=True)
+            return
+        mapped = self._mapped(version)
+        if mapped is None:
+            return
+        swapped: Future[Kept] = Future()
+        swapped.set_result(self._kept(file, version, mapped))
+        with self._lock:
+            if version in self._open:
+                self._open[version] = swapped
+
+    def _kept(self, file: TraceFile, version: str, timeline: Timeline) -> Kept:
+        def read_space() -> Space:
+            with self._summaries.space(file) as (space, _, _):
+                return space
+
+        return Kept(version, OpenTimeline(timeline, read_space))
+
+    def _mapped(self, version: str) -> Timeline | None:
+        if self._results is None:
+            return None
+        arrays = map_arrays(self._results, _key(version))
+        if arrays is None:
+            return None
+        try:
+            return from_arrays(arrays)
+        except DAMAGE:  # written by another version
+            _log.info("a kept timeline cannot be used", exc_info=True)
+            return None
+
+    def _forget(self) -> None:
+        with self._lock:
+            while len(self._open) > _IN_MEMORY:
+                self._open.popitem(last=False)
+
+
+def _key(version: str) -> str:
+    return f"timeline\0{version}"
+
+
+def steps_of(file: TraceFile, summaries: SummaryCache) -> object:
+    """The steps of a file, as its other pages have them."""
+    return summaries.parts(file, [PartKey("steps", ("",))])["steps"][0]
