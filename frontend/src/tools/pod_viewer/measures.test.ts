@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import { toLab } from "../../base/oklab";
 import { chooseMeasure, findDomain, findMeasures, measureValues } from "./measures";
 import { parsePod } from "./payload";
-import { makeRamp, RAMP_LENGTH, rampIndex, toLab } from "./ramp";
+import { makeRamp, RAMP_LENGTH, rampIndex } from "./ramp";
 import { samplePod } from "./sample.test_helper";
 import { shortNames } from "./short_names";
 
