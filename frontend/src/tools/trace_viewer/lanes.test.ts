@@ -1,6 +1,18 @@
 import { expect, test } from "vitest";
 import { groupHosts } from "./groups";
-import { firstLaneBelow, HEADER_HEIGHT, layOutLanes, ROW_HEIGHT, TRACK_GAP } from "./lanes";
+import {
+  depthsInView,
+  findRow,
+  firstLaneBelow,
+  HEADER_HEIGHT,
+  lanesInView,
+  lastScrollTop,
+  layOutLanes,
+  type PlacedLane,
+  ROW_HEIGHT,
+  TRACK_GAP,
+  type TrackLane,
+} from "./lanes";
 import { NO_ARRANGEMENT, placeHosts } from "./model";
 import { sampleDerived, sampleTimeline } from "./sample.test_helper";
 
@@ -97,4 +109,57 @@ test("the lane at a height is found", () => {
   expect(firstLaneBelow(scrolled, 0)).toBe(0);
   expect(firstLaneBelow(scrolled, HEADER_HEIGHT)).toBe(1);
   expect(firstLaneBelow(scrolled, 1e9)).toBe(scrolled.length);
+});
+
+test("lanes in view are placed below what is pinned", () => {
+  const list = layOutLanes(groups, { ...NO_ARRANGEMENT, pinned: ["d0@h0"] });
+  const placed = lanesInView(list, 30, 100);
+  const pinned = ROW_HEIGHT + TRACK_GAP;
+  expect(placed.map(({ lane, y, clip }) => [lane.key, y, clip])).toEqual([
+    ["d0@h0", 0, 0],
+    ["d0@h0", pinned + HEADER_HEIGHT - 30, pinned],
+    ["e0@h0", pinned + HEADER_HEIGHT + pinned - 30, pinned],
+    ["s/host:CPU@h0", 78, pinned],
+  ]);
+  expect(lastScrollTop(list, 100)).toBe(list.scrolledHeight - 100 + pinned);
+  expect(lastScrollTop(list, 1000)).toBe(0);
+});
+
+test("the depths in view are those between the pinned lanes and the bottom", () => {
+  const deep = groupHosts(
+    placeHosts([
+      {
+        events: sampleTimeline({
+          tracks: [{ id: 0, section: 0, row: 0, rows: 100, kind: "thread" }],
+        }),
+        derived: null,
+      },
+    ]),
+  );
+  const depths = (collapsed: readonly string[], scrollTop: number) => {
+    const list = layOutLanes(deep, { ...NO_ARRANGEMENT, collapsed: new Set(collapsed) });
+    const placed = lanesInView(list, scrollTop, 90).find(({ lane }) => lane.kind === "track")!;
+    return depthsInView(placed as PlacedLane<TrackLane>, 90);
+  };
+  expect(depths([], 0)).toEqual([0, 4]);
+  expect(depths([], HEADER_HEIGHT + 20 * ROW_HEIGHT + 1)).toEqual([20, 26]);
+  expect(depths(["e0@h0"], 0)).toEqual([0, 9]);
+});
+
+test("a row leads to its lane, or to what it is folded into", () => {
+  const find = (collapsed: readonly string[], hidden: readonly string[], row: number) => {
+    const choices = { collapsed: new Set(collapsed), hidden: new Set(hidden) };
+    const found = findRow(
+      layOutLanes(groups, { ...NO_ARRANGEMENT, ...choices }),
+      groups,
+      0,
+      "events",
+      row,
+    );
+    return found && [found.lane.key, found.depth];
+  };
+  expect(find([], [], 3)).toEqual(["e1@h0", 1]);
+  expect(find(["s/host:CPU@h0"], [], 3)).toEqual(["s/host:CPU@h0", 1]);
+  expect(find([], ["s/host:CPU@h0"], 3)).toBeNull();
+  expect(find([], [], 6)).toBeNull();
 });

@@ -1,12 +1,21 @@
 /** What is drawn from top to bottom, and how high each of it is. */
-import type { CounterItem, HostGroup, SectionGroup, TrackItem } from "./groups";
+import {
+  type CounterItem,
+  type HostGroup,
+  type SectionGroup,
+  type TrackItem,
+  trackKey,
+} from "./groups";
 import type { Arrangement, HostTimeline } from "./model";
+import type { Part, Track } from "./payload";
 
 export const ROW_HEIGHT = 18;
 export const HEADER_HEIGHT = 24;
 export const COUNTER_HEIGHT = 40;
 /** Free pixels below the rows of a track. */
 export const TRACK_GAP = 4;
+/** Of a collapsed track; deeper rows lie beneath those above them in time and are left out. */
+const LEAST_ROW_HEIGHT = 2;
 
 interface LaneBase {
   readonly key: string;
@@ -37,6 +46,8 @@ export interface TrackLane extends LaneBase {
   readonly item: TrackItem;
   /** Distance of its rows: less than ROW_HEIGHT when collapsed. */
   readonly rowHeight: number;
+  /** The depths that have a row: all, unless it is collapsed and very deep. */
+  readonly shownRows: number;
 }
 
 export interface CounterLane extends LaneBase {
@@ -54,7 +65,7 @@ export interface LaneList {
   /** Scrolled beneath the pinned; tops are from the top of this list. */
   readonly scrolled: readonly Lane[];
   readonly scrolledHeight: number;
-  /** Every lane by key, and tracks by "part, host place, first row" for rows. */
+  /** The scrolled lanes by key. */
   readonly byKey: ReadonlyMap<string, Lane>;
 }
 
@@ -134,6 +145,76 @@ export function firstLaneBelow(lanes: readonly Lane[], y: number): number {
   return low;
 }
 
+/** A lane and where its top is on the canvas; above `clip` the pinned lanes hide it. */
+export interface PlacedLane<L extends Lane = Lane> {
+  readonly lane: L;
+  readonly y: number;
+  readonly clip: number;
+}
+
+/** What a canvas of `height` pixels shows, the pinned lanes first. */
+export function lanesInView(list: LaneList, scrollTop: number, height: number): PlacedLane[] {
+  const placed: PlacedLane[] = [];
+  for (const lane of list.pinned) {
+    if (lane.top >= height) return placed;
+    placed.push({ lane, y: lane.top, clip: 0 });
+  }
+  const clip = list.pinnedHeight;
+  for (let at = firstLaneBelow(list.scrolled, scrollTop); at < list.scrolled.length; at++) {
+    const lane = list.scrolled[at];
+    const y = clip + lane.top - scrollTop;
+    if (y >= height) break;
+    placed.push({ lane, y, clip });
+  }
+  return placed;
+}
+
+/** The depths [first, last) of a track that a canvas of `height` pixels shows. */
+export function depthsInView(
+  { lane, y, clip }: PlacedLane<TrackLane>,
+  height: number,
+): readonly [first: number, last: number] {
+  const first = Math.max(Math.floor((clip - y) / lane.rowHeight), 0);
+  const last = Math.min(Math.ceil((height - y) / lane.rowHeight), lane.shownRows);
+  return [Math.min(first, lane.shownRows), Math.max(last, first)];
+}
+
+/** How far lanes can be scrolled. */
+export function lastScrollTop(list: LaneList, height: number): number {
+  return Math.max(list.scrolledHeight - Math.max(height - list.pinnedHeight, ROW_HEIGHT), 0);
+}
+
+/** The lane that shows a row, or the header under which it is folded; null where it is hidden. */
+export function findRow(
+  list: LaneList,
+  groups: readonly HostGroup[],
+  host: number,
+  part: Part,
+  row: number,
+): { readonly lane: Lane; readonly depth: number } | null {
+  const group = groups[host];
+  const index = group?.host[part];
+  const track = index ? trackOfRow(index.tracks, row) : null;
+  if (!track) return null;
+  const key = trackKey(group.host.host, part, track.id);
+  const section = group.sections.find(({ ids }) => ids[part] === track.section);
+  const lane = list.byKey.get(key) ?? list.byKey.get(section?.key ?? "");
+  const found = lane ?? list.byKey.get(group.key);
+  return found ? { lane: found, depth: row - track.row } : null;
+}
+
+function trackOfRow(tracks: readonly Track[], row: number): Track | null {
+  let low = 0;
+  let high = tracks.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (tracks[middle].row <= row) low = middle + 1;
+    else high = middle;
+  }
+  const track = tracks[low - 1];
+  return track && row < track.row + track.rows ? track : null;
+}
+
 function base(host: HostTimeline, top: number, height: number, indent: number) {
   return { host, top, height, indent, isPinned: false, isCollapsed: false };
 }
@@ -155,10 +236,11 @@ function itemLane(
   }
   const { rows } = item.track;
   const isFolded = isCollapsed && rows > 1;
-  const rowHeight = isFolded ? ROW_HEIGHT / rows : ROW_HEIGHT;
+  const shownRows = isFolded ? Math.min(rows, ROW_HEIGHT / LEAST_ROW_HEIGHT) : rows;
+  const rowHeight = isFolded ? ROW_HEIGHT / shownRows : ROW_HEIGHT;
   const height = (isFolded ? ROW_HEIGHT : rows * ROW_HEIGHT) + TRACK_GAP;
   const lane = { ...base(host, top, height, indent), isCollapsed, isPinned };
-  return { key, kind: "track", section, item, rowHeight, ...lane };
+  return { key, kind: "track", section, item, rowHeight, shownRows, ...lane };
 }
 
 function keptItems(section: SectionGroup, needle: string, hidden: ReadonlySet<string>) {
