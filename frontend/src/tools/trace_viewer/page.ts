@@ -1,0 +1,71 @@
+/** The state of the page: the model that it shares with the canvas, and the panes around that. */
+import { type Signal, signal } from "@preact/signals";
+import type { Tab } from "./address";
+import type { AggregateBy } from "./answers";
+import type { PartOf } from "./api";
+import type { HostGroup } from "./groups";
+import { createModel, type HostTimeline, type Span, type TimelineModel } from "./model";
+import type { Part, TimelineIndex } from "./payload";
+import { createViewApi } from "./view_api";
+
+export interface Page {
+  readonly run: string;
+  readonly model: TimelineModel;
+  /** What the drawer shows; null: it is closed. */
+  readonly tab: Signal<Tab | null>;
+  readonly by: Signal<AggregateBy>;
+  /** Whether events are listed instead of drawn. */
+  readonly isList: Signal<boolean>;
+  /** The key of the track whose events are listed; "" for hits of the search. */
+  readonly listed: Signal<string>;
+  /** Where the page itself put the view: as long as it is there, the user has not moved it. */
+  readonly restingView: Signal<Span | null>;
+}
+
+export function createPage(run: string): Page {
+  return {
+    run,
+    model: createModel(createViewApi(run)),
+    tab: signal<Tab | null>(null),
+    by: signal<AggregateBy>("name"),
+    isList: signal(false),
+    listed: signal(""),
+    restingView: signal<Span | null>(null),
+  };
+}
+
+/** One part of one host, for questions about it; null where it is not there yet. */
+export function partOf(run: string, host: HostTimeline | undefined, part: Part): PartOf | null {
+  const index = indexOf(host, part);
+  return host && index ? { run, host: host.host, part, version: index.version } : null;
+}
+
+export function indexOf(host: HostTimeline | undefined, part: Part): TimelineIndex | null {
+  return host === undefined ? null : part === "events" ? host.events : host.derived;
+}
+
+/** The time of the common axis at which the recording of the earliest host began. */
+export function recordingStart(hosts: readonly HostTimeline[]): number {
+  const known = hosts.filter(({ events }) => events.originNs > 0n);
+  const first = known.reduce<HostTimeline | undefined>(
+    (least, host) => (least && least.events.originNs <= host.events.originNs ? least : host),
+    undefined,
+  );
+  return (first ?? hosts[0])?.offsetPs ?? 0;
+}
+
+/** Several hosts are strips first. */
+export function usuallyFolded(groups: readonly HostGroup[]): ReadonlySet<string> {
+  return new Set(groups.length > 1 ? groups.map((group) => group.key) : []);
+}
+
+/** Keys that are in one of the sets alone. */
+export function differing(a: ReadonlySet<string>, b: ReadonlySet<string>): string[] {
+  return [...[...a].filter((key) => !b.has(key)), ...[...b].filter((key) => !a.has(key))];
+}
+
+/** `span` with free room on both sides, so that its ends are seen. */
+export function padded({ from, to }: Span, share = 0.06): Span {
+  const room = (to - from) * share;
+  return { from: from - room, to: to + room };
+}

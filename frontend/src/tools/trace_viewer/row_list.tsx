@@ -1,0 +1,202 @@
+/** A table of which only the visible rows exist; arrow keys move in it, Enter and clicks choose. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+
+export interface RowColumn {
+  readonly id: string;
+  readonly title: string;
+  /** Pixels; the column without takes what is left. */
+  readonly width?: number;
+  readonly isNumber?: boolean;
+  readonly isSortable?: boolean;
+  readonly cell: (row: number) => ComponentChildren;
+}
+
+export interface RowSort {
+  readonly id: string;
+  readonly isDescending: boolean;
+}
+
+interface RowListProps {
+  readonly label: string;
+  readonly columns: readonly RowColumn[];
+  readonly length: number;
+  /** Rows that there are though they are not loaded yet are counted here. */
+  readonly total?: number;
+  readonly sort?: RowSort | null;
+  readonly onSort?: (id: string) => void;
+  /** -1: none. */
+  readonly selected: number;
+  readonly choose: (row: number) => void;
+  /** Told the last visible row, so that more can be loaded. */
+  readonly seen?: (last: number) => void;
+  /** What is said where there are no rows. */
+  readonly empty: ComponentChildren;
+  /** Changes where the rows are others: they are then read from their top. */
+  readonly of: unknown;
+  readonly hasFocus?: boolean;
+}
+
+export const LIST_ROW = 24;
+const OVERSCAN = 4;
+const HEAD = 26;
+
+export function RowList(props: RowListProps) {
+  const { label, columns, length, sort, selected, choose, seen } = props;
+  const id = useId();
+  const scroller = useRef<HTMLDivElement>(null);
+  const [place, setPlace] = useState({ top: 0, height: 300 });
+  const [active, setActive] = useState(Math.max(selected, 0));
+  const first = Math.max(Math.floor(place.top / LIST_ROW) - OVERSCAN, 0);
+  const last = Math.min(Math.ceil((place.top + place.height) / LIST_ROW) + OVERSCAN, length);
+  const at = Math.min(active, length - 1);
+
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (!element) return;
+    const measure = () =>
+      setPlace((before) =>
+        before.height === element.clientHeight
+          ? before
+          : { ...before, height: element.clientHeight },
+      );
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  useEffect(() => {
+    if (props.hasFocus) scroller.current?.focus();
+  }, [props.hasFocus]);
+  useEffect(() => {
+    setActive(Math.max(selected, 0));
+    scroller.current?.scrollTo({ top: Math.max(selected - 3, 0) * LIST_ROW });
+    // Other rows are read from their top, or from the one that is selected.
+  }, [props.of]);
+  useEffect(() => {
+    if (selected >= 0) moveTo(selected);
+  }, [selected]);
+  useEffect(() => seen?.(last - 1), [last, length]);
+
+  const moveTo = (row: number) => {
+    const target = Math.max(0, Math.min(row, length - 1));
+    setActive(target);
+    const element = scroller.current;
+    if (!element) return;
+    const room = element.clientHeight - HEAD - LIST_ROW;
+    const top = target * LIST_ROW;
+    if (top < element.scrollTop) element.scrollTop = top;
+    else if (top > element.scrollTop + room) element.scrollTop = top - room;
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target !== scroller.current) return;
+    const page = Math.max(Math.floor((place.height - HEAD) / LIST_ROW) - 1, 1);
+    const target = stepOf(event.key, at, page, length);
+    if (target !== null) moveTo(target);
+    else if ((event.key === "Enter" || event.key === " ") && length > 0) choose(at);
+    else return;
+    event.preventDefault();
+  };
+  const template = columns
+    .map(({ width }) => (width === undefined ? "minmax(160px, 1fr)" : `${width}px`))
+    .join(" ");
+  return (
+    <div
+      class="trace-rows"
+      ref={scroller}
+      role="grid"
+      aria-label={label}
+      aria-rowcount={(props.total ?? length) + 1}
+      aria-colcount={columns.length}
+      aria-activedescendant={length > 0 && at >= first && at < last ? `${id}-${at}` : undefined}
+      tabIndex={0}
+      style={{ "--columns": template }}
+      onScroll={(event) => {
+        const { scrollTop, clientHeight } = event.currentTarget;
+        setPlace({ top: scrollTop, height: clientHeight });
+      }}
+      onKeyDown={onKeyDown}
+    >
+      <div class="trace-rows-head trace-row" role="row" aria-rowindex={1}>
+        {columns.map((column) => (
+          <div
+            key={column.id}
+            role="columnheader"
+            class={column.isNumber ? "trace-cell number" : "trace-cell"}
+            aria-sort={
+              sort?.id === column.id ? (sort.isDescending ? "descending" : "ascending") : undefined
+            }
+          >
+            {column.isSortable && props.onSort ? (
+              <button type="button" class="trace-sort" onClick={() => props.onSort?.(column.id)}>
+                {column.title}
+                <span class="sort-mark" aria-hidden="true">
+                  {sort?.id === column.id ? (sort.isDescending ? "▼" : "▲") : ""}
+                </span>
+              </button>
+            ) : (
+              column.title
+            )}
+          </div>
+        ))}
+      </div>
+      <div class="trace-rows-body" role="rowgroup" style={{ height: `${length * LIST_ROW}px` }}>
+        {Array.from({ length: Math.max(last - first, 0) }, (_, index) => {
+          const row = first + index;
+          return (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the keys go to the table
+            <div
+              key={row}
+              id={`${id}-${row}`}
+              role="row"
+              aria-rowindex={row + 2}
+              aria-selected={row === selected}
+              class={`trace-row${row === at ? " active" : ""}`}
+              style={{ transform: `translateY(${row * LIST_ROW}px)` }}
+              onClick={() => {
+                setActive(row);
+                choose(row);
+              }}
+            >
+              {columns.map((column) => (
+                <div
+                  key={column.id}
+                  role="gridcell"
+                  class={column.isNumber ? "trace-cell number" : "trace-cell"}
+                >
+                  {column.cell(row)}
+                </div>
+              ))}
+            </div>
+          );
+        })}
+      </div>
+      {length === 0 ? (
+        <div role="row" class="trace-rows-empty">
+          <div role="gridcell">{props.empty}</div>
+        </div>
+      ) : null}
+    </div>
+  );
+}
+
+/** Where a key leads to from row `at`; null where it is no key of the table. */
+function stepOf(key: string, at: number, page: number, length: number): number | null {
+  switch (key) {
+    case "ArrowDown":
+      return at + 1;
+    case "ArrowUp":
+      return at - 1;
+    case "PageDown":
+      return at + page;
+    case "PageUp":
+      return at - page;
+    case "Home":
+      return 0;
+    case "End":
+      return length - 1;
+    default:
+      return null;
+  }
+}

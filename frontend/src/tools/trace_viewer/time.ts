@@ -1,0 +1,46 @@
+/** Times of the trace as a person reads them. */
+import { formatTime } from "../../base/format";
+import { microseconds } from "../../base/units";
+
+const PS_PER_US = 1e6;
+
+/** "312 ns", "4.21 µs"; below a nanosecond "120 ps". */
+export function formatPs(ps: number): string {
+  if (ps !== 0 && Math.abs(ps) < 999.5) return `${Number(ps.toPrecision(3))} ps`;
+  return formatTime(microseconds(ps / PS_PER_US));
+}
+
+const UNITS: readonly (readonly [unit: string, ps: number])[] = [
+  ["s", 1e12],
+  ["ms", 1e9],
+  ["µs", 1e6],
+  ["ns", 1e3],
+  ["ps", 1],
+];
+
+/**
+ * An instant of the axis, exact to the nanosecond (below a microsecond, to the picosecond): "1.919 033 505 s", "40.000 012 ms". Groups of
+ * three digits after the point, so that instants that are near to each other can be told apart.
+ */
+export function formatInstant(ps: number): string {
+  if (!Number.isFinite(ps)) return "–";
+  const size = Math.abs(ps);
+  const [unit, step] = UNITS.find(([, least]) => size >= least) ?? UNITS[UNITS.length - 1];
+  const decimals = Math.max(Math.round(Math.log10(step)) - (size < 1e6 ? 0 : 3), 0);
+  const [whole, part = ""] = (ps / step).toFixed(decimals).split(".");
+  const digits = part.replace(/0+$/, "");
+  if (digits === "") return `${whole} ${unit}`;
+  const groups = digits.padEnd(Math.ceil(digits.length / 3) * 3, "0").match(/.{3}/g) ?? [];
+  return `${whole}.${groups.join("\u202f")} ${unit}`;
+}
+
+/** "5 µs", "1.5ms", "20" (µs) as ps; NaN where it is no time, 0 where it is empty. */
+export function parseTime(text: string): number {
+  const trimmed = text.trim();
+  if (trimmed === "") return 0;
+  const match = /^(\d+(?:[.,]\d+)?)\s*(ps|ns|us|µs|μs|ms|s)?$/i.exec(trimmed);
+  if (!match) return Number.NaN;
+  const unit = (match[2] ?? "µs").toLowerCase().replace(/^(us|μs)$/, "µs");
+  const step = UNITS.find(([name]) => name === unit)?.[1] ?? PS_PER_US;
+  return Number(match[1].replace(",", ".")) * step;
+}

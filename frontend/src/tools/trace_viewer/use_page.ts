@@ -1,0 +1,187 @@
+/** The page of one run: made once, kept equal to the hosts that are chosen and to the address. */
+import { batch, effect, type Signal, signal } from "@preact/signals";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import type { Warning } from "../../api/types";
+import type { View } from "../../base/url_state";
+import type { Select } from "../tool";
+import { readAddress, writeAddress } from "./address";
+import { findStep } from "./find_step";
+import { createLoading, type Kept, type Loading, loadHosts } from "./load";
+import { createPage, type Page, padded } from "./page";
+import { addressOf, applyAddress } from "./page_address";
+import { clampView } from "./view_math";
+
+interface PageSetup {
+  readonly run: string;
+  readonly hosts: readonly string[];
+  readonly view: View;
+  readonly select: Select;
+  readonly warn: (warnings: readonly Warning[]) => void;
+}
+
+export interface PageState {
+  readonly page: Page;
+  readonly loading: Loading;
+  readonly retry: () => void;
+}
+
+/** Addresses that change with every frame are refused by browsers. */
+const WRITE_MS = 250;
+/** A file that changes all the time is not read all the time. */
+const RELOAD_MS = 2000;
+
+export function usePage({ run, hosts, view, select, warn }: PageSetup): PageState {
+  const state = useMemo(() => {
+    const attempt = signal(0);
+    return {
+      page: createPage(run),
+      loading: createLoading(),
+      attempt,
+      retry: () => void attempt.value++,
+    };
+  }, [run]);
+  const { page, loading, attempt } = state;
+  const kept = useRef(new Map<string, Kept>());
+  const latest = useRef({ view, select });
+  latest.current = { view, select };
+  // What the address was last known to say; null before it was first heeded.
+  const known = useRef<string | null>(null);
+  const hostsKey = JSON.stringify(hosts);
+
+  // The key is the hosts.
+  useEffect(() => {
+    let abort = new AbortController();
+    const stop = effect(() => {
+      attempt.value;
+      abort.abort();
+      abort = new AbortController();
+      const { signal: aborted } = abort;
+      const isReady = () => {
+        if (known.current === null) heed(latest.current.view);
+      };
+      void loadHosts(page, hosts, kept.current, loading, isReady, aborted).then(() => {
+        if (!aborted.aborted) void goToStep(page, latest.current.view.step ?? "", aborted);
+      });
+    });
+    return () => {
+      stop();
+      abort.abort();
+    };
+  }, [page, hostsKey]);
+
+  // The file has changed: everything that is known of it is asked for anew.
+  useEffect(() => {
+    let reloaded = 0;
+    return page.model.stale.subscribe((count) => {
+      if (count === 0 || Date.now() - reloaded < RELOAD_MS) return;
+      reloaded = Date.now();
+      kept.current.clear();
+      attempt.value++;
+    });
+  }, [page]);
+
+  useEffect(() => {
+    const stop = loading.warnings.subscribe((warnings) => warn(warnings));
+    return () => {
+      stop();
+      warn([]);
+    };
+  }, [loading, warn]);
+
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const write = () => {
+      const patch = writeAddress(addressOf(page));
+      // A step is looked up until it is found.
+      const { step } = latest.current.view;
+      const entries = { ...patch, step: page.restingView.peek() ? (step ?? null) : null };
+      const text = addressKey(entries);
+      if (text === known.current) return;
+      known.current = text;
+      latest.current.select(entries);
+    };
+    const stop = effect(() => {
+      if (!loading.isReady.value) return;
+      watch(page);
+      clearTimeout(timer);
+      timer = setTimeout(write, WRITE_MS);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [page, loading]);
+
+  // Somebody else has changed the address: a link, or Back.
+  const viewKey = addressKey(view);
+  useEffect(() => {
+    if (known.current === null || viewKey === known.current) return;
+    heed(view);
+    if (view.step) void goToStep(page, view.step, new AbortController().signal);
+  }, [viewKey]);
+
+  return state;
+
+  function heed(of: View): void {
+    known.current = addressKey(of);
+    applyAddress(page, readAddress(of));
+    // What is searched for is what the link is about.
+    if (of.q && !of.tab) page.tab.value = "hits";
+    else if (of.event && !of.tab) page.tab.value = "event";
+  }
+}
+
+/** Goes to a step that an address names, and selects it; stays where there is none. */
+async function goToStep(page: Page, label: string, abort: AbortSignal): Promise<void> {
+  if (label === "") return;
+  const { model } = page;
+  const hosts = model.hosts.peek();
+  const found = await findStep(page.run, hosts, label, abort).catch(() => null);
+  if (found === null || abort.aborted) return;
+  const { host, part, event } = found;
+  const from = event.startPs + host.offsetPs;
+  batch(() => {
+    const { row, startPs, durationPs, name } = event;
+    if (page.restingView.peek() === model.view.peek()) {
+      const span = padded({ from, to: from + Math.max(durationPs, 1) });
+      model.view.value = clampView(span, model.extent.peek());
+    }
+    page.restingView.value = null;
+    model.selection.value = {
+      host: host.at,
+      part,
+      id: event.id,
+      place: { row, startPs, durationPs, name },
+    };
+    page.tab.value ??= "event";
+  });
+}
+
+/** Subscribes to all that the address holds, without working it out in every frame. */
+function watch({ model, tab, by, isList, restingView }: Page): void {
+  const { view, selection, range, marks, search, filter, color, tool, arrangement, hosts } = model;
+  const watched: readonly Signal<unknown>[] = [
+    view,
+    selection,
+    range,
+    marks,
+    search,
+    filter,
+    color,
+    tool,
+    arrangement,
+    hosts,
+    tab,
+    by,
+    isList,
+    restingView,
+  ];
+  for (const one of watched) one.value;
+}
+
+const OWN = Object.keys(writeAddress(readAddress({})));
+
+/** Equal for addresses that show the same. */
+function addressKey(view: Readonly<Record<string, string | null>>): string {
+  return JSON.stringify(OWN.map((name) => view[name] ?? null));
+}
