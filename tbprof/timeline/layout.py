@@ -44,7 +44,7 @@ def lay_out(
     starts, below the deepest event that is still going on and holds all of it, ends included. So
     rows nest, and events of one row never overlap, even where a line's events overlap in part:
 
-        |aaaaaaaa.d         depth 0: a, d      b and a overlap in part: b goes where there is room
+        |aaaaaaaa.dd        depth 0: a, d      b and a overlap in part: b goes where there is room
         |..bbbbbbbb    ->   depth 1: b         c lies within both of them, so below both
         |..ccc              depth 2: c         d starts when a has ended, while b goes on
 
@@ -55,9 +55,11 @@ def lay_out(
     rows = np.empty(begins.size, np.int32)
     busy_ps = np.empty(begins.size, np.int64)
     depth = np.empty(total, np.uint16)
-    blocks = MOST_DEPTHS // _BLOCK
-    scratch = (np.empty(MOST_DEPTHS, np.int64), np.empty(blocks, np.int64), np.empty(blocks, np.int64))  # fmt: skip
-    _find_depths(begins, ends, start_ps, duration_ps, depth, rows, busy_ps, *scratch)
+    end_at = np.empty(MOST_DEPTHS, np.int64)
+    latest, earliest = np.empty((2, MOST_DEPTHS // _BLOCK), np.int64)
+    _find_depths(
+        begins, ends, start_ps, duration_ps, depth, rows, busy_ps, end_at, latest, earliest
+    )
     row_first = np.zeros(int(rows.sum()) + 1, np.int64)
     _count_rows(begins, ends, rows, depth, row_first)
     return Layout(rows, busy_ps, np.cumsum(row_first), depth)

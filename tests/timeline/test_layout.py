@@ -1,0 +1,181 @@
+"""Depths of events on their track, against a slow definition."""
+
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from traces import draw, space_of
+
+from tbprof.timeline.layout import MOST_DEPTHS, Layout, by_row, lay_out
+
+Interval = tuple[int, int]  # start, duration
+TRACKS = st.lists(
+    st.lists(st.tuples(st.integers(-9, 12), st.integers(0, 9)), max_size=14), max_size=4
+)
+
+
+def columns(tracks: list[list[Interval]]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(begins, ends, start, duration), events in the order that layout wants."""
+    ordered = [sorted(track, key=lambda event: (event[0], -event[1])) for track in tracks]
+    flat = [event for track in ordered for event in track]
+    first = np.cumsum([0, *map(len, ordered)]).astype(np.int64)
+    starts = np.array([start for start, _ in flat], np.int64)
+    return first[:-1], first[1:], starts, np.array([length for _, length in flat], np.int64)
+
+
+def slow_depths(events: list[Interval]) -> list[int]:
+    """By the definition: O(n²)."""
+    depths: list[int] = []
+    for row, (start, duration) in enumerate(events):
+        end = start + duration
+        going_on = [
+            (depths[other], other_start + other_duration)
+            for other, (other_start, other_duration) in enumerate(events[:row])
+            if other_start <= start < other_start + other_duration
+        ]
+        above = max((depth for depth, other_end in going_on if other_end >= end), default=-1)
+        taken = {depth for depth, _ in going_on}
+        depths.append(next(depth for depth in range(above + 1, row + 2) if depth not in taken))
+    return depths
+
+
+@given(TRACKS)
+def test_events_lie_on_the_first_free_depth_below_what_holds_them(tracks):
+    begins, ends, start, duration = columns(tracks)
+    layout = lay_out(begins, ends, start, duration)
+    events = list(zip(start.tolist(), duration.tolist(), strict=True))
+    expected = [slow_depths(events[begin:end]) for begin, end in zip(begins, ends, strict=True)]
+    assert layout.depth.tolist() == [depth for track in expected for depth in track]
+    assert layout.rows.tolist() == [max(track, default=-1) + 1 for track in expected]
+    counts = [
+        track.count(depth) for track in expected for depth in range(max(track, default=-1) + 1)
+    ]
+    assert np.diff(layout.row_first).tolist() == counts
+
+
+@given(TRACKS)
+def test_a_track_is_busy_while_any_of_its_events_goes_on(tracks):
+    layout = lay_out(*columns(tracks))
+    busy = [
+        len({at for start, length in track for at in range(start, start + length)})
+        for track in tracks
+    ]
+    assert layout.busy_ps.tolist() == busy
+
+
+@given(TRACKS)
+def test_events_of_a_row_keep_their_order_and_never_overlap(tracks):
+    begins, ends, start, duration = columns(tracks)
+    layout = lay_out(begins, ends, start, duration)
+    number = np.arange(start.size)
+    type_of = np.arange(start.size, dtype=np.int32)
+    ordered = by_row(
+        layout, begins, ends, (start, duration, number.astype(np.int32), number), type_of
+    )
+    source = ordered[3]
+    assert sorted(source.tolist()) == number.tolist()
+    assert ordered[0].tolist() == start[source].tolist()
+    assert ordered[1].tolist() == duration[source].tolist()
+    assert ordered[2].tolist() == source.tolist()
+    for first, last in pairwise(layout.row_first.tolist()):
+        row = source[first:last]
+        assert (np.diff(row) > 0).all()
+        assert (start[row][1:] >= (start + duration)[row][:-1]).all()
+
+
+def test_partial_overlaps_and_nesting_as_drawn():
+    space = space_of(
+        draw({"/host:CPU": """
+            main |aaaaaaaa.dd
+                 |..bbbbbbbb
+                 |..ccc
+        """})
+    )  # fmt: skip
+    events = space.planes[0].events()
+    first = events.first_event
+    layout = lay_out(first[:-1], first[1:], events.start_ps, events.duration_ps)
+    names = space.strings.take(space.planes[0].types.name[events.type])
+    # b and a overlap in part; c lies within both; d starts as a has ended.
+    assert dict(zip(names, layout.depth.tolist(), strict=True)) == {"a": 0, "b": 1, "c": 2, "d": 0}
+    assert layout.busy_ps.tolist() == [11_000_000]
+
+
+def test_equal_events_lie_below_each_other():
+    assert one_track([(0, 5), (0, 5), (0, 5), (5, 1)]).depth.tolist() == [0, 1, 2, 0]
+
+
+def test_events_without_duration_take_no_room():
+    # Two at once share a row, and lie below what is going on; where it ends they are free of it.
+    assert one_track([(3, 0), (3, 0), (4, 1)]).depth.tolist() == [0, 0, 0]
+    assert one_track([(0, 9), (3, 0), (3, 0), (9, 0)]).depth.tolist() == [0, 1, 1, 0]
+    assert one_track([(0, 0)]).busy_ps.tolist() == [0]
+
+
+def one_track(events: list[Interval]) -> Layout:
+    return lay_out(*columns([events]))
+
+
+def test_a_thousand_depths_are_a_thousand_rows():
+    nested = [(at, 2000 - 2 * at) for at in range(1000)]
+    layout = one_track(nested)
+    assert layout.depth.tolist() == list(range(1000))
+    assert layout.rows.tolist() == [1000]
+
+
+def test_what_lies_deeper_than_the_last_row_lies_on_it():
+    nested = [(at, 10_000 - 2 * at) for at in range(MOST_DEPTHS + 50)]
+    layout = one_track([*nested, (20_000, 1)])
+    last = MOST_DEPTHS - 1
+    assert layout.depth.tolist() == [*range(MOST_DEPTHS), *[last] * 50, 0]
+    assert layout.rows.tolist() == [MOST_DEPTHS]
+
+
+def test_an_empty_track_has_no_rows():
+    layout = lay_out(*columns([[], [(1, 1)], []]))
+    assert layout.rows.tolist() == [0, 1, 0]
+    assert layout.row_first.tolist() == [0, 1]
+    assert lay_out(*columns([])).row_first.tolist() == [0]
+
+
+def test_times_at_the_limit():
+    limit = 2**58
+    layout = one_track([(-limit, 2 * limit), (-limit, 0), (limit - 1, 1), (limit, 2**57)])
+    assert layout.depth.tolist() == [0, 1, 1, 0]
+    assert layout.busy_ps.tolist() == [2 * limit + 2**57]
+
+
+def test_a_hundred_thousand_tracks():
+    first = np.arange(0, 200_002, 2)
+    start = np.tile(np.array([0, 5]), 100_001)[:200_000].astype(np.int64)
+    layout = lay_out(first[:-1], first[1:], start, np.full(200_000, 9, np.int64))
+    assert layout.rows.tolist() == [2] * 100_000
+
+
+@settings(max_examples=20)
+@given(st.integers(33, 200), st.randoms(use_true_random=False))
+def test_many_depths_at_once_are_found_as_few_are(most, random):
+    """Beyond a block of depths whole blocks are passed over."""
+    events = sorted(
+        ((random.randrange(200), random.randrange(most)) for _ in range(400)),
+        key=lambda event: (event[0], -event[1]),
+    )
+    assert one_track(events).depth.tolist() == slow_depths(events)
+
+
+@pytest.mark.parametrize("kind", ["chain", "stairs", "long chain below a stack"])
+def test_overlapping_chains_are_not_quadratic(kind):
+    """Asynchronous work: each event begins before the others end, and is held by none."""
+    events = 300_000
+    start = np.arange(events, dtype=np.int64)
+    duration = np.full(events, {"chain": 2, "stairs": 5000}.get(kind, 2), np.int64)
+    if kind.startswith("long"):
+        duration[:1000] = 10**9 - 2 * start[:1000]
+    first = np.array([0, events])
+    lay_out(first[:1], np.array([1]), start, duration)
+    before = time.perf_counter()
+    layout = lay_out(first[:1], first[1:], start, duration)
+    assert time.perf_counter() - before < 2.0
+    assert layout.rows[0] <= MOST_DEPTHS
