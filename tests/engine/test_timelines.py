@@ -1,0 +1,177 @@
+"""Timelines of files: built once, kept, mapped, and built anew where they must be."""
+
+import os
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from timelines import make_timeline
+from traces import draw
+
+from tbprof.base.errors import TbprofError
+from tbprof.engine.summaries import SummaryCache
+from tbprof.engine.timelines import Timelines
+from tbprof.storage.arrays import SUFFIX
+from tbprof.storage.logdir import Logdir
+from tbprof.storage.results import ResultStore
+
+
+class Folder:
+    """A logdir with one file, a cache, and a count of what was built."""
+
+    def __init__(self, path) -> None:
+        self.path = path
+        self.run = path / "logdir" / "plugins" / "profile" / "run"
+        self.run.mkdir(parents=True)
+        self.trace = self.run / "host.xplane.pb"
+        self.trace.write_bytes(draw({"/host:CPU": "a|mm.nn"}))
+        self.results: ResultStore | None = ResultStore(path / "cache")
+        self.built: list[str] = []
+
+    def file(self):
+        (file,) = Logdir([str(self.path / "logdir")]).run("run").files
+        return file
+
+    def timelines(self) -> Timelines:
+        def build(file, _summaries, opened):
+            self.built.append(file.host)
+            assert opened[0].planes
+            time.sleep(0.05)
+            return make_timeline()
+
+        builders = {"events": build, "derived": build}
+        return Timelines(SummaryCache(self.results), self.results, builders)
+
+    def kept(self):
+        return sorted((self.path / "cache").glob(f"*{SUFFIX}"))
+
+
+@pytest.fixture
+def folder(tmp_path) -> Folder:
+    return Folder(tmp_path)
+
+
+def test_threads_share_one_build(folder):
+    timelines, file = folder.timelines(), folder.file()
+    told = []
+    with ThreadPoolExecutor(32) as pool:
+        found = list(
+            pool.map(lambda _: timelines.open(file, "events", lambda: told.append(1)), range(64))
+        )
+    assert folder.built == ["host"]
+    assert told == [1]
+    assert {one.version for one in found} == {timelines.version(file, "events")}
+    assert timelines.is_open(file, "events")
+    assert not timelines.is_open(file, "derived")
+
+
+def test_another_process_maps_what_was_kept(folder):
+    first = folder.timelines()
+    first.open(folder.file(), "events")
+    first.settle()
+    mapped = first.open(folder.file(), "events").opened.timeline
+    again = folder.timelines().open(folder.file(), "events").opened.timeline
+    assert folder.built == ["host"]
+    assert not list(folder.trace.parent.glob("*.map"))
+    for one in (mapped, again):
+        assert one.start_ps.tolist() == make_timeline().start_ps.tolist()
+        assert not one.start_ps.flags.writeable
+        assert not one.start_ps.flags.owndata
+
+
+def test_built_and_mapped_columns_are_of_one_kind(folder):
+    timelines = folder.timelines()
+    built = timelines.open(folder.file(), "events").opened.timeline
+    timelines.settle()
+    mapped = timelines.open(folder.file(), "events").opened.timeline
+    for one, other in ((built, mapped), (built.levels, mapped.levels)):
+        for name in one.__dataclass_fields__:
+            column = getattr(one, name)
+            if isinstance(column, np.ndarray):
+                assert column.flags.aligned == getattr(other, name).flags.aligned
+                assert column.flags.writeable == getattr(other, name).flags.writeable
+                assert column.dtype == getattr(other, name).dtype
+
+
+def test_a_changed_file_is_built_anew(folder):
+    timelines = folder.timelines()
+    before = timelines.open(folder.file(), "events").version
+    folder.trace.write_bytes(draw({"/host:CPU": "a|mm.nn.oo"}))
+    os.utime(folder.trace, (1, 1))
+    assert timelines.open(folder.file(), "events").version != before
+    assert folder.built == ["host"] * 2
+
+
+@pytest.mark.parametrize("harm", ["cut", "flip", "foreign", "gone"])
+def test_a_damaged_copy_is_built_anew(folder, harm):
+    timelines = folder.timelines()
+    timelines.open(folder.file(), "events")
+    timelines.settle()
+    (path,) = folder.kept()
+    content = path.read_bytes()
+    if harm == "cut":
+        path.write_bytes(content[: len(content) // 2])
+    elif harm == "flip":
+        path.write_bytes(content[:-70] + bytes([content[-70] ^ 1]) + content[-69:])
+    elif harm == "foreign":
+        path.write_bytes(b"not ours")
+    else:
+        path.unlink()
+    anew = folder.timelines()
+    anew.open(folder.file(), "events")
+    anew.settle()
+    assert folder.built == ["host"] * 2
+    assert len(folder.kept()) == 1
+
+
+def test_without_a_cache_everything_is_built(folder):
+    folder.results = None
+    for _ in range(2):
+        timelines = folder.timelines()
+        assert timelines.open(folder.file(), "events").opened.timeline.start_ps.size == 3
+        timelines.settle()
+    assert folder.built == ["host"] * 2
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(folder):
+    (folder.path / "cache").write_text("not a directory")
+    timelines = folder.timelines()
+    timelines.open(folder.file(), "events")
+    timelines.settle()
+    assert timelines.open(folder.file(), "events").opened.timeline.start_ps.size == 3
+    assert folder.built == ["host"]
+
+
+def test_a_failure_reaches_all_who_wait_and_the_next_tries_again(folder):
+    timelines, file = folder.timelines(), folder.file()
+    folder.trace.write_bytes(b"\x0a\xff")
+    broken = folder.file()
+    problems = []
+
+    def ask():
+        try:
+            timelines.open(broken, "events")
+        except TbprofError as error:
+            problems.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(problems) == 4
+    assert not timelines.is_open(broken, "events")
+    folder.trace.write_bytes(draw({"/host:CPU": "a|mm.nn"}))
+    assert timelines.open(folder.file(), "events").version != timelines.version(broken, "events")
+    assert file is not broken
+
+
+def test_questions_can_read_the_file(folder):
+    timelines = folder.timelines()
+    with timelines.asking(folder.file(), "events") as kept:
+        (plane,) = kept.opened.space.planes
+        plane.memo.once("something", lambda: 1)
+        assert kept.opened.space.planes[0] is plane
+    assert kept.opened.space.planes[0].memo.once("something", lambda: 2) == 2
