@@ -1,10 +1,13 @@
 """What a finding is, and what it is drawn from."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlencode
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tbprof.analysis.devices import Devices
 from tbprof.analysis.environment import Environment
@@ -71,6 +74,15 @@ class Page:
         return Page(
             self.tool, self.label, urlencode({f"f.{name}": text for name, text in filters.items()})
         )
+
+    def marking(self, events: str = "", place: Mapping[str, str] | None = None) -> "Page":
+        """The trace viewer with the events marked that a search for `events` finds.
+
+        A text in slashes is a regular expression. `place` is what it opens on, as of `worst_step`.
+        """
+        is_regex = len(events) > 2 and events.startswith("/") and events.endswith("/")
+        wanted = {"q": events[1:-1], "regex": "1"} if is_regex else {"q": events} if events else {}
+        return Page(self.tool, self.label, urlencode({**wanted, **(place or {})}))
 
 
 OVERVIEW = Page("overview_page", "Overview")
@@ -143,6 +155,30 @@ class Evidence:
             return None, None
         share = min(max(share, 0.0), 100.0)
         return share / 100 * self.step_ms, share / 100
+
+    def worst_step(self, part_ps: NDArray[np.float64]) -> dict[str, str]:
+        """Where in the trace viewer that step is of which a part [steps] was largest.
+
+        Of steps that count, the first of equal ones; {} without any.
+        """
+        job = self.job
+        if not self.means.steps:
+            return {}
+        step = int(np.where(self.means.is_counted, part_ps, -np.inf).argmax())
+        if len(job.hosts) != 1:  # each counts from the first moment of its own trace
+            return {"step": job.label[step]}
+        rows = np.flatnonzero(job.step == step)
+        begin = int(job.start_ps[rows].min())
+        end = int((job.start_ps[rows] + job.duration_ps[rows]).max())
+        return {
+            "step": job.label[step],
+            "from_ms": f"{begin / 1e9:.9f}",
+            "to_ms": f"{end / 1e9:.9f}",
+        }
+
+    def worst_step_in(self, *phases: Phase) -> dict[str, str]:
+        """The same by the time that a step spends in some phases."""
+        return self.worst_step(self.means.phase_ps[:, phases].sum(axis=1))
 
     def share(self, *phases: Phase) -> float:
         """The percentage of step time in some phases, NaN without steps."""

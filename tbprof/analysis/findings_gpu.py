@@ -109,7 +109,7 @@ def copies_to_device(evidence: Evidence) -> Iterator[Finding]:
         gain_ratio,
         "Copy few large pieces rather than many small ones, in the type that the model computes "
         "in, and ahead of the step (prefetch to the device) from pinned memory.",
-        TRACE,
+        TRACE.marking("/^memcpyh(2|to)d/", evidence.worst_step_in(Phase.INPUT)),
         OPS.showing(type="MemcpyHToD"),
         GPU_GUIDE,
     )

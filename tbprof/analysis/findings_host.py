@@ -18,6 +18,7 @@ from tbprof.analysis.finding import (
     percent,
     shortened,
 )
+from tbprof.analysis.host_facts import HostFacts
 from tbprof.analysis.phases import Phase
 
 # Percentages: of op time on a side, of the time in tf.functions, of device op time.
@@ -124,6 +125,7 @@ def retracing(evidence: Evidence) -> Iterator[Finding]:
         for name in top[:3]
     )
     more = f"; and {len(top) - 3} more" if len(top) > 3 else ""
+    trace = TRACE.marking(f"whole:{top[0]}")
     yield Finding(
         "retracing",
         grade[0],
@@ -136,8 +138,8 @@ def retracing(evidence: Evidence) -> Iterator[Finding]:
         gain_ratio,
         "Pass tensors rather than Python numbers, keep shapes the same (pad, or declare an "
         "input_signature), set reduce_retracing=True, and create functions outside of the loop.",
-        TRACE,
-        TRACE,
+        trace,
+        trace,
         FUNCTION_GUIDE,
     )
 
@@ -156,6 +158,7 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
         return
     gain_ms, gain_ratio = evidence.gain_of(evidence.share(Phase.COMPILATION))
     which = _listed(host.compile_name[:2])
+    trace = TRACE.marking("category:compilation", _span(host) if len(evidence.hosts) == 1 else {})
     yield Finding(
         "compilation",
         grade[0],
@@ -171,10 +174,18 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
         "Record once the program has warmed up. If it goes on compiling, its shapes change from "
         "step to step: pad them or put them into a few buckets; keep compiled programs in a cache "
         "on disk (JAX: jax_compilation_cache_dir).",
-        TRACE,
-        TRACE,
+        trace,
+        trace,
         XLA_GUIDE,
     )
+
+
+def _span(host: HostFacts) -> dict[str, str]:
+    """From the first compilation to the last, for the address of the trace viewer."""
+    if host.compile_first_ps < 0:
+        return {}
+    first, last = host.compile_first_ps / 1e9, host.compile_last_ps / 1e9
+    return {"from_ms": f"{first:.9f}", "to_ms": f"{last:.9f}"}
 
 
 def outside_compilation(evidence: Evidence) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from tbprof.analysis.finding import (
     DATA_ANALYSIS_GUIDE,
     DATA_GUIDE,
     INPUT_PIPELINE,
+    TRACE,
     Evidence,
     Finding,
     Rule,
@@ -45,7 +46,7 @@ def input_bound(evidence: Evidence) -> Iterator[Finding]:
         gain_ms,
         gain_ratio,
         _input_action(evidence, stage),
-        INPUT_PIPELINE,
+        TRACE.marking("category:input", evidence.worst_step_in(Phase.INPUT)),
         INPUT_PIPELINE,
         DATA_GUIDE if stage.category == NO_CATEGORY else DATA_ANALYSIS_GUIDE,
     )

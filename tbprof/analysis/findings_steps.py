@@ -12,7 +12,6 @@ from tbprof.analysis.finding import (
     FUNCTION_GUIDE,
     GPU_GUIDE,
     OPS,
-    OVERVIEW,
     PROFILER_GUIDE,
     TPU_GUIDE,
     TRACE,
@@ -39,6 +38,9 @@ def output_bound(evidence: Evidence) -> Iterator[Finding]:
     if grade is None:
         return
     gain_ms, gain_ratio = evidence.gain_of(share)
+    place = evidence.worst_step_in(Phase.OUTPUT)
+    is_gpu = evidence.platform == "GPU"
+    trace = TRACE.marking("/^memcpyd(2|to)h/" if is_gpu else "category:output", place)
     yield Finding(
         "output_bound",
         grade[0],
@@ -52,8 +54,8 @@ def output_bound(evidence: Evidence) -> Iterator[Finding]:
         gain_ratio,
         "Fetch losses and metrics every few steps rather than in every one, keep them on the "
         "device in between, and read them without waiting.",
-        TRACE,
-        OPS.showing(type="MemcpyDToH") if evidence.platform == "GPU" else OVERVIEW,
+        trace,
+        OPS.showing(type="MemcpyDToH") if is_gpu else trace,
         GPU_GUIDE,
     )
 
@@ -65,6 +67,9 @@ def device_to_device(evidence: Evidence) -> Iterator[Finding]:
     if grade is None:
         return
     gain_ms, gain_ratio = evidence.gain_of(share)
+    place = evidence.worst_step_in(Phase.DEVICE_TO_DEVICE)
+    is_gpu = evidence.platform == "GPU"
+    copies = "/memcpy[dp](2|to)[dp]/" if is_gpu else "category:copies"
     yield Finding(
         "device_to_device",
         grade[0],
@@ -79,7 +84,7 @@ def device_to_device(evidence: Evidence) -> Iterator[Finding]:
         gain_ratio,
         "Place ops that share data on one device, avoid needless copies (concat, slices, changes "
         "of layout), and let copies run beside computation.",
-        TRACE,
+        TRACE.marking(copies, place),
         OPS.showing(operation="/memcpy|copy/"),
         TPU_GUIDE if evidence.platform == "TPU" else GPU_GUIDE,
     )
@@ -111,6 +116,7 @@ def kernel_launch(evidence: Evidence) -> Iterator[Finding]:
             " tf.data runs on the same cores: threads of its own for each GPU "
             "(TF_GPU_THREAD_MODE=gpu_private) may shorten launches."
         )
+    trace = TRACE.marking("category:launch", evidence.worst_step_in(Phase.KERNEL_LAUNCH))
     yield Finding(
         "kernel_launch",
         grade[0],
@@ -124,8 +130,8 @@ def kernel_launch(evidence: Evidence) -> Iterator[Finding]:
         gain_ratio,
         "Launch fewer and larger kernels: fuse them with XLA (jit_compile=True), raise the batch "
         f"size, run several steps in one call.{contention}",
-        TRACE,
-        OVERVIEW,
+        trace,
+        trace,
         GPU_GUIDE,
     )
 
@@ -138,6 +144,9 @@ def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
         return
     gain_ms, gain_ratio = evidence.gain_of(share)
     marker = f"the event {shortened(evidence.job.marker)}" if evidence.job.marker else "a step"
+    name = evidence.job.marker
+    place = evidence.worst_step(evidence.means.gap_ps)
+    trace = TRACE.marking(f"whole:{name}" if name else "", place)
     yield Finding(
         "gap_between_steps",
         grade[0],
@@ -152,8 +161,8 @@ def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
         gain_ratio,
         "Look at what the program does between its steps: fetching the next batch, callbacks, "
         "logging, checkpoints. Do it every few steps, or on another thread.",
-        TRACE,
-        OVERVIEW,
+        trace,
+        trace,
         PROFILER_GUIDE,
     )
 
@@ -168,6 +177,7 @@ def all_others(evidence: Evidence) -> Iterator[Finding]:
     traced = [host for host in evidence.hosts if host.has_python and host.python_span_ps > 0]
     thread = max(traced, key=lambda host: host.python_ps, default=None)
     python = 100 * thread.python_ps / thread.python_span_ps if thread is not None else 0.0
+    place = evidence.worst_step_in(Phase.OTHER)
     idle = milliseconds(evidence.means.mean_ms(Phase.OTHER))
     if thread is not None and python >= OVERHEAD[0]:
         frames = ", ".join(
@@ -176,6 +186,7 @@ def all_others(evidence: Evidence) -> Iterator[Finding]:
                 thread.python_name[:3], thread.python_name_ps[:3].tolist(), strict=True
             )
         )
+        trace = TRACE.marking(f"whole:{thread.python_name[0]}", place)
         yield Finding(
             "python_overhead",
             grade[0],
@@ -190,8 +201,8 @@ def all_others(evidence: Evidence) -> Iterator[Finding]:
             gain_ratio,
             "Move that work out of the loop or into a compiled function (tf.function, jax.jit), "
             "and do metrics, logging and callbacks every few steps.",
-            TRACE,
-            OVERVIEW,
+            trace,
+            trace,
             FUNCTION_GUIDE,
         )
         return
@@ -210,8 +221,8 @@ def all_others(evidence: Evidence) -> Iterator[Finding]:
         gain_ms,
         gain_ratio,
         _idle_action(evidence),
-        TRACE,
-        OVERVIEW,
+        TRACE.marking(place=place),
+        TRACE.marking(place=place),
         PROFILER_GUIDE,
     )
 

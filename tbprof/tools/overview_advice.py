@@ -48,6 +48,7 @@ def findings_table(findings: list[Finding]) -> Table:
             text("action", "What to do", [one.action for one in findings]),
             text("tool", "Next tool", [one.next_page.tool for one in findings]),
             text("tool_label", "Next tool's name", [one.next_page.label for one in findings]),
+            text("tool_query", "Next at", [one.next_page.query for one in findings]),
             text("evidence_tool", "Evidence in", [one.evidence.tool for one in findings]),
             text("evidence_query", "Evidence at", [one.evidence.query for one in findings]),
             text("guide_title", "Guide", [one.guide.title for one in findings]),

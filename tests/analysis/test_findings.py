@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Sequence
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -524,6 +525,29 @@ def test_every_finding_is_complete_and_over_its_threshold(split):
         assert (one.gain_ms is None) == (one.gain_ratio is None)
         if one.gain_ratio is not None:
             assert 0 <= one.gain_ratio <= 1
+
+
+def test_findings_lead_to_their_events_in_the_worst_step():
+    def page(split: Sequence[dict[Phase, int]], name: str, **parts: object) -> dict[str, str]:
+        job = job_of([{"GPU:0": one} for one in split])
+        given = dataclasses.replace(evidence(**parts), job=job, means=step_means(job))  # type: ignore[arg-type]
+        finding = found(given, name)
+        assert finding is not None
+        assert finding.next_page.tool == "trace_viewer"
+        return dict(parse_qsl(finding.next_page.query))
+
+    launches = [{Phase.KERNEL_LAUNCH: 100}, {Phase.KERNEL_LAUNCH: 300}, {Phase.KERNEL_LAUNCH: 200}]
+    place = page(launches, "kernel_launch")
+    job = job_of([{"GPU:0": one} for one in launches])
+    assert place == {
+        "q": "category:launch",
+        "step": job.label[1],
+        "from_ms": f"{job.start_ps[1] / 1e9:.9f}",
+        "to_ms": f"{(job.start_ps[1] + job.duration_ps[1]) / 1e9:.9f}",
+    }
+    outputs = page([{Phase.OUTPUT: 300}], "output_bound", devices=GPU)
+    assert (outputs["q"], outputs["regex"]) == ("^memcpyd(2|to)h", "1")
+    assert "q" not in page([{Phase.OTHER: 300}], "all_others")
 
 
 def test_names_of_the_trace_are_cut_and_of_one_line():

@@ -334,8 +334,8 @@ def test_findings_as_a_table():
     table = build((GPU_TRACE, GPU_STEPS))[7]
     assert ids(table) == [
         "id", "severity", "title", "detail", "value", "unit", "threshold", "gain_ms", "gain_ratio",
-        "action", "tool", "tool_label", "evidence_tool", "evidence_query", "guide_title",
-        "guide_url",
+        "action", "tool", "tool_label", "tool_query", "evidence_tool", "evidence_query",
+        "guide_title", "guide_url",
     ]  # fmt: skip
     by_id = {row[0]: dict(zip(ids(table), row, strict=True)) for row in rows(table)}
     first = rows(table)[0]

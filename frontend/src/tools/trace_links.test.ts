@@ -40,6 +40,11 @@ test("input ops go by name", () => {
 });
 
 test("steps go by label, and by time where it is known", () => {
-  expect(stepTimes("7", 1500, 250.0005)).toEqual({ step: "7", from_ms: "1.5", to_ms: "1.750001" });
-  expect(stepTimes("7", Number.NaN, 250)).toEqual({ step: "7" });
+  expect(stepTimes("7", 1500, 250.0005, 1)).toEqual({
+    step: "7",
+    from_ms: "1.5",
+    to_ms: "1.750001",
+  });
+  expect(stepTimes("7", Number.NaN, 250, 1)).toEqual({ step: "7" });
+  expect(stepTimes("7", 1500, 250, 2)).toEqual({ step: "7" });
 });

@@ -32,17 +32,20 @@ export function inputEvents(table: DataTable, row: number): View | null {
   return name === "" ? null : marking(`input-op:${name}`);
 }
 
-/** A step by its label and, where they are known, by its times since the trace began, in µs. */
-export function stepTimes(label: string, start: number, total: number): View {
+/**
+ * A step by its label and, where it is known, by its time since the trace began, in µs; each of
+ * several hosts has its own beginning, so that there the label alone says where it is.
+ */
+export function stepTimes(label: string, start: number, total: number, hosts: number): View {
   const view = { step: label };
-  if (Number.isNaN(start) || Number.isNaN(total)) return view;
+  if (hosts !== 1 || Number.isNaN(start) || Number.isNaN(total)) return view;
   const ms = (value: number) => String(Number((value / 1000).toFixed(6)));
   return { ...view, from_ms: ms(start), to_ms: ms(start + total) };
 }
 
 /** The same of a step of a table. */
-export function stepInTrace({ labels, start, total }: StepTable, step: number): View {
-  return stepTimes(labels[step], start[step], total[step]);
+export function stepInTrace(steps: StepTable, step: number, hosts: readonly string[]): View {
+  return stepTimes(steps.labels[step], steps.start[step], steps.total[step], hosts.length);
 }
 
 /** All events that the trace viewer's search finds. */

@@ -3,19 +3,20 @@ import type { View } from "../../base/url_state";
 import { StepChart } from "../../widgets/step_chart/step_chart";
 import { useStepView } from "../../widgets/step_chart/step_view";
 import { explainStepTime } from "../step_table";
-import type { Links, PageProps } from "../tool";
+import type { PageProps } from "../tool";
 import { toTrace } from "../trace_link";
 import { stepInTrace, TRACE } from "../trace_links";
 import type { InputPipeline } from "./payload";
 
 const POD = "pod_viewer";
 
-export function StepCharts({ payload, view, select, links, fileName }: PageProps<InputPipeline>) {
+export function StepCharts(props: PageProps<InputPipeline>) {
+  const { payload, view, select, links, hosts, fileName } = props;
   const { steps, waiting, stepTime, waitingShare } = payload;
   const stepView = useStepView(steps.count, view, select);
-  const target = findTarget(payload, view, links);
+  const target = findTarget(props);
   const waits = waiting.some(({ values, high }) => (high ?? values).some((share) => share > 0));
-  const toTimeline = toTrace(links, (step) => stepInTrace(steps, step));
+  const toTimeline = toTrace(links, (step) => stepInTrace(steps, step, hosts));
   const several = Number(steps.property("worker_count")) > 1;
   return (
     <>
@@ -63,11 +64,11 @@ export function StepCharts({ payload, view, select, links, fileName }: PageProps
 }
 
 /** Where a click on a step leads: to the timeline, else to the step on every worker. */
-function findTarget({ steps }: InputPipeline, view: View, links: Links) {
+function findTarget({ payload: { steps }, view, links, hosts }: PageProps<InputPipeline>) {
   const marker: View = view.marker ? { marker: view.marker } : {};
   if (links.reason(TRACE) === null)
     return {
-      open: (step: number) => links.open(TRACE, stepInTrace(steps, step)),
+      open: (step: number) => links.open(TRACE, stepInTrace(steps, step, hosts)),
       text: "opens the step in the trace viewer",
     };
   if (links.reason(POD) === null)

@@ -27,13 +27,21 @@ test("findings keep their order, links and what they would save", () => {
 });
 
 test("a finding that this page itself shows leads nowhere else", () => {
-  const columns = { evidence_tool: ["overview_page"], tool: ["trace_viewer"], title: ["t"] };
+  const columns = {
+    evidence_tool: ["overview_page"],
+    tool: ["trace_viewer"],
+    tool_query: ["q=category%3Alaunch&step=7"],
+    title: ["t"],
+  };
   const table = {
     cols: Object.keys(columns).map((id) => ({ id, type: "string" })),
     columns: Object.values(columns),
   };
   const [finding] = parseOverview([{}, {}, {}, {}, {}, {}, {}, table]).findings;
-  expect(finding).toMatchObject({ evidence: null, next: { tool: "trace_viewer" } });
+  expect(finding).toMatchObject({
+    evidence: null,
+    next: { tool: "trace_viewer", view: { q: "category:launch", step: "7" } },
+  });
 });
 
 test("what was not measured is not zero, and says why", () => {

@@ -48,7 +48,7 @@ export interface Finding {
   /** The page that shows it, null where this page does. */
   readonly evidence: { readonly tool: string; readonly view: View } | null;
   /** The page to go on with. */
-  readonly next: { readonly tool: string; readonly label: string } | null;
+  readonly next: { readonly tool: string; readonly label: string; readonly view: View } | null;
   readonly guide: { readonly title: string; readonly url: string };
 }
 
@@ -164,7 +164,10 @@ function toFinding(row: Row): Finding {
     threshold: row.number("threshold"),
     evidence:
       evidence === "" ? null : { tool: evidence, view: parseView(row.text("evidence_query")) },
-    next: tool === "" || tool === evidence ? null : { tool, label: row.text("tool_label") },
+    next:
+      tool === "" || tool === evidence
+        ? null
+        : { tool, label: row.text("tool_label"), view: parseView(row.text("tool_query")) },
     guide: { title: row.text("guide_title"), url: row.text("guide_url") },
   };
 }

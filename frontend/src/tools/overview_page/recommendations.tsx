@@ -72,7 +72,7 @@ function FindingLinks({ finding, links }: { finding: Finding; links: Links }) {
         </ToolLink>
       ) : null}
       {next ? (
-        <ToolLink links={links} tool={next.tool} view={{}}>
+        <ToolLink links={links} tool={next.tool} view={next.view}>
           Next: {TOOLS[next.tool]?.title || next.label || next.tool}
         </ToolLink>
       ) : null}

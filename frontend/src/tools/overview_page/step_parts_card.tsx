@@ -15,9 +15,11 @@ interface StepPartsCardProps {
   readonly step: number | null;
   readonly close: () => void;
   readonly links: Links;
+  readonly hosts: readonly string[];
 }
 
-export function StepPartsCard({ overview, step, close, links }: StepPartsCardProps) {
+export function StepPartsCard(props: StepPartsCardProps) {
+  const { overview, step, close, links, hosts } = props;
   const { steps, breakdown } = overview;
   const id = useId();
   const [pointed, point] = useState<string | null>(null);
@@ -38,7 +40,7 @@ export function StepPartsCard({ overview, step, close, links }: StepPartsCardPro
         />
         <span class="space" />
         {step !== null && links.reason(TRACE) === null ? (
-          <ToolLink links={links} tool={TRACE} view={stepInTrace(steps, step)}>
+          <ToolLink links={links} tool={TRACE} view={stepInTrace(steps, step, hosts)}>
             In the trace
           </ToolLink>
         ) : null}

@@ -43,7 +43,7 @@ export function OverviewPage(props: PageProps<Overview>) {
   );
 }
 
-function Steps({ payload, view, select, links, fileName }: PageProps<Overview>) {
+function Steps({ payload, view, select, links, hosts, fileName }: PageProps<Overview>) {
   const { steps } = payload;
   const stepView = useStepView(steps.count, view, select);
   const at = /^\d{1,9}$/.test(view.step ?? "") ? Number(view.step) : -1;
@@ -51,7 +51,7 @@ function Steps({ payload, view, select, links, fileName }: PageProps<Overview>) 
   const average = averageMs(payload) * 1000;
   const hasTrace = links.reason(TRACE) === null;
   const open = (chosen: number) => {
-    if (hasTrace) links.open(TRACE, stepInTrace(steps, chosen));
+    if (hasTrace) links.open(TRACE, stepInTrace(steps, chosen, hosts));
     else select({ step: chosen === step ? null : String(chosen) });
   };
   return (
@@ -71,7 +71,7 @@ function Steps({ payload, view, select, links, fileName }: PageProps<Overview>) 
         openText={
           hasTrace ? "opens the step in the trace viewer" : "shows what the step is made of"
         }
-        toTimeline={toTrace(links, (chosen) => stepInTrace(steps, chosen))}
+        toTimeline={toTrace(links, (chosen) => stepInTrace(steps, chosen, hosts))}
         fileName={`steps_${fileName}`}
       />
       <StepPartsCard
@@ -79,6 +79,7 @@ function Steps({ payload, view, select, links, fileName }: PageProps<Overview>) 
         step={step}
         close={() => select({ step: null })}
         links={links}
+        hosts={hosts}
       />
     </div>
   );

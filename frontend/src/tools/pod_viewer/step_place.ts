@@ -11,14 +11,16 @@ export interface Place {
 
 /** The step until its slowest worker is done. */
 export function stepPlace(pod: Pod, step: number, slowest: Float64Array): Place {
-  return { view: stepTimes(pod.steps.labels[step], pod.steps.start[step], slowest[step]) };
+  return {
+    view: stepTimes(pod.steps.labels[step], pod.steps.start[step], slowest[step], pod.hosts.length),
+  };
 }
 
 /** The step on the worker's host, as the times of several hosts may not compare. */
 export function workerPlace(pod: Pod, step: number, worker: number): Place {
   const { steps, workers, hosts } = pod;
   const total = pod.total[cellOf(pod, worker, step)];
-  const view = stepTimes(steps.labels[step], steps.start[step], total);
+  const view = stepTimes(steps.labels[step], steps.start[step], total, hosts.length);
   const host = hosts[workers.host[worker]] ?? "";
   return host === "" ? { view } : { view, hosts: [host] };
 }
