@@ -26,7 +26,7 @@ from tbprof.timeline.store import Levels
 MOST_SHIFT = 62
 _SHRINKS = 0.35
 # Rows with fewer entries are read as they are.
-_FEWEST = 64
+FEWEST = 64
 _HALVES = (32, 16, 8, 4, 2, 1)
 _FIRST = 255  # an event that has no neighbour before it
 
@@ -57,15 +57,23 @@ def plan_levels(
     begin_ps: int,
     start_ps: NDArray[np.int64],
     duration_ps: NDArray[np.int64],
+    *,
+    fewest: int = FEWEST,
 ) -> Plan:
-    """The levels to keep of rows, whose events are `row_first[r]:row_first[r + 1]` of [n]."""
+    """The levels to keep of rows, whose events are `row_first[r]:row_first[r + 1]` of [n].
+
+    What has less than `fewest` entries is not made coarser.
+    """
     plan = Plan(
         np.empty(start_ps.size, np.uint8),
         np.zeros(row_first.size - 1, np.int64),
         np.zeros(row_first.size - 1, np.int64),
     )
     merged = np.empty(MOST_SHIFT + 2, np.int64)
-    _plan(row_first, begin_ps, start_ps, duration_ps, merged, plan.merges, plan.kept, plan.entries)
+    _plan(
+        row_first, begin_ps, fewest, start_ps, duration_ps, merged, plan.merges, plan.kept,
+        plan.entries,
+    )  # fmt: skip
     return plan
 
 
@@ -101,7 +109,7 @@ def make_levels(
 
 @kernel
 def _plan(  # type: ignore[no-untyped-def]
-    row_first, begin_ps, start, duration, merged, merges, kept, entries
+    row_first, begin_ps, fewest, start, duration, merged, merges, kept, entries
 ):
     for row in range(row_first.size - 1):
         first = row_first[row]
@@ -128,7 +136,7 @@ def _plan(  # type: ignore[no-untyped-def]
         before = remain
         for shift in range(MOST_SHIFT + 1):
             remain -= merged[shift]
-            if before < _FEWEST:
+            if before < fewest:
                 break
             if remain <= before * _SHRINKS:
                 kept[row] |= np.int64(1) << shift

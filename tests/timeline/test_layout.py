@@ -42,6 +42,7 @@ def slow_depths(events: list[Interval]) -> list[int]:
     return depths
 
 
+@settings(deadline=None)
 @given(TRACKS)
 def test_events_lie_on_the_first_free_depth_below_what_holds_them(tracks):
     begins, ends, start, duration = columns(tracks)
@@ -56,6 +57,7 @@ def test_events_lie_on_the_first_free_depth_below_what_holds_them(tracks):
     assert np.diff(layout.row_first).tolist() == counts
 
 
+@settings(deadline=None)
 @given(TRACKS)
 def test_a_track_is_busy_while_any_of_its_events_goes_on(tracks):
     layout = lay_out(*columns(tracks))
@@ -66,6 +68,7 @@ def test_a_track_is_busy_while_any_of_its_events_goes_on(tracks):
     assert layout.busy_ps.tolist() == busy
 
 
+@settings(deadline=None)
 @given(TRACKS)
 def test_events_of_a_row_keep_their_order_and_never_overlap(tracks):
     begins, ends, start, duration = columns(tracks)
@@ -154,7 +157,7 @@ def test_a_hundred_thousand_tracks():
     assert layout.rows.tolist() == [2] * 100_000
 
 
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)
 @given(st.integers(33, 200), st.randoms(use_true_random=False))
 def test_many_depths_at_once_are_found_as_few_are(most, random):
     """Beyond a block of depths whole blocks are passed over."""
