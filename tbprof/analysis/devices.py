@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tbprof._pb import message
 from tbprof.analysis.lines import gpu_planes, tpu_planes
 from tbprof.analysis.tensor_cores import is_amd
 from tbprof.base import names
@@ -71,6 +72,20 @@ def text_stat(plane: Plane, stat: str) -> str:
     """A stat of the plane that is a text, "" where it is missing or something else."""
     value = plane.stats.get(stat)
     return value if isinstance(value, str) else ""
+
+
+def chip_and_core(plane: Plane) -> tuple[int, int] | None:
+    """(chip on its host, core on its chip) of a TPU's plane, None where it does not tell."""
+    details = plane.stats.get("core_details")
+    if not isinstance(details, bytes):
+        return None
+    from google.protobuf.message import DecodeError
+
+    try:
+        core = message("tensorflow.profiler.CoreDetails").FromString(details)
+    except DecodeError:
+        return None
+    return int(core.local_chip_id), int(core.core_num)
 
 
 def _number(plane: Plane, stat: str) -> float:

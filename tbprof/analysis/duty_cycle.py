@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof._pb import message
+from tbprof.analysis.devices import chip_and_core
 from tbprof.analysis.layers import unite
 from tbprof.analysis.lines import named_lines, tpu_planes
 from tbprof.base import names
@@ -39,14 +39,9 @@ def duty_cycle(space: Space) -> tuple[int, int]:
 
 def _chip(plane: Plane) -> int:
     """The chip of a core on its host; cores of which nothing is known are chips of their own."""
-    details = plane.stats.get("core_details")
-    if isinstance(details, bytes):
-        from google.protobuf.message import DecodeError
-
-        try:
-            return int(message("tensorflow.profiler.CoreDetails").FromString(details).local_chip_id)
-        except DecodeError:
-            pass
+    known = chip_and_core(plane)
+    if known is not None:
+        return known[0]
     number = plane.name.removeprefix(names.TPU_PREFIX).partition(" ")[0]
     # Apart from the numbers of chips.
     return -1 - int(number) if number.isascii() and number.isdigit() else -(2**40)

@@ -93,6 +93,21 @@ def kind_phases(
     return out
 
 
+def name_phase(name: str) -> int:
+    """The phase of a GPU event as far as its name tells: kernels that compute are of no precision.
+
+    -1 of what is none of the device's work.
+    """
+    copy = _copy_ends(name)
+    if copy:
+        return _copy_phase(*copy)
+    if _SET.match(name):
+        return Phase.COMPUTE_UNKNOWN
+    if _NO_WORK.fullmatch(name):
+        return NO_PHASE
+    return Phase.COLLECTIVES if is_collective_kernel(name) else Phase.COMPUTE_UNKNOWN
+
+
 def _copy_ends(name: str) -> tuple[str, str] | None:
     """The letters of a copy's source and destination, of which unknown ones are devices'."""
     found = _COPY.match(name)

@@ -1,0 +1,269 @@
+"""Which lines of a trace become tracks: in what order, under which names, of which kinds.
+
+Every event of the file lies on a track, bookkeeping of the recorder too (`MemoryAllocation`, marks
+of thread pools): it has a category of its own by which it can be left out. Only the lines of
+counters are no tracks, as their events are points of curves.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.groups import group_rows
+from tbprof.analysis.host_roles import host_types
+from tbprof.analysis.lines import gpu_planes, is_derived, tpu_planes
+from tbprof.base import names
+from tbprof.base.jit import kernel
+from tbprof.events.space import Events, Plane, Space
+from tbprof.timeline.categories import Category, host_categories, track_categories
+from tbprof.timeline.device_times import on_device_clock
+from tbprof.timeline.drafts import Columns, Draft, TrackDraft
+from tbprof.timeline.home import median_step
+from tbprof.timeline.sections import natural_order, section_of, section_order
+from tbprof.timeline.store import Section
+from tbprof.timeline.type_tables import TypeCollector
+
+COUNTERS_LINE = "_counters_"
+
+# What the lines of devices are, by their names; other lines of GPUs are streams.
+_KIND_OF = {
+    names.STEPS_LINE: "steps",
+    names.SPARSE_CORE_STEPS_LINE: "steps",
+    names.XLA_MODULES_LINE: "modules",
+    names.SPARSE_CORE_MODULES_LINE: "modules",
+    "Framework Ops": "ops",
+    "TensorFlow Ops": "ops",
+    names.XLA_OPS_LINE: "xla_ops",
+    names.SPARSE_CORE_OPS_LINE: "xla_ops",
+    "Framework Name Scope": "scopes",
+    "TensorFlow Name Scope": "scopes",
+    "Source code": "source",
+    "Source": "source",
+}
+_ASYNC = ("Async ", "Host Offload Ops")
+_ORDER = (
+    "steps", "modules", "ops", "xla_ops", "scopes", "source", "thread", "stream", "async", "other",
+)  # fmt: skip
+# Frames of the Python tracer, and what Python calls its framework by.
+_CALLS = ("$", "PjitFunction(", "TFE_Py_", "np.asarray(")
+_MAIN_THREADS = ("python", "main/")
+
+
+def find_tracks(space: Space) -> Draft:
+    """What the file holds, as tracks; sections have a track or a counter at least.
+
+    Devices come first, then host threads, then all other planes. On a device steps come first, then
+    programs, ops and scopes, then streams; threads on which the program calls its framework come
+    before other ones. Equals are in the natural order of their names.
+    """
+    has_device = any(plane.lines.id.size for plane in (*gpu_planes(space), *tpu_planes(space)))
+    types = TypeCollector(space.strings)
+    sections: list[Section] = []
+    tracks: list[TrackDraft] = []
+    in_file = counted = unplaced = 0
+    for row in section_order(space):
+        plane = space.planes[row]
+        if not plane.lines.id.size:
+            continue
+        events = on_device_clock(plane.events())
+        in_file += len(events)
+        unplaced += int(events.aggregated.type.size)
+        if len(events):
+            lines = _read_lines(events, section_of(plane))
+            counted += lines.counted
+            tracks += _tracks(events, lines, row, len(sections), types, has_device=has_device)
+            sections.append(lines.section)
+    table = types.table()
+    return Draft(sections, tracks, table, in_file, counted, unplaced, _home(tracks, table.name))
+
+
+def counter_lines(plane: Plane) -> list[int]:
+    """The rows of a plane's lines that hold counters."""
+    texts = plane.strings.take(plane.lines.name.tolist())
+    return [row for row, text in enumerate(texts) if text == COUNTERS_LINE]
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """The lines of one plane: their names, kinds ("" for counters), whether they are derived.
+
+    `counted` events are those of counters.
+    """
+
+    section: Section
+    name: list[str]
+    kind: list[str]
+    is_derived: list[bool]
+    counted: int
+
+
+def _read_lines(events: Events, section: Section) -> _Lines:
+    lines, strings = events.lines, events.plane.strings
+    given = strings.take(lines.name.tolist())
+    shown = strings.take(lines.display_name.tolist())
+    derived = is_derived(lines).tolist()
+    kinds = [
+        "" if name == COUNTERS_LINE else _kind(name, section, is_derived=is_added)
+        for name, is_added in zip(given, derived, strict=True)
+    ]
+    is_counter = np.array([not kind for kind in kinds], np.bool_)
+    return _Lines(
+        section,
+        [
+            one or other or f"Line {number}"
+            for one, other, number in zip(shown, given, lines.display_id.tolist(), strict=True)
+        ],
+        kinds,
+        derived,
+        int(np.diff(events.first_event)[is_counter].sum()),
+    )
+
+
+def _kind(name: str, section: Section, *, is_derived: bool) -> str:
+    if section.kind == "host":
+        return "other" if is_derived else "thread"
+    known = _KIND_OF.get(name)
+    if known:
+        return known
+    if name.startswith(_ASYNC):
+        return "async"
+    is_gpu = section.name.startswith(names.GPU_PREFIX)
+    return "stream" if is_gpu and not is_derived else "other"
+
+
+@kernel
+def _survey(first_event, kind, type_, is_call, used, calls):  # type: ignore[no-untyped-def]
+    """Marks the types in use on lines of each kind, and counts the calls on each line."""
+    for line in range(kind.size):
+        of_line = kind[line]
+        for row in range(first_event[line], first_event[line + 1]):
+            type_row = type_[row]  # the last for -1
+            used[of_line, type_row] = True
+            if is_call[type_row]:
+                calls[line] += 1
+
+
+def _tracks(
+    events: Events,
+    lines: _Lines,
+    plane_row: int,
+    section: int,
+    types: TypeCollector,
+    *,
+    has_device: bool,
+) -> list[TrackDraft]:
+    """The tracks of one plane, in order. Their kinds of event are added to `types`."""
+    plane = events.plane
+    kinds = sorted(set(lines.kind))
+    kind_of_line = np.array([kinds.index(kind) for kind in lines.kind], np.int64)
+    is_host = lines.section.kind == "host"
+    is_call = (
+        _calls(events, has_device=has_device)
+        if is_host
+        else np.zeros(plane.types.id.size + 1, np.bool_)
+    )
+    used = np.zeros((len(kinds), is_call.size), np.bool_)
+    calls = np.zeros(len(lines.kind), np.int64)
+    _survey(events.first_event, kind_of_line, events.type, is_call, used, calls)
+    type_column = events.type
+    type_of: dict[str, NDArray[np.int32]] = {}
+    for kind, in_use in zip(kinds, used, strict=True):
+        rows = np.flatnonzero(in_use)
+        rows = np.where(rows == is_call.size - 1, -1, rows)
+        if kind == "steps" and names.STEP_NAME in plane.stat_names:
+            on_steps = np.repeat(kind_of_line == kinds.index(kind), np.diff(events.first_event))
+            type_column, type_of[kind] = _named_steps(events, np.flatnonzero(on_steps), types)
+        elif kind:
+            category = (
+                host_categories(events, rows, has_device=has_device)
+                if is_host
+                else track_categories(plane, rows, kind)
+            )
+            type_of[kind] = types.add(rows, is_call.size, *_names(plane, rows), category)
+    columns = Columns(events.start_ps, events.duration_ps, type_column, events.source)
+    first = events.first_event.tolist()
+    numbers = events.lines.display_id.tolist()
+    return [
+        TrackDraft(
+            section,
+            lines.name[line],
+            lines.kind[line],
+            plane_row,
+            numbers[line],
+            lines.is_derived[line],
+            columns,
+            type_of[lines.kind[line]],
+            first[line],
+            first[line + 1],
+        )
+        for line in _line_order(lines, np.diff(events.first_event).tolist(), calls.tolist())
+    ]
+
+
+def _calls(events: Events, *, has_device: bool) -> NDArray[np.bool_]:
+    """[types + 1] whether events of the type are what a program calls its framework by."""
+    known = host_types(events, has_device=has_device)
+    texts = events.plane.strings.take(events.plane.types.name.tolist())
+    by_name = [text.startswith(_CALLS) for text in texts]
+    return np.array([*by_name, False], np.bool_) | known.has_number | known.is_function
+
+
+def _names(
+    plane: Plane, types: NDArray[np.int64] | NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """(display names, full names) of `types` as ids, -1 where there is none."""
+    # Behind the last type stands what events of no type (-1) are called: nothing.
+    nothing = np.int32(-1)
+    return (
+        np.append(plane.types.display_name, nothing)[types],
+        np.append(plane.types.name, nothing)[types],
+    )
+
+
+def _named_steps(
+    events: Events, rows: NDArray[np.int64], types: TypeCollector
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """(types [n] in which the events `rows` have kinds of their own, `type_of` for these).
+
+    A step is called by its `step_name` where it has one: its event's own name is a mere number.
+    """
+    given = events.stats([names.STEP_NAME], rows)[names.STEP_NAME].texts()
+    name, full_name = _names(events.plane, events.type[rows])
+    name = np.where(given >= 0, given, name).astype(np.int32)
+    code, first = group_rows([name, full_name])
+    column = events.type.copy()
+    column[rows] = code
+    category = np.full(first.size, Category.STEPS, np.uint8)
+    kinds = np.arange(first.size)
+    return column, types.add(kinds, first.size + 1, name[first], full_name[first], category)
+
+
+def _line_order(lines: _Lines, events: list[int], calls: list[int]) -> list[int]:
+    """The lines that are tracks, in their order."""
+
+    def key(line: int) -> tuple[object, ...]:
+        kind = lines.kind[line]
+        rank = _ORDER.index(kind)
+        if kind == "other" and lines.is_derived[line]:
+            rank = _ORDER.index("source")
+        name = lines.name[line]
+        is_driven = calls[line] > 0 or name.startswith(_MAIN_THREADS)
+        return rank, not is_driven, natural_order(name), line
+
+    rows = (row for row, kind in enumerate(lines.kind) if kind and events[row])
+    return sorted(rows, key=key)
+
+
+def _home(tracks: list[TrackDraft], name: list[str]) -> tuple[int, int, str] | None:
+    """The typical step of the first device whose steps the file tells."""
+    for track in tracks:
+        if track.kind == "steps":
+            rows = slice(track.first, track.last)
+            columns = track.columns
+            labels = [name[row] for row in track.type_of[columns.type[rows]].tolist()]
+            found = median_step(columns.start_ps[rows], columns.duration_ps[rows], labels)
+            if found is not None:
+                begin, end, label = found
+                return begin, end, f"step {label}" if label.isdigit() else label
+    return None
