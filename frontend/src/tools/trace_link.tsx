@@ -1,4 +1,5 @@
 /** Where a row of a table is in the trace viewer: a link, and what the key `g` does. */
+import type { ComponentChildren } from "preact";
 import type { View } from "../base/url_state";
 import type { Links } from "./tool";
 import { ToolLink } from "./tool_link";
@@ -19,6 +20,22 @@ export function TraceLink({ links, view, children = "Show in the trace viewer" }
         {children}
       </ToolLink>
     </p>
+  );
+}
+
+interface EventLinkProps {
+  readonly links: Links;
+  readonly view: View | null;
+  readonly children: ComponentChildren;
+}
+
+/** A name that leads to its events, where there is a trace viewer and something to show. */
+export function EventLink({ links, view, children }: EventLinkProps) {
+  if (view === null || links.reason(TRACE) !== null) return <>{children}</>;
+  return (
+    <ToolLink links={links} tool={TRACE} view={view} className="event-link">
+      {children}
+    </ToolLink>
   );
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { sampleTable } from "../widgets/table/sample.test_helper";
-import { inputEvents, kernelEvents, opEvents, stepTimes } from "./trace_links";
+import { readStepTable } from "./step_table";
+import { inputEvents, kernelEvents, opEvents, stepTimes, worstStep } from "./trace_links";
 
 test("ops are found on their side, idle time is not", () => {
   const table = sampleTable({
@@ -37,6 +38,21 @@ test("input ops go by name", () => {
   const table = sampleTable({ opName: ["Iterator::Root::Map", null] });
   expect(inputEvents(table, 0)).toEqual({ q: "input-op:Iterator::Root::Map" });
   expect(inputEvents(table, 1)).toBeNull();
+});
+
+test("the worst of the whole steps is shown", () => {
+  const steps = readStepTable(
+    sampleTable({
+      stepnum: ["1", "2", "3"],
+      infeedTimeMs: [1, 2, 9],
+      stepTimeMs: [4, 5, 20],
+      startMs: [0, 4, 9],
+      isTruncated: [false, false, true],
+    }),
+  );
+  const place = { step: "2", from_ms: "4", to_ms: "9", q: "category:input" };
+  expect(worstStep(steps, "input", "category:input", ["h0"])).toEqual(place);
+  expect(worstStep(steps, "output", "category:output", ["h0"])).toBeNull();
 });
 
 test("steps go by label, and by time where it is known", () => {

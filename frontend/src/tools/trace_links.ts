@@ -29,7 +29,11 @@ export function kernelEvents(table: DataTable, row: number): View | null {
 /** The events of an op of the input pipeline. */
 export function inputEvents(table: DataTable, row: number): View | null {
   const name = textAt(texts(table, "opName"), row);
-  return name === "" ? null : marking(`input-op:${name}`);
+  return name === "" ? null : inputOpEvents(name);
+}
+
+export function inputOpEvents(name: string): View {
+  return marking(`input-op:${name}`);
 }
 
 /**
@@ -46,6 +50,26 @@ export function stepTimes(label: string, start: number, total: number, hosts: nu
 /** The same of a step of a table. */
 export function stepInTrace(steps: StepTable, step: number, hosts: readonly string[]): View {
   return stepTimes(steps.labels[step], steps.start[step], steps.total[step], hosts.length);
+}
+
+/** The whole step of which a part was largest, with the events that `query` finds; null without. */
+export function worstStep(
+  steps: StepTable,
+  part: string,
+  query: string,
+  hosts: readonly string[],
+): View | null {
+  const values = steps.series.find(({ id }) => id === part)?.values;
+  let worst = -1;
+  values?.forEach((value, step) => {
+    if (!steps.isTruncated[step] && value > (values[worst] ?? 0)) worst = step;
+  });
+  return worst < 0 ? null : { ...stepInTrace(steps, worst, hosts), ...marking(query) };
+}
+
+/** The events of a name. */
+export function namedEvents(name: string): View {
+  return marking(`whole:${name}`);
 }
 
 /** All events that the trace viewer's search finds. */

@@ -1,20 +1,30 @@
 /** Threads that work for the pipeline, and those that wait for it: kept apart, never added up. */
 import { useId, useState } from "preact/hooks";
 import { columnScale, formatCount, NOT_MEASURED } from "../../base/format";
+import type { View } from "../../base/url_state";
 import { Name } from "../../widgets/name";
 import type { Explanation } from "../../widgets/table/columns";
 import { Why } from "../../widgets/why";
+import type { Links } from "../tool";
+import { EventLink } from "../trace_link";
+import { inputOpEvents, namedEvents } from "../trace_links";
 import type { Activity } from "./payload";
 
 const SHOWN = 6;
 
-export function Activities({ activities }: { activities: readonly Activity[] }) {
+interface ActivitiesProps {
+  readonly activities: readonly Activity[];
+  readonly links: Links;
+}
+
+export function Activities({ activities, links }: ActivitiesProps) {
   if (activities.length === 0) return null;
   return (
     <div class="halves">
       <ActivityCard
         title="Who waits"
         activities={activities.filter(({ isWaiting }) => isWaiting)}
+        links={links}
         nothing="Nobody waited for the input."
         explanation={{
           formula:
@@ -26,6 +36,7 @@ export function Activities({ activities }: { activities: readonly Activity[] }) 
       <ActivityCard
         title="Who works"
         activities={activities.filter(({ isWaiting }) => !isWaiting)}
+        links={links}
         nothing="Nobody worked on the input."
         explanation={{
           formula:
@@ -41,11 +52,13 @@ export function Activities({ activities }: { activities: readonly Activity[] }) 
 interface ActivityCardProps {
   readonly title: string;
   readonly activities: readonly Activity[];
+  readonly links: Links;
   readonly nothing: string;
   readonly explanation: Explanation;
 }
 
-function ActivityCard({ title, activities, nothing, explanation }: ActivityCardProps) {
+function ActivityCard(props: ActivityCardProps) {
+  const { title, activities, links, nothing, explanation } = props;
   const id = useId();
   const [isWhole, showAll] = useState(false);
   const shown = isWhole ? activities : activities.slice(0, SHOWN);
@@ -75,7 +88,9 @@ function ActivityCard({ title, activities, nothing, explanation }: ActivityCardP
             {shown.map(({ name, thread, count, self, total, category, op }, at) => (
               <tr key={at}>
                 <th scope="row" title={[category, op && `for ${op}`].filter(Boolean).join(", ")}>
-                  <Name text={name} full={op && op !== name ? `${name}, for ${op}` : name} />
+                  <EventLink links={links} view={activityEvents(name, op)}>
+                    <Name text={name} full={op && op !== name ? `${name}, for ${op}` : name} />
+                  </EventLink>
                 </th>
                 <td>
                   <span class="cut" title={thread}>
@@ -102,4 +117,12 @@ function ActivityCard({ title, activities, nothing, explanation }: ActivityCardP
       ) : null}
     </section>
   );
+}
+
+/** What the server calls executions of captured functions, which have names of their own. */
+const FUNCTION_OPS = "Ops of captured functions";
+
+function activityEvents(name: string, op: string): View | null {
+  if (name === FUNCTION_OPS) return null;
+  return name === op ? inputOpEvents(name) : namedEvents(name);
 }

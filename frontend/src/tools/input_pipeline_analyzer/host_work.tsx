@@ -7,18 +7,21 @@ import { Name } from "../../widgets/name";
 import { PartTable } from "../../widgets/stacked_bar/part_table";
 import { StackedBar } from "../../widgets/stacked_bar/stacked_bar";
 import { Why } from "../../widgets/why";
+import type { Links } from "../tool";
+import { EventLink } from "../trace_link";
+import { inputOpEvents } from "../trace_links";
 import type { Advice, HostWork, InputPipeline } from "./payload";
 
-export function HostWorkCards({ pipeline }: { pipeline: InputPipeline }) {
+export function HostWorkCards({ pipeline, links }: { pipeline: InputPipeline; links: Links }) {
   return (
     <div class="halves">
-      <WorkCard host={pipeline.host} />
+      <WorkCard host={pipeline.host} links={links} />
       <AdviceCard advice={pipeline.advice} />
     </div>
   );
 }
 
-function WorkCard({ host }: { host: HostWork }) {
+function WorkCard({ host, links }: { host: HostWork; links: Links }) {
   const id = useId();
   const [pointed, point] = useState<string | null>(null);
   const title = "Work on the host";
@@ -57,18 +60,22 @@ function WorkCard({ host }: { host: HostWork }) {
       ) : (
         <p class="muted">No thread worked on the input while the trace was recorded.</p>
       )}
-      <HostNotes host={host} />
+      <HostNotes host={host} links={links} />
     </section>
   );
 }
 
-function HostNotes({ host }: { host: HostWork }) {
+function HostNotes({ host, links }: { host: HostWork; links: Links }) {
   const time = formatTime;
   return (
     <ul class="pipeline-notes">
       {host.slowestOp && host.slowestTime > 0 ? (
         <li>
-          Most work in one op: <Name text={host.slowestOp} />, {time(host.slowestTime)}
+          Most work in one op:{" "}
+          <EventLink links={links} view={inputOpEvents(host.slowestOp)}>
+            <Name text={host.slowestOp} />
+          </EventLink>
+          , {time(host.slowestTime)}
         </li>
       ) : null}
       {host.programWaiting > 0 ? (

@@ -1,5 +1,8 @@
 /** Whether steps wait for input, in one sentence, and where to look next. */
 import { type Severity, SeverityTag } from "../../widgets/finding_list";
+import type { Links } from "../tool";
+import { ToolLink } from "../tool_link";
+import { TRACE, worstStep } from "../trace_links";
 import type { InputPipeline } from "./payload";
 
 const LEVELS: Readonly<Record<string, readonly [severity: Severity, tag: string]>> = {
@@ -11,8 +14,15 @@ const LEVELS: Readonly<Record<string, readonly [severity: Severity, tag: string]
 /** Percent of the step; below it time that nothing explains is the reason. Source: bottlenecks.py. */
 const MODERATE = 5;
 
-export function Verdict({ pipeline }: { pipeline: InputPipeline }) {
+interface VerdictProps {
+  readonly pipeline: InputPipeline;
+  readonly links: Links;
+  readonly hosts: readonly string[];
+}
+
+export function Verdict({ pipeline, links, hosts }: VerdictProps) {
   const { steps } = pipeline;
+  const longest = worstStep(steps, "input", "category:input", hosts);
   const [severity, tag] = findTag(pipeline);
   const sentence = steps.property("input_conclusion");
   const output = steps.property("output_conclusion");
@@ -26,6 +36,11 @@ export function Verdict({ pipeline }: { pipeline: InputPipeline }) {
         {output ? ` ${output}` : ""}
         {next ? <span class="pipeline-next">{next}</span> : null}
       </span>
+      {longest !== null && links.reason(TRACE) === null ? (
+        <ToolLink links={links} tool={TRACE} view={longest}>
+          See the longest wait
+        </ToolLink>
+      ) : null}
     </div>
   );
 }

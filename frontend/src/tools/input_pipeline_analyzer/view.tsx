@@ -13,7 +13,7 @@ import { StepCharts } from "./step_charts";
 import { Verdict } from "./verdict";
 
 export function InputPipelinePage(props: PageProps<InputPipeline>) {
-  const { payload, view, select } = props;
+  const { payload, view, select, links, hosts } = props;
   const { steps, markers, ops, activities, diagnostics } = payload;
   const hasHost = ops.length > 0 || activities.length > 0;
   return (
@@ -22,7 +22,7 @@ export function InputPipelinePage(props: PageProps<InputPipeline>) {
         <h1>Input pipeline</h1>
         <MarkerPicker markers={markers} steps={steps} chosen={view.marker ?? ""} select={select} />
       </header>
-      <Verdict pipeline={payload} />
+      <Verdict pipeline={payload} links={links} hosts={hosts} />
       {steps.count > 0 ? (
         <>
           <StepCharts {...props} />
@@ -34,8 +34,8 @@ export function InputPipelinePage(props: PageProps<InputPipeline>) {
       )}
       {hasHost ? (
         <>
-          <HostWorkCards pipeline={payload} />
-          <Activities activities={activities} />
+          <HostWorkCards pipeline={payload} links={links} />
+          <Activities activities={activities} links={links} />
           <OpTable {...props} />
         </>
       ) : (
