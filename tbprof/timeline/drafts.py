@@ -51,7 +51,7 @@ class TrackDraft:
 class Draft:
     """The tracks of one part of a timeline from top to bottom, section after section.
 
-    Tracks of one plane share their `columns`. `in_file` counts all events of the file that have a
+    Tracks of one section share their `columns`. `in_file` counts all events of the file that have a
     position, `counted` those of them that are points of counters instead of events of a track, and
     `unplaced` aggregated events without one. `home` is (begin, end, label) of the window to open
     with: a typical step, None where there is none.
