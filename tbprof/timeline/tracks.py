@@ -42,7 +42,7 @@ _KIND_OF = {
     "Source": "source",
 }
 _ASYNC = ("Async ", "Host Offload Ops")
-_ORDER = (
+KIND_ORDER = (
     "steps", "modules", "ops", "xla_ops", "scopes", "source", "thread", "stream", "async", "other",
 )  # fmt: skip
 # Frames of the Python tracer, and what Python calls its framework by.
@@ -104,7 +104,7 @@ def _read_lines(events: Events, section: Section) -> _Lines:
     shown = strings.take(lines.display_name.tolist())
     derived = is_derived(lines).tolist()
     kinds = [
-        "" if name == COUNTERS_LINE else _kind(name, section, is_derived=is_added)
+        "" if name == COUNTERS_LINE else line_kind(name, section, is_derived=is_added)
         for name, is_added in zip(given, derived, strict=True)
     ]
     is_counter = np.array([not kind for kind in kinds], np.bool_)
@@ -120,7 +120,8 @@ def _read_lines(events: Events, section: Section) -> _Lines:
     )
 
 
-def _kind(name: str, section: Section, *, is_derived: bool) -> str:
+def line_kind(name: str, section: Section, *, is_derived: bool) -> str:
+    """The kind of the track that a line becomes, by its name; `is_derived` as `lines` says."""
     if section.kind == "host":
         return "other" if is_derived else "thread"
     known = _KIND_OF.get(name)
@@ -244,9 +245,9 @@ def _line_order(lines: _Lines, events: list[int], calls: list[int]) -> list[int]
 
     def key(line: int) -> tuple[object, ...]:
         kind = lines.kind[line]
-        rank = _ORDER.index(kind)
+        rank = KIND_ORDER.index(kind)
         if kind == "other" and lines.is_derived[line]:
-            rank = _ORDER.index("source")
+            rank = KIND_ORDER.index("source")
         name = lines.name[line]
         is_driven = calls[line] > 0 or name.startswith(_MAIN_THREADS)
         return rank, not is_driven, natural_order(name), line
