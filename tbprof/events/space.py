@@ -74,6 +74,10 @@ class Types(Protocol):
         """All stats of the types [n]."""
         ...
 
+    def details(self, row: int) -> list[tuple[str, Value]]:
+        """All stats of one type, in file order."""
+        ...
+
 
 class Plane(Protocol):
     """One plane; what is asked for is decoded then, and the events are kept by `memo` at most."""
@@ -133,6 +137,10 @@ class Plane(Protocol):
 
     def stat_rows(self, source: NDArray[np.int64]) -> StatRows:
         """All stats of the events at the offsets `source` [n]: ask for thousands, not millions."""
+        ...
+
+    def event_types(self, source: NDArray[np.int64]) -> NDArray[np.int32]:
+        """[n] the rows in `types` of the events at the offsets `source` [n], -1 for none."""
         ...
 
     def details(self, source: int) -> list[tuple[str, Value]]:

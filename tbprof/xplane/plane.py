@@ -14,6 +14,7 @@ from tbprof.events.stats import StatColumn, StatRows
 from tbprof.events.strings import Strings
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
+from tbprof.xplane.event_types import read_event_types
 from tbprof.xplane.events import LIMIT_PS, EventReader
 from tbprof.xplane.lines import Line, last_text, read_lines
 from tbprof.xplane.metadata import Dictionary, read_dictionary
@@ -178,6 +179,10 @@ class FilePlane:
         """All stats of the events at the offsets `source` [n]: ask for thousands, not millions."""
         return self._stats.rows(source, _EVENT_STATS)
 
+    def event_types(self, source: NDArray[np.int64]) -> NDArray[np.int32]:
+        """[n] the rows in `types` of the events at the offsets `source` [n], -1 for none."""
+        return read_event_types(self._buffer, self.types.dictionary, source)
+
     def details(self, source: int) -> list[tuple[str, Value]]:
         """All stats of one event, in file order."""
         fields, _, _ = field_columns(self._buffer, *self._buffer.body(source))
@@ -231,3 +236,9 @@ class FileTypes:
     def stat_rows(self) -> StatRows:
         """All stats of the types [n]."""
         return self._stats.rows(self.dictionary.value, _TYPE_STATS)
+
+    def details(self, row: int) -> list[tuple[str, Value]]:
+        """All stats of one type, in file order."""
+        body = self._buffer.body(int(self.dictionary.value[row]))
+        fields, _, _ = field_columns(self._buffer, *body)
+        return self._stats.values(*fields.bodies(_TYPE_STATS))
