@@ -1,6 +1,6 @@
 """How full the memory of each allocator was, and how scattered what was free."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +15,10 @@ from tbprof.events.space import Plane, Space
 from tbprof.events.stats import StatColumn
 
 # Who asked: an allocator by name, or the number of a TPU. Source: xplane_schema.h.
-_OWNERS = ("allocator_name", "index_on_host", "device_ordinal")
-_SIZES = ("bytes_reserved", "bytes_allocated", "peak_bytes_in_use")
+OWNERS = ("allocator_name", "index_on_host", "device_ordinal")
+# The reserved stack, and the heap.
+IN_USE = ("bytes_reserved", "bytes_allocated")
+_LIFETIME = "peak_bytes_in_use"
 _AVAILABLE = "bytes_available"
 _FRAGMENTATION = "fragmentation"
 _MOST = 2**60
@@ -77,7 +79,7 @@ def _of_plane(plane: Plane) -> MemoryPeaks:
     events = host_events(plane)
     rows = events.rows_of(is_allocation | is_release)
     peaks: dict[tuple[int, int], _Peak] = {}
-    for piece, stats in stats_by_pieces(events, [*_OWNERS, *_SIZES], rows):
+    for piece, stats in stats_by_pieces(events, [*OWNERS, *IN_USE, _LIFETIME], rows):
         _add_piece(piece, stats, events.start_ps[piece], is_allocation[events.type[piece]], peaks)
     at = np.array([peak.row for peak in peaks.values()], np.int64)
     stats = events.stats([_AVAILABLE, _FRAGMENTATION], at)
@@ -120,18 +122,9 @@ def _add_piece(
     peaks: dict[tuple[int, int], _Peak],
 ) -> None:
     """Adds the memory events `rows` to the peaks by owner (id of the name, number)."""
-    allocator = np.full(rows.size, -1, np.int64)
-    if _OWNERS[0] in stats:
-        allocator[:] = stats[_OWNERS[0]].texts()
-    ordinal = np.full(rows.size, -1, np.int64)
-    for name in _OWNERS[:0:-1]:
-        if name in stats:
-            ordinal = np.where(stats[name].is_integer, stats[name].bits, ordinal)
-    reserved, allocated, lifetime = (
-        np.clip(stats[name].integers(), 0, _MOST) if name in stats else np.zeros(rows.size, int)
-        for name in _SIZES
-    )
-    in_use = reserved + allocated
+    allocator, ordinal = find_owners(stats, rows.size)
+    in_use, _ = bytes_in_use(stats, rows.size)
+    lifetime = _sizes(stats, _LIFETIME, rows.size)
     code, first = group_rows([allocator, ordinal])
     for group, one in enumerate(first.tolist()):
         owner = int(allocator[one]), int(ordinal[one])
@@ -146,6 +139,43 @@ def _add_piece(
         peak.lifetime = max(peak.lifetime, int(lifetime[mine].max()))
         peak.allocations += int(allocates[mine].sum())
         peak.deallocations += int((~allocates[mine]).sum())
+
+
+def find_owners(
+    stats: Mapping[str, StatColumn], rows: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(id of the allocator's name, number of the device) of memory events [rows], -1 for none.
+
+    `stats` are columns of `OWNERS`, those that there are.
+    """
+    allocator = np.full(rows, -1, np.int64)
+    if OWNERS[0] in stats:
+        allocator[:] = stats[OWNERS[0]].texts()
+    ordinal = np.full(rows, -1, np.int64)
+    for name in OWNERS[:0:-1]:
+        if name in stats:
+            ordinal = np.where(stats[name].is_integer, stats[name].bits, ordinal)
+    return allocator, ordinal
+
+
+def bytes_in_use(
+    stats: Mapping[str, StatColumn], rows: int
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """(bytes that the owner has in use, whether it is recorded) after memory events [rows].
+
+    `stats` are columns of `IN_USE`, those that there are.
+    """
+    is_known = np.zeros(rows, np.bool_)
+    for name in IN_USE:
+        if name in stats:
+            is_known |= stats[name].is_integer
+    return _sizes(stats, IN_USE[0], rows) + _sizes(stats, IN_USE[1], rows), is_known
+
+
+def _sizes(stats: Mapping[str, StatColumn], name: str, rows: int) -> NDArray[np.int64]:
+    if name not in stats:
+        return np.zeros(rows, np.int64)
+    return np.clip(stats[name].integers(), 0, _MOST)
 
 
 def _table(owners: list[str], table: list[tuple[float, ...]]) -> MemoryPeaks:

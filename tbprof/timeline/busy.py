@@ -6,7 +6,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.layers import unite
+from tbprof.analysis.layers import Spans, unite
 from tbprof.base.jit import kernel
 from tbprof.timeline.drafts import Draft, TrackDraft
 from tbprof.timeline.store import Timeline
@@ -18,13 +18,12 @@ _WORK = ("stream", "xla_ops")
 
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """`track_ps` [tracks] is how long any event of a track went on.
+    """Spans `first[s]:first[s + 1]` are those in which section s was busy.
 
-    Spans `first[s]:first[s + 1]` are those in which section s was busy: disjoint, ascending, no two
-    touch. `before_ps` is the sum of all spans before each, those of earlier sections too.
+    They are disjoint and ascending, and no two touch. `before_ps` is the sum of all spans before
+    each, those of earlier sections too.
     """
 
-    track_ps: NDArray[np.int64]
     first: NDArray[np.int64]
     start_ps: NDArray[np.int64]
     end_ps: NDArray[np.int64]
@@ -32,88 +31,62 @@ class Busy:
 
 
 @kernel
-def _unite_tracks(first, last, counts, start, duration, out_start, out_end, busy):  # type: ignore[no-untyped-def]
-    """Writes the disjoint spans of each track that counts, and how long each track was busy."""
+def _unite_tracks(first, last, start, duration, out_start, out_end):  # type: ignore[no-untyped-def]
+    """Writes the disjoint spans of each track, one track after another; returns how many."""
     rows = 0
     for track in range(first.size):
-        opened = False
-        begin = end = total = np.int64(0)
+        opened = rows  # spans before it are other tracks'
         for row in range(first[track], last[track]):
             if duration[row] <= 0:
                 continue
-            if opened and start[row] <= end:
-                end = max(end, start[row] + duration[row])
-                continue
-            if opened:
-                total += end - begin
-                if counts[track]:
-                    out_start[rows] = begin
-                    out_end[rows] = end
-                    rows += 1
-            opened = True
-            begin, end = start[row], start[row] + duration[row]
-        if opened:
-            total += end - begin
-            if counts[track]:
-                out_start[rows] = begin
+            end = start[row] + duration[row]
+            if rows > opened and start[row] <= out_end[rows - 1]:
+                out_end[rows - 1] = max(out_end[rows - 1], end)
+            else:
+                out_start[rows] = start[row]
                 out_end[rows] = end
                 rows += 1
-        busy[track] = total
     return rows
 
 
 def find_busy(draft: Draft) -> Busy:
-    """How long the tracks of a draft were busy, and when its sections were.
+    """When the sections of a draft were busy.
 
     A device is busy while it runs ops, kernels or copies, a host while any of its threads has an
     event; lines that were derived from others and steps say nothing, unless there is nothing else.
     """
-    track_ps = [np.zeros(0, np.int64)]
-    spans = {}
-    for section, group in groupby(draft.tracks, lambda track: track.section):
-        tracks = list(group)
-        busy, *spans[section] = _of_section(tracks)
-        track_ps.append(busy)
-    nothing = np.zeros(0, np.int64), np.zeros(0, np.int64)
-    of_section = [spans.get(section, nothing) for section in range(len(draft.sections))]
-    start = np.concatenate([nothing[0], *(one for one, _ in of_section)])
-    end = np.concatenate([nothing[0], *(one for _, one in of_section)])
-    lengths = end - start
-    return Busy(
-        np.concatenate(track_ps),
-        np.cumsum([0, *(one.size for one, _ in of_section)], dtype=np.int64),
-        start,
-        end,
-        np.cumsum(lengths) - lengths,
-    )
+    nothing = np.zeros(0, np.int64)
+    spans = [(nothing, nothing)] * len(draft.sections)
+    for section, tracks in groupby(draft.tracks, lambda track: track.section):
+        spans[section] = _of_section(_counted(list(tracks)))
+    start = np.concatenate([nothing, *(one for one, _ in spans)])
+    end = np.concatenate([nothing, *(one for _, one in spans)])
+    length = end - start
+    first = np.cumsum([0, *(one.size for one, _ in spans)], dtype=np.int64)
+    return Busy(first, start, end, np.cumsum(length) - length)
 
 
-def _of_section(
-    tracks: list[TrackDraft],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """(how long each of a section's tracks was busy; starts and ends of when any was)."""
+def _of_section(tracks: list[TrackDraft]) -> Spans:
+    """When any of some tracks of one section was busy."""
     columns = tracks[0].columns
     first = np.array([track.first for track in tracks], np.int64)
     last = np.array([track.last for track in tracks], np.int64)
-    counts = _counted(tracks)
-    most = int((last - first)[counts].sum())
+    most = int((last - first).sum())
     start, end = np.empty(most, np.int64), np.empty(most, np.int64)
-    busy = np.empty(len(tracks), np.int64)
-    rows = _unite_tracks(
-        first, last, counts, columns.start_ps, columns.duration_ps, start, end, busy
+    rows = _unite_tracks(first, last, columns.start_ps, columns.duration_ps, start, end)
+    return unite(start[:rows], end[:rows])
+
+
+def _counted(tracks: list[TrackDraft]) -> list[TrackDraft]:
+    """Those of a section's tracks that tell when it was busy."""
+    recorded = [track for track in tracks if not track.is_derived]
+    work = [track for track in recorded if track.kind in _WORK]
+    return (
+        work
+        or [track for track in recorded if track.kind != "steps"]
+        or [track for track in tracks if track.kind != "steps"]
+        or tracks
     )
-    return busy, *unite(start[:rows], end[:rows])
-
-
-def _counted(tracks: list[TrackDraft]) -> NDArray[np.bool_]:
-    """Which tracks of a section tell when it was busy."""
-    is_work = [track.kind in _WORK and not track.is_derived for track in tracks]
-    is_other = [track.kind != "steps" and not track.is_derived for track in tracks]
-    anything = [track.kind != "steps" for track in tracks]
-    for chosen in (is_work, is_other, anything):
-        if any(chosen):
-            return np.array(chosen, np.bool_)
-    return np.ones(len(tracks), np.bool_)
 
 
 def busy_shares(

@@ -48,17 +48,30 @@ class TrackDraft:
 
 
 @dataclass(frozen=True, slots=True)
+class CounterLine:
+    """A line whose events, rows `[first, last)` of `columns`, are points of counters."""
+
+    section: int
+    plane: int
+    columns: Columns
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """The tracks of one part of a timeline from top to bottom, section after section.
 
-    Tracks of one section share their `columns`. `in_file` counts all events of the file that have a
-    position, `counted` those of them that are points of counters instead of events of a track, and
-    `unplaced` aggregated events without one. `home` is (begin, end, label) of the window to open
-    with: a typical step, None where there is none.
+    A section has a track or a line of counters; its tracks share their `columns`. `in_file` counts
+    all events of the file that have a position, `counted` those of them that are points of
+    counters instead of events of a track, and `unplaced` aggregated events without a position.
+    `home` is (begin, end, label) of the window to open with: a typical step, None where there is
+    none.
     """
 
     sections: list[Section]
     tracks: list[TrackDraft]
+    counters: list[CounterLine]
     types: TypeTable
     in_file: int
     counted: int

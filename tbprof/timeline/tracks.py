@@ -18,7 +18,7 @@ from tbprof.base.jit import kernel
 from tbprof.events.space import Events, Plane, Space
 from tbprof.timeline.categories import Category, host_categories, track_categories
 from tbprof.timeline.device_times import on_device_clock
-from tbprof.timeline.drafts import Columns, Draft, TrackDraft
+from tbprof.timeline.drafts import Columns, CounterLine, Draft, TrackDraft
 from tbprof.timeline.home import median_step
 from tbprof.timeline.sections import natural_order, section_of, section_order
 from tbprof.timeline.store import Section
@@ -61,7 +61,8 @@ def find_tracks(space: Space) -> Draft:
     types = TypeCollector(space.strings)
     sections: list[Section] = []
     tracks: list[TrackDraft] = []
-    in_file = counted = unplaced = 0
+    counters: list[CounterLine] = []
+    in_file = unplaced = 0
     for row in section_order(space):
         plane = space.planes[row]
         if not plane.lines.id.size:
@@ -71,31 +72,23 @@ def find_tracks(space: Space) -> Draft:
         unplaced += int(events.aggregated.type.size)
         if len(events):
             lines = _read_lines(events, section_of(plane))
-            counted += lines.counted
             tracks += _tracks(events, lines, row, len(sections), types, has_device=has_device)
+            counters += _counter_lines(events, lines, row, len(sections))
             sections.append(lines.section)
     table = types.table()
-    return Draft(sections, tracks, table, in_file, counted, unplaced, _home(tracks, table.name))
-
-
-def counter_lines(plane: Plane) -> list[int]:
-    """The rows of a plane's lines that hold counters."""
-    texts = plane.strings.take(plane.lines.name.tolist())
-    return [row for row, text in enumerate(texts) if text == COUNTERS_LINE]
+    counted = sum(line.last - line.first for line in counters)
+    home = _home(tracks, table.name)
+    return Draft(sections, tracks, counters, table, in_file, counted, unplaced, home)
 
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """The lines of one plane: their names, kinds ("" for counters), whether they are derived.
-
-    `counted` events are those of counters.
-    """
+    """The lines of one plane: their names, kinds ("" for counters), whether they are derived."""
 
     section: Section
     name: list[str]
     kind: list[str]
     is_derived: list[bool]
-    counted: int
 
 
 def _read_lines(events: Events, section: Section) -> _Lines:
@@ -107,7 +100,6 @@ def _read_lines(events: Events, section: Section) -> _Lines:
         "" if name == COUNTERS_LINE else line_kind(name, section, is_derived=is_added)
         for name, is_added in zip(given, derived, strict=True)
     ]
-    is_counter = np.array([not kind for kind in kinds], np.bool_)
     return _Lines(
         section,
         [
@@ -116,7 +108,6 @@ def _read_lines(events: Events, section: Section) -> _Lines:
         ],
         kinds,
         derived,
-        int(np.diff(events.first_event)[is_counter].sum()),
     )
 
 
@@ -254,6 +245,18 @@ def _line_order(lines: _Lines, events: list[int], calls: list[int]) -> list[int]
 
     rows = (row for row, kind in enumerate(lines.kind) if kind and events[row])
     return sorted(rows, key=key)
+
+
+def _counter_lines(
+    events: Events, lines: _Lines, plane_row: int, section: int
+) -> list[CounterLine]:
+    columns = Columns(events.start_ps, events.duration_ps, events.type, events.source)
+    first = events.first_event.tolist()
+    return [
+        CounterLine(section, plane_row, columns, first[line], first[line + 1])
+        for line, kind in enumerate(lines.kind)
+        if not kind and first[line] < first[line + 1]
+    ]
 
 
 def _home(tracks: list[TrackDraft], name: list[str]) -> tuple[int, int, str] | None:

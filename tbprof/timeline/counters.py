@@ -1,0 +1,212 @@
+"""Values over time: the counters of a trace, and how full the memory of each allocator was."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.groups import group_rows
+from tbprof.analysis.lines import host_planes
+from tbprof.analysis.memory_peaks import IN_USE, OWNERS, bytes_in_use, find_owners
+from tbprof.base import names
+from tbprof.events.space import Plane, Space
+from tbprof.events.stats import DOUBLE, INT64, UINT64
+from tbprof.timeline.counter_points import make_pyramid
+from tbprof.timeline.drafts import Columns, CounterLine, Draft
+from tbprof.timeline.sections import natural_order
+from tbprof.timeline.store import Counter, Section
+from tbprof.timeline.type_tables import UNNAMED
+
+_BYTES = "bytes"
+_PERCENT = "%"
+_IN_USE_LABEL = "memory in use"
+# Stats are read for so many events at once: dense columns of all would be large.
+_PIECE = 1 << 18
+# The device of an allocator. Source: tensorflow/core/common_runtime/gpu/gpu_process_state.cc.
+_DEVICE_ALLOCATOR = re.compile(r"(GPU|TPU)_([0-9]{1,9})(?:_|\Z)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """Counters by section and name; `time_ps` and `value` [points] hold those of one after another.
+
+    The points of a counter are by time, ties in the file's order. `low` and `high` are the pyramid
+    of `counter_points`.
+    """
+
+    counters: list[Counter]
+    time_ps: NDArray[np.int64]
+    value: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Series:
+    section: int
+    name: str
+    unit: str
+    time_ps: NDArray[np.int64]
+    value: NDArray[np.float64]
+
+
+def find_counters(space: Space, draft: Draft) -> Counters:
+    """The counters that the file has, and the bytes in use of each allocator that it tells.
+
+    An event on a line of counters is a point of the counter of its name: the first number among
+    its stats. Memory is counted where the allocator's device has a section, else with its host.
+    Events that carry no finite number are no points.
+    """
+    series = [*_recorded(space, draft), *_memory(space, draft)]
+    series.sort(key=lambda one: (one.section, natural_order(one.name)))
+    counters: list[Counter] = []
+    points = 0
+    for one in series:
+        end = points + one.time_ps.size
+        counters.append(Counter(one.section, one.name, one.unit, points, end))
+        points = end
+    value = np.concatenate([np.empty(0, np.float64), *(one.value for one in series)])
+    return Counters(
+        counters,
+        np.concatenate([np.empty(0, np.int64), *(one.time_ps for one in series)]),
+        value,
+        *make_pyramid(value),
+    )
+
+
+def _recorded(space: Space, draft: Draft) -> Iterator[_Series]:
+    """The counters on lines of their own."""
+    for (section, row), lines in groupby(draft.counters, lambda line: (line.section, line.plane)):
+        yield from _of_lines(space.planes[row], section, list(lines))
+
+
+def _of_lines(plane: Plane, section: int, lines: list[CounterLine]) -> Iterator[_Series]:
+    columns = lines[0].columns
+    rows = np.concatenate([np.arange(line.first, line.last) for line in lines])
+    rows = rows[np.argsort(columns.start_ps[rows], kind="stable")]
+    types, first, code = np.unique(columns.type[rows], return_index=True, return_inverse=True)
+    stat_of = _first_numbers(plane, columns.source[rows[first]])
+    known = plane.strings.take(np.append(plane.types.name, np.int32(-1))[types].tolist())
+    shown = plane.strings.take(np.append(plane.types.display_name, np.int32(-1))[types].tolist())
+    order = np.argsort(code, kind="stable")
+    cuts = np.searchsorted(code[order], np.arange(types.size + 1))
+    for kind, stat in enumerate(stat_of):
+        if not stat:
+            continue
+        mine = rows[order[cuts[kind] : cuts[kind + 1]]]
+        value = plane.event_stats(columns.source[mine], [stat])[stat].numbers()
+        name = shown[kind] or known[kind] or UNNAMED
+        found = _series(section, name, _unit(name, stat), columns.start_ps[mine], value)
+        if found is not None:
+            yield found
+
+
+def _first_numbers(plane: Plane, source: NDArray[np.int64]) -> list[str]:
+    """The name of the first stat of each event that is a number, "" where none is."""
+    stats = plane.stat_rows(source)
+    texts = plane.strings.take(stats.names.tolist())
+    is_number = np.isin(stats.kind, (DOUBLE, INT64, UINT64)) & (stats.name >= 0)
+    numbers = np.flatnonzero(is_number)
+    at = np.searchsorted(numbers, stats.begin).tolist()
+    return [
+        texts[stats.name[numbers[one]]] if one < numbers.size and numbers[one] < end else ""
+        for one, end in zip(at, stats.end.tolist(), strict=True)
+    ]
+
+
+def _unit(*texts: str) -> str:
+    """What a counter is measured in as far as its names tell, "" where they do not."""
+    for text in (one[:256].lower() for one in texts):
+        if "byte" in text:
+            return _BYTES
+        if "percent" in text or "%" in text:
+            return _PERCENT
+    return ""
+
+
+def _series(
+    section: int, name: str, unit: str, time_ps: NDArray[np.int64], value: NDArray[np.float64]
+) -> _Series | None:
+    is_finite = np.isfinite(value)
+    if not is_finite.all():
+        time_ps, value = time_ps[is_finite], value[is_finite]
+    return _Series(section, name, unit, time_ps, value) if value.size else None
+
+
+def _memory(space: Space, draft: Draft) -> Iterator[_Series]:
+    """The bytes in use of each allocator after each of its events."""
+    hosts = {id(plane) for plane in host_planes(space)}
+    seen: set[int] = set()
+    for track in draft.tracks:
+        plane = space.planes[track.plane]
+        if track.plane not in seen and id(plane) in hosts:
+            seen.add(track.plane)
+            yield from _of_host(plane, track.section, track.columns, draft.sections)
+
+
+def _of_host(
+    plane: Plane, section: int, columns: Columns, sections: list[Section]
+) -> Iterator[_Series]:
+    rows = _memory_rows(plane, columns)
+    if not rows.size:
+        return
+    allocator, ordinal, value = _read_memory(plane, columns.source[rows])
+    time = columns.start_ps[rows]
+    is_point = (np.maximum(allocator, ordinal) >= 0) & np.isfinite(value)
+    code, first = group_rows([allocator[is_point], ordinal[is_point]])
+    time, value = time[is_point], value[is_point]
+    allocator, ordinal = allocator[is_point][first], ordinal[is_point][first]
+    for owner in range(first.size):
+        mine = np.flatnonzero(code == owner)
+        mine = mine[np.argsort(time[mine], kind="stable")]
+        text = plane.strings[int(allocator[owner])]
+        device = _section_of(text, int(ordinal[owner]), sections)
+        name = f"{text}: {_IN_USE_LABEL}" if text else _IN_USE_LABEL
+        if not text and device < 0:
+            name = f"{ordinal[owner]}: {_IN_USE_LABEL}"
+        at = device if device >= 0 else section
+        yield _Series(at, name, _BYTES, time[mine], value[mine])
+
+
+def _memory_rows(plane: Plane, columns: Columns) -> NDArray[np.int64]:
+    """The rows of allocations and releases."""
+    wanted = (names.MEMORY_ALLOCATION, names.MEMORY_DEALLOCATION)
+    texts = plane.strings.take(plane.types.name.tolist())
+    is_memory = np.array([*(text in wanted for text in texts), False], np.bool_)
+    if not is_memory.any():
+        return np.empty(0, np.int64)
+    found = [
+        np.flatnonzero(is_memory[columns.type[begin : begin + _PIECE]]) + begin
+        for begin in range(0, columns.type.size, _PIECE)
+    ]
+    return np.concatenate([np.empty(0, np.int64), *found])
+
+
+def _read_memory(
+    plane: Plane, source: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """(allocator, number of the device, bytes in use) [n] of memory events; NaN where unknown."""
+    known = [name for name in (*OWNERS, *IN_USE) if name in plane.stat_names]
+    parts = []
+    for begin in range(0, source.size, _PIECE):
+        piece = source[begin : begin + _PIECE]
+        stats = plane.event_stats(piece, known)
+        used, is_known = bytes_in_use(stats, piece.size)
+        parts.append((*find_owners(stats, piece.size), np.where(is_known, used, np.nan)))
+    allocator, ordinal, value = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return allocator, ordinal, value
+
+
+def _section_of(allocator: str, ordinal: int, sections: list[Section]) -> int:
+    """The section of an allocator's device, -1 where it has none."""
+    found = _DEVICE_ALLOCATOR.match(allocator)
+    if found:
+        wanted = [f"/device:{found[1].upper()}:{int(found[2])}"]
+    elif not allocator and ordinal >= 0:
+        wanted = [f"{prefix}{ordinal}" for prefix in (names.TPU_PREFIX, names.GPU_PREFIX)]
+    else:
+        return -1
+    return next((row for row, one in enumerate(sections) if one.name in wanted), -1)
