@@ -50,10 +50,13 @@ _Claim = Callable[[int, int], bool]
 
 
 class Pattern:
-    """A compiled pattern; raises BadRequest where the text is none that can be compiled."""
+    """A compiled pattern; raises BadRequest where the text is none that can be compiled.
 
-    def __init__(self, text: str, *, ignores_case: bool = False) -> None:
-        self._machine = _Machine(_parse(text, ignores_case=ignores_case))
+    A match may begin and end anywhere, or with `is_whole` only where the text does.
+    """
+
+    def __init__(self, text: str, *, ignores_case: bool = False, is_whole: bool = False) -> None:
+        self._machine = _Machine(_parse(text, ignores_case, is_whole))
 
     def matches(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """[n] whether each of the texts holds a match; BadRequest where that takes too long."""
@@ -69,13 +72,13 @@ class Pattern:
         return found
 
 
-def _parse(text: str, *, ignores_case: bool) -> "_Nodes":
+def _parse(text: str, ignores_case: bool, is_whole: bool) -> "_Nodes":
     """The nodes of a pattern."""
     flags = re.IGNORECASE if ignores_case else 0
     try:
         tree = _parser.parse(text, int(flags))
         nodes = _Nodes(tree.state.flags)
-        nodes.finish(nodes.build(tree, nodes.match))
+        nodes.finish(tree, is_whole)
     except (re.error, OverflowError, RecursionError, ValueError) as error:
         raise BadRequest(
             f"{text[:200]!r} is no regular expression: {error}",
@@ -103,9 +106,14 @@ class _Nodes:
         self.start = -1
         self.match = self._add([])
 
-    def finish(self, start: int) -> None:
-        """Names the node at which patterns begin."""
-        self.start = start
+    def finish(self, tree: Iterable[Any], is_whole: bool) -> None:
+        """Builds the nodes of a pattern in front of `match`, from `start` on."""
+        if not is_whole:
+            self.start = self.build(tree, self.match)
+            return
+        last = self._add([self.match], claim=_claim(_codes.AT_END_STRING, 0))
+        first = self.build(tree, last)
+        self.start = self._add([first], claim=_claim(_codes.AT_BEGINNING_STRING, 0))
 
     def _add(self, onward: list[int], test: int = -1, claim: _Claim | None = None) -> int:
         if len(self.onward) >= _MOST_NODES:

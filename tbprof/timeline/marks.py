@@ -1,0 +1,120 @@
+"""Where on their rows hits lie, as coarse as the view is."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.base.errors import BadRequest
+from tbprof.base.jit import kernel
+from tbprof.timeline.hits import Hits
+from tbprof.timeline.opened import OpenTimeline
+
+_MOST_SPANS = 1 << 22
+_MOST_LEVEL = 62
+
+
+def mark_spans(
+    opened: OpenTimeline,
+    hits: Hits,
+    level: int,
+    from_ps: int,
+    to_ps: int,
+    rows: NDArray[np.int64],
+) -> dict[int, NDArray[np.int64]]:
+    """Per row [m, 2] begin and end of spans of hits, of the hits that overlap [from_ps, to_ps).
+
+    Hits that touch one bucket of 2^level ps are one span, from the first's start to the last end.
+    The time taken goes by the number of buckets, not by that of the hits. Rows without hits, and
+    those that there are not, are left out. Raises BadRequest where there would be too many spans.
+    """
+    columns, timeline = opened.columns, opened.timeline
+    level = max(0, min(level, _MOST_LEVEL))
+    rows = rows[(rows >= 0) & (rows < columns.row_first.size - 1)]
+    from_ps, to_ps = max(from_ps, timeline.begin_ps), min(to_ps, timeline.end_ps + 1)
+    # One that begins before the window, and one for each bucket.
+    buckets = max(0, to_ps - from_ps) // (1 << level) + 3
+    room = np.minimum(hits.row_first[rows + 1] - hits.row_first[rows], buckets)
+    if room.sum() > _MOST_SPANS:
+        raise BadRequest(
+            f"up to {int(room.sum()):,} marks on {rows.size:,} rows",
+            f"ask for fewer rows or a coarser level: at most {_MOST_SPANS:,} marks",
+        )
+    first = np.append(0, np.cumsum(room)).astype(np.int64)
+    spans = np.empty((int(first[-1]), 2), np.int64)
+    count = np.zeros(rows.size, np.int64)
+    view = (timeline.begin_ps, level, from_ps, to_ps)
+    find_spans(
+        hits.event, hits.row_first, columns.start_ps, columns.duration_ps, columns.crowded,
+        rows, view, first, spans, count,
+    )  # fmt: skip
+    return {
+        row: spans[begin : begin + size]
+        for row, begin, size in zip(rows.tolist(), first[:-1].tolist(), count.tolist(), strict=True)
+        if size
+    }
+
+
+@kernel
+def first_reaching(event, low, high, start, duration, begin):  # type: ignore[no-untyped-def]
+    """The first of the hits [low, high) of a row that overlaps what follows `begin`."""
+    while low < high:
+        middle = (low + high) >> 1
+        one = event[middle]
+        if start[one] >= begin or start[one] + duration[one] > begin:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@kernel
+def first_from(event, low, high, start, begin):  # type: ignore[no-untyped-def]
+    """The first of the hits [low, high) that starts at `begin` or later; it is near `low`."""
+    step = 1
+    while low + step < high and start[event[low + step]] < begin:
+        low += step
+        step *= 2
+    high = min(high, low + step)
+    while low < high:
+        middle = (low + high) >> 1
+        if start[event[middle]] < begin:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def find_spans(event, row_first, start, duration, crowded, rows, view, first, spans, count):  # type: ignore[no-untyped-def]
+    """Writes the spans of hits on `rows` from `first[i]` on, and how many of them there are.
+
+    `view` is what buckets count from, their level, and the window.
+    """
+    origin, level, begin, end = view
+    for index in range(rows.size):
+        row = rows[index]
+        high = row_first[row + 1]
+        at = row_first[row]
+        if not crowded[row]:
+            at = first_reaching(event, at, high, start, duration, begin)
+        place = first[index]
+        while at < high and start[event[at]] < end:
+            from_ps = start[event[at]]
+            to_ps = from_ps + duration[event[at]]
+            if to_ps <= begin and from_ps < begin:  # one of those that overlap later ones
+                at += 1
+                continue
+            at += 1
+            while at < high:
+                limit = ((((to_ps - origin) >> level) + 1) << level) + origin
+                if start[event[at]] >= limit or start[event[at]] >= end:
+                    break
+                if crowded[row]:
+                    to_ps = max(to_ps, start[event[at]] + duration[event[at]])
+                    at += 1
+                else:
+                    at = first_from(event, at, high, start, min(limit, end))
+                    to_ps = max(to_ps, start[event[at - 1]] + duration[event[at - 1]])
+            spans[place, 0] = from_ps
+            spans[place, 1] = to_ps
+            place += 1
+        count[index] = place - first[index]

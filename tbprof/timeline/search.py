@@ -1,0 +1,177 @@
+"""Search over all events of a timeline: how many there are, where, and the events in time order."""
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.base import names
+from tbprof.base.errors import BadRequest
+from tbprof.timeline.categories import CATEGORIES
+from tbprof.timeline.hits import (
+    Hits,
+    count_by_track,
+    count_types,
+    events_of_types,
+    hits_of,
+    in_range,
+    next_hits,
+)
+from tbprof.timeline.marks import mark_spans
+from tbprof.timeline.opened import OpenTimeline
+from tbprof.timeline.query import Query, parse_query, text_test
+from tbprof.timeline.rows import parse_row, row_ids
+from tbprof.timeline.stat_search import events_from_source, events_with_stat
+from tbprof.timeline.store import TypeTable
+
+# Hits on one page.
+MOST_HITS = 10_000
+_EVER = (-(1 << 62), 1 << 62)
+
+
+def search(
+    opened: OpenTimeline,
+    text: str,
+    *,
+    is_regex: bool = False,
+    has_case: bool = False,
+    limit: int = 200,
+    after: str = "",
+    from_ps: int | None = None,
+    to_ps: int | None = None,
+) -> dict[str, Any]:
+    """One page of the events that the text finds, in time order, and how many there are in all.
+
+    `count` events of `types` different names; `tracks` by id; `cursor` asks for the next page as
+    `after`, "" on the last one. With a range, events count that overlap [from_ps, to_ps). An empty
+    text finds nothing. Raises BadRequest for what is no query (`query.py` says what one is).
+    """
+    begin = _EVER[0] if from_ps is None else from_ps
+    end = _EVER[1] if to_ps is None else to_ps
+    follows = _parse_cursor(after)
+    hits = find_hits(opened, text, is_regex=is_regex, has_case=has_case, within=(begin, end))
+    size = max(0, min(limit, MOST_HITS))
+    page = next_hits(opened.columns, hits, follows, size + 1).tolist()
+    return {
+        "count": len(hits),
+        "types": count_types(opened, hits),
+        "hits": [opened.place(event) for event in page[:size]],
+        "cursor": _cursor(opened, page[size - 1]) if len(page) > size > 0 else "",
+        "tracks": {str(track): count for track, count in count_by_track(opened, hits).items()},
+        "error": None,
+    }
+
+
+def marks(
+    opened: OpenTimeline,
+    text: str,
+    *,
+    level: int,
+    from_ps: int,
+    to_ps: int,
+    rows: Sequence[int] | NDArray[np.int64],
+    is_regex: bool = False,
+    has_case: bool = False,
+) -> dict[str, Any]:
+    """Where hits lie on some rows: spans [begin, end] of those that overlap [from_ps, to_ps).
+
+    What lies in one bucket of 2^level ps, counted from the timeline's begin, is one span. Rows
+    without hits are left out.
+    """
+    hits = find_hits(opened, text, is_regex=is_regex, has_case=has_case)
+    spans = mark_spans(opened, hits, level, from_ps, to_ps, np.asarray(rows, np.int64))
+    return {"rows": {str(row): found.tolist() for row, found in spans.items()}}
+
+
+def find_hits(
+    opened: OpenTimeline,
+    text: str,
+    *,
+    is_regex: bool = False,
+    has_case: bool = False,
+    within: tuple[int, int] = _EVER,
+) -> Hits:
+    """The events that a search finds; those of the latest few searches are kept."""
+    row = parse_row(text)
+    query = parse_query(text, is_regex=is_regex, has_case=has_case)
+    if query is None:
+        return hits_of(opened.columns, np.empty(0, np.uint32))
+
+    def find() -> Hits:
+        if row is None:
+            return _find(opened, query)
+        ids = row_ids(opened.timeline, opened.space, opened.programs, row)
+        return hits_of(opened.columns, ids.astype(np.uint32))
+
+    def find_within() -> Hits:
+        return in_range(opened.columns, _kept(opened, row or query, find), *within)
+
+    if within == _EVER:
+        return _kept(opened, row or query, find)
+    return _kept(opened, (row or query, within), find_within)
+
+
+def _kept(opened: OpenTimeline, key: Hashable, find: Callable[[], Hits]) -> Hits:
+    hits: Hits = opened.answers.get(key, find, lambda hits: hits.nbytes)
+    return hits
+
+
+def matching_types(types: TypeTable, query: Query) -> NDArray[np.bool_]:
+    """[types + 1] which types the query asks for, by name or category; the last is for no type."""
+    if query.scope == "category":
+        categories = np.append(_categories(query), np.False_)
+        return np.append(categories[types.category], np.False_)
+    texts = list(dict.fromkeys(types.name))
+    if query.scope == "whole":
+        texts = list(dict.fromkeys([*texts, *types.full_name]))
+    found = dict(zip(texts, text_test(query)(texts).tolist(), strict=True))
+    wanted = [found[name] for name in types.name]
+    if query.scope == "whole":
+        wanted = [one or found[name] for one, name in zip(wanted, types.full_name, strict=True)]
+    return np.array([*wanted, False], np.bool_)
+
+
+def _categories(query: Query) -> NDArray[np.bool_]:
+    known = [name for name, _ in CATEGORIES]
+    if query.is_regex:
+        return text_test(query)(known)
+    if query.text.casefold() not in known:
+        raise BadRequest(
+            f"there is no category {query.text[:80]!r}", f"categories are {', '.join(known)}"
+        )
+    return np.array([name == query.text.casefold() for name in known], np.bool_)
+
+
+def _find(opened: OpenTimeline, query: Query) -> Hits:
+    if query.scope == "arg":
+        return hits_of(opened.columns, events_with_stat(opened, query))
+    if query.scope == "source":
+        found = events_from_source(opened, query)
+        frames = events_of_types(opened.columns, _frames(opened.timeline.types, query)).event
+        return hits_of(opened.columns, np.union1d(found, frames))
+    return events_of_types(opened.columns, matching_types(opened.timeline.types, query))
+
+
+def _frames(types: TypeTable, query: Query) -> NDArray[np.bool_]:
+    """[types + 1] which types are frames of Python in the source that is asked for.
+
+    Their names say where they are: `$file.py:12 function`.
+    """
+    frames = {name: False for name in types.name if name.startswith(names.PYTHON_FRAME)}
+    found = dict(zip(frames, text_test(query)(list(frames)).tolist(), strict=True))
+    return np.array([*(found.get(name, False) for name in types.name), False], np.bool_)
+
+
+def _parse_cursor(text: str) -> tuple[int, int] | None:
+    if not text:
+        return None
+    start, _, event = text.rpartition(".")
+    digits = start.removeprefix("-")
+    if not (digits.isdecimal() and event.isdecimal() and text.isascii() and len(text) < 32):
+        raise BadRequest(f"after={text[:80]!r} is no cursor", "use the cursor of the page before")
+    return int(start), int(event)
+
+
+def _cursor(opened: OpenTimeline, event: int) -> str:
+    return f"{int(opened.timeline.start_ps[event])}.{event}"
