@@ -24,6 +24,7 @@ interface LaneBase {
   readonly height: number;
   /** How far its label is indented: 0, 1, 2. */
   readonly indent: number;
+  readonly group: HostGroup;
   readonly host: HostTimeline;
   readonly isPinned: boolean;
   readonly isCollapsed: boolean;
@@ -32,7 +33,6 @@ interface LaneBase {
 /** The header of a host where there are several; with a strip of its busy share when collapsed. */
 export interface HostLane extends LaneBase {
   readonly kind: "host";
-  readonly group: HostGroup;
 }
 
 export interface SectionLane extends LaneBase {
@@ -85,7 +85,6 @@ export function layOutLanes(groups: readonly HostGroup[], arrangement: Arrangeme
   };
   const isSingle = groups.length === 1;
   for (const group of arranged(groups, rank)) {
-    const { host } = group;
     for (const section of group.sections)
       for (const item of [...section.tracks, ...section.counters])
         if (arrangement.pinned.includes(item.key)) items.set(item.key, [group, section, item]);
@@ -95,8 +94,7 @@ export function layOutLanes(groups: readonly HostGroup[], arrangement: Arrangeme
       add({
         key: group.key,
         kind: "host",
-        group,
-        ...base(host, top, HEADER_HEIGHT, 0),
+        ...base(group, top, HEADER_HEIGHT, 0),
         isCollapsed: isFolded,
       });
     }
@@ -111,12 +109,12 @@ export function layOutLanes(groups: readonly HostGroup[], arrangement: Arrangeme
         key: section.key,
         kind: "section",
         section,
-        ...base(host, top, HEADER_HEIGHT, indent),
+        ...base(group, top, HEADER_HEIGHT, indent),
         isCollapsed,
       });
       if (isCollapsed) continue;
       for (const item of arranged(kept, rank))
-        add(itemLane(host, section, item, top, indent + 1, collapsed.has(item.key), false));
+        add(itemLane(group, section, item, top, indent + 1, collapsed.has(item.key), false));
     }
   }
   const pinned: Lane[] = [];
@@ -126,7 +124,7 @@ export function layOutLanes(groups: readonly HostGroup[], arrangement: Arrangeme
     if (!found) continue;
     const [group, section, item] = found;
     const isCollapsed = collapsed.has(key);
-    const lane = itemLane(group.host, section, item, pinnedHeight, 0, isCollapsed, true);
+    const lane = itemLane(group, section, item, pinnedHeight, 0, isCollapsed, true);
     pinned.push(lane);
     pinnedHeight += lane.height;
   }
@@ -215,12 +213,12 @@ function trackOfRow(tracks: readonly Track[], row: number): Track | null {
   return track && row < track.row + track.rows ? track : null;
 }
 
-function base(host: HostTimeline, top: number, height: number, indent: number) {
-  return { host, top, height, indent, isPinned: false, isCollapsed: false };
+function base(group: HostGroup, top: number, height: number, indent: number) {
+  return { group, host: group.host, top, height, indent, isPinned: false, isCollapsed: false };
 }
 
 function itemLane(
-  host: HostTimeline,
+  group: HostGroup,
   section: SectionGroup,
   item: TrackItem | CounterItem,
   top: number,
@@ -231,7 +229,7 @@ function itemLane(
   const { key } = item;
   if ("counter" in item) {
     const height = isCollapsed ? ROW_HEIGHT + TRACK_GAP : COUNTER_HEIGHT;
-    const lane = { ...base(host, top, height, indent), isCollapsed, isPinned };
+    const lane = { ...base(group, top, height, indent), isCollapsed, isPinned };
     return { key, kind: "counter", section, item, ...lane };
   }
   const { rows } = item.track;
@@ -239,7 +237,7 @@ function itemLane(
   const shownRows = isFolded ? Math.min(rows, ROW_HEIGHT / LEAST_ROW_HEIGHT) : rows;
   const rowHeight = isFolded ? ROW_HEIGHT / shownRows : ROW_HEIGHT;
   const height = (isFolded ? ROW_HEIGHT : rows * ROW_HEIGHT) + TRACK_GAP;
-  const lane = { ...base(host, top, height, indent), isCollapsed, isPinned };
+  const lane = { ...base(group, top, height, indent), isCollapsed, isPinned };
   return { key, kind: "track", section, item, rowHeight, shownRows, ...lane };
 }
 

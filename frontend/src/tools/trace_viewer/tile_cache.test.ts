@@ -8,7 +8,9 @@ const events = inOrder(
 );
 
 function block(level: number, from: number, to: number, rows: readonly number[]): TileBlock {
-  return decodeTiles(encodeTiles(events, { level, from, to, rows }));
+  return decodeTiles(encodeTiles(events, { level, from, to, rows }), (types) =>
+    types.map(({ id }) => id),
+  );
 }
 
 test("chunks are found by level, tile and row", () => {

@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
 import { PayloadError } from "../../api/errors";
-import { decodeTiles } from "./tiles";
+import { decodeTiles as decode, type TypeName } from "./tiles";
 import { type DrawnEvent, encodeTiles, inOrder, mergeEvents } from "./tiles.test_helper";
+
+let named: readonly TypeName[] = [];
+const decodeTiles = (buffer: ArrayBuffer) =>
+  decode(buffer, (types) => {
+    named = types;
+    return types.map(({ id }) => id);
+  });
 
 const event = (row: number, start: number, duration: number, type = 0): DrawnEvent => ({
   row,
@@ -18,7 +25,7 @@ test("events come back with their times, types, counts and ids", () => {
   expect([...block.end]).toEqual([1000, 1000, 2010, 10]);
   expect([...block.type]).toEqual([7, 7, 8, 7]);
   expect([...block.id]).toEqual([0, 0, 1, 2]);
-  expect(block.types).toEqual([
+  expect(named).toEqual([
     { id: 7, name: "op 7", category: 1 },
     { id: 8, name: "op 8", category: 2 },
   ]);

@@ -10,7 +10,7 @@ export interface TileBlock {
   readonly level: number;
   readonly chunkCount: number;
   readonly chunkRow: Uint32Array;
-  readonly chunkTile: Uint32Array;
+  readonly chunkTile: Float64Array;
   /** [chunks + 1] */
   readonly chunkFirst: Uint32Array;
   /**
@@ -19,11 +19,12 @@ export interface TileBlock {
    */
   readonly start: Float64Array;
   readonly end: Float64Array;
+  /** As `intern` numbers them. */
   readonly type: Uint32Array;
   /** Events that the entry stands for; its id and type are those of the longest. */
   readonly count: Uint32Array;
   readonly id: Uint32Array;
-  readonly types: readonly TypeName[];
+  /** Held in memory. */
   readonly bytes: number;
 }
 
@@ -37,21 +38,29 @@ export interface TypeName {
 const MAGIC = 0x31544254;
 const ESCAPE = 65535;
 const COLUMNS = 5;
+const ENTRY_BYTES = 28;
+/** With its place in the cache. */
+const CHUNK_BYTES = 120;
 
 /** ps that a tile of `level` spans. */
 export function tileSpan(level: number): number {
   return TILE_BUCKETS * 2 ** level;
 }
 
+/** Numbers for the types of an answer, which names them anew. */
+export type Intern = (types: readonly TypeName[]) => ArrayLike<number>;
+
 /** Throws PayloadError. Source: docs/http_api.md, "timeline_tiles". */
-export function decodeTiles(buffer: ArrayBuffer): TileBlock {
+export function decodeTiles(buffer: ArrayBuffer, intern: Intern): TileBlock {
   const head = readHead(buffer);
   const chunks = size(head.json.chunks);
   const entries = size(head.json.entries);
   const wideCounts = list(head.json.wide).map(size);
   const reader = new Reader(buffer, head.end);
   const chunkRow = reader.uint32(chunks).slice();
-  const chunkTile = reader.uint32(chunks).slice();
+  // Numbers of tiles may be larger than 32 bits: they are counted from the first that was asked for.
+  const from = count(head.json.from);
+  const chunkTile = Float64Array.from(reader.uint32(chunks), (tile) => from + tile);
   const chunkFirst = reader.uint32(chunks + 1).slice();
   const base = reader.float64(chunks);
   const firstId = reader.uint32(chunks);
@@ -60,7 +69,6 @@ export function decodeTiles(buffer: ArrayBuffer): TileBlock {
   if (wide.length !== COLUMNS) throw new PayloadError("tiles lack columns");
   if (chunkFirst[0] !== 0 || chunkFirst[chunks] !== entries)
     throw new PayloadError("the chunks of tiles do not cover their entries");
-  const types = readTypes(head.json);
   const block: TileBlock = {
     level: count(head.json.level),
     chunkCount: chunks,
@@ -72,13 +80,12 @@ export function decodeTiles(buffer: ArrayBuffer): TileBlock {
     type: new Uint32Array(entries),
     count: new Uint32Array(entries),
     id: new Uint32Array(entries),
-    types,
-    bytes: entries * 28 + chunks * 80 + types.length * 100 + 1000,
+    bytes: entries * ENTRY_BYTES + chunks * CHUNK_BYTES,
   };
   fillTimes(block, base, columns, wide, count(head.json.unit_ps, 1));
   fillIds(block, firstId, columns[4], wide[4]);
   fillCounts(block.count, columns[3], wide[3]);
-  fillTypes(block, columns[2], wide[2]);
+  fillTypes(block.type, columns[2], wide[2], intern(readTypes(head.json)));
   return block;
 }
 
@@ -128,12 +135,17 @@ function fillCounts(counts: Uint32Array, narrow: Uint16Array, wide: Float64Array
     counts[entry] = narrow[entry] === ESCAPE ? wide[wideAt++] : narrow[entry];
 }
 
-function fillTypes({ type, types }: TileBlock, narrow: Uint16Array, wide: Float64Array): void {
+function fillTypes(
+  type: Uint32Array,
+  narrow: Uint16Array,
+  wide: Float64Array,
+  numbers: ArrayLike<number>,
+): void {
   let wideAt = 0;
   for (let entry = 0; entry < narrow.length; entry++) {
     const at = narrow[entry] === ESCAPE ? wide[wideAt++] : narrow[entry];
-    if (!(at < types.length)) throw new PayloadError("an entry of a tile has no type");
-    type[entry] = types[at].id;
+    if (!(at < numbers.length)) throw new PayloadError("an entry of a tile has no type");
+    type[entry] = numbers[at];
   }
 }
 

@@ -1,0 +1,61 @@
+/** Events in the colour of the step in which they begin. */
+import { type ColorIndex, GRAY, hueOfNumber } from "./event_colors";
+import type { HostGroup, TrackItem } from "./groups";
+import type { TrackLane } from "./lanes";
+import type { TileFinder } from "./scene_rows";
+import { sourceOf } from "./sources";
+import type { Chunk } from "./tile_cache";
+import { tileSpan } from "./tiles";
+
+/** Of an entry, by our number of its type and its begin. */
+export type ColorOf = (type: number, startPs: number) => ColorIndex;
+
+/** The track that tells the steps of a lane: that of its section, else the first of its host. */
+export function stepTrack({
+  section,
+  group,
+}: Pick<TrackLane, "section" | "group">): TrackItem | null {
+  const isSteps = ({ track }: TrackItem) => track.kind === "steps";
+  return section.tracks.find(isSteps) ?? firstSteps(group, isSteps);
+}
+
+/** Neighbouring steps have hues far apart; what lies in no step, or is not known yet, is gray. */
+export function colorByStep(tiles: TileFinder, viewLevel: number, lane: TrackLane): ColorOf {
+  const steps = stepTrack(lane);
+  const source = steps ? sourceOf(lane.host, steps.part) : null;
+  if (!steps || !source) return () => GRAY;
+  const { beginPs, maxLevel } = source.index;
+  const level = Math.min(viewLevel, maxLevel);
+  const size = tileSpan(level);
+  // Both times are rounded down to a 16th of a bucket, each from a base of its own.
+  const rounding = 2 ** Math.max(level - 4, 0);
+  let chunk: Chunk | undefined;
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  return (_, startPs) => {
+    if (!(startPs >= low && startPs < high)) {
+      const tile = Math.floor((startPs - beginPs) / size);
+      low = beginPs + tile * size;
+      high = low + size;
+      chunk = tiles.find(source, level, tile, steps.track.row);
+    }
+    if (!chunk) return GRAY;
+    const { start, end, id } = chunk.block;
+    let at = chunk.first;
+    for (let above = chunk.last; at < above; ) {
+      const middle = (at + above) >> 1;
+      if (start[middle] <= startPs + rounding) at = middle + 1;
+      else above = middle;
+    }
+    at--;
+    return at >= chunk.first && startPs < end[at] ? hueOfNumber(id[at]) : GRAY;
+  };
+}
+
+function firstSteps(group: HostGroup, isSteps: (item: TrackItem) => boolean): TrackItem | null {
+  for (const section of group.sections) {
+    const found = section.tracks.find(isSteps);
+    if (found) return found;
+  }
+  return null;
+}
