@@ -50,6 +50,8 @@ def events_of_types(columns: Columns, wanted: NDArray[np.bool_]) -> Hits:
 
 def in_range(columns: Columns, hits: Hits, from_ps: int, to_ps: int) -> Hits:
     """Those of the hits that overlap [from_ps, to_ps): instants at its begin do, at its end not."""
+    if to_ps <= from_ps:
+        return hits_of(columns, hits.event[:0].copy())
     event = np.empty_like(hits.event)
     count = keep_in_range(hits.event, columns.start_ps, columns.duration_ps, from_ps, to_ps, event)
     return hits_of(columns, event[:count].copy())
