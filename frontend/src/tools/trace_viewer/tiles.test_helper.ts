@@ -111,6 +111,7 @@ export function encodeTiles(events: readonly DrawnEvent[], options: EncodeOption
       level,
       unit_ps: unit,
       begin_ps: begin,
+      from,
       chunks: chunks.length,
       entries: columns[0].length,
       wide: wide.map((column) => column.length),
@@ -130,7 +131,7 @@ export function encodeTiles(events: readonly DrawnEvent[], options: EncodeOption
     bytes.push(...raw(values));
   };
   add(Uint32Array.from(chunks, (chunk) => chunk.row));
-  add(Uint32Array.from(chunks, (chunk) => chunk.tile));
+  add(Uint32Array.from(chunks, (chunk) => chunk.tile - from));
   add(Uint32Array.from(first));
   add(Float64Array.from(chunks, (chunk) => chunk.entries[0]?.start ?? 0));
   add(Uint32Array.from(chunks, (chunk) => chunk.entries[0]?.id ?? 0));
