@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from timelines import make_timeline
 
-from tbprof.timeline.levels import FEWEST, make_levels, plan_levels
+from tbprof.timeline.levels import FEWEST, find_levels
 from tbprof.timeline.store import Section, Timeline, Track, TypeTable
 
 
@@ -26,9 +26,7 @@ def timeline_of_rows(
     start_ps, duration_ps, type_ = (
         np.array([event[column] for event in flat], np.int64) for column in range(3)
     )
-    ids = np.arange(len(flat), dtype=np.uint32)
     begin_ps = int(start_ps.min(initial=2**62)) if flat else 0
-    plan = plan_levels(row_first, begin_ps, start_ps, duration_ps, fewest=fewest)
     kinds = type_.astype(np.int32)
     texts = [f"op {number}" for number in range(types)] if names is None else list(names)
     return dataclasses.replace(
@@ -44,7 +42,7 @@ def timeline_of_rows(
         duration_ps=duration_ps,
         type=kinds,
         source=np.arange(len(flat)),
-        levels=make_levels(plan, row_first, ids, start_ps, duration_ps, kinds),
+        levels=find_levels(row_first, begin_ps, start_ps, duration_ps, kinds, fewest=fewest),
         begin_ps=begin_ps,
         end_ps=int((start_ps + duration_ps).max(initial=-(2**62))) if flat else 0,
         in_file=len(flat),

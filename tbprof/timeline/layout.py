@@ -18,13 +18,16 @@ _FREE = np.iinfo(np.int64).min
 class Layout:
     """Where the events of some tracks lie.
 
-    `rows` and `busy_ps` [tracks] are how many rows a track takes, and for how long at least one of
-    its events goes on; `row_first` [rows in all + 1] are the events of each row. `depth` [n] goes
-    by track and time.
+    By track, `rows` says how many it takes, `busy_ps` for how long at least one of its events goes
+    on, `end_ps` when the last ends, and `too_deep` how many events lie on the last row for want of
+    a deeper one. `row_first` [rows in all + 1] are the events of each row. `depth` [n] goes by
+    track and time.
     """
 
     rows: NDArray[np.int32]
     busy_ps: NDArray[np.int64]
+    end_ps: NDArray[np.int64]
+    too_deep: NDArray[np.int64]
     row_first: NDArray[np.int64]
     depth: NDArray[np.uint16]
 
@@ -53,16 +56,17 @@ def lay_out(
     """
     total = int((ends - begins).sum())
     rows = np.empty(begins.size, np.int32)
-    busy_ps = np.empty(begins.size, np.int64)
+    busy_ps, end_ps, too_deep = np.empty((3, begins.size), np.int64)
     depth = np.empty(total, np.uint16)
     end_at = np.empty(MOST_DEPTHS, np.int64)
     latest, earliest = np.empty((2, MOST_DEPTHS // _BLOCK), np.int64)
     _find_depths(
-        begins, ends, start_ps, duration_ps, depth, rows, busy_ps, end_at, latest, earliest
-    )
+        begins, ends, start_ps, duration_ps, depth, rows, busy_ps, end_ps, too_deep,
+        end_at, latest, earliest,
+    )  # fmt: skip
     row_first = np.zeros(int(rows.sum()) + 1, np.int64)
     _count_rows(begins, ends, rows, depth, row_first)
-    return Layout(rows, busy_ps, np.cumsum(row_first), depth)
+    return Layout(rows, busy_ps, end_ps, too_deep, np.cumsum(row_first), depth)
 
 
 def by_row(
@@ -71,30 +75,23 @@ def by_row(
     ends: NDArray[np.int64],
     columns: Columns,
     type_of: NDArray[np.int32],
-) -> Columns:
-    """Start, duration, type and source of the events that were laid out, by row and time.
+    ordered: Columns,
+) -> None:
+    """Fills `ordered` with start, duration, type and source of the events, by row and time.
 
-    `columns` are those `begins` and `ends` count in; `type_of` [types + 1] turns their types into
-    those of the answer, its last row none.
+    `columns` are those that `begins` and `ends` count in, as for `lay_out`; `type_of` [types + 1]
+    turns their types into those of the timeline, its last row none.
     """
-    total = layout.depth.size
     start_ps, duration_ps, type_, source = columns
-    ordered = (
-        np.empty(total, np.int64),
-        np.empty(total, np.int64),
-        np.empty(total, np.int32),
-        np.empty(total, np.int64),
-    )
     _scatter(
         begins, ends, layout.rows, layout.depth, layout.row_first[:-1].copy(),
         start_ps, duration_ps, type_, source, type_of, *ordered,
     )  # fmt: skip
-    return ordered
 
 
 @kernel
 def _find_depths(  # type: ignore[no-untyped-def]  # noqa: C901 - one pass, no calls
-    begins, ends, start, duration, depth, rows, busy, end_at, latest, earliest
+    begins, ends, start, duration, depth, rows, busy, last_end, too_deep, end_at, latest, earliest
 ):
     # Per depth the end of its last event; per block of depths the latest and earliest of these.
     at = 0
@@ -109,6 +106,7 @@ def _find_depths(  # type: ignore[no-untyped-def]  # noqa: C901 - one pass, no c
         top = 0  # depths below which nothing goes on
         covered = np.int64(_FREE)
         total = np.int64(0)
+        beyond = np.int64(0)
         for row in range(begins[track], ends[track]):
             begin = start[row]
             end = begin + duration[row]
@@ -135,7 +133,10 @@ def _find_depths(  # type: ignore[no-untyped-def]  # noqa: C901 - one pass, no c
                     found += 1
                 else:
                     break
-            found = min(found, top, deepest)
+            found = min(found, top)
+            if found > deepest:
+                found = deepest
+                beyond += 1
             before = end_at[found]
             end_at[found] = max(before, end)
             block = found // _BLOCK
@@ -152,6 +153,8 @@ def _find_depths(  # type: ignore[no-untyped-def]  # noqa: C901 - one pass, no c
             at += 1
         rows[track] = used
         busy[track] = total
+        last_end[track] = covered
+        too_deep[track] = beyond
         for depth_ in range(used):
             end_at[depth_] = _FREE
         for block in range((used + _BLOCK - 1) // _BLOCK):

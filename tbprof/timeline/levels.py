@@ -14,12 +14,11 @@ made of any finer one. Those are kept that have at most `_SHRINKS` of the entrie
 before: any other level is then made of at most three times as many entries as it has.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.jit import kernel
+from tbprof.timeline.opened import in_parallel
 from tbprof.timeline.store import Levels
 
 # Times of a trace lie within 2^59 ps of each other.
@@ -27,71 +26,75 @@ MOST_SHIFT = 62
 _SHRINKS = 0.35
 # Rows with fewer entries are read as they are.
 FEWEST = 64
+# So many events are looked at by a thread at a time.
+PIECE = 1 << 18
 _HALVES = (32, 16, 8, 4, 2, 1)
 _FIRST = 255  # an event that has no neighbour before it
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Which levels of some rows are worth keeping.
-
-    `merges` [n] is the level from which on an event is one entry with its neighbour before it,
-    `kept` [rows] has a bit per level that is kept, and `entries` [rows] says how many these have.
-    """
-
-    merges: NDArray[np.uint8]
-    kept: NDArray[np.int64]
-    entries: NDArray[np.int64]
-
-    @property
-    def levels(self) -> NDArray[np.int64]:
-        """[rows] how many levels of each row are kept."""
-        found = np.zeros(self.kept.size, np.int64)
-        for shift in range(MOST_SHIFT + 1):
-            found += (self.kept >> shift) & 1
-        return found
-
-
-def plan_levels(
+def find_levels(
     row_first: NDArray[np.int64],
     begin_ps: int,
     start_ps: NDArray[np.int64],
     duration_ps: NDArray[np.int64],
+    type_: NDArray[np.int32],
     *,
+    ids: NDArray[np.uint32] | None = None,
     fewest: int = FEWEST,
-) -> Plan:
+) -> Levels:
     """The levels to keep of rows, whose events are `row_first[r]:row_first[r + 1]` of [n].
 
-    What has less than `fewest` entries is not made coarser.
+    Buckets count from `begin_ps`. `ids` [n] say which events the columns tell of, by default they
+    are numbered. Rows with fewer entries than `fewest` are not made coarser.
     """
-    plan = Plan(
-        np.empty(start_ps.size, np.uint8),
-        np.zeros(row_first.size - 1, np.int64),
-        np.zeros(row_first.size - 1, np.int64),
-    )
-    merged = np.empty(MOST_SHIFT + 2, np.int64)
-    _plan(
-        row_first, begin_ps, fewest, start_ps, duration_ps, merged, plan.merges, plan.kept,
-        plan.entries,
-    )  # fmt: skip
-    return plan
+    rows = row_first.size - 1
+    merges = np.empty(start_ps.size, np.uint8)
+    kept, entries = np.zeros((2, rows), np.int64)
+    pieces = split_rows(row_first)
+
+    def plan(piece: int) -> None:
+        begin, end = pieces[piece]
+        _plan(
+            row_first[begin : end + 1], begin_ps, fewest, start_ps, duration_ps,
+            np.empty(MOST_SHIFT + 2, np.int64), merges, kept[begin:end], entries[begin:end],
+        )  # fmt: skip
+
+    in_parallel(plan, range(len(pieces)))
+    levels = sum(((kept >> shift) & 1 for shift in range(MOST_SHIFT + 1)), np.zeros(rows, np.int64))
+    row_level = np.concatenate(([0], np.cumsum(levels))).astype(np.int64)
+    row_entry = np.concatenate(([0], np.cumsum(entries))).astype(np.int64)
+    found = _empty_levels(row_level, int(row_entry[-1]))
+    numbers = np.empty(0, np.uint32) if ids is None else ids
+
+    def make(piece: int) -> None:
+        begin, end = pieces[piece]
+        _make(
+            row_first[begin : end + 1], merges, kept[begin:end], numbers, start_ps, duration_ps,
+            type_, row_level[begin], row_entry[begin], found.shift, found.first, found.start_ps,
+            found.extent_ps, found.longest_ps, found.event, found.type, found.count,
+        )  # fmt: skip
+
+    in_parallel(make, range(len(pieces)))
+    return found
 
 
-def make_levels(
-    plan: Plan,
-    row_first: NDArray[np.int64],
-    ids: NDArray[np.uint32],
-    start_ps: NDArray[np.int64],
-    duration_ps: NDArray[np.int64],
-    type_: NDArray[np.int32],
-) -> Levels:
-    """The planned levels of rows; `ids` [n] are the events that the columns tell of."""
-    levels = plan.levels
-    entries = int(plan.entries.sum())
-    found = Levels(
-        np.concatenate(([0], np.cumsum(levels))).astype(np.int64),
-        np.empty(int(levels.sum()), np.uint8),
-        np.zeros(int(levels.sum()) + 1, np.int64),
+def split_rows(row_first: NDArray[np.int64], events: int = PIECE) -> list[tuple[int, int]]:
+    """Consecutive rows (begin, end) of about so many events together, a row at least."""
+    found = []
+    begin, rows = 0, row_first.size - 1
+    while begin < rows:
+        end = int(np.searchsorted(row_first, row_first[begin] + events, "right")) - 1
+        found.append((begin, max(begin + 1, end)))
+        begin = found[-1][1]
+    return found
+
+
+def _empty_levels(row_level: NDArray[np.int64], entries: int) -> Levels:
+    levels = int(row_level[-1])
+    return Levels(
+        row_level,
+        np.empty(levels, np.uint8),
+        np.zeros(levels + 1, np.int64),
         np.empty(entries, np.int64),
         np.empty(entries, np.int64),
         np.empty(entries, np.int64),
@@ -99,12 +102,6 @@ def make_levels(
         np.empty(entries, np.int32),
         np.empty(entries, np.uint32),
     )
-    _make(
-        row_first, plan.merges, plan.kept, ids, start_ps, duration_ps, type_,
-        found.shift, found.first, found.start_ps, found.extent_ps, found.longest_ps, found.event,
-        found.type, found.count,
-    )  # fmt: skip
-    return found
 
 
 @kernel
@@ -146,11 +143,10 @@ def _plan(  # type: ignore[no-untyped-def]
 
 @kernel
 def _make(  # type: ignore[no-untyped-def]
-    row_first, merges, kept, ids, start, duration, type_,
+    row_first, merges, kept, ids, start, duration, type_, level, at,
     shifts, firsts, to_start, to_extent, to_longest, to_event, to_type, to_count,
 ):  # fmt: skip
-    at = 0  # entries so far
-    level = 0  # levels so far
+    # `level` and `at` are how many levels and entries there are before these rows.
     for row in range(row_first.size - 1):
         source = np.int64(-1)  # where the entries of the level before begin, -1: the events
         for shift in range(MOST_SHIFT + 1):
@@ -164,7 +160,7 @@ def _make(  # type: ignore[no-untyped-def]
                     ps = start[event]
                     extent = duration[event]
                     longest = extent
-                    number = ids[event]
+                    number = ids[event] if ids.size else np.uint32(event)
                     kind = type_[event]
                     count = np.int64(1)
                 else:

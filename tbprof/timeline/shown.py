@@ -1,19 +1,16 @@
 """The events that tiles show: all, or those of a filter, with levels of detail of their own."""
 
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.jit import kernel
-from tbprof.timeline.levels import make_levels, plan_levels
+from tbprof.timeline.levels import find_levels
 from tbprof.timeline.store import Levels, Timeline
 
 _N = TypeVar("_N", bound=np.generic)
-
-# Rows are made coarser so many events at a time, which bounds what they take on the way.
-_PIECE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,47 +51,11 @@ def choose(timeline: Timeline, is_wanted: NDArray[np.bool_], min_ps: int = 0) ->
     row_first = np.cumsum(row_first)
     ids = np.empty(int(row_first[-1]), np.uint32)
     _choose(*columns, ids)
-    parts = []
-    begin = 0
-    while begin < rows:
-        limit = row_first[begin] + _PIECE
-        end = max(begin + 1, int(np.searchsorted(row_first, limit, "right")) - 1)
-        first = row_first[begin : end + 1]
-        own = ids[first[0] : first[-1]]
-        start_ps, duration_ps = timeline.start_ps[own], timeline.duration_ps[own]
-        plan = plan_levels(first - first[0], timeline.begin_ps, start_ps, duration_ps)
-        made = make_levels(
-            plan, first - first[0], own, start_ps, duration_ps, timeline.type[own]
-        )  # fmt: skip
-        parts.append(made)
-        begin = end
-    return Shown(row_first, ids, join_levels(parts))
-
-
-def join_levels(parts: list[Levels]) -> Levels:
-    """The levels of consecutive rows, as one."""
-    if len(parts) == 1:
-        return parts[0]
-
-    def joined(name: str) -> NDArray[Any]:
-        empty = np.empty(0, _DTYPES[name])
-        return np.concatenate([empty, *(getattr(part, name) for part in parts)])
-
-    def places(name: str) -> NDArray[np.int64]:
-        counts = [np.diff(getattr(part, name)) for part in parts]
-        return np.concatenate(([0], np.cumsum(np.concatenate([np.empty(0, np.int64), *counts]))))
-
-    return Levels(
-        row_first=places("row_first").astype(np.int64),
-        first=places("first").astype(np.int64),
-        **{name: joined(name) for name in _DTYPES},
-    )
-
-
-_DTYPES: dict[str, Any] = {
-    "shift": np.uint8, "start_ps": np.int64, "extent_ps": np.int64, "longest_ps": np.int64,
-    "event": np.uint32, "type": np.int32, "count": np.uint32,
-}  # fmt: skip
+    levels = find_levels(
+        row_first, timeline.begin_ps, timeline.start_ps[ids], timeline.duration_ps[ids],
+        timeline.type[ids], ids=ids,
+    )  # fmt: skip
+    return Shown(row_first, ids, levels)
 
 
 def read_only(array: NDArray[_N]) -> NDArray[_N]:

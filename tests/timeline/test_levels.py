@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tbprof.timeline.levels import make_levels, plan_levels
+from tbprof.timeline.levels import find_levels, split_rows
 from tbprof.timeline.store import Levels
 
 Interval = tuple[int, int]  # start, duration
@@ -73,11 +73,8 @@ def build(rows: list[list[Interval]], begin_ps: int, fewest: int = 1) -> tuple[L
     first = np.cumsum([0, *map(len, rows)]).astype(np.int64)
     start = np.array([start for start, _ in flat], np.int64)
     duration = np.array([duration for _, duration in flat], np.int64)
-    ids = np.arange(start.size, dtype=np.uint32)
-    plan = plan_levels(first, begin_ps, start, duration, fewest=fewest)
-    made = make_levels(plan, first, ids, start, duration, (ids % 7).astype(np.int32))
-    assert plan.entries.sum() == made.start_ps.size
-    return made, first
+    type_ = (np.arange(start.size) % 7).astype(np.int32)
+    return find_levels(first, begin_ps, start, duration, type_, fewest=fewest), first
 
 
 def entries(levels: Levels, kept: int) -> list[Entry]:
@@ -175,6 +172,24 @@ def test_a_million_events_end_as_a_few_entries():
     assert sizes[-1] < 64
     assert sizes.sum() < 0.54 * len(row)
     assert (levels.count[levels.first[1] :] > 1).any()
+
+
+def test_rows_are_made_side_by_side_as_one_after_another():
+    rows = [[(at * 10, 5 + row) for at in range(700 * row)] for row in range(40)]
+    levels, first = build(rows, 0, fewest=8)
+    assert len(split_rows(first)) > 1
+    assert levels.row_first[-1] == levels.shift.size == levels.first.size - 1
+    for number, row in enumerate(rows):
+        for kept in kept_of(levels, number):
+            shift = int(levels.shift[kept])
+            assert entries(levels, kept) == slow_level(row, int(first[number]), 0, shift)
+
+
+def test_rows_are_split_by_their_events():
+    first = np.array([0, 5, 5, 30, 31, 32, 50])
+    assert split_rows(first, 10) == [(0, 2), (2, 3), (3, 5), (5, 6)]
+    assert split_rows(first[:1], 10) == []
+    assert split_rows(first[:2], 1) == [(0, 1)]
 
 
 def test_no_rows_have_no_levels():

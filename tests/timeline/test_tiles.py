@@ -211,7 +211,8 @@ def test_every_event_is_drawn_or_counted_once(drawn, level):
         low = timeline.begin_ps + (tile << (level + TILE_SHIFT))
         high = low + (1 << (level + TILE_SHIFT))
         for (number, _), entries in decode(body).chunks.items():
-            own = [entry for entry in entries if entry.start >= low]
+            # The first is exact; it may be one that reaches into the tile.
+            own = entries[1:] if entries and entries[0].start < low else entries
             starting = sum(low <= start < high for start, _, _ in rows[number])
             assert sum(entry.count for entry in own) == starting
             assert [entry.id for entry in entries] == sorted({entry.id for entry in entries})
