@@ -1,0 +1,162 @@
+"""Drafts of tracks become timelines: laid out in rows, with levels of detail."""
+
+from dataclasses import replace
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.base.errors import Notice
+from tbprof.events.space import Space
+from tbprof.timeline.busy import find_busy
+from tbprof.timeline.counters import Counters, find_counters
+from tbprof.timeline.drafts import Draft, TrackDraft
+from tbprof.timeline.layout import MOST_DEPTHS, Columns, Layout, by_row, lay_out
+from tbprof.timeline.levels import PIECE, find_levels
+from tbprof.timeline.opened import in_parallel
+from tbprof.timeline.store import Timeline, Track
+
+# Tracks that are laid out together: none is too short to be worth a call.
+_MOST_TRACKS = 4096
+
+
+def build_timeline(space: Space, draft: Draft, *, has_counters: bool = True) -> Timeline:
+    """The timeline of a draft, which is used up: a plane's columns go as soon as they are in rows.
+
+    Without `has_counters` it has none. Tracks stay in the draft's order.
+    """
+    counters = find_counters(space, draft) if has_counters else _NO_COUNTERS
+    busy = find_busy(draft)
+    drafts = _batches(draft)
+    sizes = [sum(track.events for track in batch) for batch in drafts]
+    firsts = np.cumsum([0, *sizes]).tolist()
+    total = firsts[-1]
+    columns = (
+        np.empty(total, np.int64),
+        np.empty(total, np.int64),
+        np.empty(total, np.int32),
+        np.empty(total, np.int64),
+    )
+
+    def place(number: int) -> tuple[list[Track], Layout]:
+        batch, drafts[number] = drafts[number], []
+        part = slice(firsts[number], firsts[number + 1])
+        start_ps, duration_ps, type_, source = columns
+        return _place(batch, (start_ps[part], duration_ps[part], type_[part], source[part]))
+
+    placed = in_parallel(place, range(len(drafts)))
+    tracks, row_first = _join(placed, firsts)
+    start_ps, duration_ps, type_, source = columns
+    begin_ps = int(start_ps[row_first[:-1]].min()) if total else 0
+    ends = [int(layout.end_ps.max()) for _, layout in placed]
+    return Timeline(
+        sections=draft.sections,
+        tracks=tracks,
+        types=draft.types,
+        row_first=row_first,
+        start_ps=start_ps,
+        duration_ps=duration_ps,
+        type=type_,
+        source=source,
+        levels=find_levels(row_first, begin_ps, start_ps, duration_ps, type_),
+        counters=counters.counters,
+        counter_time_ps=counters.time_ps,
+        counter_value=counters.value,
+        counter_low=counters.low,
+        counter_high=counters.high,
+        busy_first=busy.first,
+        busy_start_ps=busy.start_ps,
+        busy_end_ps=busy.end_ps,
+        busy_before_ps=busy.before_ps,
+        begin_ps=begin_ps,
+        end_ps=max(ends, default=0),
+        origin_ns=space.start_ns,
+        in_file=draft.in_file,
+        unplaced=draft.unplaced,
+        home=draft.home,
+        notices=_too_deep(placed),
+    )
+
+
+_NO_COUNTERS = Counters(
+    [], np.empty(0, np.int64), np.empty(0, np.float64), np.empty(0, np.float64),
+    np.empty(0, np.float64),
+)  # fmt: skip
+
+
+def _batches(draft: Draft) -> list[list[TrackDraft]]:
+    """Neighbouring tracks of the same columns and types, many short ones together.
+
+    The draft loses them, so that columns last as long as the batches that are laid out.
+    """
+    found: list[list[TrackDraft]] = []
+    for _, tracks in groupby(draft.tracks, lambda track: (id(track.columns), id(track.type_of))):
+        batch: list[TrackDraft] = []
+        events = 0
+        for track in tracks:
+            if batch and (events + track.events > PIECE or len(batch) == _MOST_TRACKS):
+                found.append(batch)
+                batch, events = [], 0
+            batch.append(track)
+            events += track.events
+        found.append(batch)
+    draft.tracks.clear()
+    return found
+
+
+def _place(batch: list[TrackDraft], ordered: Columns) -> tuple[list[Track], Layout]:
+    """The tracks of a batch, `first_row` counted from its own; `ordered` is filled row by row."""
+    given = batch[0].columns
+    begins = np.array([track.first for track in batch], np.int64)
+    ends = np.array([track.last for track in batch], np.int64)
+    layout = lay_out(begins, ends, given.start_ps, given.duration_ps)
+    columns = (given.start_ps, given.duration_ps, given.type, given.source)
+    by_row(layout, begins, ends, columns, batch[0].type_of, ordered)
+    first_row = np.cumsum(layout.rows) - layout.rows
+    facts = zip(
+        batch, first_row.tolist(), layout.rows.tolist(), layout.busy_ps.tolist(), strict=True
+    )
+    tracks = [
+        Track(
+            track.section,
+            track.name,
+            track.kind,
+            track.plane,
+            track.line_id,
+            row,
+            rows,
+            track.events,
+            track.is_derived,
+            busy_ps,
+        )
+        for track, row, rows, busy_ps in facts
+    ]
+    return tracks, layout
+
+
+def _join(
+    placed: list[tuple[list[Track], Layout]], firsts: list[int]
+) -> tuple[list[Track], NDArray[np.int64]]:
+    """The tracks of all batches, and where the events of each row begin."""
+    found: list[Track] = []
+    row_first = [np.zeros(1, np.int64)]
+    rows = 0
+    for (tracks, layout), first in zip(placed, firsts, strict=False):
+        found += [replace(track, first_row=track.first_row + rows) for track in tracks]
+        rows += int(layout.rows.sum())
+        row_first.append(layout.row_first[1:] + first)
+    return found, np.concatenate(row_first)
+
+
+def _too_deep(placed: list[tuple[list[Track], Layout]]) -> tuple[Notice, ...]:
+    """Which tracks have more events at once than rows."""
+    return tuple(
+        Notice(
+            "too_deep",
+            f"line {track.name[:80]!r}: more than {MOST_DEPTHS:,} events go on at once; "
+            f"{count:,} lie on the last row and may cover each other",
+        )
+        for tracks, layout in placed
+        for track, count in zip(tracks, layout.too_deep.tolist(), strict=True)
+        if count
+    )
