@@ -241,7 +241,7 @@ def _line_order(lines: _Lines, events: list[int], calls: list[int]) -> list[int]
             rank = KIND_ORDER.index("source")
         name = lines.name[line]
         is_driven = calls[line] > 0 or name.startswith(_MAIN_THREADS)
-        return rank, not is_driven, natural_order(name), line
+        return rank, kind == "other", not is_driven, natural_order(name), line
 
     rows = (row for row, kind in enumerate(lines.kind) if kind and events[row])
     return sorted(rows, key=key)

@@ -1,0 +1,53 @@
+"""Drafts of timelines as plain values, for tests."""
+
+from typing import NamedTuple
+
+from tbprof.timeline.categories import CATEGORIES
+from tbprof.timeline.drafts import Draft, TrackDraft
+from tests.traces import COLUMN_PS
+
+
+class Shown(NamedTuple):
+    """An event as it is drawn; times in µs."""
+
+    name: str
+    start: float
+    duration: float
+
+
+def shown(draft: Draft, track: TrackDraft) -> list[Shown]:
+    """The events of a track."""
+    columns = track.columns
+    return [
+        Shown(
+            draft.types.name[track.type_of[columns.type[row]]],
+            columns.start_ps[row] / COLUMN_PS,
+            columns.duration_ps[row] / COLUMN_PS,
+        )
+        for row in range(track.first, track.last)
+    ]
+
+
+def outline(draft: Draft) -> list[tuple[str, list[tuple[str, str]]]]:
+    """(label, (kind, name) of each track) of each section."""
+    return [
+        (
+            section.label,
+            [(track.kind, track.name) for track in draft.tracks if track.section == row],
+        )
+        for row, section in enumerate(draft.sections)
+    ]
+
+
+def tracks(draft: Draft) -> dict[str, list[Shown]]:
+    """The events of each track by its name, which differ."""
+    return {track.name: shown(draft, track) for track in draft.tracks}
+
+
+def category_of(draft: Draft) -> dict[str, str]:
+    """The category of each kind of event by its name; names of several categories have the last."""
+    names = draft.types.name
+    return {
+        name: CATEGORIES[row][0]
+        for name, row in zip(names, draft.types.category.tolist(), strict=True)
+    }
