@@ -46,6 +46,20 @@ class ToolNotFound(TbprofError):
     status = 404
 
 
+class EventNotFound(TbprofError):
+    """The timeline has no such event, or none that a move leads to."""
+
+    code = "event_not_found"
+    status = 404
+
+
+class Stale(TbprofError):
+    """The file has changed since the client learned of it."""
+
+    code = "stale"
+    status = 409
+
+
 class NoData(TbprofError):
     """The trace is readable but holds nothing for this tool; the message says why."""
 

@@ -25,6 +25,8 @@ from tbprof.engine.requests import (
     find_tool,
 )
 from tbprof.engine.summaries import Found, SummaryCache
+from tbprof.engine.timeline_builders import BUILDERS
+from tbprof.engine.timelines import Kept, Timelines
 from tbprof.engine.warm_up import prepare_kernels
 from tbprof.storage.files import fingerprint
 from tbprof.storage.logdir import Logdir
@@ -40,6 +42,7 @@ _log = logging.getLogger(__name__)
 
 _BODIES_BYTES = 128 * 2**20
 _HOSTS_AT_ONCE = 4
+_TRACE_VIEWER = "trace_viewer"
 _LAYOUTS: tuple[Literal["columns", "rows"], ...] = ("columns", "rows")
 
 
@@ -55,6 +58,7 @@ class Engine:
     ) -> None:
         self._logdir = logdir
         self._cache = SummaryCache(results)
+        self.timelines = Timelines(self._cache, results, BUILDERS)
         self._bodies: OrderedDict[object, Body] = OrderedDict()
         self._lock = threading.Lock()
         self._progress = Progress()
@@ -67,6 +71,10 @@ class Engine:
     def runs(self) -> list[str]:
         """The names of the runs, descending."""
         return list(self._logdir.runs())
+
+    def run(self, name: str) -> Run:
+        """The run as it is now. Raises RunNotFound."""
+        return self._logdir.run(name)
 
     def run_tools(self, run: str) -> list[str]:
         """The names of the tools that the run has something for, in menu order."""
@@ -141,6 +149,20 @@ class Engine:
             self._keep(key, body)
         self._look_ahead(run, files)
         return body
+
+    def timeline(self, run: str, file: TraceFile, part: str) -> Kept:
+        """A part of a host's timeline; while it is built, the progress of its run says so."""
+        if self.timelines.is_open(file, part):
+            return self.timelines.open(file, part)
+        with self._progress.request(run, _TRACE_VIEWER, 1):
+            task = "working out steps and scopes" if part == "derived" else "indexing the events"
+            return self.timelines.open(
+                file,
+                part,
+                lambda: self._progress.say(
+                    run, _TRACE_VIEWER, f"{task} of {file.host}", preparing=not is_prepared()
+                ),
+            )
 
     def tables(self, request: DataRequest) -> tuple[Table, ...]:
         """The tables of a request, before they are encoded."""

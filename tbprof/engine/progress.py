@@ -48,10 +48,14 @@ class Progress:
 
     def work(self, run: str, tool: str, host: str, part: str, *, preparing: bool) -> None:
         """Notes that a part of a host is being computed."""
+        self.say(run, tool, f"{PARTS[part].task} of {host}", preparing=preparing)
+
+    def say(self, run: str, tool: str, text: str, *, preparing: bool) -> None:
+        """Notes what is being done now."""
         with self._lock:
             state = self._states.get((run, tool))
             if state is not None:
-                state.text = f"{PARTS[part].task} of {host}"
+                state.text = text
                 state.preparing = preparing
 
     def host_done(self, run: str, tool: str) -> None:

@@ -20,6 +20,7 @@ logger = logging.getLogger(__name__)
 
 JSON = "application/json; charset=utf-8"
 PLAIN = "text/plain; charset=utf-8"
+TILES = "application/octet-stream"
 
 # Our pages need nothing but their own server, and no inline script or style.
 CSP = (
@@ -31,7 +32,7 @@ CSP = (
 CSP_STANDALONE = f"{CSP}; frame-ancestors 'self'"
 
 _GZIP_FROM = 1024  # bytes; below, the headers outweigh the gain
-_COMPRESSIBLE = ("text/", "application/json", "application/javascript", "image/svg+xml")
+_COMPRESSIBLE = ("text/", "application/json", "application/javascript", "image/svg+xml", TILES)
 _ISSUE_HINT = (
     "this is a defect of tbprof: please report it, with what the server's log says at this time"
 )

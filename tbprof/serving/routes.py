@@ -23,6 +23,7 @@ from tbprof.serving.responses import (
     response,
 )
 from tbprof.serving.service import Service
+from tbprof.serving.timeline_routes import TIMELINE_ROUTES
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -215,4 +216,5 @@ ROUTES: dict[str, Handler] = {
     "logdir": _logdir,
     "session": _session,
     "progress": _progress,
+    **TIMELINE_ROUTES,
 }

@@ -2,10 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from tbprof.base.errors import BadRequest
 from tbprof.serving.requests import Parameters
+
+_Choice = TypeVar("_Choice", bound=str)
 
 # Far beyond any time that a trace can hold, and within 64 bits.
 _PS_LIMIT = 1 << 62
@@ -73,14 +75,15 @@ class TimelineParameters:
             return True
         raise BadRequest(f"{name}={text[:80]!r} is neither 0 nor 1", f"leave {name} out, or use 1")
 
-    def choice(self, name: str, choices: tuple[str, ...]) -> str:
+    def choice(self, name: str, choices: tuple[_Choice, ...]) -> _Choice:
         """One of `choices`, the first where it is not given."""
         text = self.text(name) or choices[0]
-        if text not in choices:
-            raise BadRequest(
-                f"{name}={text[:80]!r} is unknown", f"{name} is one of {', '.join(choices)}"
-            )
-        return text
+        for choice in choices:
+            if choice == text:
+                return choice
+        raise BadRequest(
+            f"{name}={text[:80]!r} is unknown", f"{name} is one of {', '.join(choices)}"
+        )
 
     def words(self, name: str) -> tuple[str, ...]:
         """The words of a list with commas, each once, in the order given."""

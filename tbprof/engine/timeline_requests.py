@@ -1,0 +1,241 @@
+"""Answers questions about the timelines of hosts, as the routes of the trace viewer ask them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from tbprof.base.errors import BadRequest, HostNotFound, NoData, Stale
+from tbprof.engine.engine import Engine
+from tbprof.engine.timeline_index import timeline_index
+from tbprof.engine.timelines import Kept, Timelines
+from tbprof.storage.runs import Run, TraceFile
+from tbprof.timeline.aggregate import By, aggregate
+from tbprof.timeline.busy import busy_shares
+from tbprof.timeline.categories import CATEGORIES
+from tbprof.timeline.counter_points import query_counter
+from tbprof.timeline.query import Query, text_test
+from tbprof.timeline.search import marks, search
+from tbprof.timeline.shown import Shown, choose, show_all
+from tbprof.timeline.store import Timeline
+from tbprof.timeline.tiles import TILE_SHIFT, encode_tiles
+
+# Half-open; none at all stand for everything there is.
+Ranges = Sequence[tuple[int, int]]
+
+_MOST_CHUNKS = 65_536
+_MOST_COUNTED = 4096  # counters times tiles
+
+
+@dataclass(frozen=True, slots=True)
+class TileFilter:
+    """Which events tiles show; empty texts and 0 leave none out."""
+
+    name: str = ""
+    is_regex: bool = False
+    has_case: bool = False
+    categories: tuple[str, ...] = ()
+    min_ps: int = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all events are shown."""
+        return not (self.name or self.categories or self.min_ps > 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """What a search is for, see `timeline.query`."""
+
+    text: str
+    is_regex: bool = False
+    has_case: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TileSpan:
+    """Tiles `first` to `last` (not included) at a level."""
+
+    level: int
+    first: int
+    last: int
+
+    def within(self, timeline: Timeline) -> tuple[int, int]:
+        """(from_ps, to_ps), cut to the timeline, so that no time is out of range."""
+        shift = self.level + TILE_SHIFT
+        end = timeline.end_ps - timeline.begin_ps + 1
+        first, last = (min(tile << shift, end) for tile in (self.first, self.last))
+        return timeline.begin_ps + first, timeline.begin_ps + last
+
+
+class HostTimeline:
+    """One part of one host's timeline. Answers are bodies: JSON, but for tiles."""
+
+    def __init__(self, timelines: Timelines, file: TraceFile, part: str, kept: Kept) -> None:
+        self._timelines, self._file, self._part = timelines, file, part
+        self._version, self._opened = kept.version, kept.opened
+        self._timeline = kept.opened.timeline
+
+    def index(self) -> bytes:
+        """What there is: sections, tracks, counters."""
+        return _json(timeline_index(self._timeline, self._file.host, self._part, self._version))
+
+    def tiles(self, span: TileSpan, rows: Ranges, only: TileFilter) -> bytes:
+        """The tiles of a view, as `encode_tiles` writes them."""
+        chosen = _numbers(rows, self._timeline.row_first.size - 1, "row")
+        chunks = chosen.size * (span.last - span.first)
+        if chunks > _MOST_CHUNKS:
+            raise BadRequest(
+                f"{chosen.size:,} rows of {span.last - span.first:,} tiles are {chunks:,} chunks",
+                f"ask for {_MOST_CHUNKS:,} at a time",
+            )
+        shown = self._shown(only)
+        return encode_tiles(self._timeline, shown, span.level, span.first, span.last, chosen)
+
+    def counters(self, span: TileSpan, counters: Ranges) -> bytes:
+        """What counters were in each bucket of some tiles, and before these."""
+        chosen = _numbers(counters, len(self._timeline.counters), "counter")
+        tiles = span.last - span.first
+        if chosen.size * tiles > _MOST_COUNTED:
+            raise BadRequest(
+                f"{chosen.size:,} counters in {tiles:,} tiles are too many",
+                f"ask for {_MOST_COUNTED:,} at a time, or at a coarser level",
+            )
+        first, last = span.first << TILE_SHIFT, span.last << TILE_SHIFT
+        found = {}
+        for counter in chosen.tolist():
+            points = query_counter(self._timeline, counter, span.level, first, last)
+            found[str(counter)] = {
+                "time_ps": points.time_ps,
+                "min": points.low,
+                "max": points.high,
+                "last": points.last,
+            }
+        return _json({"counters": found})
+
+    def busy(self, from_ps: int | None, to_ps: int | None, buckets: int, sections: Ranges) -> bytes:
+        """The busy share of each section in equal parts of a window."""
+        begin, end = self._window(from_ps, to_ps)
+        shares = {
+            str(section): busy_shares(self._timeline, section, begin, end, buckets)
+            for section in _numbers(sections, len(self._timeline.sections), "section").tolist()
+        }
+        return _json({"sections": shares})
+
+    def search(
+        self,
+        find: Find,
+        *,
+        limit: int,
+        after: str,
+        from_ps: int | None,
+        to_ps: int | None,
+    ) -> bytes:
+        """A page of the events that a text finds."""
+        found = search(
+            self._opened, find.text, is_regex=find.is_regex, has_case=find.has_case, limit=limit,
+            after=after, from_ps=from_ps, to_ps=to_ps,
+        )  # fmt: skip
+        return _json(found)
+
+    def marks(self, find: Find, span: TileSpan, rows: Ranges) -> bytes:
+        """Where on some rows the events lie that a text finds."""
+        from_ps, to_ps = span.within(self._timeline)
+        found = marks(
+            self._opened, find.text, is_regex=find.is_regex, has_case=find.has_case,
+            level=span.level, from_ps=from_ps, to_ps=to_ps,
+            rows=_numbers(rows, self._timeline.row_first.size - 1, "row"),
+        )  # fmt: skip
+        return _json(found)
+
+    def aggregate(self, from_ps: int | None, to_ps: int | None, tracks: Ranges, by: By) -> bytes:
+        """Sums over a window, by name, category or track."""
+        begin, end = self._window(from_ps, to_ps)
+        chosen = _numbers(tracks, len(self._timeline.tracks), "track").tolist() if tracks else None
+        return _json(aggregate(self._opened, from_ps=begin, to_ps=end, tracks=chosen, by=by))
+
+    def _shown(self, only: TileFilter) -> Shown:
+        if only.is_empty:
+            return show_all(self._timeline)
+        shown: Shown = self._opened.answers.get(
+            only, lambda: _choose(self._timeline, only), lambda shown: shown.bytes
+        )
+        return shown
+
+    def _window(self, from_ps: int | None, to_ps: int | None) -> tuple[int, int]:
+        """The window that was asked for, by default all of the timeline; a ps at least."""
+        begin = self._timeline.begin_ps if from_ps is None else from_ps
+        end = self._timeline.end_ps if to_ps is None else to_ps
+        if end < begin:
+            raise BadRequest(f"the span from {begin:,} to {end:,} ps ends before it begins")
+        return begin, max(end, begin + 1)
+
+
+def open_timeline(
+    engine: Engine, run: str, host: str, part: str, version: str | None
+) -> HostTimeline:
+    """The timeline, built where it is asked for the first time; `host` may be empty for one host.
+
+    Raises RunNotFound, HostNotFound, NoData, and Stale where `version` is another one.
+    """
+    file = _file(engine.run(run), host)
+    if version is not None and version != engine.timelines.version(file, part):
+        raise Stale(
+            f"the timeline of {file.host} is not of version {version[:80]!r}: its file has changed",
+            "ask for 'timeline' again, and go on with the version that it names",
+        )
+    return HostTimeline(engine.timelines, file, part, engine.timeline(run, file, part))
+
+
+def _file(run: Run, host: str) -> TraceFile:
+    if not run.files:
+        raise NoData(
+            f"run {run.name!r} holds no trace files",
+            "the capture may have failed, or still be writing: look at its log",
+        )
+    if not host and len(run.files) == 1:
+        return run.files[0]
+    for file in run.files:
+        if file.host == host:
+            return file
+    first = ", ".join(file.host for file in run.files[:5])
+    if not host:
+        raise BadRequest(f"run {run.name!r} has several hosts", f"name one: its hosts are {first}")
+    raise HostNotFound(f"host {host[:80]!r} is not in run {run.name!r}", f"its hosts are {first}")
+
+
+def _choose(timeline: Timeline, only: TileFilter) -> Shown:
+    types = timeline.types
+    is_wanted = np.ones(len(types.name), np.bool_)
+    if only.categories:
+        known = [name for name, _ in CATEGORIES]
+        for category in only.categories:
+            if category not in known:
+                raise BadRequest(
+                    f"there is no category {category[:80]!r}", f"there are {', '.join(known)}"
+                )
+        chosen = np.array([name in only.categories for name in known], np.bool_)
+        is_wanted &= chosen[types.category]
+    if only.name:
+        query = Query("name", "", only.name, only.is_regex, only.has_case)
+        is_wanted &= text_test(query)(types.name)
+    return choose(timeline, is_wanted, max(only.min_ps, 0))
+
+
+def _numbers(ranges: Ranges, size: int, what: str) -> NDArray[np.int64]:
+    """The numbers in the ranges, ascending, each once; all below `size` where there is no range."""
+    if not ranges:
+        return np.arange(size, dtype=np.int64)
+    most = max(last for _, last in ranges)
+    if most > size:
+        raise BadRequest(f"there is no {what} {most - 1:,}", f"there are {size:,}, from 0 on")
+    mask = np.zeros(size, np.bool_)
+    for first, last in ranges:
+        mask[first:last] = True
+    return np.flatnonzero(mask)
+
+
+def _json(value: object) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY)
