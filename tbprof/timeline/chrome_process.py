@@ -1,0 +1,164 @@
+"""The events of one plane as Chrome trace JSON, batch by batch of lines."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.base import names
+from tbprof.events.space import Events, Plane
+from tbprof.timeline.chrome_tracks import LineThreads, Threads
+from tbprof.timeline.device_times import on_device_clock
+from tbprof.timeline.event_tables import stat_columns, stat_names, type_texts
+from tbprof.timeline.event_text import (
+    AT,
+    NEEDED,
+    STATE_SIZE,
+    WORDS,
+    WRITTEN,
+    EventColumns,
+    write_events,
+)
+from tbprof.timeline.lanes import count_lanes, find_lanes
+
+# Events whose stats are read at a time, and bytes that are written at a time: both stay in a
+# processor's cache.
+_PIECE = 1 << 13
+_ROOM = 1 << 20
+# Lines are read so many at a time that they have about so many events.
+_EVENTS_AT_ONCE = 1 << 18
+_LINES_AT_ONCE = 4096
+
+_FLOW = "flow"
+_BOTH = 3  # directions
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The time from `from_ps` to `to_ps`, both included, on the document's axis."""
+
+    from_ps: int
+    to_ps: int
+
+
+def batches(plane: Plane) -> Iterator[tuple[range, Events]]:
+    """The lines of a plane by row, and their events: as many lines at a time as are small.
+
+    All at once on TPUs, whose lines share a clock.
+    """
+    lines = plane.lines.id.size
+    if plane.name.startswith(names.TPU_PREFIX):
+        yield range(lines), on_device_clock(plane.events())
+        return
+    begin, size = 0, 1
+    while begin < lines:
+        rows = range(begin, min(begin + size, lines))
+        events = plane.events(rows)
+        yield rows, events
+        begin = rows.stop
+        if len(events) > _EVENTS_AT_ONCE:
+            size = max(1, size // 2)
+        elif 2 * len(events) < _EVENTS_AT_ONCE:
+            size = min(2 * size, _LINES_AT_ONCE)
+
+
+class Process:
+    """Writes the events of one plane.
+
+    `scope` keeps its flows apart from those of other hosts. `links` are purposes of stats besides
+    the usual ones. Times are moved by `offset_ps`.
+    """
+
+    def __init__(
+        self, plane: Plane, number: int, scope: int, links: Mapping[str, int], offset_ps: int
+    ) -> None:
+        self._plane = plane
+        self._scope = scope
+        self._offset_ps = offset_ps
+        self._threads = Threads.of(number, plane)
+        stats = plane.types.stat_rows()
+        self._names = stat_names(plane, stats.names, links)
+        self._types = type_texts(plane, stats, self._names)
+        self._stamps = np.zeros(self._names.purpose.size, np.int64)
+        self._state = np.zeros(STATE_SIZE, np.int64)
+        self._out = np.empty(_ROOM, np.uint8)
+
+    def write(self, rows: range, events: Events, span: Span | None) -> Iterator[tuple[bytes, int]]:
+        """(text, how many events it is of) for the events of the lines `rows` that overlap `span`.
+
+        Each event, and what tells a thread's name, is preceded by a comma.
+        """
+        lane = find_lanes(events)
+        lanes = count_lanes(events, lane)
+        if (lanes > 1).any():
+            lane = find_lanes(events, self._is_apart(events, lanes))
+            lanes = count_lanes(events, lane)
+        threads = self._threads.of_lines(rows, events.lines, lanes)
+        chosen = self._chosen(events, span)
+        count = len(events) if chosen is None else chosen.size
+        if not count:
+            return
+        yield b"".join(b",\n" + one for one in _introduced(threads, events, lane, chosen)), 0
+        for begin in range(0, count, _PIECE):
+            end = min(begin + _PIECE, count)
+            part = np.arange(begin, end) if chosen is None else chosen[begin:end]
+            yield from self._piece(threads, events, lane, part)
+
+    def _piece(
+        self, threads: LineThreads, events: Events, lane: NDArray[np.int32], part: NDArray[np.int64]
+    ) -> Iterator[tuple[bytes, int]]:
+        columns = EventColumns(
+            events.type[part],
+            events.start_ps[part] + self._offset_ps,
+            events.duration_ps[part],
+            threads.track(events, lane, part),
+        )
+        stats = stat_columns(self._plane.stat_rows(events.source[part]))
+        state = self._state
+        state[AT] = 0
+        while state[AT] < part.size:
+            before = int(state[AT])
+            write_events(
+                state, self._out, self._scope, columns, stats, self._names, self._types,
+                threads.tracks, WORDS, self._stamps,
+            )  # fmt: skip
+            if state[WRITTEN]:
+                yield self._out[: int(state[WRITTEN])].tobytes(), int(state[AT]) - before
+            if state[NEEDED] > self._out.size:  # an event with names of megabytes
+                self._out = np.empty(int(state[NEEDED]), np.uint8)
+
+    def _is_apart(self, events: Events, lanes: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """[n] whether an event goes on beside its thread, of lines that need several lanes.
+
+        Those that say so, with an id to draw them by, take no lane: they are written as such.
+        """
+        apart = np.zeros(len(events), np.bool_)
+        if names.ASYNC not in self._plane.stat_names or _FLOW not in self._plane.stat_names:
+            return apart
+        rows = np.flatnonzero(np.repeat(lanes > 1, np.diff(events.first_event)))
+        found = self._plane.event_stats(events.source[rows], [names.ASYNC, _FLOW])
+        is_both = (found[_FLOW].integers() & _BOTH) == _BOTH
+        apart[rows] = is_both & (found[names.ASYNC].integers() != 0)
+        return apart
+
+    def _chosen(self, events: Events, span: Span | None) -> NDArray[np.int64] | None:
+        """The rows of the events that overlap the span, None for all."""
+        if span is None:
+            return None
+        start = events.start_ps + self._offset_ps
+        is_in = (start <= span.to_ps) & (start + events.duration_ps >= span.from_ps)
+        return np.flatnonzero(is_in)
+
+
+def _introduced(
+    threads: LineThreads,
+    events: Events,
+    lane: NDArray[np.int32],
+    chosen: NDArray[np.int64] | None,
+) -> Iterator[bytes]:
+    """The names and places of the threads that have events."""
+    tracks = np.arange(len(threads.thread))
+    if chosen is not None:
+        tracks = np.unique(threads.track(events, lane, chosen))
+    return threads.events(tracks)

@@ -1,0 +1,70 @@
+"""Which events of a line can stand on one track where viewers want slices to nest.
+
+Viewers of Chrome traces draw the slices of a thread as a stack: of two that overlap without one
+being inside the other they cut one short, or leave it out. Such events get a track beside.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.base.jit import kernel
+from tbprof.events.space import Events
+
+# More events at a time share the last track, whatever viewers make of that.
+MOST_LANES = 64
+
+
+def find_lanes(events: Events, is_apart: NDArray[np.bool_] | None = None) -> NDArray[np.int32]:
+    """[n] the lane of each event on its line, the first that it nests on; those `is_apart` on 0.
+
+    one line   |aaaaaa..cccc       lane 0: a, c
+               |...bbbbbb..        lane 1: b, since a ends inside it
+    """
+    lane = np.zeros(len(events), np.int32)
+    apart = np.zeros(0, np.bool_) if is_apart is None else is_apart
+    assign_lanes(
+        events.first_event, events.start_ps, events.duration_ps, apart,
+        np.empty(MOST_LANES, np.int64), np.empty(len(events), np.int64), lane,
+    )  # fmt: skip
+    return lane
+
+
+def count_lanes(events: Events, lane: NDArray[np.int32]) -> NDArray[np.int64]:
+    """[lines] how many lanes each line takes, 0 without events."""
+    lanes = np.zeros(events.first_event.size - 1, np.int64)
+    has_any = np.diff(events.first_event) > 0
+    if has_any.any():
+        lanes[has_any] = np.maximum.reduceat(lane, events.first_event[:-1][has_any]) + 1
+    return lanes
+
+
+@kernel
+def assign_lanes(first_event, start, duration, is_apart, top, below, lane):  # type: ignore[no-untyped-def]
+    """Fills `lane` [n].
+
+    `top` [lanes] is the innermost open event of each lane, `below` [n] the one it was put on.
+    """
+    for line in range(first_event.size - 1):
+        used = 0
+        for event in range(first_event[line], first_event[line + 1]):
+            if is_apart.size and is_apart[event]:
+                continue
+            begin = start[event]
+            end = begin + duration[event]
+            chosen = top.size - 1
+            for candidate in range(used):
+                open_ = top[candidate]
+                while open_ >= 0 and start[open_] + duration[open_] <= begin:
+                    open_ = below[open_]
+                top[candidate] = open_
+                if open_ < 0 or start[open_] + duration[open_] >= end:
+                    chosen = candidate
+                    break
+            else:
+                if used < top.size:
+                    top[used] = -1
+                    chosen = used
+                    used += 1
+            below[event] = top[chosen]
+            top[chosen] = event
+            lane[event] = chosen
