@@ -1,7 +1,7 @@
 /** What the server answers to questions about events: search, details, flows, aggregates. */
 import { PayloadError } from "../../api/errors";
 import type { View } from "../../base/url_state";
-import { count, list, number, numbers, record, records, text, texts } from "./json";
+import { count, integers, list, number, numbers, record, records, text, texts } from "./json";
 
 /** One event where it lies. */
 export interface EventAt {
@@ -176,6 +176,8 @@ export interface Aggregate {
   readonly idlePs: number;
   readonly key: readonly string[];
   readonly category: readonly string[];
+  /** Ids, where keys are tracks; else []. */
+  readonly track: readonly number[];
   readonly count: Float64Array;
   readonly totalPs: Float64Array;
   readonly selfPs: Float64Array;
@@ -204,6 +206,7 @@ export function parseAggregate(json: unknown): Aggregate {
     idlePs: number(answer.idle_ps),
     key,
     category: key.map((_, at) => category[at] ?? ""),
+    track: integers(rows.track),
     count: column(rows.count),
     totalPs: column(rows.total_ps),
     selfPs: column(rows.self_ps),

@@ -18,6 +18,8 @@ export interface Page {
   readonly isList: Signal<boolean>;
   /** The key of the track whose events are listed; "" for hits of the search. */
   readonly listed: Signal<string>;
+  /** Whether an event is being chosen from a list, which stays open then. */
+  readonly fromList: { current: boolean };
   /** Where the page itself put the view: as long as it is there, the user has not moved it. */
   readonly restingView: Signal<Span | null>;
 }
@@ -30,6 +32,7 @@ export function createPage(run: string): Page {
     by: signal<AggregateBy>("name"),
     isList: signal(false),
     listed: signal(""),
+    fromList: { current: false },
     restingView: signal<Span | null>(null),
   };
 }

@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { mergeSums, type Sums, trackSets } from "./aggregates";
+import { placeHosts } from "./model";
+import { createPage } from "./page";
+import { sampleDerived, sampleTimeline } from "./sample.test_helper";
+
+function sums(
+  rows: Readonly<Record<string, readonly [count: number, total: number, self: number]>>,
+): Sums {
+  const all = Object.values(rows);
+  const column = (at: number) => Float64Array.from(all, (row) => row[at]);
+  return {
+    events: 3,
+    busyPs: 10,
+    idlePs: 5,
+    key: Object.keys(rows),
+    category: Object.keys(rows).map(() => "Kernel"),
+    track: [],
+    lanes: [],
+    count: column(0),
+    totalPs: column(1),
+    selfPs: column(2),
+    meanPs: Float64Array.from(all, ([count, total]) => total / count),
+    minPs: column(2),
+    maxPs: column(1),
+    share: Float64Array.from(all, () => 0.5),
+  };
+}
+
+test("rows of one key are one, and shares are of the whole", () => {
+  const merged = mergeSums([
+    sums({ a: [1, 10, 4], b: [2, 30, 30] }),
+    sums({ a: [3, 30, 26], c: [1, 20, 20] }),
+  ]);
+  expect(merged.key).toEqual(["a", "b", "c"]);
+  expect([...merged.selfPs]).toEqual([30, 30, 20]);
+  expect([...merged.count]).toEqual([4, 2, 1]);
+  expect(merged.meanPs[0]).toBe(10);
+  expect([merged.minPs[0], merged.maxPs[0]]).toEqual([4, 30]);
+  expect([...merged.share]).toEqual([30 / 80, 30 / 80, 20 / 80]);
+  expect([merged.events, merged.busyPs, merged.idlePs]).toEqual([6, 20, 10]);
+});
+
+test("names of two categories stay two rows", () => {
+  const one = sums({ a: [1, 1, 1] });
+  expect(mergeSums([one, { ...one, category: ["Other"] }]).key).toEqual(["a", "a"]);
+});
+
+test("tracks stay apart by the keys of their lanes", () => {
+  const one = { ...sums({ "Stream 1": [1, 1, 1] }), track: [0], lanes: ["e0@h0"] };
+  const merged = mergeSums([one, { ...one, lanes: ["e0@h1"] }]);
+  expect(merged.lanes).toEqual(["e0@h0", "e0@h1"]);
+});
+
+test("a box has its own tracks, a ruler all that the file holds and that are shown", () => {
+  const page = createPage("r");
+  const { model } = page;
+  model.hosts.value = placeHosts([{ events: sampleTimeline(), derived: sampleDerived() }]);
+  model.arrangement.value = { ...model.arrangement.value, hidden: new Set(["e2@h0"]) };
+  const of = (keys: readonly string[] | null) =>
+    trackSets(page, keys).map(({ part, tracks }) => [part, tracks]);
+  expect(of(["e1@h0", "d0@h0"])).toEqual([
+    ["events", [1]],
+    ["derived", [0]],
+  ]);
+  expect(of(null)).toEqual([["events", [0, 1]]]);
+});

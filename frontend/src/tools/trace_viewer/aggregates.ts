@@ -1,0 +1,117 @@
+/** What the events of a range add up to, over any number of hosts and parts. */
+import type { Aggregate, AggregateBy } from "./answers";
+import { fetchAggregate } from "./api";
+import { trackKey } from "./groups";
+import type { HostTimeline, Range, Span } from "./model";
+import { type Page, partOf } from "./page";
+import type { Part } from "./payload";
+
+/** Tracks of one part of one host. */
+export interface TrackSet {
+  readonly host: HostTimeline;
+  readonly part: Part;
+  /** Ids, ascending. */
+  readonly tracks: readonly number[];
+}
+
+/** The tracks of a box; of a ruler, or of the view (`keys` null), all that the file holds and that are not hidden. */
+export function trackSets(page: Page, keys: Range["tracks"]): TrackSet[] {
+  const { groups, arrangement } = page.model;
+  const { hidden } = arrangement.value;
+  const wanted = keys && new Set(keys);
+  const sets: TrackSet[] = [];
+  for (const group of groups.value) {
+    if (!wanted && hidden.has(group.key)) continue;
+    const ids: Record<Part, number[]> = { events: [], derived: [] };
+    for (const section of group.sections) {
+      if (!wanted && hidden.has(section.key)) continue;
+      for (const { key, part, track } of section.tracks) {
+        if (wanted ? wanted.has(key) : part === "events" && !hidden.has(key))
+          ids[part].push(track.id);
+      }
+    }
+    for (const part of ["events", "derived"] as const) {
+      if (ids[part].length > 0)
+        sets.push({ host: group.host, part, tracks: ids[part].sort((a, b) => a - b) });
+    }
+  }
+  return sets;
+}
+
+/** Sums with the keys of lanes, where each row is a track. */
+export interface Sums extends Aggregate {
+  readonly lanes: readonly string[];
+}
+
+/** The sums of all `sets` within `span`, null where there is nothing to sum. */
+export async function aggregate(
+  page: Page,
+  span: Span,
+  sets: readonly TrackSet[],
+  by: AggregateBy,
+  signal: AbortSignal,
+): Promise<Sums | null> {
+  const isSingle = page.model.hosts.peek().length === 1;
+  const answers = await Promise.all(
+    sets.map(async ({ host, part, tracks }) => {
+      const within = { fromPs: span.from - host.offsetPs, toPs: span.to - host.offsetPs };
+      const of = partOf(page.run, host, part)!;
+      const answer = await fetchAggregate(of, within, tracks, by, signal);
+      const lanes = answer.track.map((track) => trackKey(host.host, part, track));
+      const key =
+        by === "track" && !isSingle ? answer.key.map((one) => `${one} · ${host.host}`) : answer.key;
+      return { ...answer, key, lanes };
+    }),
+  );
+  return answers.length === 0 ? null : mergeSums(answers);
+}
+
+/** Sums of equal keys as one, by falling self time. Busy and idle times add up over hosts. */
+export function mergeSums(parts: readonly Sums[]): Sums {
+  if (parts.length === 1) return parts[0];
+  const rows = new Map<string, [part: Sums, row: number][]>();
+  for (const part of parts) {
+    part.key.forEach((key, row) => {
+      const id = part.lanes[row] ?? `${key}\0${part.category[row]}`;
+      const known = rows.get(id);
+      if (known) known.push([part, row]);
+      else rows.set(id, [[part, row]]);
+    });
+  }
+  const sum = (members: [Sums, number][], read: (part: Sums) => Float64Array) =>
+    members.reduce((total, [part, row]) => total + read(part)[row], 0);
+  const all = [...rows.values()].map((members) => {
+    const [[first, at]] = members;
+    return {
+      key: first.key[at],
+      category: first.category[at],
+      lane: first.lanes[at],
+      track: first.track[at],
+      count: sum(members, (part) => part.count),
+      totalPs: sum(members, (part) => part.totalPs),
+      selfPs: sum(members, (part) => part.selfPs),
+      minPs: Math.min(...members.map(([part, row]) => part.minPs[row])),
+      maxPs: Math.max(...members.map(([part, row]) => part.maxPs[row])),
+    };
+  });
+  all.sort((a, b) => b.selfPs - a.selfPs);
+  const whole = all.reduce((total, row) => total + row.selfPs, 0);
+  const column = (read: (row: (typeof all)[number]) => number) => Float64Array.from(all, read);
+  const isByTrack = all.some((row) => row.lane !== undefined);
+  return {
+    events: parts.reduce((total, part) => total + part.events, 0),
+    busyPs: parts.reduce((total, part) => total + part.busyPs, 0),
+    idlePs: parts.reduce((total, part) => total + part.idlePs, 0),
+    key: all.map((row) => row.key),
+    category: all.map((row) => row.category),
+    track: isByTrack ? all.map((row) => row.track) : [],
+    lanes: isByTrack ? all.map((row) => row.lane) : [],
+    count: column((row) => row.count),
+    totalPs: column((row) => row.totalPs),
+    selfPs: column((row) => row.selfPs),
+    meanPs: column((row) => row.totalPs / row.count),
+    minPs: column((row) => row.minPs),
+    maxPs: column((row) => row.maxPs),
+    share: column((row) => (whole > 0 ? row.selfPs / whole : Number.NaN)),
+  };
+}

@@ -1,0 +1,280 @@
+/** What events add up to: those of a range, or all that are in view. */
+import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import { describeProblem } from "../../../api/errors";
+import { toTsv } from "../../../base/csv";
+import { columnScale, formatRatio, NOT_MEASURED, plural, type Scale } from "../../../base/format";
+import { foldName, readableName } from "../../../base/names";
+import { ratio } from "../../../base/units";
+import { CopyButton } from "../../../widgets/copy_button";
+import { Name } from "../../../widgets/name";
+import { aggregate, type Sums, trackSets } from "../aggregates";
+import type { AggregateBy } from "../answers";
+import { isStale } from "../api";
+import type { Span } from "../model";
+import type { Page } from "../page";
+import { revealLane } from "../reveal";
+import { type RowColumn, RowList, type RowSort } from "../row_list";
+import { formatPs } from "../time";
+
+interface Summed {
+  readonly span: Span;
+  readonly by: AggregateBy;
+  /** null: nothing to sum. */
+  readonly sums: Sums | null;
+}
+
+const SETTLE_MS = 150;
+const WAYS: readonly AggregateBy[] = ["name", "category", "track"];
+const PS_PER_US = 1e6;
+
+/** `of` "range": the box or the ruler; "view": what is on the screen. */
+export function AggregatePane({ page, of }: { page: Page; of: "range" | "view" }) {
+  const { model, by } = page;
+  const summed = useSignal<Summed | null>(null);
+  const error = useSignal<unknown>(null);
+  const isLoading = useSignal(false);
+  const wanted = useComputed(() => {
+    const range = model.range.value;
+    if (of === "range")
+      return range && { span: { from: range.from, to: range.to }, tracks: range.tracks };
+    return { span: model.view.value, tracks: null };
+  });
+  useSignalEffect(() => {
+    const asked = wanted.value;
+    const way = by.value;
+    const sets = asked ? trackSets(page, asked.tracks) : [];
+    if (!asked) {
+      summed.value = null;
+      return;
+    }
+    const abort = new AbortController();
+    isLoading.value = true;
+    const timer = setTimeout(
+      () =>
+        aggregate(page, asked.span, sets, way, abort.signal).then(
+          (sums) => {
+            summed.value = { span: asked.span, by: way, sums };
+            error.value = null;
+            isLoading.value = false;
+          },
+          (caught: unknown) => {
+            if (abort.signal.aborted) return;
+            if (isStale(caught)) model.stale.value++;
+            error.value = caught;
+            isLoading.value = false;
+          },
+        ),
+      SETTLE_MS,
+    );
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  });
+  if (wanted.value === null) {
+    return (
+      <p class="trace-note muted">
+        No range is selected. Drag a box with the select tool <kbd>1</kbd>, or a ruler with the
+        timing tool <kbd>4</kbd>: what lies in it is added up here.
+      </p>
+    );
+  }
+  if (error.value !== null) {
+    const { message, hint } = describeProblem(error.value);
+    return (
+      <p class="trace-note trace-error" role="alert">
+        {message} {hint}
+      </p>
+    );
+  }
+  if (summed.value === null) return <p class="trace-note muted">Adding up</p>;
+  return <SumTable page={page} summed={summed.value} isLoading={isLoading.value} />;
+}
+
+function SumTable({ page, summed, isLoading }: { page: Page; summed: Summed; isLoading: boolean }) {
+  const sort = useSignal<RowSort | null>(null);
+  const { sums, span } = summed;
+  const columns = useMemo(() => (sums ? sumColumns(sums, summed.by) : []), [summed]);
+  const order = useMemo(
+    () => (sums ? sortedRows(sums, sort.value) : new Uint32Array()),
+    [sums, sort.value],
+  );
+  const placed = useMemo(
+    () => columns.map((column) => ({ ...column, cell: (row: number) => column.cell(order[row]) })),
+    [columns, order],
+  );
+  const measured = sums ? sums.busyPs + sums.idlePs : Number.NaN;
+  return (
+    <>
+      <div class="trace-sums" aria-busy={isLoading}>
+        <ByChoice page={page} />
+        <span>
+          <b>{plural(sums?.events ?? 0, "event")}</b> in {formatPs(span.to - span.from)}
+        </span>
+        {sums && measured > 0 ? (
+          <span title="Busy: some event runs on some of the tracks. Idle: none does.">
+            busy {formatPs(sums.busyPs)} ({formatRatio(ratio(sums.busyPs / measured))}), idle{" "}
+            {formatPs(sums.idlePs)}
+          </span>
+        ) : null}
+        <span class="space" />
+        {sums && sums.key.length > 0 ? (
+          <CopyButton
+            text={() => sumText(sums, order)}
+            label="Copy table"
+            title="Copy the table as text, times in µs"
+          />
+        ) : null}
+      </div>
+      <RowList
+        label={`Events by ${summed.by}`}
+        columns={placed}
+        length={order.length}
+        sort={sort.value ?? { id: "self", isDescending: true }}
+        onSort={(id) => {
+          sort.value = nextSort(sort.peek() ?? { id: "self", isDescending: true }, id);
+        }}
+        selected={-1}
+        choose={(row) => sums && markRow(page, summed.by, sums, order[row])}
+        empty="There is no event in this range."
+        of={summed.by}
+      />
+    </>
+  );
+}
+
+function ByChoice({ page }: { page: Page }) {
+  return (
+    <fieldset class="trace-by">
+      <legend class="unseen">Add up by</legend>
+      {WAYS.map((way) => (
+        <label key={way}>
+          <input
+            type="radio"
+            name="trace-by"
+            checked={page.by.value === way}
+            onChange={() => {
+              page.by.value = way;
+            }}
+          />
+          <span>by {way}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** What a click on a row does: its events are marked, or its track is shown. */
+function markRow({ model }: Page, by: AggregateBy, sums: Sums, row: number): void {
+  const lane = sums.lanes[row];
+  if (by === "track" && lane !== undefined) revealLane(model, lane);
+  else {
+    const text = by === "name" ? `whole:${sums.key[row]}` : `category:${sums.key[row]}`;
+    model.search.value = { text, isRegex: false, isCase: true };
+  }
+}
+
+type NumberColumn = "count" | "totalPs" | "selfPs" | "meanPs" | "minPs" | "maxPs" | "share";
+
+const NUMBERS: readonly (readonly [id: string, column: NumberColumn, title: string])[] = [
+  ["count", "count", "Count"],
+  ["total", "totalPs", "Total"],
+  ["self", "selfPs", "Self"],
+  ["mean", "meanPs", "Average"],
+  ["min", "minPs", "Minimum"],
+  ["max", "maxPs", "Maximum"],
+  ["share", "share", "Share of self"],
+];
+
+function sumColumns(sums: Sums, by: AggregateBy): RowColumn[] {
+  const title = { name: "Name", category: "Category", track: "Track" }[by];
+  return [
+    {
+      id: "key",
+      title,
+      isSortable: true,
+      cell: (row) => (
+        <Name text={foldName(readableName(sums.key[row])) || "(no name)"} full={sums.key[row]} />
+      ),
+    },
+    ...(by === "name"
+      ? [
+          {
+            id: "category",
+            title: "Category",
+            width: 150,
+            isSortable: true,
+            cell: (row: number) => sums.category[row],
+          },
+        ]
+      : []),
+    ...NUMBERS.map(([id, column, name]): RowColumn => {
+      const values = sums[column];
+      const scale = scaleOf(column, values);
+      return {
+        id,
+        title: scale.unit === "" || scale.unit === "%" ? name : `${name} (${scale.unit})`,
+        width: 108,
+        isNumber: true,
+        isSortable: true,
+        cell: (row) => numberCell(values[row], column, scale),
+      };
+    }),
+  ];
+}
+
+function numberCell(value: number, column: NumberColumn, scale: Scale) {
+  if (Number.isNaN(value)) return <span title="Not measured">{NOT_MEASURED}</span>;
+  if (column !== "share") return scale.format(column === "count" ? value : value / PS_PER_US);
+  return (
+    <>
+      <span class="trace-share" style={{ width: `${Math.min(value, 1) * 100}%` }} />
+      <span class="bar-text">{formatRatio(ratio(value))}</span>
+    </>
+  );
+}
+
+function scaleOf(column: NumberColumn, values: Float64Array): Scale {
+  const max = values.reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0);
+  if (column === "count") return columnScale("count", max);
+  return column === "share" ? columnScale("ratio", max) : columnScale("time", max / PS_PER_US);
+}
+
+/** Rows in order; null: as the server has them, by falling self time. */
+export function sortedRows(sums: Sums, sort: RowSort | null): Uint32Array {
+  const rows = Uint32Array.from(sums.key.keys());
+  if (sort === null) return rows;
+  const sign = sort.isDescending ? -1 : 1;
+  const column = NUMBERS.find(([id]) => id === sort.id)?.[1];
+  if (column) {
+    const values = sums[column];
+    // NaN, which was not measured, comes last.
+    const key = (row: number) =>
+      Number.isNaN(values[row]) ? Number.POSITIVE_INFINITY : sign * values[row];
+    return rows.sort((a, b) => key(a) - key(b) || a - b);
+  }
+  const texts = sort.id === "category" ? sums.category : sums.key;
+  return rows.sort((a, b) => sign * texts[a].localeCompare(texts[b]) || a - b);
+}
+
+function nextSort(sort: RowSort, id: string): RowSort {
+  if (sort.id === id) return { id, isDescending: !sort.isDescending };
+  return { id, isDescending: id !== "key" && id !== "category" };
+}
+
+function sumText(sums: Sums, order: Uint32Array): string {
+  const head = ["Key", "Category", ...NUMBERS.map(([, column, title]) => withUnit(title, column))];
+  const rows = [...order].map((row) => [
+    sums.key[row],
+    sums.category[row],
+    ...NUMBERS.map(([, column]) =>
+      column.endsWith("Ps") ? sums[column][row] / PS_PER_US : sums[column][row],
+    ),
+  ]);
+  return toTsv([head, ...rows]);
+}
+
+function withUnit(title: string, column: NumberColumn): string {
+  return column.endsWith("Ps") ? `${title} (µs)` : title;
+}

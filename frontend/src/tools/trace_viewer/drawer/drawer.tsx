@@ -1,0 +1,114 @@
+/** What is known of what is selected, searched for or in view, below the timeline. */
+import type { Signal } from "@preact/signals";
+import { useId, useRef } from "preact/hooks";
+import { formatCount } from "../../../base/format";
+import type { Links } from "../../tool";
+import { TABS, type Tab } from "../address";
+import type { Hits } from "../hits";
+import type { Page } from "../page";
+import type { SelectedEvent } from "../selected_event";
+import { Splitter } from "../splitter";
+import { AggregatePane } from "./aggregate_pane";
+import { EventPane } from "./event_pane";
+import { HitsPane } from "./hits_pane";
+
+interface DrawerProps {
+  readonly page: Page;
+  readonly hits: Hits;
+  readonly selected: SelectedEvent;
+  readonly links: Links;
+  readonly height: Signal<number>;
+}
+
+const TITLES: Readonly<Record<Tab, string>> = {
+  event: "Event",
+  selection: "Selection",
+  hits: "Search hits",
+  statistics: "Statistics",
+};
+const LEAST = 120;
+/** What stays of the timeline. */
+const ABOVE = 260;
+
+export function Drawer({ page, hits, selected, links, height }: DrawerProps) {
+  const id = useId();
+  const list = useRef<HTMLDivElement>(null);
+  const tab = page.tab.value;
+  const { search, count } = hits.state.value;
+  const titleOf = (of: Tab) =>
+    of === "hits" && search ? `${TITLES.hits} (${formatCount(count)})` : TITLES[of];
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (step === 0) return;
+    event.preventDefault();
+    const at = TABS.indexOf(tab ?? "event");
+    const next = (at + step + TABS.length) % TABS.length;
+    page.tab.value = TABS[next];
+    list.current?.querySelectorAll("button")[next]?.focus();
+  };
+  return (
+    <section
+      class={tab === null ? "trace-drawer" : "trace-drawer open"}
+      aria-label="Details"
+      style={tab === null ? undefined : { height: `min(${height.value}px, 100% - ${ABOVE}px)` }}
+    >
+      {tab === null ? null : (
+        <Splitter
+          label="Height of the details"
+          size={height}
+          least={LEAST}
+          most={() => Math.max(innerHeight - ABOVE, LEAST)}
+          side="bottom"
+        />
+      )}
+      <div class="trace-tabs">
+        <div role="tablist" aria-label="Details" ref={list} onKeyDown={onKeyDown}>
+          {TABS.map((one) => (
+            <button
+              key={one}
+              id={`${id}-${one}`}
+              type="button"
+              role="tab"
+              class={one === tab ? "trace-tab current" : "trace-tab"}
+              aria-selected={one === tab}
+              aria-controls={one === tab ? `${id}-panel` : undefined}
+              tabIndex={one === (tab ?? TABS[0]) ? 0 : -1}
+              onClick={() => {
+                page.tab.value = one;
+              }}
+            >
+              {titleOf(one)}
+            </button>
+          ))}
+        </div>
+        <span class="space" />
+        {tab === null ? null : (
+          <button
+            type="button"
+            class="icon"
+            title="Close the details"
+            aria-label="Close the details"
+            onClick={() => {
+              page.tab.value = null;
+            }}
+          >
+            ✕
+          </button>
+        )}
+      </div>
+      {tab === null ? null : (
+        <div
+          class="trace-panel"
+          role="tabpanel"
+          id={`${id}-panel`}
+          aria-labelledby={`${id}-${tab}`}
+        >
+          {tab === "event" ? <EventPane page={page} selected={selected} links={links} /> : null}
+          {tab === "selection" ? <AggregatePane key="range" page={page} of="range" /> : null}
+          {tab === "hits" ? <HitsPane page={page} hits={hits} /> : null}
+          {tab === "statistics" ? <AggregatePane key="view" page={page} of="view" /> : null}
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,33 @@
+/** The name of another event, which a click goes to. */
+import type { ComponentChildren } from "preact";
+import { fetchEvent } from "../api";
+import type { EventKey } from "../model";
+import { type Page, partOf } from "../page";
+import { goTo } from "../reveal";
+
+interface EventButtonProps {
+  readonly page: Page;
+  readonly of: EventKey;
+  readonly children: ComponentChildren;
+}
+
+export function EventButton({ page, of, children }: EventButtonProps) {
+  return (
+    <button type="button" class="link trace-link" onClick={() => void goToEvent(page, of)}>
+      {children}
+    </button>
+  );
+}
+
+/** Looks up where the event lies, and goes there. */
+export async function goToEvent(page: Page, key: EventKey): Promise<void> {
+  const { model, run } = page;
+  const of = partOf(run, model.hosts.peek()[key.host], key.part);
+  if (!of) return;
+  try {
+    const event = await fetchEvent(of, key.id, null, new AbortController().signal);
+    if (event) goTo(model, key, event);
+  } catch (error) {
+    model.error.value = error;
+  }
+}

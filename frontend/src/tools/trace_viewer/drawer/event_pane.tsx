@@ -1,0 +1,200 @@
+/** Everything that is known of the selected event. */
+import type { ComponentChildren } from "preact";
+import { describeProblem } from "../../../api/errors";
+import { cut, foldName, readableName } from "../../../base/names";
+import { CopyButton } from "../../../widgets/copy_button";
+import type { Links } from "../../tool";
+import { ToolLink } from "../../tool_link";
+import type { EventDetails } from "../answers";
+import type { EventKey } from "../model";
+import { indexOf, type Page } from "../page";
+import { revealRow, trackOfRow } from "../reveal";
+import type { SelectedEvent } from "../selected_event";
+import { formatInstant, formatPs } from "../time";
+import { EventButton } from "./event_button";
+import { FlowList } from "./flow_list";
+import { SameName } from "./same_name";
+import { StatTable } from "./stat_table";
+
+interface EventPaneProps {
+  readonly page: Page;
+  readonly selected: SelectedEvent;
+  readonly links: Links;
+}
+
+const MOST_NAME = 20_000;
+
+export function EventPane({ page, selected, links }: EventPaneProps) {
+  const details = selected.details.value;
+  const of = selected.of.value;
+  const error = selected.error.value;
+  if (page.model.selection.value === null) {
+    return (
+      <p class="trace-note muted">
+        No event is selected. Click one in the timeline, or go to one with the arrow keys.
+      </p>
+    );
+  }
+  if (error !== null && details === null) {
+    const { message, hint } = describeProblem(error);
+    return (
+      <p class="trace-note trace-error" role="alert">
+        {message} {hint}
+      </p>
+    );
+  }
+  if (!details || !of) return <p class="trace-note muted">Loading the event</p>;
+  return (
+    <div class="trace-event" aria-busy={selected.isLoading.value}>
+      <EventHead page={page} details={details} of={of} links={links} />
+      <div class="trace-event-parts">
+        <section class="trace-part" aria-label="Arguments">
+          <h3>Arguments</h3>
+          <StatTable stats={details.stats} />
+          <Folded title="HLO" text={details.hlo?.text ?? ""}>
+            {details.hlo ? `${details.hlo.instruction} of ${details.hlo.module}` : ""}
+          </Folded>
+          <Folded title="Source" text={details.source ?? ""} />
+        </section>
+        <section class="trace-part" aria-label="Within">
+          <h3>Enclosing events</h3>
+          <Stack page={page} details={details} of={of} />
+        </section>
+        <section class="trace-part" aria-label="Events of the same name">
+          <SameName page={page} details={details} of={of} />
+        </section>
+        <section class="trace-part" aria-label="Flows">
+          <FlowList page={page} flows={selected.flows.value} of={of} id={details.id} />
+        </section>
+      </div>
+    </div>
+  );
+}
+
+function EventHead({
+  page,
+  details,
+  of,
+  links,
+}: {
+  page: Page;
+  details: EventDetails;
+  of: EventKey;
+  links: Links;
+}) {
+  const hosts = page.model.hosts.value;
+  const host = hosts[of.host];
+  const track = trackOfRow(indexOf(host, of.part)?.tracks ?? [], details.row);
+  const { name, fullName, durationPs, selfPs, step } = details;
+  const readable = readableName(fullName);
+  return (
+    <header class="trace-event-head">
+      <div class="trace-event-name">
+        <code>{cut(foldName(readable), 400) || "(no name)"}</code>
+        <CopyButton text={() => fullName} label="Copy name" />
+        {details.links.map((link) => (
+          <ToolLink
+            key={`${link.tool} ${link.label}`}
+            links={links}
+            tool={link.tool}
+            view={link.view}
+          >
+            {link.label}
+          </ToolLink>
+        ))}
+      </div>
+      {readable !== foldName(readable) || name !== fullName ? (
+        <details class="trace-fold">
+          <summary>Full name</summary>
+          {name !== fullName && !readable.startsWith(name) ? <code>{cut(name, 1000)}</code> : null}
+          <code>{cut(readable, MOST_NAME)}</code>
+          {readable !== fullName ? <code class="muted">{cut(fullName, MOST_NAME)}</code> : null}
+        </details>
+      ) : null}
+      <dl class="trace-facts">
+        <Fact label="Start">
+          {host ? formatInstant(details.startPs + host.offsetPs) : formatInstant(details.startPs)}
+        </Fact>
+        <Fact label="Duration">{formatPs(durationPs)}</Fact>
+        <Fact label="Self">
+          {Number.isNaN(selfPs) ? <span title="Not measured">–</span> : formatPs(selfPs)}
+        </Fact>
+        <Fact label="Category">{details.category || "–"}</Fact>
+        <Fact label="Step">
+          {step ? (
+            <EventButton page={page} of={{ ...of, id: step.id }}>
+              {step.label}
+            </EventButton>
+          ) : (
+            "–"
+          )}
+        </Fact>
+        <Fact label="Track">
+          {track ? (
+            <button
+              type="button"
+              class="link"
+              onClick={() => revealRow(page.model, of, details.row)}
+            >
+              {track.name.slice(0, 120)}
+            </button>
+          ) : (
+            "–"
+          )}
+        </Fact>
+        {hosts.length > 1 ? <Fact label="Host">{host?.host}</Fact> : null}
+      </dl>
+    </header>
+  );
+}
+
+function Fact({ label, children }: { label: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Stack({ page, details, of }: { page: Page; details: EventDetails; of: EventKey }) {
+  const { stack } = details;
+  if (stack.length === 0) return <p class="muted">None: it is outermost on its track.</p>;
+  return (
+    <ol class="trace-stack">
+      {stack.map((frame, depth) => (
+        <li key={frame.id} style={{ "--depth": Math.min(depth, 12) }}>
+          <EventButton page={page} of={{ ...of, id: frame.id }}>
+            {cut(foldName(readableName(frame.name)), 200) || "(no name)"}
+          </EventButton>
+        </li>
+      ))}
+      <li aria-current="true" style={{ "--depth": Math.min(stack.length, 12) }}>
+        {cut(foldName(readableName(details.name)), 200)}
+      </li>
+    </ol>
+  );
+}
+
+function Folded({
+  title,
+  text,
+  children,
+}: {
+  title: string;
+  text: string;
+  children?: ComponentChildren;
+}) {
+  if (text === "") return null;
+  return (
+    <details class="trace-fold">
+      <summary>
+        {title} <span class="muted">{children}</span>
+      </summary>
+      <div class="trace-fold-bar">
+        <CopyButton text={() => text} label={`Copy ${title}`} />
+      </div>
+      <pre>{cut(text, 100_000)}</pre>
+    </details>
+  );
+}

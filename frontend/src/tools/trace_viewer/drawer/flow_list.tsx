@@ -1,0 +1,74 @@
+/** What the event caused, and what caused it; a click goes there. */
+import { plural } from "../../../base/format";
+import { cut, foldName, readableName } from "../../../base/names";
+import type { EventAt, Flow, Flows } from "../answers";
+import type { EventKey } from "../model";
+import { indexOf, type Page } from "../page";
+import { goTo, trackOfRow } from "../reveal";
+import { formatPs } from "../time";
+
+interface FlowListProps {
+  readonly page: Page;
+  /** null: on its way. */
+  readonly flows: Flows | null;
+  readonly of: EventKey;
+  readonly id: number;
+}
+
+const LISTED = 100;
+
+const KINDS: Readonly<Record<string, readonly [out: string, into: string]>> = {
+  launch: ["launches", "launched by"],
+  produce: ["produces for", "consumes from"],
+  async: ["begins", "ends what began with"],
+  flow: ["leads to", "follows"],
+};
+
+export function FlowList({ page, flows, of, id }: FlowListProps) {
+  const listed = flows?.flows.slice(0, LISTED) ?? [];
+  const rest = (flows?.total ?? 0) - listed.length;
+  return (
+    <>
+      <h3>Flows{flows && flows.total > 0 ? ` (${flows.total})` : ""}</h3>
+      {flows === null ? (
+        <p class="muted">Looking for them</p>
+      ) : flows.total === 0 ? (
+        <p class="muted">None: nothing is known to cause it or to be caused by it.</p>
+      ) : (
+        <ul class="trace-flows">
+          {listed.map((flow, at) => (
+            <FlowItem key={at} page={page} flow={flow} of={of} id={id} />
+          ))}
+        </ul>
+      )}
+      {rest > 0 ? <p class="muted">and {plural(rest, "more flow")}</p> : null}
+    </>
+  );
+}
+
+function FlowItem({ page, flow, of, id }: { page: Page; flow: Flow; of: EventKey; id: number }) {
+  const isOut = flow.from.id === id;
+  const other: EventAt = isOut ? flow.to : flow.from;
+  const words = KINDS[flow.kind] ?? KINDS.flow;
+  // A chain goes on between other events.
+  const isDirect = isOut || flow.to.id === id;
+  const host = page.model.hosts.value[of.host];
+  const track = trackOfRow(indexOf(host, of.part)?.tracks ?? [], other.row);
+  const delay = flow.to.startPs - flow.from.startPs;
+  return (
+    <li>
+      <span class="muted">{isDirect ? words[isOut ? 0 : 1] : "on the way"}</span>{" "}
+      <button
+        type="button"
+        class="link trace-link"
+        onClick={() => goTo(page.model, { ...of, id: other.id }, other)}
+      >
+        {cut(foldName(readableName(other.name)), 160) || "(no name)"}
+      </button>{" "}
+      <span class="muted">
+        {delay >= 0 ? `${formatPs(delay)} ${isOut ? "later" : "before"}` : ""}
+        {track ? ` · ${track.name.slice(0, 80)}` : ""}
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,100 @@
+/** The hits of the search in time order; more are loaded as they are scrolled to. */
+import { useMemo } from "preact/hooks";
+import { formatCount } from "../../../base/format";
+import { foldName, readableName } from "../../../base/names";
+import { Name } from "../../../widgets/name";
+import type { Hits } from "../hits";
+import { indexOf, type Page } from "../page";
+import { trackOfRow } from "../reveal";
+import { type RowColumn, RowList } from "../row_list";
+import { choose } from "../selected_event";
+import { formatInstant, formatPs } from "../time";
+
+/** Rows before the end of what is loaded at which more is asked for. */
+const AHEAD = 40;
+
+export function HitsPane({ page, hits }: { page: Page; hits: Hits }) {
+  const { model } = page;
+  const { search, hits: list, count, hasMore, isLoading } = hits.state.value;
+  const hosts = model.hosts.value;
+  const selection = model.selection.value;
+  const selected = useMemo(
+    () =>
+      selection === null
+        ? -1
+        : list.findIndex(
+            (hit) =>
+              hit.id === selection.id && hit.host === selection.host && hit.part === selection.part,
+          ),
+    [list, selection],
+  );
+  const columns = useMemo((): RowColumn[] => {
+    const trackOf = (row: number) => {
+      const { host, part, row: at } = list[row];
+      return trackOfRow(indexOf(hosts[host], part)?.tracks ?? [], at)?.name ?? "";
+    };
+    return [
+      {
+        id: "at",
+        title: "At",
+        width: 150,
+        isNumber: true,
+        cell: (row) => formatInstant(list[row].from),
+      },
+      {
+        id: "name",
+        title: "Name",
+        cell: (row) => <Name text={foldName(readableName(list[row].name))} full={list[row].name} />,
+      },
+      {
+        id: "duration",
+        title: "Duration",
+        width: 110,
+        isNumber: true,
+        cell: (row) => formatPs(list[row].durationPs),
+      },
+      { id: "track", title: "Track", width: 260, cell: (row) => trackOf(row).slice(0, 200) },
+      ...(hosts.length > 1
+        ? [
+            {
+              id: "host",
+              title: "Host",
+              width: 180,
+              cell: (row: number) => hosts[list[row].host]?.host ?? "",
+            },
+          ]
+        : []),
+    ];
+  }, [list, hosts]);
+  if (search === null) {
+    return (
+      <p class="trace-note muted">
+        Nothing is searched for. <kbd>/</kbd> goes to the search; so does the field above the
+        timeline.
+      </p>
+    );
+  }
+  return (
+    <>
+      <p class="trace-note">
+        <b>{formatCount(count)}</b> {count === 1 ? "event" : "events"} in time order
+        {list.length < count ? (
+          <span class="muted">, the first {formatCount(list.length)} loaded</span>
+        ) : null}
+      </p>
+      <RowList
+        label="Search hits"
+        columns={columns}
+        length={list.length}
+        total={count}
+        selected={selected}
+        choose={(row) => choose(page, list[row], list[row])}
+        seen={(last) => {
+          if (hasMore && last >= list.length - AHEAD) hits.more();
+        }}
+        empty={isLoading ? "Searching" : "No event is found."}
+        of={search}
+      />
+    </>
+  );
+}

@@ -1,0 +1,83 @@
+/** How the event compares with all of its name, and the way to them. */
+import { formatCount } from "../../../base/format";
+import type { EventDetails } from "../answers";
+import { fetchEvent } from "../api";
+import type { EventKey, Move } from "../model";
+import { type Page, partOf } from "../page";
+import { goTo } from "../reveal";
+import { formatPs } from "../time";
+
+interface SameNameProps {
+  readonly page: Page;
+  readonly details: EventDetails;
+  readonly of: EventKey;
+}
+
+export function SameName({ page, details, of }: SameNameProps) {
+  const { sameName, name, durationPs } = details;
+  if (!sameName) return null;
+  const { count, totalPs, meanPs, minPs, maxPs } = sameName;
+  const facts: readonly (readonly [label: string, value: string])[] = [
+    ["Count", formatCount(count)],
+    ["Total", formatPs(totalPs)],
+    ["Average", formatPs(meanPs)],
+    ["Minimum", formatPs(minPs)],
+    ["Maximum", formatPs(maxPs)],
+  ];
+  const compared = compare(durationPs, meanPs, count);
+  const step = async (move: Move) => {
+    const part = partOf(page.run, page.model.hosts.peek()[of.host], of.part);
+    if (!part) return;
+    try {
+      const event = await fetchEvent(part, details.id, move, new AbortController().signal);
+      if (event) goTo(page.model, { ...of, id: event.id }, event);
+    } catch (error) {
+      page.model.error.value = error;
+    }
+  };
+  return (
+    <>
+      <h3>Same name</h3>
+      <dl class="trace-same">
+        {facts.map(([label, value]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {compared === "" ? null : <p class="muted">{compared}</p>}
+      {count < 2 ? null : (
+        <p class="trace-buttons">
+          <button
+            type="button"
+            class="button small"
+            title="Search for the name, and list its events"
+            onClick={() => {
+              page.model.search.value = { text: `whole:${name}`, isRegex: false, isCase: true };
+              page.tab.value = "hits";
+            }}
+          >
+            Show all
+          </button>
+          <button type="button" class="button small" onClick={() => void step("previous_same")}>
+            ◂ Before
+          </button>
+          <button type="button" class="button small" onClick={() => void step("next_same")}>
+            Next ▸
+          </button>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** "This one takes 3.2 times the average." */
+function compare(ps: number, mean: number, count: number): string {
+  if (count < 2 || !(mean > 0)) return "";
+  const times = ps / mean;
+  if (times > 0.95 && times < 1.05) return "This one is average.";
+  return times >= 1
+    ? `This one takes ${times.toPrecision(3)} times the average.`
+    : `This one takes ${(100 * times).toPrecision(3)} % of the average.`;
+}

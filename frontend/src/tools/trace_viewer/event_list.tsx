@@ -1,0 +1,281 @@
+/** The timeline as a table, for the keyboard and for screen readers: one track, or what was found. */
+import { useSignal, useSignalEffect } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import { describeProblem } from "../../api/errors";
+import { plural } from "../../base/format";
+import { foldName, readableName } from "../../base/names";
+import { Listbox, type Option } from "../../widgets/listbox";
+import { Name } from "../../widgets/name";
+import { Popover } from "../../widgets/popover";
+import { isStale } from "./api";
+import { HitsPane } from "./drawer/hits_pane";
+import type { Hits } from "./hits";
+import type { Lane, TrackLane } from "./lanes";
+import { type ListedEvent, listEvents } from "./listed_events";
+import type { TimelineModel } from "./model";
+import { indexOf, type Page } from "./page";
+import { type RowColumn, RowList } from "./row_list";
+import { choose } from "./selected_event";
+import { formatInstant, formatPs } from "./time";
+import { panBy, zoomAt } from "./view_math";
+
+const SETTLE_MS = 150;
+const HITS = "";
+
+export function EventList({ page, hits }: { page: Page; hits: Hits }) {
+  const { model, listed } = page;
+  const lanes = model.lanes.value;
+  const tracks = useMemo(
+    () =>
+      lanes.scrolled.filter(
+        (lane): lane is TrackLane => lane.kind === "track" && lane.item.track.events > 0,
+      ),
+    [lanes],
+  );
+  const search = model.search.value;
+  const chosen = tracks.find((lane) => lane.key === listed.value);
+  const lane = chosen ?? (listed.value === HITS && search !== null ? null : (tracks[0] ?? null));
+  const title = lane ? lane.item.track.name || "(no name)" : "Search hits";
+  return (
+    <section class="trace-list" aria-label="Events as a table">
+      <header class="trace-list-head">
+        <Popover
+          label={
+            <>
+              <span class="picker-value">{title.slice(0, 120)}</span>{" "}
+              <span aria-hidden="true">▾</span>
+            </>
+          }
+          title={`Listed: ${title.slice(0, 120)}`}
+          buttonClass="picker-button"
+          panelLabel="What is listed"
+          role="listbox"
+          width={460}
+        >
+          {(close) => (
+            <Listbox
+              label="Tracks"
+              placeholder="Search tracks"
+              options={trackOptions(tracks, lane, search !== null, model)}
+              choose={(option) => {
+                close();
+                listed.value = option.id;
+              }}
+            />
+          )}
+        </Popover>
+        <ViewButtons model={model} />
+      </header>
+      {lane ? <TrackEvents page={page} lane={lane} /> : <HitsPane page={page} hits={hits} />}
+    </section>
+  );
+}
+
+function TrackEvents({ page, lane }: { page: Page; lane: TrackLane }) {
+  const { model } = page;
+  const { host, item } = lane;
+  const events = useSignal<readonly ListedEvent[] | null>(null);
+  const error = useSignal<unknown>(null);
+  const { key } = lane;
+  const wanted = useSignal(lane);
+  if (wanted.peek().key !== key || wanted.peek().host !== host) wanted.value = lane;
+  useSignalEffect(() => {
+    const view = model.view.value;
+    const of = wanted.value;
+    model.filter.value;
+    const abort = new AbortController();
+    const timer = setTimeout(
+      () =>
+        listEvents(model, of, view, abort.signal).then(
+          (listed) => {
+            events.value = listed;
+            error.value = null;
+          },
+          (caught: unknown) => {
+            if (abort.signal.aborted) return;
+            if (isStale(caught)) model.stale.value++;
+            error.value = caught;
+          },
+        ),
+      SETTLE_MS,
+    );
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  });
+  const list = events.value ?? [];
+  const selection = model.selection.value;
+  const selected =
+    selection?.host === host.at && selection.part === item.part
+      ? list.findIndex((event) => event.id === selection.id)
+      : -1;
+  const columns = useMemo(
+    () =>
+      eventColumns(list, lane, indexOf(host, item.part)?.categories.map((one) => one.name) ?? []),
+    [list, lane],
+  );
+  if (error.value !== null) {
+    const { message, hint } = describeProblem(error.value);
+    return (
+      <p class="trace-note trace-error" role="alert">
+        {message} {hint}
+      </p>
+    );
+  }
+  const total = list.reduce((sum, event) => sum + event.count, 0);
+  return (
+    <>
+      <p class="trace-note" role="status">
+        {events.value === null
+          ? "Loading events"
+          : `${plural(total, "event")} in view${
+              total > list.length
+                ? `, in ${plural(list.length, "row")}: zoom in to list them apart`
+                : ""
+            }`}
+      </p>
+      <RowList
+        label={`Events of ${item.track.name}`}
+        columns={columns}
+        length={list.length}
+        selected={selected}
+        choose={(row) => {
+          const event = list[row];
+          page.tab.value = "event";
+          choose(page, { host: host.at, part: item.part, id: event.id }, event);
+        }}
+        empty={
+          events.value === null
+            ? "Loading events"
+            : "The track has no event in this part of the trace."
+        }
+        of={key}
+        hasFocus={page.listed.value !== ""}
+      />
+    </>
+  );
+}
+
+function eventColumns(
+  list: readonly ListedEvent[],
+  { host, item }: TrackLane,
+  categories: readonly string[],
+): RowColumn[] {
+  return [
+    {
+      id: "at",
+      title: "At",
+      width: 160,
+      isNumber: true,
+      cell: (row) => formatInstant(Math.round(list[row].startPs) + host.offsetPs),
+    },
+    {
+      id: "name",
+      title: "Name",
+      cell: (row) => {
+        const { name, count } = list[row];
+        const text = foldName(readableName(name)) || "(no name)";
+        return count > 1 ? (
+          <span class="trace-several">
+            {plural(count, "event")}, the longest: <Name text={text} full={name} />
+          </span>
+        ) : (
+          <Name text={text} full={name} />
+        );
+      },
+    },
+    {
+      id: "duration",
+      title: "Duration",
+      width: 110,
+      isNumber: true,
+      cell: (row) => formatPs(list[row].durationPs),
+    },
+    {
+      id: "depth",
+      title: "Depth",
+      width: 70,
+      isNumber: true,
+      cell: (row) => String(list[row].row - item.track.row + 1),
+    },
+    {
+      id: "category",
+      title: "Category",
+      width: 160,
+      cell: (row) => categories[list[row].category] ?? "",
+    },
+  ];
+}
+
+function trackOptions(
+  tracks: readonly TrackLane[],
+  lane: Lane | null,
+  hasSearch: boolean,
+  model: TimelineModel,
+): Option[] {
+  const isSingle = model.hosts.value.length === 1;
+  const options = tracks.map((one) => ({
+    id: one.key,
+    text: `${one.item.track.name} ${one.section.label} ${one.host.host}`,
+    isSelected: one === lane,
+    content: (
+      <>
+        <span class="option-main">{one.item.track.name.slice(0, 200) || "(no name)"}</span>
+        <span class="option-note">
+          {one.section.label}
+          {isSingle ? "" : ` · ${one.host.host}`} · {plural(one.item.track.events, "event")}
+        </span>
+      </>
+    ),
+  }));
+  const found = { id: HITS, text: "Search hits", isSelected: lane === null };
+  return hasSearch ? [found, ...options] : options;
+}
+
+/** Moves and zooms the view, which says what part of the track is listed. */
+function ViewButtons({ model }: { model: TimelineModel }) {
+  const { from, to } = model.view.value;
+  const extent = model.extent.value;
+  const width = to - from;
+  const go = (span: { from: number; to: number }) => {
+    model.view.value = span;
+  };
+  return (
+    <>
+      <span class="trace-pair">
+        <button
+          type="button"
+          class="button small"
+          onClick={() => go(panBy(model.view.peek(), -width, extent))}
+        >
+          ◂ Earlier
+        </button>
+        <button
+          type="button"
+          class="button small"
+          onClick={() => go(panBy(model.view.peek(), width, extent))}
+        >
+          Later ▸
+        </button>
+        <button
+          type="button"
+          class="button small"
+          onClick={() => go(zoomAt(model.view.peek(), (from + to) / 2, 0.25, extent))}
+        >
+          Nearer
+        </button>
+        <button
+          type="button"
+          class="button small"
+          onClick={() => go(zoomAt(model.view.peek(), (from + to) / 2, 4, extent))}
+        >
+          Farther
+        </button>
+      </span>
+      <span class="muted">
+        {formatPs(width)} from {formatInstant(Math.round(Math.max(from - extent.from, 0)))}
+      </span>
+    </>
+  );
+}

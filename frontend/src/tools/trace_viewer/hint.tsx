@@ -1,0 +1,48 @@
+/** What the most needed keys are, for who opens the page for the first time. */
+import { useState } from "preact/hooks";
+
+const STORED = "tbprof.trace.hint";
+
+export function Hint() {
+  const [isShown, show] = useState(() => readStored() === null);
+  if (!isShown) return null;
+  const close = () => {
+    show(false);
+    try {
+      localStorage.setItem(STORED, "seen");
+    } catch {
+      // Storage may be forbidden in a frame; the hint then comes once more.
+    }
+  };
+  return (
+    <aside class="trace-hint" aria-label="Keys">
+      <span>
+        <kbd>W</kbd> <kbd>S</kbd> zoom
+      </span>
+      <span>
+        <kbd>A</kbd> <kbd>D</kbd> move
+      </span>
+      <span>
+        <kbd>Ctrl</kbd> wheel zooms at the pointer
+      </span>
+      <span>click selects, drag marks a range</span>
+      <span>
+        <kbd>/</kbd> search
+      </span>
+      <span>
+        <kbd>?</kbd> all keys
+      </span>
+      <button type="button" class="button small" onClick={close}>
+        Got it
+      </button>
+    </aside>
+  );
+}
+
+function readStored(): string | null {
+  try {
+    return localStorage.getItem(STORED);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,114 @@
+/** Hits of one search from several hosts and parts, as one list in time order. */
+import type { EventAt, SearchAnswer } from "./answers";
+import { fetchSearch, type PartOf } from "./api";
+import type { Search } from "./model";
+import { PARTS, type Part } from "./payload";
+
+export interface Hit extends EventAt {
+  /** Place of its host. */
+  readonly host: number;
+  readonly part: Part;
+  /** On the common axis. */
+  readonly from: number;
+}
+
+export interface HitSource {
+  readonly of: PartOf;
+  readonly host: number;
+  readonly offsetPs: number;
+  waiting: Hit[];
+  cursor: string;
+}
+
+/** Hits per request. */
+export const PAGE = 200;
+/** Windows that are tried for the hit before: each is eight times as wide or narrow. */
+const TRIES = 24;
+
+export interface Origin {
+  readonly host: number;
+  readonly part: Part;
+  readonly id: number;
+  readonly from: number;
+}
+
+interface Extent {
+  readonly from: number;
+  readonly to: number;
+}
+
+export async function firstAfter(
+  source: HitSource,
+  search: Search,
+  origin: Origin,
+  extent: Extent,
+  aborted: AbortSignal,
+): Promise<Hit | null> {
+  const span = { fromPs: origin.from - source.offsetPs, toPs: extent.to + 1 - source.offsetPs };
+  for (let after = ""; ; ) {
+    const answer = await fetchSearch(source.of, search, { limit: PAGE, after, span }, aborted);
+    const hit = place(source, answer).find((one) => compareHits(one, origin) > 0);
+    if (hit || answer.cursor === "") return hit ?? null;
+    after = answer.cursor;
+  }
+}
+
+/** Answers are in time order from a begin on: the last before an instant is in a window that ends there. */
+export async function lastBefore(
+  source: HitSource,
+  search: Search,
+  origin: Origin,
+  extent: Extent,
+  aborted: AbortSignal,
+): Promise<Hit | null> {
+  let width = (extent.to - extent.from) / 64;
+  for (let tried = 0; tried < TRIES; tried++) {
+    const from = Math.max(origin.from - width, extent.from);
+    const span = { fromPs: from - source.offsetPs, toPs: origin.from + 1 - source.offsetPs };
+    const answer = await fetchSearch(source.of, search, { limit: PAGE, span }, aborted);
+    const hit = place(source, answer).findLast((one) => compareHits(one, origin) < 0);
+    if (answer.cursor === "") {
+      if (hit || from <= extent.from) return hit ?? null;
+      width *= 8;
+    } else if (width < 8 || tried === TRIES - 1) return hit ?? null;
+    else width /= 8;
+  }
+  return null;
+}
+
+export function receive(source: HitSource, answer: SearchAnswer): void {
+  source.waiting.push(...place(source, answer));
+  source.cursor = answer.cursor;
+}
+
+function place({ host, of, offsetPs }: HitSource, answer: SearchAnswer): Hit[] {
+  return answer.hits.map((hit) => ({ ...hit, host, part: of.part, from: hit.startPs + offsetPs }));
+}
+
+/** Hits in time order as far as no source that has more could still come between. */
+export function takeInOrder(sources: readonly HitSource[]): Hit[] {
+  const taken: Hit[] = [];
+  for (;;) {
+    let first: HitSource | null = null;
+    for (const source of sources) {
+      if (source.waiting.length === 0) {
+        if (source.cursor !== "") return finish();
+      } else if (!first || compareHits(source.waiting[0], first.waiting[0]) < 0) first = source;
+    }
+    if (!first) return finish();
+    taken.push(first.waiting[0]);
+    first.waiting = first.waiting.slice(1);
+  }
+
+  function finish(): Hit[] {
+    return taken;
+  }
+}
+
+export function compareHits(a: Origin, b: Origin): number {
+  return a.from - b.from || a.host - b.host || order(a.part) - order(b.part) || a.id - b.id;
+}
+
+function order(part: Part): number {
+  return PARTS.indexOf(part);
+}

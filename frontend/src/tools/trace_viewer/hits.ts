@@ -1,0 +1,180 @@
+/** What the search finds in all hosts and parts, in time order, page by page. */
+import { effect, type Signal, signal, untracked } from "@preact/signals";
+import { fetchSearch, isStale } from "./api";
+import {
+  compareHits,
+  firstAfter,
+  type Hit,
+  type HitSource,
+  lastBefore,
+  PAGE,
+  receive,
+  takeInOrder,
+} from "./hit_sources";
+import type { Search } from "./model";
+import { type Page, partOf } from "./page";
+import { PARTS } from "./payload";
+
+export interface HitState {
+  readonly search: Search | null;
+  readonly count: number;
+  /** In time order; those after them are not loaded yet. */
+  readonly hits: readonly Hit[];
+  readonly hasMore: boolean;
+  readonly isLoading: boolean;
+  readonly error: unknown;
+}
+
+export interface Hits {
+  readonly state: Signal<HitState>;
+  /** Hits that the view shows; null while that is not known. */
+  readonly inView: Signal<number | null>;
+  /** Loads the next page. */
+  readonly more: () => void;
+  /** The hit after or before the selected event, or else in or before the view. */
+  readonly near: (direction: 1 | -1) => Promise<Hit | null>;
+  readonly dispose: () => void;
+}
+
+const NONE: HitState = {
+  search: null,
+  count: 0,
+  hits: [],
+  hasMore: false,
+  isLoading: false,
+  error: null,
+};
+const SETTLE_MS = 200;
+
+export function createHits(page: Page): Hits {
+  const { model } = page;
+  const state = signal<HitState>(NONE);
+  const inView = signal<number | null>(null);
+  let sources: HitSource[] = [];
+  let abort = new AbortController();
+
+  const fail = (error: unknown) => {
+    if (isStale(error)) model.stale.value++;
+    state.value = { ...state.peek(), isLoading: false, error };
+  };
+  const load = async (wanted: readonly HitSource[], search: Search, isFirst: boolean) => {
+    const { signal: aborted } = abort;
+    state.value = { ...state.peek(), isLoading: true };
+    try {
+      const answers = await Promise.all(
+        wanted.map(({ of, cursor }) =>
+          fetchSearch(of, search, { limit: PAGE, after: cursor }, aborted),
+        ),
+      );
+      if (aborted.aborted) return;
+      for (const [at, answer] of answers.entries()) receive(wanted[at], answer);
+      const merged = takeInOrder(sources);
+      const before = state.peek();
+      state.value = {
+        search,
+        count: isFirst ? answers.reduce((sum, answer) => sum + answer.count, 0) : before.count,
+        hits: isFirst ? merged : [...before.hits, ...merged],
+        hasMore: sources.some((source) => source.cursor !== "" || source.waiting.length > 0),
+        isLoading: false,
+        error: null,
+      };
+    } catch (error) {
+      if (!aborted.aborted) fail(error);
+    }
+  };
+
+  const stopSearching = effect(() => {
+    const search = model.search.value;
+    const hosts = model.hosts.value;
+    abort.abort();
+    abort = new AbortController();
+    if (search === null || hosts.length === 0) {
+      sources = [];
+      state.value = NONE;
+      return;
+    }
+    sources = hosts.flatMap((host) =>
+      PARTS.flatMap((part) => {
+        const of = partOf(page.run, host, part);
+        return of ? [{ of, host: host.at, offsetPs: host.offsetPs, waiting: [], cursor: "" }] : [];
+      }),
+    );
+    untracked(() => void load(sources, search, true));
+  });
+
+  const stopCounting = effect(() => {
+    const { from, to } = model.view.value;
+    const { search, count, hits, hasMore } = state.value;
+    const asked = sources;
+    if (search === null) {
+      inView.value = null;
+      return;
+    }
+    if (!hasMore) {
+      inView.value = hits.filter(
+        (hit) => hit.from < to && hit.from + hit.durationPs >= from,
+      ).length;
+      return;
+    }
+    const aborted = new AbortController();
+    const timer = setTimeout(async () => {
+      try {
+        const answers = await Promise.all(
+          asked.map(({ of, offsetPs }) => {
+            const span = { fromPs: from - offsetPs, toPs: to - offsetPs };
+            return fetchSearch(of, search, { limit: 0, span }, aborted.signal);
+          }),
+        );
+        inView.value = Math.min(
+          answers.reduce((sum, answer) => sum + answer.count, 0),
+          count,
+        );
+      } catch {
+        // The search itself says what is wrong.
+      }
+    }, SETTLE_MS);
+    return () => {
+      clearTimeout(timer);
+      aborted.abort();
+    };
+  });
+
+  return {
+    state,
+    inView,
+    more: () => {
+      const { search, isLoading, hasMore, error } = state.peek();
+      if (search === null || isLoading || !hasMore || error !== null) return;
+      const dry = sources.filter((source) => source.waiting.length === 0 && source.cursor !== "");
+      void load(dry, search, false);
+    },
+    near: async (direction) => {
+      const { search } = state.peek();
+      if (search === null) return null;
+      const { signal: aborted } = abort;
+      const selection = model.selection.peek();
+      const host = selection && model.hosts.peek()[selection.host];
+      const place = selection?.place;
+      const origin =
+        host && place
+          ? { ...selection, from: place.startPs + host.offsetPs }
+          : { host: -1, part: "events" as const, id: -1, from: model.view.peek().from };
+      const finder = direction > 0 ? firstAfter : lastBefore;
+      try {
+        const found = await Promise.all(
+          sources.map((source) => finder(source, search, origin, model.extent.peek(), aborted)),
+        );
+        const hits = found.filter((hit) => hit !== null).sort(compareHits);
+        return (direction > 0 ? hits[0] : hits.at(-1)) ?? null;
+      } catch (error) {
+        if (!aborted.aborted) fail(error);
+        return null;
+      }
+    },
+    dispose: () => {
+      stopSearching();
+      stopCounting();
+      abort.abort();
+    },
+  };
+}

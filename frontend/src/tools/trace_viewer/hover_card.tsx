@@ -1,0 +1,66 @@
+/** What the pointer is on. */
+import type { RefObject } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { plural } from "../../base/format";
+import { cut, foldName, readableName } from "../../base/names";
+import type { Hover, TimelineModel } from "./model";
+import { indexOf } from "./page";
+import { trackOfRow } from "./reveal";
+import { formatInstant, formatPs } from "./time";
+
+const BESIDE = 14;
+
+interface HoverCardProps {
+  readonly model: TimelineModel;
+  /** What the pointer's place counts from. */
+  readonly canvas: RefObject<HTMLElement | null>;
+}
+
+export function HoverCard({ model, canvas }: HoverCardProps) {
+  const card = useRef<HTMLDivElement>(null);
+  const hover = model.hover.value;
+  // Beside the pointer, within the window.
+  useLayoutEffect(() => {
+    const element = card.current;
+    const place = canvas.current?.getBoundingClientRect();
+    if (!element || !hover || !place) return;
+    const { offsetWidth: width, offsetHeight: height } = element;
+    const x = place.left + hover.x;
+    const y = place.top + hover.y;
+    const left = x + BESIDE + width > innerWidth ? x - BESIDE - width : x + BESIDE;
+    const top = y + BESIDE + height > innerHeight ? y - BESIDE - height : y + BESIDE;
+    element.style.transform = `translate(${Math.max(left, 4)}px, ${Math.max(top, 4)}px)`;
+  });
+  if (hover === null) return null;
+  return (
+    <div class="trace-hover" ref={card} aria-hidden="true">
+      <HoverText model={model} hover={hover} />
+    </div>
+  );
+}
+
+function HoverText({ model, hover }: { model: TimelineModel; hover: Hover }) {
+  const host = model.hosts.value[hover.host];
+  const index = indexOf(host, hover.part);
+  if (!host || !index) return null;
+  const track = trackOfRow(index.tracks, hover.row);
+  const category = index.categories[hover.category]?.name ?? "";
+  const name = cut(foldName(readableName(hover.name)), 300);
+  const where = [track?.name ?? "", model.hosts.value.length > 1 ? host.host : ""];
+  return (
+    <>
+      <div class="trace-hover-name">{name || "(no name)"}</div>
+      {hover.count > 1 ? (
+        <div>
+          {plural(hover.count, "event")} within {formatPs(hover.durationPs)}, too short to be drawn
+          apart; this is the longest
+        </div>
+      ) : (
+        <div>
+          <b>{formatPs(hover.durationPs)}</b> from {formatInstant(hover.startPs + host.offsetPs)}
+        </div>
+      )}
+      <div class="muted">{[category, ...where].filter(Boolean).join(" · ").slice(0, 200)}</div>
+    </>
+  );
+}

@@ -1,0 +1,53 @@
+/** How the pointer and the most needed keys work; all keys are in the help of the shell. */
+
+const POINTER: readonly (readonly [what: string, does: string])[] = [
+  ["Wheel", "scrolls the tracks"],
+  ["Ctrl wheel, pinch", "zooms at the pointer"],
+  ["Shift wheel", "moves along the time axis"],
+  ["Drag", "what the tool says; on the time axis it always zooms"],
+  ["Click", "selects the event, marks its like and draws its flows"],
+  ["Drag a label", "moves the track"],
+];
+
+const KEYS: readonly (readonly [keys: string, does: string])[] = [
+  ["W S", "nearer, farther"],
+  ["A D", "earlier, later"],
+  ["← →", "event before, next event of the track"],
+  ["↑ ↓", "event around, event within"],
+  ["F 0", "fit the selection, show all"],
+  ["M", "mark the selection or the pointer's place"],
+  ["/", "search"],
+];
+
+export function PointerHelp() {
+  return (
+    <div class="trace-queries">
+      <h2>How to move around</h2>
+      <Definitions items={POINTER} />
+      <h2>Keys</h2>
+      <Definitions items={KEYS} isKeys />
+      <p class="muted">
+        <kbd>?</kbd> lists all keys. <b>List</b> shows the events of a track as a table.
+      </p>
+    </div>
+  );
+}
+
+function Definitions({
+  items,
+  isKeys = false,
+}: {
+  items: readonly (readonly [string, string])[];
+  isKeys?: boolean;
+}) {
+  return (
+    <dl>
+      {items.map(([what, does]) => (
+        <div key={what}>
+          <dt>{isKeys ? what.split(" ").map((key) => <kbd key={key}>{key}</kbd>) : what}</dt>
+          <dd>{does}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

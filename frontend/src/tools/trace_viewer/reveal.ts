@@ -1,0 +1,102 @@
+/** Brings an event onto the screen, whatever hides it, and selects it. */
+import { batch } from "@preact/signals";
+import { sectionKey, trackKey } from "./groups";
+import { ROW_HEIGHT } from "./lanes";
+import type { EventKey, EventPlace, TimelineModel } from "./model";
+import { indexOf } from "./page";
+import type { Track } from "./payload";
+import { bringIntoView } from "./view_math";
+
+export function goTo(model: TimelineModel, key: EventKey, place: EventPlace): void {
+  const host = model.hosts.peek()[key.host];
+  if (!host) return;
+  const { host: at, part, id } = key;
+  const { row, startPs, durationPs, name } = place;
+  const from = startPs + host.offsetPs;
+  batch(() => {
+    model.selection.value = { host: at, part, id, place: { row, startPs, durationPs, name } };
+    model.view.value = bringIntoView(
+      model.view.peek(),
+      { from, to: from + durationPs },
+      model.extent.peek(),
+    );
+    revealRow(model, key, row);
+  });
+}
+
+/** Opens and scrolls the lanes so that `row` is on the screen. */
+export function revealRow(model: TimelineModel, key: Omit<EventKey, "id">, row: number): void {
+  const host = model.hosts.peek()[key.host];
+  const index = indexOf(host, key.part);
+  const track = index && trackOfRow(index.tracks, row);
+  if (!host || !index || !track) return;
+  const lane = trackKey(host.host, key.part, track.id);
+  const section = index.sections[track.section];
+  const { pinned, trackFilter, collapsed, hidden } = model.arrangement.peek();
+  if (pinned.includes(lane)) return;
+  const above = [`h@${host.host}`, sectionKey(host.host, section?.name ?? "")];
+  const isFiltered =
+    trackFilter !== "" && !track.name.toLowerCase().includes(trackFilter.trim().toLowerCase());
+  const isFolded = above.some((one) => collapsed.has(one));
+  const isHidden = [...above, lane].some((one) => hidden.has(one));
+  if (isFiltered || isFolded || isHidden) {
+    model.arrangement.value = {
+      ...model.arrangement.peek(),
+      collapsed: without(collapsed, above),
+      hidden: without(hidden, [...above, lane]),
+      trackFilter: isFiltered ? "" : trackFilter,
+    };
+  }
+  const shown = model.lanes.value.byKey.get(lane);
+  if (!shown) return;
+  const depth = shown.kind === "track" ? (row - track.row) * shown.rowHeight : 0;
+  scrollTo(model, shown.top + depth);
+}
+
+/** Opens what a track or counter lies in, and scrolls to it. */
+export function revealLane(model: TimelineModel, key: string): void {
+  for (const group of model.groups.peek()) {
+    for (const section of group.sections) {
+      if (![...section.tracks, ...section.counters].some((item) => item.key === key)) continue;
+      const above = [group.key, section.key];
+      const { collapsed, hidden } = model.arrangement.peek();
+      model.arrangement.value = {
+        ...model.arrangement.peek(),
+        collapsed: without(collapsed, above),
+        hidden: without(hidden, [...above, key]),
+      };
+      const lane = model.lanes.value.byKey.get(key);
+      if (lane) scrollTo(model, lane.top);
+      return;
+    }
+  }
+}
+
+/** The least scroll that shows a row whose top is at `top` of the scrolled lanes. */
+export function scrollTo(model: TimelineModel, top: number, height = ROW_HEIGHT): void {
+  const { pinnedHeight } = model.lanes.peek();
+  const room = model.height.peek() - pinnedHeight;
+  const current = model.scrollTop.peek();
+  if (top < current) model.scrollTop.value = Math.max(top - ROW_HEIGHT, 0);
+  else if (top + height > current + room)
+    model.scrollTop.value = Math.max(top + height - room + ROW_HEIGHT, 0);
+}
+
+/** The track that has `row`: tracks lie in the order of their rows. */
+export function trackOfRow(tracks: readonly Track[], row: number): Track | null {
+  let low = 0;
+  let high = tracks.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (tracks[middle].row + tracks[middle].rows <= row) low = middle + 1;
+    else high = middle;
+  }
+  const track = tracks[low];
+  return track && row >= track.row ? track : null;
+}
+
+function without(set: ReadonlySet<string>, keys: readonly string[]): ReadonlySet<string> {
+  return keys.some((key) => set.has(key))
+    ? new Set([...set].filter((key) => !keys.includes(key)))
+    : set;
+}

@@ -1,0 +1,225 @@
+/** Search over all events: what is found is counted, marked, and gone through one by one. */
+import { useSignalEffect } from "@preact/signals";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { describeProblem } from "../../api/errors";
+import { formatCount } from "../../base/format";
+import { Popover } from "../../widgets/popover";
+import { PatternToggles, patternError } from "./filter_menu";
+import type { Hits } from "./hits";
+import type { Search } from "./model";
+import type { Page } from "./page";
+import { goTo } from "./reveal";
+import { choose } from "./selected_event";
+
+const TYPING_MS = 200;
+
+export function SearchBox({ page, hits }: { page: Page; hits: Hits }) {
+  const { model } = page;
+  const id = useId();
+  const field = useRef<HTMLInputElement>(null);
+  const search = model.search.value;
+  const [text, setText] = useState(search?.text ?? "");
+  const [isRegex, setRegex] = useState(search?.isRegex ?? false);
+  const [isCase, setCase] = useState(search?.isCase ?? false);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const localError = isRegex ? patternError(text) : "";
+  const { error, count, isLoading } = hits.state.value;
+  const problem = localError || (error === null ? "" : describeProblem(error).message);
+
+  // Somebody else searches: a link, "show all", the address.
+  useEffect(() => {
+    clearTimeout(timer.current);
+    setText(search?.text ?? "");
+    if (search) {
+      setRegex(search.isRegex);
+      setCase(search.isCase);
+    }
+  }, [search]);
+  useSignalEffect(() => {
+    if (model.searchAsked.value === 0) return;
+    field.current?.focus();
+    field.current?.select();
+  });
+  useEffect(() => () => clearTimeout(timer.current), []);
+
+  const commit = (next: Search) => {
+    clearTimeout(timer.current);
+    const before = model.search.peek();
+    const isSame =
+      before?.text === next.text &&
+      before.isRegex === next.isRegex &&
+      before.isCase === next.isCase;
+    if (isSame || (next.isRegex && patternError(next.text) !== "")) return;
+    model.search.value = next.text === "" ? null : next;
+  };
+  const type = (next: Search) => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => commit(next), TYPING_MS);
+  };
+  const go = async (direction: 1 | -1) => {
+    const hit = await hits.near(direction);
+    if (!hit) return;
+    if (page.tab.peek() === "hits") choose(page, hit, hit);
+    else goTo(model, hit, hit);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter") {
+      event.preventDefault();
+      commit({ text, isRegex, isCase });
+      void go(event.shiftKey ? -1 : 1);
+    } else if (event.key === "Escape") {
+      event.preventDefault();
+      if (text === "") field.current?.blur();
+      else clear();
+    }
+  };
+  const clear = () => {
+    clearTimeout(timer.current);
+    setText("");
+    model.search.value = null;
+  };
+  const inView = hits.inView.value;
+  const said =
+    search === null || problem !== ""
+      ? ""
+      : isLoading && count === 0
+        ? "searching"
+        : count === 0
+          ? "no hits"
+          : `${formatCount(count)} ${count === 1 ? "hit" : "hits"}${
+              inView === null ? "" : ` · ${formatCount(inView)} in view`
+            }`;
+  return (
+    <div class="trace-search" role="search">
+      <div class="trace-field">
+        <input
+          ref={field}
+          type="text"
+          autocomplete="off"
+          spellcheck={false}
+          placeholder="Search events"
+          aria-label="Search events"
+          aria-keyshortcuts="/"
+          aria-invalid={problem !== ""}
+          aria-describedby={problem === "" ? undefined : `${id}-error`}
+          title="Search events (/), Enter: next hit, Shift Enter: hit before"
+          value={text}
+          onInput={(event) => {
+            setText(event.currentTarget.value);
+            type({ text: event.currentTarget.value, isRegex, isCase });
+          }}
+          onKeyDown={onKeyDown}
+        />
+        {text === "" ? (
+          <span class="trace-key" aria-hidden="true">
+            /
+          </span>
+        ) : null}
+        {text === "" ? null : (
+          <button
+            type="button"
+            class="trace-clear"
+            aria-label="Clear the search"
+            title="Clear the search (Escape)"
+            onClick={() => {
+              clear();
+              field.current?.focus();
+            }}
+          >
+            ✕
+          </button>
+        )}
+        <PatternToggles
+          isRegex={isRegex}
+          isCase={isCase}
+          setRegex={(isOn) => {
+            setRegex(isOn);
+            commit({ text, isRegex: isOn, isCase });
+          }}
+          setCase={(isOn) => {
+            setCase(isOn);
+            commit({ text, isRegex, isCase: isOn });
+          }}
+        />
+      </div>
+      <button
+        type="button"
+        class="trace-count link"
+        aria-live="polite"
+        title="List the hits"
+        hidden={said === ""}
+        onClick={() => {
+          page.tab.value = "hits";
+        }}
+      >
+        {said}
+      </button>
+      <span class="trace-pair" hidden={count === 0}>
+        <button
+          type="button"
+          class="button small"
+          aria-label="Hit before"
+          title="Hit before (Shift Enter)"
+          onClick={() => void go(-1)}
+        >
+          ◂
+        </button>
+        <button
+          type="button"
+          class="button small"
+          aria-label="Next hit"
+          title="Next hit (Enter)"
+          onClick={() => void go(1)}
+        >
+          ▸
+        </button>
+      </span>
+      <Popover
+        label="?"
+        buttonClass="why"
+        title="What can be searched for"
+        panelLabel="What can be searched for"
+        width={400}
+      >
+        {() => <QueryHelp />}
+      </Popover>
+      {problem === "" ? null : (
+        <p class="trace-error trace-search-error" id={`${id}-error`} role="alert">
+          {problem}
+        </p>
+      )}
+    </div>
+  );
+}
+
+const QUERIES: readonly (readonly [query: string, meaning: string])[] = [
+  ["MatMul", "events whose name holds it"],
+  ["whole:MatMul", "events of exactly this name"],
+  ["category:Kernel", "events of a category"],
+  ["arg:bytes=4096", "events with this value of an argument"],
+  ["arg:bytes", "events that have the argument"],
+  ["source:model.py", "events whose source line holds it"],
+];
+
+function QueryHelp() {
+  return (
+    <div class="trace-queries">
+      <h2>What can be searched for</h2>
+      <dl>
+        {QUERIES.map(([query, meaning]) => (
+          <div key={query}>
+            <dt>
+              <code>{query}</code>
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="muted">
+        <b>.*</b> takes the text for a regular expression, <b>Aa</b> tells large letters from small
+        ones. <kbd>Enter</kbd> goes to the next hit, <kbd>Shift</kbd> <kbd>Enter</kbd> to the one
+        before.
+      </p>
+    </div>
+  );
+}

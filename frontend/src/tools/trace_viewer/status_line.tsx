@@ -1,0 +1,61 @@
+/** How much there is and how much of it is seen; always on the screen. */
+import { useComputed } from "@preact/signals";
+import { describeProblem } from "../../api/errors";
+import { formatCount, plural } from "../../base/format";
+import type { Loading } from "./load";
+import type { TimelineModel } from "./model";
+import { formatPs } from "./time";
+
+export function StatusLine({ model, loading }: { model: TimelineModel; loading: Loading }) {
+  const across = useComputed(() => {
+    const { from, to } = model.view.value;
+    return `${formatPs(to - from)} across`;
+  });
+  const drawn = useComputed(() => `${formatCount(model.drawn.value.entries)} drawn`);
+  const standing = useComputed(() => {
+    const { entries, events } = model.drawn.value;
+    return `${plural(entries, "rectangle")} for the ${plural(events, "event")} in view`;
+  });
+  const inFile = sum(model, (events) => events.eventsInFile);
+  const indexed = sum(model, (events) => events.events);
+  const derived = model.hosts.value.reduce((total, host) => total + (host.derived?.events ?? 0), 0);
+  const hosts = model.hosts.value.length;
+  const error = model.error.value;
+  const text = loading.text.value || (model.isLoading.value ? "Loading" : "");
+  return (
+    <footer class="trace-status">
+      <span>
+        {formatCount(inFile)} {inFile === 1 ? "event" : "events"} in{" "}
+        {hosts > 1 ? `the files of ${hosts} hosts` : "the file"}
+      </span>
+      <span
+        title={
+          derived > 0
+            ? `and ${plural(derived, "event")} that were worked out of them: steps, ops, scopes`
+            : undefined
+        }
+      >
+        {formatCount(indexed)} indexed
+      </span>
+      <span title={standing}>{drawn}</span>
+      <span>{across}</span>
+      <span class="space" />
+      {error === null ? (
+        <span class="muted" role="status">
+          {text}
+        </span>
+      ) : (
+        <span class="trace-error" role="alert">
+          {describeProblem(error).message}
+        </span>
+      )}
+    </footer>
+  );
+}
+
+function sum(
+  { hosts }: TimelineModel,
+  read: (events: { events: number; eventsInFile: number }) => number,
+): number {
+  return hosts.value.reduce((total, { events }) => total + read(events), 0);
+}
