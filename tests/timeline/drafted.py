@@ -2,8 +2,13 @@
 
 from typing import NamedTuple
 
+from tbprof.events.space import Space
+from tbprof.timeline.build import build_timeline
 from tbprof.timeline.categories import CATEGORIES
 from tbprof.timeline.drafts import Draft, TrackDraft
+from tbprof.timeline.kept import freeze
+from tbprof.timeline.store import Timeline
+from tbprof.timeline.tracks import find_tracks
 from tests.traces import COLUMN_PS
 
 
@@ -51,3 +56,8 @@ def category_of(draft: Draft) -> dict[str, str]:
         name: CATEGORIES[row][0]
         for name, row in zip(names, draft.types.category.tolist(), strict=True)
     }
+
+
+def timeline_of(space: Space) -> Timeline:
+    """The timeline of what a space holds, as it is kept."""
+    return freeze(build_timeline(space, find_tracks(space)))
