@@ -46,4 +46,5 @@ def timeline_of_rows(
         begin_ps=begin_ps,
         end_ps=int((start_ps + duration_ps).max(initial=-(2**62))) if flat else 0,
         in_file=len(flat),
+        counted=0,
     )

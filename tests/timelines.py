@@ -36,6 +36,7 @@ def make_timeline() -> Timeline:
         end_ps=2**57,
         origin_ns=1_700_000_000_000_000_000,
         in_file=4,
+        counted=0,
         unplaced=1,
         home=(0, 5, "train 7"),
         notices=(Notice("line_cut", "text", "host", "hint"),),

@@ -23,7 +23,7 @@ def timeline_index(timeline: Timeline, host: str, part: str, version: str) -> di
         "begin_ps": timeline.begin_ps,
         "end_ps": timeline.end_ps,
         "events_in_file": timeline.in_file,
-        "events": int(timeline.start_ps.size),
+        "events": int(timeline.start_ps.size) + timeline.counted,
         "unplaced": timeline.unplaced,
         "warnings": [
             {"code": notice.code, "message": notice.message, "hint": notice.hint}

@@ -23,7 +23,7 @@ from tbprof.timeline.store import Timeline
 _log = logging.getLogger(__name__)
 
 # Changes whenever what is built does, so that kept timelines are built anew.
-_FORMAT = 1
+_FORMAT = 2
 _IN_MEMORY = 16
 
 Build = Callable[[TraceFile, SummaryCache, Opened], Timeline]

@@ -72,6 +72,7 @@ def build_timeline(space: Space, draft: Draft, *, has_counters: bool = True) -> 
         end_ps=max(ends, default=0),
         origin_ns=space.start_ns,
         in_file=draft.in_file,
+        counted=draft.counted,
         unplaced=draft.unplaced,
         home=draft.home,
         notices=_too_deep(placed),

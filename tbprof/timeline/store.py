@@ -96,7 +96,8 @@ class Timeline:
     are when any track of section s was busy: disjoint, ascending; `busy_before_ps` is the sum of
     the spans before each, those of earlier sections too. `counter_low` and `counter_high` are the
     pyramid of least and greatest counter values (`counters.py`). `unplaced` counts aggregated
-    events without a position, `in_file` all events of the file.
+    events without a position, `in_file` all other events of the file, and `counted` those of them
+    that are points of counters instead of events of a track.
     """
 
     sections: list[Section]
@@ -121,6 +122,7 @@ class Timeline:
     end_ps: int
     origin_ns: int
     in_file: int
+    counted: int
     unplaced: int
     home: tuple[int, int, str] | None
     notices: tuple[Notice, ...]
