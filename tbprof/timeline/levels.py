@@ -11,7 +11,7 @@ it stands for, and these add up to those of the row. With buckets of 4:
 
 What is merged at a level is merged at every coarser one, whatever lies between, so a level may be
 made of any finer one. Those are kept that have at most `_SHRINKS` of the entries of the kept one
-before: any other level is then made of at most three times as many entries as it has.
+before: any other level is then made of at most five times as many entries as it has.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ from tbprof.timeline.store import Levels
 
 # Times of a trace lie within 2^59 ps of each other.
 MOST_SHIFT = 62
-_SHRINKS = 0.35
+_SHRINKS = 0.2
 # Rows with fewer entries are read as they are.
 FEWEST = 64
 # So many events are looked at by a thread at a time.
