@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tbprof.timeline.busy import busy_shares, find_busy
@@ -128,6 +128,7 @@ def test_a_section_without_spans_has_shares_of_zero():
 SPANS = st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), max_size=12)
 
 
+@settings(deadline=None)
 @given(SPANS, SPANS, st.integers(-20, 400), st.integers(1, 500), st.integers(1, 60))
 def test_shares_agree_with_counting_picoseconds(
     first: list[tuple[int, int]],
