@@ -1,0 +1,392 @@
+"""The routes of timelines, over the real engine."""
+
+import gzip
+import json
+import os
+import shutil
+from collections import Counter
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from tile_reader import Tiles, read_tiles
+from traces import draw, write
+from werkzeug.test import Client
+
+from tbprof.serving.routes import Application
+from tbprof.serving.service import Service
+
+BASE = "/data/plugin/profile/"
+RUN = "tensorflow_cpu_training"
+US = 1_000_000
+
+DRAWN = draw(
+    {
+        "/device:GPU:0": """
+            Stream #1(Compute)   |mmmm.rr.nnnn....
+            Stream #2(MemcpyH2D) |..hh............
+        """,
+        "/host:CPU": """
+            python |ssssssssssssssss
+                   |.llll..iii......
+                   |..k.............
+            pool   |................
+        """,
+    },
+    names={"m": "matmul", "n": "matmul", "s": "train", "l": "launch"},
+    stats={"m": {"bytes": 4096, "note": "<b>&"}, "s": {"step_num": 7}},
+)
+
+
+def folder_of(root: Path, run: str) -> Path:
+    folder = root / "plugins/profile" / run
+    folder.mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def logdir(tmp_path_factory, sample_logdir) -> Path:
+    root = tmp_path_factory.mktemp("timelines")
+    shutil.copytree(sample_logdir, root, dirs_exist_ok=True)
+    write(folder_of(root, "drawn"), DRAWN)
+    for host in ("a.b", "c,d"):
+        two = root / "plugins/profile/two"
+        two.mkdir(exist_ok=True)
+        write(two, DRAWN, host)
+    folder_of(root, "none")
+    return root
+
+
+@pytest.fixture(scope="module")
+def client(logdir) -> Client:
+    return Client(Application(Service(str(logdir))))
+
+
+def get(client, route, headers=None, **parameters):
+    return client.get(f"{BASE}{route}?{urlencode(parameters)}", headers=headers)
+
+
+def error_of(response) -> tuple[int, str]:
+    body = json.loads(response.data)
+    assert set(body) == {"error"}
+    assert set(body["error"]) == {"code", "message", "hint"}
+    assert response.headers["Cache-Control"] == "no-store"
+    return response.status_code, body["error"]["code"]
+
+
+def index_of(client, run="drawn", **more):
+    response = get(client, "timeline", run=run, **more)
+    assert response.status_code == 200, response.data
+    return response.json
+
+
+class Timeline:
+    """One part of one timeline, to be asked with its version."""
+
+    def __init__(self, client, run="drawn", **more) -> None:
+        self.client = client
+        self.index = index_of(client, run, **more)
+        self.which = {"run": run, **{key: self.index[key] for key in ("host", "part", "version")}}
+
+    def get(self, route, headers=None, **parameters):
+        return get(self.client, f"timeline_{route}", headers, **{**self.which, **parameters})
+
+    def json(self, route, **parameters):
+        response = self.get(route, **parameters)
+        assert response.status_code == 200, response.data
+        return response.json
+
+    def tiles(self, level=0, first=0, last=1, **more) -> Tiles:
+        response = self.get("tiles", level=level, **{"from": first, "to": last}, **more)
+        assert response.status_code == 200, response.data
+        return read_tiles(response.data)
+
+    def whole(self, **more) -> Tiles:
+        """All of the timeline in one tile a row."""
+        return self.tiles(self.index["max_level"], **more)
+
+
+@pytest.fixture(scope="module")
+def drawn(client) -> Timeline:
+    return Timeline(client)
+
+
+# The index.
+
+
+def test_index_names_sections_and_tracks(drawn):
+    index = drawn.index
+    assert (index["host"], index["part"], index["origin_ns"]) == ("host0", "events", "0")
+    assert (index["begin_ps"], index["end_ps"]) == (0, 16 * US)
+    assert (index["events_in_file"], index["events"], index["unplaced"]) == (8, 8, 0)
+    assert [one["name"] for one in index["sections"]] == ["/device:GPU:0", "/host:CPU"]
+    assert [one["kind"] for one in index["sections"]] == ["device", "host"]
+    assert [one["events"] for one in index["sections"]] == [4, 4]
+    by_name = {track["name"]: track for track in index["tracks"]}
+    stream = by_name["Stream #1(Compute)"]
+    assert stream == {
+        "id": stream["id"], "section": 0, "name": "Stream #1(Compute)", "kind": "stream",
+        "row": stream["row"], "rows": 1, "events": 3, "busy_ps": 10 * US, "begin_ps": 0,
+        "end_ps": 12 * US, "derived": False,
+    }  # fmt: skip
+    assert (by_name["python"]["rows"], by_name["python"]["end_ps"]) == (3, 16 * US)
+    assert index["sections"][0]["busy_ps"] == 10 * US
+    assert index["warnings"] == []
+
+
+def test_things_are_numbered_in_order_and_rows_follow_one_another(client):
+    for run in ("drawn", RUN, "jax_cpu_training"):
+        for part in ("events", "derived"):
+            index = index_of(client, run, part=part)
+            for what in ("sections", "tracks", "counters"):
+                assert [one["id"] for one in index[what]] == list(range(len(index[what])))
+            row = 0
+            for track in index["tracks"]:
+                assert track["row"] == row
+                row += track["rows"]
+                assert track["id"] in index["sections"][track["section"]]["tracks"]
+            assert sum(track["events"] for track in index["tracks"]) == index["events"]
+            meanings = {one["name"]: one["meaning"] for one in index["categories"]}
+            assert meanings["compute"] == "compute"
+
+
+def test_derived_part_brings_steps_and_where_to_begin(client):
+    index = index_of(client, RUN, part="derived")
+    (steps,) = [track for track in index["tracks"] if track["kind"] == "steps"][:1]
+    assert steps["derived"]
+    home = index["home"]
+    assert home["from_ps"] < home["to_ps"]
+    assert home["label"]
+    assert index["version"] != index_of(client, RUN)["version"]
+
+
+def test_host_may_be_left_out_where_there_is_one(client):
+    assert index_of(client)["host"] == "host0"
+    assert error_of(get(client, "timeline", run="two")) == (400, "bad_request")
+    assert index_of(client, "two", host="c,d")["host"] == "c,d"
+
+
+# Tiles.
+
+
+def test_whole_trace_fits_in_one_tile(drawn):
+    tiles = drawn.whole()
+    rows = {row for row, _ in tiles.chunks}
+    assert rows == {row for track in drawn.index["tracks"]
+                    for row in range(track["row"], track["row"] + track["rows"])}  # fmt: skip
+    assert sum(entry.count for entry in tiles.entries) == 8
+    assert not tiles.head["truncated"]
+    assert Counter(entry.name for entry in tiles.entries)["matmul"] == 2
+
+
+def test_every_event_is_its_own_at_the_finest_level(drawn):
+    span = drawn.index["end_ps"] - drawn.index["begin_ps"]
+    level = 10
+    tiles = drawn.tiles(level, 0, (span >> (level + 9)) + 1)
+    own = {entry.id: entry for entry in tiles.entries}
+    assert sorted(own) == list(range(8))
+    assert all(entry.count == 1 for entry in own.values())
+    events = {(entry.name, entry.start_ps, entry.end_ps) for entry in own.values()}
+    assert {("train", 0, 16 * US), ("matmul", 8 * US, 12 * US), ("k", 2 * US, 3 * US)} <= {
+        (name, round(start, -4), round(end, -4)) for name, start, end in events
+    }
+
+
+@pytest.mark.parametrize("run", [RUN, "jax_cpu_training"])
+def test_no_event_of_a_real_trace_is_lost_at_any_level(client, run):
+    timeline = Timeline(client, run)
+    for level in range(timeline.index["max_level"], timeline.index["max_level"] - 6, -1):
+        tiles = (timeline.index["end_ps"] - timeline.index["begin_ps"] >> (level + 9)) + 1
+        found = timeline.tiles(level, 0, tiles)
+        size = 1 << (level + 9)
+        counts: Counter[int] = Counter()
+        for entry in found.entries:
+            start = entry.start_ps - timeline.index["begin_ps"]
+            if start >= entry.tile * size:  # not one that reaches in from before
+                counts[entry.row] += entry.count
+        events = {
+            track["id"]: sum(counts[track["row"] + depth] for depth in range(track["rows"]))
+            for track in timeline.index["tracks"]
+        }
+        assert events == {track["id"]: track["events"] for track in timeline.index["tracks"]}
+
+
+def test_chunks_are_listed_though_they_are_empty(drawn):
+    tiles = drawn.tiles(0, 0, 3, rows="0-1")
+    assert tiles.chunks == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]
+    beyond = drawn.tiles(20, 2**40, 2**40 + 2, rows="0")
+    assert beyond.chunks == [(0, 2**40), (0, 2**40 + 1)]
+    assert beyond.entries == []
+
+
+def test_filter_leaves_events_out(drawn):
+    assert {entry.name for entry in drawn.whole(name="MAT").entries} == {"matmul"}
+    assert drawn.whole(name="MAT", case=1).entries == []
+    assert {e.name for e in drawn.whole(name="^[kr]$", regex=1).entries} == {"k", "r"}
+    long = drawn.whole(min_ps=4e6).entries
+    assert sum(entry.count for entry in long) == 4
+    of_one = {e.name for e in drawn.whole(category="collectives").entries}
+    assert of_one == set()
+    names = [one["name"] for one in drawn.index["categories"]]
+    every = drawn.whole(category=",".join(names))
+    assert sum(entry.count for entry in every.entries) == 8
+
+
+def test_body_is_a_function_of_the_url(drawn):
+    response = drawn.get("tiles", level=10, **{"from": 0, "to": 2})
+    assert response.mimetype == "application/octet-stream"
+    assert response.headers["Cache-Control"] == "private, max-age=31536000, immutable"
+    etag = response.headers["ETag"]
+    again = drawn.get("tiles", {"If-None-Match": etag}, level=10, **{"from": 0, "to": 2})
+    assert (again.status_code, again.data) == (304, b"")
+    zipped = drawn.get("tiles", {"Accept-Encoding": "gzip"}, level=10, **{"from": 0, "to": 20})
+    assert zipped.headers["Content-Encoding"] == "gzip"
+    plain = drawn.get("tiles", level=10, **{"from": 0, "to": 20})
+    assert gzip.decompress(zipped.data) == plain.data
+    tiny = drawn.get("tiles", {"Accept-Encoding": "gzip"}, level=10, rows=0, **{"from": 0, "to": 1})
+    assert "Content-Encoding" not in tiny.headers
+
+
+# Other questions.
+
+
+def test_busy_shares(drawn):
+    shares = drawn.json("busy", buckets=4)["sections"]
+    assert shares["0"] == pytest.approx([1.0, 0.5, 1.0, 0.0])
+    assert shares["1"] == pytest.approx([1.0] * 4)
+    assert drawn.json("busy", from_ps=4e6, to_ps=8e6, sections="0") == {"sections": {"0": [0.5]}}
+
+
+def test_search_finds_names_and_arguments_in_time_order(drawn):
+    found = drawn.json("search", q="MATMUL")
+    assert (found["count"], found["types"], found["cursor"], found["error"]) == (2, 1, "", None)
+    assert [hit["start_ps"] for hit in found["hits"]] == [0, 8 * US]
+    (track,) = found["tracks"]
+    assert found["tracks"] == {track: 2}
+    assert drawn.json("search", q="matmul", from_ps=5e6, to_ps=9e6)["count"] == 1
+    assert drawn.json("search", q="arg:bytes=4096")["count"] == 1
+    first = drawn.json("search", q=".", regex=1, limit=5)
+    assert (len(first["hits"]), first["count"]) == (5, 8)
+    rest = drawn.json("search", q=".", regex=1, limit=5, after=first["cursor"])
+    assert len(rest["hits"]) == 3
+    ids = [hit["id"] for hit in first["hits"] + rest["hits"]]
+    assert sorted(ids) == list(range(8))
+
+
+def test_marks_are_where_hits_lie(drawn):
+    level = drawn.index["max_level"]
+    row = drawn.json("search", q="matmul")["hits"][0]["row"]
+    marks = drawn.json("marks", q="matmul", level=10, **{"from": 0, "to": 64})
+    assert marks == {"rows": {str(row): [[0, 4 * US], [8 * US, 12 * US]]}}
+    assert drawn.json("marks", q="matmul", level=level, rows=row, **{"from": 0, "to": 1})["rows"]
+    assert drawn.json("marks", q="no such", level=level, **{"from": 0, "to": 1}) == {"rows": {}}
+
+
+def test_aggregate_sums_a_span(drawn):
+    sums = drawn.json("aggregate", tracks="0-1")
+    rows = dict(zip(sums["rows"]["key"], sums["rows"]["total_ps"], strict=True))
+    assert rows["matmul"] == 8 * US
+    assert (sums["events"], sums["busy_ps"]) == (4, 10 * US)
+    part = drawn.json("aggregate", tracks="0-1", from_ps=2e6, to_ps=9e6, by="category")
+    assert part["events"] == 4
+    assert sum(part["rows"]["count"]) == 4
+
+
+def test_counters_of_a_trace_without_any(drawn):
+    assert drawn.json("counters", level=20, **{"from": 0, "to": 1}) == {"counters": {}}
+
+
+# What can be wrong with a request.
+
+SPAN = {"level": 20, "from": 0, "to": 1}
+
+
+@pytest.mark.parametrize(
+    ("route", "parameters", "status", "code"),
+    [
+        ("timeline", {"run": "nope"}, 404, "run_not_found"),
+        ("timeline", {"run": "../../etc"}, 404, "run_not_found"),
+        ("timeline", {}, 400, "bad_request"),
+        ("timeline", {"run": "drawn", "host": "nope"}, 404, "host_not_found"),
+        ("timeline", {"run": "drawn", "host": "../host0"}, 404, "host_not_found"),
+        ("timeline", {"run": "drawn", "part": "all"}, 400, "bad_request"),
+        ("timeline", {"run": "none"}, 422, "no_data"),
+        ("timeline_tiles", {"run": "nope", **SPAN}, 404, "run_not_found"),
+        ("timeline_tiles", {"run": "drawn", **SPAN}, 409, "stale"),
+        ("timeline_tiles", {"run": "drawn", "version": "x", **SPAN}, 409, "stale"),
+        ("timeline_search", {"run": "drawn", "version": "", "q": "x"}, 409, "stale"),
+        ("timeline_", {"run": "drawn"}, 404, "not_found"),
+    ],
+)
+def test_timelines_that_there_are_not(client, route, parameters, status, code):
+    assert error_of(get(client, route, **parameters)) == (status, code)
+
+
+@pytest.mark.parametrize(
+    ("route", "parameters"),
+    [
+        ("tiles", {}),
+        ("tiles", {**SPAN, "level": -1}),
+        ("tiles", {**SPAN, "level": 53}),
+        ("tiles", {**SPAN, "level": "1.5"}),
+        ("tiles", {**SPAN, "from": -1}),
+        ("tiles", {**SPAN, "from": 1}),
+        ("tiles", {**SPAN, "to": 2**60}),
+        ("tiles", {**SPAN, "to": 65_536}),
+        ("tiles", {**SPAN, "rows": "0-4294967295"}),
+        ("tiles", {**SPAN, "rows": "999"}),
+        ("tiles", {**SPAN, "rows": "3-1"}),
+        ("tiles", {**SPAN, "rows": "a"}),
+        ("tiles", {**SPAN, "rows": "1," * 9000}),
+        ("tiles", {**SPAN, "name": "(", "regex": 1}),
+        ("tiles", {**SPAN, "regex": "yes"}),
+        ("tiles", {**SPAN, "category": "nope"}),
+        ("tiles", {**SPAN, "min_ps": "1 ms"}),
+        ("tiles", {**SPAN, "name": "x" * 5000}),
+        ("counters", {"level": 1}),
+        ("counters", {**SPAN, "counters": "0"}),
+        ("busy", {"buckets": 0}),
+        ("busy", {"buckets": 4097}),
+        ("busy", {"from_ps": 5, "to_ps": 4}),
+        ("busy", {"from_ps": "NaN"}),
+        ("busy", {"sections": "9"}),
+        ("search", {}),
+        ("search", {"q": "("}, ),
+        ("search", {"q": "x", "limit": -1}),
+        ("search", {"q": "x", "limit": 10_001}),
+        ("search", {"q": "x", "after": "nonsense"}),
+        ("search", {"q": "arg:"}),
+        ("marks", {"q": "x"}),
+        ("marks", {**SPAN, "q": "(", "regex": 1}),
+        ("marks", {**SPAN}),
+        ("aggregate", {"by": "color"}),
+        ("aggregate", {"tracks": "77"}),
+        ("aggregate", {"from_ps": 9, "to_ps": 1}),
+    ],
+)  # fmt: skip
+def test_bad_parameters_are_named(drawn, route, parameters):
+    if route == "search" and parameters.get("q") == "(":
+        parameters = {**parameters, "regex": 1}
+    response = drawn.get(route, **parameters)
+    assert error_of(response) == (400, "bad_request")
+    assert len(response.data) < 1000
+
+
+# What changes, and what is broken.
+
+
+def test_version_is_stale_once_the_file_has_changed(tmp_path):
+    folder = folder_of(tmp_path, "run")
+    path = write(folder, DRAWN)
+    timeline = Timeline(Client(Application(Service(str(tmp_path)))), "run")
+    assert timeline.whole().entries
+    write(folder, draw({"/host:CPU": "a|x"}))
+    os.utime(path, ns=(1, 1))
+    response = timeline.get("tiles", **SPAN)
+    assert error_of(response) == (409, "stale")
+    assert "timeline" in response.json["error"]["hint"]
+    fresh = Timeline(timeline.client, "run")
+    assert fresh.index["version"] != timeline.index["version"]
+    assert [entry.name for entry in fresh.whole().entries] == ["x"]
+    path.unlink()
+    assert error_of(fresh.get("tiles", **SPAN))[0] == 422
