@@ -38,6 +38,8 @@ export interface EventColors {
   readonly fills: Uint32Array;
   /** Of text upon them, as CSS. */
   readonly inks: readonly string[];
+  /** The same, by fill. */
+  readonly inkUpon: ReadonlyMap<Pixel, string>;
   readonly background: Pixel;
   readonly header: Pixel;
   readonly separator: Pixel;
@@ -75,13 +77,16 @@ export function makeColors(resolve: (property: string) => string): EventColors {
   const meanings = MEANING_NAMES.map((name) => of(`--c-${name}`));
   const ink = resolve("--ink");
   const counter = of("--c-host");
+  const fills = Uint32Array.from([...hues, ...meanings], toPixel);
+  const inks = [
+    ...hues.map(() => ink),
+    ...MEANING_NAMES.map((name) => resolve(inkOn(`var(--c-${name})`).slice(4, -1))),
+  ];
   return {
     isDark,
-    fills: Uint32Array.from([...hues, ...meanings], toPixel),
-    inks: [
-      ...hues.map(() => ink),
-      ...MEANING_NAMES.map((name) => resolve(inkOn(`var(--c-${name})`).slice(4, -1))),
-    ],
+    fills,
+    inks,
+    inkUpon: new Map(inks.map((color, at) => [fills[at], color])),
     background: toPixel(background),
     header: toPixel(of("--panel")),
     separator: toPixel(of("--border")),

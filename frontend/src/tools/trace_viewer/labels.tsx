@@ -163,7 +163,7 @@ export function Labels({ model, list }: LabelsProps) {
           aria-hidden="true"
         />
       )}
-      {all.length === 0 ? (
+      {all.length === 0 && model.hosts.value.length > 0 ? (
         <p class="trace-no-lanes muted">
           {model.arrangement.value.trackFilter === ""
             ? "Every track is hidden."

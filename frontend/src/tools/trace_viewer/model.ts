@@ -46,7 +46,7 @@ export interface Hover extends EventKey, EventPlace {
   readonly category: number;
   /** How many events the bucket stands for; 1 for an event of its own. */
   readonly count: number;
-  /** CSS pixels within the canvas. */
+  /** Where the pointer is: CSS pixels from the top left of the canvas, its time axis included. */
   readonly x: number;
   readonly y: number;
 }
@@ -205,8 +205,6 @@ export interface TimelineModel {
   readonly marks: Signal<readonly Mark[]>;
   readonly flows: Signal<readonly FlowArrow[]>;
   readonly hover: Signal<Hover | null>;
-  /** Steps of the trace for the colour by step; times of the common axis, in order. */
-  readonly steps: Signal<readonly Span[]>;
   readonly drawn: Signal<Drawn>;
   /** Something in view is still on its way. */
   readonly isLoading: Signal<boolean>;
@@ -250,7 +248,6 @@ export function createModel(api: ViewApi): TimelineModel {
     marks: signal<readonly Mark[]>([]),
     flows: signal<readonly FlowArrow[]>([]),
     hover: signal<Hover | null>(null),
-    steps: signal<readonly Span[]>([]),
     drawn: signal({ entries: 0, events: 0 }),
     isLoading: signal(false),
     error: signal<unknown>(null),

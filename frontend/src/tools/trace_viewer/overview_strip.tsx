@@ -5,7 +5,7 @@ import { plural } from "../../base/format";
 import { watchColors } from "../../base/theme";
 import { resolveColor } from "../../widgets/picture";
 import { type BusyRow, foldRows, followBusy } from "./busy_rows";
-import { formatShare } from "./lane_facts";
+import { busySections, formatShare } from "./lane_facts";
 import type { Span, TimelineModel } from "./model";
 import { formatInstant, formatPs } from "./time";
 import { clampView, panBy, zoomAt } from "./view_math";
@@ -248,9 +248,11 @@ function titleAt(event: PointerEvent & { currentTarget: HTMLElement }, rows: rea
   return `${row.name.slice(0, 200)}: ${formatShare(share)} busy here\nDrag the edges, or drag a new part`;
 }
 
-function describeRows(rows: readonly BusyRow[], model: TimelineModel): string {
-  if (model.hosts.value.length > 1) return `busy: ${plural(rows.length, "host")}`;
-  return rows.length === 1 ? `busy: ${rows[0].name.slice(0, 60)}` : `busy: ${rows.length} rows`;
+function describeRows(rows: readonly BusyRow[], { hosts, groups }: TimelineModel): string {
+  if (hosts.value.length > 1) return `busy share of ${plural(rows.length, "host")}`;
+  const kinds = busySections(groups.value[0]?.sections ?? []).map((section) => section.kind);
+  const noun = kinds.every((kind) => kind === "device") ? "device" : "section";
+  return `busy share of ${plural(rows.length, noun)}`;
 }
 
 function describeView({ from, to }: Span, extent: Span): string {

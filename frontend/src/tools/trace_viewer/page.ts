@@ -57,9 +57,18 @@ export function recordingStart(hosts: readonly HostTimeline[]): number {
   return (first ?? hosts[0])?.offsetPs ?? 0;
 }
 
-/** Several hosts are strips first. */
+/** Depths of name scopes that are shown one by one; deeper ones are folded into one row. */
+const SCOPES = 3;
+
+/** Several hosts are strips first, and name scopes, which repeat what ops say, are low. */
 export function usuallyFolded(groups: readonly HostGroup[]): ReadonlySet<string> {
-  return new Set(groups.length > 1 ? groups.map((group) => group.key) : []);
+  const scopes = groups
+    .flatMap((group) => group.sections.flatMap((section) => section.tracks))
+    .filter(({ track }) => track.kind === "scopes" && track.rows > SCOPES);
+  return new Set([
+    ...(groups.length > 1 ? groups.map((group) => group.key) : []),
+    ...scopes.map((item) => item.key),
+  ]);
 }
 
 /** Keys that are in one of the sets alone. */

@@ -22,6 +22,13 @@ export function StatusLine({ model, loading }: { model: TimelineModel; loading: 
   const hosts = model.hosts.value.length;
   const error = model.error.value;
   const text = loading.text.value || (model.isLoading.value ? "Loading" : "");
+  if (hosts === 0) {
+    return (
+      <footer class="trace-status">
+        <span class="muted">{loading.text.value}</span>
+      </footer>
+    );
+  }
   return (
     <footer class="trace-status">
       <span>

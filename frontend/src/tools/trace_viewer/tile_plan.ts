@@ -9,8 +9,8 @@ export interface Want {
   readonly to: number;
   /** Ascending. */
   readonly rows: readonly number[];
-  /** Rows above and below those in view. */
-  readonly near: readonly number[];
+  /** Rows above and below those in view, which may be wanted next. */
+  readonly near: () => readonly number[];
 }
 
 export interface TileRequest {
@@ -90,12 +90,13 @@ export function neighbours(want: Want): Omit<Want, "near">[] {
   const wide = coarser(want, STAND_IN);
   const side = Math.ceil((want.to - want.from) / 2);
   const last = lastTile(want);
+  const near = want.near();
   return [
     { ...wide, from: Math.max(wide.from - 1, 0), to: Math.min(wide.to + 1, lastTile(wide) + 1) },
-    { ...wide, rows: want.near },
+    { ...wide, rows: near },
     { ...want, from: want.to, to: Math.min(want.to + side, last + 1) },
     { ...want, from: Math.max(want.from - side, 0), to: want.from },
-    { ...want, rows: want.near },
+    { ...want, rows: near },
   ].filter(({ from, to, rows }) => to > from && rows.length > 0);
 }
 

@@ -1,0 +1,139 @@
+/** What keys and clicks make the model do. */
+import { batch, signal } from "@preact/signals";
+import { readableName } from "../../base/names";
+import type { Engine } from "./engine";
+import type { KeyActions } from "./keys";
+import type { Hover, Mark, Move, Span, TimelineModel } from "./model";
+import type { Motion } from "./motion";
+import { goTo } from "./reveal";
+import { sourceOf } from "./sources";
+import { formatPs } from "./time";
+import { clampView, fitView } from "./view_math";
+
+const MARK_LABEL = 60;
+
+export interface Actions extends KeyActions {
+  readonly choose: (hover: Hover | null) => void;
+  readonly fitEvent: (hover: Hover) => void;
+  /** The place of the mark whose label is being written, -1 for none. */
+  readonly edited: { value: number };
+}
+
+export function createActions(
+  model: TimelineModel,
+  engine: Engine,
+  motion: Motion,
+  cancelDrag: () => boolean,
+): Actions {
+  const edited = signal(-1);
+  let asking = new AbortController();
+
+  const go = (move: Move) => {
+    const selection = model.selection.peek();
+    const host = selection ? model.hosts.peek()[selection.host] : undefined;
+    const source = host && selection ? sourceOf(host, selection.part) : null;
+    if (!selection || !source) {
+      nudge(model, motion, move);
+      return;
+    }
+    asking.abort();
+    asking = new AbortController();
+    const { signal: aborted } = asking;
+    const { key: _, index, part, host: of } = source;
+    const query = { host: of.host, part, version: index.version };
+    model.api.place(query, selection.id, move, aborted).then(
+      (found) => {
+        if (!found || aborted.aborted) return;
+        goTo(model, { host: of.at, part, id: found.id }, found.place);
+      },
+      (error: unknown) => {
+        if (!aborted.aborted) model.error.value = error;
+      },
+    );
+  };
+
+  return {
+    edited,
+    go,
+    use: (tool) => {
+      model.tool.value = tool;
+    },
+    press: (direction) => motion.press(direction),
+    fit: () => {
+      const span = selectedSpan(model) ?? model.range.peek();
+      if (span) motion.flyTo(fitView(span, model.extent.peek()));
+    },
+    showAll: () => {
+      const { from, to } = model.extent.peek();
+      const room = (to - from) * 0.01;
+      motion.flyTo(clampView({ from: from - room, to: to + room }, model.extent.peek()));
+    },
+    search: () => {
+      model.searchAsked.value++;
+    },
+    mark: () => {
+      const mark = newMark(model, engine);
+      model.marks.value = [...model.marks.peek(), mark];
+    },
+    leave: () => {
+      if (edited.peek() >= 0) edited.value = -1;
+      else if (cancelDrag()) return;
+      else if (model.range.peek()) model.range.value = null;
+      else if (model.selection.peek()) model.selection.value = null;
+      else model.search.value = null;
+    },
+    choose: (hover) => {
+      batch(() => {
+        if (hover === null) {
+          model.selection.value = null;
+          model.range.value = null;
+          return;
+        }
+        const { host, part, id, row, startPs, durationPs, name } = hover;
+        // A bucket's extent is not the event's: the details bring that.
+        const place = hover.count === 1 ? { row, startPs, durationPs, name } : null;
+        model.selection.value = { host, part, id, place };
+      });
+    },
+    fitEvent: ({ host, startPs, durationPs }) => {
+      const from = startPs + (model.hosts.peek()[host]?.offsetPs ?? 0);
+      motion.flyTo(fitView({ from, to: from + durationPs }, model.extent.peek()));
+    },
+  };
+}
+
+/** Where the selected event is on the common axis; null while that is not known. */
+export function selectedSpan(model: TimelineModel): Span | null {
+  const selection = model.selection.peek();
+  const host = selection ? model.hosts.peek()[selection.host] : undefined;
+  if (!selection?.place || !host) return null;
+  const from = selection.place.startPs + host.offsetPs;
+  return { from, to: from + selection.place.durationPs };
+}
+
+/** Of the range, else of the selected event, else where the pointer is, else the view's middle. */
+function newMark(model: TimelineModel, engine: Engine): Mark {
+  const range = model.range.peek();
+  if (range) return { from: range.from, to: range.to, label: formatPs(range.to - range.from) };
+  const span = selectedSpan(model);
+  if (span) {
+    const name = readableName(model.selection.peek()?.place?.name ?? "");
+    return { ...span, label: name.slice(0, MARK_LABEL) };
+  }
+  const { from, to } = model.view.peek();
+  const at = engine.pointer ? engine.psAt(engine.pointer.x) : (from + to) / 2;
+  return { from: at, to: at, label: `Mark ${model.marks.peek().length + 1}` };
+}
+
+/** Without a selection the arrows move the view. */
+function nudge(model: TimelineModel, motion: Motion, move: Move): void {
+  const { from, to } = model.view.peek();
+  const step = (to - from) / 5;
+  const by = { previous: -step, next: step }[move as string];
+  if (by !== undefined) {
+    motion.flyTo(clampView({ from: from + by, to: to + by }, model.extent.peek()));
+    return;
+  }
+  const down = { parent: -1, child: 1 }[move as string];
+  if (down !== undefined) model.scrollTop.value = Math.max(model.scrollTop.peek() + down * 54, 0);
+}

@@ -1,0 +1,55 @@
+/** The keys of the timeline; the help lists them from here. */
+import type { Binding } from "../../base/keys";
+import type { Move, Tool } from "./model";
+import type { Direction } from "./motion";
+
+export interface KeyActions {
+  readonly use: (tool: Tool) => void;
+  readonly press: (direction: Direction) => void;
+  readonly go: (move: Move) => void;
+  readonly fit: () => void;
+  readonly showAll: () => void;
+  readonly search: () => void;
+  readonly mark: () => void;
+  readonly leave: () => void;
+}
+
+const SECTION = "Timeline";
+
+export function timelineKeys(actions: KeyActions): readonly Binding[] {
+  const bind = (keys: readonly string[], label: string, run: () => void): Binding => ({
+    keys,
+    label,
+    section: SECTION,
+    run,
+  });
+  return [
+    bind(["w"], "Nearer", () => actions.press("in")),
+    bind(["s"], "Farther", () => actions.press("out")),
+    bind(["a"], "Earlier", () => actions.press("left")),
+    bind(["d"], "Later", () => actions.press("right")),
+    bind(["ArrowLeft"], "Event before on the track", () => actions.go("previous")),
+    bind(["ArrowRight"], "Next event on the track", () => actions.go("next")),
+    bind(["ArrowUp"], "Event around the selected one", () => actions.go("parent")),
+    bind(["ArrowDown"], "First event within the selected one", () => actions.go("child")),
+    bind([","], "Event before of the same name", () => actions.go("previous_same")),
+    bind(["."], "Next event of the same name", () => actions.go("next_same")),
+    bind(["f"], "Fit the selection", actions.fit),
+    bind(["0"], "Show all", actions.showAll),
+    bind(["/"], "Search", actions.search),
+    bind(["m"], "Mark the selection, or the pointer's place", actions.mark),
+    bind(["1"], "Select", () => actions.use("select")),
+    bind(["2"], "Pan", () => actions.use("pan")),
+    bind(["3"], "Zoom", () => actions.use("zoom")),
+    bind(["4"], "Timing", () => actions.use("timing")),
+    bind(["Escape"], "Give up the drag, the range or the selection", actions.leave),
+  ];
+}
+
+/** The direction that a key moves in while it is held. */
+export const HELD_KEYS: Readonly<Record<string, Direction>> = {
+  w: "in",
+  s: "out",
+  a: "left",
+  d: "right",
+};

@@ -1,0 +1,329 @@
+import { render } from "preact";
+import { act } from "preact/test-utils";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { View } from "../../base/url_state";
+import type { Links } from "../tool";
+import { fakeServer, PLACE, settle } from "./server.test_helper";
+import { TracePage } from "./view";
+
+vi.mock("./timeline_canvas", () => ({ TimelineCanvas: () => <div class="canvas" /> }));
+
+const opened: [string, View][] = [];
+let selected: Record<string, string | null> = {};
+let warned: readonly { readonly message: string }[] = [];
+
+beforeEach(() => {
+  opened.length = 0;
+  selected = {};
+  warned = [];
+  localStorage.clear();
+});
+
+afterEach(() => {
+  act(() => render(null, document.body));
+  vi.unstubAllGlobals();
+});
+
+async function show(view: View = {}, hosts: readonly string[] = ["h0"]) {
+  const links: Links = {
+    reason: () => null,
+    address: (tool) => `#tool=${tool}`,
+    open: (tool, chosen) => opened.push([tool, chosen]),
+  };
+  await act(async () => {
+    render(
+      <TracePage
+        payload={null}
+        view={view}
+        select={(patch) => {
+          selected = { ...selected, ...patch };
+        }}
+        links={links}
+        ask={async () => null}
+        fileName="r"
+        run="r"
+        hosts={hosts}
+        warn={(warnings) => {
+          warned = warnings;
+        }}
+      />,
+      document.body,
+    );
+    await settle();
+  });
+}
+
+const text = (selector: string) => document.querySelector(selector)?.textContent ?? "";
+const texts = (selector: string) =>
+  [...document.querySelectorAll(selector)].map((element) => element.textContent);
+const labels = () => texts(".trace-label-name");
+const query = <E extends HTMLElement>(selector: string) => document.querySelector<E>(selector)!;
+
+async function click(element: HTMLElement | undefined | null) {
+  await act(async () => {
+    element?.click();
+    await settle();
+  });
+}
+
+async function press(target: HTMLElement, key: string, more: KeyboardEventInit = {}) {
+  await act(async () => {
+    target.dispatchEvent(
+      new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }),
+    );
+    await settle();
+  });
+}
+
+async function type(field: HTMLInputElement, value: string) {
+  await act(async () => {
+    field.value = value;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    await new Promise((done) => setTimeout(done, 260));
+    await settle();
+  });
+}
+
+const button = (name: string) =>
+  [...document.querySelectorAll<HTMLElement>("button")].find(
+    (one) => one.textContent === name || one.getAttribute("aria-label") === name,
+  );
+
+test("the parts of a host are one tree, names are text, and counts are on the screen", async () => {
+  fakeServer();
+  await show();
+  expect(labels()).toEqual([
+    "GPU 0",
+    "Steps",
+    "Stream #1(Compute)",
+    "Host threads",
+    "python",
+    "<b>worker</b>",
+  ]);
+  expect(text(".trace-status")).toContain("42 events in the file40 indexed0 drawn");
+  expect(document.querySelector(".trace-labels b")).toBeNull();
+});
+
+test("the view opens on the median step, and the address does not say so", async () => {
+  fakeServer();
+  await show();
+  expect(text(".trace-status")).toContain("22.4 ms across");
+  await act(() => new Promise((done) => setTimeout(done, 300)));
+  expect(selected.from_ms ?? null).toBeNull();
+});
+
+test("an address says what is shown", async () => {
+  const server = fakeServer({
+    timeline_search: () => ({
+      count: 1,
+      types: 1,
+      hits: [PLACE],
+      cursor: "",
+      tracks: {},
+    }),
+  });
+  await show({ from_ms: "10", to_ms: "30", q: "mat", hide: "e1@h0", fold: "s/device:GPU:0@h0" });
+  expect(text(".trace-status")).toContain("20.0 ms across");
+  expect(labels()).toEqual(["GPU 0", "Host threads", "<b>worker</b>"]);
+  expect(text(".trace-tab.current")).toBe("Search hits (2)");
+  expect(server.asked.some(([route, { q }]) => route === "timeline_search" && q === "mat")).toBe(
+    true,
+  );
+  expect(query<HTMLInputElement>(".trace-search input").value).toBe("mat");
+});
+
+test("a step of another page is looked up, selected and shown", async () => {
+  const server = fakeServer({
+    timeline_search: ({ part }) => ({
+      count: 1,
+      types: 1,
+      hits: part === "derived" ? [{ ...PLACE, name: "train 3" }] : [],
+      cursor: "",
+      tracks: {},
+    }),
+  });
+  await show({ step: "train 3" });
+  expect(server.asked.find(([route]) => route === "timeline_search")?.[1].q).toBe("whole:train 3");
+  expect(text(".trace-status")).toContain("2.24 ms across");
+  await act(() => new Promise((done) => setTimeout(done, 300)));
+  expect(selected).toMatchObject({ event: "d7@h0", step: null });
+});
+
+test("several hosts are strips first; one that cannot be read is said", async () => {
+  const server = fakeServer();
+  const { timeline } = server.routes;
+  server.routes.timeline = (parameters) => {
+    if (parameters.host === "h1") return { nothing: true };
+    return timeline(parameters);
+  };
+  await show({}, ["h0", "h1", "h2"]);
+  expect(labels()).toEqual(["h0", "h2"]);
+  expect(warned.map((warning) => warning.message)).toEqual(["the timeline has no version"]);
+  await click(query('.trace-label[data-lane="h@h2"] .trace-triangle'));
+  expect(labels()).toContain("Host threads");
+});
+
+test("without any host the page says why, and tries again", async () => {
+  const server = fakeServer({ timeline: () => ({}) });
+  await show();
+  expect(text("[role=alert]")).toContain("The answer could not be understood");
+  server.routes.timeline = fakeServer().routes.timeline;
+  await click(button("Try again"));
+  expect(labels()).toContain("python");
+});
+
+test("the tree is gone through with the keyboard", async () => {
+  fakeServer();
+  await show();
+  const tree = query(".trace-labels");
+  await act(async () => tree.focus());
+  await press(tree, "ArrowLeft");
+  expect(labels()).toEqual(["GPU 0", "Host threads", "python", "<b>worker</b>"]);
+  await press(tree, "ArrowDown");
+  await press(tree, "ArrowDown");
+  expect(query('[aria-selected="true"].trace-label').getAttribute("aria-label")).toContain(
+    "python",
+  );
+  await press(tree, "ArrowDown", { altKey: true });
+  expect(labels().slice(2)).toEqual(["<b>worker</b>", "python"]);
+  await press(tree, "p");
+  expect(labels()[0]).toBe("python");
+  await press(tree, "h");
+  expect(labels()).not.toContain("python");
+  await click(button("1 hidden track: show again"));
+});
+
+test("tracks are filtered by their names", async () => {
+  fakeServer();
+  await show();
+  await type(query<HTMLInputElement>(".trace-lane-head input"), "stream");
+  expect(labels()).toEqual(["GPU 0", "Stream #1(Compute)"]);
+  await type(query<HTMLInputElement>(".trace-lane-head input"), "no such");
+  expect(text(".trace-labels")).toBe("No track has “no such” in its name.");
+});
+
+test("a search counts its hits, lists them, and goes through them", async () => {
+  const hits = [PLACE, { ...PLACE, id: 8, start_ps: 45e9 }];
+  fakeServer({
+    timeline_search: ({ part, from_ps }) => {
+      const found = part === "events" ? hits : [];
+      const kept = found.filter((hit) => hit.start_ps + hit.duration_ps > Number(from_ps ?? 0));
+      return { count: kept.length, types: 1, hits: kept, cursor: "", tracks: {} };
+    },
+  });
+  await show();
+  const field = query<HTMLInputElement>(".trace-search input");
+  await type(field, "mat");
+  expect(text(".trace-count")).toBe("2 hits · 1 in view");
+  await click(query(".trace-count"));
+  expect(texts(".trace-panel .trace-row .name")).toEqual(["matmul", "matmul"]);
+  await press(field, "Enter");
+  expect(text('.trace-rows [aria-selected="true"]')).toContain("45 ms");
+  await press(field, "Enter", { shiftKey: true });
+  expect(text('.trace-rows [aria-selected="true"]')).toContain("5 ms");
+  await click(button("Clear the search"));
+  expect(text(".trace-panel")).toContain("Nothing is searched for.");
+});
+
+test("a bad pattern is said beside the field, and nothing is asked", async () => {
+  const server = fakeServer();
+  await show();
+  await click(button("Regular expression"));
+  await type(query<HTMLInputElement>(".trace-search input"), "(");
+  expect(text(".trace-search-error")).toMatch(/^Not a regular expression/);
+  expect(server.asked.some(([route]) => route === "timeline_search")).toBe(false);
+});
+
+test("the details of an event: its name, arguments, stack, flows and links", async () => {
+  fakeServer({
+    timeline_event: ({ id }) => ({
+      ...PLACE,
+      id: Number(id),
+      full_name: "a/b/matmul",
+      category: "Kernel",
+      self_ps: 1e9,
+      stack: [{ id: 3, name: "<i>outer</i>" }],
+      step: { label: "train 3", id: 2 },
+      stats: [{ key: "bytes", label: "Bytes", value: 4096, unit: "B", text: "4.00 KiB" }],
+      hlo: { module: "jit_f", instruction: "fusion.1", text: "%fusion.1 = f32[]" },
+      source: "model.py:12",
+      same_name: { count: 4, total_ps: 4e9, mean_ps: 1e9, min_ps: 5e8, max_ps: 2e9 },
+      links: [{ tool: "kernel_stats", label: "Kernel stats", params: { "f.kernel_name": "=k" } }],
+    }),
+    timeline_flows: () => ({
+      flows: [{ kind: "launch", from: { ...PLACE, id: 99, name: "cuLaunch" }, to: PLACE }],
+      total: 1,
+    }),
+  });
+  await show({ event: "e7@h0", tab: "event" });
+  expect(text(".trace-event-name")).toContain("a/b/matmul");
+  expect(text(".trace-facts")).toContain("Start5 msDuration2.00 msSelf1.00 msCategoryKernel");
+  expect(text(".trace-stats")).toBe("Bytes4.00 KiB");
+  expect(texts(".trace-stack li")).toEqual(["<i>outer</i>", "matmul"]);
+  expect(text(".trace-flows")).toContain("launched by cuLaunch");
+  expect(texts(".trace-fold summary")).toEqual(["Full name", "HLO fusion.1 of jit_f", "Source "]);
+  expect(document.querySelector(".trace-event i")).toBeNull();
+  const link = [...document.querySelectorAll<HTMLElement>("a")].find(
+    (one) => one.textContent === "Kernel stats",
+  );
+  await click(link);
+  expect(opened).toEqual([["kernel_stats", { "f.kernel_name": "=k" }]]);
+  await click(button("Show all"));
+  expect(query<HTMLInputElement>(".trace-search input").value).toBe("whole:matmul");
+});
+
+test("a range is added up, sorted by a click, and its rows mark their events", async () => {
+  const column = (...values: number[]) => values;
+  const server = fakeServer({
+    timeline_aggregate: () => ({
+      events: 5,
+      busy_ps: 6e9,
+      idle_ps: 2e9,
+      rows: {
+        key: ["b", "a"],
+        category: ["Kernel", "Other"],
+        count: column(2, 3),
+        total_ps: column(6e9, 3e9),
+        self_ps: column(4e9, 1e9),
+        mean_ps: column(3e9, 1e9),
+        min_ps: column(1e9, 1e8),
+        max_ps: column(5e9, 2e9),
+        share: column(0.8, 0.2),
+      },
+    }),
+  });
+  await show({ range: "10..18", range_tracks: "e0@h0", tab: "selection" });
+  await act(() => new Promise((done) => setTimeout(done, 200)));
+  expect(text(".trace-sums")).toContain("5 events in 8.00 ms");
+  expect(text(".trace-sums")).toContain("busy 6.00 ms (75.0 %), idle 2.00 ms");
+  const first = () => texts(".trace-rows-body .name");
+  expect(first()).toEqual(["b", "a"]);
+  expect(server.asked.find(([route]) => route === "timeline_aggregate")?.[1]).toMatchObject({
+    tracks: "0",
+    from_ps: "10000000000",
+    to_ps: "18000000000",
+    by: "name",
+  });
+  await click([...document.querySelectorAll<HTMLElement>(".trace-sort")].at(2));
+  expect(first()).toEqual(["a", "b"]);
+  await click(query(".trace-rows-body .trace-row"));
+  expect(query<HTMLInputElement>(".trace-search input").value).toBe("whole:a");
+});
+
+test("the hint on keys comes once", async () => {
+  fakeServer();
+  await show();
+  expect(text(".trace-hint")).toContain("zoom");
+  await click(button("Got it"));
+  act(() => render(null, document.body));
+  await show();
+  expect(document.querySelector(".trace-hint")).toBeNull();
+});
+
+test("the filter of events says what it hides, and goes with one click", async () => {
+  fakeServer();
+  await show({ only: "mat", min_us: "5", category: "Kernel" });
+  expect(text(".trace-chip")).toBe("“mat”, Kernel, ≥ 5.00 µs ✕");
+  await click(query(".trace-chip"));
+  expect(document.querySelector(".trace-chip")).toBeNull();
+});
