@@ -68,7 +68,7 @@ def _read_core(plane: Plane, offset: int, process: int) -> Core | None:
         for stats in (PRODUCER, CONSUMER)
     )
     held = np.flatnonzero(module_at >= 0)
-    launched, keys = launch_keys(modules, held, _ordinal(plane))
+    launched, keys = launch_keys(modules, held, core_number(plane))
     return Core(
         plane,
         offset,
@@ -98,7 +98,7 @@ def _contexts(
     return Ends(at[rows] + offset, [*keys, np.full(rows.size, process)])
 
 
-def _ordinal(plane: Plane) -> int:
+def core_number(plane: Plane) -> int:
     """The number in a name such as `/device:TPU:1 SparseCore 2`, -1 where there is none."""
     text = plane.name.removeprefix(names.TPU_PREFIX).partition(" ")[0]
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1

@@ -13,8 +13,6 @@ from tbprof.timeline.query import Query, number_in, number_test, text_test
 
 # Stats that say which line of a program an event comes from, the best first.
 SOURCE_STATS = ("source", "source_stack", "_src")
-# Rows whose stats are decoded together.
-_PIECE = 1 << 20
 _TEXTS = (TEXT, REFERENCE)
 _NUMBERS = (DOUBLE, INT64, UINT64)
 
@@ -28,22 +26,25 @@ class PlaneEvents:
     plane: Plane
     ranges: list[tuple[int, int]]
 
-    def pieces(self) -> Iterator[tuple[NDArray[np.uint32], slice]]:
-        """(ids, the same as a slice of the event columns), a million at a time."""
+    def pieces(self, size: int = 1 << 20) -> Iterator[tuple[NDArray[np.uint32], slice]]:
+        """(ids, the same as a slice of the event columns), up to `size` at a time."""
         for first, last in self.ranges:
-            for begin in range(first, last, _PIECE):
-                end = min(begin + _PIECE, last)
+            for begin in range(first, last, size):
+                end = min(begin + size, last)
                 yield np.arange(begin, end, dtype=np.uint32), slice(begin, end)
 
 
-def plane_events(opened: OpenTimeline) -> list[PlaneEvents]:
-    """The events that have stats in the file, by plane; none for events that were derived."""
+def plane_events(opened: OpenTimeline, *, is_recorded: bool = False) -> list[PlaneEvents]:
+    """The events that are in the file, by plane, or those of them that were recorded.
+
+    The others are on lines that were added to the file afterwards.
+    """
     timeline = opened.timeline
     ranges: dict[int, list[tuple[int, int]]] = {}
     for track in timeline.tracks:
         first = int(timeline.row_first[track.first_row])
         last = int(timeline.row_first[track.first_row + track.rows])
-        if track.plane < 0 or track.is_derived or first == last:
+        if track.plane < 0 or first == last or (is_recorded and track.is_derived):
             continue
         known = ranges.setdefault(track.plane, [])
         if known and known[-1][1] == first:

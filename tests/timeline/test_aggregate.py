@@ -171,10 +171,7 @@ def test_a_real_trace_adds_up(gpu_trace):
     opened = timelines.opened_space(read_space(gpu_trace))
     answer = aggregate(opened, by="track")
     assert answer["events"] == opened.timeline.start_ps.size
-    busy = {
-        name: busy
-        for name, busy in zip(answer["rows"]["track"], answer["rows"]["self_ps"], strict=True)
-    }
+    busy = dict(zip(answer["rows"]["track"], answer["rows"]["self_ps"], strict=True))
     tracks = opened.timeline.tracks
     for track, own in busy.items():
         # Own times of a track are its busy time, but for events that overlap in part.
