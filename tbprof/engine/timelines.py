@@ -1,14 +1,18 @@
 """Timelines of files, each built once, and kept in memory and as mapped arrays in the cache."""
 
+import hashlib
 import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
 
 from tbprof.base.errors import Notice
+from tbprof.base.jit import kernel_cache
 from tbprof.engine.parts import PARTS, PartKey
 from tbprof.engine.summaries import Opened, SummaryCache
 from tbprof.events.space import Space
@@ -18,23 +22,31 @@ from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile
 from tbprof.timeline.kept import DAMAGE, freeze, from_arrays, to_arrays
 from tbprof.timeline.opened import OpenTimeline
-from tbprof.timeline.store import Timeline
+from tbprof.timeline.store import Levels, Timeline
 
 _log = logging.getLogger(__name__)
 
-# Changes whenever what is built does, so that kept timelines are built anew.
+# Changes whenever what is kept of a timeline does.
 _FORMAT = 2
-_IN_MEMORY = 16
+# Mapped ones take little memory until they are looked at; others what all their columns take.
+_OPEN = 64
+_UNMAPPED_BYTES = 1 << 30
+# Each build is for all processors anyway, and takes memory of its own.
+_BUILDS_AT_ONCE = 2
 
 Build = Callable[[TraceFile, SummaryCache, Opened], Timeline]
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A timeline to ask, and a short text that changes whenever its content does."""
+    """A timeline to ask, and a short text that changes whenever its content does.
+
+    `bytes` is the memory that its columns take, 0 where they are mapped.
+    """
 
     version: str
     opened: OpenTimeline
+    bytes: int
 
 
 class Timelines:
@@ -49,11 +61,15 @@ class Timelines:
         self._lock = threading.Lock()
         self._open: OrderedDict[str, Future[Kept]] = OrderedDict()
         self._writers: list[threading.Thread] = []
+        self._builds = threading.BoundedSemaphore(_BUILDS_AT_ONCE)
 
     def version(self, file: TraceFile, part: str) -> str:
-        """What identifies the timeline: it is another one as soon as the file is."""
-        rests_on = PARTS["steps"].version if part != "events" else 0
-        return f"{fingerprint(file)}.{part}.{_FORMAT}.{rests_on}"
+        """What identifies the timeline: it is another one as soon as the file or our code is."""
+        # The folder of the kernels is named by the code that timelines are made by.
+        facts = [fingerprint(file), part, str(_FORMAT), kernel_cache().name]
+        if part != "events":
+            facts.append(str(PARTS["steps"].version))
+        return hashlib.blake2b("\0".join(facts).encode(), digest_size=12).hexdigest()
 
     def is_open(self, file: TraceFile, part: str) -> bool:
         """Whether the timeline can be had without any work."""
@@ -80,7 +96,8 @@ class Timelines:
             timeline = self._mapped(version)
             if timeline is None:
                 on_work()
-                timeline = self._build(file, part, version)
+                with self._builds:
+                    timeline = self._build(file, part, version)
             mine.set_result(self._kept(file, version, timeline))
         except BaseException as error:
             with self._lock:  # the next who asks tries again
@@ -151,7 +168,8 @@ class Timelines:
             with self._summaries.space(file) as (space, _, _):
                 return space
 
-        return Kept(version, OpenTimeline(timeline, read_space))
+        own = _own_bytes(timeline) + _own_bytes(timeline.levels)
+        return Kept(version, OpenTimeline(timeline, read_space), own)
 
     def _mapped(self, version: str) -> Timeline | None:
         if self._results is None:
@@ -166,9 +184,26 @@ class Timelines:
             return None
 
     def _forget(self) -> None:
+        """Lets the least recently used go; the last one stays, and so do those being built."""
         with self._lock:
-            while len(self._open) > _IN_MEMORY:
-                self._open.popitem(last=False)
+            done = {
+                version: known.result().bytes
+                for version, known in self._open.items()
+                if known.done() and not known.exception()
+            }
+            unmapped = sum(done.values())
+            for version, taken in list(done.items())[:-1]:
+                if len(done) <= _OPEN and (unmapped <= _UNMAPPED_BYTES or not taken):
+                    continue
+                del self._open[version], done[version]
+                unmapped -= taken
+
+
+def _own_bytes(columns: Timeline | Levels) -> int:
+    """The memory of the arrays of a dataclass, 0 for what others hold."""
+    values = [getattr(columns, field.name) for field in fields(columns)]
+    arrays = [value for value in values if isinstance(value, np.ndarray)]
+    return sum(array.nbytes for array in arrays if array.flags.owndata)
 
 
 def _key(version: str) -> str:

@@ -11,6 +11,7 @@ from timelines import make_timeline
 from traces import draw
 
 from tbprof.base.errors import TbprofError
+from tbprof.engine import timelines as module
 from tbprof.engine.summaries import SummaryCache
 from tbprof.engine.timelines import Timelines
 from tbprof.storage.arrays import SUFFIX
@@ -29,6 +30,7 @@ class Folder:
         self.trace.write_bytes(draw({"/host:CPU": "a|mm.nn"}))
         self.results: ResultStore | None = ResultStore(path / "cache")
         self.built: list[str] = []
+        self.at_once: list[int] = [0, 0]  # now, at most
 
     def file(self):
         (file,) = Logdir([str(self.path / "logdir")]).run("run").files
@@ -38,7 +40,10 @@ class Folder:
         def build(file, _summaries, opened):
             self.built.append(file.host)
             assert opened[0].planes
+            self.at_once[0] += 1
+            self.at_once[1] = max(self.at_once)
             time.sleep(0.05)
+            self.at_once[0] -= 1
             return make_timeline()
 
         builders = {"events": build, "derived": build}
@@ -175,3 +180,51 @@ def test_questions_can_read_the_file(folder):
         plane.memo.once("something", lambda: 1)
         assert kept.opened.space.planes[0] is plane
     assert kept.opened.space.planes[0].memo.once("something", lambda: 2) == 2
+
+
+def copies(folder, hosts: int):
+    for number in range(hosts):
+        path = folder.trace.with_name(f"h{number:02}.xplane.pb")
+        path.write_bytes(folder.trace.read_bytes())
+    folder.trace.unlink()
+    return Logdir([str(folder.path / "logdir")]).run("run").files
+
+
+def test_few_timelines_are_built_at_once(folder):
+    timelines, files = folder.timelines(), copies(folder, 8)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda file: timelines.open(file, "events"), files))
+    assert sorted(folder.built) == [file.host for file in files]
+    assert folder.at_once[1] <= 2
+
+
+@pytest.mark.parametrize(("most", "most_bytes"), [(3, 1 << 30), (64, 1)])
+def test_the_latest_timelines_stay_open(folder, monkeypatch, most, most_bytes):
+    """By number, and where the cache cannot be written by the memory that they take."""
+    monkeypatch.setattr(module, "_OPEN", most)
+    monkeypatch.setattr(module, "_UNMAPPED_BYTES", most_bytes)
+    folder.results = None
+    timelines, files = folder.timelines(), copies(folder, 6)
+    for file in files:
+        timelines.open(file, "events")
+    stay = 3 if most == 3 else 1
+    assert [timelines.is_open(file, "events") for file in files] == [
+        *[False] * (6 - stay), *[True] * stay
+    ]  # fmt: skip
+
+
+def test_mapped_timelines_take_no_memory_of_their_own(folder):
+    first = folder.timelines()
+    assert first.open(folder.file(), "events").bytes > 0
+    first.settle()
+    assert first.open(folder.file(), "events").bytes == 0
+    assert folder.timelines().open(folder.file(), "events").bytes == 0
+
+
+def test_other_code_builds_anew(folder, monkeypatch):
+    first = folder.timelines()
+    before = first.open(folder.file(), "events").version
+    first.settle()
+    monkeypatch.setattr(module, "kernel_cache", lambda: folder.path / "other")
+    assert folder.timelines().open(folder.file(), "events").version != before
+    assert folder.built == ["host"] * 2
