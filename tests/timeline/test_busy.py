@@ -6,16 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drafted import timeline_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from traces import COLUMN_PS, draw, space_of
 
 from tbprof.timeline.busy import busy_shares, find_busy
 from tbprof.timeline.drafts import Draft
 from tbprof.timeline.store import Timeline
 from tbprof.timeline.tracks import find_tracks
 from tbprof.xplane.reader import read_space
-from tests.timeline.drafted import timeline_of
-from tests.traces import COLUMN_PS, draw, space_of
 
 
 def spans(draft: Draft) -> dict[str, list[tuple[int, int]]]:

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drafted import category_of, shown
+from traces import Ref, draw, space_of
 
 from tbprof._pb import message
 from tbprof.timeline.categories import CATEGORIES, Category, gpu_category, op_category
 from tbprof.timeline.tracks import find_tracks
 from tbprof.xplane.reader import read_space
-from tests.timeline.drafted import category_of, shown
-from tests.traces import Ref, draw, space_of
 
 TOKENS = Path(__file__).parents[2] / "frontend" / "src" / "styles" / "tokens.css"
 

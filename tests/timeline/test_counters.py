@@ -7,8 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drafted import timeline_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from traces import COLUMN_PS, Ref, Stats, Unsigned, draw, space_of
 
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.memory_peaks import find_memory_peaks
@@ -19,8 +21,6 @@ from tbprof.timeline.kept import freeze
 from tbprof.timeline.store import Counter, Timeline
 from tbprof.timeline.tracks import find_tracks
 from tbprof.xplane.reader import read_space
-from tests.timeline.drafted import timeline_of
-from tests.traces import COLUMN_PS, Ref, Stats, Unsigned, draw, space_of
 
 Points = list[tuple[float, float]]  # time in µs, value
 

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drafted import Shown, outline, shown, tracks
+from traces import COLUMN_PS, Stats, draw, space_of
 
 from tbprof._pb import message
 from tbprof.base import names
@@ -12,8 +14,6 @@ from tbprof.timeline.drafts import Draft
 from tbprof.timeline.sections import natural_order
 from tbprof.timeline.tracks import find_tracks
 from tbprof.xplane.reader import read_space
-from tests.timeline.drafted import Shown, outline, shown, tracks
-from tests.traces import COLUMN_PS, Stats, draw, space_of
 
 DERIVED = names.DERIVED_FIRST - 2**32  # as files spell it
 

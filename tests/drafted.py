@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from traces import COLUMN_PS
+
 from tbprof.events.space import Space
 from tbprof.timeline.build import build_timeline
 from tbprof.timeline.categories import CATEGORIES
@@ -9,7 +11,6 @@ from tbprof.timeline.drafts import Draft, TrackDraft
 from tbprof.timeline.kept import freeze
 from tbprof.timeline.store import Timeline
 from tbprof.timeline.tracks import find_tracks
-from tests.traces import COLUMN_PS
 
 
 class Shown(NamedTuple):
@@ -60,4 +61,9 @@ def category_of(draft: Draft) -> dict[str, str]:
 
 def timeline_of(space: Space) -> Timeline:
     """The timeline of what a space holds, as it is kept."""
-    return freeze(build_timeline(space, find_tracks(space)))
+    return timeline_of_draft(space, find_tracks(space))
+
+
+def timeline_of_draft(space: Space, draft: Draft) -> Timeline:
+    """The timeline of a draft, as it is kept. Uses the draft up."""
+    return freeze(build_timeline(space, draft, has_counters=draft.in_file > 0))
