@@ -3,10 +3,16 @@ import { act } from "preact/test-utils";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { View } from "../../base/url_state";
 import type { Links } from "../tool";
+import type { TimelineModel } from "./model";
 import { fakeServer, PLACE, settle } from "./server.test_helper";
 import { TracePage } from "./view";
 
-vi.mock("./timeline_canvas", () => ({ TimelineCanvas: () => <div class="canvas" /> }));
+vi.mock("./timeline_canvas", () => ({
+  TimelineCanvas: ({ model }: { model: TimelineModel }) => {
+    model.height.value = 800;
+    return <div class="canvas" />;
+  },
+}));
 
 const opened: [string, View][] = [];
 let selected: Record<string, string | null> = {};
@@ -30,7 +36,7 @@ async function show(view: View = {}, hosts: readonly string[] = ["h0"]) {
     address: (tool) => `#tool=${tool}`,
     open: (tool, chosen) => opened.push([tool, chosen]),
   };
-  await act(async () => {
+  act(() => {
     render(
       <TracePage
         payload={null}
@@ -49,8 +55,13 @@ async function show(view: View = {}, hosts: readonly string[] = ["h0"]) {
       />,
       document.body,
     );
-    await settle();
   });
+  await flush();
+}
+
+/** Lets answers come in and what they change be drawn, until nothing follows. */
+async function flush() {
+  for (let at = 0; at < 3; at++) await act(settle);
 }
 
 const text = (selector: string) => document.querySelector(selector)?.textContent ?? "";
@@ -60,28 +71,31 @@ const labels = () => texts(".trace-label-name");
 const query = <E extends HTMLElement>(selector: string) => document.querySelector<E>(selector)!;
 
 async function click(element: HTMLElement | undefined | null) {
-  await act(async () => {
-    element?.click();
-    await settle();
-  });
+  act(() => element?.click());
+  await flush();
 }
 
 async function press(target: HTMLElement, key: string, more: KeyboardEventInit = {}) {
-  await act(async () => {
+  act(() => {
     target.dispatchEvent(
       new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }),
     );
-    await settle();
   });
+  await flush();
 }
 
 async function type(field: HTMLInputElement, value: string) {
-  await act(async () => {
+  act(() => {
     field.value = value;
     field.dispatchEvent(new Event("input", { bubbles: true }));
-    await new Promise((done) => setTimeout(done, 260));
-    await settle();
   });
+  await wait(260);
+}
+
+/** For what waits until nothing is typed or moved any more. */
+async function wait(ms: number) {
+  await act(() => new Promise((done) => setTimeout(done, ms)));
+  await flush();
 }
 
 const button = (name: string) =>
@@ -108,7 +122,7 @@ test("the view opens on the median step, and the address does not say so", async
   fakeServer();
   await show();
   expect(text(".trace-status")).toContain("22.4 ms across");
-  await act(() => new Promise((done) => setTimeout(done, 300)));
+  await wait(300);
   expect(selected.from_ms ?? null).toBeNull();
 });
 
@@ -145,7 +159,7 @@ test("a step of another page is looked up, selected and shown", async () => {
   await show({ step: "train 3" });
   expect(server.asked.find(([route]) => route === "timeline_search")?.[1].q).toBe("whole:train 3");
   expect(text(".trace-status")).toContain("2.24 ms across");
-  await act(() => new Promise((done) => setTimeout(done, 300)));
+  await wait(300);
   expect(selected).toMatchObject({ event: "d7@h0", step: null });
 });
 
@@ -176,7 +190,7 @@ test("the tree is gone through with the keyboard", async () => {
   fakeServer();
   await show();
   const tree = query(".trace-labels");
-  await act(async () => tree.focus());
+  act(() => tree.focus());
   await press(tree, "ArrowLeft");
   expect(labels()).toEqual(["GPU 0", "Host threads", "python", "<b>worker</b>"]);
   await press(tree, "ArrowDown");
@@ -293,7 +307,7 @@ test("a range is added up, sorted by a click, and its rows mark their events", a
     }),
   });
   await show({ range: "10..18", range_tracks: "e0@h0", tab: "selection" });
-  await act(() => new Promise((done) => setTimeout(done, 200)));
+  await wait(200);
   expect(text(".trace-sums")).toContain("5 events in 8.00 ms");
   expect(text(".trace-sums")).toContain("busy 6.00 ms (75.0 %), idle 2.00 ms");
   const first = () => texts(".trace-rows-body .name");

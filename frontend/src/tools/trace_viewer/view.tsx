@@ -1,11 +1,95 @@
 /** Trace viewer: every event of the chosen hosts on one time axis. */
+import { useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { ErrorMessage } from "../../widgets/message";
 import type { PageProps } from "../tool";
+import { Drawer } from "./drawer/drawer";
+import { EventList } from "./event_list";
+import { Hint } from "./hint";
+import { createHits } from "./hits";
+import { HoverCard } from "./hover_card";
+import { Labels } from "./labels";
+import { LaneHead } from "./lane_head";
+import { OverviewStrip } from "./overview_strip";
+import { followSelection } from "./selected_event";
+import { Splitter } from "./splitter";
+import { StatusLine } from "./status_line";
+import { TimelineCanvas } from "./timeline_canvas";
+import { Toolbar } from "./toolbar";
+import "./drawer/drawer.css";
+import "./labels.css";
+import "./trace.css";
+import { usePage } from "./use_page";
 
-export function TracePage({ hosts }: PageProps<null>) {
+/** Another run is another page. */
+export function TracePage(props: PageProps<null>) {
+  return <TraceView key={props.run} {...props} />;
+}
+
+const LABELS_WIDTH = 260;
+const LEAST_LABELS = 120;
+
+function TraceView({ run, hosts, view, select, warn, links }: PageProps<null>) {
+  const { page, loading, retry } = usePage({ run, hosts, view, select, warn });
+  const { model } = page;
+  const hits = useMemo(() => createHits(page), [page]);
+  const selected = useMemo(() => followSelection(page), [page]);
+  useEffect(() => hits.dispose, [hits]);
+  useEffect(() => selected.dispose, [selected]);
+  const canvas = useRef<HTMLDivElement>(null);
+  const labelsWidth = useSignal(LABELS_WIDTH);
+  const drawerHeight = useSignal(Math.max(180, Math.min(Math.round(innerHeight * 0.3), 320)));
+
+  // A range that was drawn asks what lies in it.
+  useSignalEffect(() => {
+    const range = model.range.value;
+    if (range && loading.isReady.peek()) page.tab.value = "selection";
+  });
+
+  if (loading.error.value !== null)
+    return <ErrorMessage error={loading.error.value} retry={retry} />;
+  const isEmpty = model.hosts.value.length === 0;
   return (
-    <div class="trace">
+    <div class="trace" aria-busy={isEmpty} style={{ "--labels": `${labelsWidth.value}px` }}>
       <h1 class="unseen">Trace viewer</h1>
-      {hosts.join(", ")}
+      <Toolbar page={page} hits={hits} />
+      <OverviewStrip model={model} />
+      <div class="trace-body">
+        <div class="trace-side">
+          <LaneHead model={model} />
+          <Labels
+            model={model}
+            list={(key) => {
+              page.listed.value = key;
+              page.isList.value = true;
+            }}
+          />
+        </div>
+        <Splitter
+          label="Width of the labels"
+          size={labelsWidth}
+          least={LEAST_LABELS}
+          most={() => Math.max(Math.round(innerWidth / 2), LEAST_LABELS)}
+          side="left"
+        />
+        <div class="trace-canvas" ref={canvas}>
+          {page.isList.value ? (
+            <EventList page={page} hits={hits} />
+          ) : (
+            <TimelineCanvas model={model} />
+          )}
+          {isEmpty ? (
+            <p class="stale-text" role="status">
+              {loading.text.value}
+            </p>
+          ) : page.isList.value ? null : (
+            <Hint />
+          )}
+        </div>
+      </div>
+      <HoverCard model={model} canvas={canvas} />
+      <Drawer page={page} hits={hits} selected={selected} links={links} height={drawerHeight} />
+      <StatusLine model={model} loading={loading} />
     </div>
   );
 }
