@@ -18,8 +18,8 @@ export interface Page {
   readonly isList: Signal<boolean>;
   /** The key of the track whose events are listed; "" for hits of the search. */
   readonly listed: Signal<string>;
-  /** Whether an event is being chosen from a list, which stays open then. */
-  readonly fromList: { current: boolean };
+  /** Whether what is selected now leaves the drawer as it is. */
+  readonly isTabKept: { current: boolean };
   /** Where the page itself put the view: as long as it is there, the user has not moved it. */
   readonly restingView: Signal<Span | null>;
 }
@@ -32,9 +32,16 @@ export function createPage(run: string): Page {
     by: signal<AggregateBy>("name"),
     isList: signal(false),
     listed: signal(""),
-    fromList: { current: false },
+    isTabKept: { current: false },
     restingView: signal<Span | null>(null),
   };
+}
+
+/** Selects without opening what is known of the selection. */
+export function keepTab(page: Page, selectSomething: () => void): void {
+  page.isTabKept.current = true;
+  selectSomething();
+  page.isTabKept.current = false;
 }
 
 /** One part of one host, for questions about it; null where it is not there yet. */

@@ -2,7 +2,7 @@
 import { batch } from "@preact/signals";
 import type { Address, AddressSpan } from "./address";
 import type { Span } from "./model";
-import { differing, type Page, recordingStart, usuallyFolded } from "./page";
+import { differing, keepTab, type Page, recordingStart, usuallyFolded } from "./page";
 
 /** Keeps the address of the page out of the way of the view that it opens with. */
 export function addressOf(page: Page): Address {
@@ -51,7 +51,8 @@ export function applyAddress(page: Page, address: Address): void {
     current.host === at &&
     current.part === event.part &&
     current.id === event.id;
-  batch(() => {
+  // The address says itself which tab is open.
+  const apply = () => {
     if (address.span) {
       model.view.value = onAxis(address.span);
       page.restingView.value = null;
@@ -76,5 +77,6 @@ export function applyAddress(page: Page, address: Address): void {
     page.tab.value = address.tab;
     page.by.value = address.by;
     page.isList.value = address.isList;
-  });
+  };
+  keepTab(page, () => batch(apply));
 }

@@ -3,7 +3,7 @@ import { effect, type Signal, signal } from "@preact/signals";
 import type { EventDetails, Flows } from "./answers";
 import { fetchEvent, fetchFlows, isStale } from "./api";
 import type { EventKey, EventPlace } from "./model";
-import { type Page, partOf } from "./page";
+import { keepTab, type Page, partOf } from "./page";
 import { goTo } from "./reveal";
 
 export interface SelectedEvent {
@@ -19,9 +19,7 @@ export interface SelectedEvent {
 
 /** Goes to an event from a list, which stays; a click into the timeline opens the event's details. */
 export function choose(page: Page, key: EventKey, place: EventPlace): void {
-  page.fromList.current = true;
-  goTo(page.model, key, place);
-  page.fromList.current = false;
+  keepTab(page, () => goTo(page.model, key, place));
 }
 
 export function followSelection(page: Page): SelectedEvent {
@@ -42,9 +40,7 @@ export function followSelection(page: Page): SelectedEvent {
     // The place of the same event became known, or other hosts came.
     if (key === asked) return;
     asked = key;
-    // An address says itself which tab is open.
-    const isNew = selection !== null && selection.place !== null && !page.fromList.current;
-    if (isNew) page.tab.value = "event";
+    if (selection !== null && !page.isTabKept.current) page.tab.value = "event";
     abort.abort();
     abort = new AbortController();
     const { signal: aborted } = abort;

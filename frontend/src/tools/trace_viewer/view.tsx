@@ -43,7 +43,7 @@ function TraceView({ run, hosts, view, select, warn, links }: PageProps<null>) {
   // A range that was drawn asks what lies in it.
   useSignalEffect(() => {
     const range = model.range.value;
-    if (range && loading.isReady.peek()) page.tab.value = "selection";
+    if (range && !page.isTabKept.current) page.tab.value = "selection";
   });
 
   if (loading.error.value !== null)
