@@ -5,11 +5,9 @@ from numpy.typing import NDArray
 
 from tbprof.timeline.categories import CATEGORIES
 from tbprof.timeline.layout import MOST_DEPTHS
+from tbprof.timeline.opened import shorten
 from tbprof.timeline.store import Timeline
 from tbprof.timeline.tiles import TILE_SHIFT
-
-# Names of a megabyte are shortened: the index holds those of all tracks.
-_NAME_LENGTH = 1000
 
 
 def timeline_index(timeline: Timeline, host: str, part: str, version: str) -> dict[str, object]:
@@ -51,11 +49,6 @@ def max_level(timeline: Timeline) -> int:
     """The level of detail at which the whole span lies in one tile."""
     span_ps = timeline.end_ps - timeline.begin_ps
     return max(0, span_ps.bit_length() - TILE_SHIFT)
-
-
-def shorten(name: str) -> str:
-    """The name, cut where it is longer than a thousand characters."""
-    return name if len(name) <= _NAME_LENGTH else f"{name[:_NAME_LENGTH]}…"
 
 
 def _sections(timeline: Timeline) -> list[dict[str, object]]:

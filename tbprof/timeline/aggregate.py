@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tbprof.base.errors import BadRequest
 from tbprof.timeline.categories import CATEGORIES
-from tbprof.timeline.opened import OpenTimeline, in_parallel
+from tbprof.timeline.opened import OpenTimeline, in_parallel, shorten
 from tbprof.timeline.sums import Bounds, Sums, find_bounds, sum_tracks, union_ps
 
 By = Literal["name", "category", "track"]
@@ -54,7 +54,7 @@ def aggregate(
     begin = timeline.begin_ps if from_ps is None else max(from_ps, timeline.begin_ps)
     # Instants at the very end belong to the timeline.
     last = timeline.end_ps + 1
-    end = last if to_ps is None else min(to_ps, last)
+    end = last if to_ps is None or to_ps >= timeline.end_ps else to_ps
     if end <= begin:  # nothing overlaps it
         begin = end = timeline.begin_ps
     chosen = _chosen(opened, tracks)
@@ -133,7 +133,7 @@ def _rows(sums: Sums, groups: _Groups, chosen: NDArray[np.int64]) -> dict[str, l
     whole = int(own.sum())
     share = own / whole if whole else np.full(own.size, np.nan)
     rows = {
-        "key": [groups.key[group] for group in order.tolist()],
+        "key": [shorten(groups.key[group]) for group in order.tolist()],
         "category": [groups.category[group] for group in order.tolist()],
         "count": count.tolist(),
         "total_ps": total.tolist(),

@@ -21,6 +21,7 @@ _K = TypeVar("_K", bound=Hashable)
 _V = TypeVar("_V")
 _T = TypeVar("_T")
 
+_LONGEST_NAME = 1000
 # Answers that are kept for the next page of them, or for the marks of the next view.
 _ANSWERS = 8
 _ANSWER_BYTES = 64 * 2**20
@@ -116,12 +117,17 @@ class OpenTimeline:
         row = self.timeline.row_of(event)
         return {
             "id": event,
-            "name": self.name(event),
+            "name": shorten(self.name(event)),
             "track": int(self.columns.track[row]),
             "row": row,
             "start_ps": int(self.timeline.start_ps[event]),
             "duration_ps": int(self.timeline.duration_ps[event]),
         }
+
+
+def shorten(name: str) -> str:
+    """The name, cut where it has more than a thousand characters: lists hold many names."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
 
 
 class Latest(Generic[_K, _V]):
