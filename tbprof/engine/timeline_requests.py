@@ -1,6 +1,7 @@
 """Answers questions about the timelines of hosts, as the routes of the trace viewer ask them."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from tbprof.timeline.aggregate import By, aggregate
 from tbprof.timeline.busy import busy_shares
 from tbprof.timeline.categories import CATEGORIES
 from tbprof.timeline.counter_points import query_counter
+from tbprof.timeline.flows import flows
 from tbprof.timeline.query import Query, text_test
 from tbprof.timeline.search import marks, search
 from tbprof.timeline.shown import Shown, choose, show_all
@@ -150,11 +152,20 @@ class HostTimeline:
         )  # fmt: skip
         return _json(found)
 
+    def flows(self, event: int) -> bytes:
+        """What caused an event, and what it caused."""
+        with self._reading():
+            return _json(flows(self._opened, event))
+
     def aggregate(self, from_ps: int | None, to_ps: int | None, tracks: Ranges, by: By) -> bytes:
         """Sums over a window, by name, category or track."""
         begin, end = self._window(from_ps, to_ps)
         chosen = _numbers(tracks, len(self._timeline.tracks), "track").tolist() if tracks else None
         return _json(aggregate(self._opened, from_ps=begin, to_ps=end, tracks=chosen, by=by))
+
+    def _reading(self) -> AbstractContextManager[Kept]:
+        """A block in which questions of the file share what they decode."""
+        return self._timelines.asking(self._file, self._part)
 
     def _shown(self, only: TileFilter) -> Shown:
         if only.is_empty:

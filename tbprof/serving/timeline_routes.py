@@ -20,6 +20,7 @@ _FOREVER = "private, max-age=31536000, immutable"
 _GZIP_LEVEL = 1
 _MAX_LEVEL = 52
 _MAX_TILE = 1 << 53
+_MAX_ID = (1 << 32) - 1
 _MAX_HITS = 10_000
 _MAX_BUCKETS = 4096
 _GROUPINGS: tuple[Literal["name", "category", "track"], ...] = ("name", "category", "track")
@@ -62,6 +63,10 @@ def _search(asked: Asked, opened: "HostTimeline") -> bytes:
 
 def _marks(asked: Asked, opened: "HostTimeline") -> bytes:
     return opened.marks(_find(asked), _span(asked), asked.ranges("rows"))
+
+
+def _flows(asked: Asked, opened: "HostTimeline") -> bytes:
+    return opened.flows(asked.integer("id", 0, _MAX_ID))
 
 
 def _aggregate(asked: Asked, opened: "HostTimeline") -> bytes:
@@ -144,5 +149,6 @@ TIMELINE_ROUTES: Mapping[str, Callable[[Service, Parameters], Reply]] = {
     "timeline_busy": _versioned(_busy),
     "timeline_search": _versioned(_search),
     "timeline_marks": _versioned(_marks),
+    "timeline_flows": _versioned(_flows),
     "timeline_aggregate": _versioned(_aggregate),
 }
