@@ -113,22 +113,26 @@ def host_categories(
     plane = events.plane
     known = host_types(events, has_device=has_device)
     texts = plane.strings.take(np.append(plane.types.name, np.int32(-1))[types].tolist())
-    by_name = name_categories(texts, has_device=has_device)
     role = known.role[types]
-    # Of types whose events all last no time nothing else is known.
-    told = np.array([_OF_PHASE[kind] for kind in role.tolist()], np.uint8)
-    is_specific = np.isin(by_name, (Category.PYTHON, Category.COPIES, Category.BOOKKEEPING))
-    out = np.where((role == Role.FRAME) | is_specific, by_name, told)
-    return np.where(known.has_number[types], Category.STEPS, out).astype(np.uint8)
+    # Of types whose events all last no time only the name tells.
+    frames = np.flatnonzero(role == Role.FRAME)
+    role[frames] = classify_host_names([texts[at] for at in frames], has_device=has_device)
+    return np.where(known.has_number[types], Category.STEPS, _of_roles(texts, role)).astype(
+        np.uint8
+    )
 
 
 def name_categories(texts: Sequence[str], *, has_device: bool) -> NDArray[np.uint8]:
     """[n] the categories that the full names of host events say by themselves."""
-    roles = classify_host_names(texts, has_device=has_device).tolist()
-    return np.array(
-        [_host_category(text[:_LONGEST], role) for text, role in zip(texts, roles, strict=True)],
-        np.uint8,
-    )
+    return _of_roles(texts, classify_host_names(texts, has_device=has_device))
+
+
+def _of_roles(texts: Sequence[str], roles: NDArray[np.int8]) -> NDArray[np.uint8]:
+    found = [
+        _host_category(text[:_LONGEST], role)
+        for text, role in zip(texts, roles.tolist(), strict=True)
+    ]
+    return np.array(found, np.uint8)
 
 
 def _host_category(text: str, role: int) -> Category:
