@@ -99,6 +99,7 @@ export function createHits(page: Page): Hits {
         return of ? [{ of, host: host.at, offsetPs: host.offsetPs, waiting: [], cursor: "" }] : [];
       }),
     );
+    state.value = { ...NONE, search, isLoading: true };
     untracked(() => void load(sources, search, true));
   });
 

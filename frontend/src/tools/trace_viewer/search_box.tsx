@@ -1,5 +1,4 @@
 /** Search over all events: what is found is counted, marked, and gone through one by one. */
-import { useSignalEffect } from "@preact/signals";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { describeProblem } from "../../api/errors";
 import { formatCount } from "../../base/format";
@@ -35,11 +34,16 @@ export function SearchBox({ page, hits }: { page: Page; hits: Hits }) {
       setCase(search.isCase);
     }
   }, [search]);
-  useSignalEffect(() => {
-    if (model.searchAsked.value === 0) return;
-    field.current?.focus();
-    field.current?.select();
-  });
+  // At once, so that what is typed after the key goes here.
+  useEffect(
+    () =>
+      model.searchAsked.subscribe((times) => {
+        if (times === 0) return;
+        field.current?.focus();
+        field.current?.select();
+      }),
+    [model],
+  );
   useEffect(() => () => clearTimeout(timer.current), []);
 
   const commit = (next: Search) => {

@@ -1,5 +1,5 @@
 /** Trace viewer: every event of the chosen hosts on one time axis. */
-import { useSignal, useSignalEffect } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { ErrorMessage } from "../../widgets/message";
 import type { PageProps } from "../tool";
@@ -41,10 +41,13 @@ function TraceView({ run, hosts, view, select, warn, links }: PageProps<null>) {
   const drawerHeight = useSignal(Math.max(180, Math.min(Math.round(innerHeight * 0.3), 320)));
 
   // A range that was drawn asks what lies in it.
-  useSignalEffect(() => {
-    const range = model.range.value;
-    if (range && !page.isTabKept.current) page.tab.value = "selection";
-  });
+  useEffect(
+    () =>
+      model.range.subscribe((range) => {
+        if (range && !page.isTabKept.current) page.tab.value = "selection";
+      }),
+    [page, model],
+  );
 
   if (loading.error.value !== null)
     return <ErrorMessage error={loading.error.value} retry={retry} />;

@@ -77,7 +77,13 @@ export function HitsPane({ page, hits }: { page: Page; hits: Hits }) {
   return (
     <>
       <p class="trace-note">
-        <b>{formatCount(count)}</b> {count === 1 ? "event" : "events"} in time order
+        {isLoading && list.length === 0 ? (
+          "Searching"
+        ) : (
+          <>
+            <b>{formatCount(count)}</b> {count === 1 ? "event" : "events"} in time order
+          </>
+        )}
         {list.length < count ? (
           <span class="muted">, the first {formatCount(list.length)} loaded</span>
         ) : null}
