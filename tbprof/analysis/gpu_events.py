@@ -14,7 +14,7 @@ from tbprof.analysis.op_names import UNKNOWN_TYPE, Category, OpName, copy_type, 
 from tbprof.base import names
 from tbprof.events.space import Events, Plane
 
-_OP_STATS = (
+OP_STATS = (
     names.TF_OP,
     names.LEVEL_0,
     names.ANNOTATION,
@@ -76,7 +76,7 @@ def find_gpu_kinds(plane: Plane, programs: Programs) -> GpuKinds:
 def _find(plane: Plane, programs: Programs) -> GpuKinds:
     events = plane.events(recorded_lines(plane))
     known = plane.stat_names
-    text_names = (*_OP_STATS, names.KERNEL_DETAILS, names.EQUATION, _SHAPES)
+    text_names = (*OP_STATS, names.KERNEL_DETAILS, names.EQUATION, _SHAPES)
     wanted = [name for name in (*text_names, *_COUNTED) if name in known]
     # Whole annotation stacks differ from launch to launch: read only where nothing better is.
     last_resort = names.ANNOTATION in wanted and (names.TF_OP in known or names.LEVEL_0 in known)
@@ -105,9 +105,9 @@ def _find(plane: Plane, programs: Programs) -> GpuKinds:
     if names.PROGRAM_ID in keys:
         program = keys[names.PROGRAM_ID][first].tolist()
     nothing = [""] * first.size
-    op_texts = {name: text.get(name, nothing) for name in _OP_STATS}
+    op_texts = {name: text.get(name, nothing) for name in OP_STATS}
     ops = [
-        _op(
+        launched_op(
             programs,
             program[kind],
             {name: column[kind] for name, column in op_texts.items()},
@@ -162,8 +162,11 @@ def _annotations(events: Events, keys: Mapping[str, NDArray[np.int64]]) -> NDArr
     return out
 
 
-def _op(programs: Programs, program: int, text: dict[str, str]) -> OpName:
-    """The op of one kind of event: through its program, else from its annotation."""
+def launched_op(programs: Programs, program: int, text: Mapping[str, str]) -> OpName:
+    """The op of one kind of event: through its program, else from its annotation.
+
+    `text` are the stats `OP_STATS` but for the program's id, "" where there is none.
+    """
     if text[names.HLO_OP]:
         instruction = instruction_of(text[names.HLO_OP])
         full = (

@@ -141,6 +141,7 @@ class Module:
 
     def __init__(self, blob: bytes) -> None:
         proto = _parse(blob).hlo_module
+        self.name = str(proto.name)
         self._computations = {one.id: one for one in proto.computations}
         every = [one for part in proto.computations for one in part.instructions]
         self._by_id = {one.id: one for one in every}

@@ -24,12 +24,13 @@ _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?inf", re.ASCI
 class Query:
     """What a search is for.
 
-        MatMul             events whose name holds it
+        MatMul             events whose name, or full name, holds it
         whole:MatMul       events of exactly this name, or full name
         category:kernel    events of a category
         source:model.py    events whose line of source is known and holds it
         arg:bytes=4096     events with a stat of this key and value; a text need only hold the value
         arg:bytes          events that have the stat
+        arg:long_name=f32  events whose full name holds it, the text of an HLO instruction, too
 
     Case counts where `has_case`, and for `whole`. With `is_regex`, `text` is a regular expression;
     what it matches may be a part of a text, but must be all of a number, or of a `whole` name.

@@ -1,6 +1,6 @@
 """Search over all events of a timeline: how many there are, where, and the events in time order."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,8 @@ from tbprof.timeline.store import TypeTable
 
 # Hits on one page.
 MOST_HITS = 10_000
+# In place of a stat, as details show it: the full name, where another one is shown.
+_LONG_NAME = "long_name"
 _EVER = (-(1 << 62), 1 << 62)
 
 
@@ -122,14 +124,26 @@ def matching_types(types: TypeTable, query: Query) -> NDArray[np.bool_]:
     if query.scope == "category":
         categories = np.append(_categories(query), np.False_)
         return np.append(categories[types.category], np.False_)
-    texts = list(dict.fromkeys(types.name))
-    if query.scope == "whole":
-        texts = list(dict.fromkeys([*texts, *types.full_name]))
-    found = dict(zip(texts, text_test(query)(texts).tolist(), strict=True))
-    wanted = [found[name] for name in types.name]
-    if query.scope == "whole":
-        wanted = [one or found[name] for one, name in zip(wanted, types.full_name, strict=True)]
+    is_whole = query.scope == "whole"
+    test = _by_text(text_test(query), [*types.name, *types.full_name])
+    wanted = [
+        test[name] or ((is_whole or not is_instruction(full)) and test[full])
+        for name, full in zip(types.name, types.full_name, strict=True)
+    ]
     return np.array([*wanted, False], np.bool_)
+
+
+def is_instruction(full_name: str) -> bool:
+    """Whether a full name is the text of an HLO instruction, which names its operands, too."""
+    return full_name.startswith("%") and " = " in full_name
+
+
+def _by_text(
+    test: Callable[[Sequence[str]], NDArray[np.bool_]], texts: Iterable[str]
+) -> dict[str, bool]:
+    """What a test says of each text, asked once."""
+    unique = list(dict.fromkeys(texts))
+    return dict(zip(unique, test(unique).tolist(), strict=True))
 
 
 def _categories(query: Query) -> NDArray[np.bool_]:
@@ -145,7 +159,13 @@ def _categories(query: Query) -> NDArray[np.bool_]:
 
 def _find(opened: OpenTimeline, query: Query) -> Hits:
     if query.scope == "arg":
-        return hits_of(opened.columns, events_with_stat(opened, query))
+        found = events_with_stat(opened, query)
+        if query.key.casefold() == _LONG_NAME:
+            longer = events_of_types(
+                opened.columns, _long_names(opened.timeline.types, query)
+            ).event
+            found = np.union1d(found, longer)
+        return hits_of(opened.columns, found)
     if query.scope == "source":
         found = events_from_source(opened, query)
         frames = events_of_types(opened.columns, _frames(opened.timeline.types, query)).event
@@ -158,9 +178,18 @@ def _frames(types: TypeTable, query: Query) -> NDArray[np.bool_]:
 
     Their names say where they are: `$file.py:12 function`.
     """
-    frames = {name: False for name in types.name if name.startswith(names.PYTHON_FRAME)}
-    found = dict(zip(frames, text_test(query)(list(frames)).tolist(), strict=True))
-    return np.array([*(found.get(name, False) for name in types.name), False], np.bool_)
+    frames = [name for name in types.name if name.startswith(names.PYTHON_FRAME)]
+    test = _by_text(text_test(query), frames)
+    return np.array([*(test.get(name, False) for name in types.name), False], np.bool_)
+
+
+def _long_names(types: TypeTable, query: Query) -> NDArray[np.bool_]:
+    """[types + 1] which types have a full name beside the one shown, and one that is asked for."""
+    test = _by_text(text_test(query), types.full_name)
+    wanted = [
+        name != full and test[full] for name, full in zip(types.name, types.full_name, strict=True)
+    ]
+    return np.array([*wanted, False], np.bool_)
 
 
 def _parse_cursor(text: str) -> tuple[int, int] | None:

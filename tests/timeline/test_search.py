@@ -27,7 +27,10 @@ def some() -> OpenTimeline:
             [(1, 1, "conv"), (30, 0, "MatMul"), (30, 5, "a.b"), (31, 1, "a-b")],
         ],
         categories={"MatMul": 1, "conv": 3},
-        full_names={"Conv2D": "%conv2d = f32[8]{0} convolution(%MatMul)"},
+        full_names={
+            "Conv2D": "%conv2d = f32[8]{0} convolution(%MatMul)",
+            "a.b": "layer_1/attention:a.b",
+        },
     )
 
 
@@ -56,6 +59,11 @@ def test_a_name_is_found_by_a_part_of_it():
         ("whole:matmul", {}, []),
         ("whole:mat.*", {"is_regex": True}, ["MatMul", "matmul_1", "MatMul"]),
         ("whole:%conv2d = f32[8]{0} convolution(%MatMul)", {}, ["Conv2D"]),
+        ("attention", {}, ["a.b"]),
+        ("layer_1.*b$", {"is_regex": True}, ["a.b"]),
+        ("f32", {}, []),
+        ("arg:long_name=f32", {}, ["Conv2D"]),
+        ("arg:long_name", {}, ["Conv2D", "a.b"]),
         ("category:copies", {}, ["conv"]),
         ("category:Compute", {}, ["MatMul", "MatMul"]),
         ("category:comp.*|copies", {"is_regex": True}, ["MatMul", "conv", "MatMul"]),

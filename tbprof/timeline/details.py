@@ -1,0 +1,162 @@
+"""Everything about one event: what the file says of it, what lies around it, and its like."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from tbprof.base.errors import BadRequest, NoData
+from tbprof.base.jit import kernel
+from tbprof.timeline.categories import CATEGORIES
+from tbprof.timeline.event_facts import find_hlo, find_source, read_facts
+from tbprof.timeline.event_links import find_links
+from tbprof.timeline.hits import Hits, events_of_types, next_hits, previous_hit
+from tbprof.timeline.nearby import children, enclosing
+from tbprof.timeline.opened import OpenTimeline
+from tbprof.timeline.stat_text import read_stats
+from tbprof.timeline.steps_of_events import StepWindows, step_at, step_of, step_windows
+from tbprof.timeline.store import Track
+
+Move = Literal[
+    "next", "previous", "parent", "child", "next_same", "previous_same", "first_same"
+]  # fmt: skip
+MOVES: tuple[Move, ...] = (
+    "next", "previous", "parent", "child", "next_same", "previous_same", "first_same"
+)  # fmt: skip
+
+_MOST_FRAMES = 256
+
+
+def details(
+    opened: OpenTimeline, event: int, *, steps: Sequence[StepWindows] = ()
+) -> dict[str, Any]:
+    """All about an event; its `step` is the first that `steps` have, else of this timeline's own.
+
+    `self_ps` is what its direct children on the track leave. `same_name` is over all events of the
+    name. Raises BadRequest where there is no such event.
+    """
+    row = opened.row(event)
+    track, timeline = opened.track(row), opened.timeline
+    facts = read_facts(opened, event)
+    around = enclosing(opened, event)
+    duration = int(timeline.duration_ps[event])
+    step = _step(opened, event, track, steps)
+    type_ = int(timeline.type[event])
+    return {
+        **opened.place(event),
+        "full_name": facts.name,
+        "category": CATEGORIES[timeline.types.category[type_] if type_ >= 0 else 0][0],
+        "depth": row - track.first_row,
+        "self_ps": duration - children(opened, event).covered_ps,
+        "stack": [{"id": one, "name": opened.name(one)} for one in around[-_MOST_FRAMES:]],
+        "step": step,
+        "stats": [stat.as_json() for stat in read_stats([*facts.own, *facts.shared])],
+        "hlo": find_hlo(opened, facts),
+        "source": find_source(opened, facts),
+        "same_name": _same_name(opened, event),
+        "links": find_links(opened, facts, step),
+    }
+
+
+def _step(
+    opened: OpenTimeline, event: int, track: Track, steps: Sequence[StepWindows]
+) -> dict[str, Any] | None:
+    own = step_windows(opened, "events")
+    if track.kind == "steps":
+        same = [one for one in steps if one.timeline is opened.timeline]
+        return step_of((*same, own)[0], event)
+    section = opened.timeline.sections[track.section].name
+    start = int(opened.timeline.start_ps[event])
+    found = (step_at(one, section, start) for one in (*steps, own))
+    return next(filter(None, found), None)
+
+
+def move(opened: OpenTimeline, event: int, how: Move) -> int:
+    """The event that a move leads to; raises NoData where there is none, BadRequest for no event.
+
+    `next` and `previous` are on the row, `parent` is the innermost event around it, `child` the
+    first directly within it; `next_same`, `previous_same` and `first_same` are of the same name,
+    in the order of time, on any track.
+    """
+    row = opened.row(event)
+    found = -1
+    if how == "next":
+        found = event + 1 if event + 1 < opened.columns.row_first[row + 1] else -1
+    elif how == "previous":
+        found = event - 1 if event > opened.columns.row_first[row] else -1
+    elif how == "parent":
+        found = next(reversed(enclosing(opened, event)), -1)
+    elif how == "child":
+        found = children(opened, event).first
+    elif how in MOVES:
+        found = _same(opened, event, how)
+    else:
+        raise BadRequest(f"there is no move {str(how)[:80]!r}", f"moves are {', '.join(MOVES)}")
+    if found < 0:
+        raise NoData(_NOTHING[how], "stay where you are, or move another way")
+    return found
+
+
+_NOTHING: dict[Move, str] = {
+    "next": "this is the last event of its row",
+    "previous": "this is the first event of its row",
+    "parent": "no event of its track encloses it",
+    "child": "it encloses no event of its track",
+    "next_same": "this is the last event of its name",
+    "previous_same": "this is the first event of its name",
+    "first_same": "there is no event of its name",
+}
+
+
+def _same(opened: OpenTimeline, event: int, how: Move) -> int:
+    at = (int(opened.timeline.start_ps[event]), event)
+    hits = _hits_of_name(opened, event)
+    if how == "previous_same":
+        return previous_hit(opened.columns, hits, at)
+    after = None if how == "first_same" else at
+    return next(iter(next_hits(opened.columns, hits, after, 1).tolist()), -1)
+
+
+def _hits_of_name(opened: OpenTimeline, event: int) -> Hits:
+    names = opened.names
+    code = int(names.of_type[opened.timeline.type[event]])
+
+    def find() -> Hits:
+        return events_of_types(opened.columns, np.asarray(names.of_type == code))
+
+    hits: Hits = opened.answers.get(("name", code), find, lambda hits: hits.nbytes)
+    return hits
+
+
+def _same_name(opened: OpenTimeline, event: int) -> dict[str, Any] | None:
+    names = opened.names
+    code = int(names.of_type[opened.timeline.type[event]])
+    if code < 0:
+        return None
+    sums = opened.memo.once("sums by name", lambda: _sums(opened))
+    count, total, least, most = (int(column[code]) for column in sums)
+    return {
+        "count": count, "total_ps": total, "mean_ps": total / count, "min_ps": least, "max_ps": most
+    }  # fmt: skip
+
+
+def _sums(opened: OpenTimeline) -> tuple[Any, ...]:
+    """Events, total, least and greatest duration by name."""
+    columns, names = opened.columns, opened.names
+    size = len(names.text)
+    count, total, most = (np.zeros(size, np.int64) for _ in range(3))
+    least = np.full(size, np.iinfo(np.int64).max)
+    sum_names(columns.type, columns.duration_ps, names.of_type, count, total, least, most)
+    return count, total, least, most
+
+
+@kernel
+def sum_names(type_, duration, name_of, count, total, least, most):  # type: ignore[no-untyped-def]
+    """Adds up the events by name; those of no type are left out."""
+    for event in range(type_.size):
+        name = name_of[type_[event]]
+        if name >= 0:
+            count[name] += 1
+            total[name] += duration[event]
+            least[name] = min(least[name], duration[event])
+            most[name] = max(most[name], duration[event])
