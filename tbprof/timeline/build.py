@@ -1,10 +1,9 @@
 """Drafts of tracks become timelines: laid out in rows, with levels of detail."""
 
-from dataclasses import replace
+from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tbprof.base.errors import Notice
 from tbprof.events.space import Space
@@ -27,8 +26,9 @@ def build_timeline(space: Space, draft: Draft, *, has_counters: bool = True) -> 
     """
     counters = find_counters(space, draft) if has_counters else _NO_COUNTERS
     busy = find_busy(draft)
-    drafts = _batches(draft)
-    sizes = [sum(track.events for track in batch) for batch in drafts]
+    heads = [_Head.of(track) for track in draft.tracks]
+    batches = _batches(draft)
+    sizes = [sum(track.events for track in batch) for batch in batches]
     firsts = np.cumsum([0, *sizes]).tolist()
     total = firsts[-1]
     columns = (
@@ -38,20 +38,19 @@ def build_timeline(space: Space, draft: Draft, *, has_counters: bool = True) -> 
         np.empty(total, np.int64),
     )
 
-    def place(number: int) -> tuple[list[Track], Layout]:
-        batch, drafts[number] = drafts[number], []
+    def place(number: int) -> Layout:
+        batch, batches[number] = batches[number], []
         part = slice(firsts[number], firsts[number + 1])
         start_ps, duration_ps, type_, source = columns
         return _place(batch, (start_ps[part], duration_ps[part], type_[part], source[part]))
 
-    placed = in_parallel(place, range(len(drafts)))
-    tracks, row_first = _join(placed, firsts)
+    layout = _join(in_parallel(place, range(len(batches))), firsts)
+    row_first = layout.row_first
     start_ps, duration_ps, type_, source = columns
     begin_ps = int(start_ps[row_first[:-1]].min()) if total else 0
-    ends = [int(layout.end_ps.max()) for _, layout in placed]
     return Timeline(
         sections=draft.sections,
-        tracks=tracks,
+        tracks=_tracks(heads, layout),
         types=draft.types,
         row_first=row_first,
         start_ps=start_ps,
@@ -69,13 +68,13 @@ def build_timeline(space: Space, draft: Draft, *, has_counters: bool = True) -> 
         busy_end_ps=busy.end_ps,
         busy_before_ps=busy.before_ps,
         begin_ps=begin_ps,
-        end_ps=max(ends, default=0),
+        end_ps=int(layout.end_ps.max()) if total else 0,
         origin_ns=space.start_ns,
         in_file=draft.in_file,
         counted=draft.counted,
         unplaced=draft.unplaced,
         home=draft.home,
-        notices=_too_deep(placed),
+        notices=_too_deep(heads, layout),
     )
 
 
@@ -83,6 +82,27 @@ _NO_COUNTERS = Counters(
     [], np.empty(0, np.int64), np.empty(0, np.float64), np.empty(0, np.float64),
     np.empty(0, np.float64),
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """What a track is, without its columns."""
+
+    section: int
+    name: str
+    kind: str
+    plane: int
+    line_id: int
+    events: int
+    is_derived: bool
+
+    @classmethod
+    def of(cls, track: TrackDraft) -> "_Head":
+        """That of a draft."""
+        return cls(
+            track.section, track.name, track.kind, track.plane, track.line_id, track.events,
+            track.is_derived,
+        )  # fmt: skip
 
 
 def _batches(draft: Draft) -> list[list[TrackDraft]]:
@@ -105,59 +125,50 @@ def _batches(draft: Draft) -> list[list[TrackDraft]]:
     return found
 
 
-def _place(batch: list[TrackDraft], ordered: Columns) -> tuple[list[Track], Layout]:
-    """The tracks of a batch, `first_row` counted from its own; `ordered` is filled row by row."""
+def _place(batch: list[TrackDraft], ordered: Columns) -> Layout:
+    """The layout of a batch; `ordered` is filled with its events, row by row."""
     given = batch[0].columns
     begins = np.array([track.first for track in batch], np.int64)
     ends = np.array([track.last for track in batch], np.int64)
     layout = lay_out(begins, ends, given.start_ps, given.duration_ps)
     columns = (given.start_ps, given.duration_ps, given.type, given.source)
     by_row(layout, begins, ends, columns, batch[0].type_of, ordered)
-    first_row = np.cumsum(layout.rows) - layout.rows
-    facts = zip(
-        batch, first_row.tolist(), layout.rows.tolist(), layout.busy_ps.tolist(), strict=True
+    return layout
+
+
+def _join(layouts: list[Layout], firsts: list[int]) -> Layout:
+    """The layouts of all batches as one, without depths; batch i begins at event `firsts[i]`."""
+    nothing = np.empty(0, np.int64)
+    rows = [layout.row_first[1:] + first for layout, first in zip(layouts, firsts, strict=False)]
+    return Layout(
+        np.concatenate([nothing, *(layout.rows for layout in layouts)]).astype(np.int32),
+        np.concatenate([nothing, *(layout.busy_ps for layout in layouts)]),
+        np.concatenate([nothing, *(layout.end_ps for layout in layouts)]),
+        np.concatenate([nothing, *(layout.too_deep for layout in layouts)]),
+        np.concatenate([np.zeros(1, np.int64), *rows]),
+        np.empty(0, np.uint16),
     )
-    tracks = [
+
+
+def _tracks(heads: list[_Head], layout: Layout) -> list[Track]:
+    first_row = np.cumsum(layout.rows) - layout.rows
+    columns = (first_row.tolist(), layout.rows.tolist(), layout.busy_ps.tolist())
+    return [
         Track(
-            track.section,
-            track.name,
-            track.kind,
-            track.plane,
-            track.line_id,
-            row,
-            rows,
-            track.events,
-            track.is_derived,
-            busy_ps,
+            head.section, head.name, head.kind, head.plane, head.line_id, row, rows, head.events,
+            is_derived=head.is_derived, busy_ps=busy_ps,
         )
-        for track, row, rows, busy_ps in facts
-    ]
-    return tracks, layout
+        for head, row, rows, busy_ps in zip(heads, *columns, strict=True)
+    ]  # fmt: skip
 
 
-def _join(
-    placed: list[tuple[list[Track], Layout]], firsts: list[int]
-) -> tuple[list[Track], NDArray[np.int64]]:
-    """The tracks of all batches, and where the events of each row begin."""
-    found: list[Track] = []
-    row_first = [np.zeros(1, np.int64)]
-    rows = 0
-    for (tracks, layout), first in zip(placed, firsts, strict=False):
-        found += [replace(track, first_row=track.first_row + rows) for track in tracks]
-        rows += int(layout.rows.sum())
-        row_first.append(layout.row_first[1:] + first)
-    return found, np.concatenate(row_first)
-
-
-def _too_deep(placed: list[tuple[list[Track], Layout]]) -> tuple[Notice, ...]:
+def _too_deep(heads: list[_Head], layout: Layout) -> tuple[Notice, ...]:
     """Which tracks have more events at once than rows."""
     return tuple(
         Notice(
             "too_deep",
-            f"line {track.name[:80]!r}: more than {MOST_DEPTHS:,} events go on at once; "
-            f"{count:,} lie on the last row and may cover each other",
+            f"line {heads[track].name[:80]!r}: more than {MOST_DEPTHS:,} events go on at once; "
+            f"{layout.too_deep[track]:,} lie on the last row and may cover each other",
         )
-        for tracks, layout in placed
-        for track, count in zip(tracks, layout.too_deep.tolist(), strict=True)
-        if count
+        for track in np.flatnonzero(layout.too_deep).tolist()
     )
