@@ -65,7 +65,7 @@ def read_facts(opened: OpenTimeline, event: int) -> Facts:
     name = timeline.types.full_name[type_] if type_ >= 0 else ""
     source = int(timeline.source[event])
     planes = opened.space.planes if track.plane >= 0 and source >= 0 else ()
-    if track.plane >= len(planes):
+    if not 0 <= track.plane < len(planes):
         return Facts(track.kind, None, -1, name, [], [])
     plane = planes[track.plane]
     row = int(plane.event_types(np.array([source], np.int64))[0])

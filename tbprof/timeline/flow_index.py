@@ -101,7 +101,7 @@ def keys_of(opened: OpenTimeline, event: int) -> Keys:
     track = opened.track(opened.row(event))
     source = opened.timeline.source[event : event + 1]
     planes = opened.space.planes if track.plane >= 0 else ()
-    if not track.plane < len(planes) or source[0] < 0:
+    if not 0 <= track.plane < len(planes) or source[0] < 0:
         return _joined([])
     plane = planes[track.plane]
     return _read(opened, plane, np.array([event], np.uint32), source, _process(opened, plane))
@@ -124,8 +124,8 @@ def _index(opened: OpenTimeline) -> FlowIndex:
     launches = np.flatnonzero(is_launch)
     launches = launches[_are_in(key[: first[1]][~is_launch], key[launches])]
     launches = launches[np.argsort(event[launches], kind="stable")]
-    rows = launches.astype(np.uint32)
-    return FlowIndex(first, key, keys.extra[order], event, side, rows, event[rows])
+    launch_row = launches.astype(np.uint32)
+    return FlowIndex(first, key, keys.extra[order], event, side, launch_row, event[launches])
 
 
 def _are_in(known: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -85,7 +85,7 @@ def children(opened: OpenTimeline, event: int) -> Children:
     heads = tuple(np.empty(MOST_DEPTHS, np.int64) for _ in range(4))
     walk_children(
         (columns.row_first, columns.start_ps, columns.duration_ps, columns.crowded),
-        event, row, track.first_row + track.rows, heads, found,
+        event, row, (track.first_row, track.first_row + track.rows), heads, found,
     )  # fmt: skip
     return Children(*found.tolist())
 
@@ -118,7 +118,19 @@ def skip_within(event, last, start, duration, crowded, until):  # type: ignore[n
 
 
 @kernel
-def walk_children(columns, event, row, last_row, heads, found):  # type: ignore[no-untyped-def]
+def first_start(first, last, start, at_ps):  # type: ignore[no-untyped-def]
+    """The first of the events [first, last) of a row that starts at `at_ps` or later."""
+    while first < last:
+        middle = (first + last) >> 1
+        if start[middle] < at_ps:
+            first = middle + 1
+        else:
+            last = middle
+    return first
+
+
+@kernel
+def walk_children(columns, event, row, rows, heads, found):  # type: ignore[no-untyped-def]
     """Finds the first child, how many there are, and for how long any of them went on.
 
     Whatever ends before a child does is none itself, and hides none: rows go on behind it at once.
@@ -127,22 +139,22 @@ def walk_children(columns, event, row, last_row, heads, found):  # type: ignore[
     heap, head, head_start, head_end = heads
     begin = start[event]
     end = begin + duration[event]
+    # One that starts later on a row above goes on beyond the end: it holds what follows.
+    before = end
+    for above in range(rows[0], row):
+        first = first_start(row_first[above], row_first[above + 1], start, begin + 1)
+        if first < row_first[above + 1]:
+            before = min(before, start[first])
     size = 0
-    for below in range(row, last_row):
+    for below in range(row, rows[1]):
         at = below - row
-        first = row_first[below]
         last = row_first[below + 1]
-        if below == row:
-            if not crowded[row]:
-                continue
+        if below > row:
+            first = first_start(row_first[below], last, start, begin)
+        elif crowded[row]:
             first = event + 1
-        stop = last
-        while first < stop:
-            middle = (first + stop) >> 1
-            if start[middle] < begin:
-                first = middle + 1
-            else:
-                stop = middle
+        else:
+            continue
         if first < last:
             head[at] = first
             head_start[at] = start[first]
@@ -156,8 +168,7 @@ def walk_children(columns, event, row, last_row, heads, found):  # type: ignore[
         at = heap[0]
         from_ps = head_start[at]
         to_ps = head_end[at]
-        # What goes on beyond the end holds what follows: that has another parent.
-        if from_ps >= end or to_ps > end:
+        if from_ps >= before or to_ps > end:  # here, too
             break
         if to_ps > until or from_ps >= until:  # no child before holds it
             if found[1] == 0:
