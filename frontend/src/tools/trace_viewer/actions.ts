@@ -1,9 +1,9 @@
 /** What keys and clicks make the model do. */
 import { batch, signal } from "@preact/signals";
 import { readableName } from "../../base/names";
-import type { Engine } from "./engine";
+import type { Engine, EventUnderPointer } from "./engine";
 import type { KeyActions } from "./keys";
-import type { Hover, Mark, Move, Span, TimelineModel } from "./model";
+import type { Mark, Move, Span, TimelineModel } from "./model";
 import type { Motion } from "./motion";
 import { goTo } from "./reveal";
 import { sourceOf } from "./sources";
@@ -13,8 +13,8 @@ import { clampView, fitView } from "./view_math";
 const MARK_LABEL = 60;
 
 export interface Actions extends KeyActions {
-  readonly choose: (hover: Hover | null) => void;
-  readonly fitEvent: (hover: Hover) => void;
+  readonly choose: (event: EventUnderPointer | null) => void;
+  readonly fitEvent: (event: EventUnderPointer) => void;
   /** The place of the mark whose label is being written, -1 for none. */
   readonly edited: { value: number };
 }
@@ -90,9 +90,8 @@ export function createActions(
           return;
         }
         const { host, part, id, row, startPs, durationPs, name } = hover;
-        // A bucket's extent is not the event's: the details bring that.
-        const place = hover.count === 1 ? { row, startPs, durationPs, name } : null;
-        model.selection.value = { host, part, id, place };
+        // As the picture has it; the details bring it exactly.
+        model.selection.value = { host, part, id, place: { row, startPs, durationPs, name } };
       });
     },
     fitEvent: ({ host, startPs, durationPs }) => {

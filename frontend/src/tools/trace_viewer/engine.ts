@@ -4,6 +4,7 @@ import { watchColors } from "../../base/theme";
 import { buildScene } from "./build_scene";
 import { type EventColors, makeColors } from "./event_colors";
 import { hitAt, snap } from "./hit";
+import { HoverFollower } from "./hover";
 import { AXIS_HEIGHT, type Drag, Ink } from "./ink";
 import { lanesInView, lastScrollTop, type PlacedLane } from "./lanes";
 import type { Hover, TimelineModel } from "./model";
@@ -12,6 +13,8 @@ import { Scene } from "./scene";
 import { timeAxis } from "./time_axis";
 import { ViewData } from "./view_data";
 import { chooseLevel, toPs } from "./view_math";
+
+export type EventUnderPointer = Omit<Hover, "event">;
 
 /** The counts on the page change at most this often. */
 const COUNT_MS = 120;
@@ -30,6 +33,7 @@ export class Engine {
   pointer: { readonly x: number; readonly y: number } | null = null;
   private readonly data: ViewData;
   private readonly ink: Ink;
+  private readonly hover: HoverFollower;
   private readonly painter: Painter | null;
   private colors: EventColors;
   private request = 0;
@@ -45,6 +49,7 @@ export class Engine {
     choice: PainterChoice,
   ) {
     this.data = new ViewData(model, this.invalidate);
+    this.hover = new HoverFollower(model);
     this.painter = createPainter(base, choice, this.invalidate);
     this.ink = new Ink(over);
     this.colors = makeColors((property) => getComputedColor(base, property));
@@ -99,11 +104,11 @@ export class Engine {
   }
 
   /** The event at a place of the canvas. */
-  hoverAt(x: number, y: number): Hover | null {
+  hoverAt(x: number, y: number): EventUnderPointer | null {
     if (y < AXIS_HEIGHT) return null;
     const hit = hitAt(this.scene, this.lanes, x, y - AXIS_HEIGHT, this.dpr);
     if (!hit) return null;
-    const { source, row, id, type, count, startPs, endPs } = hit;
+    const { source, row, id, type, count, startPs, endPs, roundingPs } = hit;
     const types = this.data.tiles.types(source);
     return {
       host: source.host.at,
@@ -115,6 +120,7 @@ export class Engine {
       name: types.names[type] ?? "",
       category: types.categories[type] ?? 0,
       count,
+      roundingPs,
       x,
       y,
     };
@@ -144,6 +150,7 @@ export class Engine {
     clearTimeout(this.loadingTimer);
     for (const end of this.endings) end();
     this.data.dispose();
+    this.hover.dispose();
     this.painter?.dispose();
   }
 
@@ -211,21 +218,8 @@ export class Engine {
 
   /** What is under the pointer may have moved away. */
   private followPointer(): void {
-    const { hover } = this.model;
-    const next =
-      this.pointer && !this.isPressed ? this.hoverAt(this.pointer.x, this.pointer.y) : null;
-    const old = hover.peek();
-    const isSame =
-      next === old ||
-      (next &&
-        old &&
-        next.id === old.id &&
-        next.x === old.x &&
-        next.y === old.y &&
-        next.part === old.part &&
-        next.host === old.host &&
-        next.count === old.count);
-    if (!isSame) hover.value = next;
+    const { pointer, isPressed } = this;
+    this.hover.follow(pointer && !isPressed ? this.hoverAt(pointer.x, pointer.y) : null);
   }
 
   private report(isWaiting: boolean): void {

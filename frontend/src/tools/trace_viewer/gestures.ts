@@ -1,19 +1,19 @@
 /** What pointers and wheels do on the canvas. */
 import { batch } from "@preact/signals";
 import { type DragTool, dragTool, zoomFactor } from "./drag_tools";
-import type { Engine } from "./engine";
+import type { Engine, EventUnderPointer } from "./engine";
 import { AXIS_HEIGHT } from "./ink";
 import { lastScrollTop } from "./lanes";
-import type { Hover, TimelineModel } from "./model";
+import type { TimelineModel } from "./model";
 import type { Motion } from "./motion";
 import { panBy, zoomAt } from "./view_math";
 import { wheelMove } from "./wheel";
 
 export interface GestureActions {
   /** A click on an event, or on nothing. */
-  readonly choose: (hover: Hover | null) => void;
+  readonly choose: (event: EventUnderPointer | null) => void;
   /** A double click on an event. */
-  readonly fit: (hover: Hover) => void;
+  readonly fit: (event: EventUnderPointer) => void;
   /** The mark whose flag is at (x, y), -1 for none. */
   readonly markAt: (x: number, y: number) => number;
   readonly editMark: (mark: number) => void;

@@ -13,6 +13,8 @@ export interface Hit {
   /** ps of the host. */
   readonly startPs: number;
   readonly endPs: number;
+  /** Both may be too small by as much. */
+  readonly roundingPs: number;
 }
 
 /** CSS pixels beside a narrow event that still mean it. */
@@ -65,6 +67,7 @@ export function hitOf(
     count: block.count[entry],
     startPs: block.start[entry],
     endPs: block.end[entry],
+    roundingPs: block.level > 4 ? 2 ** (block.level - 4) : 0,
   };
 }
 

@@ -46,18 +46,22 @@ function HoverText({ model, hover }: { model: TimelineModel; hover: Hover }) {
   const track = trackOfRow(index.tracks, hover.row);
   const category = index.categories[hover.category]?.name ?? "";
   const name = cut(foldName(readableName(hover.name)), 300);
+  // The picture's length of what is short in it says nothing.
+  const isRough = hover.event === null && hover.roundingPs * 100 > hover.durationPs;
   const where = [track?.name ?? "", model.hosts.value.length > 1 ? host.host : ""];
   return (
     <>
       <div class="trace-hover-name">{name || "(no name)"}</div>
       {hover.count > 1 ? (
         <div>
-          {plural(hover.count, "event")} within {formatPs(hover.durationPs)}, too short to be drawn
-          apart; this is the longest
+          {plural(hover.count, "event")} within {formatPs(hover.durationPs + hover.roundingPs)}, too
+          short to be drawn apart; this is the longest
+          {hover.event ? `: ${formatPs(hover.event.durationPs)}` : ""}
         </div>
       ) : (
         <div>
-          <b>{formatPs(hover.durationPs)}</b> from {formatInstant(hover.startPs + host.offsetPs)}
+          <b>{isRough ? "…" : formatPs((hover.event ?? hover).durationPs)}</b> from{" "}
+          {formatInstant((hover.event ?? hover).startPs + host.offsetPs)}
         </div>
       )}
       <div class="muted">{[category, ...where].filter(Boolean).join(" · ").slice(0, 200)}</div>

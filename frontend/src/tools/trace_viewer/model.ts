@@ -44,8 +44,15 @@ export interface Selection extends EventKey {
 
 export interface Hover extends EventKey, EventPlace {
   readonly category: number;
-  /** How many events the bucket stands for; 1 for an event of its own. */
+  /**
+   * How many events the bucket stands for, whose first begin and last end the place tells then; 1
+   * for an event of its own.
+   */
   readonly count: number;
+  /** Times may be too small by this much, as the picture rounds them; 0 where they are exact. */
+  readonly roundingPs: number;
+  /** The event itself, of a bucket the longest, once the pointer has rested; null until then. */
+  readonly event: EventPlace | null;
   /** Where the pointer is: CSS pixels from the top left of the canvas, its time axis included. */
   readonly x: number;
   readonly y: number;

@@ -12,6 +12,10 @@ export interface Painter {
 /** As in the address: "renderer=canvas". */
 export type PainterChoice = "webgl" | "canvas" | "";
 
+export function rendererOf(text: string | undefined): PainterChoice {
+  return text === "webgl" || text === "canvas" ? text : "";
+}
+
 /**
  * `repaint` is called when the picture was lost. A canvas keeps the kind of context that it was
  * first given, so another choice needs another canvas.

@@ -65,7 +65,7 @@ const MARK_HEIGHT = 4;
 const SAME_HEIGHT = 2;
 const HATCH_FROM = 3;
 /** Of an entry that covers next to nothing of its pixel. */
-const PALEST = 0.4;
+const PALEST = 0.5;
 
 export function drawRow(scene: Scene, frame: RowFrame, place: RowPlace): void {
   new RowDrawing(scene, frame, place).draw();

@@ -43,7 +43,8 @@ export function drawCounter(
   for (const { data: points, level, to, lowPs, highPs } of pieces) {
     if (!points) continue;
     const least = Math.max(Math.round((lowPs - from) * perPs), 0);
-    const most = Math.min(Math.round((highPs - from) * perPs), scene.width);
+    const known = Math.min(highPs, place.source.index.endPs);
+    const most = Math.min(Math.round((known - from) * perPs), scene.width);
     const { timePs, min, max, last } = points;
     const end = place.source.index.beginPs + to * WINDOW_BUCKETS * 2 ** level;
     const bucket = Math.max(Math.round(2 ** level * perPs), 1);

@@ -66,9 +66,14 @@ export function followSelection(page: Page): SelectedEvent {
       isLoading.value = false;
       details.value = event;
       of.value = { host: at, part: ofPart, id };
-      // An address names the event alone.
       const current = model.selection.peek();
-      if (event && current?.id === id && current.place === null) goTo(model, current, event);
+      if (!event || current?.id !== id) return;
+      // An address names the event alone; a click has its place as exact as the picture is.
+      if (current.place === null) goTo(model, current, event);
+      else {
+        const { row, startPs, durationPs, name } = event;
+        model.selection.value = { ...current, place: { row, startPs, durationPs, name } };
+      }
     }, fail);
     fetchFlows(part, id, aborted).then((answer) => {
       if (aborted.aborted) return;

@@ -11,6 +11,7 @@ import { HoverCard } from "./hover_card";
 import { Labels } from "./labels";
 import { LaneHead } from "./lane_head";
 import { OverviewStrip } from "./overview_strip";
+import { rendererOf } from "./painter";
 import { followSelection } from "./selected_event";
 import { Splitter } from "./splitter";
 import { StatusLine } from "./status_line";
@@ -79,7 +80,7 @@ function TraceView({ run, hosts, view, select, warn, links }: PageProps<null>) {
           {page.isList.value ? (
             <EventList page={page} hits={hits} />
           ) : (
-            <TimelineCanvas model={model} />
+            <TimelineCanvas model={model} renderer={rendererOf(view.renderer)} />
           )}
           {isEmpty ? (
             <p class="stale-text" role="status">
