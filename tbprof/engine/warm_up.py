@@ -9,16 +9,10 @@ from typing import Any
 
 from tbprof._pb import message
 from tbprof.analysis.hlo import Programs
-from tbprof.analysis.steps import Steps
 from tbprof.base import names
 from tbprof.base.jit import is_prepared, mark_prepared
 from tbprof.engine.parts import PARTS
-from tbprof.events.space import Space
-from tbprof.timeline.build import build_timeline
-from tbprof.timeline.counter_points import query_counter
-from tbprof.timeline.derived import find_derived
-from tbprof.timeline.kept import freeze
-from tbprof.timeline.tracks import find_tracks
+from tbprof.engine.warm_up_timelines import ask_timelines
 from tbprof.xplane.reader import read_space
 
 _log = logging.getLogger(__name__)
@@ -51,22 +45,13 @@ def prepare_kernels() -> None:
                 space = read_space(path)
                 programs = Programs(space)
                 parts = {name: kind.compute(space, programs) for name, kind in PARTS.items()}
-                _ask_timelines(space, programs, parts["steps"])
+                ask_timelines(space, programs, parts["steps"])
                 del space, programs
         except OSError as error:
             _log.warning("the kernels could not be prepared ahead of the first page (%s)", error)
             return
         if not is_prepared():
             mark_prepared()
-
-
-def _ask_timelines(space: Space, programs: Programs, steps: Steps) -> None:
-    """Builds both parts of the timeline, and asks them what pages do."""
-    derived = build_timeline(space, find_derived(space, programs, steps), has_counters=False)
-    events = build_timeline(space, find_tracks(space))
-    freeze(derived)
-    freeze(events)
-    query_counter(events, 0, 20, 0, 100)
 
 
 def _small_trace() -> bytes:

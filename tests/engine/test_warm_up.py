@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 import tbprof.analysis
+import tbprof.timeline
 import tbprof.xplane
 from tbprof.analysis.hlo import Programs
 from tbprof.base.jit import COMPILED, is_prepared
 from tbprof.engine.parts import PARTS
 from tbprof.engine.warm_up import prepare_kernels
+from tbprof.engine.warm_up_timelines import ask_timelines
 from tbprof.xplane.reader import read_space
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +27,7 @@ pytestmark = pytest.mark.skipif(not COMPILED, reason="Numba is not there: nothin
 def kernels() -> dict[str, Any]:
     """Every kernel by its full name."""
     found = {}
-    for package in (tbprof.analysis, tbprof.xplane):
+    for package in (tbprof.analysis, tbprof.timeline, tbprof.xplane):
         for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
             module = importlib.import_module(info.name)
             for name, value in vars(module).items():
@@ -48,8 +50,8 @@ def prepared() -> dict[str, list[object]]:
 def compute_all(path: Path) -> None:
     space = read_space(path)
     programs = Programs(space)
-    for kind in PARTS.values():
-        kind.compute(space, programs)
+    parts = {name: kind.compute(space, programs) for name, kind in PARTS.items()}
+    ask_timelines(space, programs, parts["steps"])
 
 
 # Kernels that nothing but other kernels calls have no signature where those come from the cache.
