@@ -42,7 +42,7 @@ def aggregate(
     the least and the greatest time, too. Self time is what the direct children on the same track
     leave: the innermost event that holds all of another is its parent. `share` is of the sum of
     self times, NaN where that is 0. `busy_ps` is for how long any of the events went on, `idle_ps`
-    the rest of the range, which ends where the timeline does.
+    the rest of the range, which ends where the timeline does, with the instants at its very end.
 
         |aaaaaaaa..bb    from 2 to 10     a: 1 event, total 6, self 3, all of it within a's share
         |  ccc           ->               c: 1 event, total 3, self 3; busy 6, idle 2
@@ -52,7 +52,6 @@ def aggregate(
     """
     timeline = opened.timeline
     begin = timeline.begin_ps if from_ps is None else max(from_ps, timeline.begin_ps)
-    # Instants at the very end belong to the timeline.
     last = timeline.end_ps + 1
     end = last if to_ps is None or to_ps >= timeline.end_ps else to_ps
     if end <= begin:  # nothing overlaps it
