@@ -8,7 +8,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from tbprof.base.errors import BadRequest, HostNotFound, NoData, Stale
+from tbprof.base.errors import BadRequest, HostNotFound, NoData, Stale, TbprofError
 from tbprof.engine.engine import Engine
 from tbprof.engine.timeline_index import timeline_index
 from tbprof.engine.timelines import Kept, Timelines
@@ -17,12 +17,16 @@ from tbprof.timeline.aggregate import By, aggregate
 from tbprof.timeline.busy import busy_shares
 from tbprof.timeline.categories import CATEGORIES
 from tbprof.timeline.counter_points import query_counter
+from tbprof.timeline.details import Move, details, move
 from tbprof.timeline.flows import flows
 from tbprof.timeline.query import Query, text_test
 from tbprof.timeline.search import marks, search
 from tbprof.timeline.shown import Shown, choose, show_all
+from tbprof.timeline.steps_of_events import StepWindows, step_windows
 from tbprof.timeline.store import Timeline
 from tbprof.timeline.tiles import TILE_SHIFT, encode_tiles
+
+__all__ = ["Find", "HostTimeline", "Move", "TileFilter", "TileSpan", "open_timeline"]
 
 # Half-open; none at all stand for everything there is.
 Ranges = Sequence[tuple[int, int]]
@@ -152,6 +156,13 @@ class HostTimeline:
         )  # fmt: skip
         return _json(found)
 
+    def event(self, event: int, how: Move | None) -> bytes:
+        """All about an event, or about the one that a move leads to from it."""
+        steps = self._derived_steps()
+        with self._reading():
+            found = event if how is None else move(self._opened, event, how)
+            return _json(details(self._opened, found, steps=steps))
+
     def flows(self, event: int) -> bytes:
         """What caused an event, and what it caused."""
         with self._reading():
@@ -162,6 +173,17 @@ class HostTimeline:
         begin, end = self._window(from_ps, to_ps)
         chosen = _numbers(tracks, len(self._timeline.tracks), "track").tolist() if tracks else None
         return _json(aggregate(self._opened, from_ps=begin, to_ps=end, tracks=chosen, by=by))
+
+    def _derived_steps(self) -> list[StepWindows]:
+        """The steps that were worked out of the file, whether it was asked for them before or not.
+
+        Answers would else depend on what was asked first.
+        """
+        try:
+            derived = self._timelines.open(self._file, "derived")
+        except TbprofError:  # whoever asks for that part is told
+            return []
+        return [step_windows(derived.opened, "derived")]
 
     def _reading(self) -> AbstractContextManager[Kept]:
         """A block in which questions of the file share what they decode."""

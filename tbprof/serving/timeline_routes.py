@@ -12,7 +12,7 @@ from tbprof.serving.service import Service
 from tbprof.serving.timeline_parameters import TimelineParameters
 
 if TYPE_CHECKING:
-    from tbprof.engine.timeline_requests import Find, HostTimeline, TileFilter, TileSpan
+    from tbprof.engine.timeline_requests import Find, HostTimeline, Move, TileFilter, TileSpan
 
 # What a URL with a version says is said once and for all.
 _FOREVER = "private, max-age=31536000, immutable"
@@ -24,6 +24,9 @@ _MAX_ID = (1 << 32) - 1
 _MAX_HITS = 10_000
 _MAX_BUCKETS = 4096
 _GROUPINGS: tuple[Literal["name", "category", "track"], ...] = ("name", "category", "track")
+_MOVES: "tuple[Move, ...]" = (
+    "next", "previous", "parent", "child", "next_same", "previous_same", "first_same"
+)  # fmt: skip
 
 Asked = TimelineParameters
 
@@ -63,6 +66,11 @@ def _search(asked: Asked, opened: "HostTimeline") -> bytes:
 
 def _marks(asked: Asked, opened: "HostTimeline") -> bytes:
     return opened.marks(_find(asked), _span(asked), asked.ranges("rows"))
+
+
+def _event(asked: Asked, opened: "HostTimeline") -> bytes:
+    how = asked.choice("move", _MOVES) if asked.text("move") else None
+    return opened.event(asked.integer("id", 0, _MAX_ID), how)
 
 
 def _flows(asked: Asked, opened: "HostTimeline") -> bytes:
@@ -149,6 +157,7 @@ TIMELINE_ROUTES: Mapping[str, Callable[[Service, Parameters], Reply]] = {
     "timeline_busy": _versioned(_busy),
     "timeline_search": _versioned(_search),
     "timeline_marks": _versioned(_marks),
+    "timeline_event": _versioned(_event),
     "timeline_flows": _versioned(_flows),
     "timeline_aggregate": _versioned(_aggregate),
 }

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tbprof.base.errors import BadRequest, NoData
+from tbprof.base.errors import BadRequest, EventNotFound
 from tbprof.base.jit import kernel
 from tbprof.timeline.categories import CATEGORIES
 from tbprof.timeline.event_facts import find_hlo, find_source, read_facts
@@ -33,7 +33,7 @@ def details(
     """All about an event; its `step` is the first that `steps` have, else of this timeline's own.
 
     `self_ps` is what its direct children on the track leave. `same_name` is over all events of the
-    name. Raises BadRequest where there is no such event.
+    name. Raises EventNotFound where there is no such event.
     """
     row = opened.row(event)
     track, timeline = opened.track(row), opened.timeline
@@ -72,7 +72,7 @@ def _step(
 
 
 def move(opened: OpenTimeline, event: int, how: Move) -> int:
-    """The event that a move leads to; raises NoData where there is none, BadRequest for no event.
+    """The event that a move leads to; raises EventNotFound where there is none.
 
     `next` and `previous` are on the row, `parent` is the innermost event around it, `child` the
     first directly within it; `next_same`, `previous_same` and `first_same` are of the same name,
@@ -93,7 +93,7 @@ def move(opened: OpenTimeline, event: int, how: Move) -> int:
     else:
         raise BadRequest(f"there is no move {str(how)[:80]!r}", f"moves are {', '.join(MOVES)}")
     if found < 0:
-        raise NoData(_NOTHING[how], "stay where you are, or move another way")
+        raise EventNotFound(_NOTHING[how], "stay where you are, or move another way")
     return found
 
 

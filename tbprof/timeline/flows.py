@@ -27,8 +27,8 @@ def flows(opened: OpenTimeline, event: int, limit: int = 200) -> dict[str, Any]:
     Kinds are `launch` (of work on a device), `produce` (a context that producer and consumer
     share), `flow` and `async` (the stat `flow`, whose chain is whole; `async` where events go on
     beside their track's others). An event that is part of none has the launches that it encloses
-    on its track, and `is_enclosed` is true. Derived events have none. Raises BadRequest where there
-    is no such event.
+    on its track, and `is_enclosed` is true. Derived events have none. Raises EventNotFound where
+    there is no such event.
 
         Python   |oooooooo           flows of o: l to k, enclosed
                  |.ll                flows of l, and of k: l to k

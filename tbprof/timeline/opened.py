@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.hlo import Programs
-from tbprof.base.errors import BadRequest
+from tbprof.base.errors import EventNotFound
 from tbprof.events.memo import Memo
 from tbprof.events.space import Space
 from tbprof.timeline.layout import MOST_DEPTHS
@@ -61,15 +61,22 @@ class OpenTimeline:
     """A timeline and the file that it was made of: what questions about one part start from.
 
     `read_space` opens the file, or hands out the one that is open, whenever something is asked that
-    the columns do not hold. What questions find by the way is kept: in `memo` what costs a pass
-    over all events, in `answers` the latest few searches.
+    the columns do not hold; `read_programs` likewise, without it they are parsed anew. What
+    questions find by the way is kept: in `memo` what costs a pass over all events, in `answers` the
+    latest few searches.
     """
 
-    def __init__(self, timeline: Timeline, read_space: Callable[[], Space]) -> None:
+    def __init__(
+        self,
+        timeline: Timeline,
+        read_space: Callable[[], Space],
+        read_programs: Callable[[], Programs] | None = None,
+    ) -> None:
         self.timeline = timeline
         self.memo = Memo()
         self.answers: Latest[Hashable, Any] = Latest(_ANSWERS, _ANSWER_BYTES)
         self._read_space = read_space
+        self._read_programs = read_programs
 
     @property
     def space(self) -> Space:
@@ -78,11 +85,8 @@ class OpenTimeline:
 
     @property
     def programs(self) -> Programs:
-        """The compiled programs in the file, each parsed once."""
-        space = self.space
-        if not space.planes:
-            return Programs(space)
-        return space.planes[0].memo.once("programs", lambda: Programs(space))
+        """The compiled programs in the file."""
+        return self._read_programs() if self._read_programs else Programs(self.space)
 
     @property
     def columns(self) -> Columns:
@@ -95,10 +99,10 @@ class OpenTimeline:
         return self.memo.once("names", lambda: _names(self.timeline))
 
     def row(self, event: int) -> int:
-        """The row that an event lies on; raises BadRequest where there is no such event."""
+        """The row that an event lies on; raises EventNotFound where there is no such event."""
         events = self.timeline.start_ps.size
         if not 0 <= event < events:
-            raise BadRequest(
+            raise EventNotFound(
                 f"there is no event {event}", f"the events of this part are 0 to {events - 1:,}"
             )
         return self.timeline.row_of(event)

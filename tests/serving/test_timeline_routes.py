@@ -292,6 +292,58 @@ def test_aggregate_sums_a_span(drawn):
     assert sum(part["rows"]["count"]) == 4
 
 
+def test_event_tells_all_about_itself(drawn):
+    (hit,) = drawn.json("search", q="arg:note")["hits"]
+    event = drawn.json("event", id=hit["id"])
+    assert {**hit, **event} == event
+    assert (event["full_name"], event["depth"], event["self_ps"]) == ("matmul", 0, 4 * US)
+    stats = {stat["key"]: stat["value"] for stat in event["stats"]}
+    assert (stats["bytes"], stats["note"]) == (4096, "<b>&")
+    assert (event["same_name"]["count"], event["same_name"]["total_ps"]) == (2, 8 * US)
+    assert event["stack"] == []
+    (inner,) = drawn.json("search", q="whole:k")["hits"]
+    assert [one["name"] for one in drawn.json("event", id=inner["id"])["stack"]] == [
+        "train", "launch",
+    ]  # fmt: skip
+
+
+def test_moves_lead_from_event_to_event(drawn):
+    (first, second) = drawn.json("search", q="matmul")["hits"]
+    (train,) = drawn.json("search", q="train")["hits"]
+    (launch,) = drawn.json("search", q="launch")["hits"]
+
+    def led(event, how):
+        return drawn.json("event", id=event["id"], move=how)["id"]
+
+    assert (led(first, "next_same"), led(second, "first_same")) == (second["id"], first["id"])
+    assert led(second, "previous_same") == first["id"]
+    assert led(launch, "parent") == train["id"]
+    assert led(train, "child") == launch["id"]
+    for event, how in ((first, "previous"), (second, "next"), (train, "parent")):
+        response = drawn.get("event", id=event["id"], move=how)
+        assert error_of(response) == (404, "event_not_found")
+    assert error_of(drawn.get("event", id=8)) == (404, "event_not_found")
+    assert error_of(drawn.get("flows", id=8)) == (404, "event_not_found")
+    assert error_of(drawn.get("event", id=2**32)) == (400, "bad_request")
+    assert error_of(drawn.get("event", id=0, move="up")) == (400, "bad_request")
+
+
+def test_event_names_its_step_whatever_was_asked_before(logdir):
+    for asks_first in (False, True):
+        client = Client(Application(Service(str(logdir))))
+        timeline = Timeline(client, RUN)
+        if asks_first:
+            index_of(client, RUN, part="derived")
+        hits = timeline.json("search", q="MatMul", limit=1000)["hits"]
+        steps = [timeline.json("event", id=hit["id"])["step"] for hit in hits[len(hits) // 2 :][:5]]
+        assert all(step["label"] for step in steps)
+
+
+def test_flows_lead_from_launches_to_kernels(client):
+    timeline = Timeline(client)
+    assert timeline.json("flows", id=0) == {"flows": [], "total": 0, "is_enclosed": False}
+
+
 def test_counters_of_a_trace_without_any(drawn):
     assert drawn.json("counters", level=20, **{"from": 0, "to": 1}) == {"counters": {}}
 

@@ -4,7 +4,7 @@ import pytest
 from timeline import timelines
 from traces import Unsigned, draw, space_of
 
-from tbprof.base.errors import BadRequest
+from tbprof.base.errors import EventNotFound
 from tbprof.timeline.flow_index import flow_index
 from tbprof.timeline.flows import flows
 from tbprof.timeline.opened import OpenTimeline
@@ -187,7 +187,7 @@ def test_derived_events_have_no_flows():
 
 def test_an_event_that_is_not_there_is_refused():
     for event in (-1, 2):
-        with pytest.raises(BadRequest, match=f"no event {event}"):
+        with pytest.raises(EventNotFound, match=f"no event {event}"):
             flows(timelines.opened([[(0, 5, "a"), (1, 2, "b")]]), event)
 
 
