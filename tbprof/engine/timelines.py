@@ -15,7 +15,6 @@ from tbprof.base.errors import Notice
 from tbprof.base.jit import kernel_cache
 from tbprof.engine.parts import PARTS, PartKey
 from tbprof.engine.summaries import Opened, SummaryCache
-from tbprof.events.space import Space
 from tbprof.storage.arrays import keep_arrays, map_arrays
 from tbprof.storage.files import fingerprint
 from tbprof.storage.results import ResultStore
@@ -164,12 +163,12 @@ class Timelines:
                 self._open[version] = swapped
 
     def _kept(self, file: TraceFile, version: str, timeline: Timeline) -> Kept:
-        def read_space() -> Space:
-            with self._summaries.space(file) as (space, _, _):
-                return space
+        def read() -> Opened:
+            with self._summaries.space(file) as opened:
+                return opened
 
         own = _own_bytes(timeline) + _own_bytes(timeline.levels)
-        return Kept(version, OpenTimeline(timeline, read_space), own)
+        return Kept(version, OpenTimeline(timeline, lambda: read()[0], lambda: read()[1]), own)
 
     def _mapped(self, version: str) -> Timeline | None:
         if self._results is None:

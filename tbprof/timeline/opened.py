@@ -61,9 +61,8 @@ class OpenTimeline:
     """A timeline and the file that it was made of: what questions about one part start from.
 
     `read_space` opens the file, or hands out the one that is open, whenever something is asked that
-    the columns do not hold; `read_programs` likewise, without it they are parsed anew. What
-    questions find by the way is kept: in `memo` what costs a pass over all events, in `answers` the
-    latest few searches.
+    the columns do not hold; `read_programs` likewise. What questions find by the way
+    is kept: in `memo` what costs a pass over all events, in `answers` the latest few searches.
     """
 
     def __init__(
@@ -86,7 +85,9 @@ class OpenTimeline:
     @property
     def programs(self) -> Programs:
         """The compiled programs in the file."""
-        return self._read_programs() if self._read_programs else Programs(self.space)
+        if self._read_programs is not None:
+            return self._read_programs()
+        return self.memo.once("programs", lambda: Programs(self.space))
 
     @property
     def columns(self) -> Columns:
