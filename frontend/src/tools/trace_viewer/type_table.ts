@@ -32,7 +32,7 @@ export class TypeTable {
   shortName(type: number): string {
     let short = this.short[type];
     if (short === undefined) {
-      short = foldName(readableName(this.names[type] ?? ""));
+      short = ownPart(foldName(readableName(this.names[type] ?? "")));
       this.short[type] = short;
     }
     return short;
@@ -73,4 +73,10 @@ function doubled(values: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   const larger = new Uint8Array(values.length * 2);
   larger.set(values);
   return larger;
+}
+
+/** Of a C++ function without what leads to its name: "EigenMetaKernel<…>(…)". */
+function ownPart(name: string): string {
+  if (!name.startsWith("void ") && !name.includes("(")) return name;
+  return name.replace(/^(?:void )?(?:\(anonymous namespace\)::|[\w~]+::)*(?=[\w~])/, "");
 }
