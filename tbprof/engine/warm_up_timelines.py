@@ -25,6 +25,9 @@ from tbprof.timeline.tracks import find_tracks
 
 _SEARCHES = ("a", "arg:flops=1", "source:a", "category:compute", "whole:kernel", "kernel:kernel")
 
+# About so many events are asked about: all of a small timeline.
+_EVENTS = 64
+
 
 def ask_timelines(space: Space, programs: Programs, steps: Steps) -> None:
     """Builds both parts of the timeline of a space, and asks them."""
@@ -53,7 +56,8 @@ def _ask(opened: OpenTimeline) -> None:
     search(opened, "a.*b", is_regex=True)
     for by in get_args(By):
         aggregate(opened, from_ps=timeline.begin_ps, to_ps=end_ps, by=by)
-    for event in range(timeline.start_ps.size):
+    events = timeline.start_ps.size
+    for event in range(0, events, max(1, events // _EVENTS)):
         details(opened, event)
         flows(opened, event)
         for how in get_args(Move):
