@@ -2,6 +2,7 @@
 import { PayloadError } from "../../api/errors";
 import type { View } from "../../base/url_state";
 import { count, integers, list, number, numbers, record, records, text, texts } from "./json";
+import type { Part } from "./payload";
 
 /** One event where it lies. */
 export interface EventAt {
@@ -60,7 +61,7 @@ export interface EventDetails extends EventAt {
   readonly selfPs: number;
   /** The events that enclose it, the outermost first. */
   readonly stack: readonly { readonly id: number; readonly name: string }[];
-  readonly step: { readonly label: string; readonly id: number } | null;
+  readonly step: { readonly label: string; readonly id: number; readonly part: Part } | null;
   readonly stats: readonly EventStat[];
   readonly hlo: {
     readonly module: string;
@@ -110,7 +111,11 @@ export function parseEvent(json: unknown): EventDetails {
     depth: count(event.depth),
     selfPs: number(event.self_ps),
     stack: records(event.stack).map((frame) => ({ id: number(frame.id), name: text(frame.name) })),
-    step: step && { label: text(step.label), id: number(step.id) },
+    step: step && {
+      label: text(step.label),
+      id: number(step.id),
+      part: step.part === "events" ? "events" : "derived",
+    },
     stats: records(event.stats).map((stat) => ({
       key: text(stat.key),
       label: text(stat.label) || text(stat.key),

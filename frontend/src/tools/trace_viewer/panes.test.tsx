@@ -258,7 +258,7 @@ test("the details of an event: its name, arguments, stack, flows and links", asy
       self_ps: 1e9,
       stack: [{ id: 3, name: "<i>outer</i>" }],
       step: { label: "train 3", id: 2 },
-      stats: [{ key: "bytes", label: "Bytes", value: 4096, unit: "B", text: "4.00 KiB" }],
+      stats: [{ key: "bytes", label: "Bytes", value: 4096, unit: "bytes", text: "" }],
       hlo: { module: "jit_f", instruction: "fusion.1", text: "%fusion.1 = f32[]" },
       source: "model.py:12",
       same_name: { count: 4, total_ps: 4e9, mean_ps: 1e9, min_ps: 5e8, max_ps: 2e9 },

@@ -122,7 +122,7 @@ function EventHead({
         <Fact label="Category">{details.category || "–"}</Fact>
         <Fact label="Step">
           {step ? (
-            <EventButton page={page} of={{ ...of, id: step.id }}>
+            <EventButton page={page} of={{ ...of, id: step.id, part: step.part }}>
               {step.label}
             </EventButton>
           ) : (

@@ -1,7 +1,9 @@
-/** The arguments of an event with their units. */
-import { NOT_MEASURED, significant } from "../../../base/format";
+/** The arguments of an event with their units and what they mean. */
+import { formatBytes, formatCount, NOT_MEASURED, significant } from "../../../base/format";
 import { cut } from "../../../base/names";
+import { bytes } from "../../../base/units";
 import type { EventStat } from "../answers";
+import { formatPs } from "../time";
 
 const MOST_SHOWN = 2000;
 
@@ -15,7 +17,12 @@ export function StatTable({ stats }: { stats: readonly EventStat[] }) {
             <th scope="row" title={stat.key === stat.label ? undefined : stat.key.slice(0, 500)}>
               {cut(stat.label, 200)}
             </th>
-            <td>{statText(stat)}</td>
+            <td title={exactly(stat)}>
+              {statText(stat)}
+              {stat.text === "" || stat.value === null ? null : (
+                <span class="muted trace-meaning">{cut(stat.text, MOST_SHOWN)}</span>
+              )}
+            </td>
           </tr>
         ))}
       </tbody>
@@ -23,12 +30,37 @@ export function StatTable({ stats }: { stats: readonly EventStat[] }) {
   );
 }
 
-/** As the server writes it, else the value with its unit. */
+const PS: Readonly<Record<string, number>> = { ps: 1, ns: 1e3, us: 1e6, ms: 1e9 };
+
+/** The value in the unit that fits it. */
 export function statText({ value, unit, text }: EventStat): string {
-  if (text !== "") return cut(text, MOST_SHOWN);
-  if (value === null) return NOT_MEASURED;
+  if (value === null) return text === "" ? NOT_MEASURED : cut(text, MOST_SHOWN);
   if (typeof value === "boolean") return value ? "yes" : "no";
-  if (typeof value === "string") return cut(unit === "" ? value : `${value} ${unit}`, MOST_SHOWN);
-  const shown = Number.isInteger(value) ? String(value) : significant(value);
-  return unit === "" ? shown : `${shown} ${unit}`;
+  if (typeof value === "string") return cut(value, MOST_SHOWN);
+  if (unit in PS) return formatPs(value * PS[unit]);
+  switch (unit) {
+    case "bytes":
+      return formatBytes(bytes(value));
+    case "bool":
+      return value === 0 ? "no" : "yes";
+    case "percent":
+      return `${significant(value)} %`;
+    case "ratio":
+      return `${significant(value * 100)} %`;
+    case "flops":
+      return formatCount(value);
+    case "address":
+      return value < 0 ? String(value) : `0x${value.toString(16)}`;
+    case "id":
+      return String(value);
+    default:
+      return Number.isInteger(value) ? String(value) : significant(value);
+  }
+}
+
+/** The value as it was recorded, where it reads otherwise. */
+function exactly({ value, unit }: EventStat): string | undefined {
+  if (typeof value !== "number" || !(unit in PS || unit === "bytes" || unit === "address"))
+    return undefined;
+  return `${unit === "bytes" ? formatCount(value) : value} ${unit === "address" ? "" : unit}`.trim();
 }
