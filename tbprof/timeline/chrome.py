@@ -5,7 +5,7 @@ not follow the size of the document. A document is valid JSON wherever the trace
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 
@@ -15,12 +15,12 @@ from tbprof.analysis.recording import epoch_of_times
 from tbprof.base import names
 from tbprof.base.errors import Notice, TbprofError
 from tbprof.events.space import Plane, Space
-from tbprof.timeline.chrome_process import Process, Span, batches
+from tbprof.timeline.chrome_process import Process, Span, batches, has_events
 from tbprof.timeline.chrome_tracks import Numbers, process_events, process_number
 from tbprof.timeline.event_text import LAUNCH, LAUNCHED
 from tbprof.timeline.sections import section_order
 
-__all__ = ["Host", "Span", "chrome_trace"]
+__all__ = ["Host", "Span", "chrome_trace", "has_events"]
 
 _HEAD = b'{"displayTimeUnit":"ns","traceEvents":['
 # Flows of more hosts share scopes.
@@ -42,7 +42,7 @@ def chrome_trace(
     notices: Sequence[Notice] = (),
     *,
     is_strict: bool = True,
-) -> Iterator[bytes]:
+) -> Generator[bytes, None, None]:
     """The document of some hosts, in pieces that end with an event.
 
     `notices` are what is known to be lost; what is found while reading is added to them. A host

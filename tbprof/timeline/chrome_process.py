@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base import names
-from tbprof.events.space import Events, Plane
+from tbprof.events.space import Events, Plane, Space
 from tbprof.timeline.chrome_tracks import LineThreads, Threads
 from tbprof.timeline.device_times import on_device_clock
 from tbprof.timeline.event_tables import stat_columns, stat_names, type_texts
@@ -42,15 +42,36 @@ class Span:
     to_ps: int
 
 
+def pieces(events: Events, span: Span | None, offset_ps: int) -> Iterator[NDArray[np.int64]]:
+    """The rows of the events that overlap the span once moved by `offset_ps`, some at a time."""
+    for begin in range(0, len(events), _PIECE):
+        rows = np.arange(begin, min(begin + _PIECE, len(events)))
+        if span is not None:
+            start = events.start_ps[rows] + offset_ps
+            is_in = (start <= span.to_ps) & (start + events.duration_ps[rows] >= span.from_ps)
+            rows = rows[is_in]
+        if rows.size:
+            yield rows
+
+
 def batches(plane: Plane) -> Iterator[tuple[range, Events]]:
     """The lines of a plane by row, and their events: as many lines at a time as are small.
 
     All at once on TPUs, whose lines share a clock.
     """
-    lines = plane.lines.id.size
     if plane.name.startswith(names.TPU_PREFIX):
-        yield range(lines), on_device_clock(plane.events())
-        return
+        yield range(plane.lines.id.size), on_device_clock(plane.events())
+    else:
+        yield from _by_lines(plane)
+
+
+def has_events(space: Space) -> bool:
+    """Whether there is any event with a position; reads no more than it takes to tell."""
+    return any(len(events) for plane in space.planes for _, events in _by_lines(plane))
+
+
+def _by_lines(plane: Plane) -> Iterator[tuple[range, Events]]:
+    lines = plane.lines.id.size
     begin, size = 0, 1
     while begin < lines:
         rows = range(begin, min(begin + size, lines))
@@ -84,8 +105,8 @@ class Process:
         self._state = np.zeros(STATE_SIZE, np.int64)
         self._out = np.empty(_ROOM, np.uint8)
 
-    def write(self, rows: range, events: Events, span: Span | None) -> Iterator[tuple[bytes, int]]:
-        """(text, how many events it is of) for the events of the lines `rows` that overlap `span`.
+    def write(self, lines: range, events: Events, span: Span | None) -> Iterator[tuple[bytes, int]]:
+        """(text, how many events it is of) for the events of `lines` that overlap the span.
 
         Each event, and what tells a thread's name, is preceded by a comma.
         """
@@ -94,30 +115,29 @@ class Process:
         if (lanes > 1).any():
             lane = find_lanes(events, self._is_apart(events, lanes))
             lanes = count_lanes(events, lane)
-        threads = self._threads.of_lines(rows, events.lines, lanes)
-        chosen = self._chosen(events, span)
-        count = len(events) if chosen is None else chosen.size
-        if not count:
-            return
-        yield b"".join(b",\n" + one for one in _introduced(threads, events, lane, chosen)), 0
-        for begin in range(0, count, _PIECE):
-            end = min(begin + _PIECE, count)
-            part = np.arange(begin, end) if chosen is None else chosen[begin:end]
-            yield from self._piece(threads, events, lane, part)
+        threads = self._threads.of_lines(lines, events.lines, lanes)
+        used = np.zeros(len(threads.thread), np.bool_)
+        for rows in pieces(events, span, self._offset_ps):
+            used[threads.track(events, lane, rows)] = True
+        if used.any():
+            told = threads.events(np.flatnonzero(used))
+            yield b"".join(b",\n" + one for one in told), 0
+        for rows in pieces(events, span, self._offset_ps):
+            yield from self._piece(threads, events, lane, rows)
 
     def _piece(
-        self, threads: LineThreads, events: Events, lane: NDArray[np.int32], part: NDArray[np.int64]
+        self, threads: LineThreads, events: Events, lane: NDArray[np.int32], rows: NDArray[np.int64]
     ) -> Iterator[tuple[bytes, int]]:
         columns = EventColumns(
-            events.type[part],
-            events.start_ps[part] + self._offset_ps,
-            events.duration_ps[part],
-            threads.track(events, lane, part),
+            events.type[rows],
+            events.start_ps[rows] + self._offset_ps,
+            events.duration_ps[rows],
+            threads.track(events, lane, rows),
         )
-        stats = stat_columns(self._plane.stat_rows(events.source[part]))
+        stats = stat_columns(self._plane.stat_rows(events.source[rows]))
         state = self._state
         state[AT] = 0
-        while state[AT] < part.size:
+        while state[AT] < rows.size:
             before = int(state[AT])
             write_events(
                 state, self._out, self._scope, columns, stats, self._names, self._types,
@@ -141,24 +161,3 @@ class Process:
         is_both = (found[_FLOW].integers() & _BOTH) == _BOTH
         apart[rows] = is_both & (found[names.ASYNC].integers() != 0)
         return apart
-
-    def _chosen(self, events: Events, span: Span | None) -> NDArray[np.int64] | None:
-        """The rows of the events that overlap the span, None for all."""
-        if span is None:
-            return None
-        start = events.start_ps + self._offset_ps
-        is_in = (start <= span.to_ps) & (start + events.duration_ps >= span.from_ps)
-        return np.flatnonzero(is_in)
-
-
-def _introduced(
-    threads: LineThreads,
-    events: Events,
-    lane: NDArray[np.int32],
-    chosen: NDArray[np.int64] | None,
-) -> Iterator[bytes]:
-    """The names and places of the threads that have events."""
-    tracks = np.arange(len(threads.thread))
-    if chosen is not None:
-        tracks = np.unique(threads.track(events, lane, chosen))
-    return threads.events(tracks)

@@ -91,17 +91,16 @@ class Threads:
 
     def of_lines(self, rows: range, lines: Lines, lanes: NDArray[np.int64]) -> "LineThreads":
         """The threads of the lines `rows` of the plane: as many for each as it has `lanes`."""
-        shown = self.plane.strings.take(lines.display_name.tolist())
         given = self.plane.strings.take(lines.name.tolist())
+        labels = line_labels(self.plane, lines)
         thread: list[int] = []
         name: list[str] = []
         place: list[int] = []
         for at, row in enumerate(rows):
-            wanted = int(lines.display_id[at]) & _THREAD_MASK
-            label = shown[at] or given[at] or f"Line {wanted}"
             for lane in range(int(lanes[at])):
-                thread.append(self.numbers.take(0 if lane else wanted))
-                name.append(f"{label} ({lane + 1})" if lane else label)
+                wanted = 0 if lane else int(lines.display_id[at]) & _THREAD_MASK
+                thread.append(self.numbers.take(wanted))
+                name.append(f"{labels[at]} ({lane + 1})" if lane else labels[at])
                 place.append(self.rank[row] * MOST_LANES + lane)
         counts = np.repeat([text == COUNTERS_LINE for text in given], lanes)
         texts = [b'"pid":%d,"tid":%d,"ts":' % (self.process, number) for number in thread]
@@ -143,6 +142,17 @@ class LineThreads:
                 self.place[at],
                 who,
             )
+
+
+def line_labels(plane: Plane, lines: Lines) -> list[str]:
+    """What lines of a plane are called."""
+    shown = plane.strings.take(lines.display_name.tolist())
+    given = plane.strings.take(lines.name.tolist())
+    numbers = (lines.display_id & _THREAD_MASK).tolist()
+    return [
+        label or name or f"Line {number}"
+        for label, name, number in zip(shown, given, numbers, strict=True)
+    ]
 
 
 def _ranks(plane: Plane) -> dict[int, int]:

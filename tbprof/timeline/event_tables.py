@@ -140,9 +140,10 @@ def _written(columns: StatColumns, stats: StatNames) -> Texts:
     """Each stat as `"key":value,`."""
     first = np.zeros(columns.kind.size + 1, np.int64)
     state = np.zeros(STATE_SIZE, np.int64)
-    parts: list[NDArray[np.uint8]] = [np.zeros(0, np.uint8)]
-    while state[AT] < columns.kind.size:
+    parts: list[NDArray[np.uint8]] = []
+    while True:
         out = np.empty(max(_ROOM, int(state[NEEDED])), np.uint8)
         write_stats(state, out, columns, stats, WORDS, first)
         parts.append(out[: int(state[WRITTEN])].copy())
-    return Texts(np.concatenate(parts), first)
+        if state[AT] == columns.kind.size:
+            return Texts(np.concatenate(parts), first)
