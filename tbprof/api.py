@@ -1,13 +1,14 @@
 """Traces from Python: `tbprof.open_logdir(path)`, its runs, their tools, and tables of numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tbprof.base.errors import BadRequest, Notice, RunNotFound
-from tbprof.engine.engine import DataRequest, Engine
+from tbprof.engine.engine import Body, DataRequest, Engine
 from tbprof.storage.logdir import Logdir
+from tbprof.storage.outputs import write_output
 from tbprof.storage.results import ResultStore
 from tbprof.tools.datatable import Table
 
@@ -51,6 +52,33 @@ class ToolResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Trace:
+    """Every event of some hosts, or of a part of their time: read anew for each file or iterator.
+
+    Raises TbprofError where there are no events, and where a trace cannot be read to its end.
+    """
+
+    _engine: Engine
+    _run: str
+    _hosts: tuple[str, ...]
+    _params: Mapping[str, str]
+
+    def chunks(self, format_: Literal["json", "csv"] = "json") -> Iterator[bytes]:
+        """Chrome trace JSON, for Perfetto and chrome://tracing, or CSV: in pieces, of any size."""
+        request = DataRequest(self._run, "trace_viewer", self._hosts, "rows", format_)
+        data = self._engine.data(replace(request, params=self._params))
+        return iter([data.content]) if isinstance(data, Body) else data.chunks()
+
+    def to_chrome_json(self, path: str | Path) -> None:
+        """Writes Chrome trace JSON to a file, compressed where its name ends in `.gz`."""
+        write_output(str(path), self.chunks())
+
+    def to_csv(self, path: str | Path) -> None:
+        """Writes a row per event to a file, compressed where its name ends in `.gz`."""
+        write_output(str(path), self.chunks("csv"))
+
+
+@dataclass(frozen=True, slots=True)
 class RunView:
     """One run of a logdir."""
 
@@ -78,6 +106,19 @@ class RunView:
         chosen = (hosts,) if isinstance(hosts, str) else tuple(hosts or ())
         params = {"marker": marker} if marker else {}
         return ToolResult(self._engine.tables(DataRequest(self.name, name, chosen, params=params)))
+
+    def trace(
+        self,
+        hosts: Sequence[str] | None = None,
+        *,
+        start_ms: float | None = None,
+        end_ms: float | None = None,
+    ) -> Trace:
+        """Every event of these hosts, all by default, that overlaps a range of the trace's time."""
+        chosen = (hosts,) if isinstance(hosts, str) else tuple(hosts or ())
+        times = {"start_time_ms": start_ms, "end_time_ms": end_ms}
+        params = {name: repr(float(time)) for name, time in times.items() if time is not None}
+        return Trace(self._engine, self.name, chosen, params)
 
 
 class _Runs(Mapping[str, RunView]):

@@ -12,7 +12,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -22,6 +21,7 @@ from tbprof.base.errors import BadRequest, RunNotFound, TbprofError
 
 if TYPE_CHECKING:
     from tbprof.engine.engine import Engine
+    from tbprof.engine.requests import Body, Stream
     from tbprof.storage.logdir import Logdir
 
 _WAIT_S = 600.0  # a command shows every run, not an early answer
@@ -106,7 +106,7 @@ def tools(paths: tuple[str, ...], *, as_json: bool) -> None:
     type=click.Choice(["json", "csv"]),
     default="json",
     show_default=True,
-    help="JSON as the data route serves it, or one table as CSV.",
+    help="JSON as the data route serves it, or CSV: one table, or the events of trace_viewer.",
 )
 @click.option(
     "--table",
@@ -122,7 +122,12 @@ def tools(paths: tuple[str, ...], *, as_json: bool) -> None:
     multiple=True,
     help="A choice that the tool takes, such as marker=EVENT; may be repeated.",
 )
-@click.option("-o", "--output", metavar="FILE", help="File to write; default standard output.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="File to write, compressed where it ends in .gz; default standard output.",
+)
 def export(
     paths: tuple[str, ...],
     tool: str,
@@ -148,15 +153,30 @@ def export(
         params=_choices(tool, params),
     )
     with _spinner(f"Computing {tool}", lambda: str(engine.progress(name, tool)["text"])):
-        content = engine.data(request).content
+        data = engine.data(request)
+    _write(data, output)
+
+
+def _write(data: "Body | Stream", output: str | None) -> None:
+    """Writes a payload to a file or to standard output."""
+    from tbprof.engine.requests import Body
+
+    chunks = iter([data.content]) if isinstance(data, Body) else data.chunks()
     if output is None or output == "-":
-        sys.stdout.buffer.write(content)
+        for chunk in chunks:
+            sys.stdout.buffer.write(chunk)
         sys.stdout.buffer.flush()
         return
-    try:
-        Path(output).write_bytes(content)
-    except OSError as err:
-        raise BadRequest(f"{output} cannot be written: {err.strerror or err}") from err
+    from tbprof.storage.outputs import write_output
+
+    written = 0
+
+    def count(size: int) -> None:
+        nonlocal written
+        written = size
+
+    with _spinner(f"Writing {output}", lambda: f"{written / 1e6:,.0f} MB"):
+        write_output(output, chunks, count)
 
 
 def _choices(tool: str, params: tuple[str, ...]) -> dict[str, str]:

@@ -178,7 +178,9 @@ def test_python_interface(sample_logdir):
     assert len(view.runs) == 3
     one = view.runs[RUN]
     assert one.hosts == ("host0",)
-    assert one.tools == ("overview_page", "input_pipeline_analyzer", TOOL, "pod_viewer")
+    assert one.tools == (
+        "overview_page", "input_pipeline_analyzer", TOOL, "trace_viewer", "pod_viewer",
+    )  # fmt: skip
     result = one.tool(TOOL)
     assert len(result.tables) == 2
     assert result.warnings == ()

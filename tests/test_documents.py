@@ -21,7 +21,9 @@ API = (ROOT / "docs" / "http_api.md").read_text(encoding="utf-8")
 ENDINGS = (".py", ".ts", ".tsx", ".md", ".css", ".mjs", ".proto")
 PLACES = (ROOT, ROOT / "tbprof", ROOT / "tbprof" / "analysis", ROOT / "frontend" / "src")
 
-every_tool = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+every_tool = pytest.mark.parametrize(
+    "tool", [tool for tool in TOOLS if not tool.is_streamed], ids=lambda tool: tool.name
+)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())

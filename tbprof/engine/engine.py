@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
 
-from tbprof.base.errors import Notice, TbprofError, ToolNotFound
+from tbprof.base.errors import BadRequest, Notice, TbprofError, ToolNotFound
 from tbprof.base.jit import is_prepared
 from tbprof.engine.absence import check_planes, find_warnings, no_data, reason_for
 from tbprof.engine.encode import encode_csv, encode_document, encode_json
@@ -19,11 +19,13 @@ from tbprof.engine.requests import (
     ALL_HOSTS,
     Body,
     DataRequest,
+    Stream,
     check_table,
     choose_files,
     csv_filename,
     find_tool,
 )
+from tbprof.engine.streams import event_stream
 from tbprof.engine.summaries import Found, SummaryCache
 from tbprof.engine.timeline_builders import BUILDERS
 from tbprof.engine.timelines import Kept, Timelines
@@ -34,9 +36,9 @@ from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import Run, TraceFile
 from tbprof.tools import TOOLS
 from tbprof.tools.datatable import Table
-from tbprof.tools.tool import Document, Payload, Summaries, Tool
+from tbprof.tools.tool import Document, EventStream, Payload, Summaries, Tool
 
-__all__ = ["ALL_HOSTS", "Body", "DataRequest", "Engine"]
+__all__ = ["ALL_HOSTS", "Body", "DataRequest", "Engine", "Stream"]
 
 _log = logging.getLogger(__name__)
 
@@ -128,8 +130,8 @@ class Engine:
 
     # Payloads.
 
-    def data(self, request: DataRequest) -> Body:
-        """The encoded payload of a request; the second time from memory.
+    def data(self, request: DataRequest) -> Body | Stream:
+        """The encoded payload of a request; the second time from memory, or made as it is sent.
 
         Raises our errors: run, host or tool not found, nothing for this tool, no readable host.
         """
@@ -137,6 +139,8 @@ class Engine:
         run = self._logdir.run(request.run)
         files = choose_files(run, request.hosts)
         params = _params(tool, request)
+        if tool.is_streamed:
+            return self._stream(tool, run, files, request)
         key = (tool.name, _versions(files), request.layout, request.format, request.table,
                tuple(params.items()))  # fmt: skip
         with self._lock:
@@ -144,7 +148,7 @@ class Engine:
             if body is not None:
                 self._bodies.move_to_end(key)
         if body is None:
-            payload, warnings = self._payload(tool, run, files, params)
+            payload, _, warnings = self._payload(tool, run, files, params)
             body = _encode(tool, run, request, payload, warnings)
             self._keep(key, body)
         self._look_ahead(run, files)
@@ -169,12 +173,25 @@ class Engine:
         tool = find_tool(request.tag)
         run = self._logdir.run(request.run)
         files = choose_files(run, request.hosts)
-        payload, warnings = self._payload(tool, run, files, _params(tool, request))
-        return _with_warnings(_tables_of(payload), warnings)
+        payload, _, warnings = self._payload(tool, run, files, _params(tool, request))
+        return _with_warnings(_tables_of(tool, payload), warnings)
+
+    def _stream(
+        self, tool: Tool, run: Run, files: Sequence[TraceFile], request: DataRequest
+    ) -> Stream:
+        payload, outlines, warnings = self._payload(tool, run, files, _params(tool, request))
+        if not isinstance(payload, EventStream):
+            raise TypeError(f"{tool.name} says that it is streamed, and is not")
+        good = {file: outlines[file.host].epoch_ns for file in files if file.host in outlines}
+        stream = event_stream(tool, run, request, payload, good, warnings, self._cache.space)
+        if stream is None:
+            raise no_data(tool, tool.empty, tool.empty_hint, ())
+        return stream
 
     def _payload(
         self, tool: Tool, run: Run, files: Sequence[TraceFile], params: Mapping[str, str]
-    ) -> tuple[Payload, tuple[Notice, ...]]:
+    ) -> tuple[Payload, dict[str, Outline], tuple[Notice, ...]]:
+        """(the payload, the outlines of the hosts that can be read, what was lost)."""
         with self._progress.request(run.name, tool.name, len(files)):
             results = self._map(
                 files, part_keys(("outline", *tool.parts), params), self._reporter(run, tool)
@@ -187,13 +204,14 @@ class Engine:
         failures = [one for one in results if isinstance(one, TbprofError)]
         if not good:
             raise failures[0]
-        check_planes(tool, [found["outline"][0] for found in good.values()], failures)
+        outlines = {host: found["outline"][0] for host, found in good.items()}
+        check_planes(tool, list(outlines.values()), failures)
         parts = {name: [found[name][0] for found in good.values()] for name in tool.parts}
         payload = tool.build(Summaries(tuple(good), parts, params))
-        # A document says itself what it lacks.
-        if not isinstance(payload, Document) and not any(map(len, payload)):
+        # Other kinds say themselves what they lack.
+        if isinstance(payload, Sequence) and not any(map(len, payload)):
             raise no_data(tool, tool.empty, tool.empty_hint, failures)
-        return payload, find_warnings(files, results)
+        return payload, outlines, find_warnings(files, results)
 
     def _map(
         self,
@@ -265,11 +283,14 @@ class Engine:
             # What our own pages ask for comes first.
             for layout in _LAYOUTS:
                 for tool in TOOLS:
-                    self._prepare(DataRequest(run.name, tool.name, hosts, layout))
+                    if not tool.is_streamed:
+                        self._prepare(DataRequest(run.name, tool.name, hosts, layout))
 
     def _prepare(self, request: DataRequest) -> None:
         try:
-            _ = self.data(request).gzipped
+            body = self.data(request)
+            if isinstance(body, Body):
+                _ = body.gzipped
         except TbprofError:  # a tool without data: the page will say why when it is opened
             return
         except Exception:  # noqa: BLE001 - a defect that the page itself will show
@@ -280,7 +301,7 @@ def _encode(
     tool: Tool, run: Run, request: DataRequest, payload: Payload, warnings: tuple[Notice, ...]
 ) -> Body:
     if request.format == "csv":
-        tables = _tables_of(payload)
+        tables = _tables_of(tool, payload)
         check_table(tool, request.table, len(tables))
         content = encode_csv(tables[request.table])
         name = csv_filename(tool, run, request.hosts)
@@ -288,12 +309,17 @@ def _encode(
     if isinstance(payload, Document):
         content = encode_document(payload, warnings, layout=request.layout)
     else:
-        tables = _with_warnings(payload, warnings)
+        tables = _with_warnings(_tables_of(tool, payload), warnings)
         content = encode_json(tables, layout=request.layout, is_list=tool.is_list)
     return Body(content, "application/json; charset=utf-8", _etag(content))
 
 
-def _tables_of(payload: Payload) -> Sequence[Table]:
+def _tables_of(tool: Tool, payload: Payload) -> Sequence[Table]:
+    if isinstance(payload, EventStream):
+        raise BadRequest(
+            f"{tool.name} has no tables: it is every event of a trace",
+            "write it to a file: run.trace().to_chrome_json(path) in Python, or tbprof export",
+        )
     return [payload.table] if isinstance(payload, Document) else payload
 
 

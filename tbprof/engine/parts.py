@@ -19,6 +19,7 @@ from tbprof.analysis.kernels import Kernels, find_kernels
 from tbprof.analysis.memory_peaks import MemoryPeaks, find_memory_peaks
 from tbprof.analysis.op_metrics import OpMetrics
 from tbprof.analysis.ops import find_ops
+from tbprof.analysis.recording import epoch_of_times
 from tbprof.analysis.step_finding import find_steps
 from tbprof.analysis.steps import Steps
 from tbprof.analysis.tpu_ops import TpuOps, find_tpu_ops
@@ -31,12 +32,14 @@ class Outline:
     """What the index of a file tells: its planes, and what the recorder complained of.
 
     `lines` [planes] counts the lines of each plane: one without any has recorded nothing.
+    `epoch_ns` is the time of day that the trace's times count from, 0 where it is unknown.
     """
 
     planes: list[str]
     lines: NDArray[np.int64]
     errors: list[str]
     warnings: list[str]
+    epoch_ns: int
 
 
 def find_outline(space: Space, _programs: Programs) -> Outline:
@@ -46,6 +49,7 @@ def find_outline(space: Space, _programs: Programs) -> Outline:
         np.array([plane.lines.id.size for plane in space.planes], np.int64),
         list(space.errors),
         list(space.warnings),
+        epoch_of_times(space),
     )
 
 
@@ -65,7 +69,7 @@ class PartKind:
 
 
 PARTS: Mapping[str, PartKind] = {
-    "outline": PartKind(2, Outline, find_outline, "reading the index"),
+    "outline": PartKind(3, Outline, find_outline, "reading the index"),
     "devices": PartKind(
         2, Devices, lambda space, _programs: find_devices(space), "reading the devices"
     ),

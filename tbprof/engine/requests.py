@@ -2,7 +2,7 @@
 
 import gzip
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -41,6 +41,20 @@ class Body:
     def gzipped(self) -> bytes:
         """The content compressed, made once."""
         return gzip.compress(self.content, 5, mtime=0)
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A payload that is made while it is sent; equal requests of equal files have one `etag`."""
+
+    open: Callable[[bool], Generator[bytes, None, None]]
+    content_type: str
+    etag: str
+    filename: str | None = None
+
+    def chunks(self, *, is_strict: bool = True) -> Generator[bytes, None, None]:
+        """The content. What fails on the way is raised if `is_strict`, else told at its end."""
+        return self.open(is_strict)
 
 
 def find_tool(tag: str) -> Tool:

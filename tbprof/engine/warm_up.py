@@ -4,6 +4,7 @@ import logging
 import tempfile
 import threading
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ from tbprof.base import names
 from tbprof.base.jit import is_prepared, mark_prepared
 from tbprof.engine.parts import PARTS
 from tbprof.engine.warm_up_timelines import ask_timelines
+from tbprof.events.space import Space
+from tbprof.timeline.chrome import Host, chrome_trace
+from tbprof.timeline.event_csv import event_csv
 from tbprof.xplane.reader import read_space
 
 _log = logging.getLogger(__name__)
@@ -46,12 +50,20 @@ def prepare_kernels() -> None:
                 programs = Programs(space)
                 parts = {name: kind.compute(space, programs) for name, kind in PARTS.items()}
                 ask_timelines(space, programs, parts["steps"])
+                _write_events(space)
                 del space, programs
         except OSError as error:
             _log.warning("the kernels could not be prepared ahead of the first page (%s)", error)
             return
         if not is_prepared():
             mark_prepared()
+
+
+def _write_events(space: Space) -> None:
+    """Writes the space as it is exported."""
+    host = Host("small", lambda: nullcontext(space))
+    for _ in (*chrome_trace([host]), *event_csv([host])):
+        pass
 
 
 def _small_trace() -> bytes:

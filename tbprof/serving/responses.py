@@ -3,7 +3,9 @@
 import gzip
 import json
 import logging
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -32,6 +34,7 @@ CSP = (
 CSP_STANDALONE = f"{CSP}; frame-ancestors 'self'"
 
 _GZIP_FROM = 1024  # bytes; below, the headers outweigh the gain
+_GZIP_WINDOW = 16 + zlib.MAX_WBITS  # with gzip's header
 _COMPRESSIBLE = ("text/", "application/json", "application/javascript", "image/svg+xml", TILES)
 _ISSUE_HINT = (
     "this is a defect of tbprof: please report it, with what the server's log says at this time"
@@ -40,7 +43,11 @@ _ISSUE_HINT = (
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer before it meets a request's headers. `gzipped` gives the compressed bytes, once."""
+    """An answer before it meets a request's headers.
+
+    `gzipped` gives the compressed bytes, once. `chunks` gives the content piece by piece, in place
+    of `content`, where that is too much to be held.
+    """
 
     content: bytes
     content_type: str = JSON
@@ -50,6 +57,7 @@ class Reply:
     filename: str | None = None
     gzipped: Callable[[], bytes] | None = None
     allow: str = ""
+    chunks: Callable[[], Generator[bytes, None, None]] | None = None
 
 
 def json_reply(value: object, status: int = 200) -> Reply:
@@ -102,13 +110,31 @@ def response(request: Request, reply: Reply, csp: str) -> Response:
     is_compressible = reply.content_type.startswith(_COMPRESSIBLE)
     if is_compressible:
         headers["Vary"] = "Accept-Encoding"
-    if is_compressible and len(reply.content) >= _GZIP_FROM and _accepts_gzip(request):
+    if reply.chunks is not None:
+        made.automatically_set_content_length = False  # it is known in the end
+        is_small = is_compressible and _accepts_gzip(request)
+        if is_small:
+            headers["Content-Encoding"] = "gzip"
+        if request.method != "HEAD":
+            made.response = _compressed(reply.chunks()) if is_small else reply.chunks()
+    elif is_compressible and len(reply.content) >= _GZIP_FROM and _accepts_gzip(request):
         compress = reply.gzipped or (lambda: gzip.compress(reply.content, 5, mtime=0))
         made.set_data(compress())
         headers["Content-Encoding"] = "gzip"
     else:
         made.set_data(reply.content)
     return made
+
+
+def _compressed(chunks: Generator[bytes, None, None]) -> Iterator[bytes]:
+    """The chunks as one gzip stream, as fast as can be: whoever waits is near, most often."""
+    packer = zlib.compressobj(1, zlib.DEFLATED, _GZIP_WINDOW)
+    with closing(chunks) as pieces:
+        for chunk in pieces:
+            packed = packer.compress(chunk)
+            if packed:
+                yield packed
+    yield packer.flush()
 
 
 class _Response(Response):

@@ -113,8 +113,18 @@ def _data_csv(service: Service, parameters: Parameters) -> Reply:
 
 
 def _body(service: Service, parameters: Parameters, *, is_csv: bool) -> Reply:
+    from tbprof.engine.requests import Stream  # not before the engine is needed: it is heavy
+
     engine = service.engine()
     body = engine.data(_data_request(service, parameters, is_csv=is_csv))
+    if isinstance(body, Stream):
+        return Reply(
+            b"",
+            body.content_type,
+            etag=body.etag,
+            filename=body.filename,
+            chunks=lambda: body.chunks(is_strict=False),
+        )
     return Reply(
         body.content,
         body.content_type,

@@ -6,6 +6,7 @@ from tbprof.tools.kernel_stats import KERNEL_STATS
 from tbprof.tools.overview_page import OVERVIEW_PAGE
 from tbprof.tools.pod_viewer import POD_VIEWER
 from tbprof.tools.tool import Tool
+from tbprof.tools.trace_viewer import TRACE_VIEWER
 
 # In menu order. Adding a tool is one module here, one folder in the frontend, and one line.
 TOOLS: tuple[Tool, ...] = (
@@ -13,5 +14,6 @@ TOOLS: tuple[Tool, ...] = (
     INPUT_PIPELINE_ANALYZER,
     FRAMEWORK_OP_STATS,
     KERNEL_STATS,
+    TRACE_VIEWER,
     POD_VIEWER,
 )

@@ -40,7 +40,18 @@ class Document:
     table: Table
 
 
-Payload = Sequence[Table] | Document
+@dataclass(frozen=True, slots=True)
+class EventStream:
+    """A payload that is the events of the traces themselves, which nobody holds as a whole.
+
+    Those that overlap the time from `start_ms` to `end_ms`; None is the start or end of the trace.
+    """
+
+    start_ms: float | None
+    end_ms: float | None
+
+
+Payload = Sequence[Table] | Document | EventStream
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +61,7 @@ class Tool:
     `planes` are name prefixes one of which the trace must have a plane of, `absent` the reason
     that is shown where it has none, and `empty` where those planes hold nothing for the tool, each
     with a hint at the way out. `params` are the parameters of a request that `build` heeds.
-    `is_list` says that the payload is a list of tables.
+    `is_list` says that the payload is a list of tables, `is_streamed` that it is an `EventStream`.
     """
 
     name: str
@@ -65,3 +76,4 @@ class Tool:
     empty_hint: str = ""
     params: tuple[str, ...] = ()
     is_list: bool = False
+    is_streamed: bool = False

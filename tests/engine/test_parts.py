@@ -74,7 +74,7 @@ def test_every_part_of_an_empty_trace_round_trips(tmp_path: Path):
 
 @given(st.lists(st.text()), st.lists(st.text()))
 def test_texts_of_any_alphabet_round_trip(errors, warnings):
-    outline = Outline(["p"], np.array([1]), errors, warnings)
+    outline = Outline(["p"], np.array([1]), errors, warnings, 0)
     assert_round_trip(PARTS["outline"], outline)
 
 

@@ -17,6 +17,10 @@ from tbprof.tools.tool import Tool
 TRACES = ("tensorflow_cpu_training", "jax_cpu_training", "gpu_trace", "tpu_trace")
 
 every_tool = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+# The others are every event of a trace: tests/timeline/test_chrome.py.
+every_table_tool = pytest.mark.parametrize(
+    "tool", [tool for tool in TOOLS if not tool.is_streamed], ids=lambda tool: tool.name
+)
 every_trace = pytest.mark.parametrize("trace", TRACES)
 
 
@@ -52,7 +56,7 @@ def test_a_tool_says_what_it_needs_and_why_it_may_be_empty(tool: Tool):
     assert not tool.empty.endswith(".")
 
 
-@every_tool
+@every_table_tool
 @every_trace
 def test_columns_are_of_one_length_and_of_their_type(tables: tuple[Table, ...]):
     for table in tables:
@@ -69,7 +73,7 @@ def test_columns_are_of_one_length_and_of_their_type(tables: tuple[Table, ...]):
             assert column.pattern in ("", PERCENT)
 
 
-@every_tool
+@every_table_tool
 @every_trace
 def test_percentages_are_fractions(tables: tuple[Table, ...]):
     for table in tables:
@@ -79,7 +83,7 @@ def test_percentages_are_fractions(tables: tuple[Table, ...]):
                 assert all(0 <= cell <= 1 + 1e-9 for cell in known)  # type: ignore[operator]
 
 
-@every_tool
+@every_table_tool
 @every_trace
 def test_ranks_count_rows(tables: tuple[Table, ...]):
     for table in tables:
@@ -87,7 +91,7 @@ def test_ranks_count_rows(tables: tuple[Table, ...]):
             assert table.column("rank").cells() == list(range(1, len(table) + 1))
 
 
-@every_tool
+@every_table_tool
 @every_trace
 def test_times_and_counts_are_never_negative(tables: tuple[Table, ...]):
     for table in tables:
@@ -96,7 +100,7 @@ def test_times_and_counts_are_never_negative(tables: tuple[Table, ...]):
                 assert all(cell is None or cell >= 0 for cell in column.cells())  # type: ignore[operator]
 
 
-@every_tool
+@every_table_tool
 @every_trace
 def test_both_layouts_hold_the_same(engine: tuple[Engine, str], tool: Tool, tables: object):
     answers = []
@@ -130,7 +134,7 @@ def compare_pods(records: dict[str, Any], cells: dict[str, Any]) -> None:
                 assert sum(record["stepBreakdownUs"].values()) == pytest.approx(exact)
 
 
-@every_tool
+@every_table_tool
 @every_trace
 def test_what_is_shown_does_not_change_from_one_engine_to_the_next(
     engine: tuple[Engine, str], tool: Tool, trace: str, tables: object

@@ -1,0 +1,55 @@
+"""Trace viewer: every event of a trace, or of a part of its time."""
+
+import math
+
+from tbprof.base.errors import BadRequest
+from tbprof.tools.tool import EventStream, Summaries, Tool
+
+_START = "start_time_ms"
+_END = "end_time_ms"
+
+
+def build_trace_viewer(summaries: Summaries) -> EventStream:
+    """The range that the request states, in ms of the trace; all of it by default.
+
+    An end of 0 is the end of the trace, as old clients write it.
+    """
+    start_ms = _time(summaries, _START)
+    end_ms = _time(summaries, _END) or None
+    if start_ms is not None and end_ms is not None and start_ms > end_ms:
+        raise BadRequest(
+            f"{_START}={start_ms:g} is after {_END}={end_ms:g}",
+            "the range goes from the first to the second, in milliseconds",
+        )
+    return EventStream(start_ms, end_ms)
+
+
+def _time(summaries: Summaries, name: str) -> float | None:
+    text = summaries.params.get(name, "")
+    if not text:
+        return None
+    try:
+        time_ms = float(text)
+    except ValueError:
+        time_ms = math.nan
+    if not math.isfinite(time_ms):
+        raise BadRequest(f"{name}={text[:80]!r} is no time", "times are numbers of milliseconds")
+    return time_ms
+
+
+TRACE_VIEWER = Tool(
+    name="trace_viewer",
+    label="Trace viewer",
+    parts=(),
+    build=build_trace_viewer,
+    aliases=("trace_viewer@",),
+    absent="this trace has no planes",
+    absent_hint="record again: the file holds nothing",
+    empty="this trace has no events",
+    empty_hint=(
+        "the program may have been idle while it was profiled: profile it while it works, for "
+        "longer than one step"
+    ),
+    params=(_START, _END),
+    is_streamed=True,
+)

@@ -1,0 +1,262 @@
+"""The trace viewer's payload: made while it is sent, never held."""
+
+import gzip
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from timeline.chrome_twin import expected_events, parsed, read_events, written
+from traces import draw, space_of, write
+
+from tbprof._pb import message
+from tbprof.base.errors import BadRequest, BadTrace, NoData
+from tbprof.engine import engine as engine_module
+from tbprof.engine.engine import DataRequest, Engine, Stream
+from tbprof.storage.logdir import Logdir
+from tbprof.storage.results import ResultStore
+
+TOOL, OPS = "trace_viewer", "framework_op_stats"
+HOST, GPU = "/host:CPU", "/device:GPU:0"
+EPOCH_NS = 1_700_000_000 * 10**9
+TRACE = draw({HOST: "t |aaaa.bb", GPU: "Stream #1 |.kk"}, names={"a": "a:A", "b": "b:B"})
+
+
+@pytest.fixture
+def one_run(tmp_path: Path) -> Callable[..., Engine]:
+    def made(**hosts: bytes) -> Engine:
+        folder = tmp_path / "run"
+        folder.mkdir()
+        for host, content in hosts.items():
+            write(folder, content, host)
+        return Engine(Logdir(str(folder)))
+
+    return made
+
+
+def stream(engine: Engine, *hosts: str, **params: str) -> Stream:
+    found = engine.data(DataRequest("run", TOOL, hosts, params=params))
+    assert isinstance(found, Stream)
+    return found
+
+
+def content(engine: Engine, *hosts: str, **params: str) -> bytes:
+    return b"".join(stream(engine, *hosts, **params).chunks())
+
+
+def document(engine: Engine, *hosts: str, **params: str) -> dict[str, Any]:
+    return parsed(content(engine, *hosts, **params))
+
+
+def test_a_payload_is_every_event(one_run: Callable[..., Engine]) -> None:
+    engine = one_run(h0=TRACE)
+    assert content(engine) == written(space_of(TRACE))
+    assert read_events(document(engine)) == expected_events(space_of(TRACE))
+    assert stream(engine).content_type.startswith("application/json")
+
+
+def test_a_range_is_in_milliseconds_of_the_trace(one_run: Callable[..., Engine]) -> None:
+    engine = one_run(h0=TRACE)
+    found = document(engine, start_time_ms="0.0045", end_time_ms="0.01")
+    assert [event["name"] for event in found["traceEvents"] if event["ph"] == "X"] == ["b:B"]
+    assert len(read_events(document(engine, start_time_ms="-1e300", end_time_ms="1e300"))) == 3
+    with pytest.raises(BadRequest):
+        stream(engine, start_time_ms="x")
+
+
+def test_hosts_meet_by_the_time_of_day(one_run: Callable[..., Engine]) -> None:
+    early = draw({HOST: "t |aa"}, start_ns=EPOCH_NS)
+    late = draw({HOST: "t |bb"}, start_ns=EPOCH_NS + 5000)
+    unknown = draw({HOST: "t |c"})
+    engine = one_run(h0=late, h1=early, h2=unknown)
+    found = document(engine)
+    times = {event["name"]: event["ts"] for event in found["traceEvents"] if event["ph"] == "X"}
+    assert times == {"a": 0, "b": 5, "c": 0}
+    assert [host["origin_ns"] for host in found["metadata"]["hosts"]] == [
+        str(EPOCH_NS), str(EPOCH_NS), "0",
+    ]  # fmt: skip
+    assert document(engine, "h0")["traceEvents"][4]["ts"] == 0  # alone it keeps its times
+
+
+def test_hosts_of_different_days_are_told(one_run: Callable[..., Engine]) -> None:
+    early = draw({HOST: "t |aa"}, start_ns=EPOCH_NS)
+    late = draw({HOST: "t |bb"}, start_ns=EPOCH_NS + 10**9 * 86400 * 400)
+    found = document(one_run(h0=early, h1=late))
+    assert {event["ts"] for event in found["traceEvents"] if event["ph"] == "X"} == {0}
+    [notice] = found["metadata"]["warnings"]
+    assert (notice["code"], notice["host"]) == ("times_apart", "h1")
+
+
+def test_a_host_that_cannot_be_read_is_left_out_and_told(one_run: Callable[..., Engine]) -> None:
+    found = document(one_run(h0=TRACE, h1=b"not a trace"))
+    assert [host["name"] for host in found["metadata"]["hosts"]] == ["h0"]
+    [notice] = found["metadata"]["warnings"]
+    assert (notice["code"], notice["host"]) == ("bad_trace", "h1")
+
+
+def test_no_events_are_no_data_with_the_reason(one_run: Callable[..., Engine]) -> None:
+    space = message("tensorflow.profiler.XSpace")()
+    space.planes.add(name=HOST).lines.add(id=1, name="t")
+    space.planes.add(name=GPU)
+    engine = one_run(h0=space.SerializeToString())
+    with pytest.raises(NoData, match="Trace viewer has nothing to show: this trace has no events"):
+        stream(engine)
+
+
+def test_planes_without_lines_are_a_reason_in_the_menu(one_run: Callable[..., Engine]) -> None:
+    space = message("tensorflow.profiler.XSpace")()
+    space.planes.add(name=HOST)
+    engine = one_run(h0=space.SerializeToString())
+    assert TOOL not in engine.run_tools("run")
+    reasons = {tool["name"]: tool["reason"] for tool in engine.session("run")["tools"]}  # type: ignore[attr-defined]
+    assert reasons[TOOL] == "this trace has no events"
+    with pytest.raises(NoData, match="no events"):
+        stream(engine)
+
+
+def test_events_that_stand_for_several_are_told(one_run: Callable[..., Engine]) -> None:
+    space = message("tensorflow.profiler.XSpace").FromString(TRACE)
+    space.planes[0].lines[0].events.add(metadata_id=1, num_occurrences=7, duration_ps=5)
+    found = document(one_run(h0=space.SerializeToString()))
+    assert len(read_events(found)) == 3
+    [notice] = found["metadata"]["warnings"]
+    assert notice["code"] == "unplaced"
+
+
+def test_damage_is_told_in_the_document(one_run: Callable[..., Engine]) -> None:
+    found = document(one_run(h0=TRACE[:-8]))
+    assert {notice["host"] for notice in found["metadata"]["warnings"]} == {"h0"}
+    assert found["metadata"]["complete"] is True  # all there was
+
+
+def test_the_tag_follows_the_files_and_the_request(
+    one_run: Callable[..., Engine], tmp_path: Path
+) -> None:
+    engine = one_run(h0=TRACE, h1=TRACE)
+    tags = [
+        stream(engine).etag,
+        stream(engine, "h0").etag,
+        stream(engine, "h1").etag,
+        stream(engine, end_time_ms="1").etag,
+        engine.data(DataRequest("run", TOOL, format="csv")).etag,
+    ]
+    assert len(set(tags)) == 5
+    again = Engine(Logdir(str(tmp_path / "run")))
+    assert stream(again).etag == stream(engine, resolution="8000").etag == tags[0]
+    write(tmp_path / "run", TRACE + TRACE, "h1")
+    other = Engine(Logdir(str(tmp_path / "run")))
+    assert stream(other).etag != tags[0]
+    assert stream(other, "h0").etag == tags[1]
+
+
+def test_csv_is_one_table(one_run: Callable[..., Engine]) -> None:
+    engine = one_run(h0=TRACE)
+    found = engine.data(DataRequest("run", TOOL, format="csv"))
+    assert isinstance(found, Stream)
+    assert found.filename == "trace_viewer_run_ALL_HOSTS.csv"
+    assert b"".join(found.chunks()).splitlines()[1:] == [
+        b"h0,/device:GPU:0,Stream #1,k,1,2",
+        b"h0,/host:CPU,t,a:A,0,4",
+        b"h0,/host:CPU,t,b:B,5,2",
+    ]
+    with pytest.raises(BadRequest, match="1 tables"):
+        engine.data(DataRequest("run", TOOL, format="csv", table=1))
+
+
+def test_there_are_no_tables(one_run: Callable[..., Engine]) -> None:
+    with pytest.raises(BadRequest, match="no tables") as error:
+        one_run(h0=TRACE).tables(DataRequest("run", TOOL))
+    assert "to_chrome_json" in error.value.hint
+
+
+def test_nothing_of_it_is_kept_or_prepared_behind_requests(
+    one_run: Callable[..., Engine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one_run(h0=TRACE)
+
+    def refuse(*_args: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(engine_module, "event_stream", refuse)
+    engine = Engine(Logdir(str(tmp_path / "run")), ResultStore(tmp_path / "s"), background=True)
+    engine.data(DataRequest("run", OPS))
+    for thread in engine._foreseen.values():
+        thread.join()
+    monkeypatch.undo()
+    before = list(engine._bodies)
+    assert content(engine)
+    assert list(engine._bodies) == before
+
+
+def long_trace(events: int) -> bytes:
+    """More than the files that are held in memory, so that cutting it off is noticed."""
+    space = message("tensorflow.profiler.XSpace")()
+    plane = space.planes.add(name=HOST)
+    plane.event_metadata[1].id = 1
+    plane.event_metadata[1].name = "a"
+    plane.stat_metadata[1].id = 1
+    plane.stat_metadata[1].name = "x"
+    line = plane.lines.add(id=1, name="t")
+    for at in range(events):
+        event = line.events.add(metadata_id=1, offset_ps=at * 10, duration_ps=5)
+        event.stats.add(metadata_id=1, str_value="y" * 1000)
+    return bytes(space.SerializeToString())
+
+
+def test_a_file_that_shrinks_on_the_way(one_run: Callable[..., Engine], tmp_path: Path) -> None:
+    engine = one_run(h0=long_trace(20_000), h1=TRACE)
+    path = tmp_path / "run" / "h0.xplane.pb"
+    size = path.stat().st_size
+    for is_strict in (True, False):
+        chunks = stream(engine).chunks(is_strict=is_strict)
+        pieces = [next(chunks), next(chunks)]
+        os.truncate(path, size // 2)
+        if is_strict:
+            with pytest.raises(BadTrace, match="shrank"):
+                list(chunks)
+            write(tmp_path / "run", long_trace(20_000), "h0")
+            engine = Engine(Logdir(str(tmp_path / "run")))
+            continue
+        found = parsed(b"".join([*pieces, *chunks]))
+        assert found["metadata"]["complete"] is False
+        assert any("shrank" in notice["message"] for notice in found["metadata"]["warnings"])
+        # What was read of it is there, and the next host.
+        names = [event["name"] for event in found["traceEvents"] if event["ph"] == "X"]
+        assert 0 < names.count("a") < 20_003
+        assert names.count("b:B") == 1
+
+
+def test_who_leaves_early_costs_nothing(one_run: Callable[..., Engine]) -> None:
+    engine = one_run(h0=long_trace(20_000))
+    for _ in range(5):
+        chunks = stream(engine).chunks()
+        next(chunks)
+        chunks.close()
+    assert [state.users for state in engine._cache._files.values()] == [0]
+    assert len(read_events(document(engine))) == 20_000
+
+
+def test_several_at_a_time_are_the_same(one_run: Callable[..., Engine]) -> None:
+    engine = one_run(h0=long_trace(3000), h1=TRACE)
+    expected = content(engine)
+    found: list[bytes] = []
+
+    def ask() -> None:
+        found.append(content(engine))
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 4
+
+
+def test_compressed_traces_are_read(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "h0.xplane.pb.gz").write_bytes(gzip.compress(TRACE))
+    engine = Engine(Logdir(str(folder)))
+    assert content(engine) == written(space_of(TRACE))

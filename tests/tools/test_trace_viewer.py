@@ -1,0 +1,42 @@
+"""What range a request for the trace viewer asks for."""
+
+import pytest
+
+from tbprof.base.errors import BadRequest
+from tbprof.tools.tool import EventStream, Summaries
+from tbprof.tools.trace_viewer import TRACE_VIEWER
+
+
+def asked(**params: str) -> object:
+    return TRACE_VIEWER.build(Summaries(("h0",), {}, params))
+
+
+@pytest.mark.parametrize(
+    ("params", "start_ms", "end_ms"),
+    [
+        ({}, None, None),
+        ({"start_time_ms": "", "end_time_ms": ""}, None, None),
+        ({"start_time_ms": "12.5"}, 12.5, None),
+        ({"end_time_ms": "1e3"}, None, 1000.0),
+        ({"start_time_ms": "-2", "end_time_ms": "7"}, -2.0, 7.0),
+        ({"start_time_ms": "5", "end_time_ms": "5"}, 5.0, 5.0),
+        ({"start_time_ms": "0", "end_time_ms": "0"}, 0.0, None),  # 0 is the end of the trace
+        ({"start_time_ms": "9", "end_time_ms": "0"}, 9.0, None),
+        ({"resolution": "8000", "full_dma": "true"}, None, None),
+    ],
+)
+def test_a_range_in_milliseconds(
+    params: dict[str, str], start_ms: float | None, end_ms: float | None
+) -> None:
+    assert asked(**params) == EventStream(start_ms, end_ms)
+
+
+@pytest.mark.parametrize("text", ["x", "1,5", "nan", "inf", "-inf", "1e999", "0x10", "١x"])
+def test_what_is_no_time_is_told(text: str) -> None:
+    with pytest.raises(BadRequest, match=r"end_time_ms=.* is no time"):
+        asked(end_time_ms=text)
+
+
+def test_a_range_that_ends_before_it_starts_is_told() -> None:
+    with pytest.raises(BadRequest, match="start_time_ms=3 is after end_time_ms=2"):
+        asked(start_time_ms="3", end_time_ms="2")
