@@ -19,8 +19,8 @@ from tbprof.timeline.categories import CATEGORIES
 from tbprof.timeline.counter_points import query_counter
 from tbprof.timeline.details import Move, details, move
 from tbprof.timeline.flows import flows
-from tbprof.timeline.query import Query, text_test
-from tbprof.timeline.search import marks, search
+from tbprof.timeline.query import Query
+from tbprof.timeline.search import marks, matching_types, search
 from tbprof.timeline.shown import Shown, choose, show_all
 from tbprof.timeline.steps_of_events import StepWindows, step_windows
 from tbprof.timeline.store import Timeline
@@ -253,7 +253,7 @@ def _choose(timeline: Timeline, only: TileFilter) -> Shown:
         is_wanted &= chosen[types.category]
     if only.name:
         query = Query("name", "", only.name, only.is_regex, only.has_case)
-        is_wanted &= text_test(query)(types.name)
+        is_wanted &= matching_types(types, query)[:-1]
     return choose(timeline, is_wanted, max(only.min_ps, 0))
 
 

@@ -12,7 +12,7 @@ from tbprof.timeline.event_facts import find_hlo, find_source, read_facts
 from tbprof.timeline.event_links import find_links
 from tbprof.timeline.hits import Hits, events_of_types, next_hits, previous_hit
 from tbprof.timeline.nearby import children, enclosing
-from tbprof.timeline.opened import OpenTimeline
+from tbprof.timeline.opened import OpenTimeline, shorten
 from tbprof.timeline.stat_text import read_stats
 from tbprof.timeline.steps_of_events import StepWindows, step_at, step_of, step_windows
 from tbprof.timeline.store import Track
@@ -48,7 +48,7 @@ def details(
         "category": CATEGORIES[timeline.types.category[type_] if type_ >= 0 else 0][0],
         "depth": row - track.first_row,
         "self_ps": duration - children(opened, event).covered_ps,
-        "stack": [{"id": one, "name": opened.name(one)} for one in around[-_MOST_FRAMES:]],
+        "stack": [{"id": one, "name": shorten(opened.name(one))} for one in around[-_MOST_FRAMES:]],
         "step": step,
         "stats": [stat.as_json() for stat in read_stats([*facts.own, *facts.shared])],
         "hlo": find_hlo(opened, facts),
