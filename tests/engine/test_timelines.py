@@ -13,10 +13,13 @@ from traces import draw
 from tbprof.base.errors import TbprofError
 from tbprof.engine import timelines as module
 from tbprof.engine.summaries import SummaryCache
+from tbprof.engine.timeline_builders import BUILDERS
 from tbprof.engine.timelines import Timelines
 from tbprof.storage.arrays import SUFFIX
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
+from tbprof.timeline.shown import show_all
+from tbprof.timeline.tiles import encode_tiles
 
 
 class Folder:
@@ -228,3 +231,23 @@ def test_other_code_builds_anew(folder, monkeypatch):
     monkeypatch.setattr(module, "kernel_cache", lambda: folder.path / "other")
     assert folder.timelines().open(folder.file(), "events").version != before
     assert folder.built == ["host"] * 2
+
+
+def test_many_threads_open_and_ask_at_once(folder):
+    """Whether what they get was just built or is mapped already, tiles are the same."""
+    rows = "\n".join(f"line{number} |{'ab.c' * 40}" for number in range(6))
+    folder.trace.write_bytes(draw({"/host:CPU": rows}))
+    file = folder.file()
+    timelines = Timelines(SummaryCache(folder.results), folder.results, BUILDERS)
+
+    def ask(number: int) -> bytes:
+        timeline = timelines.open(file, "events").opened.timeline
+        rows = np.arange(timeline.row_first.size - 1)
+        return encode_tiles(timeline, show_all(timeline), 20 - number % 2, 0, 2, rows)
+
+    with ThreadPoolExecutor(16) as pool:
+        bodies = list(pool.map(ask, range(200)))
+    timelines.settle()
+    assert timelines.open(file, "events").bytes == 0
+    assert set(bodies) == {ask(0), ask(1)}
+    assert bodies[0] != bodies[1]
