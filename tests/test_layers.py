@@ -19,7 +19,7 @@ LAYERS = {
     "xplane": "base events",
     "analysis": "base events _pb",
     "tools": "base events analysis",
-    "timeline": "base events analysis",
+    "timeline": "base events analysis _pb",
     "engine": "base storage xplane events analysis tools timeline _pb",
     "serving": "base storage engine",
     "cli": "base storage engine serving",
