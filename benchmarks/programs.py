@@ -2,12 +2,14 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import measure
 from measure import Cost
 
+ROOT = Path(__file__).resolve().parent.parent
 ROUTE = "/data/plugin/profile"
 XPROF_PROGRAM = """
 import sys
@@ -37,6 +39,13 @@ class Programs:
         self.xprof_python, self.xprof_rs = xprof_python, xprof_rs
         self.kernels = scratch / "primed"
 
+    @classmethod
+    def installed(cls, scratch: Path) -> "Programs":
+        """tbprof with this interpreter, and what else there is on this machine."""
+        beside = ROOT / ".venv-xprof" / "bin" / "python"
+        xprof = os.environ.get("TBPROF_XPROF_PYTHON", str(beside) if beside.exists() else "")
+        return cls(scratch, sys.executable, xprof, shutil.which("xprof-rs") or "")
+
     def all(self) -> dict[str, Callable[[Path, str], Cost]]:
         """The programs that are installed, by name."""
         found: dict[str, Callable[[Path, str], Cost]] = {"tbprof": self.tbprof}
@@ -48,18 +57,18 @@ class Programs:
 
     def prime(self) -> None:
         """Compiles all of tbprof's kernels into a folder that later runs start from."""
-        measure.run([self.python, "-c", WARM_UP_PROGRAM], self._cache(self.kernels))
+        measure.run([self.python, "-c", WARM_UP_PROGRAM], self.cache_at(self.kernels))
 
     def tbprof(self, trace: Path, tool: str) -> Cost:
         """`tbprof export` with compiled kernels and no results."""
         cache = self.fresh_cache()
-        return measure.run(self._export(trace, tool), self._cache(cache))
+        return measure.run(self._export(trace, tool), self.cache_at(cache))
 
     def tbprof_uncompiled(self, trace: Path, tool: str) -> Cost:
         """`tbprof export` right after installation: kernels are compiled too."""
         cache = self.scratch / "uncompiled"
         shutil.rmtree(cache, ignore_errors=True)
-        return measure.run(self._export(trace, tool), self._cache(cache))
+        return measure.run(self._export(trace, tool), self.cache_at(cache))
 
     def xprof(self, trace: Path, tool: str) -> Cost:
         """xprof's conversion in a process of its own."""
@@ -94,5 +103,6 @@ class Programs:
         export = [self.python, "-m", "tbprof.cli", "export", str(trace), "--tool", tool]
         return [*export, "-o", os.devnull]
 
-    def _cache(self, folder: Path) -> dict[str, str]:
+    def cache_at(self, folder: Path) -> dict[str, str]:
+        """What a process needs in its environment to keep its files in `folder`."""
         return {"TBPROF_CACHE_DIR": str(folder)}

@@ -11,7 +11,6 @@ and once without. Ratios count; figures of different runs do not compare.
 import argparse
 import datetime as dt
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from pathlib import Path
 
 import build_traces
 import measure
+import trace_viewer
 from measure import Cost, Failed
 from programs import ROUTE, Programs
 
@@ -189,6 +189,7 @@ def report(
     servers: dict[Path, list[tuple[str, str]]],
     start: dict[str, float],
     pages: tuple[Path, dict[str, list[float]]] | None,
+    viewer: Sequence[trace_viewer.Measured],
 ) -> str:
     """The page: what was measured on what, and the tables."""
     lines = [
@@ -220,6 +221,8 @@ def report(
         lines += ["", "A server, from its start:", ""]
         lines += [f"- {name}: {figures}" for name, figures in servers[trace]]
         lines.append("")
+    if viewer:
+        lines += trace_viewer.report(viewer)
     if pages:
         trace, figures = pages
         lines += [
@@ -315,26 +318,23 @@ def main() -> int:
     parser.add_argument("--tools", nargs="*", default=TOOLS)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--no-write", action="store_true", help="print the page, leave the file")
+    parser.add_argument("--no-trace-viewer", action="store_true", help="leave that section out")
     parser.add_argument("--no-start", action="store_true", help="leave TensorBoard's start out")
     args = parser.parse_args()
 
-    python = sys.executable
-    beside = ROOT / ".venv-xprof" / "bin" / "python"
-    xprof_python = os.environ.get("TBPROF_XPROF_PYTHON", str(beside) if beside.exists() else "")
-    xprof_rs = shutil.which("xprof-rs") or ""
     traces = args.trace
     if not traces:
         source = build_traces.default_source()
         traces = [build_traces.build(source, copies) for copies in build_traces.COPIES]
     noted = measure.machine()
-    facts: dict[str, object] = {
-        "machine": ", ".join(f"{name} {value}" for name, value in noted.items()),
-        "versions": versions(python, xprof_python, xprof_rs),
-        "date": dt.datetime.now(dt.timezone.utc).date().isoformat(),
-        "repeats": args.repeats,
-    }
     with tempfile.TemporaryDirectory(prefix="tbprof-bench-") as scratch:
-        programs = Programs(Path(scratch), python, xprof_python, xprof_rs)
+        programs = Programs.installed(Path(scratch))
+        facts: dict[str, object] = {
+            "machine": ", ".join(f"{name} {value}" for name, value in noted.items()),
+            "versions": versions(programs.python, programs.xprof_python, programs.xprof_rs),
+            "date": dt.datetime.now(dt.timezone.utc).date().isoformat(),
+            "repeats": args.repeats,
+        }
         programs.prime()
         tables: dict[Path, dict[str, Measured]] = {}
         servers: dict[Path, list[tuple[str, str]]] = {}
@@ -346,7 +346,11 @@ def main() -> int:
                 servers[trace].append(("tbprof, after the preparation that follows", prepared))
             except (Failed, OSError) as error:
                 print(f"no figures after preparation: {error}", file=sys.stderr)
-        start = {} if args.no_start else measure_start(python, Path(scratch))
+        viewer: list[trace_viewer.Measured] = []
+        if not args.no_trace_viewer:
+            some = args.trace or trace_viewer.scaled_traces()
+            viewer = [trace_viewer.measure_trace(programs, one, args.repeats) for one in some]
+        start = {} if args.no_start else measure_start(programs.python, Path(scratch))
         pages = None
         source = build_traces.default_source()
         if (ROOT / "frontend" / "node_modules").is_dir():
@@ -354,7 +358,7 @@ def main() -> int:
                 pages = (source, measure_pages(programs, source, args.tools))
             except (Failed, OSError, subprocess.CalledProcessError) as error:
                 print(f"no figures of pages: {error}", file=sys.stderr)
-    page = report(facts, tables, servers, start, pages)
+    page = report(facts, tables, servers, start, pages, viewer)
     if args.no_write:
         print(page)
     else:

@@ -1,0 +1,382 @@
+"""Measures the trace viewer's server against xprof's and xprof-rs's, for one trace at a time.
+
+    python benchmarks/trace_viewer.py [--trace FILE ...] [--repeats N]
+
+First open: a whole process from its start to the tiles of the first view, with nothing kept from
+before; later open: the same with what was kept. The session (trace_session.py) and the questions
+are asked of a server, one after another, with gzip, as a browser asks them; xprof is asked for the
+same windows of time.
+"""
+
+import argparse
+import gzip
+import http.client
+import math
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import quantiles
+from typing import Any
+from urllib.parse import urlencode
+
+import build_traces
+import measure
+import trace_session
+from measure import Cost, Failed
+from programs import ROUTE, Programs
+
+HERE = Path(__file__).resolve().parent
+COPIES = (4, 30, 400)
+# What xprof's server asks for where the page names no resolution.
+XPROF_OPEN_PROGRAM = """
+import sys
+from xprof.convert import raw_to_tool_data
+options = {"resolution": 8000, "full_dma": False}
+raw_to_tool_data.xspace_to_tool_data(
+    [sys.argv[1]], "trace_viewer@", {"trace_viewer_options": options, "hosts": ["host0"]}
+)
+"""
+QUESTIONS = 30
+SEARCHES = {
+    "search `MatMul`": {"q": "MatMul"},
+    "search a regular expression": {"q": r"(conv|gemm).*[0-9]{2}", "regex": 1},
+    "search a name that is nowhere": {"q": "no such name"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What requests took, one after another: seconds, and bytes as sent."""
+
+    seconds: list[float] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+
+    def add(self, found: tuple[float, int]) -> None:
+        """Takes one answer in."""
+        self.seconds.append(found[0])
+        self.sizes.append(found[1])
+
+    def __str__(self) -> str:
+        if not self.seconds:
+            return "not measured"
+        middle_s, late_s = percentiles(self.seconds)
+        middle, large = percentiles(self.sizes)
+        return (
+            f"{middle_s * 1e3:,.1f} ms, {late_s * 1e3:,.1f} ms; "
+            f"{middle / 1e3:,.1f} kB, {large / 1e3:,.1f} kB"
+        )
+
+
+@dataclass(slots=True)
+class Measured:
+    """All of one trace: what it holds, opens, the session, questions, and files written."""
+
+    trace: Path
+    events: int = 0
+    views: list[trace_session.View] = field(default_factory=list)
+    opens: dict[str, Cost | str] = field(default_factory=dict)
+    sessions: dict[str, Answers | str] = field(default_factory=dict)
+    questions: dict[str, Answers] = field(default_factory=dict)
+    written: dict[str, str] = field(default_factory=dict)
+
+
+def scaled_traces() -> list[Path]:
+    """Traces of 0.1, 0.7 and 9 million events."""
+    source = build_traces.default_source()
+    return [build_traces.build(source, copies) for copies in COPIES]
+
+
+def measure_trace(programs: Programs, trace: Path, repeats: int) -> Measured:
+    """Everything about one trace; programs take turns."""
+    measure.read_once(trace)
+    found = Measured(trace)
+    _measure_opens(programs, found, repeats)
+    _measure_served(programs, found)
+    if programs.xprof_python:
+        try:
+            _measure_xprof_served(programs, found)
+        except (Failed, OSError, ValueError, KeyError, http.client.HTTPException) as error:
+            found.sessions["xprof"] = f"failed: {error}"
+    return found
+
+
+def _measure_opens(programs: Programs, found: Measured, repeats: int) -> None:
+    costs: dict[str, list[Cost]] = {}
+    ways = {"tbprof": _open_tbprof}
+    if programs.xprof_python:
+        ways["xprof"] = _open_xprof
+    if programs.xprof_rs:
+        ways["xprof-rs"] = _open_xprof_rs
+    for _ in range(repeats):
+        for name, way in ways.items():
+            if name in found.opens:
+                continue
+            try:
+                for what, cost in way(programs, found):
+                    costs.setdefault(what, []).append(cost)
+            except (Failed, OSError) as error:
+                found.opens[name] = str(error)
+    found.opens.update({what: measure.middle(all_of) for what, all_of in costs.items()})
+    shown = {
+        what: c if isinstance(c, str) else f"{c.wall_s:.2f} s" for what, c in found.opens.items()
+    }
+    print(f"{found.trace.name} trace viewer: {shown}", file=sys.stderr)
+
+
+def _open_tbprof(programs: Programs, found: Measured) -> Iterator[tuple[str, Cost]]:
+    cache = programs.fresh_cache()
+    with measure.private_logdir(found.trace, programs.scratch / "opened") as logdir:
+        before = _bytes_below(cache)
+        command = [programs.python, str(HERE / "trace_open.py"), str(logdir)]
+        yield "tbprof", measure.run(command, programs.cache_at(cache))
+        measure.run([*command, "--keep"], programs.cache_at(cache))
+        yield "tbprof, later", measure.run(command, programs.cache_at(cache))
+        kept = _bytes_below(cache) - before
+        found.written["tbprof"] = (
+            f"{_megabytes(_written(logdir))} in the logdir, {_megabytes(kept)} in its own cache"
+        )
+
+
+def _open_xprof(programs: Programs, found: Measured) -> Iterator[tuple[str, Cost]]:
+    with measure.private_logdir(found.trace, programs.scratch / "xprof") as logdir:
+        path = str(measure.trace_in(logdir))
+        for what in ("xprof", "xprof, later"):
+            yield what, measure.run([programs.xprof_python, "-c", XPROF_OPEN_PROGRAM, path])
+        found.written["xprof"] = f"{_megabytes(_written(logdir))} in the logdir"
+
+
+def _open_xprof_rs(programs: Programs, found: Measured) -> Iterator[tuple[str, Cost]]:
+    with measure.private_logdir(found.trace, programs.scratch / "rs") as logdir:
+        cache = programs.scratch / "rs-cache"
+        shutil.rmtree(cache, ignore_errors=True)
+        command = [programs.xprof_rs, "--logdir", str(logdir), "--port", "{port}"]
+        for what in ("xprof-rs", "xprof-rs, later"):
+            with measure.serving(command, {"XPROF_CACHE_DIR": str(cache)}) as server:
+                server.wait_for(f"{ROUTE}/runs")
+                server.get(f"{ROUTE}/data?run=bench&tag=trace_viewer@&host=host0")
+            assert server.cost is not None
+            yield what, server.cost
+        found.written["xprof-rs"] = (
+            f"{_megabytes(_written(logdir))} in the logdir, {_megabytes(_bytes_below(cache))} in "
+            "its own cache"
+        )
+
+
+def _measure_served(programs: Programs, found: Measured) -> None:
+    with measure.private_logdir(found.trace, programs.scratch / "served") as logdir:
+        command = [programs.python, "-m", "tbprof.cli", "serve", str(logdir), "--port", "{port}"]
+        cache = programs.fresh_cache()
+        with measure.serving(command, programs.cache_at(cache)) as server:
+            server.wait_for(f"{ROUTE}/runs")
+            with _connection(server.port) as ask:
+                index, first = trace_session.first_view(ask("timeline?run=bench&host=host0").body)
+                ask(first)
+                found.events = index["events_in_file"]
+                session = Answers()
+                found.views = list(trace_session.views(index))
+                for view in found.views:
+                    query = trace_session.tiles_query(index, view)
+                    session.add(ask(trace_session.url("timeline_tiles", index, **query)).cost)
+                found.sessions["tbprof"] = session
+                for what, path in _questions(index):
+                    found.questions.setdefault(what, Answers()).add(ask(path).cost)
+    print(f"{found.trace.name} session: {found.sessions['tbprof']}", file=sys.stderr)
+
+
+def _questions(index: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """(what is asked, URL), the same on every run."""
+    for what, parameters in SEARCHES.items():
+        for _ in range(5):
+            yield what, trace_session.url("timeline_search", index, **parameters)
+    chosen = random.Random(1)
+    for _ in range(QUESTIONS):
+        event = chosen.randrange(max(index["events"], 1))
+        yield "details of an event", trace_session.url("timeline_event", index, id=event)
+        yield "flows of an event", trace_session.url("timeline_flows", index, id=event)
+    begin, end = index["begin_ps"], index["end_ps"]
+    for _ in range(5):
+        for what, width in (("all of the trace", end - begin), ("10 ms", 10**10)):
+            span = {"from_ps": begin, "to_ps": min(begin + width, end)}
+            url = trace_session.url("timeline_aggregate", index, by="name", **span)
+            yield f"aggregation over {what}", url
+
+
+def _measure_xprof_served(programs: Programs, found: Measured) -> None:
+    program = str(Path(programs.xprof_python).with_name("xprof"))
+    with measure.private_logdir(found.trace, programs.scratch / "served") as logdir:
+        command = [program, "--logdir", str(logdir), "--port", "{port}"]
+        with measure.serving(command) as server:
+            server.wait_for(f"{ROUTE}/runs")
+            data = {"run": "bench", "tag": "trace_viewer@", "host": "host0"}
+            with _connection(server.port) as ask:
+                ask(f"data?{urlencode(data)}")
+                session = Answers()
+                for view in found.views:
+                    # Both count from the start of the profile.
+                    window = {
+                        "start_time_ms": view.from_ps / 1e9,
+                        "end_time_ms": view.to_ps / 1e9,
+                    }
+                    session.add(ask(f"data?{urlencode({**data, **window})}").cost)
+                found.sessions["xprof"] = session
+    print(f"{found.trace.name} session, xprof: {session}", file=sys.stderr)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    body: bytes
+    cost: tuple[float, int]
+
+
+@contextmanager
+def _connection(port: int) -> Iterator[Callable[[str], _Answer]]:
+    """Asks for routes over one connection, as browsers do."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=measure.ANSWER_SECONDS)
+
+    def ask(path: str) -> _Answer:
+        start = time.perf_counter()
+        connection.request("GET", f"{ROUTE}/{path}", headers={"Accept-Encoding": "gzip"})
+        answer = connection.getresponse()
+        sent = answer.read()
+        seconds = time.perf_counter() - start
+        is_zipped = answer.headers.get("Content-Encoding") == "gzip"
+        body = gzip.decompress(sent) if is_zipped else sent
+        if answer.status != 200:
+            raise Failed(f"{path}: {answer.status} {body[:300]!r}")
+        return _Answer(body, (seconds, len(sent)))
+
+    try:
+        yield ask
+    finally:
+        connection.close()
+
+
+def report(found: Sequence[Measured]) -> list[str]:
+    """The lines of the page's section."""
+    lines = [
+        "## The trace viewer's server",
+        "",
+        (
+            "First open: a whole process from its start to the tiles of the first view, with "
+            "nothing kept from before; for xprof, to `trace_viewer@` at its default resolution. "
+            "Later open: the same with what the first one kept. Wall time, processor time, peak "
+            "memory; in brackets the ratio to xprof."
+        ),
+        "",
+        "| trace | events | open | tbprof | xprof | xprof-rs |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for one in found:
+        for which, suffix in (("first", ""), ("later", ", later")):
+            base = one.opens.get(f"xprof{suffix}")
+            cells = [
+                cost_cell(one.opens.get(f"{name}{suffix}"), base if name != "xprof" else None, one)
+                for name in ("tbprof", "xprof", "xprof-rs")
+            ]
+            lines.append(f"| {_name(one.trace)} | {one.events:,} | {which} | {' | '.join(cells)} |")
+    lines += [
+        "",
+        (
+            "One session of zooming, panning and scrolling, the views as wide on each trace, all "
+            "tiles of each view anew, gzipped: median and 95th percentile of time and size. The "
+            "cost of a view does not follow the size of the trace."
+        ),
+        "",
+        "| trace | views | tbprof | xprof |",
+        "| --- | --- | --- | --- |",
+    ]
+    for one in found:
+        session = one.sessions.get("tbprof")
+        views = len(session.seconds) if isinstance(session, Answers) else 0
+        cells = [str(one.sessions.get(name, "not installed")) for name in ("tbprof", "xprof")]
+        lines.append(f"| {_name(one.trace)} | {views} | {' | '.join(cells)} |")
+    questions = list(dict.fromkeys(what for one in found for what in one.questions))
+    lines += [
+        "",
+        "Questions, as above:",
+        "",
+        f"| question | {' | '.join(_name(one.trace) for one in found)} |",
+        f"| --- |{' --- |' * len(found)}",
+        *(
+            f"| {what} | {' | '.join(str(one.questions.get(what, '')) for one in found)} |"
+            for what in questions
+        ),
+        "",
+        "Files written:",
+        "",
+    ]
+    for one in found:
+        written = "; ".join(f"{name}: {text}" for name, text in one.written.items())
+        lines.append(f"- {_name(one.trace)}: {written}")
+    return [*lines, ""]
+
+
+def cost_cell(cost: Cost | str | None, base: Cost | str | None, one: Measured) -> str:
+    """A table's cell: the cost, against the file's size and the `base`."""
+    if cost is None:
+        return "not installed"
+    if isinstance(cost, str):
+        return "failed"
+    size = one.trace.stat().st_size
+    text = f"{cost.wall_s:.2f} s, {cost.cpu_s:.2f} s, {cost.peak_bytes / 1e6:,.0f} MB"
+    text += f" ({cost.peak_bytes / size:.2f} × file)"
+    if isinstance(base, Cost):
+        text += f" [{base.wall_s / cost.wall_s:.1f} × faster]"
+    return text
+
+
+def percentiles(values: Sequence[float]) -> tuple[float, float]:
+    """(median, 95th percentile), inclusive."""
+    if len(values) < 2:
+        return values[0], values[0]
+    cuts = quantiles(values, n=20, method="inclusive")
+    return cuts[9], cuts[18]
+
+
+def _name(trace: Path) -> str:
+    return f"{trace.name.removesuffix('.xplane.pb')}, {math.ceil(trace.stat().st_size / 1e6):,} MB"
+
+
+def _written(logdir: Path) -> int:
+    """Bytes in the logdir but for the link to the trace."""
+    return sum(
+        path.stat().st_size
+        for path in logdir.rglob("*")
+        if path.is_file() and not path.is_symlink()
+    )
+
+
+def _bytes_below(folder: Path, is_kept: Callable[[Path], bool] = Path.is_file) -> int:
+    return sum(
+        path.stat().st_size for path in folder.rglob("*") if path.is_file() and is_kept(path)
+    )
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size else "nothing"
+
+
+def main() -> int:
+    """The command line: prints the section."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--trace", type=Path, nargs="*", help="default: the scaled traces")
+    parser.add_argument("--repeats", type=int, default=3)
+    args = parser.parse_args()
+    traces = args.trace or scaled_traces()
+    with tempfile.TemporaryDirectory(prefix="tbprof-bench-") as scratch:
+        programs = Programs.installed(Path(scratch))
+        programs.prime()
+        print("\n".join(report([measure_trace(programs, one, args.repeats) for one in traces])))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
