@@ -112,17 +112,13 @@ def _by_name(opened: OpenTimeline, categories: list[str]) -> _Groups:
 
 
 def _shares(bounds: Bounds) -> list[NDArray[np.int64]]:
-    """The tracks (rows of `bounds`), dealt out so that threads have about as many events each."""
-    sizes = bounds.events
-    threads = min(_MOST_THREADS, max(1, int(sizes.sum()) // _SHARE))
-    if threads == 1:
-        return [np.arange(sizes.size, dtype=np.int64)]
-    loads = np.zeros(threads, np.int64)
-    owner = np.empty(sizes.size, np.int64)
-    for track in np.argsort(-sizes, kind="stable").tolist():
-        owner[track] = least = int(np.argmin(loads))
-        loads[least] += sizes[track]
-    return [np.flatnonzero(owner == thread) for thread in range(threads)]
+    """The tracks (rows of `bounds`) in parts of about as many events, for a thread each."""
+    before = bounds.room[:-1]
+    total = int(bounds.room[-1])
+    threads = min(_MOST_THREADS, max(1, total // _SHARE))
+    part = before * threads // max(total, 1)
+    rows = np.arange(before.size, dtype=np.int64)
+    return np.split(rows, np.flatnonzero(np.diff(part)) + 1)
 
 
 def _rows(sums: Sums, groups: _Groups, chosen: NDArray[np.int64]) -> dict[str, list[Any]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tbprof.analysis.gpu_events import OP_STATS, instruction_of, launched_op, op_or_event
 from tbprof.analysis.hlo import Module
-from tbprof.analysis.op_names import Category, OpName, parse_op_name
+from tbprof.analysis.op_names import Category, OpName, parse_op_name, parse_provenance
 from tbprof.analysis.tpu_kinds import TpuOpNames
 from tbprof.base import names
 from tbprof.events.space import Plane, Value
@@ -16,16 +16,20 @@ from tbprof.timeline.hlo_text import instruction_text, source_line
 from tbprof.timeline.opened import OpenTimeline
 from tbprof.timeline.stat_search import SOURCE_STATS
 
+# Kinds of tracks whose events are of no op, or repeat those of others.
+_NO_OPS = ("steps", "modules", "scopes", "source", "async")
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
     """The stats of an event in file order, and those of its type that it has none of.
 
     `plane` is None, and there are no stats, where the event is derived. `name` is the full name,
-    `kind` that of the track.
+    `kind` that of the track, which is one of a device where `is_device`.
     """
 
     kind: str
+    is_device: bool
     plane: Plane | None
     type_row: int
     name: str
@@ -61,28 +65,32 @@ def read_facts(opened: OpenTimeline, event: int) -> Facts:
     """What the file says of an event. Raises BadRequest where there is no such event."""
     track = opened.track(opened.row(event))
     timeline = opened.timeline
+    is_device = timeline.sections[track.section].kind == "device"
     type_ = int(timeline.type[event])
     name = timeline.types.full_name[type_] if type_ >= 0 else ""
     source = int(timeline.source[event])
     planes = opened.space.planes if track.plane >= 0 and source >= 0 else ()
     if not 0 <= track.plane < len(planes):
-        return Facts(track.kind, None, -1, name, [], [])
+        return Facts(track.kind, is_device, None, -1, name, [], [])
     plane = planes[track.plane]
     row = int(plane.event_types(np.array([source], np.int64))[0])
     own = plane.details(source)
     known = {key for key, _ in own}
     shared = plane.types.details(row) if row >= 0 else []
-    return Facts(track.kind, plane, row, name, own, [one for one in shared if one[0] not in known])
+    shared = [one for one in shared if one[0] not in known]
+    return Facts(track.kind, is_device, plane, row, name, own, shared)
 
 
 def find_op(opened: OpenTimeline, facts: Facts) -> OpName | None:
     """The op that tables list the event under, None where they list it under none."""
-    if facts.plane is None:
+    if facts.kind == "ops":  # a line of ops, which was made of what carries them
+        return parse_provenance(facts.name)
+    if facts.plane is None or facts.kind in _NO_OPS:
         return None
     if facts.is_gpu:
         return op_or_event(_launched(opened, facts), facts.name)
     if facts.is_tpu:
-        is_op = facts.kind == "xla_ops" or (is_hlo(facts) and facts.kind != "async")
+        is_op = facts.kind == "xla_ops" or is_hlo(facts)
         return TpuOpNames(facts.plane).op(facts.type_row) if is_op else None
     op = parse_op_name(facts.name)
     if op.category != Category.UNKNOWN:

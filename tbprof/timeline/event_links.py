@@ -31,7 +31,7 @@ def _rows(opened: OpenTimeline, facts: Facts) -> Iterator[dict[str, Any]]:
     op = find_op(opened, facts)
     if op is None:
         return
-    side = "Device" if facts.is_gpu or facts.is_tpu else "Host"
+    side = "Device" if facts.is_device or facts.is_gpu or facts.is_tpu else "Host"
     view = {"f.operation": op.name, "f.host_or_device": side}
     yield from _link("framework_op_stats", f"Op {op.name}", view)
     if side == "Host" and op.type == DATASET:

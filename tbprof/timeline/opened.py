@@ -33,9 +33,9 @@ PIECE = 1 << 19
 class Columns:
     """The event columns of a timeline, read-only whatever they are kept in, as kernels take them.
 
-    `track` [rows] is the track of each row. Events of a row do not overlap, so that they end in the
-    order in which they start; but those of rows that are `crowded` [rows] may, as they have no
-    deeper one to go to.
+    `track` [rows] is the track of each row, `first_row` [tracks + 1] the first row of each track.
+    Events of a row do not overlap, so that they end in the order in which they start; but those of
+    rows that are `crowded` [rows] may, as they have no deeper one to go to.
     """
 
     row_first: NDArray[np.int64]
@@ -43,6 +43,7 @@ class Columns:
     duration_ps: NDArray[np.int64]
     type: NDArray[np.int32]
     track: NDArray[np.int32]
+    first_row: NDArray[np.int64]
     crowded: NDArray[np.bool_]
 
 
@@ -165,16 +166,16 @@ class Latest(Generic[_K, _V]):
 
 def _columns(timeline: Timeline) -> Columns:
     track = timeline.track_of_row()
+    first_row = np.append(0, np.cumsum([one.rows for one in timeline.tracks])).astype(np.int64)
     crowded = np.zeros(track.size, np.bool_)
-    for one in timeline.tracks:
-        if one.rows >= MOST_DEPTHS:
-            crowded[one.first_row + one.rows - 1] = True
+    crowded[first_row[1:][np.diff(first_row) >= MOST_DEPTHS] - 1] = True
     return Columns(
         read_only(timeline.row_first),
         read_only(timeline.start_ps),
         read_only(timeline.duration_ps),
         read_only(timeline.type),
         read_only(track),
+        read_only(first_row),
         read_only(crowded),
     )
 

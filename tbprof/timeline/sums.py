@@ -61,9 +61,8 @@ class Sums:
 def find_bounds(opened: OpenTimeline, tracks: NDArray[np.int64], begin: int, end: int) -> Bounds:
     """Where the events lie that overlap [begin, end); time goes by the number of rows."""
     columns = opened.columns
-    known = opened.timeline.tracks
-    first_row = np.array([known[at].first_row for at in tracks.tolist()], np.int64)
-    last_row = first_row + np.array([known[at].rows for at in tracks.tolist()], np.int64)
+    first_row = columns.first_row[tracks]
+    last_row = columns.first_row[tracks + 1]
     first = np.append(0, np.cumsum(last_row - first_row)).astype(np.int64)
     low = np.empty(int(first[-1]), np.int64)
     high = np.empty_like(low)

@@ -336,7 +336,7 @@ def test_events_deeper_than_rows_have_parents_and_children():
 
 @pytest.mark.parametrize("trace", ["gpu_trace", "tpu_trace"])
 def test_events_of_real_traces(trace, request):
-    opened = timelines.opened_space(read_space(request.getfixturevalue(trace)))
+    opened = timelines.built(read_space(request.getfixturevalue(trace)))
     size = opened.timeline.start_ps.size
     texts = links = 0
     for event in range(0, size, size // 300):
@@ -350,9 +350,26 @@ def test_events_of_real_traces(trace, request):
     assert texts > 50 or trace == "gpu_trace"
 
 
+def test_lines_of_ops_lead_to_the_rows_of_their_ops(gpu_trace):
+    opened = timelines.built(read_space(gpu_trace))
+    kinds = {track.kind for track in opened.timeline.tracks}
+    assert {"stream", "ops", "steps", "scopes", "thread"} <= kinds
+    links = {}
+    for track in opened.timeline.tracks:
+        if track.rows and opened.timeline.sections[track.section].kind == "device":
+            event = int(opened.timeline.row_first[track.first_row])
+            answer = details(opened, event)
+            params = [link["params"] for link in answer["links"] if "f.operation" in link["params"]]
+            links.setdefault(track.kind, params)
+            if track.kind in ("ops", "stream"):
+                assert params[0]["f.host_or_device"] == "=Device"
+                assert ":" not in params[0]["f.operation"]
+    assert links["steps"] == links["scopes"] == []
+
+
 def test_events_of_examples(sample_logdir):
     for path in sorted(sample_logdir.rglob("*.xplane.pb")):
-        opened = timelines.opened_space(read_space(path))
+        opened = timelines.built(read_space(path))
         size = opened.timeline.start_ps.size
         for event in range(0, size, size // 100):
             json.dumps(details(opened, event), allow_nan=False)

@@ -7,6 +7,7 @@ from timeline import timelines
 from traces import Ref, Unsigned, draw, space_of
 
 from tbprof.base.errors import BadRequest
+from tbprof.timeline.categories import CATEGORIES
 from tbprof.timeline.opened import OpenTimeline
 from tbprof.timeline.search import find_hits, marks, search
 from tbprof.xplane.reader import read_space
@@ -270,7 +271,7 @@ def test_the_latest_searches_are_kept():
 
 def test_a_real_trace(gpu_trace):
     space = read_space(gpu_trace)
-    opened = timelines.opened_space(space)
+    opened = timelines.built(space)
     copies = search(opened, "whole:MemcpyH2D", limit=10_000)
     assert copies["count"] == len(copies["hits"]) > 100
     starts = [hit["start_ps"] for hit in copies["hits"]]
@@ -282,3 +283,11 @@ def test_a_real_trace(gpu_trace):
         texts = plane.strings.take(details.texts().tolist())
         wanted += sum("block:1024,1,1" in text for text in texts)
     assert search(opened, "arg:kernel_details=block:1024,1,1")["count"] == wanted > 100
+
+
+def test_categories_of_real_traces_add_up(gpu_trace, tpu_trace, sample_logdir):
+    for path in (gpu_trace, tpu_trace, *sorted(sample_logdir.rglob("*.xplane.pb"))):
+        opened = timelines.built(read_space(path))
+        counts = [search(opened, f"category:{name}")["count"] for name, _ in CATEGORIES]
+        assert sum(counts) == opened.timeline.start_ps.size
+        assert sum(count > 0 for count in counts) > 2

@@ -7,9 +7,11 @@ from typing import Any, get_type_hints
 import numpy as np
 
 from tbprof.events.space import Space
+from tbprof.timeline.build import build_timeline
 from tbprof.timeline.layout import lay_out
 from tbprof.timeline.opened import OpenTimeline
 from tbprof.timeline.store import Levels, Section, Timeline, Track, TypeTable
+from tbprof.timeline.tracks import find_tracks
 
 # Start, duration, name.
 Event = tuple[int, int, str]
@@ -56,6 +58,11 @@ def opened_space(space: Space, **fields: Any) -> OpenTimeline:
             planes.append(at)
             kinds.append("thread")
     return _opened(rows, planes, space, {}, full_names, {"kind": kinds, **fields})
+
+
+def built(space: Space) -> OpenTimeline:
+    """The timeline of a space, as servers build it."""
+    return OpenTimeline(build_timeline(space, find_tracks(space)), lambda: space)
 
 
 def _opened(
