@@ -1,11 +1,11 @@
 /** What keys and clicks make the model do. */
 import { batch, signal } from "@preact/signals";
-import { readableName } from "../../base/names";
 import type { Engine, EventUnderPointer } from "./engine";
 import type { KeyActions } from "./keys";
 import type { Mark, Move, Span, TimelineModel } from "./model";
 import type { Motion } from "./motion";
 import { goTo } from "./reveal";
+import { shortName } from "./short_name";
 import { sourceOf } from "./sources";
 import { formatPs } from "./time";
 import { clampView, fitView } from "./view_math";
@@ -116,7 +116,7 @@ function newMark(model: TimelineModel, engine: Engine): Mark {
   if (range) return { from: range.from, to: range.to, label: formatPs(range.to - range.from) };
   const span = selectedSpan(model);
   if (span) {
-    const name = readableName(model.selection.peek()?.place?.name ?? "");
+    const name = shortName(model.selection.peek()?.place?.name ?? "");
     return { ...span, label: name.slice(0, MARK_LABEL) };
   }
   const { from, to } = model.view.peek();

@@ -19,6 +19,12 @@ test("a name of a category has one number, whatever ids it comes with", () => {
   expect(table.numberOf("Conv")).toBe(-1);
 });
 
+test("a long name is known by what tiles have of it", () => {
+  const table = new TypeTable([]);
+  table.intern([{ id: 7, name: "n".repeat(200), category: 1 }]);
+  expect(table.numberOf("n".repeat(3000))).toBe(0);
+});
+
 test("colours go by name, by category, or by what the category means", () => {
   const table = new TypeTable([
     { name: "Kernel", meaning: "compute" },

@@ -1,7 +1,7 @@
 /** Names of events as they arrive with tiles: each name of a category once, with its colours. */
-import { foldName, readableName } from "../../base/names";
 import { type ColorIndex, colorOfMeaning, hueOfName, hueOfNumber } from "./event_colors";
 import type { Category } from "./payload";
+import { shortName } from "./short_name";
 import type { TypeName } from "./tiles";
 
 export class TypeTable {
@@ -32,7 +32,7 @@ export class TypeTable {
   shortName(type: number): string {
     let short = this.short[type];
     if (short === undefined) {
-      short = ownPart(foldName(readableName(this.names[type] ?? "")));
+      short = shortName(this.names[type] ?? "");
       this.short[type] = short;
     }
     return short;
@@ -40,7 +40,7 @@ export class TypeTable {
 
   /** The first type of that name, -1 where none has come yet. */
   numberOf(name: string): number {
-    return this.firstNamed.get(name) ?? -1;
+    return this.firstNamed.get(asInTiles(name)) ?? -1;
   }
 
   private add({ id, name, category }: TypeName): number {
@@ -69,14 +69,13 @@ export class TypeTable {
   }
 }
 
+/** The server cuts the names of tiles at 200 characters. */
+function asInTiles(name: string): string {
+  return name.length <= 200 ? name : [...name.slice(0, 400)].slice(0, 200).join("");
+}
+
 function doubled(values: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   const larger = new Uint8Array(values.length * 2);
   larger.set(values);
   return larger;
-}
-
-/** Of a C++ function without what leads to its name: "EigenMetaKernel<…>(…)". */
-function ownPart(name: string): string {
-  if (!name.startsWith("void ") && !name.includes("(")) return name;
-  return name.replace(/^(?:void )?(?:\(anonymous namespace\)::|[\w~]+::)*(?=[\w~])/, "");
 }
