@@ -1,5 +1,6 @@
 """The tab in a real TensorBoard process, over real HTTP."""
 
+import gzip
 import json
 import os
 import re
@@ -123,6 +124,13 @@ def test_tab_is_active_and_serves_the_contract(tmp_path, sample_logdir):
         assert status == 200
         assert json.loads(body)[0]["rows"]
         assert running.get(f"{base}/data?{query}", **{"If-None-Match": headers["ETag"]})[0] == 304
+        index = running.json(f"{base}/timeline?run=jax_cpu_training")
+        span = f"version={index['version']}&level={index['max_level']}&from=0&to=1"
+        status, headers, body = running.get(
+            f"{base}/timeline_tiles?run=jax_cpu_training&{span}", **{"Accept-Encoding": "gzip"}
+        )
+        assert (status, gzip.decompress(body)[:4]) == (200, b"TBT1")
+        assert headers["Cache-Control"] == "private, max-age=31536000, immutable"
         for path, code in (
             ("nope", "not_found"),
             ("assets/nope.js", "not_found"),
