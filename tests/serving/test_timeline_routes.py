@@ -1,47 +1,20 @@
 """The routes of timelines, over the real engine."""
 
 import gzip
-import json
-import os
 import shutil
 from collections import Counter
 from pathlib import Path
-from urllib.parse import urlencode
 
 import pytest
-from tile_reader import Tiles, read_tiles
-from traces import draw, write
+from timeline_client import DRAWN, Timeline, error_of, folder_of, get, index_of
+from traces import write
 from werkzeug.test import Client
 
 from tbprof.serving.routes import Application
 from tbprof.serving.service import Service
 
-BASE = "/data/plugin/profile/"
 RUN = "tensorflow_cpu_training"
 US = 1_000_000
-
-DRAWN = draw(
-    {
-        "/device:GPU:0": """
-            Stream #1(Compute)   |mmmm.rr.nnnn....
-            Stream #2(MemcpyH2D) |..hh............
-        """,
-        "/host:CPU": """
-            python |ssssssssssssssss
-                   |.llll..iii......
-                   |..k.............
-            pool   |................
-        """,
-    },
-    names={"m": "matmul", "n": "matmul", "s": "train", "l": "launch"},
-    stats={"m": {"bytes": 4096, "note": "<b>&"}, "s": {"step_num": 7}},
-)
-
-
-def folder_of(root: Path, run: str) -> Path:
-    folder = root / "plugins/profile" / run
-    folder.mkdir(parents=True)
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -53,57 +26,12 @@ def logdir(tmp_path_factory, sample_logdir) -> Path:
         two = root / "plugins/profile/two"
         two.mkdir(exist_ok=True)
         write(two, DRAWN, host)
-    folder_of(root, "none")
     return root
 
 
 @pytest.fixture(scope="module")
 def client(logdir) -> Client:
     return Client(Application(Service(str(logdir))))
-
-
-def get(client, route, headers=None, **parameters):
-    return client.get(f"{BASE}{route}?{urlencode(parameters)}", headers=headers)
-
-
-def error_of(response) -> tuple[int, str]:
-    body = json.loads(response.data)
-    assert set(body) == {"error"}
-    assert set(body["error"]) == {"code", "message", "hint"}
-    assert response.headers["Cache-Control"] == "no-store"
-    return response.status_code, body["error"]["code"]
-
-
-def index_of(client, run="drawn", **more):
-    response = get(client, "timeline", run=run, **more)
-    assert response.status_code == 200, response.data
-    return response.json
-
-
-class Timeline:
-    """One part of one timeline, to be asked with its version."""
-
-    def __init__(self, client, run="drawn", **more) -> None:
-        self.client = client
-        self.index = index_of(client, run, **more)
-        self.which = {"run": run, **{key: self.index[key] for key in ("host", "part", "version")}}
-
-    def get(self, route, headers=None, **parameters):
-        return get(self.client, f"timeline_{route}", headers, **{**self.which, **parameters})
-
-    def json(self, route, **parameters):
-        response = self.get(route, **parameters)
-        assert response.status_code == 200, response.data
-        return response.json
-
-    def tiles(self, level=0, first=0, last=1, **more) -> Tiles:
-        response = self.get("tiles", level=level, **{"from": first, "to": last}, **more)
-        assert response.status_code == 200, response.data
-        return read_tiles(response.data)
-
-    def whole(self, **more) -> Tiles:
-        """All of the timeline in one tile a row."""
-        return self.tiles(self.index["max_level"], **more)
 
 
 @pytest.fixture(scope="module")
@@ -346,99 +274,3 @@ def test_flows_lead_from_launches_to_kernels(client):
 
 def test_counters_of_a_trace_without_any(drawn):
     assert drawn.json("counters", level=20, **{"from": 0, "to": 1}) == {"counters": {}}
-
-
-# What can be wrong with a request.
-
-SPAN = {"level": 20, "from": 0, "to": 1}
-
-
-@pytest.mark.parametrize(
-    ("route", "parameters", "status", "code"),
-    [
-        ("timeline", {"run": "nope"}, 404, "run_not_found"),
-        ("timeline", {"run": "../../etc"}, 404, "run_not_found"),
-        ("timeline", {}, 400, "bad_request"),
-        ("timeline", {"run": "drawn", "host": "nope"}, 404, "host_not_found"),
-        ("timeline", {"run": "drawn", "host": "../host0"}, 404, "host_not_found"),
-        ("timeline", {"run": "drawn", "part": "all"}, 400, "bad_request"),
-        ("timeline", {"run": "none"}, 422, "no_data"),
-        ("timeline_tiles", {"run": "nope", **SPAN}, 404, "run_not_found"),
-        ("timeline_tiles", {"run": "drawn", **SPAN}, 409, "stale"),
-        ("timeline_tiles", {"run": "drawn", "version": "x", **SPAN}, 409, "stale"),
-        ("timeline_search", {"run": "drawn", "version": "", "q": "x"}, 409, "stale"),
-        ("timeline_", {"run": "drawn"}, 404, "not_found"),
-    ],
-)
-def test_timelines_that_there_are_not(client, route, parameters, status, code):
-    assert error_of(get(client, route, **parameters)) == (status, code)
-
-
-@pytest.mark.parametrize(
-    ("route", "parameters"),
-    [
-        ("tiles", {}),
-        ("tiles", {**SPAN, "level": -1}),
-        ("tiles", {**SPAN, "level": 53}),
-        ("tiles", {**SPAN, "level": "1.5"}),
-        ("tiles", {**SPAN, "from": -1}),
-        ("tiles", {**SPAN, "from": 1}),
-        ("tiles", {**SPAN, "to": 2**60}),
-        ("tiles", {**SPAN, "to": 65_536}),
-        ("tiles", {**SPAN, "rows": "0-4294967295"}),
-        ("tiles", {**SPAN, "rows": "999"}),
-        ("tiles", {**SPAN, "rows": "3-1"}),
-        ("tiles", {**SPAN, "rows": "a"}),
-        ("tiles", {**SPAN, "rows": "1," * 9000}),
-        ("tiles", {**SPAN, "name": "(", "regex": 1}),
-        ("tiles", {**SPAN, "regex": "yes"}),
-        ("tiles", {**SPAN, "category": "nope"}),
-        ("tiles", {**SPAN, "min_ps": "1 ms"}),
-        ("tiles", {**SPAN, "name": "x" * 5000}),
-        ("counters", {"level": 1}),
-        ("counters", {**SPAN, "counters": "0"}),
-        ("busy", {"buckets": 0}),
-        ("busy", {"buckets": 4097}),
-        ("busy", {"from_ps": 5, "to_ps": 4}),
-        ("busy", {"from_ps": "NaN"}),
-        ("busy", {"sections": "9"}),
-        ("search", {}),
-        ("search", {"q": "("}, ),
-        ("search", {"q": "x", "limit": -1}),
-        ("search", {"q": "x", "limit": 10_001}),
-        ("search", {"q": "x", "after": "nonsense"}),
-        ("search", {"q": "arg:"}),
-        ("marks", {"q": "x"}),
-        ("marks", {**SPAN, "q": "(", "regex": 1}),
-        ("marks", {**SPAN}),
-        ("aggregate", {"by": "color"}),
-        ("aggregate", {"tracks": "77"}),
-        ("aggregate", {"from_ps": 9, "to_ps": 1}),
-    ],
-)  # fmt: skip
-def test_bad_parameters_are_named(drawn, route, parameters):
-    if route == "search" and parameters.get("q") == "(":
-        parameters = {**parameters, "regex": 1}
-    response = drawn.get(route, **parameters)
-    assert error_of(response) == (400, "bad_request")
-    assert len(response.data) < 1000
-
-
-# What changes, and what is broken.
-
-
-def test_version_is_stale_once_the_file_has_changed(tmp_path):
-    folder = folder_of(tmp_path, "run")
-    path = write(folder, DRAWN)
-    timeline = Timeline(Client(Application(Service(str(tmp_path)))), "run")
-    assert timeline.whole().entries
-    write(folder, draw({"/host:CPU": "a|x"}))
-    os.utime(path, ns=(1, 1))
-    response = timeline.get("tiles", **SPAN)
-    assert error_of(response) == (409, "stale")
-    assert "timeline" in response.json["error"]["hint"]
-    fresh = Timeline(timeline.client, "run")
-    assert fresh.index["version"] != timeline.index["version"]
-    assert [entry.name for entry in fresh.whole().entries] == ["x"]
-    path.unlink()
-    assert error_of(fresh.get("tiles", **SPAN))[0] == 422

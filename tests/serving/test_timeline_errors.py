@@ -1,0 +1,114 @@
+"""What the routes of timelines say to requests that cannot be answered."""
+
+import os
+
+import pytest
+from timeline_client import DRAWN, Timeline, error_of, folder_of, get
+from traces import draw, write
+from werkzeug.test import Client
+
+from tbprof.serving.routes import Application
+from tbprof.serving.service import Service
+
+SPAN = {"level": 20, "from": 0, "to": 1}
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory) -> Client:
+    root = tmp_path_factory.mktemp("timelines")
+    write(folder_of(root, "drawn"), DRAWN)
+    folder_of(root, "none")
+    return Client(Application(Service(str(root))))
+
+
+@pytest.fixture(scope="module")
+def drawn(client) -> Timeline:
+    return Timeline(client)
+
+
+@pytest.mark.parametrize(
+    ("route", "parameters", "status", "code"),
+    [
+        ("timeline", {"run": "nope"}, 404, "run_not_found"),
+        ("timeline", {"run": "../../etc"}, 404, "run_not_found"),
+        ("timeline", {}, 400, "bad_request"),
+        ("timeline", {"run": "drawn", "host": "nope"}, 404, "host_not_found"),
+        ("timeline", {"run": "drawn", "host": "../host0"}, 404, "host_not_found"),
+        ("timeline", {"run": "drawn", "part": "all"}, 400, "bad_request"),
+        ("timeline", {"run": "none"}, 422, "no_data"),
+        ("timeline_tiles", {"run": "nope", **SPAN}, 404, "run_not_found"),
+        ("timeline_tiles", {"run": "drawn", **SPAN}, 409, "stale"),
+        ("timeline_tiles", {"run": "drawn", "version": "x", **SPAN}, 409, "stale"),
+        ("timeline_search", {"run": "drawn", "version": "", "q": "x"}, 409, "stale"),
+        ("timeline_", {"run": "drawn"}, 404, "not_found"),
+    ],
+)
+def test_timelines_that_there_are_not(client, route, parameters, status, code):
+    assert error_of(get(client, route, **parameters)) == (status, code)
+
+
+@pytest.mark.parametrize(
+    ("route", "parameters"),
+    [
+        ("tiles", {}),
+        ("tiles", {**SPAN, "level": -1}),
+        ("tiles", {**SPAN, "level": 53}),
+        ("tiles", {**SPAN, "level": "1.5"}),
+        ("tiles", {**SPAN, "from": -1}),
+        ("tiles", {**SPAN, "from": 1}),
+        ("tiles", {**SPAN, "to": 2**60}),
+        ("tiles", {**SPAN, "to": 65_536}),
+        ("tiles", {**SPAN, "rows": "0-4294967295"}),
+        ("tiles", {**SPAN, "rows": "999"}),
+        ("tiles", {**SPAN, "rows": "3-1"}),
+        ("tiles", {**SPAN, "rows": "a"}),
+        ("tiles", {**SPAN, "rows": "1," * 9000}),
+        ("tiles", {**SPAN, "name": "(", "regex": 1}),
+        ("tiles", {**SPAN, "regex": "yes"}),
+        ("tiles", {**SPAN, "category": "nope"}),
+        ("tiles", {**SPAN, "min_ps": "1 ms"}),
+        ("tiles", {**SPAN, "name": "x" * 5000}),
+        ("counters", {"level": 1}),
+        ("counters", {**SPAN, "counters": "0"}),
+        ("busy", {"buckets": 0}),
+        ("busy", {"buckets": 4097}),
+        ("busy", {"from_ps": 5, "to_ps": 4}),
+        ("busy", {"from_ps": "NaN"}),
+        ("busy", {"sections": "9"}),
+        ("search", {}),
+        ("search", {"q": "("}, ),
+        ("search", {"q": "x", "limit": -1}),
+        ("search", {"q": "x", "limit": 10_001}),
+        ("search", {"q": "x", "after": "nonsense"}),
+        ("search", {"q": "arg:"}),
+        ("marks", {"q": "x"}),
+        ("marks", {**SPAN, "q": "(", "regex": 1}),
+        ("marks", {**SPAN}),
+        ("aggregate", {"by": "color"}),
+        ("aggregate", {"tracks": "77"}),
+        ("aggregate", {"from_ps": 9, "to_ps": 1}),
+    ],
+)  # fmt: skip
+def test_bad_parameters_are_named(drawn, route, parameters):
+    if route == "search" and parameters.get("q") == "(":
+        parameters = {**parameters, "regex": 1}
+    response = drawn.get(route, **parameters)
+    assert error_of(response) == (400, "bad_request")
+    assert len(response.data) < 1000
+
+
+def test_version_is_stale_once_the_file_has_changed(tmp_path):
+    folder = folder_of(tmp_path, "run")
+    path = write(folder, DRAWN)
+    timeline = Timeline(Client(Application(Service(str(tmp_path)))), "run")
+    assert timeline.whole().entries
+    write(folder, draw({"/host:CPU": "a|x"}))
+    os.utime(path, ns=(1, 1))
+    response = timeline.get("tiles", **SPAN)
+    assert error_of(response) == (409, "stale")
+    assert "timeline" in response.json["error"]["hint"]
+    fresh = Timeline(timeline.client, "run")
+    assert fresh.index["version"] != timeline.index["version"]
+    assert [entry.name for entry in fresh.whole().entries] == ["x"]
+    path.unlink()
+    assert error_of(fresh.get("tiles", **SPAN))[0] == 422
