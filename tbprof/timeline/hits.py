@@ -209,7 +209,7 @@ def merge_hits(event, row_first, start, after_ps, after_id, heap, head, head_ps,
             size -= 1
             heap[0] = heap[size]
         if size > 0:
-            sink(heap, size, 0, head_ps, head)
+            sink(heap, size, np.int64(0), head_ps, head)
     return count
 
 

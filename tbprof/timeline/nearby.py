@@ -188,4 +188,4 @@ def walk_children(columns, event, row, rows, heads, found):  # type: ignore[no-u
             size -= 1
             heap[0] = heap[size]
         if size > 1:
-            sink_row(heap, size, 0, head_start, head_end)
+            sink_row(heap, size, np.int64(0), head_start, head_end)

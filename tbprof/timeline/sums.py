@@ -242,7 +242,7 @@ def add_tracks(events, tracks, rows, unions, of_type, window, heads, stack, sums
                 size -= 1
                 heap[0] = heap[size]
             if size > 1:
-                sink_row(heap, size, 0, head_start, head_end)
+                sink_row(heap, size, np.int64(0), head_start, head_end)
             # What ends before this event cannot hold a later one that this one does not hold, too.
             while top > 0 and (stack[top - 1, 0] < to_ps or stack[top - 1, 0] <= from_ps):
                 top -= 1
@@ -310,5 +310,5 @@ def merge_spans(first, last, begin_ps, end_ps, heap, head, head_ps):  # type: ig
             size -= 1
             heap[0] = heap[size]
         if size > 0:
-            sink(heap, size, 0, head_ps, head)
+            sink(heap, size, np.int64(0), head_ps, head)
     return covered
