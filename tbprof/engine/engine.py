@@ -34,6 +34,7 @@ from tbprof.storage.files import fingerprint
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import Run, TraceFile
+from tbprof.timeline.store import Timeline
 from tbprof.tools import TOOLS
 from tbprof.tools.datatable import Table
 from tbprof.tools.tool import Document, EventStream, Payload, Summaries, Tool
@@ -183,7 +184,13 @@ class Engine:
         if not isinstance(payload, EventStream):
             raise TypeError(f"{tool.name} says that it is streamed, and is not")
         good = {file: outlines[file.host].epoch_ns for file in files if file.host in outlines}
-        stream = event_stream(tool, run, request, payload, good, warnings, self._cache.space)
+
+        def derive(file: TraceFile) -> Timeline:
+            return self.timelines.open(file, "derived").opened.timeline
+
+        stream = event_stream(
+            tool, run, request, payload, good, warnings, self._cache.space, derive
+        )
         if stream is None:
             raise no_data(tool, tool.empty, tool.empty_hint, ())
         return stream

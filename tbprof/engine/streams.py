@@ -14,6 +14,7 @@ from tbprof.storage.files import fingerprint
 from tbprof.storage.runs import Run, TraceFile
 from tbprof.timeline.chrome import Host, Span, chrome_trace, has_events
 from tbprof.timeline.event_csv import event_csv
+from tbprof.timeline.store import Timeline
 from tbprof.tools.tool import EventStream, Tool
 
 # Changes whenever the text of an event does: clients keep what they got for a version of a file.
@@ -34,21 +35,28 @@ def event_stream(
     files: Mapping[TraceFile, int],
     notices: Sequence[Notice],
     open_file: Open,
+    derive: Callable[[TraceFile], Timeline],
 ) -> Stream | None:
     """The events of `files`, each with the time of day that it counts from; None without any.
 
-    `notices` say what is lost already. Raises BadRequest, and what opening the files does.
+    `notices` say what is lost already; `derive` gives the tracks that a file lacks. Raises
+    BadRequest, and what opening the files does.
     """
     is_csv = request.format == "csv"
     if is_csv:
         check_table(tool, request.table, 1)
     offsets, apart = _offsets(files)
     hosts = [
-        Host(file.host, partial(_space, open_file, file), offset_ps)
+        Host(
+            file.host,
+            partial(_space, open_file, file),
+            offset_ps,
+            partial(derive, file) if payload.has_derived else None,
+        )
         for file, offset_ps in zip(files, offsets, strict=True)
     ]
     span = _span(payload)
-    etag = _etag(files, span, request.format)
+    etag = _etag(files, payload, request.format)
     if not _has_events(hosts):
         return None
     if is_csv:
@@ -116,8 +124,8 @@ def _ps(time_ms: float | None, otherwise: int) -> int:
     return round(max(-_LATEST_PS, min(_LATEST_PS, time_ms * _PS_PER_MS)))
 
 
-def _etag(files: Mapping[TraceFile, int], span: Span | None, kind: str) -> str:
-    facts = [tbprof.__version__, str(_FORMAT), str(span), kind, *map(fingerprint, files)]
+def _etag(files: Mapping[TraceFile, int], payload: EventStream, kind: str) -> str:
+    facts = [tbprof.__version__, str(_FORMAT), str(payload), kind, *map(fingerprint, files)]
     names = [file.host for file in files]
     text = "\0".join([*facts, *names]).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(text, digest_size=12).hexdigest()

@@ -1,6 +1,6 @@
 """The events of one plane as Chrome trace JSON, batch by batch of lines."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tbprof.base import names
 from tbprof.events.space import Events, Plane, Space
-from tbprof.timeline.chrome_tracks import LineThreads, Threads
+from tbprof.timeline.chrome_tracks import Threads
 from tbprof.timeline.device_times import on_device_clock
 from tbprof.timeline.event_tables import stat_columns, stat_names, type_texts
 from tbprof.timeline.event_text import (
@@ -18,6 +18,10 @@ from tbprof.timeline.event_text import (
     WORDS,
     WRITTEN,
     EventColumns,
+    StatColumns,
+    StatNames,
+    Tracks,
+    TypeTexts,
     write_events,
 )
 from tbprof.timeline.lanes import count_lanes, find_lanes
@@ -48,10 +52,18 @@ def pieces(events: Events, span: Span | None, offset_ps: int) -> Iterator[NDArra
         rows = np.arange(begin, min(begin + _PIECE, len(events)))
         if span is not None:
             start = events.start_ps[rows] + offset_ps
-            is_in = (start <= span.to_ps) & (start + events.duration_ps[rows] >= span.from_ps)
-            rows = rows[is_in]
+            rows = rows[overlapping(start, events.duration_ps[rows], span)]
         if rows.size:
             yield rows
+
+
+def overlapping(
+    start: NDArray[np.int64], duration: NDArray[np.int64], span: Span | None
+) -> NDArray[np.bool_]:
+    """[n] whether an event overlaps the span; all do without one."""
+    if span is None:
+        return np.ones(start.size, np.bool_)
+    return (start <= span.to_ps) & (start + duration >= span.from_ps)
 
 
 def batches(plane: Plane) -> Iterator[tuple[range, Events]]:
@@ -84,26 +96,50 @@ def _by_lines(plane: Plane) -> Iterator[tuple[range, Events]]:
             size = min(2 * size, _LINES_AT_ONCE)
 
 
+class EventWriter:
+    """Writes events of one plane or timeline. `scope` keeps its flows apart from other hosts'."""
+
+    def __init__(self, scope: int, names_: StatNames, types: TypeTexts) -> None:
+        self._scope = scope
+        self._names = names_
+        self._types = types
+        self._stamps = np.zeros(names_.purpose.size, np.int64)
+        self._state = np.zeros(STATE_SIZE, np.int64)
+        self._out = np.empty(_ROOM, np.uint8)
+
+    def write(
+        self, events: EventColumns, stats: StatColumns, tracks: Tracks
+    ) -> Iterator[tuple[bytes, int]]:
+        """(text, how many events it is of): each event preceded by a comma."""
+        state = self._state
+        state[AT] = 0
+        while state[AT] < events.type.size:
+            before = int(state[AT])
+            write_events(
+                state, self._out, self._scope, events, stats, self._names, self._types, tracks,
+                WORDS, self._stamps,
+            )  # fmt: skip
+            if state[WRITTEN]:
+                yield self._out[: int(state[WRITTEN])].tobytes(), int(state[AT]) - before
+            if state[NEEDED] > self._out.size:  # an event with names of megabytes
+                self._out = np.empty(int(state[NEEDED]), np.uint8)
+
+
 class Process:
     """Writes the events of one plane.
 
-    `scope` keeps its flows apart from those of other hosts. `links` are purposes of stats besides
-    the usual ones. Times are moved by `offset_ps`.
+    `links` are purposes of stats besides the usual ones. Times are moved by `offset_ps`.
     """
 
     def __init__(
-        self, plane: Plane, number: int, scope: int, links: Mapping[str, int], offset_ps: int
+        self, plane: Plane, threads: Threads, scope: int, links: Mapping[str, int], offset_ps: int
     ) -> None:
         self._plane = plane
-        self._scope = scope
+        self._threads = threads
         self._offset_ps = offset_ps
-        self._threads = Threads.of(number, plane)
         stats = plane.types.stat_rows()
-        self._names = stat_names(plane, stats.names, links)
-        self._types = type_texts(plane, stats, self._names)
-        self._stamps = np.zeros(self._names.purpose.size, np.int64)
-        self._state = np.zeros(STATE_SIZE, np.int64)
-        self._out = np.empty(_ROOM, np.uint8)
+        known = stat_names(plane.strings, stats.names, links)
+        self._writer = EventWriter(scope, known, type_texts(plane, stats, known))
 
     def write(self, lines: range, events: Events, span: Span | None) -> Iterator[tuple[bytes, int]]:
         """(text, how many events it is of) for the events of `lines` that overlap the span.
@@ -116,37 +152,25 @@ class Process:
             lane = find_lanes(events, self._is_apart(events, lanes))
             lanes = count_lanes(events, lane)
         threads = self._threads.of_lines(lines, events.lines, lanes)
+        first = np.cumsum(lanes) - lanes
+
+        def track(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+            line = np.searchsorted(events.first_event, rows, side="right") - 1
+            return first[line] + lane[rows]
+
         used = np.zeros(len(threads.thread), np.bool_)
         for rows in pieces(events, span, self._offset_ps):
-            used[threads.track(events, lane, rows)] = True
-        if used.any():
-            told = threads.events(np.flatnonzero(used))
-            yield b"".join(b",\n" + one for one in told), 0
+            used[track(rows)] = True
+        yield told(threads.events(used)), 0
         for rows in pieces(events, span, self._offset_ps):
-            yield from self._piece(threads, events, lane, rows)
-
-    def _piece(
-        self, threads: LineThreads, events: Events, lane: NDArray[np.int32], rows: NDArray[np.int64]
-    ) -> Iterator[tuple[bytes, int]]:
-        columns = EventColumns(
-            events.type[rows],
-            events.start_ps[rows] + self._offset_ps,
-            events.duration_ps[rows],
-            threads.track(events, lane, rows),
-        )
-        stats = stat_columns(self._plane.stat_rows(events.source[rows]))
-        state = self._state
-        state[AT] = 0
-        while state[AT] < rows.size:
-            before = int(state[AT])
-            write_events(
-                state, self._out, self._scope, columns, stats, self._names, self._types,
-                threads.tracks, WORDS, self._stamps,
-            )  # fmt: skip
-            if state[WRITTEN]:
-                yield self._out[: int(state[WRITTEN])].tobytes(), int(state[AT]) - before
-            if state[NEEDED] > self._out.size:  # an event with names of megabytes
-                self._out = np.empty(int(state[NEEDED]), np.uint8)
+            columns = EventColumns(
+                events.type[rows],
+                events.start_ps[rows] + self._offset_ps,
+                events.duration_ps[rows],
+                track(rows),
+            )
+            stats = stat_columns(self._plane.stat_rows(events.source[rows]))
+            yield from self._writer.write(columns, stats, threads.tracks)
 
     def _is_apart(self, events: Events, lanes: NDArray[np.int64]) -> NDArray[np.bool_]:
         """[n] whether an event goes on beside its thread, of lines that need several lanes.
@@ -161,3 +185,8 @@ class Process:
         is_both = (found[_FLOW].integers() & _BOTH) == _BOTH
         apart[rows] = is_both & (found[names.ASYNC].integers() != 0)
         return apart
+
+
+def told(events: Iterable[bytes]) -> bytes:
+    """The events as text, each preceded by a comma."""
+    return b"".join(b",\n" + event for event in events)

@@ -6,18 +6,19 @@ from 701; a thread has its line's display id. What would share a number, or have
 that is free. Source: xla/tsl/profiler/utils/trace_utils.h.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.lines import is_derived
-from tbprof.events.space import Events, Lines, Plane
+from tbprof.events.space import Lines, Plane
 from tbprof.timeline.event_text import Tracks
 from tbprof.timeline.json_text import joined, quoted
 from tbprof.timeline.lanes import MOST_LANES
 from tbprof.timeline.sections import natural_order, section_of
+from tbprof.timeline.store import Track
 from tbprof.timeline.tracks import COUNTERS_LINE, KIND_ORDER, line_kind
 
 _FIRST_DEVICE = 1
@@ -28,6 +29,8 @@ _PER_HOST = 1000
 _MOST_OF_KIND = 500
 _CUSTOM_PREFIX = "/device:CUSTOM:"
 _THREAD_MASK = 2**32 - 1
+# More places than planes have lines.
+_PER_KIND = 1 << 18
 
 
 class Numbers:
@@ -89,8 +92,8 @@ class Threads:
         wanted = (plane.lines.display_id & _THREAD_MASK).tolist()
         return cls(process, plane, _ranks(plane), Numbers(wanted))
 
-    def of_lines(self, rows: range, lines: Lines, lanes: NDArray[np.int64]) -> "LineThreads":
-        """The threads of the lines `rows` of the plane: as many for each as it has `lanes`."""
+    def of_lines(self, rows: range, lines: Lines, lanes: NDArray[np.int64]) -> "ThreadTable":
+        """The threads of the lines `rows` of the plane: `lanes` [lines] for each, in order."""
         given = self.plane.strings.take(lines.name.tolist())
         labels = line_labels(self.plane, lines)
         thread: list[int] = []
@@ -102,39 +105,43 @@ class Threads:
                 thread.append(self.numbers.take(wanted))
                 name.append(f"{labels[at]} ({lane + 1})" if lane else labels[at])
                 place.append(self.rank[row] * MOST_LANES + lane)
-        counts = np.repeat([text == COUNTERS_LINE for text in given], lanes)
+        is_counter = np.array([text == COUNTERS_LINE for text in given], np.bool_)
+        return self._threads(thread, name, place, np.repeat(is_counter, lanes))
+
+    def of_tracks(self, tracks: Sequence[Track]) -> "ThreadTable":
+        """The threads of tracks that the file lacks."""
+        thread = [self.numbers.take(track.line_id & _THREAD_MASK) for track in tracks]
+        place = [
+            (KIND_ORDER.index(track.kind) * _PER_KIND + at) * MOST_LANES
+            for at, track in enumerate(tracks)
+        ]
+        name = [track.name for track in tracks]
+        return self._threads(thread, name, place, np.zeros(len(tracks), np.bool_))
+
+    def _threads(
+        self, thread: list[int], name: list[str], place: list[int], is_counter: NDArray[np.bool_]
+    ) -> "ThreadTable":
         texts = [b'"pid":%d,"tid":%d,"ts":' % (self.process, number) for number in thread]
-        first = np.concatenate(([0], np.cumsum(lanes)))[:-1]
-        return LineThreads(
-            self.process, thread, name, place, first, Tracks(joined(texts), counts.astype(np.bool_))
-        )
+        return ThreadTable(self.process, thread, name, place, Tracks(joined(texts), is_counter))
 
 
 @dataclass(frozen=True, slots=True)
-class LineThreads:
-    """The threads of some lines; `first` [lines] is that of each line's first lane."""
+class ThreadTable:
+    """Some threads of a process, and what is written of each event of theirs."""
 
     process: int
     thread: list[int]
     name: list[str]
     place: list[int]
-    first: NDArray[np.int64]
     tracks: Tracks
 
-    def track(
-        self, events: Events, lane: NDArray[np.int32], rows: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
-        """[k] the thread of each of the events `rows` [k], as a row of `tracks`."""
-        line = np.searchsorted(events.first_event, rows, side="right") - 1
-        return self.first[line] + lane[rows]
-
-    def events(self, tracks: NDArray[np.int64]) -> Iterator[bytes]:
-        """What tells viewers the names of threads, and their places.
+    def events(self, is_used: NDArray[np.bool_]) -> Iterator[bytes]:
+        """What tells viewers the names and places of the threads that are used [threads].
 
         Perfetto takes a name for the thread of that number that it has met last, so each comes
         before anything else of its thread.
         """
-        for at in tracks.tolist():
+        for at in np.flatnonzero(is_used).tolist():
             who = b'"ph":"M","pid":%d,"tid":%d}' % (self.process, self.thread[at])
             name = quoted(self.name[at])
             yield b'{"args":{"name":%b},"name":"thread_name",%b' % (name, who)
@@ -168,4 +175,4 @@ def _ranks(plane: Plane) -> dict[int, int]:
         (KIND_ORDER.index(kind), natural_order(text), row)
         for row, (kind, text) in enumerate(zip(kinds, texts, strict=True))
     ]
-    return {row: place for place, (_, _, row) in enumerate(sorted(keys))}
+    return {row: rank * _PER_KIND + at for at, (rank, _, row) in enumerate(sorted(keys))}

@@ -45,7 +45,9 @@ class Counters:
 
 
 @dataclass(frozen=True, slots=True)
-class _Series:
+class Series:
+    """The points of one counter, by time."""
+
     section: int
     name: str
     unit: str
@@ -77,13 +79,13 @@ def find_counters(space: Space, draft: Draft) -> Counters:
     )
 
 
-def _recorded(space: Space, draft: Draft) -> Iterator[_Series]:
+def _recorded(space: Space, draft: Draft) -> Iterator[Series]:
     """The counters on lines of their own."""
     for (section, row), lines in groupby(draft.counters, lambda line: (line.section, line.plane)):
         yield from _of_lines(space.planes[row], section, list(lines))
 
 
-def _of_lines(plane: Plane, section: int, lines: list[CounterLine]) -> Iterator[_Series]:
+def _of_lines(plane: Plane, section: int, lines: list[CounterLine]) -> Iterator[Series]:
     columns = lines[0].columns
     rows = np.concatenate([np.arange(line.first, line.last) for line in lines])
     rows = rows[np.argsort(columns.start_ps[rows], kind="stable")]
@@ -129,14 +131,14 @@ def _unit(*texts: str) -> str:
 
 def _series(
     section: int, name: str, unit: str, time_ps: NDArray[np.int64], value: NDArray[np.float64]
-) -> _Series | None:
+) -> Series | None:
     is_finite = np.isfinite(value)
     if not is_finite.all():
         time_ps, value = time_ps[is_finite], value[is_finite]
-    return _Series(section, name, unit, time_ps, value) if value.size else None
+    return Series(section, name, unit, time_ps, value) if value.size else None
 
 
-def _memory(space: Space, draft: Draft) -> Iterator[_Series]:
+def _memory(space: Space, draft: Draft) -> Iterator[Series]:
     """The bytes in use of each allocator after each of its events."""
     hosts = {id(plane) for plane in host_planes(space)}
     seen: set[int] = set()
@@ -144,12 +146,16 @@ def _memory(space: Space, draft: Draft) -> Iterator[_Series]:
         plane = space.planes[track.plane]
         if track.plane not in seen and id(plane) in hosts:
             seen.add(track.plane)
-            yield from _of_host(plane, track.section, track.columns, draft.sections)
+            yield from memory_series(plane, track.section, track.columns, draft.sections)
 
 
-def _of_host(
+def memory_series(
     plane: Plane, section: int, columns: Columns, sections: list[Section]
-) -> Iterator[_Series]:
+) -> Iterator[Series]:
+    """The bytes in use of each allocator after each of the events of a host's plane.
+
+    In the section (a row of `sections`) of the allocator's device, else in `section`.
+    """
     rows = _memory_rows(plane, columns)
     if not rows.size:
         return
@@ -168,7 +174,7 @@ def _of_host(
         if not text and device < 0:
             name = f"{ordinal[owner]}: {_IN_USE_LABEL}"
         at = device if device >= 0 else section
-        yield _Series(at, name, _BYTES, time[mine], value[mine])
+        yield Series(at, name, _BYTES, time[mine], value[mine])
 
 
 def _memory_rows(plane: Plane, columns: Columns) -> NDArray[np.int64]:

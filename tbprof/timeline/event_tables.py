@@ -1,6 +1,6 @@
 """What is written of a plane's events again and again, as JSON made once: names, stats of types."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import orjson
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from tbprof.base import names
 from tbprof.events.space import Plane
 from tbprof.events.stats import DOUBLE, StatRows
+from tbprof.events.strings import Strings
 from tbprof.timeline.event_text import (
     AT,
     CONSUMER,
@@ -33,6 +34,7 @@ from tbprof.timeline.event_text import (
     write_stats,
 )
 from tbprof.timeline.json_text import Texts, joined, quoted
+from tbprof.timeline.store import TypeTable
 
 # What stats say of their event besides being arguments; the hidden ones are numbers by which
 # recorders find things again. Source: xplane_schema.cc, IsInternalStat, as far as that holds.
@@ -57,13 +59,13 @@ _ROOM = 1 << 16
 _COMMA = ord(",")
 
 
-def stat_names(plane: Plane, names_: NDArray[np.int32], more: Mapping[str, int]) -> StatNames:
+def stat_names(strings: Strings, names_: NDArray[np.int32], more: Mapping[str, int]) -> StatNames:
     """The names in `StatRows.names`; `more` are purposes of names besides the usual ones."""
     purpose = {**_PURPOSE, **more}
     # The argument that we add, and what a stat without a name is called.
-    added = plane.strings.intern([_FULL_NAME, ""])
+    added = strings.intern([_FULL_NAME, ""])
     found, place = np.unique(np.concatenate((names_, added)), return_inverse=True)
-    texts = plane.strings.take(found.tolist())
+    texts = strings.take(found.tolist())
     of_name = np.array([purpose.get(text, SHOWN) for text in texts], np.uint8)
     return StatNames(
         joined(quoted(text) + b":" for text in texts),
@@ -103,30 +105,50 @@ def _numbers(values: NDArray[np.float64]) -> Texts:
 
 def type_texts(plane: Plane, rows: StatRows, stats: StatNames) -> TypeTexts:
     """The names and stats of a plane's types; `rows` are their stats, `stats` all names."""
-    columns = stat_columns(rows)
-    arg = _written(columns, stats)
+    arg = _written(stat_columns(rows), stats)
     strings = plane.strings
-    shown, full = plane.types.display_name.tolist(), plane.types.name.tolist()
-    name = joined(map(quoted, strings.take([*_own(shown, full), -1])))
-    longer = [
-        strings[whole] if short >= 0 and short != whole else ""
-        for short, whole in zip(shown, full, strict=True)
-    ]
-    full_name = joined([*map(_full_name, longer), b""])
-    begin, end = np.append(rows.begin, 0), np.append(rows.end, 0)
-    return TypeTexts(
-        name,
-        full_name,
-        begin,
-        end,
+    shown, full = plane.types.display_name, plane.types.name
+    has_both = (shown >= 0) & (shown != full)
+    return _texts(
+        strings.take(np.where(shown >= 0, shown, full).tolist()),
+        strings.take(np.where(has_both, full, np.int32(-1)).tolist()),
+        rows,
         arg,
         stats.distinct[rows.name],
-        2 * np.diff(name.first) + np.diff(full_name.first) + (arg.first[end] - arg.first[begin]),
     )
 
 
-def _own(shown: Iterable[int], full: Iterable[int]) -> list[int]:
-    return [short if short >= 0 else whole for short, whole in zip(shown, full, strict=True)]
+def named_texts(types: TypeTable) -> TypeTexts:
+    """The names of types that have no stats."""
+    full = [
+        whole if whole != name else ""
+        for name, whole in zip(types.name, types.full_name, strict=True)
+    ]
+    rows = no_stats(len(full))
+    return _texts(types.name, full, rows, joined([]), rows.name.astype(np.int64))
+
+
+def no_stats(events: int) -> StatRows:
+    """The stats of events that have none."""
+    none = np.zeros(0, np.int64)
+    at = np.zeros(events, np.int64)
+    name, kind = np.zeros(0, np.int32), np.zeros(0, np.uint8)
+    return StatRows(name, at, at, name, kind, none, none, kind)
+
+
+def _texts(
+    name: Sequence[str],
+    full_name: Sequence[str],
+    rows: StatRows,
+    arg: Texts,
+    key: NDArray[np.int64],
+) -> TypeTexts:
+    """Of types [t]; those without a `full_name` have none but their name."""
+    names_ = joined(map(quoted, (*name, "")))
+    full = joined(map(_full_name, (*full_name, "")))
+    begin, end = np.append(rows.begin, 0), np.append(rows.end, 0)
+    room = 2 * np.diff(names_.first) + np.diff(full.first) + arg.first[end] - arg.first[begin]
+    return TypeTexts(names_, full, begin, end, arg, key, room)
 
 
 def _full_name(text: str) -> bytes:

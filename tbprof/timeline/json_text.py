@@ -158,8 +158,8 @@ def write_text(text, first, last, out, at):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _write_natural(value, out, at):  # type: ignore[no-untyped-def]
-    """An integer from 0 to 2^63 - 1."""
+def write_natural(value, out, at):  # type: ignore[no-untyped-def]
+    """Writes an integer from 0 to 2^63 - 1, without quotes."""
     digits = 1
     rest = value
     while rest >= 10:
@@ -175,10 +175,10 @@ def _write_natural(value, out, at):  # type: ignore[no-untyped-def]
 def write_unsigned(bits, out, at):  # type: ignore[no-untyped-def]
     """Writes 64 bits as an unsigned integer, without quotes."""
     if bits >= 0:
-        return _write_natural(bits, out, at)
+        return write_natural(bits, out, at)
     half = (bits >> 1) & (2**63 - 1)
     tens = half // 5
-    at = _write_natural(tens, out, at)
+    at = write_natural(tens, out, at)
     out[at] = _ZERO + 2 * (half - 5 * tens) + (bits & 1)
     return at + 1
 
@@ -210,7 +210,7 @@ def write_us(time_ps, out, at):  # type: ignore[no-untyped-def]
         out[at] = _MINUS
         at += 1
         time_ps = -time_ps
-    at = _write_natural(time_ps // _PS_PER_US, out, at)
+    at = write_natural(time_ps // _PS_PER_US, out, at)
     rest = time_ps % _PS_PER_US
     if rest:
         out[at] = _POINT

@@ -45,10 +45,12 @@ class EventStream:
     """A payload that is the events of the traces themselves, which nobody holds as a whole.
 
     Those that overlap the time from `start_ms` to `end_ms`; None is the start or end of the trace.
+    `has_derived` says that tracks which the files lack are wanted, too.
     """
 
     start_ms: float | None
     end_ms: float | None
+    has_derived: bool = True
 
 
 Payload = Sequence[Table] | Document | EventStream

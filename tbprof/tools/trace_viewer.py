@@ -7,12 +7,14 @@ from tbprof.tools.tool import EventStream, Summaries, Tool
 
 _START = "start_time_ms"
 _END = "end_time_ms"
+_DERIVED = "derived"
 
 
 def build_trace_viewer(summaries: Summaries) -> EventStream:
     """The range that the request states, in ms of the trace; all of it by default.
 
-    An end of 0 is the end of the trace, as old clients write it.
+    An end of 0 is the end of the trace, as old clients write it. `derived=0` leaves steps, ops and
+    scopes out that the trace itself does not hold.
     """
     start_ms = _time(summaries, _START)
     end_ms = _time(summaries, _END) or None
@@ -21,7 +23,10 @@ def build_trace_viewer(summaries: Summaries) -> EventStream:
             f"{_START}={start_ms:g} is after {_END}={end_ms:g}",
             "the range goes from the first to the second, in milliseconds",
         )
-    return EventStream(start_ms, end_ms)
+    derived = summaries.params.get(_DERIVED, "") or "1"
+    if derived not in ("0", "1"):
+        raise BadRequest(f"{_DERIVED}={derived[:80]!r} is unknown", "use derived=1 or derived=0")
+    return EventStream(start_ms, end_ms, derived == "1")
 
 
 def _time(summaries: Summaries, name: str) -> float | None:
@@ -50,6 +55,6 @@ TRACE_VIEWER = Tool(
         "the program may have been idle while it was profiled: profile it while it works, for "
         "longer than one step"
     ),
-    params=(_START, _END),
+    params=(_START, _END, _DERIVED),
     is_streamed=True,
 )

@@ -36,7 +36,9 @@ def one_run(tmp_path: Path) -> Callable[..., Engine]:
     return made
 
 
-def stream(engine: Engine, *hosts: str, **params: str) -> Stream:
+def stream(engine: Engine, *hosts: str, derived: str = "0", **params: str) -> Stream:
+    """Without the tracks that the files lack, unless a test is about them."""
+    params["derived"] = derived
     found = engine.data(DataRequest("run", TOOL, hosts, params=params))
     assert isinstance(found, Stream)
     return found
@@ -55,6 +57,90 @@ def test_a_payload_is_every_event(one_run: Callable[..., Engine]) -> None:
     assert content(engine) == written(space_of(TRACE))
     assert read_events(document(engine)) == expected_events(space_of(TRACE))
     assert stream(engine).content_type.startswith("application/json")
+
+
+def steps_trace() -> bytes:
+    return draw(
+        {HOST: "python |ssss.tttt", GPU: "Stream #1 |.kk...mm"},
+        names={"s": "train", "t": "train"},
+        stats={
+            "s": {"step_num": 7, "_r": 1}, "t": {"step_num": 8, "_r": 1},
+            "k": {"tf_op": "a/b/MatMul:MatMul"}, "m": {"tf_op": "a/b/MatMul:MatMul"},
+        },
+    )  # fmt: skip
+
+
+def threads(found: dict[str, Any]) -> dict[str, list[str]]:
+    """The names of the events of each thread, by its name."""
+    named = {
+        (event["pid"], event["tid"]): event["args"]["name"]
+        for event in found["traceEvents"]
+        if event["name"] == "thread_name"
+    }
+    by_thread: dict[str, list[str]] = {name: [] for name in named.values()}
+    for event in found["traceEvents"]:
+        if event["ph"] in "Xi":
+            by_thread[named[event["pid"], event["tid"]]].append(event["name"])
+    return by_thread
+
+
+def test_tracks_that_the_file_lacks_come_with_it(one_run: Callable[..., Engine]) -> None:
+    engine = one_run(h0=steps_trace())
+    found = document(engine, derived="1")
+    by_thread = threads(found)
+    assert by_thread["Stream #1"] == ["k", "m"]
+    assert by_thread["Steps"] == ["train 7", "train 8"]
+    assert by_thread["TensorFlow Ops"] == ["MatMul"] * 2
+    assert {"a", "b"} <= {name for names in by_thread.values() for name in names}
+    host = found["metadata"]["hosts"][0]
+    assert (host["events"], host["derived_events"] > 4) == (4, True)
+    # They stand in the device's process, above its streams.
+    named = [event for event in found["traceEvents"] if event["name"] == "process_name"]
+    assert [event["args"]["name"] for event in named] == [GPU, HOST]
+    place = {
+        event["tid"]: event["args"]["sort_index"]
+        for event in found["traceEvents"]
+        if event["name"] == "thread_sort_index" and event["pid"] == 1
+    }
+    assert min(place, key=lambda tid: place[tid]) == 0xDEADBEEF
+    assert max(place, key=lambda tid: place[tid]) == 1  # the stream
+    assert "Steps" not in threads(document(engine))
+    assert stream(engine).etag != stream(engine, derived="1").etag
+
+
+def test_derived_tracks_keep_to_the_range(one_run: Callable[..., Engine]) -> None:
+    engine = one_run(h0=steps_trace())
+    found = threads(document(engine, derived="1", start_time_ms="0.0065"))
+    assert found["Steps"] == ["train 8"]
+    assert found["Stream #1"] == ["m"]
+    # Where nothing was recorded in the range, what is derived stands alone.
+    found = threads(document(engine, derived="1", start_time_ms="0.0085", end_time_ms="0.0088"))
+    assert found == {"python": ["train"], "Steps": ["train 8"]}
+
+
+def test_how_full_memory_was_is_a_counter(one_run: Callable[..., Engine]) -> None:
+    content_ = draw(
+        {HOST: "t |a.b.c.d", GPU: "Stream #1 |k"},
+        names=dict.fromkeys("abc", "MemoryAllocation") | {"d": "MemoryDeallocation"},
+        stats={
+            "a": {"allocator_name": "GPU_0_bfc", "bytes_allocated": 10},
+            "b": {"allocator_name": "cpu", "bytes_allocated": 5},
+            "c": {"allocator_name": "GPU_0_bfc", "bytes_allocated": 30},
+            "d": {"allocator_name": "GPU_0_bfc", "bytes_allocated": 20},
+        },
+    )
+    engine = one_run(h0=content_)
+    found = document(engine)
+    points = [event for event in found["traceEvents"] if event["ph"] == "C"]
+    assert [(event["name"], event["pid"], event["ts"], event["args"]) for event in points] == [
+        ("GPU_0_bfc: memory in use", 1, 0, {"bytes": 10}),
+        ("GPU_0_bfc: memory in use", 1, 4, {"bytes": 30}),
+        ("GPU_0_bfc: memory in use", 1, 6, {"bytes": 20}),
+        ("cpu: memory in use", 701, 2, {"bytes": 5}),
+    ]
+    assert len(read_events(found)) == 5
+    later = document(engine, start_time_ms="0.0055")
+    assert [event["ts"] for event in later["traceEvents"] if event["ph"] == "C"] == [6]
 
 
 def test_a_range_is_in_milliseconds_of_the_trace(one_run: Callable[..., Engine]) -> None:

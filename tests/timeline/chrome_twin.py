@@ -159,7 +159,7 @@ def read_events(document: dict[str, Any]) -> list[Event]:
     found: list[Event] = []
     open_: dict[str, Any] | None = None
     for event in document["traceEvents"]:
-        if event["ph"] == "M":
+        if event["ph"] == "M" or "tid" not in event:  # how full memory was
             continue
         if event["ph"] == "b":
             assert open_ is None

@@ -23,8 +23,10 @@ from xplane import generate
 from tbprof.base.errors import BadTrace
 from tbprof.events.space import Space
 from tbprof.timeline.chrome import Span
+from tbprof.timeline.tracks import KIND_ORDER
 from tbprof.xplane.reader import read_space
 
+STREAMS = KIND_ORDER.index("stream") << 24  # the places of streams begin here
 HOST, GPU, TPU = "/host:CPU", "/device:GPU:0", "/device:TPU:0"
 
 
@@ -116,8 +118,9 @@ def test_what_an_event_looks_like() -> None:
         {"args": {"name": GPU}, "name": "process_name", "ph": "M", "pid": 1},
         {"args": {"sort_index": 1}, "name": "process_sort_index", "ph": "M", "pid": 1},
         {"args": {"name": "Stream #7"}, "name": "thread_name", "ph": "M", "pid": 1, "tid": 7},
-        {"args": {"sort_index": 0}, "name": "thread_sort_index", "ph": "M", "pid": 1, "tid": 7},
-    ]
+        {"args": {"sort_index": STREAMS}, "name": "thread_sort_index", "ph": "M", "pid": 1,
+         "tid": 7},
+    ]  # fmt: skip
     args = {"correlation_id": 9, "occupancy": 0.5, "kernel_details": "regs:8"}
     own = {"flops": str(2**60), "raw": "<3 bytes>", "long_name": "%mul.1 = f32[] multiply"}
     where = {"ph": "X", "pid": 1, "tid": 7}

@@ -37,6 +37,13 @@ def test_what_is_no_time_is_told(text: str) -> None:
         asked(end_time_ms=text)
 
 
+def test_tracks_that_the_trace_lacks_may_be_left_out() -> None:
+    assert asked(derived="0") == EventStream(None, None, has_derived=False)
+    assert asked(derived="1") == asked(derived="") == asked()
+    with pytest.raises(BadRequest, match="derived='x' is unknown"):
+        asked(derived="x")
+
+
 def test_a_range_that_ends_before_it_starts_is_told() -> None:
     with pytest.raises(BadRequest, match="start_time_ms=3 is after end_time_ms=2"):
         asked(start_time_ms="3", end_time_ms="2")

@@ -1,0 +1,65 @@
+"""How full memory was, as counters of a Chrome trace: one value after each event that tells it."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from tbprof.base.jit import kernel
+from tbprof.events.space import Events
+from tbprof.timeline.chrome_process import Span, overlapping
+from tbprof.timeline.counters import memory_series
+from tbprof.timeline.drafts import Columns
+from tbprof.timeline.json_text import (
+    NUMBER_BYTES,
+    copy_text,
+    joined,
+    quoted,
+    write_natural,
+    write_us,
+)
+from tbprof.timeline.sections import section_of
+from tbprof.timeline.store import Section
+
+_PIECE = 1 << 13
+_MOST_BYTES = 2.0**53
+_BRACE = ord("}")
+
+
+def memory_text(
+    events: Events, process: int, processes: Mapping[str, int], span: Span | None, offset_ps: int
+) -> Iterator[bytes]:
+    """The bytes in use of each allocator that events of a host's plane tell, as text.
+
+    Each value is preceded by a comma. It belongs to the process of the allocator's device where
+    `processes` by plane have that, else to `process`. Times are moved by `offset_ps`.
+    """
+    plane = events.plane
+    if section_of(plane).kind != "host":
+        return
+    sections = [Section(name, name, "device") for name in processes]
+    columns = Columns(events.start_ps, events.duration_ps, events.type, events.source)
+    for series in memory_series(plane, -1, columns, sections):
+        owner = processes[sections[series.section].name] if series.section >= 0 else process
+        head = b',\n{"name":%b,"ph":"C","pid":%d,"args":{"bytes":' % (quoted(series.name), owner)
+        words = joined([head, b'},"ts":'])
+        for begin in range(0, series.time_ps.size, _PIECE):
+            time = series.time_ps[begin : begin + _PIECE] + offset_ps
+            rows = np.flatnonzero(overlapping(time, np.zeros_like(time), span))
+            value = np.clip(series.value[begin : begin + _PIECE][rows], 0, _MOST_BYTES)
+            out = np.empty(rows.size * (words.text.size + 2 * NUMBER_BYTES), np.uint8)
+            size = write_points(out, time[rows], value.astype(np.int64), words)
+            yield out[: int(size)].tobytes()
+
+
+@kernel
+def write_points(out, time, value, words):  # type: ignore[no-untyped-def]
+    """Writes a counter's values; returns how many bytes these are."""
+    at = np.int64(0)
+    for point in range(time.size):
+        at = copy_text(words.text, words.first[0], words.first[1], out, at)
+        at = write_natural(value[point], out, at)
+        at = copy_text(words.text, words.first[1], words.first[2], out, at)
+        at = write_us(time[point], out, at)
+        out[at] = _BRACE
+        at += 1
+    return at
