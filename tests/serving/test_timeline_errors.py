@@ -1,14 +1,18 @@
 """What the routes of timelines say to requests that cannot be answered."""
 
+import logging
 import os
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from timeline_client import DRAWN, Timeline, error_of, folder_of, get
 from traces import draw, write
 from werkzeug.test import Client
 
 from tbprof.serving.routes import Application
 from tbprof.serving.service import Service
+from tbprof.serving.timeline_routes import TIMELINE_ROUTES
 
 SPAN = {"level": 20, "from": 0, "to": 1}
 
@@ -95,6 +99,30 @@ def test_bad_parameters_are_named(drawn, route, parameters):
     response = drawn.get(route, **parameters)
     assert error_of(response) == (400, "bad_request")
     assert len(response.data) < 1000
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    route=st.sampled_from([name.removeprefix("timeline_") for name in TIMELINE_ROUTES][1:]),
+    texts=st.dictionaries(
+        st.sampled_from(
+            ["level", "from", "to", "rows", "q", "regex", "case", "limit", "after", "from_ps",
+             "to_ps", "buckets", "sections", "counters", "tracks", "by", "id", "move", "name",
+             "category", "min_ps", "part"]
+        ),
+        st.sampled_from(
+            ["0", "1", "2", "52", "-1", "1e18", "9223372036854775807", "4611686018427387904",
+             "4294967295", "0-1", "1-0", "name", "track", "next", "parent", "matmul", "arg:bytes=1",
+             "whole:k", "category:compute", "source:x", "kernel:m", "(a|b)+", "[", ".*"]
+        ) | st.text(max_size=8),
+        min_size=3,
+    ),
+)  # fmt: skip
+def test_no_question_makes_a_defect(drawn, caplog, route, texts):
+    response = drawn.get(route, **{name: text.encode("utf-8", "replace")
+                                   for name, text in texts.items()})  # fmt: skip
+    assert response.status_code in (200, 400, 404, 409), response.data
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
 
 
 def test_version_is_stale_once_the_file_has_changed(tmp_path):
