@@ -14,7 +14,15 @@ export interface TrackSet {
   readonly tracks: readonly number[];
 }
 
-/** The tracks of a box; of a ruler, or of the view (`keys` null), all that the file holds and that are not hidden. */
+/** Kinds of tracks whose events stand for what others on the section's tracks do. */
+const REPEATING = ["steps", "modules", "scopes", "source"];
+/** Kinds of tracks that framework ops are worked out of. */
+const WORKING = ["stream", "xla_ops"];
+
+/**
+ * The tracks of a box; of a ruler, or of the view (`keys` null), all that the file holds and that
+ * are not hidden, without those that repeat what others say.
+ */
 export function trackSets(page: Page, keys: Range["tracks"]): TrackSet[] {
   const { groups, arrangement } = page.model;
   const { hidden } = arrangement.value;
@@ -25,8 +33,10 @@ export function trackSets(page: Page, keys: Range["tracks"]): TrackSet[] {
     const ids: Record<Part, number[]> = { events: [], derived: [] };
     for (const section of group.sections) {
       if (!wanted && hidden.has(section.key)) continue;
+      const hasWork = section.tracks.some(({ track }) => WORKING.includes(track.kind));
       for (const { key, part, track } of section.tracks) {
-        if (wanted ? wanted.has(key) : part === "events" && !hidden.has(key))
+        const isOwn = !REPEATING.includes(track.kind) && !(track.kind === "ops" && hasWork);
+        if (wanted ? wanted.has(key) : part === "events" && isOwn && !hidden.has(key))
           ids[part].push(track.id);
       }
     }

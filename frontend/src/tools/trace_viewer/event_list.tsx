@@ -1,8 +1,9 @@
 /** The timeline as a table, for the keyboard and for screen readers: one track, or what was found. */
 import { useSignal, useSignalEffect } from "@preact/signals";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { describeProblem } from "../../api/errors";
 import { plural } from "../../base/format";
+import { bindKeys } from "../../base/keys";
 import { foldName, readableName } from "../../base/names";
 import { Listbox, type Option } from "../../widgets/listbox";
 import { Name } from "../../widgets/name";
@@ -20,7 +21,7 @@ import { formatInstant, formatPs } from "./time";
 import { panBy, zoomAt } from "./view_math";
 
 const SETTLE_MS = 150;
-const HITS = "";
+const HITS = "hits";
 
 export function EventList({ page, hits }: { page: Page; hits: Hits }) {
   const { model, listed } = page;
@@ -33,9 +34,22 @@ export function EventList({ page, hits }: { page: Page; hits: Hits }) {
     [lanes],
   );
   const search = model.search.value;
-  const chosen = tracks.find((lane) => lane.key === listed.value);
-  const lane = chosen ?? (listed.value === HITS && search !== null ? null : (tracks[0] ?? null));
+  const lane = chooseLane(page, tracks);
   const title = lane ? lane.item.track.name || "(no name)" : "Search hits";
+  useEffect(
+    () =>
+      bindKeys([
+        {
+          keys: ["/"],
+          label: "Search",
+          section: "Timeline",
+          run: () => {
+            model.searchAsked.value++;
+          },
+        },
+      ]),
+    [model],
+  );
   return (
     <section class="trace-list" aria-label="Events as a table">
       <header class="trace-list-head">
@@ -69,6 +83,26 @@ export function EventList({ page, hits }: { page: Page; hits: Hits }) {
       {lane ? <TrackEvents page={page} lane={lane} /> : <HitsPane page={page} hits={hits} />}
     </section>
   );
+}
+
+/** The chosen track, else that of the selected event, else the hits (null), else the first. */
+function chooseLane({ model, listed }: Page, tracks: readonly TrackLane[]): TrackLane | null {
+  const search = model.search.value;
+  if (listed.value === HITS && search !== null) return null;
+  const chosen = tracks.find((lane) => lane.key === listed.value);
+  if (chosen) return chosen;
+  const place = model.selection.value?.place;
+  const { host, part } = model.selection.value ?? {};
+  const selected =
+    place &&
+    tracks.find(
+      ({ host: of, item }) =>
+        of.at === host &&
+        item.part === part &&
+        place.row >= item.track.row &&
+        place.row < item.track.row + item.track.rows,
+    );
+  return selected ?? (search === null ? (tracks[0] ?? null) : null);
 }
 
 function TrackEvents({ page, lane }: { page: Page; lane: TrackLane }) {

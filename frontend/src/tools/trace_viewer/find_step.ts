@@ -13,7 +13,7 @@ export interface FoundStep {
 
 const LISTED = 1000;
 
-/** The first event of a track of steps whose name is `label`, or ends with that number. */
+/** The first event of a track of steps whose name is `label`, or holds that number. */
 export async function findStep(
   run: string,
   hosts: readonly HostTimeline[],
@@ -23,7 +23,7 @@ export async function findStep(
   const number = /^\d{1,12}$/.test(label);
   const searches = [
     { text: `whole:${label}`, isRegex: false, isCase: true },
-    ...(number ? [{ text: `(^|\\D)0*${label}$`, isRegex: true, isCase: true }] : []),
+    ...(number ? [{ text: `(^|\\D)0*${label}(\\D|$)`, isRegex: true, isCase: true }] : []),
   ];
   for (const search of searches) {
     for (const host of hosts) {

@@ -1,6 +1,6 @@
 /** The tree of hosts, sections and tracks left of the canvas: lane by lane at the same heights. */
 import { useSignal, useSignalEffect } from "@preact/signals";
-import { useId, useRef } from "preact/hooks";
+import { useEffect, useId, useRef } from "preact/hooks";
 import { fold, hide, isFoldable, move, togglePin } from "./arrange";
 import { laneId } from "./lane_facts";
 import { LaneLabel } from "./lane_label";
@@ -13,12 +13,14 @@ interface LabelsProps {
   readonly model: TimelineModel;
   /** Enter on a track: its events as a list. */
   readonly list: (key: string) => void;
+  /** Without the canvas beside it. */
+  readonly isAlone: boolean;
 }
 
 const OVERSCAN = 4;
 const LABEL = 22;
 
-export function Labels({ model, list }: LabelsProps) {
+export function Labels({ model, list, isAlone }: LabelsProps) {
   const id = useId();
   const tree = useRef<HTMLDivElement>(null);
   const inner = useRef<HTMLDivElement>(null);
@@ -43,6 +45,17 @@ export function Labels({ model, list }: LabelsProps) {
     if (inner.current) inner.current.style.transform = `translateY(${-top}px)`;
     keepInSight(inner.current, lanes.scrolled[from], top);
   });
+
+  // Where there is no canvas to say how high it is.
+  useEffect(() => {
+    const element = tree.current;
+    if (!element || !isAlone) return;
+    const observer = new ResizeObserver(() => {
+      model.height.value = element.clientHeight;
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [model, isAlone]);
 
   const all = [...pinned, ...scrolled];
   const at = all.findIndex((lane) => laneId(lane) === active.value);

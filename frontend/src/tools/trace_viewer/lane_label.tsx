@@ -24,7 +24,7 @@ export function LaneLabel(props: LaneLabelProps) {
   const name = laneName(lane).slice(0, MOST_SHOWN) || "(no name)";
   const facts = describeLane(lane);
   const isPinnedToo = isTrack && model.arrangement.value.pinned.includes(lane.key);
-  const summary = isTrack ? "" : formatShare(busyShare(lane));
+  const summary = isTrack || !isCollapsed ? "" : formatShare(busyShare(lane));
   const classes = ["trace-label", kind, props.isActive ? "active" : ""];
   if (props.isDragged) classes.push("dragged");
   return (

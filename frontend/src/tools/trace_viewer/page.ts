@@ -16,7 +16,7 @@ export interface Page {
   readonly by: Signal<AggregateBy>;
   /** Whether events are listed instead of drawn. */
   readonly isList: Signal<boolean>;
-  /** The key of the track whose events are listed; "" for hits of the search. */
+  /** The key of the track whose events are listed, or "hits"; "" where nobody chose. */
   readonly listed: Signal<string>;
   /** Whether what is selected now leaves the drawer as it is. */
   readonly isTabKept: { current: boolean };

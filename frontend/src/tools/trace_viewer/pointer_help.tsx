@@ -1,4 +1,4 @@
-/** How the pointer and the most needed keys work; all keys are in the help of the shell. */
+/** How to move around and what can be searched for; all keys are in the help of the shell. */
 
 const POINTER: readonly (readonly [what: string, does: string])[] = [
   ["Wheel", "scrolls the tracks"],
@@ -19,6 +19,15 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ["/", "search"],
 ];
 
+const QUERIES: readonly (readonly [query: string, finds: string])[] = [
+  ["MatMul", "events whose name holds it"],
+  ["whole:MatMul", "events of exactly this name"],
+  ["category:copies", "events of a category"],
+  ["arg:bytes=4096", "events with this value of an argument"],
+  ["arg:bytes", "events that have the argument"],
+  ["source:model.py", "events whose source line holds it"],
+];
+
 export function PointerHelp() {
   return (
     <div class="trace-queries">
@@ -26,6 +35,13 @@ export function PointerHelp() {
       <Definitions items={POINTER} />
       <h2>Keys</h2>
       <Definitions items={KEYS} isKeys />
+      <h2>What can be searched for</h2>
+      <Definitions items={QUERIES} />
+      <p class="muted">
+        <b>.*</b> takes the text for a regular expression, <b>Aa</b> tells large letters from small
+        ones. <kbd>Enter</kbd> goes to the next hit, <kbd>Shift</kbd> <kbd>Enter</kbd> to the one
+        before.
+      </p>
       <p class="muted">
         <kbd>?</kbd> lists all keys. <b>List</b> shows the events of a track as a table.
       </p>

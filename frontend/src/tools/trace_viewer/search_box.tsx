@@ -2,7 +2,6 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { describeProblem } from "../../api/errors";
 import { formatCount } from "../../base/format";
-import { Popover } from "../../widgets/popover";
 import { PatternToggles, patternError } from "./filter_menu";
 import type { Hits } from "./hits";
 import type { Search } from "./model";
@@ -178,52 +177,11 @@ export function SearchBox({ page, hits }: { page: Page; hits: Hits }) {
           ▸
         </button>
       </span>
-      <Popover
-        label="?"
-        buttonClass="why"
-        title="What can be searched for"
-        panelLabel="What can be searched for"
-        width={400}
-      >
-        {() => <QueryHelp />}
-      </Popover>
       {problem === "" ? null : (
         <p class="trace-error trace-search-error" id={`${id}-error`} role="alert">
           {problem}
         </p>
       )}
-    </div>
-  );
-}
-
-const QUERIES: readonly (readonly [query: string, meaning: string])[] = [
-  ["MatMul", "events whose name holds it"],
-  ["whole:MatMul", "events of exactly this name"],
-  ["category:Kernel", "events of a category"],
-  ["arg:bytes=4096", "events with this value of an argument"],
-  ["arg:bytes", "events that have the argument"],
-  ["source:model.py", "events whose source line holds it"],
-];
-
-function QueryHelp() {
-  return (
-    <div class="trace-queries">
-      <h2>What can be searched for</h2>
-      <dl>
-        {QUERIES.map(([query, meaning]) => (
-          <div key={query}>
-            <dt>
-              <code>{query}</code>
-            </dt>
-            <dd>{meaning}</dd>
-          </div>
-        ))}
-      </dl>
-      <p class="muted">
-        <b>.*</b> takes the text for a regular expression, <b>Aa</b> tells large letters from small
-        ones. <kbd>Enter</kbd> goes to the next hit, <kbd>Shift</kbd> <kbd>Enter</kbd> to the one
-        before.
-      </p>
     </div>
   );
 }

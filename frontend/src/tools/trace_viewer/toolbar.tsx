@@ -112,8 +112,8 @@ export function Toolbar({ page, hits }: { page: Page; hits: Hits }) {
       <Popover
         label="?"
         buttonClass="icon"
-        title="How to move around"
-        panelLabel="How to move around"
+        title="How to move around and search"
+        panelLabel="How to move around and search"
         width={420}
       >
         {() => <PointerHelp />}

@@ -63,6 +63,7 @@ function TraceView({ run, hosts, view, select, warn, links }: PageProps<null>) {
           <LaneHead model={model} />
           <Labels
             model={model}
+            isAlone={page.isList.value}
             list={(key) => {
               page.listed.value = key;
               page.isList.value = true;

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { describeProblem } from "../../../api/errors";
 import { toTsv } from "../../../base/csv";
 import { columnScale, formatRatio, NOT_MEASURED, plural, type Scale } from "../../../base/format";
-import { foldName, readableName } from "../../../base/names";
+import { foldName, foldNames, readableName } from "../../../base/names";
 import { ratio } from "../../../base/units";
 import { CopyButton } from "../../../widgets/copy_button";
 import { Name } from "../../../widgets/name";
@@ -27,6 +27,7 @@ interface Summed {
 const SETTLE_MS = 150;
 const WAYS: readonly AggregateBy[] = ["name", "category", "track"];
 const PS_PER_US = 1e6;
+const MOST_COMPARED = 5000;
 
 /** `of` "range": the box or the ruler; "view": what is on the screen. */
 export function AggregatePane({ page, of }: { page: Page; of: "range" | "view" }) {
@@ -89,10 +90,22 @@ export function AggregatePane({ page, of }: { page: Page; of: "range" | "view" }
     );
   }
   if (summed.value === null) return <p class="trace-note muted">Adding up</p>;
-  return <SumTable page={page} summed={summed.value} isLoading={isLoading.value} />;
+  const { tracks } = wanted.value;
+  const chosen = tracks
+    ? `on ${plural(tracks.length, "track")}`
+    : "on all tracks but those of steps, programs and scopes, which repeat others";
+  return <SumTable page={page} summed={summed.value} of={chosen} isLoading={isLoading.value} />;
 }
 
-function SumTable({ page, summed, isLoading }: { page: Page; summed: Summed; isLoading: boolean }) {
+interface SumTableProps {
+  readonly page: Page;
+  readonly summed: Summed;
+  /** Which tracks were added up. */
+  readonly of: string;
+  readonly isLoading: boolean;
+}
+
+function SumTable({ page, summed, of, isLoading }: SumTableProps) {
   const sort = useSignal<RowSort | null>(null);
   const { sums, span } = summed;
   const columns = useMemo(() => (sums ? sumColumns(sums, summed.by) : []), [summed]);
@@ -110,7 +123,8 @@ function SumTable({ page, summed, isLoading }: { page: Page; summed: Summed; isL
       <div class="trace-sums" aria-busy={isLoading}>
         <ByChoice page={page} />
         <span>
-          <b>{plural(sums?.events ?? 0, "event")}</b> in {formatPs(span.to - span.from)}
+          <b>{plural(sums?.events ?? 0, "event")}</b> in {formatPs(span.to - span.from)}{" "}
+          <span class="muted">{of}</span>
         </span>
         {sums && measured > 0 ? (
           <span title="Busy: some event runs on some of the tracks. Idle: none does.">
@@ -189,14 +203,15 @@ const NUMBERS: readonly (readonly [id: string, column: NumberColumn, title: stri
 
 function sumColumns(sums: Sums, by: AggregateBy): RowColumn[] {
   const title = { name: "Name", category: "Category", track: "Track" }[by];
+  const readable = sums.key.map(readableName);
+  // Names that fold to the same text are told apart, where that takes no time.
+  const folded = readable.length > MOST_COMPARED ? readable.map(foldName) : foldNames(readable);
   return [
     {
       id: "key",
       title,
       isSortable: true,
-      cell: (row) => (
-        <Name text={foldName(readableName(sums.key[row])) || "(no name)"} full={sums.key[row]} />
-      ),
+      cell: (row) => <Name text={folded[row] || "(no name)"} full={sums.key[row]} />,
     },
     ...(by === "name"
       ? [

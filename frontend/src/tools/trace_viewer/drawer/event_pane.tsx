@@ -86,11 +86,12 @@ function EventHead({
   const host = hosts[of.host];
   const track = trackOfRow(indexOf(host, of.part)?.tracks ?? [], details.row);
   const { name, fullName, durationPs, selfPs, step } = details;
+  const short = foldName(readableName(name));
   const readable = readableName(fullName);
   return (
     <header class="trace-event-head">
       <div class="trace-event-name">
-        <code>{cut(foldName(readable), 400) || "(no name)"}</code>
+        <code>{cut(short, 400) || "(no name)"}</code>
         <CopyButton text={() => fullName} label="Copy name" />
         {details.links.map((link) => (
           <ToolLink
@@ -102,15 +103,14 @@ function EventHead({
             {link.label}
           </ToolLink>
         ))}
+        {readable === short ? null : (
+          <details class="trace-fold">
+            <summary>Full name</summary>
+            <code>{cut(readable, MOST_NAME)}</code>
+            {readable === fullName ? null : <code class="muted">{cut(fullName, MOST_NAME)}</code>}
+          </details>
+        )}
       </div>
-      {readable !== foldName(readable) || name !== fullName ? (
-        <details class="trace-fold">
-          <summary>Full name</summary>
-          {name !== fullName && !readable.startsWith(name) ? <code>{cut(name, 1000)}</code> : null}
-          <code>{cut(readable, MOST_NAME)}</code>
-          {readable !== fullName ? <code class="muted">{cut(fullName, MOST_NAME)}</code> : null}
-        </details>
-      ) : null}
       <dl class="trace-facts">
         <Fact label="Start">
           {host ? formatInstant(details.startPs + host.offsetPs) : formatInstant(details.startPs)}

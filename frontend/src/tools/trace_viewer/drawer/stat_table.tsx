@@ -19,7 +19,7 @@ export function StatTable({ stats }: { stats: readonly EventStat[] }) {
             </th>
             <td title={exactly(stat)}>
               {statText(stat)}
-              {stat.text === "" || stat.value === null ? null : (
+              {stat.text === "" || stat.value === null || stat.text === statText(stat) ? null : (
                 <span class="muted trace-meaning">{cut(stat.text, MOST_SHOWN)}</span>
               )}
             </td>
