@@ -117,6 +117,7 @@ def _host_step(number: int, at: int) -> dict[str, list[_Event]]:
         "main": [
             ("train", at, 80, {names.STEP_NUMBER: number, names.ROOT: 1}),
             ("Iterator::Map", at + 1, 5, {}),
+            (names.MEMORY_ALLOCATION, at + 2, 0, {"allocator_name": "cpu", "bytes_allocated": 1}),
             ("EagerExecute", at + 10, 20, {names.IS_FUNCTION: 0, names.EAGER_OP: "MatMul"}),
             ("a/MatMul:MatMul", at + 12, 10, context),
             ("cuLaunchKernel", at + 15, 2, {names.CORRELATION_ID: number + 1}),
