@@ -75,6 +75,8 @@ function drawGround(scene: Scene, { lanes, dpr, colors, view, grid }: SceneInput
     if (bottom - top > line)
       scene.fill(0, bottom - line, scene.width, line, separator(placed, colors));
   }
+  const pinned = Math.round((lanes.at(-1)?.clip ?? 0) * dpr);
+  if (pinned > 0) scene.fill(0, pinned - line, scene.width, line, colors.pinned);
 }
 
 function separator({ lane }: PlacedLane, colors: EventColors): Pixel {

@@ -43,6 +43,8 @@ export interface EventColors {
   readonly background: Pixel;
   readonly header: Pixel;
   readonly separator: Pixel;
+  /** Between the pinned lanes and the others. */
+  readonly pinned: Pixel;
   readonly grid: Pixel;
   /** Where it is not known yet what there is. */
   readonly unknown: Pixel;
@@ -90,6 +92,7 @@ export function makeColors(resolve: (property: string) => string): EventColors {
     background: toPixel(background),
     header: toPixel(of("--panel")),
     separator: toPixel(of("--border")),
+    pinned: toPixel(of("--control-border")),
     grid: toPixel(mix(of("--border"), background, 0.35)),
     unknown: toPixel(of("--hover")),
     busy: toPixel(of("--c-compute")),

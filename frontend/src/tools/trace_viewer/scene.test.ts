@@ -36,7 +36,7 @@ test("what is wide enough lies where it was, by the pixel", () => {
     const rects = new Map(eventRects(drawn).map((rect) => [rect.id, rect]));
     ordered.forEach(({ row, start, duration }, id) => {
       const isInView = start + duration > from && start < until;
-      if (!isInView || duration * perPs < 2.5) return;
+      if (!isInView || duration * perPs < 3) return;
       const rect = rects.get(id)!;
       const left = Math.max((start - from) * perPs, -1);
       const right = Math.min((start + duration - from) * perPs, 400);
@@ -79,6 +79,18 @@ test("less than a pixel is a pale pixel, the paler the shorter", () => {
   expect(rects.some(({ flags }) => flags !== 0)).toBe(false);
 });
 
+test("events that touch leave no gap, however narrow they are", () => {
+  const events = Array.from({ length: 700 }, (_, at) => event(0, at * 17, 17, at));
+  const { load, scene } = stage(events, 700 * 17);
+  for (const level of [0, 4, 5]) {
+    load(level);
+    const drawn = scene({ level, width: 557 });
+    const isCovered = new Uint8Array(557);
+    for (const { x, width } of eventRects(drawn)) isCovered.fill(1, x, x + width);
+    expect(isCovered.indexOf(0)).toBe(-1);
+  }
+});
+
 test("finer tiles stand in where all are there, without a gap", () => {
   const events = randomEvents(2000, 2, 5);
   const { to } = spanOf(events);
@@ -98,8 +110,11 @@ test("coarser tiles stand in, hatched where they are wide", () => {
   expect(unknownRects(drawn)).toBe(0);
   const rects = eventRects(drawn);
   expect(rects.length).toBeGreaterThan(5);
-  for (const { count, width, flags } of rects)
-    expect((flags & HATCHED) !== 0).toBe(count > 1 && width >= 3);
+  for (const { count, width, flags } of rects) {
+    const isHatched = (flags & HATCHED) !== 0;
+    if (count === 1 || width < 2) expect(isHatched).toBe(false);
+    else if (width > 4) expect(isHatched).toBe(true);
+  }
   expect(rects.some(({ flags }) => (flags & HATCHED) !== 0)).toBe(true);
 });
 

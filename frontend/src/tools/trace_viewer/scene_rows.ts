@@ -1,7 +1,7 @@
 /**
  * The rows of tracks as rectangles.
  *
- * An entry that is a pixel wide or wider has its edges on whole pixels. A narrower one fills the
+ * An entry that is a pixel wide or wider has its edges on whole pixels. A thinner one fills the
  * pixel that it begins in, the paler the less of the pixel it covers, so that a row in which little
  * happens looks like it; it is never invisible. Merged events show the colour of the longest.
  *
@@ -64,6 +64,8 @@ const LABEL_FROM = 24;
 const MARK_HEIGHT = 4;
 const SAME_HEIGHT = 2;
 const HATCH_FROM = 3;
+/** Device pixels. */
+const NARROW = 3;
 /** Of an entry that covers next to nothing of its pixel. */
 const PALEST = 0.5;
 
@@ -202,7 +204,8 @@ class RowDrawing {
         x = -1;
         flags = 0;
       }
-      x = Math.round(x);
+      // Rounded to the nearest, narrow neighbours that touch would leave gaps between them.
+      x = width < NARROW ? Math.floor(x) : Math.round(x);
       right = Math.min(Math.round(right), widest);
       if (count[at] > 1 && width >= hatchFrom) flags |= HATCHED;
       scene.add(x, place.y, Math.max(right - x, 1), place.height, color, flags, number, at);
