@@ -123,6 +123,10 @@ function TrackEvents({ page, lane }: { page: Page; lane: TrackLane }) {
         listEvents(model, of, view, abort.signal).then(
           (listed) => {
             events.value = listed;
+            model.drawn.value = {
+              entries: listed.length,
+              events: listed.reduce((sum, event) => sum + event.count, 0),
+            };
             error.value = null;
           },
           (caught: unknown) => {

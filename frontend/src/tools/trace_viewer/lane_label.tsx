@@ -70,7 +70,9 @@ export function LaneLabel(props: LaneLabelProps) {
           {name}
         </span>
         {kind === "counter" && lane.item.counter.unit !== "" ? (
-          <span class="muted trace-label-unit">{lane.item.counter.unit}</span>
+          <span class="muted trace-label-unit" aria-hidden="true">
+            {lane.item.counter.unit}
+          </span>
         ) : null}
         {summary === "" ? null : (
           <span class="trace-label-share" aria-hidden="true">

@@ -36,7 +36,7 @@ export function PointerHelp() {
       <h2>Keys</h2>
       <Definitions items={KEYS} isKeys />
       <h2>What can be searched for</h2>
-      <Definitions items={QUERIES} />
+      <Definitions items={QUERIES} isCode />
       <p class="muted">
         <b>.*</b> takes the text for a regular expression, <b>Aa</b> tells large letters from small
         ones. <kbd>Enter</kbd> goes to the next hit, <kbd>Shift</kbd> <kbd>Enter</kbd> to the one
@@ -52,15 +52,21 @@ export function PointerHelp() {
 function Definitions({
   items,
   isKeys = false,
+  isCode = false,
 }: {
   items: readonly (readonly [string, string])[];
   isKeys?: boolean;
+  isCode?: boolean;
 }) {
   return (
     <dl>
       {items.map(([what, does]) => (
         <div key={what}>
-          <dt>{isKeys ? what.split(" ").map((key) => <kbd key={key}>{key}</kbd>) : what}</dt>
+          <dt>
+            {isKeys ? what.split(" ").map((key) => <kbd key={key}>{key}</kbd>) : null}
+            {isCode ? <code>{what}</code> : null}
+            {isKeys || isCode ? null : what}
+          </dt>
           <dd>{does}</dd>
         </div>
       ))}

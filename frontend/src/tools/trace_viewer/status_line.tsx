@@ -4,17 +4,22 @@ import { describeProblem } from "../../api/errors";
 import { formatCount, plural } from "../../base/format";
 import type { Loading } from "./load";
 import type { TimelineModel } from "./model";
+import type { Page } from "./page";
 import { formatPs } from "./time";
 
-export function StatusLine({ model, loading }: { model: TimelineModel; loading: Loading }) {
+export function StatusLine({ page, loading }: { page: Page; loading: Loading }) {
+  const { model } = page;
   const across = useComputed(() => {
     const { from, to } = model.view.value;
     return `${formatPs(to - from)} across`;
   });
-  const drawn = useComputed(() => `${formatCount(model.drawn.value.entries)} drawn`);
+  const drawn = useComputed(() => {
+    const count = formatCount(model.drawn.value.entries);
+    return `${count} ${page.isList.value ? "listed" : "drawn"}`;
+  });
   const standing = useComputed(() => {
     const { entries, events } = model.drawn.value;
-    return `${plural(entries, "rectangle")} for the ${plural(events, "event")} in view`;
+    return `${plural(entries, page.isList.value ? "row" : "rectangle")} for the ${plural(events, "event")} in view`;
   });
   const inFile = sum(model, (events) => events.eventsInFile);
   const indexed = sum(model, (events) => events.events);

@@ -62,7 +62,7 @@ export function Toolbar({ page, hits }: { page: Page; hits: Hits }) {
             <span aria-hidden="true">▾</span>
           </>
         }
-        title={`Color by ${color}`}
+        title={`Color: ${color}`}
         buttonClass="button small"
         width={260}
         items={COLORS.map(([name, label]) => ({

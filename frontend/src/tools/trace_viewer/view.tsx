@@ -94,7 +94,7 @@ function TraceView({ run, hosts, view, select, warn, links }: PageProps<null>) {
       </div>
       <HoverCard model={model} canvas={canvas} />
       <Drawer page={page} hits={hits} selected={selected} links={links} height={drawerHeight} />
-      <StatusLine model={model} loading={loading} />
+      <StatusLine page={page} loading={loading} />
     </div>
   );
 }

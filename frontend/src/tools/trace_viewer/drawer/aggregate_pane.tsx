@@ -93,7 +93,7 @@ export function AggregatePane({ page, of }: { page: Page; of: "range" | "view" }
   const { tracks } = wanted.value;
   const chosen = tracks
     ? `on ${plural(tracks.length, "track")}`
-    : "on all tracks but those of steps, programs and scopes, which repeat others";
+    : "without tracks that repeat others";
   return <SumTable page={page} summed={summed.value} of={chosen} isLoading={isLoading.value} />;
 }
 
@@ -124,7 +124,12 @@ function SumTable({ page, summed, of, isLoading }: SumTableProps) {
         <ByChoice page={page} />
         <span>
           <b>{plural(sums?.events ?? 0, "event")}</b> in {formatPs(span.to - span.from)}{" "}
-          <span class="muted">{of}</span>
+          <span
+            class="muted"
+            title="Steps, programs, scopes and ops of devices stand for the work that other tracks show"
+          >
+            {of}
+          </span>
         </span>
         {sums && measured > 0 ? (
           <span title="Busy: some event runs on some of the tracks. Idle: none does.">

@@ -49,7 +49,7 @@ export function EventPane({ page, selected, links }: EventPaneProps) {
       <EventHead page={page} details={details} of={of} links={links} />
       <div class="trace-event-parts">
         <section class="trace-part" aria-label="Arguments">
-          <h3>Arguments</h3>
+          <h2>Arguments</h2>
           <StatTable stats={details.stats} />
           <Folded title="HLO" text={details.hlo?.text ?? ""}>
             {details.hlo ? `${details.hlo.instruction} of ${details.hlo.module}` : ""}
@@ -57,7 +57,7 @@ export function EventPane({ page, selected, links }: EventPaneProps) {
           <Folded title="Source" text={details.source ?? ""} />
         </section>
         <section class="trace-part" aria-label="Within">
-          <h3>Enclosing events</h3>
+          <h2>Enclosing events</h2>
           <Stack page={page} details={details} of={of} />
         </section>
         <section class="trace-part" aria-label="Events of the same name">

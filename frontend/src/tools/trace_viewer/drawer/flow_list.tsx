@@ -29,7 +29,7 @@ export function FlowList({ page, flows, of, id }: FlowListProps) {
   const rest = (flows?.total ?? 0) - listed.length;
   return (
     <>
-      <h3>Flows{flows && flows.total > 0 ? ` (${flows.total})` : ""}</h3>
+      <h2>Flows{flows && flows.total > 0 ? ` (${flows.total})` : ""}</h2>
       {flows === null ? (
         <p class="muted">Looking for them</p>
       ) : flows.total === 0 ? (

@@ -37,7 +37,7 @@ export function SameName({ page, details, of }: SameNameProps) {
   };
   return (
     <>
-      <h3>Same name</h3>
+      <h2>Same name</h2>
       <dl class="trace-same">
         {facts.map(([label, value]) => (
           <div key={label}>
