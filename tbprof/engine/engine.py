@@ -79,6 +79,10 @@ class Engine:
         """The run as it is now. Raises RunNotFound."""
         return self._logdir.run(name)
 
+    def trace(self, run: str, host: str) -> TraceFile | None:
+        """The file of one host as it is now, None where `run` has to be asked."""
+        return self._logdir.trace(run, host)
+
     def run_tools(self, run: str) -> list[str]:
         """The names of the tools that the run has something for, in menu order."""
         found = self._logdir.run(run)

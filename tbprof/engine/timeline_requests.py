@@ -213,7 +213,7 @@ def open_timeline(
 
     Raises RunNotFound, HostNotFound, NoData, and Stale where `version` is another one.
     """
-    file = _file(engine.run(run), host)
+    file = engine.trace(run, host) or _file(engine.run(run), host)
     if version is not None and version != engine.timelines.version(file, part):
         raise Stale(
             f"the timeline of {file.host} is not of version {version[:80]!r}: its file has changed",

@@ -255,6 +255,31 @@ def test_run_is_seen_as_it_is_now(tmp_path):
     assert before.modified_ns != after.modified_ns
 
 
+def test_trace_of_one_host_is_seen_as_it_is_now(tmp_path):
+    path = tmp_path / "plugins/profile/r/h.xplane.pb"
+    make(tmp_path, "plugins/profile/r/h.xplane.pb")
+    logdir = Logdir(str(tmp_path))
+    assert logdir.trace("r", "h") is None  # nobody has asked for the run
+    known = logdir.run("r").files[0]
+    assert logdir.trace("r", "h") == known
+    assert logdir.trace("r", "other") is None
+    assert logdir.trace("other", "h") is None
+    path.write_bytes(b"more bytes")
+    assert logdir.trace("r", "h") == logdir.run("r").files[0] != known
+    path.unlink()
+    assert logdir.trace("r", "h") is None
+    path.mkdir()
+    assert logdir.trace("r", "h") is None
+
+
+def test_trace_that_was_pointed_at_is_seen_as_it_is_now(tmp_path):
+    make(tmp_path, "plugins/profile/r/h.xplane.pb")
+    path = tmp_path / "plugins/profile/r/h.xplane.pb"
+    logdir = Logdir([str(path)])
+    (run,) = logdir.runs()
+    assert logdir.trace(run, "h") == logdir.run(run).files[0]
+
+
 def test_activity_never_waits_and_turns_on_when_a_run_appears(tmp_path):
     logdir = Logdir(str(tmp_path))
     started = time.perf_counter()
