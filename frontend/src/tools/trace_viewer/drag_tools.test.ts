@@ -1,9 +1,11 @@
 import { beforeEach, expect, test } from "vitest";
 import { dragTool, edgeOfRange } from "./drag_tools";
+import type { Snap } from "./hit";
 import type { Drag } from "./ink";
 import { lanesInView, type PlacedLane } from "./lanes";
 import { createModel, placeHosts, type TimelineModel, type ViewApi } from "./model";
 import { sampleTimeline } from "./sample.test_helper";
+import { sourceOf } from "./sources";
 import { toPs } from "./view_math";
 
 const MS = 1e9;
@@ -11,7 +13,7 @@ const MS = 1e9;
 let model: TimelineModel;
 let engine: {
   psAt: (x: number) => number;
-  snapAt: (x: number, y: number) => { ps: number; isSnapped: boolean };
+  snapAt: (x: number, y: number) => Snap;
   lanes: readonly PlacedLane[];
   invalidate: () => void;
   drag: Drag | null;
@@ -27,7 +29,11 @@ beforeEach(() => {
   engine = {
     psAt,
     // Edges at every 10 ms.
-    snapAt: (x) => ({ ps: Math.round(psAt(x) / (10 * MS)) * 10 * MS, isSnapped: true }),
+    snapAt: (x) => ({
+      ps: Math.round(psAt(x) / (10 * MS)) * 10 * MS,
+      isSnapped: true,
+      rounded: null,
+    }),
     lanes: lanesInView(model.lanes.peek(), 0, 200),
     invalidate: () => {},
     drag: null,
@@ -103,6 +109,22 @@ test("a drag along the axis zooms whatever the tool", () => {
 test("a ruler snaps at both ends and spans all tracks", () => {
   drag("timing", [312, 100], [590, 110]).drop();
   expect(model.range.peek()).toEqual({ from: 30 * MS, to: 60 * MS, tracks: null });
+});
+
+test("a ruler comes to the exact edges once it is dropped", async () => {
+  const place = { row: 0, startPs: 31 * MS, durationPs: 28 * MS, name: "op" };
+  model = createModel({
+    place: async (_: unknown, id: number) => ({ id, place }),
+  } as unknown as ViewApi);
+  model.hosts.value = placeHosts([{ events: sampleTimeline(), derived: null }]);
+  model.view.value = { from: 0, to: 100 * MS };
+  const source = sourceOf(model.hosts.value[0], "events")!;
+  const { snapAt } = engine;
+  engine.snapAt = (x, y) => ({ ...snapAt(x, y), rounded: { source, id: 3, isEnd: x > 400 } });
+  drag("timing", [312, 100], [590, 110]).drop();
+  expect(model.range.peek()).toMatchObject({ from: 30 * MS, to: 60 * MS });
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(model.range.peek()).toEqual({ from: 31 * MS, to: 59 * MS, tracks: null });
 });
 
 test("an end of the range can be moved, by the timing and the select tool", () => {

@@ -1,9 +1,11 @@
 /** What a drag does, by tool. Places are CSS pixels of the canvas, its axis included. */
 import { batch } from "@preact/signals";
 import type { Engine } from "./engine";
+import type { Snap } from "./hit";
 import { AXIS_HEIGHT, type Drag } from "./ink";
 import { lastScrollTop, type PlacedLane } from "./lanes";
 import type { Range, Span, TimelineModel, Tool } from "./model";
+import { queryOf } from "./sources";
 import { clampView, panBy, zoomAt } from "./view_math";
 
 export interface DragTool {
@@ -131,14 +133,17 @@ function rulerTool(scene: DragScene, x: number, y: number): DragTool {
   const { model, engine } = scene;
   const before = model.range.peek();
   const held = edgeOfRange(scene, x);
-  const start = held ? held.other : engine.snapAt(x, y).ps;
+  const start = held ? { ps: held.other, rounded: null } : engine.snapAt(x, y);
+  const tracks = held ? (before?.tracks ?? null) : null;
   const move = (atX: number, atY: number) => {
-    const tracks = held ? (before?.tracks ?? null) : null;
-    model.range.value = { ...ordered(start, engine.snapAt(atX, atY).ps), tracks };
+    model.range.value = { ...ordered(start.ps, engine.snapAt(atX, atY).ps), tracks };
   };
   return {
     move,
-    drop: move,
+    drop: (atX, atY) => {
+      move(atX, atY);
+      void refineRange(model, start, engine.snapAt(atX, atY));
+    },
     cancel: () => {
       model.range.value = before;
     },
@@ -176,6 +181,31 @@ export function lanesIn(
     }
   }
   return [...new Set(keys)];
+}
+
+type End = Pick<Snap, "ps" | "rounded">;
+
+/** Puts the ends of the ruler where the edges are exactly, unless it has changed meanwhile. */
+async function refineRange(model: TimelineModel, one: End, other: End): Promise<void> {
+  const range = model.range.peek();
+  if (!range || (!one.rounded && !other.rounded)) return;
+  try {
+    const [a, b] = await Promise.all([exactEnd(model, one), exactEnd(model, other)]);
+    if (model.range.peek() === range)
+      model.range.value = { ...ordered(a, b), tracks: range.tracks };
+  } catch {
+    // The ruler stays where the picture had its edges, at most a 16th of a pixel away.
+  }
+}
+
+async function exactEnd({ api }: TimelineModel, { ps, rounded }: End): Promise<number> {
+  if (!rounded) return ps;
+  const { source, id, isEnd } = rounded;
+  const query = queryOf(source, 0, 0, 0);
+  const found = await api.place(query, id, null, new AbortController().signal);
+  if (!found) return ps;
+  const { startPs, durationPs } = found.place;
+  return source.host.offsetPs + startPs + (isEnd ? durationPs : 0);
 }
 
 function ordered(a: number, b: number): Span {

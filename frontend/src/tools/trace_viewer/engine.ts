@@ -3,7 +3,7 @@ import { effect } from "@preact/signals";
 import { watchColors } from "../../base/theme";
 import { buildScene } from "./build_scene";
 import { type EventColors, makeColors } from "./event_colors";
-import { hitAt, snap } from "./hit";
+import { hitAt, type Snap, snap } from "./hit";
 import { HoverFollower } from "./hover";
 import { AXIS_HEIGHT, type Drag, Ink } from "./ink";
 import { lanesInView, lastScrollTop, type PlacedLane } from "./lanes";
@@ -80,7 +80,7 @@ export class Engine {
   }
 
   /** The nearest edge, from CSS pixels of the canvas. */
-  snapAt(x: number, y: number): { readonly ps: number; readonly isSnapped: boolean } {
+  snapAt(x: number, y: number): Snap {
     const { view, width, selection, marks, range, hosts } = this.model;
     const { from, to } = view.peek();
     const place = selection.peek()?.place;

@@ -48,11 +48,35 @@ test("rulers snap to the nearest edge of the row under the pointer", () => {
     psPerPixel: 10,
     others: [3333],
   };
-  const at = (x: number, y: number) => snap(snapInput, x, y);
+  const at = (x: number, y: number) => {
+    const { rounded, ...rest } = snap(snapInput, x, y);
+    expect(rounded).toBeNull();
+    return rest;
+  };
   expect(at(47, 30)).toEqual({ ps: 500, isSnapped: true });
   expect(at(84, 30)).toEqual({ ps: 800, isSnapped: true });
   expect(at(54, 50)).toEqual({ ps: 520, isSnapped: true });
   expect(at(57, 50)).toEqual({ ps: 580, isSnapped: true });
   expect(at(120, 30)).toEqual({ ps: 1200, isSnapped: false });
   expect(at(330, 200)).toEqual({ ps: 3333, isSnapped: true });
+});
+
+test("edges that the picture has rounded say of which event they are", () => {
+  const coarse = stage(events, 4000);
+  coarse.load(6);
+  const rounded = (x: number, y: number) =>
+    snap(
+      {
+        scene: coarse.scene({ level: 6 }),
+        dpr: 1,
+        toPs: (at) => at * 10,
+        psPerPixel: 10,
+        others: [],
+      },
+      x,
+      y,
+    ).rounded;
+  expect(rounded(49, 30)).toMatchObject({ id: 0, isEnd: true });
+  expect(rounded(79, 30)).toMatchObject({ id: 1, isEnd: true });
+  expect(rounded(120, 30)).toBeNull();
 });

@@ -17,6 +17,9 @@ export interface Hit {
   readonly roundingPs: number;
 }
 
+/** Tiles of finer levels have times as they are; of coarser ones, to a 16th of a bucket. */
+const EXACT_TO = 4;
+
 /** CSS pixels beside a narrow event that still mean it. */
 const REACH = 3;
 
@@ -67,7 +70,7 @@ export function hitOf(
     count: block.count[entry],
     startPs: block.start[entry],
     endPs: block.end[entry],
-    roundingPs: block.level > 4 ? 2 ** (block.level - 4) : 0,
+    roundingPs: block.level > EXACT_TO ? 2 ** (block.level - EXACT_TO) : 0,
   };
 }
 
@@ -93,6 +96,17 @@ export interface SnapInput {
   readonly others: readonly number[];
 }
 
+export interface Snap {
+  readonly ps: number;
+  readonly isSnapped: boolean;
+  /** The event whose edge that is, where the picture has it rounded; null where it is exact. */
+  readonly rounded: {
+    readonly source: Source;
+    readonly id: number;
+    readonly isEnd: boolean;
+  } | null;
+}
+
 /** CSS pixels. */
 const SNAP = 8;
 
@@ -100,28 +114,36 @@ const SNAP = 8;
  * The edge nearest to (x, y) within 8 pixels: of an event in the row under the pointer, else one of
  * the others; the instant of the pointer where there is none.
  */
-export function snap(input: SnapInput, x: number, y: number): { ps: number; isSnapped: boolean } {
+export function snap(input: SnapInput, x: number, y: number): Snap {
   const { scene, dpr, toPs, psPerPixel, others } = input;
   const at = toPs(x);
   let best = at;
+  let rounded: Snap["rounded"] = null;
   let least = SNAP * psPerPixel;
-  const offer = (ps: number) => {
+  const isNearer = (ps: number) => {
     const distance = Math.abs(ps - at);
-    if (distance >= least) return;
+    if (distance >= least) return false;
     least = distance;
     best = ps;
+    rounded = null;
+    return true;
   };
-  for (const ps of others) offer(ps);
+  for (const ps of others) isNearer(ps);
   const strip = stripAt(scene, y * dpr);
   if (strip >= 0) {
     for (let rect = scene.stripFirst(strip); rect < scene.stripLast(strip); rect++) {
       if ((scene.flags[rect] & NO_EVENT) !== 0) continue;
-      const number = scene.blockOf[rect];
-      const { start, end } = scene.blocks[number];
-      const { offsetPs } = scene.sources[number].host;
-      offer(start[scene.entryOf[rect]] + offsetPs);
-      offer(end[scene.entryOf[rect]] + offsetPs);
+      const block = scene.blocks[scene.blockOf[rect]];
+      const source = scene.sources[scene.blockOf[rect]];
+      const entry = scene.entryOf[rect];
+      const { offsetPs } = source.host;
+      // Of a bucket, neither edge is known to be that of the event that it names.
+      const isRounded = block.level > EXACT_TO && block.count[entry] === 1;
+      for (const isEnd of [false, true]) {
+        const edge = (isEnd ? block.end : block.start)[entry] + offsetPs;
+        if (isNearer(edge) && isRounded) rounded = { source, id: block.id[entry], isEnd };
+      }
     }
   }
-  return { ps: best, isSnapped: best !== at };
+  return { ps: best, isSnapped: best !== at, rounded };
 }

@@ -28,7 +28,7 @@ export function colorByStep(tiles: TileFinder, viewLevel: number, lane: TrackLan
   const level = Math.min(viewLevel, maxLevel);
   const size = tileSpan(level);
   // Both times are rounded down to a 16th of a bucket, each from a base of its own.
-  const rounding = 2 ** Math.max(level - 4, 0);
+  const rounding = level > 4 ? 2 ** (level - 4) : 0;
   let chunk: Chunk | undefined;
   let low = Number.POSITIVE_INFINITY;
   let high = Number.NEGATIVE_INFINITY;
