@@ -191,7 +191,7 @@ export function eventBoxes(
   const x = Math.max(from, -10);
   const size = Math.max(Math.min(to, width + 10) - x, 1);
   return lanes.flatMap((placed) => {
-    if (placed.lane.key !== found.lane.key) return [];
+    if (placed.lane.key !== found.lane.key && placed.lane.key !== found.key) return [];
     const row = rowBox(placed, found.depth);
     return row ? [{ x, width: size, ...row }] : [];
   });

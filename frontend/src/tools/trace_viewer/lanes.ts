@@ -182,6 +182,13 @@ export function lastScrollTop(list: LaneList, height: number): number {
   return Math.max(list.scrolledHeight - Math.max(height - list.pinnedHeight, ROW_HEIGHT), 0);
 }
 
+export interface FoundRow {
+  readonly lane: Lane;
+  /** Of the track, which may be pinned though `lane` is what it is folded into. */
+  readonly key: string;
+  readonly depth: number;
+}
+
 /** The lane that shows a row, or the header under which it is folded; null where it is hidden. */
 export function findRow(
   list: LaneList,
@@ -189,7 +196,7 @@ export function findRow(
   host: number,
   part: Part,
   row: number,
-): { readonly lane: Lane; readonly depth: number } | null {
+): FoundRow | null {
   const group = groups[host];
   const index = group?.host[part];
   const track = index ? trackOfRow(index.tracks, row) : null;
@@ -198,7 +205,7 @@ export function findRow(
   const section = group.sections.find(({ ids }) => ids[part] === track.section);
   const lane = list.byKey.get(key) ?? list.byKey.get(section?.key ?? "");
   const found = lane ?? list.byKey.get(group.key);
-  return found ? { lane: found, depth: row - track.row } : null;
+  return found ? { lane: found, key, depth: row - track.row } : null;
 }
 
 function trackOfRow(tracks: readonly Track[], row: number): Track | null {

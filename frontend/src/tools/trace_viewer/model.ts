@@ -302,7 +302,8 @@ export function show(model: TimelineModel, view: Span, scrollTop?: number): void
 
 function findExtent(hosts: readonly HostTimeline[]): Span {
   const indexes = hosts.flatMap(({ events, derived, offsetPs }) =>
-    [events, ...(derived ? [derived] : [])].map(({ beginPs, endPs }) => ({
+    // A part without events has no time, though it may give one.
+    [events, ...(derived && derived.events > 0 ? [derived] : [])].map(({ beginPs, endPs }) => ({
       from: beginPs + offsetPs,
       to: endPs + offsetPs,
     })),

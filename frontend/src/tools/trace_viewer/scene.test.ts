@@ -126,6 +126,20 @@ test("what is not known is tinted, what is known beside it stays", () => {
   expect(unknownRects(drawn)).toBe(6);
 });
 
+test("an event that reaches over what is not known is known there", () => {
+  const { load, scene } = stage([event(0, 100, 1500), event(0, 1900, 100)], 4095);
+  load(0, 0, 1);
+  load(0, 3, 4);
+  const drawn = scene();
+  expect(eventRects(drawn).map(({ id, x, width }) => [id, x, width])).toEqual([
+    [0, 10, 146],
+    [1, 186, 9],
+  ]);
+  // Nothing is said to be unknown where the event is.
+  const unknown = plainRects(drawn).map(({ x, width }) => [x, width]);
+  expect(unknown[0]).toEqual([200, 50]);
+});
+
 test("wide events of their own have an edge and room for a label", () => {
   const { load, scene } = stage([event(0, 0, 2000), event(0, 2000, 100), event(0, 2100, 5)], 4000);
   load(0);

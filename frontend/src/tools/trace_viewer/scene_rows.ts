@@ -222,13 +222,18 @@ class RowDrawing {
   private drawUnknown(low: number, high: number): void {
     const { scene, place } = this;
     const { endPs } = place.source.index;
-    const x = Math.max(Math.round((low - this.from) * this.scale), 0);
+    // An event that reaches in from the tile before is known all the same.
+    const last = (scene.count - 1) * 4;
+    const known = scene.count > this.first ? scene.rects[last] + scene.rects[last + 2] : 0;
+    const x = Math.max(Math.round((low - this.from) * this.scale), known, 0);
     const right = Math.min(
       Math.round((Math.min(high, endPs) - this.from) * this.scale),
       scene.width,
     );
     const { unknown } = this.frame.colors;
-    if (right > x) scene.plain(x, place.y, right - x, place.height, unknown);
+    if (right <= x) return;
+    scene.plain(x, place.y, right - x, place.height, unknown);
+    this.lastId = -1;
   }
 
   private findLabels(last: number): void {
