@@ -13,10 +13,10 @@ Row = dict[str, Any]
 _SCRIPT = """
 import json, sys
 from xprof.convert import raw_to_tool_data
-out, tools, *paths = sys.argv[1:]
+out, tools, params, *paths = sys.argv[1:]
 answer = {}
 for tool in tools.split(","):
-    data, _ = raw_to_tool_data.xspace_to_tool_data(paths, tool, {})
+    data, _ = raw_to_tool_data.xspace_to_tool_data(paths, tool, json.loads(params))
     answer[tool] = json.loads(data)
 json.dump(answer, open(out, "w"))
 """
@@ -27,15 +27,20 @@ def ask_xprof(
     folder: Path,
     traces: Mapping[str, bytes],
     tools: Sequence[str] = ("framework_op_stats", "kernel_stats"),
+    params: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The JSON of `tools` for the hosts `traces`, copied to `folder`: xprof writes there."""
+    """The JSON of `tools` for the hosts `traces`, copied to `folder`: xprof writes there.
+
+    `params` are those of a request; of the trace viewer under `trace_viewer_options`.
+    """
     paths = []
     for host, content in traces.items():
         path = folder / f"{host}.xplane.pb"
         path.write_bytes(content)
         paths.append(str(path))
     out = folder / "answer.json"
-    command = [python, "-c", _SCRIPT, str(out), ",".join(tools), *paths]
+    options = json.dumps(params or {})
+    command = [python, "-c", _SCRIPT, str(out), ",".join(tools), options, *paths]
     result = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr[-2000:]
     answer: dict[str, Any] = json.loads(out.read_text())

@@ -1,0 +1,190 @@
+"""What xprof's trace viewers leave out of drawn traces, and what ours says of the same."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from parity.oracle import ask_xprof
+from timeline.chrome_twin import parsed, written
+from traces import draw, space_of
+
+from tbprof._pb import message
+from tbprof.engine.engine import DataRequest, Engine, Stream
+from tbprof.storage.logdir import Logdir
+from tbprof.timeline.chrome import Span
+
+pytestmark = [pytest.mark.parity, pytest.mark.slow]
+
+FULL, STREAMING = "trace_viewer", "trace_viewer@"
+HOST, GPU = "/host:CPU", "/device:GPU:0"
+EPOCH_NS = 1_700_000_000 * 10**9
+
+Event = dict[str, Any]
+
+
+def theirs(python: str, folder: Path, trace: bytes, tool: str, **options: str) -> dict[str, Any]:
+    params = {"trace_viewer_options": options}
+    found: dict[str, Any] = ask_xprof(python, folder, {"h0": trace}, [tool], params)[tool]
+    return found
+
+
+def ours(trace: bytes, span: Span | None = None) -> dict[str, Any]:
+    return parsed(written(space_of(trace), span=span))
+
+
+def events(found: dict[str, Any]) -> list[Event]:
+    return [event for event in found["traceEvents"] if event.get("ph", "M") != "M"]
+
+
+def test_xprof_keeps_the_first_events_alone_and_does_not_say_so(
+    xprof_python: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The limit is a million events, and can be set."""
+    monkeypatch.setenv("TF_PROFILER_TRACE_VIEWER_MAX_EVENTS", "4")
+    trace = draw({HOST: "t |ababababab"})
+    answer = theirs(xprof_python, tmp_path, trace, FULL)
+    assert [event["ts"] for event in events(answer)] == [0, 1, 2, 3]
+    assert answer["metadata"] == {"highres-ticks": True}
+    assert answer["traceEvents"][-1] == {}
+    mine = ours(trace)
+    assert [event["ts"] for event in events(mine)] == list(range(10))
+    assert mine["metadata"]["hosts"][0]["events"] == 10
+
+
+def test_arguments_are_texts_in_one_variant_and_missing_in_the_other(
+    xprof_python: str, tmp_path: Path
+) -> None:
+    stats = {"n": 5, "share": 0.5, "big": 2**60, "none": float("nan"), "raw": b"12", "flops": 7}
+    trace = draw({HOST: "t |k"}, stats={"k": stats})
+    [full] = events(theirs(xprof_python, tmp_path, trace, FULL))
+    assert full["args"] == {
+        "n": "5", "share": "0.5", "big": str(2**60), "none": "nan", "raw": "<opaque bytes>",
+    }  # fmt: skip
+    [streamed] = events(theirs(xprof_python, tmp_path, trace, STREAMING))
+    assert streamed["args"] == {"uid": 0}
+    [mine] = events(ours(trace))
+    assert {**mine["args"], "share": float(mine["args"]["share"])} == {
+        "n": 5, "share": 0.5, "big": str(2**60), "none": "NaN", "raw": "<2 bytes>", "flops": 7,
+    }  # fmt: skip
+
+
+def test_events_of_memory_are_left_out(xprof_python: str, tmp_path: Path) -> None:
+    trace = draw(
+        {HOST: "t |a.b"},
+        names={"a": "MemoryAllocation"},
+        stats={"a": {"allocator_name": "cpu", "bytes_allocated": 8}},
+    )
+    for tool in (FULL, STREAMING):
+        assert [event["name"] for event in events(theirs(xprof_python, tmp_path, trace, tool))] == [
+            "b"
+        ]
+    names = [(event["name"], event["ph"]) for event in events(ours(trace))]
+    assert names == [("MemoryAllocation", "X"), ("b", "X"), ("cpu: memory in use", "C")]
+
+
+def test_counters_are_slices_in_one_variant_and_a_form_of_its_own_in_the_other(
+    xprof_python: str, tmp_path: Path
+) -> None:
+    trace = draw({HOST: "_counters_ |m.m"}, stats={"m": {"v": 2}})
+    assert [event["ph"] for event in events(theirs(xprof_python, tmp_path, trace, FULL))] == [
+        "X", "X",
+    ]  # fmt: skip
+    [counter] = events(theirs(xprof_python, tmp_path, trace, STREAMING))
+    assert counter["entries"] == [[0, 2], [2, 2]]  # no viewer but its own reads that
+    found = [(event["ph"], event["ts"], event["args"]) for event in events(ours(trace))]
+    assert found == [("C", 0, {"v": 2}), ("C", 2, {"v": 2})]
+
+
+def appended() -> bytes:
+    """1,000 short events, and behind them in the file 10 long ones of 100 ms each."""
+    space = message("tensorflow.profiler.XSpace")()
+    plane = space.planes.add(name=HOST)
+    for number, name in enumerate(("short", "long"), start=1):
+        plane.event_metadata[number].id = number
+        plane.event_metadata[number].name = name
+    line = plane.lines.add(id=1, name="t")
+    for at in range(1000):
+        line.events.add(metadata_id=1, offset_ps=at * 10**9, duration_ps=5 * 10**8)
+    for at in range(10):
+        line.events.add(metadata_id=2, offset_ps=at * 10**11, duration_ps=10**11)
+    return bytes(space.SerializeToString())
+
+
+def test_ranges_lose_long_events_or_are_not_heeded(xprof_python: str, tmp_path: Path) -> None:
+    window = {"start_time_ms": "450", "end_time_ms": "550"}
+    answer = theirs(xprof_python, tmp_path, appended(), STREAMING, **window, resolution="0")
+    assert Counter(event["name"] for event in events(answer)) == {"short": 101}
+    assert answer["filteredByVisibility"] is True  # though nothing was
+    answer = theirs(xprof_python, tmp_path, appended(), FULL, **window)
+    assert Counter(event["name"] for event in events(answer)) == {"short": 1000, "long": 10}
+    mine = ours(appended(), Span(450 * 10**9, 550 * 10**9))
+    assert Counter(event["name"] for event in events(mine)) == {"short": 101, "long": 2}
+
+
+def test_what_crosses_is_drawn_over_each_other(xprof_python: str, tmp_path: Path) -> None:
+    trace = draw({GPU: """
+        Stream #1 |aaaa
+                  |..bbbb
+    """})  # fmt: skip
+    answer = theirs(xprof_python, tmp_path, trace, FULL)
+    assert len({(event["pid"], event["tid"]) for event in events(answer)}) == 1
+    mine = ours(trace)
+    assert [(event["name"], event["tid"]) for event in events(mine)] == [("a", 1), ("b", 2)]
+
+
+def test_one_variant_takes_one_host(xprof_python: str, tmp_path: Path) -> None:
+    trace = draw({HOST: "t |a"})
+    hosts = {"h0": trace, "h1": trace}
+    with pytest.raises(AssertionError):
+        ask_xprof(xprof_python, tmp_path, hosts, [FULL])
+    answer = ask_xprof(xprof_python, tmp_path, hosts, [STREAMING])[STREAMING]
+    assert {event["pid"] for event in events(answer)} == {1701, 2701}
+    mine = parsed(written(space_of(trace), space_of(trace)))
+    assert {event["pid"] for event in events(mine)} == {1701, 2701}
+
+
+def recorded_at(start_ns: int) -> bytes:
+    """A trace whose times count from the start of its recording, which it states."""
+    space = message("tensorflow.profiler.XSpace").FromString(draw({HOST: "t |a"}))
+    plane = space.planes.add(name="Task Environment")
+    plane.stat_metadata[1].id = 1
+    plane.stat_metadata[1].name = "profile_start_time"
+    plane.stats.add(metadata_id=1, uint64_value=start_ns)
+    return bytes(space.SerializeToString())
+
+
+def test_hosts_begin_together_whenever_they_were_recorded(
+    xprof_python: str, tmp_path: Path
+) -> None:
+    hosts = {"h0": recorded_at(EPOCH_NS), "h1": recorded_at(EPOCH_NS + 5000)}
+    answer = ask_xprof(xprof_python, tmp_path, hosts, [STREAMING])[STREAMING]
+    assert [event["ts"] for event in events(answer)] == [0, 0]
+    engine = Engine(Logdir(str(tmp_path)))
+    found = engine.data(DataRequest(engine.runs()[0], FULL, params={"derived": "0"}))
+    assert isinstance(found, Stream)
+    assert [event["ts"] for event in events(parsed(b"".join(found.chunks())))] == [0, 5]
+
+
+def test_steps_stand_below_all_streams(xprof_python: str, tmp_path: Path) -> None:
+    trace = draw(
+        {GPU: "Stream #1 |a\nSteps |b"},
+        line_ids={"Steps": 0xDEADBEEF - 2**32, "Stream #1": 1},
+        stats={"b": {"group_id": 1}},
+    )
+
+    def order(found: dict[str, Any]) -> list[str]:
+        name = {
+            event["tid"]: event["args"]["name"]
+            for event in found["traceEvents"]
+            if event.get("name") == "thread_name"
+        }
+        place = {
+            name[event["tid"]]: event["args"]["sort_index"]
+            for event in found["traceEvents"]
+            if event.get("name") == "thread_sort_index"
+        }
+        return sorted(place, key=lambda thread: place[thread])
+
+    assert order(theirs(xprof_python, tmp_path, trace, FULL)) == ["Stream #1", "Steps"]
+    assert order(ours(trace)) == ["Steps", "Stream #1"]
