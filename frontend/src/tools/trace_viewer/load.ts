@@ -94,12 +94,10 @@ export async function loadHosts(
     loading.error.value = failures[0] ?? new Error("There is no host to show.");
     return;
   }
-  batch(() => {
-    showHosts(page, opened, kept);
-    isOpen();
-    loading.isReady.value = true;
-    report();
-  });
+  batch(() => showHosts(page, opened, kept));
+  isOpen();
+  loading.isReady.value = true;
+  report();
   const others = opened.filter((host) => kept.get(host)?.derived === undefined);
   let derived = opened.length - others.length;
   const say = () => {

@@ -222,7 +222,7 @@ function drawRows(
       if (share <= 0) continue;
       const room = bottom - top;
       context.globalAlpha = height < TALL ? 0.15 + 0.85 * share : 1;
-      const tall = height < TALL ? room : Math.max(room * share, 1);
+      const tall = height < TALL ? room : Math.max(room * share, 2);
       context.fillRect(x, bottom - tall, 1, tall);
     }
     context.globalAlpha = 1;

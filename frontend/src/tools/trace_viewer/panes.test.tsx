@@ -146,6 +146,12 @@ test("an address says what is shown", async () => {
   expect(query<HTMLInputElement>(".trace-search input").value).toBe("mat");
 });
 
+test("what an address selects leaves the drawer as the address says", async () => {
+  fakeServer();
+  await show({ event: "e7@h0", range: "1..2", tab: "hits", q: "mat" });
+  expect(text(".trace-tab.current")).toBe("Search hits (0)");
+});
+
 test("a step of another page is looked up, selected and shown", async () => {
   const server = fakeServer({
     timeline_search: ({ part }) => ({

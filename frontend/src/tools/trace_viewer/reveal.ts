@@ -53,6 +53,34 @@ export function revealRow(model: TimelineModel, key: Omit<EventKey, "id">, row: 
   scrollTo(model, shown.top + depth);
 }
 
+/**
+ * Keeps the selected row on the screen when the timeline becomes lower. Returns what ends that.
+ */
+export function keepSelectionInSight(model: TimelineModel): () => void {
+  let before = model.height.peek();
+  return model.height.subscribe((height) => {
+    const was = before;
+    before = height;
+    const row = height < was ? selectedTop(model) : null;
+    if (row === null) return;
+    const { pinnedHeight } = model.lanes.peek();
+    const y = row - model.scrollTop.peek();
+    if (y >= 0 && y <= was - pinnedHeight) scrollTo(model, row);
+  });
+}
+
+/** Where the selected row begins among the scrolled lanes, null where it is not among them. */
+function selectedTop(model: TimelineModel): number | null {
+  const selection = model.selection.peek();
+  const host = selection ? model.hosts.peek()[selection.host] : undefined;
+  const tracks = (selection && indexOf(host, selection.part)?.tracks) ?? [];
+  const track = selection?.place ? trackOfRow(tracks, selection.place.row) : null;
+  if (!selection?.place || !host || !track) return null;
+  const lane = model.lanes.peek().byKey.get(trackKey(host.host, selection.part, track.id));
+  if (lane?.kind !== "track") return null;
+  return lane.top + (selection.place.row - track.row) * lane.rowHeight;
+}
+
 /** Opens what a track or counter lies in, and scrolls to it. */
 export function revealLane(model: TimelineModel, key: string): void {
   for (const group of model.groups.peek()) {

@@ -12,6 +12,7 @@ import { Labels } from "./labels";
 import { LaneHead } from "./lane_head";
 import { OverviewStrip } from "./overview_strip";
 import { rendererOf } from "./painter";
+import { keepSelectionInSight } from "./reveal";
 import { followSelection } from "./selected_event";
 import { Splitter } from "./splitter";
 import { StatusLine } from "./status_line";
@@ -41,6 +42,7 @@ function TraceView({ run, hosts, view, select, warn, links }: PageProps<null>) {
   const labelsWidth = useSignal(LABELS_WIDTH);
   const drawerHeight = useSignal(Math.max(180, Math.min(Math.round(innerHeight * 0.3), 320)));
 
+  useEffect(() => keepSelectionInSight(model), [model]);
   // A range that was drawn asks what lies in it.
   useEffect(
     () =>
