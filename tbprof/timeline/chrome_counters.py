@@ -40,7 +40,10 @@ def memory_text(
     columns = Columns(events.start_ps, events.duration_ps, events.type, events.source)
     for series in memory_series(plane, -1, columns, sections):
         owner = processes[sections[series.section].name] if series.section >= 0 else process
-        head = b',\n{"name":%b,"ph":"C","pid":%d,"args":{"bytes":' % (quoted(series.name), owner)
+        head = b',\n{"name":%b,"ph":"C","cat":"memory","pid":%d,"args":{"bytes":' % (
+            quoted(series.name),
+            owner,
+        )
         words = joined([head, b'},"ts":'])
         for begin in range(0, series.time_ps.size, _PIECE):
             time = series.time_ps[begin : begin + _PIECE] + offset_ps

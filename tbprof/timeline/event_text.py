@@ -67,7 +67,7 @@ _ASYNC = _CATEGORIES
 # doubles that are no numbers by the negative ones that stand for them.
 WORDS = joined([
     b',\n{"args":{', b',\n{"name":', b'"name":', b'},"name":', b',"ph":"X",',
-    b',"ph":"i","s":"t",', b',"ph":"C",', b',"ph":"b",', b',"ph":"e",',
+    b',"ph":"i","s":"t",', b',"ph":"C","cat":"counter",', b',"ph":"b",', b',"ph":"e",',
     b',"dur":', b',"bind_id":', b',"id":', b"", b',"flow_in":true', b',"flow_out":true',
     b',"flow_in":true,"flow_out":true', b'"<', b' bytes>"',
     *(f',"cat":"{_CONTEXTS[kind]}"'.encode() if kind in _CONTEXTS else b"" for kind in range(64)),

@@ -136,8 +136,8 @@ def test_counters_are_values_over_time() -> None:
     )  # fmt: skip
     found = document(content)
     assert events(found, "C") == [
-        {"args": {"bytes": 5, "share": 0.25}, "name": "memory", "ph": "C", "pid": 1, "tid": 1,
-         "ts": at}
+        {"args": {"bytes": 5, "share": 0.25}, "name": "memory", "ph": "C", "cat": "counter",
+         "pid": 1, "tid": 1, "ts": at}
         for at in (0, 2)
     ]  # fmt: skip
     # What has no number is no value, and events of other lines are none whatever their name.
