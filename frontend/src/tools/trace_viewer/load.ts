@@ -5,9 +5,9 @@ import { describeProblem } from "../../api/errors";
 import type { Warning } from "../../api/types";
 import { plural } from "../../base/format";
 import { fetchTimeline } from "./api";
-import { type HostTimeline, placeHosts, type Span, type TimelineModel } from "./model";
-import { differing, type Page, padded, usuallyFolded } from "./page";
+import type { Page } from "./page";
 import type { Part, TimelineIndex } from "./payload";
+import { showHosts } from "./show_hosts";
 
 export interface Loading {
   /** What is on its way, "" when nothing is. */
@@ -26,8 +26,23 @@ export interface Kept {
   derived?: TimelineIndex | null;
 }
 
+/** What is to be loaded, and where it goes. */
+export interface LoadRequest {
+  readonly page: Page;
+  readonly hosts: readonly string[];
+  /** What is there already is not asked for again. */
+  readonly kept: Map<string, Kept>;
+  readonly loading: Loading;
+  /** Called when the hosts are in the model for the first time. */
+  readonly isOpen: () => void;
+  readonly abort: AbortSignal;
+}
+
 const AT_ONCE = 4;
+const DERIVED_AT_ONCE = 2;
 const POLL_MS = 500;
+/** What was worked out before comes so soon that nothing needs to move for it. */
+const GRACE_MS = 200;
 
 export function createLoading(): Loading {
   return {
@@ -38,48 +53,65 @@ export function createLoading(): Loading {
   };
 }
 
-/**
- * Loads `hosts`, of which those that `kept` has are not asked for again. Ends when both parts of
- * all of them are there, or with the signal.
- */
-export async function loadHosts(
-  page: Page,
-  hosts: readonly string[],
-  kept: Map<string, Kept>,
-  loading: Loading,
-  /** Called when the hosts are in the model for the first time. */
-  isOpen: () => void,
-  abort: AbortSignal,
-): Promise<void> {
-  const { run } = page;
-  const failures: unknown[] = [];
-  const warnings = new Map<string, Warning>();
-  const fail = (host: string, part: Part, error: unknown) => {
-    const { message, hint } = describeProblem(error);
-    const what = part === "derived" ? "Steps and scopes could not be worked out" : "";
-    const said = what === "" ? message : `${what}: ${message}`;
-    warnings.set(`${part}@${host}`, { code: "timeline", message: said, host, hint });
-  };
+/** Ends when both parts of all hosts are there, or with the signal. */
+export async function loadHosts(request: LoadRequest): Promise<void> {
+  const { page, hosts, kept, loading, isOpen, abort } = request;
+  const failed = new Map<string, Warning>();
   const report = () => {
-    const shown = hosts.flatMap((host) => partWarnings(kept.get(host), host));
-    loading.warnings.value = [...warnings.values(), ...shown];
+    const said = hosts.flatMap((host) => partWarnings(kept.get(host), host));
+    loading.warnings.value = [...failed.values(), ...said];
   };
   loading.isReady.value = false;
   loading.error.value = null;
+  try {
+    const error = await openHosts(request, failed);
+    if (abort.aborted) return;
+    const opened = hosts.filter((host) => kept.has(host));
+    if (opened.length === 0) {
+      loading.text.value = "";
+      loading.error.value = error ?? new Error("There is no host to show.");
+      return;
+    }
+    let isShown = false;
+    const derived = deriveHosts(request, opened, failed, () => {
+      if (!isShown) return;
+      batch(() => showHosts(page, opened, kept));
+      report();
+    });
+    await Promise.race([derived, new Promise((done) => setTimeout(done, GRACE_MS))]);
+    if (abort.aborted) return;
+    isShown = true;
+    batch(() => showHosts(page, opened, kept));
+    isOpen();
+    loading.isReady.value = true;
+    report();
+    await derived;
+  } catch (error) {
+    if (!abort.aborted) throw error;
+  }
+}
+
+/** Asks for what the files hold. Returns the first error, null where all went well. */
+async function openHosts(
+  { page, hosts, kept, loading, abort }: LoadRequest,
+  failed: Map<string, Warning>,
+): Promise<unknown> {
+  const missing = hosts.filter((host) => !kept.has(host));
+  let done = hosts.length - missing.length;
+  let first: unknown = null;
   loading.text.value = hosts.length > 1 ? `Opening ${plural(hosts.length, "host")}` : "Opening";
-  const stopPolling = pollProgress(run, abort, (text) => {
-    if (!loading.isReady.peek()) loading.text.value = text;
+  const stopPolling = pollProgress(page.run, abort, (text) => {
+    loading.text.value = text;
   });
   try {
-    const missing = hosts.filter((host) => !kept.has(host));
-    let done = hosts.length - missing.length;
     await several(missing, AT_ONCE, async (host) => {
       try {
-        kept.set(host, { events: await fetchTimeline(run, host, "events", abort) });
+        const index = await fetchTimeline(page.run, host, "events", abort);
+        kept.set(host, { events: { ...index, host } });
       } catch (error) {
         if (abort.aborted) throw error;
-        failures.push(error);
-        fail(host, "events", error);
+        first ??= error;
+        failed.set(`events@${host}`, warningOf(error, host, "events"));
       }
       done++;
       if (hosts.length > 1) loading.text.value = `Opened ${done} of ${hosts.length} hosts`;
@@ -87,131 +119,44 @@ export async function loadHosts(
   } finally {
     stopPolling();
   }
-  if (abort.aborted) return;
-  const opened = hosts.filter((host) => kept.has(host));
-  if (opened.length === 0) {
-    loading.text.value = "";
-    loading.error.value = failures[0] ?? new Error("There is no host to show.");
-    return;
-  }
-  batch(() => showHosts(page, opened, kept));
-  isOpen();
-  loading.isReady.value = true;
-  report();
-  const others = opened.filter((host) => kept.get(host)?.derived === undefined);
-  let derived = opened.length - others.length;
+  return first;
+}
+
+/** Asks for what is worked out of the files; `arrived` is called after each host. */
+async function deriveHosts(
+  { page, kept, loading, abort }: LoadRequest,
+  hosts: readonly string[],
+  failed: Map<string, Warning>,
+  arrived: () => void,
+): Promise<void> {
+  const missing = hosts.filter((host) => kept.get(host)?.derived === undefined);
+  let done = hosts.length - missing.length;
   const say = () => {
-    const count = opened.length > 1 ? ` of ${derived} of ${opened.length} hosts` : "";
-    loading.text.value = derived < opened.length ? `Working out steps and scopes${count}` : "";
+    const count = hosts.length > 1 ? ` of ${done} of ${hosts.length} hosts` : "";
+    loading.text.value = done < hosts.length ? `Working out steps and scopes${count}` : "";
   };
   say();
-  await several(others, 2, async (host) => {
+  await several(missing, DERIVED_AT_ONCE, async (host) => {
     const entry = kept.get(host)!;
     try {
-      const index = await fetchTimeline(run, host, "derived", abort);
-      entry.derived = index.tracks.length > 0 || index.counters.length > 0 ? index : null;
-      if (entry.derived === null && index.home) entry.derived = index;
+      const index = await fetchTimeline(page.run, host, "derived", abort);
+      const isEmpty = index.tracks.length + index.counters.length === 0 && index.home === null;
+      entry.derived = isEmpty ? null : { ...index, host };
     } catch (error) {
       if (abort.aborted) throw error;
       entry.derived = null;
-      fail(host, "derived", error);
+      failed.set(`derived@${host}`, warningOf(error, host, "derived"));
     }
-    derived++;
-    batch(() => {
-      if (entry.derived) showHosts(page, opened, kept);
-      say();
-      report();
-    });
-  }).catch((error: unknown) => {
-    if (!abort.aborted) throw error;
+    done++;
+    say();
+    arrived();
   });
 }
 
-/** Puts the hosts into the model; what is on the screen stays where it is. */
-function showHosts(page: Page, hosts: readonly string[], kept: ReadonlyMap<string, Kept>): void {
-  const { model } = page;
-  const before = model.hosts.peek();
-  const after = placeHosts(
-    hosts.map((host) => {
-      const { events, derived } = kept.get(host)!;
-      return { events: { ...events, host }, derived: derived ?? null };
-    }),
-  );
-  const anchor = before.length > 0 && hasMoved(page) ? anchorOf(model) : null;
-  const isResting = !hasMoved(page);
-  const folds = differing(model.arrangement.peek().collapsed, usuallyFolded(model.groups.peek()));
-  model.hosts.value = after;
-  const collapsed = new Set(differing(new Set(folds), usuallyFolded(model.groups.value)));
-  if (differing(collapsed, model.arrangement.peek().collapsed).length > 0)
-    model.arrangement.value = { ...model.arrangement.peek(), collapsed };
-  const common = before.find((host) => after.some((other) => other.host === host.host));
-  const shift = common
-    ? after.find((host) => host.host === common.host)!.offsetPs - common.offsetPs
-    : 0;
-  if (shift !== 0) shiftTimes(page, shift);
-  moveSelection(model, before, after);
-  if (isResting) rest(page);
-  if (anchor) {
-    const lane = model.lanes.value.byKey.get(anchor.key);
-    if (lane) model.scrollTop.value = Math.max(lane.top - anchor.above, 0);
-  }
-}
-
-/** The page's own view: the median step where one is known, else everything. */
-function rest({ model, restingView }: Page): void {
-  const extent = model.extent.value;
-  const hosts = model.hosts.peek();
-  const host = hosts.find(({ events, derived }) => (derived?.home ?? events.home) !== null);
-  const home = host && (host.derived?.home ?? host.events.home);
-  const view = home
-    ? padded({ from: home.fromPs + host.offsetPs, to: home.toPs + host.offsetPs })
-    : padded(extent, 0.01);
-  restingView.value = view;
-  model.view.value = view;
-}
-
-/** Whether the view is elsewhere than where the page put it. */
-export function hasMoved({ model, restingView }: Page): boolean {
-  return (
-    model.hosts.peek().length > 0 &&
-    (model.view.peek() !== restingView.peek() || model.scrollTop.peek() > 0)
-  );
-}
-
-/** The first lane on the screen, and how far its top is above the edge. */
-function anchorOf({ lanes, scrollTop }: TimelineModel): { key: string; above: number } | null {
-  const top = scrollTop.peek();
-  const lane = lanes.peek().scrolled.find((one) => one.top + one.height > top);
-  return lane ? { key: lane.key, above: lane.top - top } : null;
-}
-
-function shiftTimes({ model, restingView }: Page, by: number): void {
-  const moved = <T extends Span>(span: T): T => ({
-    ...span,
-    from: span.from + by,
-    to: span.to + by,
-  });
-  const view = moved(model.view.peek());
-  if (restingView.peek() === model.view.peek()) restingView.value = view;
-  model.view.value = view;
-  const range = model.range.peek();
-  if (range) model.range.value = moved(range);
-  model.marks.value = model.marks.peek().map(moved);
-}
-
-function moveSelection(
-  model: TimelineModel,
-  before: readonly HostTimeline[],
-  after: readonly HostTimeline[],
-): void {
-  model.hover.value = null;
-  const selection = model.selection.peek();
-  if (selection === null || before.length === 0) return;
-  const name = before[selection.host]?.host;
-  const at = after.findIndex((host) => host.host === name);
-  if (at === selection.host) return;
-  model.selection.value = at < 0 ? null : { ...selection, host: at };
-  model.flows.value = [];
+function warningOf(error: unknown, host: string, part: Part): Warning {
+  const { message, hint } = describeProblem(error);
+  const what = part === "derived" ? "Steps and scopes could not be worked out: " : "";
+  return { code: "timeline", message: `${what}${message}`, host, hint };
 }
 
 function partWarnings(kept: Kept | undefined, host: string): Warning[] {

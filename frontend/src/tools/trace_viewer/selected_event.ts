@@ -38,7 +38,10 @@ export function followSelection(page: Page): SelectedEvent {
     const key =
       part && selection ? `${part.host}\n${part.part}${part.version}\n${selection.id}` : "";
     // The place of the same event became known, or other hosts came.
-    if (key === asked) return;
+    if (key === asked) {
+      if (selection && of.peek() !== null) of.value = keyOf(selection);
+      return;
+    }
     asked = key;
     if (selection !== null && !page.isTabKept.current) page.tab.value = "event";
     abort.abort();
@@ -53,7 +56,7 @@ export function followSelection(page: Page): SelectedEvent {
       isLoading.value = false;
       return;
     }
-    const { host: at, part: ofPart, id } = selection;
+    const { id } = selection;
     const fail = (caught: unknown) => {
       if (aborted.aborted) return;
       if (isStale(caught)) model.stale.value++;
@@ -65,7 +68,7 @@ export function followSelection(page: Page): SelectedEvent {
       if (aborted.aborted) return;
       isLoading.value = false;
       details.value = event;
-      of.value = { host: at, part: ofPart, id };
+      of.value = keyOf(model.selection.peek() ?? selection);
       const current = model.selection.peek();
       if (!event || current?.id !== id) return;
       // An address names the event alone; a click has its place as exact as the picture is.
@@ -92,4 +95,8 @@ export function followSelection(page: Page): SelectedEvent {
       abort.abort();
     },
   };
+}
+
+function keyOf({ host, part, id }: EventKey): EventKey {
+  return { host, part, id };
 }

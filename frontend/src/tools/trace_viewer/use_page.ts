@@ -56,10 +56,17 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
       abort.abort();
       abort = new AbortController();
       const { signal: aborted } = abort;
-      const isReady = () => {
+      const isOpen = () => {
         if (known.current === null) heed(latest.current.view);
       };
-      void loadHosts(page, hosts, kept.current, loading, isReady, aborted).then(() => {
+      void loadHosts({
+        page,
+        hosts,
+        kept: kept.current,
+        loading,
+        isOpen,
+        abort: aborted,
+      }).then(() => {
         if (!aborted.aborted) void goToStep(page, latest.current.view.step ?? "", aborted);
       });
     });
