@@ -51,7 +51,8 @@ def test_patterns_find_what_pythons_engine_finds(pattern, texts, ignores_case):
 @pytest.mark.parametrize(
     "pattern",
     ["MatMul", "^a$", "matmul", r"_\d+$", r"half, \d{3}", "(?i)MATMUL", "Root::(Prefetch|Map)$",
-     "ö", r"\(Params\)", r"\[x\]", "k", "(?m)^b$", "(?s)a.b", "a.b", "^$", "", "привет", r"(?x) tra in"],
+     "ö", r"\(Params\)", r"\[x\]", "k", "(?m)^b$", "(?s)a.b", "a.b", "^$", "", "привет",
+     r"(?x) tra in"],
 )  # fmt: skip
 @pytest.mark.parametrize("ignores_case", [False, True])
 def test_patterns_on_names_of_traces(pattern, ignores_case):
