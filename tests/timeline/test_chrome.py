@@ -19,12 +19,14 @@ from timeline.chrome_twin import (
 )
 from traces import Ref, Unsigned, draw, space_of
 from xplane import generate
+from xplane.fuzz import mutate
 
 from tbprof.base.errors import BadTrace
 from tbprof.events.space import Space
 from tbprof.timeline.chrome import Span
 from tbprof.timeline.tracks import KIND_ORDER
-from tbprof.xplane.reader import read_space
+from tbprof.xplane.buffer import Buffer
+from tbprof.xplane.reader import read_space, space_in
 
 STREAMS = KIND_ORDER.index("stream") << 24  # the places of streams begin here
 HOST, GPU, TPU = "/host:CPU", "/device:GPU:0", "/device:TPU:0"
@@ -87,6 +89,20 @@ def test_many_spaces_are_read_back_event_by_event() -> None:
         except BadTrace:
             continue
         check(space)
+
+
+def test_damaged_spaces_are_read_back_as_far_as_they_can_be_read() -> None:
+    random, other, read = Random(4), b"", 0
+    for _ in range(300):
+        content = mutate(random, generate.space(random), other)
+        other = content
+        try:
+            space = space_in(Buffer(content, "damaged", random.choice((24, 100, 4096))))
+        except BadTrace:
+            continue
+        check(space)
+        read += 1
+    assert read > 200
 
 
 def test_recorded_traces_are_read_back_event_by_event(sample_logdir: Path) -> None:
