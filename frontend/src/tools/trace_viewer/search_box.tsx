@@ -20,6 +20,7 @@ export function SearchBox({ page, hits }: { page: Page; hits: Hits }) {
   const [isRegex, setRegex] = useState(search?.isRegex ?? false);
   const [isCase, setCase] = useState(search?.isCase ?? false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const last = useRef(Promise.resolve());
   const localError = isRegex ? patternError(text) : "";
   const { error, count, isLoading } = hits.state.value;
   const problem = localError || (error === null ? "" : describeProblem(error).message);
@@ -65,11 +66,16 @@ export function SearchBox({ page, hits }: { page: Page; hits: Hits }) {
     if (page.tab.peek() === "hits") choose(page, hit, hit);
     else goTo(model, hit, hit);
   };
+  // Each counts from where the one before has led.
+  const goOn = (direction: 1 | -1) => {
+    const run = () => go(direction);
+    last.current = last.current.then(run, run);
+  };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Enter") {
       event.preventDefault();
       commit({ text, isRegex, isCase });
-      void go(event.shiftKey ? -1 : 1);
+      goOn(event.shiftKey ? -1 : 1);
     } else if (event.key === "Escape") {
       event.preventDefault();
       if (text === "") field.current?.blur();
@@ -163,7 +169,7 @@ export function SearchBox({ page, hits }: { page: Page; hits: Hits }) {
           class="button small"
           aria-label="Hit before"
           title="Hit before (Shift Enter)"
-          onClick={() => void go(-1)}
+          onClick={() => goOn(-1)}
         >
           ◂
         </button>
@@ -172,7 +178,7 @@ export function SearchBox({ page, hits }: { page: Page; hits: Hits }) {
           class="button small"
           aria-label="Next hit"
           title="Next hit (Enter)"
-          onClick={() => void go(1)}
+          onClick={() => goOn(1)}
         >
           ▸
         </button>
