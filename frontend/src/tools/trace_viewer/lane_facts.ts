@@ -1,5 +1,5 @@
 /** What is known of a lane before its events: how busy it is, how much it holds. */
-import { formatCount, formatRatio, plural } from "../../base/format";
+import { formatRatio, plural } from "../../base/format";
 import { ratio } from "../../base/units";
 import type { HostGroup, SectionGroup } from "./groups";
 import type { Lane } from "./lanes";
@@ -90,10 +90,7 @@ export function describeLane(lane: Lane): string {
     }
     case "counter": {
       const { unit, points } = lane.item.counter;
-      return join([
-        unit === "" ? "counter" : `counter in ${unit}`,
-        `${formatCount(points)} values`,
-      ]);
+      return join([unit, `counter of ${plural(points, "value")}`]);
     }
   }
 }

@@ -25,6 +25,8 @@ export function LaneLabel(props: LaneLabelProps) {
   const facts = describeLane(lane);
   const isPinnedToo = isTrack && model.arrangement.value.pinned.includes(lane.key);
   const summary = isTrack || !isCollapsed ? "" : formatShare(busyShare(lane));
+  // Begins as what is seen does.
+  const spoken = summary === "" ? facts : `${summary} busy · ${facts}`;
   const classes = ["trace-label", kind, props.isActive ? "active" : ""];
   if (props.isDragged) classes.push("dragged");
   return (
@@ -36,7 +38,7 @@ export function LaneLabel(props: LaneLabelProps) {
       aria-level={lane.indent + 1}
       aria-expanded={canFold ? !isCollapsed : undefined}
       aria-selected={props.isActive}
-      aria-label={`${name}, ${facts}${isPinned ? ", pinned" : ""}`}
+      aria-label={`${name}, ${spoken}${isPinned ? ", pinned" : ""}`}
       style={{
         transform: `translateY(${lane.top}px)`,
         height: `${lane.height}px`,
@@ -68,7 +70,7 @@ export function LaneLabel(props: LaneLabelProps) {
         )}
         <span class="trace-label-name" aria-hidden="true">
           {name}
-        </span>
+        </span>{" "}
         {kind === "counter" && lane.item.counter.unit !== "" ? (
           <span class="muted trace-label-unit" aria-hidden="true">
             {lane.item.counter.unit}
