@@ -3,7 +3,7 @@ import { dragTool, edgeOfRange } from "./drag_tools";
 import type { Snap } from "./hit";
 import type { Drag } from "./ink";
 import { lanesInView, type PlacedLane } from "./lanes";
-import { createModel, placeHosts, type TimelineModel, type ViewApi } from "./model";
+import { createModel, placeHosts, type Range, type TimelineModel, type ViewApi } from "./model";
 import { sampleTimeline } from "./sample.test_helper";
 import { sourceOf } from "./sources";
 import { toPs } from "./view_math";
@@ -13,7 +13,7 @@ const MS = 1e9;
 let model: TimelineModel;
 let engine: {
   psAt: (x: number) => number;
-  snapAt: (x: number, y: number) => Snap;
+  snapAt: (x: number, y: number, range: Range | null) => Snap;
   lanes: readonly PlacedLane[];
   invalidate: () => void;
   drag: Drag | null;
@@ -106,6 +106,19 @@ test("a drag along the axis zooms whatever the tool", () => {
   expect(view()).toEqual([25, 50]);
 });
 
+test("a ruler does not snap to itself", () => {
+  const old = { from: 40 * MS, to: 60 * MS, tracks: null };
+  model.range.value = old;
+  const ranges: (Range | null)[] = [];
+  const { snapAt } = engine;
+  engine.snapAt = (x, y, range) => {
+    ranges.push(range);
+    return snapAt(x, y, range);
+  };
+  drag("timing", [100, 60], [150, 60], [200, 60]);
+  expect(ranges).toEqual([old, null, null]);
+});
+
 test("a ruler snaps at both ends and spans all tracks", () => {
   drag("timing", [312, 100], [590, 110]).drop();
   expect(model.range.peek()).toEqual({ from: 30 * MS, to: 60 * MS, tracks: null });
@@ -120,7 +133,10 @@ test("a ruler comes to the exact edges once it is dropped", async () => {
   model.view.value = { from: 0, to: 100 * MS };
   const source = sourceOf(model.hosts.value[0], "events")!;
   const { snapAt } = engine;
-  engine.snapAt = (x, y) => ({ ...snapAt(x, y), rounded: { source, id: 3, isEnd: x > 400 } });
+  engine.snapAt = (x, y, range) => ({
+    ...snapAt(x, y, range),
+    rounded: { source, id: 3, isEnd: x > 400 },
+  });
   drag("timing", [312, 100], [590, 110]).drop();
   expect(model.range.peek()).toMatchObject({ from: 30 * MS, to: 60 * MS });
   await new Promise((resolve) => setTimeout(resolve));

@@ -133,16 +133,18 @@ function rulerTool(scene: DragScene, x: number, y: number): DragTool {
   const { model, engine } = scene;
   const before = model.range.peek();
   const held = edgeOfRange(scene, x);
-  const start = held ? { ps: held.other, rounded: null } : engine.snapAt(x, y);
+  const start = held ? { ps: held.other, rounded: null } : engine.snapAt(x, y, before);
   const tracks = held ? (before?.tracks ?? null) : null;
+  // The ruler itself is no edge: it would hold on to where it was.
+  const end = (atX: number, atY: number) => engine.snapAt(atX, atY, null);
   const move = (atX: number, atY: number) => {
-    model.range.value = { ...ordered(start.ps, engine.snapAt(atX, atY).ps), tracks };
+    model.range.value = { ...ordered(start.ps, end(atX, atY).ps), tracks };
   };
   return {
     move,
     drop: (atX, atY) => {
       move(atX, atY);
-      void refineRange(model, start, engine.snapAt(atX, atY));
+      void refineRange(model, start, end(atX, atY));
     },
     cancel: () => {
       model.range.value = before;

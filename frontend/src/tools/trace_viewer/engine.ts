@@ -7,7 +7,7 @@ import { hitAt, type Snap, snap } from "./hit";
 import { HoverFollower } from "./hover";
 import { AXIS_HEIGHT, type Drag, Ink } from "./ink";
 import { lanesInView, lastScrollTop, type PlacedLane } from "./lanes";
-import type { Hover, TimelineModel } from "./model";
+import type { Hover, Range, TimelineModel } from "./model";
 import { createPainter, type Painter, type PainterChoice } from "./painter";
 import { Scene } from "./scene";
 import { timeAxis } from "./time_axis";
@@ -79,9 +79,9 @@ export class Engine {
     return toPs(x, this.model.view.peek(), this.model.width.peek());
   }
 
-  /** The nearest edge, from CSS pixels of the canvas. */
-  snapAt(x: number, y: number): Snap {
-    const { view, width, selection, marks, range, hosts } = this.model;
+  /** The nearest edge, from CSS pixels of the canvas; ends of `range` are edges, too. */
+  snapAt(x: number, y: number, range: Range | null): Snap {
+    const { view, width, selection, marks, hosts } = this.model;
     const { from, to } = view.peek();
     const place = selection.peek()?.place;
     const offset = hosts.peek()[selection.peek()?.host ?? 0]?.offsetPs ?? 0;
@@ -95,7 +95,7 @@ export class Engine {
         others: [
           ...(place ? [place.startPs + offset, place.startPs + place.durationPs + offset] : []),
           ...marks.peek().flatMap(ends),
-          ...(range.peek() ? ends(range.peek()!) : []),
+          ...(range ? ends(range) : []),
         ],
       },
       x,
