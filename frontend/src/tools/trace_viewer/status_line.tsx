@@ -27,13 +27,7 @@ export function StatusLine({ page, loading }: { page: Page; loading: Loading }) 
   const hosts = model.hosts.value.length;
   const error = model.error.value;
   const text = loading.text.value || (model.isLoading.value ? "Loading" : "");
-  if (hosts === 0) {
-    return (
-      <footer class="trace-status">
-        <span class="muted">{loading.text.value}</span>
-      </footer>
-    );
-  }
+  if (hosts === 0) return <footer class="trace-status" />;
   return (
     <footer class="trace-status">
       <span>
