@@ -179,6 +179,20 @@ def sparse(logdir: Path) -> None:
     write(logdir, "sparse", "host0", space.SerializeToString())
 
 
+def dense(logdir: Path) -> None:
+    """20,000 events of 80 ns in 2 ms, nothing for 1 ms, one event of 1 ms."""
+    from tbprof._pb import message
+
+    space = message("tensorflow.profiler.XSpace")()
+    plane = space.planes.add(name=HOST)
+    _add_types(plane, {1: "tiny", 2: "long"})
+    line = plane.lines.add(id=1, name="main")
+    for at in range(20_000):
+        line.events.add(metadata_id=1, offset_ps=at * 100_000, duration_ps=80_000)
+    line.events.add(metadata_id=2, offset_ps=3 * 10**9, duration_ps=10**9)
+    write(logdir, "dense", "host0", space.SerializeToString())
+
+
 def tracks(logdir: Path) -> None:
     """100,000 threads with three events each."""
     from tbprof._pb import message
@@ -221,6 +235,7 @@ KINDS: dict[str, Callable[[Path], None]] = {
     "cut": cut,
     "hostile": hostile,
     "sparse": sparse,
+    "dense": dense,
     "tracks": tracks,
     "deep": deep,
 }
