@@ -20,6 +20,8 @@ export interface Page {
   readonly listed: Signal<string>;
   /** Whether what is selected now leaves the drawer as it is. */
   readonly isTabKept: { current: boolean };
+  /** Whether the first hit is to be gone to: a link that searches is about what it finds. */
+  readonly isHitWanted: { current: boolean };
   /** Where the page itself put the view: as long as it is there, the user has not moved it. */
   readonly restingView: Signal<Span | null>;
 }
@@ -33,6 +35,7 @@ export function createPage(run: string): Page {
     isList: signal(false),
     listed: signal(""),
     isTabKept: { current: false },
+    isHitWanted: { current: false },
     restingView: signal<Span | null>(null),
   };
 }

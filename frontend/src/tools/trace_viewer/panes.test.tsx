@@ -146,6 +146,20 @@ test("an address says what is shown", async () => {
   expect(query<HTMLInputElement>(".trace-search input").value).toBe("mat");
 });
 
+test("a link that searches goes to the first hit", async () => {
+  const hit = { ...PLACE, id: 11, start_ps: 80e9 };
+  fakeServer({
+    timeline_search: ({ part }) => {
+      const hits = part === "events" ? [hit] : [];
+      return { count: hits.length, types: 1, hits, cursor: "", tracks: {} };
+    },
+  });
+  await show({ q: "kernel:k" });
+  expect(text('.trace-rows [aria-selected="true"]')).toContain("80 ms");
+  expect(text(".trace-tab.current")).toBe("Search hits (1)");
+  expect(text(".trace-count")).toBe("1 hit · 1 in view");
+});
+
 test("what an address selects leaves the drawer as the address says", async () => {
   fakeServer();
   await show({ event: "e7@h0", range: "1..2", tab: "hits", q: "mat" });

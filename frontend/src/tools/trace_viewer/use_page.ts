@@ -133,6 +133,7 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
     known.current = addressKey(of);
     applyAddress(page, readAddress(of));
     // What is searched for is what the link is about.
+    page.isHitWanted.current = !!of.q && !of.event && !of.from_ms;
     if (of.q && !of.tab) page.tab.value = "hits";
     else if (of.event && !of.tab) page.tab.value = "event";
   }

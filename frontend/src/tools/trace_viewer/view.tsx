@@ -13,7 +13,7 @@ import { LaneHead } from "./lane_head";
 import { OverviewStrip } from "./overview_strip";
 import { rendererOf } from "./painter";
 import { keepSelectionInSight } from "./reveal";
-import { followSelection } from "./selected_event";
+import { choose, followSelection } from "./selected_event";
 import { Splitter } from "./splitter";
 import { StatusLine } from "./status_line";
 import { TimelineCanvas } from "./timeline_canvas";
@@ -38,6 +38,15 @@ function TraceView({ run, hosts, view, select, warn, links }: PageProps<null>) {
   const selected = useMemo(() => followSelection(page), [page]);
   useEffect(() => hits.dispose, [hits]);
   useEffect(() => selected.dispose, [selected]);
+  useEffect(
+    () =>
+      hits.state.subscribe(({ hits: found, isLoading }) => {
+        if (!page.isHitWanted.current || isLoading || found.length === 0) return;
+        page.isHitWanted.current = false;
+        void hits.near(1).then((hit) => choose(page, hit ?? found[0], hit ?? found[0]));
+      }),
+    [page, hits],
+  );
   const canvas = useRef<HTMLDivElement>(null);
   const labelsWidth = useSignal(LABELS_WIDTH);
   const drawerHeight = useSignal(Math.max(180, Math.min(Math.round(innerHeight * 0.3), 320)));
