@@ -1,0 +1,229 @@
+/** The trace viewer around its canvas, on a drawn trace of which all is known: details, search, sums. */
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { launch, textOf } from "./browser";
+import type { Server } from "./servers";
+import {
+  ALL,
+  drag,
+  drawer,
+  lane,
+  openTrace,
+  parameter,
+  press,
+  rowsOf,
+  serveRuns,
+  settled,
+  spot,
+  status,
+  viewOf,
+} from "./trace_page";
+
+const COMPUTE = "Stream #1(Compute)";
+
+let browser: Browser;
+let server: Server;
+let problems: string[] = [];
+
+beforeAll(async () => {
+  browser = await launch();
+  server = await serveRuns("drawn");
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close();
+  expect(problems).toEqual([]);
+});
+
+async function show(view: Readonly<Record<string, string>> = ALL): Promise<Page> {
+  const opened = await openTrace(browser, server, "drawn", view);
+  problems = opened.problems;
+  return opened.page;
+}
+
+const width = ({ from, to }: { from: number; to: number }) => to - from;
+const search = (page: Page) => page.getByRole("textbox", { name: "Search events" });
+const found = (page: Page) => page.locator(".trace-count");
+
+const names = (page: Page) =>
+  page.locator(".trace-label").evaluateAll((labels) =>
+    labels
+      .map((label) => ({
+        top: label.getBoundingClientRect().top,
+        name: label.querySelector(".trace-label-name")?.textContent ?? "",
+      }))
+      .toSorted((a, b) => a.top - b.top)
+      .map(({ name }) => name),
+  );
+const tree = (page: Page) => page.getByRole("tree", { name: "Hosts, sections and tracks" });
+
+test("it opens on the median step, with a hint at the keys the first time", async () => {
+  const opened = await openTrace(browser, server, "drawn", {}, { hasHint: true });
+  problems = opened.problems;
+  const { page } = opened;
+  expect(await status(page)).toMatch(
+    /^48 events in the file.*48 indexed.*[1-9]\d* drawn.*56\.0 µs/,
+  );
+  const hint = page.getByRole("complementary", { name: "Keys" });
+  await hint.getByRole("button", { name: "Got it" }).click();
+  await page.reload();
+  await settled(page);
+  expect(await hint.count()).toBe(0);
+});
+
+test("the strip's brush moves and sizes the view, by pointer and by keys", async () => {
+  const page = await show({ from_ms: "0.05", to_ms: "0.1" });
+  const brush = page.getByRole("slider", { name: "Part of the trace in view" });
+  const strip = (await page.locator(".trace-strip").boundingBox())!;
+  const x = (us: number) => strip.x + (us / 210) * strip.width;
+  const y = strip.y + 20;
+  await drag(page, { x: x(75), y }, { x: x(125), y });
+  const moved = await viewOf(page);
+  expect(moved.from).toBeCloseTo(100, -1);
+  expect(width(moved)).toBeCloseTo(50, 4);
+  await drag(page, { x: x(10), y }, { x: x(40), y });
+  const fresh = await viewOf(page);
+  expect(fresh.from).toBeCloseTo(10, 0);
+  expect(fresh.to).toBeCloseTo(40, 0);
+  await brush.focus();
+  await page.keyboard.press("ArrowRight");
+  expect((await viewOf(page)).from).toBeCloseTo(fresh.from + 30 / 8, 1);
+  await page.keyboard.press("End");
+  expect((await viewOf(page)).to).toBeGreaterThan(200);
+  expect(await brush.getAttribute("aria-valuetext")).toMatch(/30\.\d µs from .* of 210 µs/);
+});
+
+test("a box adds up what lies in it: whole events, and parts of those at its edges", async () => {
+  const page = await show();
+  const from = await spot(lane(page, COMPUTE), 24);
+  const to = await spot(lane(page, COMPUTE), 100);
+  await drag(page, from, { x: to.x, y: to.y + 4 });
+  const table = await rowsOf(page, "Events by name");
+  // From 24: half of the first kernel (12 µs), relu (6), gemm (24), relu (6).
+  expect(table.map(([name, , count, total]) => [name, count, Number(total).toFixed(0)])).toEqual([
+    ["gemm_kernel", "2", "36"],
+    ["relu_kernel", "2", "12"],
+  ]);
+  const [, category, , , self, mean, least, most, share] = table[0];
+  expect([category, share]).toEqual(["compute", "75.0 %"]);
+  expect([self, mean, least, most].map((text) => Math.round(Number(text)))).toEqual([
+    36, 18, 12, 24,
+  ]);
+  const sums = page.locator(".trace-sums");
+  expect(await textOf(sums)).toMatch(/4 events.*busy (47\.\d|48\.\d) µs.*idle (27\.\d|28\.\d) µs/);
+  await drawer(page).getByText("by track").click();
+  await expect.poll(async () => (await rowsOf(page, "Events by track"))[0]?.[0]).toContain(COMPUTE);
+  await drawer(page).getByText("by category").click();
+  await expect
+    .poll(async () => (await rowsOf(page, "Events by category"))[0]?.slice(0, 2))
+    .toEqual(["compute", "4"]);
+  await page.getByRole("grid").getByRole("button", { name: "Total" }).click();
+  await press(page, "Escape");
+  await drawer(page).getByText("No range is selected").waitFor();
+});
+
+test("the statistics follow what is in view", async () => {
+  const page = await show({ ...ALL, tab: "statistics" });
+  const count = async () =>
+    (await rowsOf(page, /Events by/)).find(([name]) => name === "train")?.[2];
+  await expect.poll(count).toBe("4");
+  await page.getByRole("slider", { name: "Part of the trace in view" }).focus();
+  for (let turn = 0; turn < 4; turn++) await page.keyboard.press("ArrowUp");
+  await expect.poll(count).toBe("2");
+  // A row marks its events.
+  await page.getByRole("grid").getByText("train", { exact: true }).click();
+  await expect.poll(() => search(page).inputValue()).toBe("whole:train");
+});
+
+test("regular expressions, and those that are none", async () => {
+  const page = await show();
+  await page.getByRole("search").getByRole("button", { name: "Regular expression" }).click();
+  await search(page).fill("^(relu|gemm)_");
+  await expect.poll(() => textOf(found(page))).toMatch(/^12 hits/);
+  await expect.poll(() => parameter(page, "q")).toBe("^(relu|gemm)_");
+  await search(page).fill("(");
+  const alert = page.getByRole("search").getByRole("alert");
+  await expect.poll(() => textOf(alert)).toMatch(/Not a regular expression/);
+  // What the browser takes and the server does not is said by the server.
+  await search(page).fill("(a)\\1");
+  await expect.poll(() => textOf(alert)).toMatch(/not supported/);
+  problems.splice(0, problems.length, ...problems.filter((text) => !/400/.test(text)));
+});
+
+test.each([
+  ["whole:train", 4],
+  ["whole:kernel", 0],
+  ["category:copies", 4],
+  ["arg:correlation_id=101", 2],
+  ["arg:kernel_details", 12],
+  ["arg:note=of the op", 4],
+  ["source:train.py", 4],
+  ["device-op:dense/MatMul", 8],
+  ["host-op:dense/MatMul", 4],
+  ["kernel:gemm_kernel op:dense/MatMul", 8],
+  ["input-op:Iterator::Root::Map", 4],
+] as const)("%s finds %i events", async (query, count) => {
+  const page = await show({ ...ALL, q: query });
+  const text = count === 0 ? "no hits" : `${count} hits`;
+  await expect.poll(() => textOf(found(page))).toContain(text);
+});
+
+test("the tree works by keyboard", async () => {
+  const page = await show();
+  await tree(page).focus();
+  const active = () => page.locator(".trace-label.active .trace-label-name").first().textContent();
+  await page.keyboard.press("Home");
+  expect(await active()).toBe("/device:GPU:0");
+  await page.keyboard.press("ArrowLeft");
+  await expect.poll(() => lane(page, "/device:GPU:0").getAttribute("aria-expanded")).toBe("false");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  await expect.poll(active).toBe("Steps");
+  await page.keyboard.press("End");
+  const last = await active();
+  await page.keyboard.press("Alt+ArrowUp");
+  await expect.poll(async () => (await names(page)).at(-1)).not.toBe(last);
+  await page.keyboard.press("p");
+  await expect.poll(async () => (await names(page))[0]).toBe(last);
+  await page.keyboard.press("End");
+  const hidden = await active();
+  await page.keyboard.press("h");
+  await expect
+    .poll(async () => (await names(page)).filter((name) => name === hidden).length)
+    .toBeLessThan(2);
+});
+
+test("the export is a trace that can be read", async () => {
+  const page = await show();
+  const export_ = async (item: string) => {
+    await page.getByRole("button", { name: /^Export/ }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("menuitem", { name: item }).click(),
+    ]);
+    const stream = await download.createReadStream();
+    const parts: Buffer[] = [];
+    for await (const part of stream) parts.push(part as Buffer);
+    const text = Buffer.concat(parts).toString();
+    return { name: download.suggestedFilename(), events: JSON.parse(text).traceEvents as Event[] };
+  };
+  interface Event {
+    readonly ph: string;
+    readonly name: string;
+    readonly ts: number;
+  }
+  const whole = await export_("Whole trace");
+  expect(whole.name).toMatch(/^drawn_trace\.json/);
+  const kernels = (events: readonly Event[]) =>
+    events.filter(({ ph, name }) => ph === "X" && name === "gemm_kernel");
+  expect(kernels(whole.events)).toHaveLength(8);
+  await page.getByRole("slider", { name: "Part of the trace in view" }).focus();
+  for (let turn = 0; turn < 5; turn++) await page.keyboard.press("ArrowUp");
+  await settled(page);
+  const part = await export_("What is in view");
+  expect(kernels(part.events).length).toBeGreaterThan(0);
+  expect(kernels(part.events).length).toBeLessThan(8);
+});

@@ -1,0 +1,201 @@
+/** From other pages into the trace viewer, with exactly the events meant marked, and back. */
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { launch, open, textOf } from "./browser";
+import { addressOf, ask, column, rows, type Server, type Table, TRACES } from "./servers";
+import { expectChosen, parameter, serveRuns, settled, viewOf } from "./trace_page";
+
+let browser: Browser;
+let server: Server;
+let problems: string[] = [];
+
+beforeAll(async () => {
+  browser = await launch();
+  server = await serveRuns("drawn", "hosts");
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close();
+  expect(problems).toEqual([]);
+});
+
+async function show(run: string, tool: string, view = {}): Promise<Page> {
+  const opened = await open(browser, addressOf(server, run, tool, view), {
+    first: () => localStorage.setItem("tbprof.trace.hint", "seen"),
+  });
+  problems = opened.problems;
+  return opened.page;
+}
+
+const hits = (page: Page) => page.locator(".trace-count");
+const isTrace = (page: Page) => page.waitForURL(/tool=trace_viewer/);
+
+/** The row of a table that has the focus and is chosen, opened. */
+async function openRow(page: Page, at: number): Promise<void> {
+  const grid = page.getByRole("treegrid").last();
+  await grid.getByRole("row").nth(1).waitFor();
+  await grid.focus();
+  await page.keyboard.press("Home");
+  for (let step = 0; step < at; step++) await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+}
+
+test.each([
+  ["framework_op_stats", 1, "operation"],
+  ["kernel_stats", 0, "kernel_name"],
+] as const)("a row of %s opens with its events marked", async (tool, table, name) => {
+  const answer = await ask<Table[] | Table>(server, "drawn", tool);
+  const [first] = rows(Array.isArray(answer) ? answer[table] : answer);
+  const page = await show("drawn", tool);
+  await openRow(page, 0);
+  await page.getByRole("link", { name: "Show in the trace viewer" }).click();
+  await isTrace(page);
+  await settled(page);
+  expect(parameter(page, "q")).toContain(String(first[name]));
+  await expect.poll(() => textOf(hits(page))).toMatch(new RegExp(`^${first.occurrences} hits?`));
+  await page
+    .getByRole("tab", { name: `Search hits (${first.occurrences})`, selected: true })
+    .waitFor();
+  // Enter goes to the first of them.
+  await page.getByRole("textbox", { name: "Search events" }).press("Enter");
+  await expectChosen(page, "gemm_kernel");
+  // Back leads to the table.
+  await page.goBack();
+  await page.getByRole("treegrid").getByRole("row").nth(1).waitFor();
+});
+
+test("g does the same by keyboard, for the row that is chosen", async () => {
+  const page = await show("drawn", "kernel_stats");
+  const [, second] = rows(await ask<Table>(server, "drawn", "kernel_stats"));
+  const grid = page.getByRole("treegrid");
+  await grid.getByRole("row").nth(1).waitFor();
+  await grid.focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("g");
+  await isTrace(page);
+  await expect.poll(() => parameter(page, "q")).toContain(String(second.kernel_name));
+});
+
+test("input ops, their verdict and who works for them lead to their events", async () => {
+  const page = await show("drawn", "input_pipeline_analyzer");
+  const [op] = rows((await ask(server, "drawn", "input_pipeline_analyzer"))[2]);
+  await openRow(page, 0);
+  await page.getByRole("link", { name: "Show in the trace viewer" }).click();
+  await isTrace(page);
+  await settled(page);
+  expect(parameter(page, "q")).toBe(`input-op:${op.opName}`);
+  await expect.poll(() => textOf(hits(page))).toMatch(new RegExp(`^${op.count} hits`));
+});
+
+test("a step of a chart opens as that step, and the page tells the way back", async () => {
+  const page = await show("drawn", "overview_page");
+  const [, steps] = await ask(server, "drawn", "overview_page");
+  const chart = page.getByRole("slider", { name: "Step time: step" });
+  await chart.locator("canvas").first().waitFor();
+  await chart.focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowRight");
+  const at = Number(await chart.getAttribute("aria-valuenow"));
+  await page.keyboard.press("Enter");
+  await isTrace(page);
+  const view = await viewOf(page);
+  const start = Number(column(steps, "startMs")[at]) * 1000;
+  const end = start + Number(column(steps, "stepTimeMs")[at]) * 1000;
+  expect(view.from).toBeLessThanOrEqual(start);
+  expect(view.to).toBeGreaterThanOrEqual(end - 0.01);
+  expect(view.to - view.from).toBeLessThan((end - start) * 1.5);
+  await expect.poll(() => parameter(page, "event")).not.toBeNull();
+  await page.goBack();
+  await page.locator(".tile").first().waitFor();
+});
+
+test("findings open on their worst step with their events marked", async () => {
+  const [, , , , , , , findings] = await ask(server, "drawn", "overview_page");
+  const known = rows(findings).filter(({ tool }) => tool === "trace_viewer");
+  expect(known.length).toBeGreaterThan(0);
+  const page = await show("drawn", "overview_page");
+  const list = page.locator(".findings");
+  await list.locator("summary").first().waitFor();
+  for (const details of await list.locator("details").all())
+    await details.evaluate((element) => Object.assign(element, { open: true }));
+  const link = list.getByRole("link", { name: /Trace viewer$/ }).first();
+  const expected = new URLSearchParams(
+    new URL(`x:?${(await link.getAttribute("href"))!.slice(1)}`).search,
+  );
+  await link.click();
+  await isTrace(page);
+  await settled(page);
+  expect(parameter(page, "q")).toBe(expected.get("q"));
+  expect(page.url()).toMatch(/from_ms=|event=/);
+});
+
+test("the pod viewer's workers open on their own host", async () => {
+  const page = await show("hosts", "pod_viewer", { step: "2" });
+  const card = page.locator(".pod-worker");
+  await card.waitFor();
+  const host = await textOf(card.locator(".cut").first());
+  await card.getByRole("link", { name: "Its host in the trace" }).click();
+  await isTrace(page);
+  await settled(page);
+  expect(parameter(page, "hosts")).toBe(host);
+  await expect.poll(() => parameter(page, "event")).not.toBeNull();
+  const view = await viewOf(page);
+  expect(view.from).toBeGreaterThan(80);
+  expect(view.to).toBeLessThan(170);
+  await page.goBack();
+  await page.getByRole("link", { name: "In the trace", exact: true }).click();
+  await isTrace(page);
+  await settled(page);
+  expect(parameter(page, "hosts")).toBeNull();
+});
+
+test("an event leads to its op and kernel on the other pages", async () => {
+  const page = await show("drawn", "trace_viewer", { from_ms: "0", to_ms: "0.2", q: "gemm" });
+  await settled(page);
+  await page.getByRole("textbox", { name: "Search events" }).press("Enter");
+  await expectChosen(page, "gemm_kernel");
+  await page.getByRole("tab", { name: "Event" }).click();
+  const head = page.locator(".trace-event-name");
+  await head.getByRole("link").first().waitFor();
+  const names = await head.getByRole("link").allTextContents();
+  expect(names.length).toBeGreaterThan(1);
+  for (const name of names) {
+    await settled(page);
+    await head.getByRole("link", { name, exact: true }).click();
+    await page.waitForURL(/tool=(?!trace_viewer)/);
+    // A table with the row, or a page of steps with the step chosen.
+    const isStep = /step/i.test(name);
+    const row = page.getByRole("treegrid").getByRole("row").nth(1);
+    await (isStep ? page.getByRole("heading", { level: 1 }) : row).waitFor();
+    expect(await page.getByText(/^None of/).count()).toBe(0);
+    if (isStep) expect(parameter(page, "step")).toBe("0");
+    await page.goBack();
+    await settled(page);
+  }
+});
+
+describe.runIf(TRACES)("on recorded traces", () => {
+  test.each([
+    ["v100", "framework_op_stats", 1],
+    ["v100", "kernel_stats", 0],
+    ["tpu", "framework_op_stats", 1],
+  ] as const)("%s: rows of %s mark as many events as they count", async (run, tool, table) => {
+    const answer = await ask<Table[] | Table>(server, run, tool);
+    const listed = rows(Array.isArray(answer) ? answer[table] : answer);
+    const page = await show(run, tool);
+    for (const at of [0, 3]) {
+      await openRow(page, at);
+      await page.keyboard.press("g");
+      await isTrace(page);
+      await settled(page);
+      const count = Number(listed[at].occurrences).toLocaleString("en-US");
+      await expect
+        .poll(() => textOf(hits(page)), { timeout: 20_000 })
+        .toMatch(new RegExp(`^${count} hits?\\b`));
+      await page.goBack();
+    }
+  });
+});

@@ -1,0 +1,126 @@
+/** The trace viewer on what is large, deep or nonsense, and at both sizes of window. */
+import type { Browser } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { faults, launch, SIZES, textOf } from "./browser";
+import { RECORDED, type Server, TRACES } from "./servers";
+import {
+  drawer,
+  expectSelected,
+  fact,
+  lane,
+  openTrace,
+  parameter,
+  press,
+  serveRuns,
+  settled,
+  status,
+  timeline,
+  viewOf,
+} from "./trace_page";
+
+let browser: Browser;
+let server: Server;
+let problems: string[] = [];
+
+beforeAll(async () => {
+  browser = await launch();
+  server = await serveRuns("drawn", "tracks", "deep");
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close();
+  expect(problems).toEqual([]);
+});
+
+async function show(run: string, view = {}, options = {}) {
+  const opened = await openTrace(browser, server, run, view, options);
+  problems = opened.problems;
+  return opened;
+}
+
+test("100,000 tracks: few elements, small answers, and the last one is reached", async () => {
+  const { page, received } = await show("tracks");
+  expect(await status(page)).toMatch(/^300,000 events in the file.*300,000 indexed/);
+  expect(await page.locator(".trace-label").count()).toBeLessThan(150);
+  expect(await page.evaluate(() => document.querySelectorAll("*").length)).toBeLessThan(1500);
+  expect(await received(/timeline_tiles/)).toBeLessThan(1_000_000);
+  const tree = page.getByRole("tree");
+  await tree.focus();
+  await page.keyboard.press("End");
+  const last = lane(page, "thread 99999");
+  await last.waitFor();
+  await settled(page);
+  await page.keyboard.press("Home");
+  await lane(page, "thread 0").waitFor();
+});
+
+test("calls that are 1,500 deep: all are counted, the stack is told", async () => {
+  const { page } = await show("deep");
+  expect(await status(page)).toMatch(/^1,500 events in the file.*1,500 indexed/);
+  await page.getByRole("textbox", { name: "Search events" }).fill("recurse");
+  await expect.poll(() => textOf(page.locator(".trace-count"))).toMatch(/^1,500 hits/);
+  await page.getByRole("textbox", { name: "Search events" }).press("Enter");
+  await page.getByRole("tab", { name: "Event" }).click();
+  await expectSelected(page, "$deep.py:1 recurse");
+  for (let depth = 1; depth < 4; depth++) {
+    await press(page, "ArrowDown");
+    await expect.poll(() => drawer(page).locator(".trace-stack li").count()).toBe(depth + 1);
+  }
+});
+
+test("an event in an address is selected although its track is out of sight", async () => {
+  const { page } = await show("tracks", { event: "e299999@host0" });
+  await expectSelected(page, "inner");
+  expect(await fact(page, "Track")).toContain("thread 99999");
+});
+
+test("an address that says nonsense opens all the same", async () => {
+  const nonsense = {
+    from_ms: "x",
+    to_ms: "-1",
+    event: "e999999999@nobody",
+    marks: "~,..,a..b",
+    range: "5..1",
+    pin: "zzz",
+    color: "mauve",
+    mode: "dig",
+    tab: "none",
+    min_us: "many",
+    step: "no such step",
+  };
+  const { page } = await show("drawn", nonsense);
+  expect(await status(page)).toMatch(/[1-9]\d* drawn/);
+  await settled(page);
+  expect(parameter(page, "color")).toBeNull();
+});
+
+describe.runIf(TRACES)("recorded traces", () => {
+  test.each(["v100", "tpu"])(
+    "%s opens on a step, readable, and zooms to single events",
+    async (run) => {
+      const { page } = await show(run);
+      expect(await status(page)).toMatch(/[1-9][\d,]* drawn/);
+      const whole = await viewOf(page).catch(() => null);
+      expect(whole).not.toBeNull();
+      for (let turn = 0; turn < 3; turn++) await press(page, "w");
+      await settled(page);
+      const picture = await timeline(page).screenshot();
+      expect(picture.length).toBeGreaterThan(5_000);
+    },
+  );
+});
+
+describe.each(SIZES)("at $width × $height", (size) => {
+  test.each([false, true])("looks right (dark: %s)", async (dark) => {
+    for (const run of RECORDED.filter((one) => TRACES && ["v100", "tpu"].includes(one))) {
+      const { page } = await show(run, { tab: "statistics" }, { ...size, dark });
+      expect(await faults(page)).toEqual([]);
+      await page.getByRole("tab", { name: "Event" }).click();
+      expect(await faults(page)).toEqual([]);
+      await page.context().close();
+    }
+  });
+});
