@@ -243,11 +243,9 @@ test("the arrows go to the next, the former, the outer and the inner event", asy
   for (const key of ["ArrowUp", "ArrowLeft"]) {
     const answer = trace.page.waitForResponse(/timeline_event\?.*move=/);
     await trace.page.keyboard.press(key);
-    expect((await answer).status()).toBe(404);
+    expect(await (await answer).json()).toBeNull();
   }
   await go("ArrowRight", "train", 17);
-  // Browsers report such answers by themselves.
-  expect(trace.problems.splice(0).every((problem) => problem.includes("404"))).toBe(true);
 });
 
 test("F fits the selection, 0 shows all, Escape takes it back step by step", async () => {

@@ -47,7 +47,7 @@ class ToolNotFound(TbprofError):
 
 
 class EventNotFound(TbprofError):
-    """The timeline has no such event, or none that a move leads to."""
+    """The timeline has no such event."""
 
     code = "event_not_found"
     status = 404

@@ -157,10 +157,12 @@ class HostTimeline:
         return _json(found)
 
     def event(self, event: int, how: Move | None) -> bytes:
-        """All about an event, or about the one that a move leads to from it."""
+        """All about an event, or about the one that a move leads to; null where there is none."""
         steps = self._derived_steps()
         with self._reading():
             found = event if how is None else move(self._opened, event, how)
+            if found is None:
+                return _json(None)
             return _json(details(self._opened, found, steps=steps))
 
     def flows(self, event: int) -> bytes:

@@ -1,13 +1,11 @@
 """Asks a small timeline everything that pages ask, so that the kernels of the answers are ready."""
 
-from contextlib import suppress
 from typing import get_args
 
 import numpy as np
 
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.steps import Steps
-from tbprof.base.errors import EventNotFound
 from tbprof.events.space import Space
 from tbprof.timeline.aggregate import By, aggregate
 from tbprof.timeline.build import build_timeline
@@ -61,5 +59,4 @@ def _ask(opened: OpenTimeline) -> None:
         details(opened, event)
         flows(opened, event)
         for how in get_args(Move):
-            with suppress(EventNotFound):
-                move(opened, event, how)
+            move(opened, event, how)

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tbprof.base.errors import BadRequest, EventNotFound
+from tbprof.base.errors import BadRequest
 from tbprof.base.jit import kernel
 from tbprof.timeline.categories import CATEGORIES
 from tbprof.timeline.event_facts import find_hlo, find_source, read_facts
@@ -71,12 +71,12 @@ def _step(
     return next(filter(None, found), None)
 
 
-def move(opened: OpenTimeline, event: int, how: Move) -> int:
-    """The event that a move leads to; raises EventNotFound where there is none.
+def move(opened: OpenTimeline, event: int, how: Move) -> int | None:
+    """The event that a move leads to, None where it leads nowhere.
 
     `next` and `previous` are on the row, `parent` is the innermost event around it, `child` the
     first directly within it; `next_same`, `previous_same` and `first_same` are of the same name,
-    in the order of time, on any track.
+    in the order of time, on any track. Raises EventNotFound where there is no such event.
     """
     row = opened.row(event)
     found = -1
@@ -92,20 +92,7 @@ def move(opened: OpenTimeline, event: int, how: Move) -> int:
         found = _same(opened, event, how)
     else:
         raise BadRequest(f"there is no move {str(how)[:80]!r}", f"moves are {', '.join(MOVES)}")
-    if found < 0:
-        raise EventNotFound(_NOTHING[how], "stay where you are, or move another way")
-    return found
-
-
-_NOTHING: dict[Move, str] = {
-    "next": "this is the last event of its row",
-    "previous": "this is the first event of its row",
-    "parent": "no event of its track encloses it",
-    "child": "it encloses no event of its track",
-    "next_same": "this is the last event of its name",
-    "previous_same": "this is the first event of its name",
-    "first_same": "there is no event of its name",
-}
+    return found if found >= 0 else None
 
 
 def _same(opened: OpenTimeline, event: int, how: Move) -> int:

@@ -253,11 +253,11 @@ def _write(  # type: ignore[no-untyped-def]
         types[state[_TYPES]] = kind if kind < number.size - 1 else -1
         state[_TYPES] += 1
     units = (ps - state[_BASE]) >> unit
-    _put(units - state[_UNITS], _START, narrow, wide, state)
-    _put(((entry[1] - state[_BASE]) >> unit) - units, _DURATION, narrow, wide, state)
-    _put(np.int64(number[kind]), _TYPE, narrow, wide, state)
-    _put(entry[4], _COUNT, narrow, wide, state)
-    _put(event - state[_EVENT], _ID, narrow, wide, state)
+    _put(units - state[_UNITS], np.int64(_START), narrow, wide, state)
+    _put(((entry[1] - state[_BASE]) >> unit) - units, np.int64(_DURATION), narrow, wide, state)
+    _put(np.int64(number[kind]), np.int64(_TYPE), narrow, wide, state)
+    _put(entry[4], np.int64(_COUNT), narrow, wide, state)
+    _put(event - state[_EVENT], np.int64(_ID), narrow, wide, state)
     state[_UNITS] = units
     state[_EVENT] = event
     state[_ENTRIES] += 1

@@ -132,14 +132,8 @@ export async function fetchEvent(
 ): Promise<EventDetails | null> {
   const more: Entry[] = [["id", id]];
   if (move !== null) more.push(["move", move]);
-  try {
-    const json = await ask("timeline_event", of, more, signal);
-    return json === null ? null : parseEvent(json);
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404 && error.code === "event_not_found")
-      return null;
-    throw error;
-  }
+  const json = await ask("timeline_event", of, more, signal);
+  return json === null ? null : parseEvent(json);
 }
 
 export async function fetchFlows(of: PartOf, id: number, signal: AbortSignal): Promise<Flows> {
