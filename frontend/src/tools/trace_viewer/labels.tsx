@@ -1,7 +1,8 @@
 /** The tree of hosts, sections and tracks left of the canvas: lane by lane at the same heights. */
 import { useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useId, useRef } from "preact/hooks";
-import { fold, hide, isFoldable, move, togglePin } from "./arrange";
+import { useEffect, useId, useMemo, useRef } from "preact/hooks";
+import { bindKeys, runKey } from "../../base/keys";
+import { labelKeys, lanesOf } from "./label_keys";
 import { laneId } from "./lane_facts";
 import { LaneLabel } from "./lane_label";
 import { firstLaneBelow, type Lane } from "./lanes";
@@ -57,82 +58,47 @@ export function Labels({ model, list, isAlone }: LabelsProps) {
     return () => observer.disconnect();
   }, [model, isAlone]);
 
-  const all = [...pinned, ...scrolled];
-  const at = all.findIndex((lane) => laneId(lane) === active.value);
-  const activate = (lane: Lane | undefined) => {
-    if (!lane) return;
-    active.value = laneId(lane);
-    if (!lane.isPinned) scrollTo(model, lane.top, LABEL);
-  };
+  const keys = useMemo(
+    () =>
+      labelKeys({
+        model,
+        list,
+        active: () => active.peek(),
+        activate: (lane) => {
+          if (!lane) return;
+          active.value = laneId(lane);
+          if (!lane.isPinned) scrollTo(model, lane.top, LABEL);
+        },
+      }),
+    [model, list],
+  );
+  // For the help.
+  useEffect(() => bindKeys(keys, true), [keys]);
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.target !== tree.current || event.ctrlKey || event.metaKey) return;
-    const lane = all[at];
-    if (event.altKey) {
-      if (!lane || !["ArrowUp", "ArrowDown"].includes(event.key)) return;
-      const isAfter = event.key === "ArrowDown";
-      const beside = besideOf(all, lane, isAfter ? 1 : -1);
-      if (beside) move(model, lane.key, beside.key, isAfter);
+    if (event.target !== tree.current) return;
+    const moving = keys.find((key) => event.altKey && key.keys[0] === `Alt+${event.key}`);
+    if (!moving) runKey(keys, event);
+    else {
       event.preventDefault();
-      return;
-    }
-    if (!runTreeKey(event.key)) return;
-    event.preventDefault();
-
-    function runTreeKey(key: string): boolean {
-      switch (key) {
-        case "ArrowDown":
-          activate(all[Math.min(at + 1, all.length - 1)]);
-          return true;
-        case "ArrowUp":
-          activate(all[Math.max(at - 1, 0)]);
-          return true;
-        case "Home":
-          activate(all[0]);
-          return true;
-        case "End":
-          activate(all.at(-1));
-          return true;
-        case "ArrowRight":
-          if (!lane) return false;
-          if (lane.isCollapsed) fold(model, [lane.key], false);
-          else if (all[at + 1]?.indent > lane.indent) activate(all[at + 1]);
-          return true;
-        case "ArrowLeft":
-          if (!lane) return false;
-          if (!lane.isCollapsed && isFoldable(lane) && lane.kind !== "counter")
-            fold(model, [lane.key], true);
-          else activate(all.slice(0, at).findLast((one) => one.indent < lane.indent));
-          return true;
-        case "Enter":
-          if (!lane) return false;
-          if (lane.kind === "track") list(lane.key);
-          else fold(model, [lane.key], !lane.isCollapsed);
-          return true;
-        case "p":
-          if (lane?.kind !== "track" && lane?.kind !== "counter") return false;
-          togglePin(model, lane.key);
-          return true;
-        case "h":
-        case "Delete":
-          if (!lane) return false;
-          activate(all[at + 1] ?? all[at - 1]);
-          hide(model, lane.key);
-          return true;
-        default:
-          return false;
-      }
+      moving.run(event);
     }
   };
   const { first, last } = window.value;
   const shown = scrolled.slice(first, Math.min(last, scrolled.length));
-  const isShown = at >= 0 && (at < pinned.length || shown.includes(all[at]));
-  const label = (lane: Lane) => (
+  const isActive = (lane: Lane) => laneId(lane) === active.value;
+  // Keys of lanes may hold spaces, which ids may not.
+  const idOf = (list: readonly Lane[], at: number) => `${id}-${list === pinned ? "p" : "s"}${at}`;
+  const activeId = [pinned, shown].flatMap((list) => {
+    const at = list.findIndex(isActive);
+    return at < 0 ? [] : [idOf(list, at)];
+  })[0];
+  const label = (lane: Lane, at: number, list: readonly Lane[]) => (
     <LaneLabel
       key={laneId(lane)}
-      id={`${id}-${laneId(lane)}`}
+      id={idOf(list, at)}
       model={model}
       lane={lane}
-      isActive={laneId(lane) === active.value}
+      isActive={isActive(lane)}
       isDragged={reorder.dragged.value === lane.key}
       activate={() => {
         active.value = laneId(lane);
@@ -148,10 +114,13 @@ export function Labels({ model, list, isAlone }: LabelsProps) {
       aria-label="Hosts, sections and tracks"
       aria-description="Arrow keys move and fold, Enter lists the events of a track, P pins, H hides, Alt with arrows reorders"
       tabIndex={0}
-      aria-activedescendant={isShown ? `${id}-${laneId(all[at])}` : undefined}
+      aria-activedescendant={activeId}
       onKeyDown={onKeyDown}
       onFocus={(event) => {
-        if (event.target === tree.current && at < 0) active.value = all[0] ? laneId(all[0]) : "";
+        if (event.target !== tree.current) return;
+        const lanes = lanesOf(model);
+        if (!lanes.some((lane) => laneId(lane) === active.peek()))
+          active.value = lanes[0] ? laneId(lanes[0]) : "";
       }}
       onWheel={(event) => {
         if (event.ctrlKey) return;
@@ -176,7 +145,7 @@ export function Labels({ model, list, isAlone }: LabelsProps) {
           aria-hidden="true"
         />
       )}
-      {all.length === 0 && model.hosts.value.length > 0 ? (
+      {pinned.length + scrolled.length === 0 && model.hosts.value.length > 0 ? (
         <p class="trace-no-lanes muted">
           {model.arrangement.value.trackFilter === ""
             ? "Every track is hidden."
@@ -203,15 +172,4 @@ function keepInSight(inner: HTMLElement | null, lane: Lane | undefined, top: num
   const down = Math.max(Math.min(top - lane.top, lane.height - LABEL), 0);
   element.classList.add("kept");
   element.style.transform = down > 0 ? `translateY(${down}px)` : "";
-}
-
-/** The lane of the same parent above or below, null at the end. */
-function besideOf(all: readonly Lane[], lane: Lane, step: 1 | -1): Lane | null {
-  const start = all.indexOf(lane);
-  for (let at = start + step; at >= 0 && at < all.length; at += step) {
-    const other = all[at];
-    if (other.isPinned !== lane.isPinned || other.indent < lane.indent) return null;
-    if (other.indent === lane.indent) return other;
-  }
-  return null;
 }

@@ -1,6 +1,6 @@
 /** Trace viewer: every event of the chosen hosts on one time axis. */
 import { useSignal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
 import { ErrorMessage } from "../../widgets/message";
 import type { PageProps } from "../tool";
 import { Drawer } from "./drawer/drawer";
@@ -61,6 +61,14 @@ function TraceView({ run, hosts, view, select, warn, links }: PageProps<null>) {
     [page, model],
   );
 
+  const list = useCallback(
+    (key: string) => {
+      page.listed.value = key;
+      page.isList.value = true;
+    },
+    [page],
+  );
+
   if (loading.error.value !== null)
     return <ErrorMessage error={loading.error.value} retry={retry} />;
   const isEmpty = model.hosts.value.length === 0;
@@ -72,14 +80,7 @@ function TraceView({ run, hosts, view, select, warn, links }: PageProps<null>) {
       <div class="trace-body">
         <div class="trace-side">
           <LaneHead model={model} />
-          <Labels
-            model={model}
-            isAlone={page.isList.value}
-            list={(key) => {
-              page.listed.value = key;
-              page.isList.value = true;
-            }}
-          />
+          <Labels model={model} isAlone={page.isList.value} list={list} />
         </div>
         <Splitter
           label="Width of the labels"
