@@ -208,22 +208,33 @@ describe("the step chart", () => {
       await expect.poll(said).toMatch(text);
     }
     await page.keyboard.press("Enter");
-    await page.waitForURL(/step=11/);
+    await page.waitForURL(/tool=trace_viewer/);
+    await page.locator(".trace-event-name > code").getByText("train 11").waitFor();
+    await page.goBack();
+    await canvas(page).waitFor();
+  });
+
+  test("shows what the step of the address is made of, with the way to it in the trace", async () => {
+    const page = await show("hosts", { step: "11" });
     const parts = page.locator(".step-parts");
     await parts.getByRole("heading", { name: "train 11" }).waitFor();
     await parts.getByText("Not recorded whole").waitFor();
+    expect(await parts.getByRole("link", { name: "In the trace" }).getAttribute("href")).toMatch(
+      /tool=trace_viewer&step=train\+11$/,
+    );
     await parts.getByRole("button", { name: "Average step" }).click();
     await parts.getByRole("heading", { name: "Average step" }).waitFor();
     await expect.poll(() => page.url()).not.toContain("step=11");
   });
 
-  test("shows what a clicked step is made of, also after a reload", async () => {
+  test("leads from a column to its step, whose parts the page tells, too", async () => {
     const page = await show("hosts");
     await canvas(page).waitFor();
     const { x, y } = await columnAt(page, 2, 12);
     await page.mouse.click(x, y);
-    await page.waitForURL(/step=2/);
-    await page.reload();
+    await page.waitForURL(/tool=trace_viewer/);
+    await page.goBack();
+    await page.goto(addressOf(server, "hosts", "overview_page", { step: "2" }));
     const table = page.getByRole("table", { name: "Parts of the step" });
     await page.locator(".step-parts").getByRole("heading", { name: "train 2" }).waitFor();
     for (const [label, , times] of await seriesOf("hosts")) {
