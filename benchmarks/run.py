@@ -21,6 +21,7 @@ from pathlib import Path
 
 import build_traces
 import measure
+import trace_frames
 import trace_viewer
 from measure import Cost, Failed
 from programs import ROUTE, Programs
@@ -190,6 +191,7 @@ def report(
     start: dict[str, float],
     pages: tuple[Path, dict[str, list[float]]] | None,
     viewer: Sequence[trace_viewer.Measured],
+    frames: Sequence[trace_frames.Frames],
 ) -> str:
     """The page: what was measured on what, and the tables."""
     lines = [
@@ -223,6 +225,8 @@ def report(
         lines.append("")
     if viewer:
         lines += trace_viewer.report(viewer)
+    if frames:
+        lines += trace_frames.report(frames)
     if pages:
         trace, figures = pages
         lines += [
@@ -352,13 +356,16 @@ def main() -> int:
             viewer = [trace_viewer.measure_trace(programs, one, args.repeats) for one in some]
         start = {} if args.no_start else measure_start(programs.python, Path(scratch))
         pages = None
+        frames: list[trace_frames.Frames] = []
         source = build_traces.default_source()
         if (ROOT / "frontend" / "node_modules").is_dir():
             try:
                 pages = (source, measure_pages(programs, source, args.tools))
+                for one in viewer:
+                    frames += [trace_frames.measure_frames(programs, one.trace, PAGE_REPEATS)]
             except (Failed, OSError, subprocess.CalledProcessError) as error:
                 print(f"no figures of pages: {error}", file=sys.stderr)
-    page = report(facts, tables, servers, start, pages, viewer)
+    page = report(facts, tables, servers, start, pages, viewer, frames)
     if args.no_write:
         print(page)
     else:

@@ -283,7 +283,9 @@ def report(found: Sequence[Measured]) -> list[str]:
                 cost_cell(one.opens.get(f"{name}{suffix}"), base if name != "xprof" else None, one)
                 for name in ("tbprof", "xprof", "xprof-rs")
             ]
-            lines.append(f"| {_name(one.trace)} | {one.events:,} | {which} | {' | '.join(cells)} |")
+            lines.append(
+                f"| {trace_name(one.trace)} | {one.events:,} | {which} | {' | '.join(cells)} |"
+            )
     lines += [
         "",
         (
@@ -299,13 +301,13 @@ def report(found: Sequence[Measured]) -> list[str]:
         session = one.sessions.get("tbprof")
         views = len(session.seconds) if isinstance(session, Answers) else 0
         cells = [str(one.sessions.get(name, "not installed")) for name in ("tbprof", "xprof")]
-        lines.append(f"| {_name(one.trace)} | {views} | {' | '.join(cells)} |")
+        lines.append(f"| {trace_name(one.trace)} | {views} | {' | '.join(cells)} |")
     questions = list(dict.fromkeys(what for one in found for what in one.questions))
     lines += [
         "",
         "Questions, as above:",
         "",
-        f"| question | {' | '.join(_name(one.trace) for one in found)} |",
+        f"| question | {' | '.join(trace_name(one.trace) for one in found)} |",
         f"| --- |{' --- |' * len(found)}",
         *(
             f"| {what} | {' | '.join(str(one.questions.get(what, '')) for one in found)} |"
@@ -317,7 +319,7 @@ def report(found: Sequence[Measured]) -> list[str]:
     ]
     for one in found:
         written = "; ".join(f"{name}: {text}" for name, text in one.written.items())
-        lines.append(f"- {_name(one.trace)}: {written}")
+        lines.append(f"- {trace_name(one.trace)}: {written}")
     return [*lines, ""]
 
 
@@ -343,7 +345,8 @@ def percentiles(values: Sequence[float]) -> tuple[float, float]:
     return cuts[9], cuts[18]
 
 
-def _name(trace: Path) -> str:
+def trace_name(trace: Path) -> str:
+    """A trace in tables: its file's name and size."""
     return f"{trace.name.removesuffix('.xplane.pb')}, {math.ceil(trace.stat().st_size / 1e6):,} MB"
 
 

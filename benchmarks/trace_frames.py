@@ -1,0 +1,123 @@
+"""Measures frames of the trace viewer in headless Chromium, drawn in software at 1600 × 1000.
+
+    python benchmarks/trace_frames.py [--trace FILE ...] [--repeats N]
+
+A session of zooming, panning and scrolling (frontend/e2e/trace_session.mjs) is replayed by
+frontend/e2e/frame_times.mjs, which says what its figures mean.
+"""
+
+import argparse
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import measure
+import trace_viewer
+from programs import ROUTE, Programs
+
+FRONTEND = Path(__file__).resolve().parent.parent / "frontend"
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """One trace: how many events it holds, and what each replay of the session took."""
+
+    trace: Path
+    events: int
+    replays: list[dict[str, Any]]
+
+    def middle(self, *path: str) -> float:
+        """The median over the replays of the figure at a path of keys."""
+        found = []
+        for replay in self.replays:
+            value: Any = replay
+            for key in path:
+                value = value[key]
+            found.append(float(value))
+        return statistics.median(found)
+
+
+def measure_frames(programs: Programs, trace: Path, repeats: int) -> Frames:
+    """Replays the session `repeats` times, on a server that has opened the trace."""
+    with measure.private_logdir(trace, programs.scratch / "served") as logdir:
+        command = [programs.python, "-m", "tbprof.cli", "serve", str(logdir), "--port", "{port}"]
+        with measure.serving(command, programs.cache_at(programs.fresh_cache())) as server:
+            server.wait_for(f"{ROUTE}/version")
+            # Both parts of the timeline: steps that are worked out late would move the view.
+            for part in ("derived", "events"):
+                _, body = server.get(f"{ROUTE}/timeline?run=bench&host=host0&part={part}")
+            events = json.loads(body)["events_in_file"]
+            url = f"http://127.0.0.1:{server.port}{ROUTE}/index.html#run=bench&tool=trace_viewer"
+            replays = [_replay(url) for _ in range(repeats)]
+    found = Frames(trace, events, replays)
+    print(f"{trace.name} frames: {replays}", file=sys.stderr)
+    return found
+
+
+def _replay(url: str) -> dict[str, Any]:
+    program = [shutil.which("node") or "node", "e2e/frame_times.mjs", url]
+    said = subprocess.run(program, cwd=FRONTEND, capture_output=True, text=True, check=True)
+    found: dict[str, Any] = json.loads(said.stdout)
+    return found
+
+
+def report(found: Sequence[Frames]) -> list[str]:
+    """The lines of the page's section."""
+    lines = [
+        "## The trace viewer's frames",
+        "",
+        (
+            "A session of zooming, panning and scrolling is replayed in headless Chromium, drawn "
+            "in software at 1600 × 1000, one input a frame; frames count that paint the timeline. "
+            "Without waiting for a display a frame lasts until the next one begins: median, 95th "
+            "percentile, and of these the page's own scripts. At the pace of a display of 60 Hz: "
+            "frames that missed it. JavaScript's heap with array buffers: after the session, and "
+            "at its highest."
+        ),
+        "",
+        "| trace | events | frame | scripts | missed at 60 Hz | heap |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for one in found:
+        cells = [
+            trace_viewer.trace_name(one.trace),
+            f"{one.events:,}",
+            *(_spread(one, kind) for kind in ("ms", "script_ms")),
+            f"{100 * one.middle('display', 'late_ratio'):.1f} %",
+            ", ".join(
+                f"{one.middle(heap) / 1e6:,.0f} MB" for heap in ("heap_bytes", "peak_heap_bytes")
+            ),
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
+def _spread(one: Frames, kind: str) -> str:
+    return ", ".join(f"{one.middle('free', kind, at):.1f} ms" for at in ("p50", "p95"))
+
+
+def main() -> int:
+    """The command line: prints the section."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--trace", type=Path, nargs="*", help="default: the scaled traces")
+    parser.add_argument("--repeats", type=int, default=3)
+    args = parser.parse_args()
+    traces = args.trace or trace_viewer.scaled_traces()
+    with tempfile.TemporaryDirectory(prefix="tbprof-bench-") as scratch:
+        programs = Programs.installed(Path(scratch))
+        programs.prime()
+        print("\n".join(report([measure_frames(programs, one, args.repeats) for one in traces])))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
