@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Warning } from "../../api/types";
 import type { View } from "../../base/url_state";
 import type { Select } from "../tool";
-import { readAddress, writeAddress } from "./address";
+import { type Address, readAddress, writeAddress } from "./address";
 import { findStep } from "./find_step";
 import { createLoading, type Kept, type Loading, loadHosts } from "./load";
 import { createPage, type Page, padded } from "./page";
@@ -130,13 +130,24 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
   return state;
 
   function heed(of: View): void {
+    const address = readAddress(of);
+    const isFirst = known.current === null;
     known.current = addressKey(of);
-    applyAddress(page, readAddress(of));
+    applyAddress(page, isFirst ? withTyped(page, address) : address);
     // What is searched for is what the link is about.
     page.isHitWanted.current = !!of.q && !of.event && !of.from_ms;
     if (of.q && !of.tab) page.tab.value = "hits";
     else if (of.event && !of.tab) page.tab.value = "event";
   }
+}
+
+/** What was typed while the hosts were on their way stays. */
+function withTyped({ model }: Page, address: Address): Address {
+  return {
+    ...address,
+    search: address.search ?? model.search.peek(),
+    trackFilter: address.trackFilter || model.arrangement.peek().trackFilter,
+  };
 }
 
 /** Goes to a step that an address names, and selects it; stays where there is none. */
