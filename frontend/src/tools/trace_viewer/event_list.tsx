@@ -22,6 +22,7 @@ import { panBy, zoomAt } from "./view_math";
 
 const SETTLE_MS = 150;
 const HITS = "hits";
+const MOST_DRAWN = 2000;
 
 export function EventList({ page, hits }: { page: Page; hits: Hits }) {
   const { model, listed } = page;
@@ -253,11 +254,13 @@ function trackOptions(
   model: TimelineModel,
 ): Option[] {
   const isSingle = model.hosts.value.length === 1;
+  const isLong = tracks.length > MOST_DRAWN;
   const options = tracks.map((one) => ({
     id: one.key,
     text: `${one.item.track.name} ${one.section.label} ${one.host.host}`,
     isSelected: one === lane,
-    content: (
+    // Of very many most are never seen.
+    content: isLong ? undefined : (
       <>
         <span class="option-main">{one.item.track.name.slice(0, 200) || "(no name)"}</span>
         <span class="option-note">

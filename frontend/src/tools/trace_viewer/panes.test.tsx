@@ -282,7 +282,13 @@ test("the details of an event: its name, arguments, stack, flows and links", asy
       hlo: { module: "jit_f", instruction: "fusion.1", text: "%fusion.1 = f32[]" },
       source: "model.py:12",
       same_name: { count: 4, total_ps: 4e9, mean_ps: 1e9, min_ps: 5e8, max_ps: 2e9 },
-      links: [{ tool: "kernel_stats", label: "Kernel stats", params: { "f.kernel_name": "=k" } }],
+      links: [
+        {
+          tool: "kernel_stats",
+          label: "Launches of this kernel",
+          params: { "f.kernel_name": "=k" },
+        },
+      ],
     }),
     timeline_flows: () => ({
       flows: [{ kind: "launch", from: { ...PLACE, id: 99, name: "cuLaunch" }, to: PLACE }],
@@ -298,7 +304,7 @@ test("the details of an event: its name, arguments, stack, flows and links", asy
   expect(texts(".trace-fold summary")).toEqual(["Full name", "HLO fusion.1 of jit_f", "Source "]);
   expect(document.querySelector(".trace-event i")).toBeNull();
   const link = [...document.querySelectorAll<HTMLElement>("a")].find(
-    (one) => one.textContent === "Kernel stats",
+    (one) => one.textContent === "Kernels: launches of this kernel",
   );
   await click(link);
   expect(opened).toEqual([["kernel_stats", { "f.kernel_name": "=k" }]]);

@@ -5,7 +5,8 @@ import { cut, foldName, readableName } from "../../../base/names";
 import { CopyButton } from "../../../widgets/copy_button";
 import type { Links } from "../../tool";
 import { ToolLink } from "../../tool_link";
-import type { EventDetails } from "../answers";
+import { TOOLS } from "../../tools";
+import type { EventDetails, EventLink } from "../answers";
 import type { EventKey } from "../model";
 import { indexOf, type Page } from "../page";
 import { revealRow, trackOfRow } from "../reveal";
@@ -100,7 +101,7 @@ function EventHead({
             tool={link.tool}
             view={link.view}
           >
-            {link.label}
+            {linkText(link)}
           </ToolLink>
         ))}
         {readable === short ? null : (
@@ -146,6 +147,13 @@ function EventHead({
       </dl>
     </header>
   );
+}
+
+/** "Overview: step 77"; steps may be called "step 77" or "77". */
+function linkText({ tool, label }: EventLink): string {
+  const page = TOOLS[tool]?.short ?? tool;
+  const what = label.replace(/^Step (step\b)/i, "$1");
+  return `${page}: ${cut(what.charAt(0).toLowerCase() + what.slice(1), 120)}`;
 }
 
 function Fact({ label, children }: { label: string; children: ComponentChildren }) {
