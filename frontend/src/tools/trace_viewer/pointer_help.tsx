@@ -26,7 +26,10 @@ const QUERIES: readonly (readonly [query: string, finds: string])[] = [
   ["arg:bytes=4096", "events with this value of an argument"],
   ["arg:bytes", "events that have the argument"],
   ["source:model.py", "events whose source line holds it"],
-  ["kernel:gemm", "events that a row of another page counts; device-op:, host-op:, input-op: alike"],
+  [
+    "kernel:gemm",
+    "events that a row of another page counts; device-op:, host-op:, input-op: alike",
+  ],
 ];
 
 export function PointerHelp() {
