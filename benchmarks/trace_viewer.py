@@ -43,7 +43,7 @@ raw_to_tool_data.xspace_to_tool_data(
 )
 """
 QUESTIONS = 30
-SEARCHES = {
+SEARCHES: dict[str, dict[str, object]] = {
     "search `MatMul`": {"q": "MatMul"},
     "search a regular expression": {"q": r"(conv|gemm).*[0-9]{2}", "regex": 1},
     "search a name that is nowhere": {"q": "no such name"},
