@@ -1,6 +1,5 @@
 """Shared by all tests: a cache folder of their own, and where traces and other interpreters are."""
 
-import hashlib
 import importlib.util
 import os
 import shutil
@@ -17,23 +16,12 @@ NOBODY = 65534
 
 
 def _cache_directory() -> Path:
-    """A cache for this state of the package, kept between runs; those of other states go.
-
-    Compiled kernels notice a change of their own file alone, not of the functions they call, so
-    the folder is named by a hash over all of the package.
-    """
-    digest = hashlib.sha256()
-    for path in sorted((ROOT / "tbprof").rglob("*.py")):
-        digest.update(path.read_bytes())
-    caches = ROOT / ".cache" / "tests"
-    chosen = caches / digest.hexdigest()[:16]
-    for other in caches.glob("*"):
-        if other != chosen:
-            shutil.rmtree(other, ignore_errors=True)
-    for stored in chosen.glob("*"):
+    """A folder of the tests' own, emptied but for kernels, which are named by their sources."""
+    folder = ROOT / ".cache" / "tests"
+    for stored in folder.glob("*"):
         if stored.name != "kernels":
             shutil.rmtree(stored, ignore_errors=True)
-    return chosen
+    return folder
 
 
 # Before any module of the package is imported: the kernels' place is decided at import.

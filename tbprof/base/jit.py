@@ -36,6 +36,9 @@ _PACKAGE = Path(__file__).parents[1]
 # so that arrays need no reference counts: those of the arrays that helpers are passed would take as
 # long as reading stats does.
 _OPTIONS = {"nogil": True, "no_cfunc_wrapper": True, "_nrt": False}
+# Kernels are compiled with the constants of these beside those of their own files.
+_ALL_OF = ("events", "xplane")
+_CONSTANTS = ("phases.py",)
 _KEPT_SECONDS = 30 * 24 * 3600
 
 
@@ -44,12 +47,15 @@ def kernel_cache() -> Path:
     """The folder of the machine code of exactly these sources.
 
     Numba checks the file of a kernel, not those of the kernels it calls, nor its options, so the
-    folder is named by a hash of all of them: an upgrade never runs a mixture.
+    folder is named by a hash of all files that hold kernels or constants of theirs: an upgrade
+    never runs a mixture, and a change elsewhere compiles nothing anew.
     """
     digest = hashlib.blake2b(Path(__file__).read_bytes(), digest_size=8)
-    for layer in ("xplane", "analysis", "timeline"):
+    for layer in ("events", "xplane", "analysis", "timeline"):
         for path in sorted((_PACKAGE / layer).glob("*.py")):
-            digest.update(path.read_bytes())
+            content = path.read_bytes()
+            if layer in _ALL_OF or path.name in _CONSTANTS or b"@kernel" in content:
+                digest.update(content)
     return cache_directory() / "kernels" / digest.hexdigest()
 
 
