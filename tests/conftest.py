@@ -34,6 +34,26 @@ def sample_logdir() -> Path:
     return ROOT / "examples" / "logdir"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _findings_keep_their_promises() -> Iterator[None]:
+    """Whatever trace a test opens, what the overview finds in it is checked."""
+    from finding_promises import check_findings
+
+    from tbprof.analysis.finding import Evidence, Finding
+    from tbprof.tools import overview_page
+
+    find = overview_page.find_findings
+
+    def checked(evidence: Evidence) -> list[Finding]:
+        found = find(evidence)
+        check_findings(evidence, found)
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(overview_page, "find_findings", checked)
+        yield
+
+
 @pytest.fixture
 def unprivileged() -> Iterator[Path]:
     """A folder of somebody whom permissions bind: root, whom none do, is nobody meanwhile."""
@@ -70,6 +90,12 @@ def gpu_trace(real_traces: Path) -> Path:
 def tpu_trace(real_traces: Path) -> Path:
     """JAX on 4 TPU v6e cores: 27 k events."""
     return _only_trace(real_traces / "tpu_jax_v6e")
+
+
+@pytest.fixture(scope="session")
+def amd_trace(real_traces: Path) -> Path:
+    """JAX on an AMD Instinct MI350: 5 executions of a function."""
+    return _only_trace(real_traces / "gpu_jax_mi350")
 
 
 def _only_trace(logdir: Path) -> Path:

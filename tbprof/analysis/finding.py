@@ -18,12 +18,17 @@ from tbprof.analysis.job_steps import JobSteps
 from tbprof.analysis.kernels import Kernels
 from tbprof.analysis.memory_peaks import MemoryPeaks
 from tbprof.analysis.op_metrics import OpMetrics
-from tbprof.analysis.phases import Phase
+from tbprof.analysis.phases import COMPUTE, Phase
 from tbprof.analysis.step_means import StepMeans
 from tbprof.analysis.tpu_ops import TpuOps
 
 Severity = Literal["high", "moderate", "low", "good"]
 SEVERITIES: tuple[Severity, ...] = ("high", "moderate", "low", "good")
+
+# Phases in which a device works; in all others it waits for its host or for data.
+WORK = (*COMPUTE, Phase.COLLECTIVES, Phase.DEVICE_TO_DEVICE)
+# Phases of the ops of a TPU core: transfers to and from the host are some of them.
+ON_CORES = (*WORK, Phase.INPUT, Phase.OUTPUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +104,9 @@ class Finding:
     """A claim with its number, why it holds, what to do about it and what that would bring.
 
     `value` reached `threshold`, both in `unit`. `gain_ms` is the most that a step would be shorter
-    by, `gain_ratio` the same as a part of the step; None where it cannot be told. `evidence` is the
-    page that shows it, `next_page` the one to go on with.
+    by, `gain_ratio` the same as a part of the step; None where it is not known. It never exceeds
+    the time that the finding is about, see `Evidence.gain_of`. `evidence` is the page that shows
+    it, `next_page` the one to go on with.
     """
 
     id: str
@@ -149,12 +155,33 @@ class Evidence:
         """The average step, NaN without steps."""
         return self.means.mean_ms()
 
+    @property
+    def work(self) -> tuple[Phase, ...]:
+        """The phases in which a device works, or where there is none the host's ops compute."""
+        return WORK if self.platform != "CPU" else (*WORK, Phase.HOST_COMPUTE)
+
     def gain_of(self, share: float) -> tuple[float | None, float | None]:
-        """(ms per step, part of the step) of `share` percent of the step; None without steps."""
-        if not self.means.steps or not math.isfinite(share):
+        """(ms per step, part of the step) of `share` percent of the step; None without steps.
+
+        For findings on input, host, launch and gaps: no more than the time in which nothing works.
+        What the host does while the devices work costs a step nothing.
+        """
+        return self._gain(share, 100.0 - self.share(*self.work))
+
+    def gain_of_work(self, share: float, *phases: Phase) -> tuple[float | None, float | None]:
+        """The same for findings on device work: no more than the time in `phases`, or all work."""
+        return self._gain(share, self.share(*(phases or self.work)))
+
+    def gain_of_lateness(self, share: float) -> tuple[float | None, float | None]:
+        """The same for late workers: their peers wait for them in collectives, or idle."""
+        work = [phase for phase in self.work if phase != Phase.COLLECTIVES]
+        return self._gain(share, 100.0 - self.share(*work))
+
+    def _gain(self, share: float, most: float) -> tuple[float | None, float | None]:
+        if not self.means.steps or not math.isfinite(share) or not math.isfinite(most):
             return None, None
-        share = min(max(share, 0.0), 100.0)
-        return share / 100 * self.step_ms, share / 100
+        ratio = max(min(share, most, 100.0), 0.0) / 100
+        return ratio * self.step_ms, ratio
 
     def worst_step(self, part_ps: NDArray[np.float64]) -> dict[str, str]:
         """Where in the trace viewer that step is of which a part [steps] was largest.

@@ -20,7 +20,7 @@ from tbprof.analysis.findings_memory import MEMORY_RULES
 from tbprof.analysis.findings_steps import STEP_RULES
 from tbprof.analysis.findings_tpu import TPU_RULES
 from tbprof.analysis.findings_workers import WORKER_RULES
-from tbprof.analysis.phases import COMPUTE, Phase
+from tbprof.analysis.phases import Phase
 
 # A rule yields no finding, or one; adding one is a function in a file of its story.
 RULES: tuple[Rule, ...] = (
@@ -64,9 +64,7 @@ def _no_steps() -> Finding:
 
 
 def _good(evidence: Evidence) -> Finding:
-    busy = evidence.share(*COMPUTE, Phase.COLLECTIVES, Phase.DEVICE_TO_DEVICE)
-    if evidence.platform == "CPU":
-        busy = evidence.share(*COMPUTE, Phase.HOST_COMPUTE)
+    busy = evidence.share(*evidence.work)
     return Finding(
         "no_bottleneck",
         "good",

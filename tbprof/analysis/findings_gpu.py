@@ -129,7 +129,7 @@ def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
         return
     compute = evidence.share(*COMPUTE)
     # Tensor Cores are at least twice as fast, and 16 bit halves what has to be read.
-    gain_ms, gain_ratio = evidence.gain_of(compute * share / 100 / 2)
+    gain_ms, gain_ratio = evidence.gain_of_work(compute * share / 100 / 2, *COMPUTE)
     of_compute = f" {percent(low)} of device compute is in 16 bit or less." if low == low else ""
     yield Finding(
         "no_mixed_precision",

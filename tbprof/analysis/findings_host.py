@@ -7,6 +7,7 @@ import numpy as np
 
 from tbprof.analysis.finding import (
     FUNCTION_GUIDE,
+    ON_CORES,
     OPS,
     TRACE,
     XLA_GUIDE,
@@ -115,7 +116,7 @@ def retracing(evidence: Evidence) -> Iterator[Finding]:
     if grade is None:
         return
     gain_ms = gain_ratio = None
-    if evidence.means.steps:
+    if evidence.step_ms > 0:
         steps = len(evidence.job.label)
         per_step = sum(costly[name][0] for name in top) / 1e9 / steps / max(len(evidence.hosts), 1)
         gain_ms, gain_ratio = evidence.gain_of(100 * per_step / evidence.step_ms)
@@ -203,7 +204,9 @@ def outside_compilation(evidence: Evidence) -> Iterator[Finding]:
     grade = graded(100 * time / device, *OUTSIDE)
     if grade is None:
         return
-    gain_ms, gain_ratio = evidence.gain_of(100 * time / device)
+    # The cores run ops for a part of each step, and transfers to the host are some of those.
+    share = time / device * evidence.share(*ON_CORES)
+    gain_ms, gain_ratio = evidence.gain_of_work(share, *ON_CORES)
     yield Finding(
         "outside_compilation",
         grade[0],

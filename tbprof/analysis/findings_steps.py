@@ -66,7 +66,7 @@ def device_to_device(evidence: Evidence) -> Iterator[Finding]:
     grade = graded(share, *WAITING)
     if grade is None:
         return
-    gain_ms, gain_ratio = evidence.gain_of(share)
+    gain_ms, gain_ratio = evidence.gain_of_work(share, Phase.DEVICE_TO_DEVICE)
     place = evidence.worst_step_in(Phase.DEVICE_TO_DEVICE)
     is_gpu = evidence.platform == "GPU"
     copies = "/memcpy[dp](2|to)[dp]/" if is_gpu else "category:copies"
@@ -151,7 +151,7 @@ def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
         "gap_between_steps",
         grade[0],
         f"{percent(share)} of step time passes between the end of a step and the next one",
-        f"After {marker} ends, {milliseconds((gain_ratio or 0) * evidence.step_ms)} pass on "
+        f"After {marker} ends, {milliseconds(share / 100 * evidence.step_ms)} pass on "
         "average until the next begins. Input that is fetched there counts as input only where "
         "the trace shows the wait.",
         share,

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.bottlenecks import HIGH, MODERATE
 from tbprof.analysis.finding import (
+    ON_CORES,
     OPS,
     TPU_GUIDE,
     TPU_OPS_GUIDE,
@@ -21,7 +22,6 @@ from tbprof.analysis.finding import (
     shortened,
 )
 from tbprof.analysis.hlo_roles import Move, Reduction
-from tbprof.analysis.phases import COMPUTE, Phase
 from tbprof.analysis.tpu_op_names import Random
 from tbprof.analysis.tpu_ops import TpuOps
 
@@ -33,9 +33,6 @@ PADDED = 0.1
 # Ops that a finding names, and those that its link shows.
 _NAMED, _LINKED = 3, 8
 _MOST_PATTERN = 480
-_ON_CORES = (
-    *COMPUTE, Phase.COLLECTIVES, Phase.DEVICE_TO_DEVICE, Phase.INPUT, Phase.OUTPUT,
-)  # fmt: skip
 _MOVES = {
     Move.TRANSPOSE: "transposes",
     Move.RESHAPE: "reshapes",
@@ -223,7 +220,7 @@ def _finding(
     more = f" and {rows.size - _NAMED} more" if rows.size > _NAMED else ""
     listed = "; ".join(_told(ops, row) for row in worst[:_NAMED].tolist())
     # The cores are busy for a part of each step: no more than that can be gained.
-    gain_ms, gain_ratio = evidence.gain_of(share / 100 * evidence.share(*_ON_CORES))
+    gain_ms, gain_ratio = evidence.gain_of_work(share / 100 * evidence.share(*ON_CORES))
     assumed = (
         " Where the trace states no tiles, those of the TPU's registers are taken."
         if ops.is_assumed[rows].any()

@@ -48,7 +48,7 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
     grade = graded(share, *TALKING)
     if grade is None:
         return
-    gain_ms, gain_ratio = evidence.gain_of(share)
+    gain_ms, gain_ratio = evidence.gain_of_work(share, Phase.COLLECTIVES)
     yield Finding(
         "collectives",
         grade[0],
@@ -85,7 +85,7 @@ def stragglers(evidence: Evidence) -> Iterator[Finding]:
         name = f"{name} of {job.hosts[int(job.worker_host[worker])]}"
     late_ms = float(found.late_ps[0]) / 1e9
     others = f" {found.worker.size - 1} more are late." if found.worker.size > 1 else ""
-    gain_ms, gain_ratio = evidence.gain_of(share)
+    gain_ms, gain_ratio = evidence.gain_of_lateness(share)
     yield Finding(
         "straggler",
         grade[0],

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.finding import Evidence, milliseconds, percent, size
+from tbprof.analysis.finding import WORK, Evidence, milliseconds, percent, size
 from tbprof.analysis.findings_host import eager_shares
 from tbprof.analysis.findings_memory import owner
 from tbprof.analysis.phases import COMPUTE, Phase
@@ -17,7 +17,6 @@ from tbprof.tools.datatable import Table, number, text
 from tbprof.tools.overview_ops import duty_cycle_percent, mean_known
 from tbprof.tools.rates import device_rates
 
-_BUSY = (*COMPUTE, Phase.COLLECTIVES, Phase.DEVICE_TO_DEVICE)
 _NO_STEPS = "the trace tells no steps"
 _PRECISIONS = (
     ("64", "64 bit", Phase.COMPUTE_64),
@@ -119,7 +118,7 @@ def _reduced(values: NDArray[np.float64], reduce: Callable[[NDArray[np.float64]]
 def _device_time(evidence: Evidence) -> Iterator[Figure]:
     has_device = evidence.platform != "CPU"
     no_device = "the program ran on the CPU alone"
-    busy = evidence.share(*_BUSY) if has_device else math.nan
+    busy = evidence.share(*WORK) if has_device else math.nan
     yield Figure(
         "device_busy",
         "Device busy",

@@ -181,7 +181,7 @@ def test_shares_of_step_time(id_, phase, moderate, high):
 
 
 def test_a_gap_between_steps():
-    ladder = [evidence(gap=gap) for gap in (29, 30, 149, 150, 400)]
+    ladder = [evidence({Phase.OTHER: gap}, gap=gap) for gap in (29, 30, 149, 150, 400)]
     assert severities("gap_between_steps", *ladder) == LADDER
     at = found(ladder[3], "gap_between_steps")
     assert at is not None
@@ -268,7 +268,7 @@ def test_stragglers():
 
 def test_small_kernels():
     def of(share: int) -> Evidence:
-        return evidence(gpus=gpus(
+        return evidence({Phase.KERNEL_LAUNCH: 40}, gpus=gpus(
             window_ps=[500 * US, 500 * US], kernels=[40, 60], small_kernels=[10, 20],
             small_ps=[share * US, 0], small_gap_ps=[0, 40 * US], median_ps=[1 * US, 4 * US],
         ))  # fmt: skip
@@ -371,7 +371,7 @@ def traced(share: int, mode: str = "traced-nonXla") -> Evidence:
         function_calls=ints(2, 5), function_ps=ints(share * US, (1000 - share) * US),
         tracings=ints(7, 1),
     )  # fmt: skip
-    return evidence(host_facts=facts)
+    return evidence({Phase.OTHER: 50}, host_facts=facts)
 
 
 def test_functions_that_are_traced_anew():

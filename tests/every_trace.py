@@ -1,0 +1,38 @@
+"""Every trace at hand, for promises that hold whatever is in it.
+
+A trace is a run of the project's own `examples/logdir`, or a fixture of `conftest.py` that names a
+file. Add those that tests record or receive to `TRACES`; traces that tests draw are checked where
+they are opened (`finding_promises.py`).
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tbprof.engine.engine import Engine
+from tbprof.storage.logdir import Logdir
+from tbprof.tools.overview_page import OVERVIEW_PAGE
+from tbprof.tools.tool import Summaries
+
+RECORDED = ("tensorflow_cpu_training", "tensorflow_input_bound", "jax_cpu_training")
+SHARED = ("gpu_trace", "amd_trace", "tpu_trace")
+TRACES = (*RECORDED, *SHARED)
+every_trace = pytest.mark.parametrize("trace", TRACES)
+
+
+def opened(trace: str, request: pytest.FixtureRequest) -> tuple[Engine, str]:
+    """An engine on the logdir of one of TRACES, and the run."""
+    if trace in RECORDED:
+        return Engine(Logdir(str(request.getfixturevalue("sample_logdir")))), trace
+    path: Path = request.getfixturevalue(trace)
+    engine = Engine(Logdir(str(path)))
+    return engine, engine.runs()[0]
+
+
+def summaries_of(
+    trace: str, request: pytest.FixtureRequest, params: dict[str, str] | None = None
+) -> Summaries:
+    """What the overview is made of."""
+    engine, run = opened(trace, request)
+    parts = {name: engine.part(run, name) for name in OVERVIEW_PAGE.parts}
+    return Summaries(tuple(engine.hosts(run, OVERVIEW_PAGE.name)), parts, params or {})

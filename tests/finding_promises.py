@@ -1,0 +1,49 @@
+"""What holds for every finding of every trace that any test opens.
+
+`conftest.py` has the overview check each answer; `analysis/test_gains.py` goes through the recorded
+and the shared traces. A promise that is added here is checked everywhere.
+"""
+
+import pytest
+
+from tbprof.analysis.finding import ON_CORES, WORK, Evidence, Finding
+from tbprof.analysis.phases import COMPUTE, Phase
+
+# What findings on device work are about; all others are on time in which no device works.
+ABOUT_WORK: dict[str, tuple[Phase, ...]] = {
+    "device_to_device": (Phase.DEVICE_TO_DEVICE,),
+    "collectives": (Phase.COLLECTIVES,),
+    "no_mixed_precision": COMPUTE,
+    "outside_compilation": ON_CORES,
+}
+ABOUT_TPU_WORK = "tpu_"
+# Peers of a late worker wait for it in collectives, or idle.
+ABOUT_LATENESS = ("straggler",)
+
+
+def check_findings(evidence: Evidence, findings: list[Finding]) -> None:
+    """Raises where a finding breaks a promise."""
+    for one in findings:
+        check_gain(evidence, one)
+
+
+def check_gain(evidence: Evidence, one: Finding) -> None:
+    """A gain is a part of the step, and no more than the time that the finding is about."""
+    assert (one.gain_ms is None) == (one.gain_ratio is None), one.id
+    if one.gain_ms is None or one.gain_ratio is None:
+        return
+    assert 0 <= one.gain_ratio <= 1, one.id
+    assert one.gain_ms == pytest.approx(one.gain_ratio * evidence.step_ms), one.id
+    assert one.gain_ms <= bound_ms(evidence, one.id) * (1 + 1e-9) + 1e-12, one.id
+
+
+def bound_ms(evidence: Evidence, id_: str) -> float:
+    """The time of an average step that a finding of this id is about."""
+    means = evidence.means
+    work = WORK if evidence.platform != "CPU" else (*WORK, Phase.HOST_COMPUTE)
+    idle = means.mean_ms(*(phase for phase in Phase if phase not in work))
+    if id_ in ABOUT_WORK:
+        return means.mean_ms(*ABOUT_WORK[id_])
+    if id_.startswith(ABOUT_TPU_WORK):
+        return means.mean_ms(*work)
+    return idle + (means.mean_ms(Phase.COLLECTIVES) if id_ in ABOUT_LATENESS else 0.0)
