@@ -19,7 +19,7 @@ from tbprof.analysis.kernels import Kernels
 from tbprof.analysis.memory_peaks import MemoryPeaks
 from tbprof.analysis.op_metrics import OpMetrics
 from tbprof.analysis.phases import COMPUTE, Phase
-from tbprof.analysis.step_means import StepMeans
+from tbprof.analysis.step_means import StepMeans, used_rows
 from tbprof.analysis.tpu_ops import TpuOps
 
 Severity = Literal["high", "moderate", "low", "good"]
@@ -83,7 +83,7 @@ class Page:
     def marking(self, events: str = "", place: Mapping[str, str] | None = None) -> "Page":
         """The trace viewer with the events marked that a search for `events` finds.
 
-        A text in slashes is a regular expression. `place` is what it opens on, as of `worst_step`.
+        A text in slashes is a regular expression. `place` is what it opens on, as of `worst_row`.
         """
         is_regex = len(events) > 2 and events.startswith("/") and events.endswith("/")
         wanted = {"q": events[1:-1], "regex": "1"} if is_regex else {"q": events} if events else {}
@@ -183,29 +183,36 @@ class Evidence:
         ratio = max(min(share, most, 100.0), 0.0) / 100
         return ratio * self.step_ms, ratio
 
-    def worst_step(self, part_ps: NDArray[np.float64]) -> dict[str, str]:
-        """Where in the trace viewer that step is of which a part [steps] was largest.
+    def worst_row(self, part_ps: NDArray[np.int64]) -> dict[str, str]:
+        """Where in the trace viewer that worker's step is of which a part [rows] was largest.
 
-        Of steps that count, the first of equal ones; {} without any.
+        Rows are those of `job`; of steps that count, the first of equal ones; {} without any.
         """
         job = self.job
-        if not self.means.steps:
+        rows = used_rows(job)
+        rows = rows[self.means.is_counted[job.step[rows]]]
+        if not rows.size:
             return {}
-        step = int(np.where(self.means.is_counted, part_ps, -np.inf).argmax())
-        if len(job.hosts) != 1:  # each counts from the first moment of its own trace
-            return {"step": job.label[step]}
-        rows = np.flatnonzero(job.step == step)
-        begin = int(job.start_ps[rows].min())
-        end = int((job.start_ps[rows] + job.duration_ps[rows]).max())
-        return {
-            "step": job.label[step],
+        row = int(rows[part_ps[rows].argmax()])
+        begin = int(job.start_ps[row])
+        place = {
+            "step": job.label[int(job.step[row])],
             "from_ms": f"{begin / 1e9:.9f}",
-            "to_ms": f"{end / 1e9:.9f}",
+            "to_ms": f"{(begin + int(job.duration_ps[row])) / 1e9:.9f}",
         }
+        if len(job.hosts) == 1:
+            return place
+        # Times count from the first moment of the host's own trace.
+        return {"hosts": job.hosts[int(job.worker_host[job.worker[row]])], **place}
 
     def worst_step_in(self, *phases: Phase) -> dict[str, str]:
         """The same by the time that a step spends in some phases."""
-        return self.worst_step(self.means.phase_ps[:, phases].sum(axis=1))
+        return self.worst_row(self.job.phase_ps[:, phases].sum(axis=1))
+
+    @property
+    def gap_ps(self) -> NDArray[np.int64]:
+        """[rows] the time after the own work of each worker's step, until the next one starts."""
+        return self.job.duration_ps - self.job.own_ps
 
     def share(self, *phases: Phase) -> float:
         """The percentage of step time in some phases, NaN without steps."""

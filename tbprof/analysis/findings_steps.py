@@ -145,7 +145,7 @@ def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
     gain_ms, gain_ratio = evidence.gain_of(share)
     marker = f"the event {shortened(evidence.job.marker)}" if evidence.job.marker else "a step"
     name = evidence.job.marker
-    place = evidence.worst_step(evidence.means.gap_ps)
+    place = evidence.worst_row(evidence.gap_ps)
     trace = TRACE.marking(f"whole:{name}" if name else "", place)
     yield Finding(
         "gap_between_steps",

@@ -37,7 +37,17 @@ export function ToolLink(props: ToolLinkProps) {
   );
 }
 
-/** "key=value&key=value" as what a page keeps in the address. */
-export function parseView(query: string): View {
-  return Object.fromEntries(new URLSearchParams(query));
+/** What a page keeps in the address, and the hosts that it is about: undefined for those chosen. */
+export interface LinkTarget {
+  readonly view: View;
+  readonly hosts?: readonly string[];
+}
+
+/** "key=value&key=value" as what a link leads to. */
+export function parseTarget(query: string): LinkTarget {
+  const parameters = new URLSearchParams(query);
+  const hosts = parameters.getAll("hosts");
+  parameters.delete("hosts");
+  const view = Object.fromEntries(parameters);
+  return hosts.length > 0 ? { view, hosts } : { view };
 }

@@ -2,11 +2,10 @@
 import { type DataTable, parseTable, type Row, readRows } from "../../api/data_table";
 import { PayloadError } from "../../api/errors";
 import { isRecord, type Warning } from "../../api/types";
-import type { View } from "../../base/url_state";
 import type { Severity } from "../../widgets/finding_list";
 import { type Marker, readMarkers } from "../markers";
 import { readStepTable, type StepTable } from "../step_table";
-import { parseView } from "../tool_link";
+import { type LinkTarget, parseTarget } from "../tool_link";
 
 export interface Overview {
   readonly steps: StepTable;
@@ -46,9 +45,9 @@ export interface Finding {
   readonly threshold: number;
   readonly action: string;
   /** The page that shows it, null where this page does. */
-  readonly evidence: { readonly tool: string; readonly view: View } | null;
+  readonly evidence: (LinkTarget & { readonly tool: string }) | null;
   /** The page to go on with. */
-  readonly next: { readonly tool: string; readonly label: string; readonly view: View } | null;
+  readonly next: (LinkTarget & { readonly tool: string; readonly label: string }) | null;
   readonly guide: { readonly title: string; readonly url: string };
 }
 
@@ -163,11 +162,11 @@ function toFinding(row: Row): Finding {
     action: row.text("action"),
     threshold: row.number("threshold"),
     evidence:
-      evidence === "" ? null : { tool: evidence, view: parseView(row.text("evidence_query")) },
+      evidence === "" ? null : { tool: evidence, ...parseTarget(row.text("evidence_query")) },
     next:
       tool === "" || tool === evidence
         ? null
-        : { tool, label: row.text("tool_label"), view: parseView(row.text("tool_query")) },
+        : { tool, label: row.text("tool_label"), ...parseTarget(row.text("tool_query")) },
     guide: { title: row.text("guide_title"), url: row.text("guide_url") },
   };
 }

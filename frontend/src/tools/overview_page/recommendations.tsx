@@ -67,12 +67,12 @@ function FindingLinks({ finding, links }: { finding: Finding; links: Links }) {
   return (
     <>
       {evidence ? (
-        <ToolLink links={links} tool={evidence.tool} view={evidence.view}>
+        <ToolLink links={links} tool={evidence.tool} view={evidence.view} hosts={evidence.hosts}>
           Evidence: {TOOLS[evidence.tool]?.title || evidence.tool}
         </ToolLink>
       ) : null}
       {next ? (
-        <ToolLink links={links} tool={next.tool} view={next.view}>
+        <ToolLink links={links} tool={next.tool} view={next.view} hosts={next.hosts}>
           Next: {TOOLS[next.tool]?.title || next.label || next.tool}
         </ToolLink>
       ) : null}

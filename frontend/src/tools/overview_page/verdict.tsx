@@ -44,7 +44,7 @@ export function Verdict({ overview, links }: VerdictProps) {
         {savings(finding, averageMs(overview)) || firstSentence(finding.detail)}
       </span>
       {finding.evidence && links.reason(finding.evidence.tool) === null ? (
-        <ToolLink links={links} tool={finding.evidence.tool} view={finding.evidence.view}>
+        <ToolLink links={links} {...finding.evidence}>
           See the evidence
         </ToolLink>
       ) : null}

@@ -53,6 +53,18 @@ export async function firstAfter(
   }
 }
 
+/** The first hit that reaches into a span of the common axis. */
+export async function firstWithin(
+  source: HitSource,
+  search: Search,
+  { from, to }: Extent,
+  aborted: AbortSignal,
+): Promise<Hit | null> {
+  const span = { fromPs: from - source.offsetPs, toPs: to - source.offsetPs };
+  const answer = await fetchSearch(source.of, search, { limit: 1, span }, aborted);
+  return place(source, answer)[0] ?? null;
+}
+
 /** Answers are in time order from a begin on: the last before an instant is in a window that ends there. */
 export async function lastBefore(
   source: HitSource,

@@ -4,6 +4,7 @@ import { fetchSearch, isStale } from "./api";
 import {
   compareHits,
   firstAfter,
+  firstWithin,
   type Hit,
   type HitSource,
   lastBefore,
@@ -33,6 +34,8 @@ export interface Hits {
   readonly more: () => void;
   /** The hit after or before the selected event, or else in or before the view. */
   readonly near: (direction: 1 | -1) => Promise<Hit | null>;
+  /** The first hit in the view of each host and part that has any there, in time order. */
+  readonly firstInView: () => Promise<readonly Hit[]>;
   readonly dispose: () => void;
 }
 
@@ -170,6 +173,20 @@ export function createHits(page: Page): Hits {
       } catch (error) {
         if (!aborted.aborted) fail(error);
         return null;
+      }
+    },
+    firstInView: async () => {
+      const { search } = state.peek();
+      if (search === null) return [];
+      const { signal: aborted } = abort;
+      try {
+        const found = await Promise.all(
+          sources.map((source) => firstWithin(source, search, model.view.peek(), aborted)),
+        );
+        return found.filter((hit) => hit !== null).sort(compareHits);
+      } catch (error) {
+        if (!aborted.aborted) fail(error);
+        return [];
       }
     },
     dispose: () => {

@@ -22,6 +22,8 @@ export interface Page {
   readonly isTabKept: { current: boolean };
   /** Whether the first hit is to be gone to: a link that searches is about what it finds. */
   readonly isHitWanted: { current: boolean };
+  /** Whether the hits in the range of a link are to be brought onto the screen. */
+  readonly isRangeWanted: { current: boolean };
   /** Where the page itself put the view: as long as it is there, the user has not moved it. */
   readonly restingView: Signal<Span | null>;
 }
@@ -36,6 +38,7 @@ export function createPage(run: string): Page {
     listed: signal(""),
     isTabKept: { current: false },
     isHitWanted: { current: false },
+    isRangeWanted: { current: false },
     restingView: signal<Span | null>(null),
   };
 }

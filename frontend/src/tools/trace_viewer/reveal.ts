@@ -81,6 +81,16 @@ function selectedTop(model: TimelineModel): number | null {
   return lane.top + (selection.place.row - track.row) * lane.rowHeight;
 }
 
+/** Opens what hides these rows, and scrolls to the first of them. */
+export function revealRows(
+  model: TimelineModel,
+  rows: readonly (Omit<EventKey, "id"> & { readonly row: number })[],
+): void {
+  batch(() => {
+    for (const one of [...rows].reverse()) revealRow(model, one, one.row);
+  });
+}
+
 /** Opens what a track or counter lies in, and scrolls to it. */
 export function revealLane(model: TimelineModel, key: string): void {
   for (const group of model.groups.peek()) {

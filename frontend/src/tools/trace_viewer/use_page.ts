@@ -136,6 +136,8 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
     applyAddress(page, isFirst ? withTyped(page, address) : address);
     // What is searched for is what the link is about.
     page.isHitWanted.current = !!of.q && !of.event && !of.from_ms;
+    // An address of the page's own says itself what is open and selected; links of others do not.
+    page.isRangeWanted.current = !!of.q && !of.event && !!of.from_ms && !of.fold && !of.hide;
     page.tab.value = address.tab ?? tabFor(address);
   }
 }

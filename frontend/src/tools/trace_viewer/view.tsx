@@ -13,7 +13,7 @@ import { LaneHead } from "./lane_head";
 import { NoEvents } from "./no_events";
 import { OverviewStrip } from "./overview_strip";
 import { rendererOf } from "./painter";
-import { keepSelectionInSight } from "./reveal";
+import { keepSelectionInSight, revealRows } from "./reveal";
 import { choose, followSelection } from "./selected_event";
 import { Splitter } from "./splitter";
 import { StatusLine } from "./status_line";
@@ -42,11 +42,16 @@ function TraceView({ run, hosts, view, select, warn, links }: PageProps<null>) {
   useEffect(
     () =>
       hits.state.subscribe(({ hits: found, isLoading }) => {
-        if (!page.isHitWanted.current || isLoading || found.length === 0) return;
+        if (isLoading || found.length === 0) return;
+        if (page.isRangeWanted.current) {
+          page.isRangeWanted.current = false;
+          void hits.firstInView().then((firsts) => revealRows(model, firsts));
+        }
+        if (!page.isHitWanted.current) return;
         page.isHitWanted.current = false;
         void hits.near(1).then((hit) => choose(page, hit ?? found[0], hit ?? found[0]));
       }),
-    [page, hits],
+    [page, model, hits],
   );
   const canvas = useRef<HTMLDivElement>(null);
   const labelsWidth = useSignal(LABELS_WIDTH);

@@ -1,0 +1,222 @@
+"""Where the evidence of findings is: what their links open, by the pages' own answers.
+
+A link to the trace viewer is resolved as the page does it: the range of the address, or the step
+that it names, and the events there that the search finds. A link to a table is resolved to the rows
+that its filters leave.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl
+
+from tbprof.engine.engine import DataRequest, Engine
+from tbprof.engine.timeline_requests import Find, HostTimeline, open_timeline
+from tbprof.tools.datatable import Table
+
+PS_PER_MS = 10**9
+# Addresses are written with nine decimals of a ms.
+_ROUNDING_PS = 1
+_OVERVIEW_FINDINGS = 7
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A finding as the overview's table has it."""
+
+    id: str
+    title: str
+    detail: str
+    gain_ms: float | None
+    tool: str
+    query: str
+
+    @property
+    def view(self) -> dict[str, str]:
+        """What the link's address holds."""
+        return dict(parse_qsl(self.query, keep_blank_values=True))
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a link to the trace viewer opens: a range of a host, and what is marked in it.
+
+    `events` are (start, end) in ps of the host's timeline, clipped to the range; `names` theirs.
+    """
+
+    host: str
+    from_ps: int
+    to_ps: int
+    events: Sequence[tuple[int, int]]
+    names: Sequence[str]
+
+    @property
+    def marked_ms(self) -> float:
+        """The time of the range that marked events cover."""
+        return sum(end - begin for begin, end in _union(self.events)) / PS_PER_MS
+
+    @property
+    def range_ms(self) -> float:
+        """How long the range is."""
+        return (self.to_ps - self.from_ps) / PS_PER_MS
+
+
+def claims(engine: Engine, run: str, **params: str) -> list[Claim]:
+    """The findings of a run."""
+    table = engine.tables(DataRequest(run, "overview_page", params=params))[_OVERVIEW_FINDINGS]
+    names = ("id", "title", "detail", "gain_ms", "evidence_tool", "evidence_query")
+    columns = [table.column(name).cells() for name in names]
+    return [Claim(*row) for row in zip(*columns, strict=True)]  # type: ignore[arg-type]
+
+
+def check_claim(engine: Engine, run: str, claim: Claim) -> None:
+    """Fails where the link of a finding does not show what the finding counts."""
+    tools = {one["name"]: one for one in engine.session(run)["tools"]}  # type: ignore[attr-defined]
+    assert tools[claim.tool]["available"], (claim, tools[claim.tool]["reason"])
+    if claim.tool != "trace_viewer":
+        assert rows_shown(engine, run, claim), claim
+        return
+    shown = [*shown_events(engine, run, claim.view)]
+    assert shown, claim
+    if "q" in claim.view:
+        assert any(one.events for one in shown), claim
+    # In the range on the screen there is as much as the claim counts in a step of all.
+    for one in shown:
+        assert one.from_ps < one.to_ps, claim
+    if claim.gain_ms is not None:
+        reach = max(map(_reach(claim), shown))
+        assert reach >= 0.95 * claim.gain_ms, (claim, reach)
+
+
+# These count what lies between the events that their link marks.
+_BETWEEN = frozenset(("gap_between_steps",))
+
+
+def _reach(claim: Claim) -> Callable[[Shown], float]:
+    if claim.id in _BETWEEN:
+        return lambda one: one.range_ms - one.marked_ms
+    return lambda one: one.marked_ms if "q" in claim.view else one.range_ms
+
+
+def shown_events(engine: Engine, run: str, view: Mapping[str, str]) -> Iterator[Shown]:
+    """What the trace viewer shows of each host that the address asks for, and marks there."""
+    wanted = view.get("hosts", "")
+    hosts = [file.host for file in engine.run(run).files]
+    chosen = wanted.split(",") if wanted else hosts
+    assert set(chosen) <= set(hosts), (wanted, hosts)
+    assert len(chosen) == 1 or "from_ms" not in view, "times count from one host's own beginning"
+    for host in chosen:
+        parts = [open_timeline(engine, run, host, part, None) for part in ("events", "derived")]
+        range_ps = _range(parts, view)
+        if range_ps is None:
+            continue
+        found = [_found(part, view, *range_ps) for part in parts if view.get("q")]
+        events = [event for events in found for event in events]
+        begin, end = range_ps
+        yield Shown(
+            host,
+            begin,
+            end,
+            [
+                (max(begin, one["start_ps"]), min(end, one["start_ps"] + one["duration_ps"]))
+                for one in events
+            ],
+            [one["name"] for one in events],
+        )
+
+
+def _range(parts: Sequence[HostTimeline], view: Mapping[str, str]) -> tuple[int, int] | None:
+    """The range that is opened in ps of the host, None where the host has not the step."""
+    if "from_ms" in view:
+        begin, end = (float(view[name]) * PS_PER_MS for name in ("from_ms", "to_ms"))
+        return round(begin) - _ROUNDING_PS, round(end) + _ROUNDING_PS
+    if "step" in view:
+        return _step_range(parts, view["step"])
+    index = json.loads(parts[0].index())
+    return index["begin_ps"], index["end_ps"] + 1
+
+
+def _step_range(parts: Sequence[HostTimeline], label: str) -> tuple[int, int] | None:
+    for part in parts:
+        tracks = json.loads(part.index())["tracks"]
+        kinds = [tracks["kinds"][kind] for kind in tracks["kind"]]
+        answer = _search(part, Find(f"whole:{label}"))
+        for hit in answer:
+            if kinds[hit["track"]] == "steps":
+                return hit["start_ps"], hit["start_ps"] + hit["duration_ps"]
+    return None
+
+
+def _found(
+    part: HostTimeline, view: Mapping[str, str], from_ps: int, to_ps: int
+) -> list[dict[str, Any]]:
+    find = Find(view["q"], view.get("regex") == "1", view.get("case") == "1")
+    return _search(part, find, from_ps, to_ps)
+
+
+def _search(
+    part: HostTimeline, find: Find, from_ps: int | None = None, to_ps: int | None = None
+) -> list[dict[str, Any]]:
+    hits: list[dict[str, Any]] = []
+    cursor = ""
+    while True:
+        answer = json.loads(
+            part.search(find, limit=10_000, after=cursor, from_ps=from_ps, to_ps=to_ps)
+        )
+        hits += answer["hits"]
+        cursor = answer["cursor"]
+        if not cursor:
+            return hits
+
+
+def _union(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for begin, end in sorted(spans):
+        if merged and begin <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((begin, end))
+    return merged
+
+
+def rows_shown(engine: Engine, run: str, claim: Claim) -> int:
+    """How many rows of the page's tables the link leaves."""
+    filters = {
+        name.removeprefix("f."): text
+        for name, text in claim.view.items()
+        if name.startswith("f.")
+    }
+    payload = engine.tables(DataRequest(run, claim.tool))
+    if not filters:
+        return sum(map(len, payload))
+    with_columns = [
+        table for table in payload if set(filters) <= {one.id for one in table.columns}
+    ]
+    assert with_columns, claim
+    return max(_filtered(table, filters) for table in with_columns)
+
+
+def _filtered(table: Table, filters: Mapping[str, str]) -> int:
+    """The rows of a table that filters of the browser leave, see widgets/table/filter.ts."""
+    columns = {name: table.column(name).cells() for name in filters}
+    return sum(
+        all(_passes(columns[name][row], text) for name, text in filters.items())
+        for row in range(len(table))
+    )
+
+
+def _passes(cell: object, text: str) -> bool:
+    if isinstance(cell, bool):
+        return cell == (text == "yes")
+    if isinstance(cell, int | float):
+        assert text.startswith("<")
+        return cell < float(text[1:])
+    if cell is None:
+        return False
+    if text.startswith("="):
+        return str(cell) == text[1:]
+    if text.startswith("/"):
+        return re.search(text[1 : text.rindex("/")], str(cell), re.IGNORECASE) is not None
+    return text.lower() in str(cell).lower()
