@@ -90,21 +90,24 @@ def check_claim(engine: Engine, run: str, claim: Claim) -> None:
         assert reach >= 0.95 * claim.gain_ms, (claim, reach)
 
 
-# These count what lies between the events that their link marks.
+# These count what lies between the events that their link marks, or marked events among others.
 _BETWEEN = frozenset(("gap_between_steps",))
+_AMONG = frozenset(("python_overhead",))
 
 
 def _reach(claim: Claim) -> Callable[[Shown], float]:
     if claim.id in _BETWEEN:
         return lambda one: one.range_ms - one.marked_ms
-    return lambda one: one.marked_ms if "q" in claim.view else one.range_ms
+    if claim.id in _AMONG or "q" not in claim.view:
+        return lambda one: one.range_ms
+    return lambda one: one.marked_ms
 
 
 def shown_events(engine: Engine, run: str, view: Mapping[str, str]) -> Iterator[Shown]:
     """What the trace viewer shows of each host that the address asks for, and marks there."""
     wanted = view.get("hosts", "")
     hosts = [file.host for file in engine.run(run).files]
-    chosen = wanted.split(",") if wanted else hosts
+    chosen = [wanted] if wanted else hosts
     assert set(chosen) <= set(hosts), (wanted, hosts)
     assert len(chosen) == 1 or "from_ms" not in view, "times count from one host's own beginning"
     for host in chosen:
@@ -184,16 +187,12 @@ def _union(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 def rows_shown(engine: Engine, run: str, claim: Claim) -> int:
     """How many rows of the page's tables the link leaves."""
     filters = {
-        name.removeprefix("f."): text
-        for name, text in claim.view.items()
-        if name.startswith("f.")
+        name.removeprefix("f."): text for name, text in claim.view.items() if name.startswith("f.")
     }
     payload = engine.tables(DataRequest(run, claim.tool))
     if not filters:
         return sum(map(len, payload))
-    with_columns = [
-        table for table in payload if set(filters) <= {one.id for one in table.columns}
-    ]
+    with_columns = [table for table in payload if set(filters) <= {one.id for one in table.columns}]
     assert with_columns, claim
     return max(_filtered(table, filters) for table in with_columns)
 

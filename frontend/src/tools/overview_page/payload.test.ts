@@ -30,7 +30,7 @@ test("a finding that this page itself shows leads nowhere else", () => {
   const columns = {
     evidence_tool: ["overview_page"],
     tool: ["trace_viewer"],
-    tool_query: ["q=category%3Alaunch&step=7"],
+    tool_query: ["q=category%3Alaunch&step=7&hosts=h%2C1"],
     title: ["t"],
   };
   const table = {
@@ -40,7 +40,7 @@ test("a finding that this page itself shows leads nowhere else", () => {
   const [finding] = parseOverview([{}, {}, {}, {}, {}, {}, {}, table]).findings;
   expect(finding).toMatchObject({
     evidence: null,
-    next: { tool: "trace_viewer", view: { q: "category:launch", step: "7" } },
+    next: { tool: "trace_viewer", view: { q: "category:launch", step: "7" }, hosts: ["h,1"] },
   });
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { placeHosts } from "./model";
 import { createPage } from "./page";
-import { goTo, keepSelectionInSight, revealLane, trackOfRow } from "./reveal";
+import { goTo, keepSelectionInSight, revealLane, revealRows, trackOfRow } from "./reveal";
 import { sampleTimeline } from "./sample.test_helper";
 
 function modelOf() {
@@ -33,6 +33,25 @@ test("going to an event selects it, brings it into view and opens what it lies i
   const lane = model.lanes.value.byKey.get("e2@h0")!;
   const bottom = lane.top + 2 * 18;
   expect(model.scrollTop.value + 100).toBeGreaterThanOrEqual(bottom);
+});
+
+test("the rows that a link is about are opened, and the first of them is in sight", () => {
+  const { model } = createPage("r");
+  const hosts = ["h0", "h1", "h2"];
+  const events = hosts.map((host) => ({ events: sampleTimeline({ host }), derived: null }));
+  model.hosts.value = placeHosts(events);
+  model.height.value = 60;
+  const above = hosts.map((host) => `h@${host}`);
+  model.arrangement.value = { ...model.arrangement.value, collapsed: new Set(above) };
+  revealRows(model, [
+    { host: 2, part: "events", row: 5 },
+    { host: 1, part: "events", row: 5 },
+  ]);
+  expect([...model.arrangement.value.collapsed]).toEqual(["h@h0"]);
+  const lane = model.lanes.value.byKey.get("e2@h2")!;
+  const top = lane.top + 18 - model.scrollTop.value;
+  expect(top).toBeGreaterThanOrEqual(0);
+  expect(top + 18).toBeLessThanOrEqual(60);
 });
 
 test("what is in view already stays where it is", () => {

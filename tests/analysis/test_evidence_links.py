@@ -1,0 +1,105 @@
+"""The evidence of findings shows what they count: links of all traces, resolved as pages do it."""
+
+import dataclasses
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+import pytest
+from analysis.job import job_of
+from analysis.test_findings import evidence
+from drawn_runs import RUNS, cpu_steps
+from every_trace import every_trace, opened
+from evidence_links import Claim, check_claim, claims, shown_events
+from traces import write
+
+from tbprof.analysis.phases import Phase
+from tbprof.analysis.step_means import step_means
+from tbprof.engine.engine import Engine
+from tbprof.storage.logdir import Logdir
+
+
+@pytest.fixture(scope="session")
+def drawn_engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    root = tmp_path_factory.mktemp("drawn")
+    for run, make in RUNS.items():
+        folder = root / "plugins" / "profile" / run
+        folder.mkdir(parents=True)
+        for host, content in make().items():
+            write(folder, content, host)
+    return Engine(Logdir(str(root)))
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_links_of_drawn_runs_show_what_is_counted(drawn_engine: Engine, run: str):
+    found = claims(drawn_engine, run)
+    assert found
+    for one in found:
+        check_claim(drawn_engine, run, one)
+
+
+@every_trace
+def test_links_of_recorded_traces_show_what_is_counted(trace: str, request: pytest.FixtureRequest):
+    engine, run = opened(trace, request)
+    for one in claims(engine, run):
+        check_claim(engine, run, one)
+
+
+def test_a_link_opens_the_step_of_the_worker_that_lost_most():
+    """Of two GPUs that reach a step a second apart, a link goes to one of them."""
+    job = job_of([
+        {"GPU:0": {Phase.KERNEL_LAUNCH: 100, Phase.COMPUTE_16: 900},
+         "GPU:1": {Phase.KERNEL_LAUNCH: 300, Phase.COMPUTE_16: 700}},
+        {"GPU:0": {Phase.KERNEL_LAUNCH: 200, Phase.COMPUTE_16: 800},
+         "GPU:1": {Phase.KERNEL_LAUNCH: 250, Phase.COMPUTE_16: 750}},
+    ])  # fmt: skip
+    start = job.start_ps + 10**12 * (job.worker == 1)
+    job = dataclasses.replace(job, start_ps=start)
+    given = dataclasses.replace(evidence(), job=job, means=step_means(job))
+    place = given.worst_step_in(Phase.KERNEL_LAUNCH)
+    assert place == {"step": "train 0", "from_ms": "1000.000000000", "to_ms": "1001.000000000"}
+    two = dataclasses.replace(job, hosts=("a", "b"), worker_host=job.worker)
+    given = dataclasses.replace(given, job=two)
+    assert given.worst_step_in(Phase.KERNEL_LAUNCH) == {"hosts": "b", **place}
+
+
+def test_steps_that_averages_leave_out_are_not_opened():
+    split = [{Phase.OTHER: 100}, {Phase.OTHER: 900}]
+    job = job_of([{"GPU:0": one} for one in split], truncated=[1])
+    given = dataclasses.replace(evidence(), job=job, means=step_means(job))
+    assert given.worst_step_in(Phase.OTHER)["step"] == "train 0"
+    nothing = job_of([])
+    given = dataclasses.replace(given, job=nothing, means=step_means(nothing))
+    assert given.worst_step_in(Phase.OTHER) == {}
+
+
+def test_what_a_link_shows_is_cut_to_its_range(tmp_path: Path):
+    """Compilation of 25 in each step of 40; the range holds the end of one and all of the next."""
+    folder = tmp_path / "plugins" / "profile" / "run"
+    folder.mkdir(parents=True)
+    write(folder, cpu_steps("c" * 25))
+    engine = Engine(Logdir(str(tmp_path)))
+    view = {"q": "category:compilation", "from_ms": "0.020", "to_ms": "0.070"}
+    [shown] = shown_events(engine, "run", view)
+    assert [round(end - begin, -4) // 10**6 for begin, end in shown.events] == [5, 25]
+    assert shown.marked_ms == pytest.approx(0.03, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("tool", "query", "gain_ms"),
+    [
+        ("trace_viewer", "q=whole:no such event&from_ms=0&to_ms=1", None),
+        ("trace_viewer", "q=category:compilation&from_ms=0.03&to_ms=0.05", 0.025),
+        ("trace_viewer", "step=no such step", None),
+        ("kernel_stats", "", None),
+        ("framework_op_stats", "f.operation=no such op", None),
+    ],
+)
+def test_a_link_that_shows_less_is_found(tmp_path: Path, tool, query, gain_ms):
+    folder = tmp_path / "plugins" / "profile" / "run"
+    folder.mkdir(parents=True)
+    write(folder, cpu_steps(f"{'c' * 25}oo"))
+    engine = Engine(Logdir(str(tmp_path)))
+    with pytest.raises(AssertionError):
+        check_claim(engine, "run", Claim("made_up", "", "", gain_ms, tool, query))
+    [good] = [one for one in claims(engine, "run") if one.id == "compilation"]
+    assert dict(parse_qsl(good.query))["q"] == "category:compilation"
