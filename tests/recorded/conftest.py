@@ -130,3 +130,14 @@ def jax_runs(record_python: str, tmp_path_factory: pytest.TempPathFactory) -> Ca
     folder = tmp_path_factory.mktemp("jax")
     run_script(record_python, "record_jax.py", str(folder))
     return _shown(folder)
+
+
+@pytest.fixture(scope="session")
+def planted_runs(
+    record_python: str, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., Shown]:
+    """What is shown of a case of `record_planted_<framework>.py`, "planted" or "without"."""
+    folder = tmp_path_factory.mktemp("planted")
+    for framework in ("tensorflow", "jax", "ranks"):
+        run_script(record_python, f"record_planted_{framework}.py", str(folder / framework))
+    return lambda framework, case, kind: Shown(folder / framework / case / kind, {})

@@ -1,0 +1,65 @@
+"""Records JAX programs on four virtual devices, one of them late or none, see planting.py.
+
+python record_planted_ranks.py FOLDER CASE...
+"""
+
+import os
+import time
+
+# Before JAX is imported, which reads it.
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, PartitionSpec
+from planting import PLANTED_S, Body, Case, Clock, record_cases
+from record_planted_jax import marker, recording
+
+LATE = 2
+SIZE = 320
+
+
+def late_rank(clock: Clock, plant: bool) -> Body:
+    """A device that comes late to each all-reduce."""
+
+    def prepare(batch: np.ndarray) -> np.ndarray:
+        with clock.planting():
+            time.sleep(PLANTED_S)
+        return batch
+
+    def prepared(batch: jax.Array) -> jax.Array:
+        return jax.pure_callback(prepare, jax.ShapeDtypeStruct(batch.shape, batch.dtype), batch)
+
+    def on_each(weights: jax.Array, batch: jax.Array) -> jax.Array:
+        if plant:
+            is_late = jax.lax.axis_index("rank") == LATE
+            batch = jax.lax.cond(is_late, prepared, lambda batch: batch, batch)
+        for _ in range(4):
+            batch = jnp.tanh(batch @ weights)
+        return jax.lax.psum(jnp.sum(batch, axis=0), "rank")
+
+    mesh = Mesh(np.array(jax.devices()), ("rank",))
+    step = jax.jit(
+        jax.shard_map(
+            on_each,
+            mesh=mesh,
+            in_specs=(PartitionSpec(), PartitionSpec("rank")),
+            out_specs=PartitionSpec(),
+            check_vma=False,
+        )
+    )
+    random = np.random.default_rng(seed=1)
+    weights = jnp.array((random.normal(size=(SIZE, SIZE)) / 20).astype(np.float32))
+    batch = jnp.array(random.normal(size=(128, SIZE)).astype(np.float32))
+
+    def body(number: int) -> None:
+        with marker(number):
+            step(weights, batch).block_until_ready()
+
+    body(0)
+    return body
+
+
+if __name__ == "__main__":
+    record_cases({"late_rank": Case(late_rank, python=False)}, recording)
