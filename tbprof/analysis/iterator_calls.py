@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.groups import group_rows
 from tbprof.base.jit import kernel
 
 # Sums of damaged times stop here, so that what is compared does not wrap around.
@@ -27,24 +28,24 @@ class Visits:
     total_ps: NDArray[np.int64]
     self_ps: NDArray[np.int64]
     calls: NDArray[np.int64]
+    queue_ps: NDArray[np.int64]
+    held_ps: NDArray[np.int64]
     is_critical: NDArray[np.bool_]
     loops: int
 
 
 @kernel
 def _visit(  # type: ignore[no-untyped-def]
-    roots, first_child, child, iterator, stage, start, duration, is_cut,
+    roots, first_child, child, iterator, start, duration,
     seen, node_of, is_above,
     stack, next_child, covered, own, is_blocking,
-    first_of, self_of, unknown_of, is_awaited,
-    first_node, bottleneck, is_unknown, nodes, is_critical,
+    first_node, nodes, is_critical, node_of_call, own_of_call,
 ):  # fmt: skip
     """Walks from each root down, and returns how many calls led back to an iterator above them.
 
-    `nodes` [7, m] takes iterator, parent, start, total, self time, calls and unknown time of each
-    node: the part of its self time in calls that are cut. The path down to a call is in the arrays
-    from `stack` to `is_blocking`, a row per level; sums over copies are in those from `first_of`
-    to `is_awaited`, a row per stage.
+    `nodes` [6, m] takes iterator, parent, start, total, self time and calls of each node. The path
+    down to a call is in the arrays from `stack` to `is_blocking`, a row per level.
+    `node_of_call` [n] and `own_of_call` [n] take the node and the self time of calls on the way.
     """
     used = 0
     loops = 0
@@ -67,7 +68,6 @@ def _visit(  # type: ignore[no-untyped-def]
                     nodes[3, used] = 0
                     nodes[4, used] = 0
                     nodes[5, used] = 0
-                    nodes[6, used] = 0
                     is_critical[used] = False
                     used += 1
                 node = node_of[row]
@@ -82,8 +82,8 @@ def _visit(  # type: ignore[no-untyped-def]
             if next_child[top] == first_child[call + 1]:
                 node = node_of[row]
                 nodes[4, node] = min(nodes[4, node] + own[top], _MOST)
-                if is_cut[call]:
-                    nodes[6, node] = min(nodes[6, node] + own[top], _MOST)
+                node_of_call[call] = node
+                own_of_call[call] = own[top]
                 is_above[row] = False
                 top -= 1
                 is_new = False
@@ -104,27 +104,6 @@ def _visit(  # type: ignore[no-untyped-def]
             top += 1
             stack[top] = below
             is_new = True
-        begin = first_node[number]
-        for node in range(begin, used):
-            of = stage[nodes[0, node]]
-            if first_of[of] < begin:
-                first_of[of] = node
-                self_of[of] = 0
-                unknown_of[of] = 0
-                is_awaited[of] = False
-            self_of[of] = min(self_of[of] + nodes[4, node], _MOST)
-            unknown_of[of] = min(unknown_of[of] + nodes[6, node], _MOST)
-            is_awaited[of] |= is_critical[node]
-        best = -1
-        longest = 0
-        for node in range(begin, used):
-            of = stage[nodes[0, node]]
-            is_critical[node] = is_awaited[of]
-            if is_awaited[of] and self_of[of] > longest:
-                best = first_of[of]
-                longest = self_of[of]
-                is_unknown[number] = 2 * unknown_of[of] > longest
-        bottleneck[number] = best
     first_node[roots.size] = used
     return loops
 
@@ -143,52 +122,121 @@ def _bisect(value, first, last, wanted, out):  # type: ignore[no-untyped-def]
         out[row] = low
 
 
-def visit(
-    roots: NDArray[np.int64],
-    above: NDArray[np.int64],
-    iterator: NDArray[np.int32],
-    stage: NDArray[np.int32],
-    start_ps: NDArray[np.int64],
-    duration_ps: NDArray[np.int64],
-    is_cut: NDArray[np.bool_],
-) -> Visits:
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Calls [n]: each made for the call `above` by the iterator `iterator`; their chains end.
+
+    Of those that are `is_cut` it is not known what they waited for. Functions of their stage waited
+    for a thread of a pool for `queue_ps`, which those of the stage `filler` filled, -1 for unknown.
+    """
+
+    above: NDArray[np.int64]
+    iterator: NDArray[np.int32]
+    start_ps: NDArray[np.int64]
+    duration_ps: NDArray[np.int64]
+    is_cut: NDArray[np.bool_]
+    queue_ps: NDArray[np.int64]
+    filler: NDArray[np.int64]
+
+
+def visit(roots: NDArray[np.int64], calls: Calls, stage: NDArray[np.int32]) -> Visits:
     """The nodes of the calls `roots` [c], each a call of its pipeline, one after the other.
 
-    Calls [n] were made for the call `above`, by the iterators `iterator`; their chains end. Of
-    those that are `is_cut` it is not known what they waited for. Iterators [i] are copies of the
-    stages `stage`. A node's self time is what no call below covers of its calls. Its stage is
-    critical when one of them overlaps the call that it was made for, and that one is critical; the
-    root is.
+    Iterators [i] are copies of the stages `stage`. A node's self time is what no call below covers
+    of its calls. Its stage is critical when one of them overlaps the call that it was made for, and
+    that one is critical; the root is.
 
         Root   |rrrrrrrrrrrr|       self 2
         Batch  | bbbbbbbbbb |       self 4
         Map    | mmm mmm    |       self 6, the bottleneck
         Range  |rr          |       not critical where it was read ahead, before the call
     """
-    size, iterators, stages = iterator.size, stage.size, int(stage.max(initial=-1)) + 1
-    order = np.lexsort((start_ps, above))
+    size, iterators, above = calls.iterator.size, stage.size, calls.above
+    order = np.lexsort((calls.start_ps, above))
     order = order[above[order] >= 0]
     first_child = np.searchsorted(above[order], np.arange(size + 1)).astype(np.int64)
     depth = size + 1
     stack, next_child, covered, own = np.empty((4, depth), np.int64)
     seen, node_of = np.zeros((2, iterators), np.int64)
-    first_node, bottleneck = np.zeros(roots.size + 1, np.int64), np.zeros(roots.size, np.int64)
-    is_unknown = np.zeros(roots.size, np.bool_)
-    nodes, is_critical = np.empty((7, size), np.int64), np.zeros(size, np.bool_)
-    self_of, unknown_of = np.empty((2, stages), np.int64)
+    first_node = np.zeros(roots.size + 1, np.int64)
+    nodes, is_critical = np.empty((6, size), np.int64), np.zeros(size, np.bool_)
+    node_of_call, own_of_call = np.full(size, -1, np.int64), np.zeros(size, np.int64)
     loops = _visit(
-        roots, first_child, order, iterator, stage, start_ps, duration_ps, is_cut,
+        roots, first_child, order, calls.iterator, calls.start_ps, calls.duration_ps,
         seen, node_of, np.zeros(iterators, np.bool_),
         stack, next_child, covered, own, np.zeros(depth, np.bool_),
-        np.full(stages, -1, np.int64), self_of, unknown_of, np.zeros(stages, np.bool_),
-        first_node, bottleneck, is_unknown, nodes, is_critical,
+        first_node, nodes, is_critical, node_of_call, own_of_call,
     )  # fmt: skip
-    row, parent, start, total, own_time, calls, _ = nodes[:, : first_node[-1]].copy()
+    nodes = nodes[:, : first_node[-1]].copy()
     is_critical = is_critical[: first_node[-1]].copy()
+    blame = _blame(calls, stage, first_node, nodes, is_critical, node_of_call, own_of_call)
+    row, parent, start, total, own_time, times = nodes
     return Visits(
-        first_node, bottleneck, is_unknown, row.astype(np.int32), parent, start, total, own_time,
-        calls, is_critical, int(loops),
+        first_node, blame.bottleneck, blame.is_unknown, row.astype(np.int32), parent, start, total,
+        own_time, times, blame.queue_ps, blame.held_ps, blame.is_critical, int(loops),
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Blame:
+    """What held each call [c] up, and what of that each node [m] is to blame for."""
+
+    bottleneck: NDArray[np.int64]
+    is_unknown: NDArray[np.bool_]
+    queue_ps: NDArray[np.int64]
+    held_ps: NDArray[np.int64]
+    is_critical: NDArray[np.bool_]
+
+
+def _blame(
+    calls: Calls,
+    stage: NDArray[np.int32],
+    first_node: NDArray[np.int64],
+    nodes: NDArray[np.int64],
+    is_critical: NDArray[np.bool_],
+    node_of_call: NDArray[np.int64],
+    own_of_call: NDArray[np.int64],
+) -> _Blame:
+    size, roots = is_critical.size, first_node.size - 1
+    number = np.repeat(np.arange(roots), np.diff(first_node))
+    row, own = nodes[0], nodes[4]
+    cut = np.flatnonzero(calls.is_cut & (node_of_call >= 0))
+    unknown = _summed(node_of_call[cut], own_of_call[cut], size)
+    waiting = np.flatnonzero((calls.queue_ps > 0) & (node_of_call >= 0))
+    node, queue = node_of_call[waiting], np.minimum(calls.queue_ps, own_of_call)[waiting]
+    # The nodes of a stage, of each call; what waited for a pool joins those of who filled it.
+    code, first = group_rows([
+        np.concatenate((number, number[node])),
+        np.concatenate((stage[row], calls.filler[waiting])),
+    ])  # fmt: skip
+    of, filler = code[:size], code[size:]
+    groups = int(of.max(initial=-1)) + 1
+    known = np.flatnonzero(filler < groups)
+    filled = _summed(filler[known], queue[known], groups)
+    first = first[:groups]
+    held_ps = own - _summed(node[known], queue[known], size)
+    held_ps[first] += filled
+    is_awaited = filled > 0
+    is_awaited[of[is_critical]] = True
+    held, unknown = _summed(of, held_ps, groups), _summed(of, unknown, groups)
+    # Of each call the stage that held it up longest, the first of equal ones.
+    candidates = np.flatnonzero(is_awaited & (held > 0))
+    order = candidates[np.lexsort((candidates, -held[candidates], number[first[candidates]]))]
+    called, at = np.unique(number[first[order]], return_index=True)
+    best = order[at]
+    bottleneck, is_unknown = np.full(roots, -1, np.int64), np.zeros(roots, np.bool_)
+    bottleneck[called] = first[best]
+    is_unknown[called] = 2 * unknown[best] > held[best]
+    queue_ps = _summed(node, queue, size)
+    return _Blame(bottleneck, is_unknown, queue_ps, held_ps, is_awaited[of])
+
+
+def _summed(
+    group: NDArray[np.int64] | NDArray[np.int32], values: NDArray[np.int64], groups: int
+) -> NDArray[np.int64]:
+    """[groups] sums that do not wrap around, whatever damaged times there are."""
+    total = np.bincount(group, values.astype(np.float64), groups)
+    return np.minimum(total, _MOST).astype(np.int64)
 
 
 def first_at_or_after(

@@ -33,6 +33,12 @@ class _Kind(IntEnum):
     FUNCTION = 4  # the caller waits for it
     ASYNC_FUNCTION = 5
     EXECUTION = 6  # what threads of a pool do for a function
+    HAND_OVER = 7  # a function, or its next part, is put into the queue of a pool
+    TAKE_UP = 8  # a thread of the pool begins with it
+
+
+_POOL_KINDS = {names.POOL_RECORD: _Kind.HAND_OVER, names.POOL_START: _Kind.TAKE_UP}
+_OF_FUNCTIONS = (_Kind.EXECUTION, *_POOL_KINDS.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,9 @@ class IteratorEvents:
     for which element they were made. `line` is a row of `line_name` [lines], ids of texts.
 
     Threads of the iterator `work_id` worked between `work_start_ps` and `work_end_ps` [w]; rows of
-    which `work_sign` is -1 are to be taken off: what they did there for others.
+    which `work_sign` is -1 are to be taken off: what they did there for others. Functions of the
+    iterator `run_id` ran on threads of a pool between `run_start_ps` and `run_end_ps` [r], and
+    waited for one of those from `queue_start_ps` to `queue_end_ps` [q] (`queue_id`).
 
     `cuts` counts calls that were made for themselves, and now are for none.
     """
@@ -69,6 +77,12 @@ class IteratorEvents:
     work_start_ps: NDArray[np.int64]
     work_end_ps: NDArray[np.int64]
     work_sign: NDArray[np.int64]
+    run_id: NDArray[np.uint64]
+    run_start_ps: NDArray[np.int64]
+    run_end_ps: NDArray[np.int64]
+    queue_id: NDArray[np.uint64]
+    queue_start_ps: NDArray[np.int64]
+    queue_end_ps: NDArray[np.int64]
     cuts: int
 
 
@@ -117,7 +131,9 @@ def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
     calls = np.flatnonzero(is_call)
     id_, parent_id = _iterator_ids(events, calls)
     runs = _match_executions(events, kind)
-    served = _find_served(kind, parent, runs, id_, parent_id)
+    served = _find_served(kind, parent, parent_id)
+    owner = _find_owners(kind, parent, runs, id_, served)
+    is_beside = (runs >= 0) & (kind[runs] == _Kind.ASYNC_FUNCTION)
     consumer, takers = _match_elements(events, kind, parent, id_, served)
     up = np.where(runs >= 0, runs, parent)
     up = np.where(consumer >= 0, consumer, up)
@@ -131,7 +147,6 @@ def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
     is_cut[number[takers]] = True
     is_cut &= ~is_fed
     is_loose = (above < 0) & (_around(parent, kind == _Kind.PRODUCE) < 0)
-    work = _find_work(events, kind, parent, id_, served)
     return IteratorEvents(
         plane,
         id_[calls],
@@ -146,7 +161,9 @@ def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
         is_fed,
         is_cut,
         is_loose[calls],
-        *work,
+        *_find_work(events, kind, parent, id_, np.where(is_beside, owner, served)),
+        *_find_runs(events, kind, owner),
+        *_find_queues(events, kind, parent, owner),
         cuts,
     )
 
@@ -163,7 +180,7 @@ def _classify(plane: Plane, events: Events) -> NDArray[np.int8]:
     for row in events.used_types(len(texts)).tolist():
         kind[row] = _kind_of(texts[row])
     if not np.isin(kind, (_Kind.FUNCTION, _Kind.ASYNC_FUNCTION)).any():
-        kind[kind == _Kind.EXECUTION] = _Kind.NONE
+        kind[np.isin(kind, _OF_FUNCTIONS)] = _Kind.NONE
     return kind
 
 
@@ -176,7 +193,9 @@ def _kind_of(text: str) -> _Kind:
         return _Kind.CONSUME
     if text in names.CAPTURED_FUNCTIONS:
         return _Kind.ASYNC_FUNCTION if text == _ASYNC_FUNCTION else _Kind.FUNCTION
-    return _Kind.EXECUTION if text in EXECUTIONS else _Kind.NONE
+    if text in EXECUTIONS:
+        return _Kind.EXECUTION
+    return _POOL_KINDS.get(text, _Kind.NONE)
 
 
 def _iterator_ids(
@@ -272,13 +291,11 @@ def _around(parent: NDArray[np.int64], wanted: NDArray[np.bool_]) -> NDArray[np.
 def _find_served(
     kind: NDArray[np.int8],
     parent: NDArray[np.int64],
-    runs: NDArray[np.int64],
-    id_: NDArray[np.uint64],
     parent_id: NDArray[np.uint64],
 ) -> NDArray[np.uint64]:
-    """[rows] the iterator that turns, functions and executions are work for, 0 for unknown.
+    """[rows] the iterator that turns of a stage's own thread are work for, 0 for unknown.
 
-    A turn of a stage's own thread is for the stage that the first iterator that it calls feeds.
+    That is the one which the first iterator that a turn calls feeds.
     """
     served = np.zeros(kind.size, np.uint64)
     is_call, is_turn = kind == _Kind.CALL, kind == _Kind.PRODUCE
@@ -286,12 +303,27 @@ def _find_served(
     called = np.flatnonzero(is_call & (around >= 0))[::-1]
     called = called[is_turn[around[called]] & (parent_id[called] != 0)]
     served[around[called]] = parent_id[called]  # the first one is written last
-    functions = np.flatnonzero((kind == _Kind.ASYNC_FUNCTION) & (around >= 0))
-    above = around[functions]
-    served[functions] = np.where(is_call[above], id_[above], served[above])
-    executions = np.flatnonzero(runs >= 0)
-    served[executions] = served[runs[executions]]
     return served
+
+
+def _find_owners(
+    kind: NDArray[np.int8],
+    parent: NDArray[np.int64],
+    runs: NDArray[np.int64],
+    id_: NDArray[np.uint64],
+    served: NDArray[np.uint64],
+) -> NDArray[np.uint64]:
+    """[rows] the iterator whose function a row is, or is an execution of, 0 for other rows."""
+    owner = np.zeros(kind.size, np.uint64)
+    is_call = kind == _Kind.CALL
+    around = _around(parent, is_call | (kind == _Kind.PRODUCE))
+    is_function = (kind == _Kind.FUNCTION) | (kind == _Kind.ASYNC_FUNCTION)
+    functions = np.flatnonzero(is_function & (around >= 0))
+    above = around[functions]
+    owner[functions] = np.where(is_call[above], id_[above], served[above])
+    executions = np.flatnonzero(runs >= 0)
+    owner[executions] = owner[runs[executions]]
+    return owner
 
 
 def _match_elements(
@@ -337,7 +369,10 @@ def _find_work(
     id_: NDArray[np.uint64],
     served: NDArray[np.uint64],
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """(iterator, start, end, sign) of what threads did for iterators beside their calls."""
+    """(iterator, start, end, sign) of what threads did for iterators beside their calls.
+
+    `served` [rows] is the iterator that turns and executions are work for, 0 for none.
+    """
     is_work = np.isin(kind, (_Kind.PRODUCE, _Kind.EXECUTION)) & (served != 0)
     is_call = kind == _Kind.CALL
     around = _around(parent, is_work | is_call)
@@ -352,3 +387,37 @@ def _find_work(
     iterator = np.concatenate((served[work], served[own], served[above[other]]))
     start = events.start_ps[rows]
     return iterator, start, start + events.duration_ps[rows], sign
+
+
+def _find_runs(
+    events: Events, kind: NDArray[np.int8], owner: NDArray[np.uint64]
+) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
+    """(iterator, start, end) of what threads of pools did for functions of iterators."""
+    rows = np.flatnonzero((kind == _Kind.EXECUTION) & (owner != 0))
+    start = events.start_ps[rows]
+    return owner[rows], start, start + events.duration_ps[rows]
+
+
+def _find_queues(
+    events: Events, kind: NDArray[np.int8], parent: NDArray[np.int64], owner: NDArray[np.uint64]
+) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
+    """(iterator, start, end) of the times that functions of iterators waited in a pool's queue.
+
+    What is handed over within a function, or an execution of it, is a part of it.
+    """
+    handed = np.flatnonzero((kind == _Kind.HAND_OVER) & (parent >= 0))
+    handed = handed[owner[parent[handed]] != 0]
+    taken = np.flatnonzero(kind == _Kind.TAKE_UP) if handed.size else handed
+    known, id_taken = _integers(events, names.CONSUMER_ID, taken)
+    taken = taken[known]
+    known, id_handed = _integers(events, names.PRODUCER_ID, handed)
+    handed = handed[known]
+    unique, first = np.unique(id_taken, return_index=True)
+    if not unique.size:
+        handed, id_handed = handed[:0], id_handed[:0]
+    at = np.minimum(np.searchsorted(unique, id_handed), max(unique.size - 1, 0))
+    is_match = unique[at] == id_handed
+    handed, taken = handed[is_match], taken[first[at[is_match]]]
+    start, end = events.start_ps[handed], events.start_ps[taken]
+    is_after = end > start
+    return owner[parent[handed[is_after]]], start[is_after], end[is_after]

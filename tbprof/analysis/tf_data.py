@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_events import host_events
 from tbprof.analysis.input_names import parts_of
-from tbprof.analysis.iterator_calls import first_at_or_after, visit, work_in_windows
+from tbprof.analysis.iterator_calls import Calls, first_at_or_after, visit, work_in_windows
 from tbprof.analysis.iterator_events import IteratorEvents, cut_circles, find_iterator_events
 from tbprof.analysis.iterators import Iterators, find_iterators
 from tbprof.analysis.lines import host_planes
+from tbprof.analysis.pool_waits import Pieces, pool_waits
 from tbprof.events.space import Space
 
 # How many stages above a call without a mark are asked whether they waited for it.
@@ -44,11 +45,13 @@ class TfData:
     on whatever thread, the root first and each after its `parent` (a row of nodes, -1 for the
     root). `start_ps` is when the first of the node's `calls` began, `total_ps` the sum of their
     lengths, `self_ps` the part of that in which no stage below worked: children that overlap count
-    once. `is_critical` marks the critical path: stages that someone waited for, from the root down,
-    with all of their copies. `bottleneck` [c] is the first node of the critical stage with the
-    largest self time, copies added up, -1 where none has any. Calls that are `is_cut` do not tell
-    what it was: for most of that time it waited for an element whose making began before the
-    recording, so that what was slow below is missing.
+    once. For `queue_ps` of that functions of the stage waited for a thread of their pool. `held_ps`
+    is how long the node held the call up: its self time, but such a wait is counted for the stage
+    whose functions filled the pool, where that is one of the call. `is_critical` marks the critical
+    path: stages that someone waited for, from the root down, with all of their copies. `bottleneck`
+    [c] is the first node of the critical stage that held the call up longest, copies added up, -1
+    where none did. Calls that are `is_cut` do not tell what it was: for most of that time it waited
+    for an element whose making began before the recording, so that what was slow below is missing.
 
     What a stage's own threads did is not in its self time, which is a wait for them. `worker_ps` is
     how long they worked for it while the call lasted, outside of stages below (threads add up), -1
@@ -86,6 +89,8 @@ class TfData:
     self_ps: NDArray[np.int64]
     worker_ps: NDArray[np.int64]
     wait_ps: NDArray[np.int64]
+    queue_ps: NDArray[np.int64]
+    held_ps: NDArray[np.int64]
     calls: NDArray[np.int64]
     is_critical: NDArray[np.bool_]
     threads: list[str]
@@ -119,7 +124,7 @@ def _nothing() -> TfData:
         ids, ids, [], [], claims, [], small, [],
         [], claims, claims, small, small, one,
         whole, whole, small, whole, claims, one,
-        small, whole, whole, whole, whole, whole, whole, whole, claims,
+        small, whole, whole, whole, whole, whole, whole, whole, whole, whole, claims,
         [], 0, 0,
     )  # fmt: skip
 
@@ -139,6 +144,12 @@ class _Calls:
     work_start_ps: NDArray[np.int64]
     work_end_ps: NDArray[np.int64]
     work_sign: NDArray[np.int64]
+    run_id: NDArray[np.uint64]
+    run_start_ps: NDArray[np.int64]
+    run_end_ps: NDArray[np.int64]
+    queue_id: NDArray[np.uint64]
+    queue_start_ps: NDArray[np.int64]
+    queue_end_ps: NDArray[np.int64]
     threads: list[str]
     cuts: int
 
@@ -158,6 +169,7 @@ class _Pipelines:
 _JOINED = (
     "start_ps", "duration_ps", "is_fed", "is_cut", "is_loose",
     "work_id", "work_start_ps", "work_end_ps", "work_sign",
+    "run_id", "run_start_ps", "run_end_ps", "queue_id", "queue_start_ps", "queue_end_ps",
 )  # fmt: skip
 
 
@@ -270,9 +282,14 @@ def _find_partial(iterators: Iterators, top: NDArray[np.int64]) -> NDArray[np.bo
 
 def _table(calls: _Calls, iterators: Iterators, pipelines: _Pipelines) -> TfData:
     of_call = pipelines.call
+    queue_ps, filler = _pool_waits(calls, iterators)
     visits = visit(
-        of_call, calls.above, iterators.of_call, iterators.stage, calls.start_ps,
-        calls.duration_ps, calls.is_cut,
+        of_call,
+        Calls(
+            calls.above, iterators.of_call, calls.start_ps, calls.duration_ps, calls.is_cut,
+            queue_ps, filler,
+        ),
+        iterators.stage,
     )  # fmt: skip
     number = np.repeat(np.arange(of_call.size), np.diff(visits.first_node))
     begin = calls.start_ps[of_call]
@@ -307,6 +324,8 @@ def _table(calls: _Calls, iterators: Iterators, pipelines: _Pipelines) -> TfData
         visits.self_ps,
         worked,
         np.where(is_waiting, visits.self_ps, 0),
+        visits.queue_ps,
+        visits.held_ps,
         visits.calls,
         visits.is_critical,
         [calls.threads[line] for line in lines.tolist()],
@@ -337,11 +356,9 @@ def _work(
     duration_ps: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """[m] how long threads worked for each node beside its calls, -1 where none ever did."""
-    by_id = np.argsort(iterators.id)
-    at = np.minimum(np.searchsorted(iterators.id[by_id], calls.work_id), by_id.size - 1)
-    known = np.flatnonzero(iterators.id[by_id[at]] == calls.work_id)
+    known, of = _known(iterators, calls.work_id)
     return work_in_windows(
-        by_id[at[known]],
+        of,
         calls.work_start_ps[known],
         calls.work_end_ps[known],
         calls.work_sign[known],
@@ -349,6 +366,31 @@ def _work(
         begin_ps[call],
         (begin_ps + duration_ps)[call],
     )
+
+
+def _pool_waits(calls: _Calls, iterators: Iterators) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(how long functions of each call's stage waited for a pool, the stage that filled it)."""
+    known, of = _known(iterators, calls.queue_id)
+    queued = Pieces(
+        iterators.stage[of].astype(np.int64), calls.queue_start_ps[known], calls.queue_end_ps[known]
+    )
+    known, of = _known(iterators, calls.run_id)
+    ran = Pieces(
+        iterators.stage[of].astype(np.int64), calls.run_start_ps[known], calls.run_end_ps[known]
+    )
+    stage = iterators.stage[iterators.of_call].astype(np.int64)
+    ends = calls.start_ps + calls.duration_ps
+    return pool_waits(queued, ran, Pieces(stage, calls.start_ps, ends))
+
+
+def _known(
+    iterators: Iterators, id_: NDArray[np.uint64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(which of the ids are those of iterators, the iterators)."""
+    by_id = np.argsort(iterators.id)
+    at = np.minimum(np.searchsorted(iterators.id[by_id], id_), by_id.size - 1)
+    known = np.flatnonzero(iterators.id[by_id[at]] == id_)
+    return known, by_id[at[known]]
 
 
 def _names(is_device: NDArray[np.bool_]) -> list[str]:

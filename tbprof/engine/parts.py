@@ -85,7 +85,7 @@ PARTS: Mapping[str, PartKind] = {
     "environment": PartKind(1, Environment, find_environment, "reading the environment"),
     "gpu_facts": PartKind(1, GpuFacts, find_gpu_facts, "looking at kernel launches"),
     "host_facts": PartKind(1, HostFacts, find_host_facts, "looking at host threads"),
-    "tf_data": PartKind(4, TfData, find_tf_data, "rebuilding input pipelines"),
+    "tf_data": PartKind(5, TfData, find_tf_data, "rebuilding input pipelines"),
     "memory_peaks": PartKind(1, MemoryPeaks, find_memory_peaks, "looking at device memory"),
     "memory": PartKind(1, Memory, find_memory, "decoding memory events"),
     "program_runs": PartKind(1, ProgramRuns, find_program_runs, "reading the programs"),

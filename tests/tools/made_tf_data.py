@@ -16,7 +16,10 @@ ROOT = "Iterator::Root"
 
 
 class Node(NamedTuple):
-    """An iterator in a call; times in µs, `worker` -1 where it has no threads."""
+    """An iterator in a call; times in µs, `worker` -1 where it has no threads.
+
+    It held the call up as long as its own time says, where `held` says no other.
+    """
 
     long_name: str
     total: int
@@ -25,6 +28,8 @@ class Node(NamedTuple):
     is_critical: bool = True
     worker: int = -1
     wait: int = 0
+    queue: int = 0
+    held: int = -1
 
 
 @dataclass(frozen=True)
@@ -127,6 +132,8 @@ def made(*pipelines: Made, loops: int = 0, orphans: int = 0) -> TfData:
         self_ps=us([row[3].own for row in columns]),
         worker_ps=us([row[3].worker for row in columns]),
         wait_ps=us([row[3].wait for row in columns]),
+        queue_ps=us([row[3].queue for row in columns]),
+        held_ps=us([held_by(row[3]) for row in columns]),
         calls=np.array([row[3].calls for row in columns], np.int64),
         is_critical=np.array([row[3].is_critical for row in columns], np.bool_),
         threads=["python"],
@@ -145,6 +152,10 @@ def above_of(name: str, known: Sequence[str] | Mapping[str, int]) -> str:
     return max(found, key=len, default="")
 
 
+def held_by(node: Node) -> int:
+    return node.held if node.held >= 0 else node.own
+
+
 def _bottleneck(columns: Sequence[tuple[int, int, int, Node]], begin: int) -> int:
     """The first row of the critical stage with the largest self time, copies added up."""
     own: dict[str, int] = {}
@@ -153,6 +164,6 @@ def _bottleneck(columns: Sequence[tuple[int, int, int, Node]], begin: int) -> in
         if node.is_critical:
             name = stage_name(node.long_name)
             first.setdefault(name, row)
-            own[name] = own.get(name, 0) + node.own
+            own[name] = own.get(name, 0) + held_by(node)
     best = max(own, key=lambda name: own[name])
     return first[best] if own[best] > 0 else -1

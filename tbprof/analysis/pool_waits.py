@@ -1,0 +1,110 @@
+"""How long functions of input pipelines wait for a thread of their pool, and who fills it.
+
+pool       |hhhhhhhhhhhf.....     h: the function of a parallel map, f: that of a filter
+Filter     |.ffffffffffff....     its function is handed over, and waits for h to end
+queued     |..qqqqqqqqq......     9 of the filter's 12: time that the map is to blame for
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Stages that are asked whether they fill the pool: those whose functions ran longest.
+_MOST_FILLERS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Times [n] between `start_ps` and `end_ps` that belong to the stages `stage`."""
+
+    stage: NDArray[np.int64]
+    start_ps: NDArray[np.int64]
+    end_ps: NDArray[np.int64]
+
+    def of(self, stage: int) -> "Pieces":
+        """Those of one stage."""
+        at = np.flatnonzero((self.stage == stage) & (self.end_ps > self.start_ps))
+        return Pieces(self.stage[at], self.start_ps[at], self.end_ps[at])
+
+
+def pool_waits(
+    queued: Pieces, ran: Pieces, calls: Pieces
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(queue_ps, filler), both [calls]: how long functions of a call's stage waited for a thread.
+
+    `queued` lasts from handing a function to the pool until a thread takes it up, `ran` is when
+    threads ran functions. Time in which another function of the same stage ran is no wait: such a
+    stage fills the pool itself. `filler` is the stage whose functions ran meanwhile, of several the
+    one that ran longest, -1 where none of a pipeline did.
+    """
+    queue_ps = np.zeros(calls.stage.size, np.int64)
+    filler = np.full(calls.stage.size, -1, np.int64)
+    runs = {stage: ran.of(stage) for stage in _longest_first(ran)[:_MOST_FILLERS]}
+    runs = {stage: pieces for stage, pieces in runs.items() if pieces.stage.size}
+    for stage in np.unique(queued.stage).tolist():
+        rows = np.flatnonzero(calls.stage == stage)
+        begin, end = _alone(queued.of(stage), ran.of(stage))
+        if not rows.size or not begin.size:
+            continue
+        window = calls.start_ps[rows], calls.end_ps[rows]
+        queue_ps[rows] = np.rint(_within(begin, end, np.ones(begin.size), *window))
+        others = [one for one in runs if one != stage]
+        if not others:
+            continue
+        # What ran while each piece was waited through, as parts of all that ran.
+        worked = np.array([_worked(runs[one], begin, end) for one in others])
+        whole = worked.sum(axis=0)
+        share = np.divide(worked, whole, out=np.zeros_like(worked), where=whole > 0)
+        blame = np.array([_within(begin, end, one, *window) for one in share])
+        most = blame.argmax(axis=0)
+        is_known = blame[most, np.arange(rows.size)] > 0
+        filler[rows] = np.where(is_known, np.array(others, np.int64)[most], -1)
+    return queue_ps, filler
+
+
+def _longest_first(ran: Pieces) -> list[int]:
+    """The stages whose functions ran, those that ran longest first."""
+    stages, code = np.unique(ran.stage, return_inverse=True)
+    total = np.bincount(code, (ran.end_ps - ran.start_ps).astype(np.float64), stages.size)
+    return [int(stage) for stage in stages[np.argsort(-total, kind="stable")].tolist()]
+
+
+def _alone(queued: Pieces, ran: Pieces) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(begin, end) of the times, ascending, in which something is queued and nothing runs."""
+    edges = np.concatenate((queued.start_ps, queued.end_ps, ran.start_ps, ran.end_ps))
+    ones = np.repeat(np.array([1, -1, 1, -1]), np.repeat((queued.stage.size, ran.stage.size), 2))
+    is_queued = np.arange(edges.size) < 2 * queued.stage.size
+    order = np.argsort(edges, kind="stable")
+    edges = edges[order]
+    waiting = np.cumsum(np.where(is_queued, ones, 0)[order]) > 0
+    running = np.cumsum(np.where(is_queued, 0, ones)[order]) > 0
+    at = np.flatnonzero((waiting & ~running)[:-1] & (np.diff(edges) > 0))
+    return edges[at].astype(np.float64), edges[at + 1].astype(np.float64)
+
+
+def _worked(
+    ran: Pieces, begin: NDArray[np.float64], end: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """[n] how long threads worked between each `begin` and `end`, those side by side added up."""
+    edges = np.concatenate((ran.start_ps, ran.end_ps))
+    change = np.repeat((1.0, -1.0), ran.stage.size)
+    order = np.argsort(edges, kind="stable")
+    at = edges[order].astype(np.float64)
+    threads = np.cumsum(change[order])
+    until = np.concatenate(([0.0], np.cumsum(threads[:-1] * np.diff(at))))
+    return np.asarray(np.interp(end, at, until) - np.interp(begin, at, until))
+
+
+def _within(
+    begin: NDArray[np.float64],
+    end: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """[n] how much of the pieces lies between each `first` and `last`, by their weights."""
+    at = np.stack((begin, end), axis=1).ravel()
+    length = np.cumsum(weight * (end - begin))
+    until = np.stack((np.concatenate(([0.0], length[:-1])), length), axis=1).ravel()
+    return np.asarray(np.interp(last, at, until) - np.interp(first, at, until))
