@@ -12,6 +12,7 @@ from tbprof.analysis.phases import COMPUTE, Phase
 # What findings on device work are about; all others are on time in which no device works.
 ABOUT_WORK: dict[str, tuple[Phase, ...]] = {
     "device_to_device": (Phase.DEVICE_TO_DEVICE,),
+    "host_transfers": (Phase.HOST_TRANSFER,),
     "collectives": (Phase.COLLECTIVES,),
     "no_mixed_precision": COMPUTE,
     "outside_compilation": ON_CORES,

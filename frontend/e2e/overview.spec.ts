@@ -16,6 +16,7 @@ const SERIES: readonly (readonly [label: string, color: string, ids: readonly st
   ["Kernel launch", "launch", ["kernelLaunchTimeMs"]],
   ["Host compute", "host", ["hostComputeTimeMs"]],
   ["Device collectives", "collective", ["deviceCollectivesTimeMs"]],
+  ["Host transfer", "transfer", ["hostTransferTimeMs"]],
   ["Device to device", "copy", ["deviceToDeviceTimeMs"]],
   [
     "Device compute, ≥ 32 bit",

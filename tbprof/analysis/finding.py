@@ -26,7 +26,7 @@ Severity = Literal["high", "moderate", "low", "good"]
 SEVERITIES: tuple[Severity, ...] = ("high", "moderate", "low", "good")
 
 # Phases in which a device works; in all others it waits for its host or for data.
-WORK = (*COMPUTE, Phase.COLLECTIVES, Phase.DEVICE_TO_DEVICE)
+WORK = (*COMPUTE, Phase.COLLECTIVES, Phase.DEVICE_TO_DEVICE, Phase.HOST_TRANSFER)
 # Phases of the ops of a TPU core: transfers to and from the host are some of them.
 ON_CORES = (*WORK, Phase.INPUT, Phase.OUTPUT)
 
@@ -62,6 +62,10 @@ TPU_GUIDE = Guide(
 TPU_OPS_GUIDE = Guide(
     "Cloud TPU: performance notes on ops",
     "https://cloud.google.com/tpu/docs/tensorflow-performance-guide",
+)
+OFFLOADING_GUIDE = Guide(
+    "JAX memories and host offloading",
+    "https://docs.jax.dev/en/latest/notebooks/host-offloading.html",
 )
 PROFILER_GUIDE = Guide("Profile a training loop", f"{_TENSORFLOW}guide/profiler")
 

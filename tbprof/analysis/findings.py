@@ -13,6 +13,7 @@ from tbprof.analysis.finding import (
     milliseconds,
     percent,
 )
+from tbprof.analysis.findings_copies import COPY_RULES
 from tbprof.analysis.findings_gpu import GPU_RULES
 from tbprof.analysis.findings_host import HOST_RULES
 from tbprof.analysis.findings_input import INPUT_RULES
@@ -26,6 +27,7 @@ from tbprof.analysis.phases import Phase
 RULES: tuple[Rule, ...] = (
     *INPUT_RULES,
     *STEP_RULES,
+    *COPY_RULES,
     *WORKER_RULES,
     *GPU_RULES,
     *TPU_RULES,
@@ -65,10 +67,11 @@ def _no_steps() -> Finding:
 
 def _good(evidence: Evidence) -> Finding:
     busy = evidence.share(*evidence.work)
+    worker = "it computes" if evidence.platform == "CPU" else "its devices work"
     return Finding(
         "no_bottleneck",
         "good",
-        f"Nothing holds up the program: it computes for {percent(busy)} of step time",
+        f"Nothing holds up the program: {worker} for {percent(busy)} of step time",
         f"Of an average step of {milliseconds(evidence.step_ms)} "
         f"{percent(evidence.share(Phase.INPUT))} waits for input, and no other figure is over its "
         "threshold.",

@@ -94,6 +94,16 @@ def owner(allocator: str) -> str:
     return f"device {allocator}" if allocator.isdigit() else shortened(allocator)
 
 
+def free_memory(evidence: Evidence) -> int:
+    """The bytes that are free at the peak of the fullest device, -1 where that is not known."""
+    memory = evidence.memory
+    used = memory_use(evidence)
+    if not used.size or np.isnan(used).all():
+        return -1
+    fullest = int(np.nanargmax(used))
+    return int(memory.capacity_bytes[fullest] - memory.peak_bytes[fullest])
+
+
 def memory_use(evidence: Evidence) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
     """[allocators] the percentage in use at the peak, NaN for the host's own and unknown ones."""
     memory = evidence.memory

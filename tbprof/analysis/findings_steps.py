@@ -1,4 +1,4 @@
-"""Findings from what steps are made of: output, copies, launches, gaps, Python."""
+"""Findings from what steps are made of: output, launches, gaps, Python."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,6 @@ from tbprof.analysis.finding import (
     GPU_GUIDE,
     OPS,
     PROFILER_GUIDE,
-    TPU_GUIDE,
     TRACE,
     Evidence,
     Finding,
@@ -26,7 +25,7 @@ from tbprof.analysis.finding import (
 from tbprof.analysis.host_facts import HostFacts
 from tbprof.analysis.phases import Phase
 
-# Percentages of step time, moderate and high; copies between devices weigh as input does.
+# Percentages of step time, moderate and high; output weighs as input does.
 WAITING = (MODERATELY_INPUT_BOUND, HIGHLY_INPUT_BOUND)
 OVERHEAD = (MODERATE, HIGH)
 
@@ -57,49 +56,6 @@ def output_bound(evidence: Evidence) -> Iterator[Finding]:
         trace,
         OPS.showing(type="MemcpyDToH") if is_gpu else trace,
         GPU_GUIDE,
-    )
-
-
-def device_to_device(evidence: Evidence) -> Iterator[Finding]:
-    """Steps that wait for copies within a device or between devices."""
-    share = evidence.share(Phase.DEVICE_TO_DEVICE)
-    grade = graded(share, *WAITING)
-    if grade is None:
-        return
-    gain_ms, gain_ratio = evidence.gain_of_work(share, Phase.DEVICE_TO_DEVICE)
-    place = evidence.worst_step_in(Phase.DEVICE_TO_DEVICE)
-    is_gpu = evidence.platform == "GPU"
-    copies = "/memcpy[dp](2|to)[dp]/" if is_gpu else "category:copies"
-    yield Finding(
-        "device_to_device",
-        grade[0],
-        f"{percent(share)} of step time goes to copies from device to device",
-        "Copies within a device or from one to another that no computation hides take "
-        f"{milliseconds(evidence.means.mean_ms(Phase.DEVICE_TO_DEVICE))} of a step."
-        f"{_offloaded(evidence)}",
-        share,
-        "%",
-        grade[1],
-        gain_ms,
-        gain_ratio,
-        "Place ops that share data on one device, avoid needless copies (concat, slices, changes "
-        "of layout), and let copies run beside computation.",
-        TRACE.marking(copies, place),
-        OPS.showing(operation="/memcpy|copy/"),
-        TPU_GUIDE if evidence.platform == "TPU" else GPU_GUIDE,
-    )
-
-
-def _offloaded(evidence: Evidence) -> str:
-    """A sentence on copies of TPU cores from and to the host's memory, "" without any."""
-    ops = evidence.tpu_ops
-    whole = float(ops.self_ps.sum()) if ops is not None else 0.0
-    time = float(ops.self_ps[ops.is_host_copy].sum()) if ops is not None else 0.0
-    if time <= 0:
-        return ""
-    return (
-        f" Copies between the cores' memory and the host's take {percent(100 * time / whole)} of "
-        "op time: what is offloaded to the host comes back too late to be hidden."
     )
 
 
@@ -249,7 +205,6 @@ def _idle_action(evidence: Evidence) -> str:
 
 STEP_RULES: tuple[Rule, ...] = (
     output_bound,
-    device_to_device,
     kernel_launch,
     gap_between_steps,
     all_others,

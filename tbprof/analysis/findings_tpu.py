@@ -238,7 +238,7 @@ def _finding(
         gain_ratio,
         action,
         OPS,
-        _page([ops.op[row] for row in worst.tolist()]),
+        showing_ops([ops.op[row] for row in worst.tolist()]),
         guide,
     )
 
@@ -266,7 +266,7 @@ def _listed(kinds: list[str]) -> str:
     return f"{', '.join(kinds)[:1].upper()}{', '.join(kinds)[1:]}. " if kinds else ""
 
 
-def _page(names: list[str]) -> Page:
+def showing_ops(names: list[str]) -> Page:
     """The table of ops, showing these and as many as a link can hold."""
     distinct = list(dict.fromkeys(names))[:_LINKED]
     if len(distinct) == 1:

@@ -33,6 +33,7 @@ _OPS = "/nccl|rccl|collective|all.?reduce|all.?gather|reduce.?scatter|all.?to.?a
 _LABELS = {
     Phase.COLLECTIVES: "collectives",
     Phase.DEVICE_TO_DEVICE: "copies between devices",
+    Phase.HOST_TRANSFER: "copies to and from the host's memory",
     Phase.INPUT: "waiting for input",
     Phase.OUTPUT: "output",
     Phase.COMPILATION: "compilation",

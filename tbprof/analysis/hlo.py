@@ -8,6 +8,7 @@ import numpy as np
 
 from tbprof._pb import message
 from tbprof.analysis.dtypes import Tensor
+from tbprof.analysis.host_copies import HOST_SPACE
 from tbprof.analysis.lines import metadata_planes
 from tbprof.base import names
 from tbprof.events.space import Space
@@ -29,6 +30,7 @@ class Instruction(NamedTuple):
 
     `products` are the operands of the matrix products and convolutions in it, its own or those of
     its fusion. `wrapped` is the opcode that an asynchronous start, update or done stands for.
+    `is_in_host` says that an operand or a result lies in the host's memory.
     """
 
     opcode: str
@@ -38,6 +40,7 @@ class Instruction(NamedTuple):
     products: tuple[Tensor, ...]
     wrapped: str
     is_host_transfer: bool
+    is_in_host: bool = False
 
 
 class Programs:
@@ -194,6 +197,7 @@ class Module:
                 tuple(self._products(start)),
                 root.opcode if root is not None and proto.opcode.startswith("async-") else "",
                 proto.is_host_transfer,
+                any(_is_in_host(one.shape) for one in (proto, *self.operands_of(proto))),
             )
         return self._found[name]
 
@@ -213,10 +217,7 @@ class Module:
         return None if called is None else self._by_id.get(called.root_id)
 
     def _operands(self, proto: Any) -> tuple[Tensor, ...]:
-        operands = (self._by_id.get(number) for number in proto.operand_ids)
-        return tuple(
-            tensor for one in operands if one is not None for tensor in _tensors(one.shape)
-        )
+        return tuple(tensor for one in self.operands_of(proto) for tensor in _tensors(one.shape))
 
     def _products(self, proto: Any) -> Iterator[Tensor]:
         """The operands of the products in an instruction."""
@@ -230,6 +231,13 @@ class Module:
                 for one in called.instructions if called is not None else ():
                     if one.opcode in _PRODUCTS:
                         yield from self._operands(one)
+
+
+def _is_in_host(shape: Any, depth: int = 0) -> bool:
+    """Whether an array of a shape lies in the host's memory."""
+    if shape.element_type == _TUPLE:
+        return depth < 16 and any(_is_in_host(part, depth + 1) for part in shape.tuple_shapes)
+    return bool(shape.layout.memory_space == HOST_SPACE)
 
 
 def _tensors(shape: Any, depth: int = 0) -> Iterator[Tensor]:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from tbprof._pb import message
+from tbprof.analysis.host_copies import HOST_SPACE
 
 _TUPLE = 13  # PrimitiveType.TUPLE
-_HOST = 5  # memory space S(5): the host's memory (observed, host offloading)
 _MOST_DIMENSIONS = 64
 # `f32[5,<=1024,256]{2,1,0:T(8,128)(2,1)S(1)}`; the layout may be missing.
 _SHAPE = re.compile(
@@ -53,7 +53,7 @@ class Shape(NamedTuple):
 
         What lies in the host's memory without tiles has none.
         """
-        return not self.tiles and self.space != _HOST
+        return not self.tiles and self.space != HOST_SPACE
 
     @property
     def elements(self) -> int:

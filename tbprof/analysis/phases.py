@@ -2,14 +2,16 @@
 
 from enum import IntEnum
 
-PHASES = 14
+PHASES = 15
 
 
 class Phase(IntEnum):
     """A column of every table of phases.
 
     Where several cover one instant the order of precedence is: device phases before host phases,
-    and among either the lower number; `OTHER` is what nothing covers.
+    and among either the lower number; `OTHER` is what nothing covers. `HOST_TRANSFER` are copies
+    that compiled programs make between the device's memory and the host's, as where arrays are
+    offloaded; what the program is fed and what it returns is `INPUT` and `OUTPUT`.
     """
 
     COMPUTE_64 = 0
@@ -20,12 +22,13 @@ class Phase(IntEnum):
     COMPUTE_UNKNOWN = 5
     COLLECTIVES = 6
     DEVICE_TO_DEVICE = 7
-    INPUT = 8
-    OUTPUT = 9
-    COMPILATION = 10
-    KERNEL_LAUNCH = 11
-    HOST_COMPUTE = 12
-    OTHER = 13
+    HOST_TRANSFER = 8
+    INPUT = 9
+    OUTPUT = 10
+    COMPILATION = 11
+    KERNEL_LAUNCH = 12
+    HOST_COMPUTE = 13
+    OTHER = 14
 
 
 # Device compute by precision.

@@ -21,6 +21,7 @@ from tbprof.analysis.hlo_roles import (
 )
 from tbprof.analysis.hlo_shapes import Padding, Shape, padding_of, parse_shapes, read_shape
 from tbprof.analysis.hlo_shapes import split_text as split_hlo
+from tbprof.analysis.host_copies import is_host_copy
 from tbprof.analysis.lines import tpu_planes
 from tbprof.analysis.op_names import Category, OpName
 from tbprof.analysis.tpu_kinds import TpuOpNames, find_tpu_kinds
@@ -43,8 +44,6 @@ _CONTROL = frozenset(
     {"while", "conditional", "call", "tuple", "get-tuple-element", "after-all", "bitcast"}
 )
 _UNKNOWN = Padding(-1, -1, None, is_assumed=False)
-_COPY = re.compile(r"(?:async-)?(?:copy|slice|dynamic-slice|dynamic-update-slice)(?:-|\Z)|async-")
-_IN_HOST = "S(5)"
 _MOST_TEXT = 400
 _MOST = 2**62
 
@@ -95,13 +94,13 @@ class TpuOps:
     def is_host_copy(self) -> NDArray[np.bool_]:
         """[n] whether an op copies between the core's memory and the host's, or waits for it."""
         texts = zip(self.opcode, self.result, self.operands, strict=True)
-        return np.array(
-            [
-                _COPY.match(opcode) is not None and _IN_HOST in one + two
-                for opcode, one, two in texts
-            ],
-            bool,
-        )
+        return np.array([is_host_copy(opcode, one + two) for opcode, one, two in texts], bool)
+
+    @property
+    def op_of_host_copies(self) -> list[str]:
+        """What op tables call the copies that `is_host_copy` tells, those of most time first."""
+        rows = np.flatnonzero(self.is_host_copy & (self.self_ps > 0))
+        return [self.op[row] for row in rows[np.argsort(-self.self_ps[rows], kind="stable")]]
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.collectives import is_collective_op
 from tbprof.analysis.device_clock import Clock, find_clock, nesting_order
 from tbprof.analysis.hlo import Instruction, Programs
+from tbprof.analysis.host_copies import is_host_copy
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.precision import hlo_precision
 from tbprof.base import names
@@ -44,8 +45,9 @@ def op_phase(category: str, text: str, label: str, instruction: Instruction | No
     """The phase of an HLO op by its category, else its opcode.
 
     `text` is the event's name, which holds the instruction; `label` its short name. A core that
-    waits for a collective or a copy is in that phase. A megacore fusion's own time is one core's
-    wait for the other one (xprof, profile_time_breakdown.h): it counts as a collective.
+    waits for a collective or a copy is in that phase; a copy between the core's memory and the
+    host's is a host transfer. A megacore fusion's own time is one core's wait for the other one
+    (xprof, profile_time_breakdown.h): it counts as a collective.
     """
     kind = category.lower() or (instruction.opcode if instruction else "") or _opcode(text, label)
     if kind in _INPUT:
@@ -58,8 +60,14 @@ def op_phase(category: str, text: str, label: str, instruction: Instruction | No
         return Phase.DEVICE_TO_DEVICE
     if kind == "megacore fusion" or is_collective_op(kind):
         return Phase.COLLECTIVES
+    is_host = is_host_copy(
+        kind, text, is_in_host=instruction is not None and instruction.is_in_host
+    )
     if _ASYNC.fullmatch(kind):
-        return _async_phase(text, label, instruction)
+        phase = _async_phase(text, label, instruction)
+        return phase if phase == Phase.COLLECTIVES or not is_host else Phase.HOST_TRANSFER
+    if is_host:
+        return Phase.HOST_TRANSFER
     if _COPY.fullmatch(kind):
         return Phase.DEVICE_TO_DEVICE
     if kind in ("custom-call", "custom fusion", "custom call") and is_collective_op(label):

@@ -73,6 +73,7 @@ _OF_PHASE: dict[int, Category] = {
     **dict.fromkeys(COMPUTE, Category.COMPUTE),
     Phase.COLLECTIVES: Category.COLLECTIVES,
     Phase.DEVICE_TO_DEVICE: Category.COPIES,
+    Phase.HOST_TRANSFER: Category.COPIES,
     Phase.INPUT: Category.INPUT,
     Phase.OUTPUT: Category.OUTPUT,
     Phase.COMPILATION: Category.COMPILATION,

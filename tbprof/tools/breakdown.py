@@ -11,7 +11,7 @@ from tbprof.tools.datatable import Table, boolean, number, text
 DEVICE_COMPUTE = "device_compute"
 
 # Hosts that compute themselves may exchange data, too, and then have these rows.
-_DEVICES_ALONE = ("kernel_launch", "collectives", "device_to_device")
+_DEVICES_ALONE = ("kernel_launch", "collectives", "device_to_device", "host_transfer")
 
 # (id, label, phases, what it is a part of), in the order in which the guide lists them.
 Row = tuple[str, str, tuple[Phase, ...], str]
@@ -24,6 +24,7 @@ _ROWS: tuple[Row, ...] = (
     ("host_compute", "Host compute", (Phase.HOST_COMPUTE,), ""),
     ("collectives", "Device collectives", (Phase.COLLECTIVES,), ""),
     ("device_to_device", "Device to device", (Phase.DEVICE_TO_DEVICE,), ""),
+    ("host_transfer", "Host transfer", (Phase.HOST_TRANSFER,), ""),
     (DEVICE_COMPUTE, "Device compute", COMPUTE, ""),
     ("compute_64", "64 bit", (Phase.COMPUTE_64,), DEVICE_COMPUTE),
     ("compute_32", "32 bit", (Phase.COMPUTE_32,), DEVICE_COMPUTE),

@@ -37,13 +37,10 @@ _TPU_PARTS = (
     ("tc_infeed_ms_average", "tcInfeedTimeMs"),
     ("tc_outfeed_ms_average", "tcOutfeedTimeMs"),
     ("tc_idle_ms_average", "tcIdleTimeMs"),
+    ("host_transfer_ms_average", "hostTransferTimeMs"),
 )
 _ACTIVE = ("tc_active_ms_average", "active_steptime_ms_average")
-_NOT_MEASURED = (
-    "host_transfer_ms_average",
-    "scv0_compute_ms_average",
-    "scv0_infeed_ms_average",
-)
+_NOT_MEASURED = ("scv0_compute_ms_average", "scv0_infeed_ms_average")
 _HARDWARE = {"TPU": "TPU", "SparseCore": "TPU", "GPU": "GPU", "CPU": "CPU_ONLY"}
 
 

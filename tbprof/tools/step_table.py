@@ -11,11 +11,13 @@ from tbprof.tools.datatable import Column, Numbers, Table, boolean, number, text
 from tbprof.tools.step_properties import properties
 
 TPU = "TPU"
+HOST_TRANSFER = "hostTransferTimeMs"
 
 # (id, label, name in texts, phases). Source: ids and labels of the profile plugin.
 PARTS: tuple[tuple[str, str, str, tuple[Phase, ...]], ...] = (
     ("deviceComputeTimeMs", "Device compute", "Device compute", COMPUTE),
     ("deviceToDeviceTimeMs", "Device to device", "Device to device", (Phase.DEVICE_TO_DEVICE,)),
+    (HOST_TRANSFER, "Host transfer", "Host transfer", (Phase.HOST_TRANSFER,)),
     (
         "deviceCollectivesTimeMs",
         "Device collective communication",
@@ -48,6 +50,7 @@ _TPU_PARTS = (
     ("tcInfeedTimeMs", "TensorCore input (in ms)", (Phase.INPUT,)),
     ("tcOutfeedTimeMs", "TensorCore output (in ms)", (Phase.OUTPUT,)),
     ("tcIdleTimeMs", "TensorCore idle (in ms)", _IDLE),
+    (HOST_TRANSFER, "Host transfer (in ms)", (Phase.HOST_TRANSFER,)),
 )
 
 
@@ -55,9 +58,9 @@ def step_table(job: JobSteps, pipeline: InputOps | None = None, hardware: str = 
     """A row per step, truncated ones included, in their order; times in ms.
 
     A step's time, and each part of it, is the mean over its workers, so that the parts add up to
-    it. TPU jobs have the columns of TensorCores first; `scv0` and host transfers count as input,
-    output or idle there, and are not measured apart. Properties hold statistics over the steps
-    that count, and sentences about bottlenecks, for which `pipeline` is worth knowing.
+    it. TPU jobs have the columns of TensorCores first, which add up to it as well; `scv0` counts
+    as input, output or idle there, and is not measured apart. Properties hold statistics over the
+    steps that count, and sentences about bottlenecks, for which `pipeline` is worth knowing.
     """
     means = step_means(job)
     is_tpu = TPU in job.worker_kind
@@ -85,13 +88,15 @@ class _Columns:
         parts = [
             number(name, label, values)
             for (name, label, _, _), values in zip(PARTS, self._part_ms, strict=True)
+            if name != HOST_TRANSFER
         ]
         tooltip = _tooltip(self._tooltips())
         step_time = number("stepTimeMs", "Step time", self._step_ms)
         if is_tpu:
             return (*self._of_tpu(tooltip), *parts, step_time, *self._added())
         labels = text("stepnum", "Step number", self._job.label)
-        return (labels, *parts, tooltip, step_time, *self._added())
+        transfer = number(HOST_TRANSFER, "Host transfer", self._ms(Phase.HOST_TRANSFER))
+        return (labels, *parts, tooltip, step_time, *self._added(), transfer)
 
     def _of_tpu(self, tooltip: Column) -> tuple[Column, ...]:
         job = self._job
@@ -109,7 +114,6 @@ class _Columns:
             compute,
             *sparse,
             *others,
-            number("hostTransferTimeMs", "Host transfer (in ms)", unknown),
             tooltip,
             number("infeedPercentAverage", "% step time waiting for input data", self._waiting[0]),
             _interval("infeedPercentMin", "Infeed percent min", self._waiting[1]),
@@ -141,8 +145,14 @@ class _Columns:
         return [PARTS[by_label[at]][1] for at in parts.argmax(axis=1).tolist()]
 
     def _tooltips(self) -> list[str]:
-        names = [name for _, _, name, _ in reversed(PARTS)]
-        rows = zip(*(values.tolist() for values in reversed(self._part_ms)), strict=True)
+        # Most jobs have no host transfers: their texts are those of the profile plugin.
+        shown = [
+            (name, part.tolist())
+            for (id_, _, name, _), part in zip(PARTS, self._part_ms, strict=True)
+            if id_ != HOST_TRANSFER or np.nan_to_num(part).any()
+        ][::-1]
+        names = [name for name, _ in shown]
+        rows = zip(*(values for _, values in shown), strict=True)
         return [
             f"Step {label}, duration: {step_ms:.2f} ms"
             + "".join(f"\n-{name}: {value:.2f} ms" for name, value in zip(names, row, strict=True))

@@ -544,7 +544,7 @@ def test_the_tpu_trace(tpu_trace):
     for device in devices:
         runs = device.executions
         assert device.steps is None
-        assert {"COMPUTE_32", "COLLECTIVES", "DEVICE_TO_DEVICE"} == set(sums(device))
+        assert {"COMPUTE_32", "COLLECTIVES", "HOST_TRANSFER"} == set(sums(device))
         # Every op lies within an execution of its program. These take equally long, other than the
         # file has it (551 to 982 ms): it puts some of them where they were not.
         is_async = np.isin(device.events.line[device.row], _async_lines(device))

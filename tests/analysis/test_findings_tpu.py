@@ -17,6 +17,8 @@ from tbprof.analysis.hlo_roles import Move, Reduction
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.tpu_op_names import Random
 from tbprof.analysis.tpu_ops import TpuOps, find_tpu_ops
+from tbprof.engine.engine import DataRequest, Engine
+from tbprof.storage.logdir import Logdir
 from tbprof.xplane.reader import read_space
 
 # f32[6,96] lies in 8 x 128: 576 of 1,024 elements, 43.75 % padding. f32[8,128] fills its tile.
@@ -185,11 +187,45 @@ def test_findings_of_tpu_ops_are_among_all_findings():
     assert "tpu_padding" in {one.id for one in find_findings(tpu(ops))}
 
 
-def test_copies_that_offload_to_the_host_are_told_with_those_of_the_device():
-    host = "%{} = f32[8,128]{{1,0:T(8,128)}} {}(f32[8,128]{{1,0:T(8,128)S(5)}} %x)"
-    ops = tpu_ops((host, "copy-done", 300), (WHOLE, "copy-done", 100), (host, "fusion", 600))
-    assert ops.is_host_copy.tolist() == [True, False, False]
-    given = tpu(ops, {Phase.DEVICE_TO_DEVICE: 400})
-    (found,) = [one for one in find_findings(given) if one.id == "device_to_device"]
-    assert "cores' memory and the host's take 30.0 % of op time" in found.detail
-    assert found.guide.title == "Cloud TPU performance guide"
+def test_copies_to_and_from_the_host_are_one_finding_of_their_own():
+    """Of 1,000 µs of ops 300 fetch from the host and 200 write to it; a step spends 400 so."""
+    fetch = "%{} = f32[8,128]{{1,0:T(8,128)}} {}(f32[8,128]{{1,0:T(8,128)S(5)}} %x)"
+    offload = "%{} = f32[8,128]{{1,0:T(8,128)S(5)}} {}(f32[8,128]{{1,0:T(8,128)}} %x)"
+    ops = tpu_ops(
+        (fetch, "copy-done", 300), (offload, "copy-done", 195), (offload, "copy-start", 5),
+        (WHOLE, "copy-done", 100), (fetch, "fusion", 400),
+    )  # fmt: skip
+    assert ops.is_host_copy.tolist() == [True, True, True, False, False]
+    given = tpu(ops, {Phase.HOST_TRANSFER: 400})
+    by_id = {one.id: one for one in find_findings(given)}
+    assert "device_to_device" not in by_id
+    found = by_id["host_transfers"]
+    assert found.title == "40.0 % of step time goes to copies between device and host memory"
+    assert found.gain_ms == pytest.approx(0.4)
+    assert "30.0 % goes to copies from the host (op.0 30.0 %) and 20.0 % to copies to it (op.1" in (
+        found.detail
+    )
+    assert "op.2" not in found.detail
+    assert found.guide.title == "JAX memories and host offloading"
+    assert parse_qs(found.evidence.query) == {"f.operation": [r"/^(m\/op\.0|m\/op\.1|m\/op\.2)$/"]}
+
+
+def test_the_v6e_waits_for_what_it_offloads(tpu_trace: Path):
+    engine = Engine(Logdir(str(tpu_trace)))
+    tables = engine.tables(DataRequest(engine.runs()[0], "overview_page"))
+    found = dict(zip(*(tables[7].column(name).cells() for name in ("id", "gain_ms")), strict=True))
+    assert found == {"host_transfers": pytest.approx(760.09, abs=0.01)}
+    step = tables[1].properties
+    assert step["host_transfer_ms_average"] == "760.09"
+    assert step["device_to_device_time_ms_avg"] == "0.0"
+    assert step["tc_compute_ms_average"] == step["tc_active_ms_average"] == "24.05"
+    figures = dict(zip(*(tables[8].column(name).cells() for name in ("id", "text")), strict=True))
+    assert figures["device_busy"] == "100.0 %"
+
+
+def test_copies_on_the_device_are_not_said_to_go_to_the_host():
+    ops = tpu_ops((WHOLE, "copy-done", 400), (WHOLE, "fusion", 600))
+    by_id = {one.id: one for one in find_findings(tpu(ops, {Phase.DEVICE_TO_DEVICE: 400}))}
+    assert "host_transfers" not in by_id
+    assert by_id["device_to_device"].guide.title == "Cloud TPU performance guide"
+    assert "host" not in by_id["device_to_device"].detail

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from analysis.programs import Program
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tbprof.analysis.hlo import Instruction
+from tbprof.analysis.hlo import Instruction, Module
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.tpu_phases import flatten, op_phase
 
@@ -76,6 +77,24 @@ def test_host_transfers_are_known_by_the_program_too():
     assert op_phase("send", "%s", "s", op("send", is_host=True)) == OUT
     assert op_phase("recv-done", "%s", "s", op("recv-done", is_host=True)) == IN
     assert op_phase("recv-done", "%s", "s", op("recv-done")) == COPY
+
+
+def test_copies_go_by_the_memories_between_which():
+    """S(5) is the host's memory, S(1) the core's own; the program may tell where texts do not."""
+    host = "%d = f32[8]{{0:T(8)}} {}(f32[8]{{0:T(8)S(5)}} %a)"
+    near = "%d = f32[8]{{0:T(8)}} {}(f32[8]{{0:T(8)S(1)}} %a)"
+    for opcode in ("copy-start", "copy-done", "copy", "dynamic-slice-done", "async-done"):
+        assert op_phase(opcode, host.format(opcode), "d", None) == Phase.HOST_TRANSFER
+    assert op_phase("copy-done", near.format("copy-done"), "d", None) == COPY
+    assert op_phase("loop fusion", host.format("fusion"), "d", None) == FULL
+    program = Program()
+    program.add("x", "parameter", "f32[8]{0:S(5)}")
+    program.add("start", "copy-start", "f32[8]{0}, f32[8]{0:S(5)}", "x")
+    program.add("d", "copy-done", "f32[8]{0}", "start")
+    done = Module(program.bytes()).instruction("d")
+    assert op_phase("copy-done", "%d = f32[8] copy-done(%a)", "d", done) == Phase.HOST_TRANSFER
+    gather = "%d = f32[8]{0:S(5)} async-done(%a), calls=%wrapped_all_gather"
+    assert op_phase("async-done", gather, "d", None) == TOGETHER
 
 
 def test_custom_calls_are_collectives_by_name():

@@ -118,7 +118,7 @@ GPU_STEPS = steps_of(
 
 def test_twelve_tables_in_the_order_of_the_contract():
     tables = build((GPU_TRACE, GPU_STEPS))
-    assert [len(table) for table in tables] == [4, 3, 1, 8, 0, 0, 1, len(tables[7]), 24, 15, 12, 2]
+    assert [len(table) for table in tables] == [4, 3, 1, 8, 0, 0, 1, len(tables[7]), 24, 16, 12, 2]
     assert ids(tables[0])[:2] == ["selfTimePercent", "cumulativeTimePercent"]
     assert ids(tables[1])[0] == "stepnum"
     assert ids(tables[4]) == ["percentile", "hostTimeMs", "deviceTimeMs", "communicationTimeMs",
@@ -225,7 +225,8 @@ def test_the_breakdown_of_the_average_step():
     found = {row[0]: row[1:] for row in rows(table)}
     assert list(found) == [
         "other", "compilation", "output", "input", "kernel_launch", "host_compute", "collectives",
-        "device_to_device", "device_compute", "compute_64", "compute_32", "compute_tf32",
+        "device_to_device", "host_transfer",
+        "device_compute", "compute_64", "compute_32", "compute_tf32",
         "compute_16", "compute_8", "compute_unknown",
     ]  # fmt: skip
     shown = {

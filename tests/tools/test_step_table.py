@@ -81,6 +81,7 @@ def test_the_whole_table_of_two_gpus():
         "gapMs": [2, 0, 0],
         "isTruncated": [False, False, True],
         "bottleneck": ["Device compute", "Device collective communication", "Host compute"],
+        "hostTransferTimeMs": [0, 0, 0],
     }
     assert tooltip[0] == (
         "Step train 0, duration: 11.00 ms\n-All others: 4.00 ms\n-Compilation: 0.00 ms\n"
@@ -180,7 +181,8 @@ def tpu_steps() -> Table:
             [
                 {
                     "TPU:0": {
-                        COMPUTE: 4 * MS, Phase.COLLECTIVES: MS, INPUT: 2 * MS, OTHER: 3 * MS,
+                        COMPUTE: 2 * MS, Phase.HOST_TRANSFER: 2 * MS, Phase.COLLECTIVES: MS,
+                        INPUT: 2 * MS, OTHER: 3 * MS,
                     },
                     "TPU:1": {
                         COMPUTE: 5 * MS, INPUT: 3 * MS, Phase.OUTPUT: MS, Phase.HOST_COMPUTE: MS,
@@ -202,17 +204,19 @@ def test_tensor_cores_have_their_columns_first_and_these_add_up_to_the_step():
     ]  # fmt: skip
     assert list(found)[: len(first)] == first
     assert [found[name] for name in first[1:8]] == [
-        [5], [None], [None], [2.5], [0.5], [2], [None],
+        [4], [None], [None], [2.5], [0.5], [2], [1],
     ]  # fmt: skip
     assert [found[name] for name in first[9:12]] == [[25], [20], [30]]
     assert found["stepTimeMs"] == [10]
     properties = table.properties
     assert properties["steptime_ms_average"] == "10.00"
-    assert properties["tc_compute_ms_average"] == properties["tc_active_ms_average"] == "5.00"
-    assert properties["active_steptime_ms_average"] == "5.00"
+    assert properties["tc_compute_ms_average"] == properties["tc_active_ms_average"] == "4.00"
+    assert properties["active_steptime_ms_average"] == "4.00"
     assert properties["tc_infeed_ms_average"] == "2.50"
     assert properties["tc_idle_ms_average"] == "2.00"
-    assert properties["host_transfer_ms_average"] == properties["scv0_compute_ms_average"] == ""
+    assert properties["host_transfer_ms_average"] == "1.00"
+    assert properties["scv0_compute_ms_average"] == ""
+    assert "-Host transfer: 1.00 ms\n-Device to device" in found["tooltip"][0]
     assert properties["infeed_percent_average"] == "25.0"
     assert properties["infeed_percent_minimum"] == "20.0"
     assert properties["infeed_percent_maximum"] == "30.0"

@@ -38,7 +38,9 @@ function contrast(one: string, other: string): number {
 }
 
 test.each(
-  "compute16 compute32 compute input output launch host collective copy compile idle".split(" "),
+  "compute16 compute32 compute input output launch host collective copy transfer compile idle".split(
+    " ",
+  ),
 )("text upon %s is read in both themes", (name) => {
   const ink = inkOn(`var(--c-${name})`).replace(/^var\(--|\)$/g, "");
   colors(`c-${name}`).forEach((fill, theme) => {

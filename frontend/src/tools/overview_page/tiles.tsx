@@ -6,6 +6,7 @@ import { Sparkline } from "../../widgets/sparkline";
 import { type BarPart, StackedBar } from "../../widgets/stacked_bar/stacked_bar";
 import type { Explanation } from "../../widgets/table/columns";
 import { Why } from "../../widgets/why";
+import { phaseColor } from "../phases";
 import { averageMs, explain, formatMs, formatReading } from "./numbers";
 import type { Overview, Reading } from "./payload";
 
@@ -52,16 +53,41 @@ export function Tiles({ overview }: { overview: Overview }) {
           STEPS,
         )}
       >
-        {busy && !Number.isNaN(busy.value) ? (
-          <>
-            <p class="muted">{formatRatio(ratio(1 - busy.value / 100))} idle</p>
-            <Meter share={busy.value / 100} color="var(--c-compute16)" />
-          </>
-        ) : null}
+        {busy && !Number.isNaN(busy.value) ? <BusyParts overview={overview} busy={busy} /> : null}
       </Tile>
       <PrecisionTile overview={overview} />
       <MemoryTile overview={overview} />
     </div>
+  );
+}
+
+/** Phases in which a device works, and what it does then. */
+const WORK: readonly (readonly [id: string, doing: string])[] = [
+  ["device_compute", "computing"],
+  ["collectives", "in collectives"],
+  ["device_to_device", "copying on devices"],
+  ["host_transfer", "copying to and from the host"],
+];
+/** Less is not worth a word. */
+const LITTLE = 0.0005;
+
+/** What the devices are busy with: a device that only copies is busy, too. */
+function BusyParts({ overview, busy }: { overview: Overview; busy: Reading }) {
+  const { breakdown } = overview;
+  const whole = breakdown.reduce((sum, { ms, parent }) => sum + (parent === "" ? ms || 0 : 0), 0);
+  const parts = WORK.flatMap(([id, label]): BarPart[] => {
+    const share = (breakdown.find((row) => row.id === id)?.ms ?? 0) / whole;
+    return share >= LITTLE ? [{ id, label, color: phaseColor(id), share }] : [];
+  });
+  const idle = 1 - busy.value / 100;
+  const told = parts.length > 1 || parts[0]?.id !== "device_compute" ? parts : [];
+  const texts = told.map(({ label, share }) => `${formatRatio(ratio(share))} ${label}`);
+  if (told.length === 0 || idle >= LITTLE) texts.push(`${formatRatio(ratio(idle))} idle`);
+  return (
+    <>
+      <p class="muted">{texts.join(" · ")}</p>
+      <StackedBar label="What the devices are busy with" parts={parts} />
+    </>
   );
 }
 

@@ -70,7 +70,9 @@ test("the tiles have the five figures", async () => {
   await show("gpu");
   expect(tile("Average step")).toContain("3.40 msσ 120 µs · 8 of 10 steps · 3.10 ms to 9.60 ms");
   expect(tile("Waiting for input")).toContain("31.6 %1.07 ms of each step · 12.1 to 79.5 %");
-  expect(tile("Device busy")).toContain("62.3 %37.7 % idle");
+  expect(tile("Device busy")).toContain(
+    "62.3 %52.9 % computing · 0.3 % in collectives · 1.5 % copying on devices · 37.7 % idle",
+  );
   expect(tile("Precision")).toContain("61.1 % 16 bit");
   expect(tile("Peak memory")).toContain("12.4 GiB78.5 % of 15.8 GiB");
 });

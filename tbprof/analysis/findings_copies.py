@@ -1,0 +1,133 @@
+"""Findings about copies that the program makes on its devices: within, between, and to the host."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tbprof.analysis.bottlenecks import HIGHLY_INPUT_BOUND, MODERATELY_INPUT_BOUND
+from tbprof.analysis.finding import (
+    GPU_GUIDE,
+    OFFLOADING_GUIDE,
+    OPS,
+    TPU_GUIDE,
+    TRACE,
+    Evidence,
+    Finding,
+    Rule,
+    graded,
+    milliseconds,
+    percent,
+    shortened,
+    size,
+)
+from tbprof.analysis.findings_memory import free_memory
+from tbprof.analysis.findings_tpu import NOTABLE, showing_ops
+from tbprof.analysis.host_copies import IN_HOST
+from tbprof.analysis.phases import Phase
+from tbprof.analysis.tpu_ops import TpuOps
+
+# Percentages of step time: steps wait for copies as they wait for input.
+WAITING = (MODERATELY_INPUT_BOUND, HIGHLY_INPUT_BOUND)
+_NAMED = 3
+
+
+def device_to_device(evidence: Evidence) -> Iterator[Finding]:
+    """Steps that wait for copies within a device or between devices."""
+    share = evidence.share(Phase.DEVICE_TO_DEVICE)
+    grade = graded(share, *WAITING)
+    if grade is None:
+        return
+    gain_ms, gain_ratio = evidence.gain_of_work(share, Phase.DEVICE_TO_DEVICE)
+    place = evidence.worst_step_in(Phase.DEVICE_TO_DEVICE)
+    is_gpu = evidence.platform == "GPU"
+    trace = TRACE.marking(
+        "/memcpy[dp](2|to)[dp]|rocclr_copy/" if is_gpu else "category:copies", place
+    )
+    advice = (
+        "Avoid needless copies (concat, slices, changes of layout), and let copies run beside "
+        "computation."
+    )
+    if evidence.devices.gpus + evidence.devices.tpus > 1:
+        advice += " Place ops that share data on one device."
+    yield Finding(
+        "device_to_device",
+        grade[0],
+        f"{percent(share)} of step time goes to copies within devices or between them",
+        "Copies from device memory to device memory that no computation hides take "
+        f"{milliseconds(evidence.means.mean_ms(Phase.DEVICE_TO_DEVICE))} of a step.",
+        share,
+        "%",
+        grade[1],
+        gain_ms,
+        gain_ratio,
+        advice,
+        OPS.showing(operation="/memcpy|copy/"),
+        trace,
+        TPU_GUIDE if evidence.platform == "TPU" else GPU_GUIDE,
+    )
+
+
+def host_transfers(evidence: Evidence) -> Iterator[Finding]:
+    """Steps that wait for what compiled programs copy between the devices' memory and the host's.
+
+    What is fed to programs, and what they return, is input and output: it has findings of its own.
+    """
+    share = evidence.share(Phase.HOST_TRANSFER)
+    grade = graded(share, *WAITING)
+    if grade is None:
+        return
+    gain_ms, gain_ratio = evidence.gain_of_work(share, Phase.HOST_TRANSFER)
+    ops = evidence.tpu_ops
+    trace = TRACE.marking(
+        "category:copies" if ops is not None else "/^memcpy(h(2|to)d|d(2|to)h)/",
+        evidence.worst_step_in(Phase.HOST_TRANSFER),
+    )
+    copies = ops.op_of_host_copies if ops is not None else []
+    free = free_memory(evidence)
+    room = f" The fullest device has {size(free)} free at its peak." if free > 0 else ""
+    yield Finding(
+        "host_transfers",
+        grade[0],
+        f"{percent(share)} of step time goes to copies between device and host memory",
+        "What the program offloads to the host's memory or fetches from there, and no computation "
+        f"hides, takes {milliseconds(evidence.means.mean_ms(Phase.HOST_TRANSFER))} of a step."
+        f"{_directions(ops) if ops is not None else ''}{room}",
+        share,
+        "%",
+        grade[1],
+        gain_ms,
+        gain_ratio,
+        "Keep on the device what fits there, or compute it again where it is needed "
+        "(jax.checkpoint) rather than offload it. Copy the rest in few large pieces, early enough "
+        "that computation hides the copies.",
+        trace,
+        showing_ops(copies) if copies else trace,
+        OFFLOADING_GUIDE,
+    )
+
+
+def _directions(ops: TpuOps) -> str:
+    """A sentence on the share of op time that goes to copies of either direction, "" without."""
+    whole = float(ops.self_ps.sum())
+    to_host = np.array([IN_HOST in text.split("}")[0] for text in ops.result], bool)
+    parts: list[str] = []
+    for name, rows in (
+        ("copies from the host", np.flatnonzero(ops.is_host_copy & ~to_host)),
+        ("copies to it", np.flatnonzero(ops.is_host_copy & to_host)),
+    ):
+        time = float(ops.self_ps[rows].sum())
+        if time <= 0:
+            continue
+        notable = rows[100 * ops.self_ps[rows] >= NOTABLE * whole]
+        worst = notable[np.argsort(-ops.self_ps[notable], kind="stable")][:_NAMED]
+        named = ", ".join(
+            f"{shortened(ops.name[row], 40)} {percent(100 * float(ops.self_ps[row]) / whole)}"
+            for row in worst.tolist()
+        )
+        goes = "" if parts else " goes"
+        of_these = f" ({named})" if named else ""
+        parts.append(f"{percent(100 * time / whole)}{goes} to {name}{of_these}")
+    return f" Of the cores' op time {' and '.join(parts)}." if parts else ""
+
+
+COPY_RULES: tuple[Rule, ...] = (device_to_device, host_transfers)
