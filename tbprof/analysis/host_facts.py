@@ -14,13 +14,10 @@ from tbprof.analysis.host_events import host_events, host_threads
 from tbprof.analysis.layers import unite
 from tbprof.analysis.lines import host_planes
 from tbprof.analysis.nesting import inherit, nest, self_times
+from tbprof.analysis.python_frames import Wait, wait_of
 from tbprof.base import names
 from tbprof.events.space import Events, Plane, Space
 
-# C functions that wait for something; the Python function around one is on the way to it.
-_WAITS = re.compile(
-    r"\$[^ :]+ (?:sleep|acquire|wait|select|poll|epoll|recv|recv_into|accept|block_until_ready)\Z"
-)
 # The profiler itself, while it starts, stops and writes.
 _PROFILER = re.compile(r"\$profiler(?:_v2)?\.py:")
 # `backend_compile`, `PjRtCpuClient::Compile`, `XlaCompile`; no `…Compiler`, which is an object.
@@ -150,7 +147,7 @@ def _python(plane: Plane, texts: list[str]) -> Iterator[_Thread]:
     compiles = np.array([*map(_is_compile, texts), False], bool)
     # What Python waits for while the compiler runs is told of as compilation.
     is_inside = inherit(parent, events.by_type(np.where(compiles, 1, -1))) == 1
-    waits = np.array([_WAITS.match(text) is not None for text in [*texts, ""]], bool)
+    waits = np.array([wait_of(text) != Wait.NONE for text in [*texts, ""]], bool)
     does = events.by_type(np.array([*works, False], bool))
     kind = np.where(does & ~is_inside, events.type, np.int32(-1))
     line_names = plane.strings.take(events.lines.name.tolist())
@@ -169,9 +166,7 @@ def _python(plane: Plane, texts: list[str]) -> Iterator[_Thread]:
 def _is_work(text: str) -> bool:
     """Whether a frame is Python at work, rather than a wait or the profiler."""
     return (
-        text.startswith(names.PYTHON_FRAME)
-        and _WAITS.match(text) is None
-        and _PROFILER.match(text) is None
+        text.startswith(names.PYTHON_FRAME) and not wait_of(text) and _PROFILER.match(text) is None
     )
 
 

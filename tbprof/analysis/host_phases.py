@@ -22,6 +22,7 @@ _WRAPPER = int(Role.WRAPPER)
 _WAIT = int(Role.WAIT)
 _ACTIVITY = int(Role.ACTIVITY)
 _LAUNCHER = int(Role.LAUNCHER)
+_UPKEEP = int(Role.UPKEEP)
 _BACKGROUND = int(Role.BACKGROUND)
 # In place of a phase: nothing is done; the thread works ahead.
 _NOTHING = -1
@@ -50,7 +51,7 @@ def _look_inside(type_, duration, parent, role, inside):  # type: ignore[no-unty
 
 @kernel
 def _phase_inside(own, above, inside):  # type: ignore[no-untyped-def]
-    if own == _WAIT:
+    if own in (_WAIT, _UPKEEP):
         return _NOTHING
     if own == _BACKGROUND:
         return _AHEAD
@@ -71,6 +72,8 @@ def _find_phases(type_, duration, parent, counts, role, inside, phase):  # type:
     for row in range(type_.size):
         above = phase[parent[row]] if parent[row] >= 0 else _NOTHING
         keeps = above in (_INPUT, _OUTPUT, _COMPILATION, _AHEAD)
+        # A transfer that has to compile first is no slow input.
+        keeps = keeps and (above == _AHEAD or role[type_[row]] != _COMPILATION)
         if keeps or duration[row] == 0 or not counts[row]:
             phase[row] = above
         else:
@@ -131,8 +134,8 @@ def host_intervals(
     """(start_ps, end_ps, phase), ordered by (line, start), disjoint on each line: what was done.
 
     Only events with `counts` [n] take part, and those that last. The innermost of them that says
-    something decides, but what input, output and compilation call is still theirs, and an op that
-    something launches is launching. Waiting in none of them, Python frames and wrappers leave a
+    something decides, but what input, output and compilation call is still theirs (compilation in the
+    other two apart), and an op that something launches is launching. Waiting in none of them, Python frames and wrappers leave a
     gap. `wrappers` are names that only delimit, such as the marker of steps.
 
         |train...........|                train: marker, Iter: input, w: a wait, a: MatMul:MatMul

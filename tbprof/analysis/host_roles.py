@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.op_names import Category, parse_op_name
 from tbprof.analysis.phases import Phase
+from tbprof.analysis.python_frames import wait_of
 from tbprof.base import names
 from tbprof.base.jit import kernel
 from tbprof.events.space import Events
@@ -29,6 +30,7 @@ class Role(IntEnum):
         something known is recorded in it, which then says what its time was spent on.
     LAUNCHER: runs ops on whatever device: it launches if something in it launches, else ACTIVITY.
     BACKGROUND: works ahead for others; whoever waits for it says so.
+    UPKEEP: the runtime's own memory, allocated or collected: no op, and no launch of any.
     """
 
     FRAME = -1
@@ -37,6 +39,7 @@ class Role(IntEnum):
     ACTIVITY = -4
     LAUNCHER = -5
     BACKGROUND = -6
+    UPKEEP = -7
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,24 +60,11 @@ class HostTypes:
 
 # The first pattern that matches the beginning of a name decides. No pattern repeats a repetition:
 # names are anyone's text.
-_PYTHON = re.compile(
-    r"""\$(?:
-    (?P<INPUT>
+_PYTHON_INPUT = re.compile(
+    r"""\$
         (?:dataloader|data_loader|iterator_ops|multi_device_iterator_ops|dataset_iterator|prefetch)
         \.py:\d+\ (?:__next__|_next_data|_next_internal|next|get_next)\Z
-    )|(?P<WAIT>
-        time\ sleep
-        |threading\.py:\d+\ (?:wait|join|acquire|_wait_for_tstate_lock)
-        |(?:queue|queues)\.py:\d+\ get
-        |_base\.py:\d+\ result
-        |(?:selectors|select)\.py:\d+\ select
-        |connection\.py:\d+\ (?:recv|recv_bytes|poll|wait)
-        |subprocess\.py:\d+\ (?:wait|communicate)
-        |\w+\.py:\d+\ block_until_ready
-        |(?:_thread|select|_queue|_socket|builtins|<unknown>)\ (?:acquire|wait|join|get|result|recv
-            |accept|poll|select|input|block_until_ready)
-    )\Z
-    )""",
+    """,
     re.VERBOSE,
 )
 _NAME = re.compile(
@@ -90,6 +80,11 @@ _NAME = re.compile(
             |BlockUntilReady)\Z
         |(?:[\w.]+\.)?block_until_ready
         |[\w:]+\ \(wait\ for\ completion\)
+        |\w+\ WaitReady\Z
+    )|(?P<UPKEEP>
+        Build\ buffer\ allocations|[\w:]+::Allocate(?:[A-Z]\w*)?(?:=>\w+)?\Z
+        |Allocate(?:Output|Destination)\w*\Z|MakeOutputBuffers\Z
+        |PythonRefManager::CollectGarbage
     )|(?P<INPUT>
         (?i:IteratorGetNext|MultiDeviceIterator|Memcpy(?:H2D|HtoD))
         |EagerLocalExecute:\ (?:MultiDevice)?IteratorGetNext
@@ -176,8 +171,9 @@ def classify_host_names(texts: Sequence[str], *, has_device: bool) -> NDArray[np
 
 def _role(text: str, *, has_device: bool) -> int:
     if text.startswith("$"):
-        frame = _PYTHON.match(text)
-        return _number(frame.lastgroup or "") if frame else Role.FRAME
+        if _PYTHON_INPUT.match(text):
+            return Phase.INPUT
+        return Role.WAIT if wait_of(text) else Role.FRAME
     known = _NAME.match(text)
     if known:
         found = known.lastgroup or ""

@@ -160,7 +160,10 @@ def test_python_is_the_own_time_of_frames_without_waits_and_the_profiler():
         ("$<unknown> acquire", False),
         ("$select epoll", False),
         ("$<unknown> block_until_ready", False),
-        ("$threading.py:295 wait", True),  # on the way to `acquire`
+        ("$threading.py:295 wait", False),
+        ("$api.py:2479 block_until_ready", False),
+        ("$array.py:631 _value", False),
+        ("$train.py:9 wait", True),  # the program's own
         ("$os waitpid_status", True),
         ("$str join", True),
         ("$profiler_v2.py:9 stop", False),

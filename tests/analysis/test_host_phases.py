@@ -29,7 +29,7 @@ NAMES = {
     "b": "BlockHostUntilDone", "x": "PjRtCpuClient::Compile", "p": "CsePass", "u": "forward",
     "v": "loss", "m": "a/MatMul:MatMul", "n": "a/Add:AddV2", "E": "EagerExecute",
     "k": "EagerKernelExecute", "F": "FunctionRun", "P": "PrefetchProduce", "h": "dot.1",
-    "z": "SlinkyThreadPool::Await", "q": "end: dot.1",
+    "a": "Build buffer allocations", "z": "SlinkyThreadPool::Await", "q": "end: dot.1",
 }  # fmt: skip
 STATS = {"h": {"hlo_op": "dot.1"}, "c": {"correlation_id": 1}}
 
@@ -70,7 +70,9 @@ def painted(drawing: str, *, has_device: bool = False, **more) -> str:
         pytest.param("t|uuuuuuuu\n |.vvvvvv.\n |..mm....", "..CC....", id="or what is known in it"),
         pytest.param("t|uuuuuuuu\n |.EEEE...", "........", id="a dispatch, say"),
         pytest.param("t|xxxxxxxx\n |.ppp.mm.", "XXXXXXXX", id="what compilation calls"),
-        pytest.param("t|iiiiiiii\n |.mm.xxx.", "IIIIIIII", id="what input calls"),
+        pytest.param("t|iiiiiiii\n |.mm.sss.", "IIIIIIII", id="what input calls"),
+        pytest.param("t|dddddddd\n |..xxxx..\n |...mm...", "IIXXXXII", id="a copy that compiles"),
+        pytest.param("t|uuuuuuuu\n |..aaaa..", "CC....CC", id="allocation is no op"),
         pytest.param("t|EEEEEEEE\n |.kkkkkk.", ".CCCCCC.", id="an eager kernel"),
         pytest.param("t|kkkkkkkk\n |.FFFFFF.", "........", id="an eager call of a function"),
         pytest.param("t|kkkkkkkk\n |.FFFFFF.\n |..eeee..\n |...m....", "..CCCC..", id="run here"),
@@ -171,7 +173,8 @@ EVENTS = st.lists(
 def slow_phase(row: int, parent, duration, role, counts) -> int | None:
     """The phase of one event by the rules, from the outside in."""
     above = slow_phase(parent[row], parent, duration, role, counts) if parent[row] >= 0 else None
-    if above in (Phase.INPUT, Phase.OUTPUT, Phase.COMPILATION, "ahead"):
+    compiles = role[row] == Phase.COMPILATION and above != "ahead"
+    if above in (Phase.INPUT, Phase.OUTPUT, Phase.COMPILATION, "ahead") and not compiles:
         return above
     if duration[row] == 0 or not counts[row]:
         return above
@@ -182,7 +185,7 @@ def slow_phase(row: int, parent, duration, role, counts) -> int | None:
     is_known = any(other >= 0 or other in (Role.WRAPPER, Role.BACKGROUND) for other in inner)
     if own in (Role.FRAME, Role.WRAPPER):
         return above
-    if own == Role.WAIT:
+    if own in (Role.WAIT, Role.UPKEEP):
         return None
     if own == Role.BACKGROUND:
         return "ahead"
