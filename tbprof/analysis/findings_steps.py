@@ -93,23 +93,27 @@ def kernel_launch(evidence: Evidence) -> Iterator[Finding]:
 
 
 def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
-    """Time between the end of a step's own work and the start of the next one."""
+    """Time between the end of a step's own work and the start of the next one, with no work in it.
+
+    Devices that still work after the marker has ended, on whatever, leave no gap.
+    """
     share = evidence.means.share_of(evidence.means.gap_ps)
     grade = graded(share, *OVERHEAD)
     if grade is None:
         return
     gain_ms, gain_ratio = evidence.gain_of(share)
-    marker = f"the event {shortened(evidence.job.marker)}" if evidence.job.marker else "a step"
     name = evidence.job.marker
+    after = f" with the event {shortened(name)}" if name else ""
+    nobody = "no op computes" if evidence.platform == "CPU" else "no device works"
     place = evidence.worst_row(evidence.gap_ps)
     trace = TRACE.marking(f"whole:{name}" if name else "", place)
     yield Finding(
         "gap_between_steps",
         grade[0],
-        f"{percent(share)} of step time passes between the end of a step and the next one",
-        f"After {marker} ends, {milliseconds(share / 100 * evidence.step_ms)} pass on "
-        "average until the next begins. Input that is fetched there counts as input only where "
-        "the trace shows the wait.",
+        f"{percent(share)} of step time passes idle between the end of a step and the next one",
+        f"Once all work of a step has ended, {milliseconds(share / 100 * evidence.step_ms)} pass "
+        f"on average until the next one begins{after}, in which {nobody}. Input that is fetched "
+        "there counts as input only where the trace shows the wait.",
         share,
         "%",
         grade[1],

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.api_lines import find_calls_apart
 from tbprof.analysis.event_graph import (
     Graph,
     choose_roots,
@@ -15,7 +16,7 @@ from tbprof.analysis.event_graph import (
     read_graph,
 )
 from tbprof.analysis.file_groups import codes, group_ids, is_grouped, read_groups
-from tbprof.analysis.host_events import HostThreads, host_threads
+from tbprof.analysis.host_events import CallsApart, HostThreads, host_threads
 from tbprof.analysis.lines import host_planes
 from tbprof.analysis.roots import Roots, label_roots
 from tbprof.analysis.tpu_groups import in_lock_step, overlapping
@@ -73,6 +74,7 @@ def find_grouping(space: Space, root_name: str = "", *, follows_pools: bool = Tr
     replace steps that the program has marked, and work handed to pools of threads is followed
     (`follows_pools`), after everything else and into ungrouped events only, where its times show
     that it belongs to one step: see `find_windows`. The marks of pools themselves have no group.
+    Calls of a driver that lie on lines apart have the group of the thread that made them.
 
     TPU cores that no host event leads to are numbered in lock step after the host's groups, unless
     the roots were named.
@@ -109,7 +111,7 @@ def _find(space: Space, planes: Sequence[Plane], root_name: str, follows_pools: 
     if is_grouped(space) and not root_name:
         ids, group, roots = read_groups(space, [events for events, _ in threads])
         hosts = [
-            HostThreads(events.plane, events, parent, part)
+            HostThreads(events.plane, events, parent, part, CallsApart.none(events))
             for (events, parent), part in zip(threads, group, strict=True)
         ]
         none = np.zeros(0, np.int32)
@@ -131,14 +133,18 @@ def _grouped(
     launches = [(part.correlated, part.correlation) for part in facts]
     del facts  # a third of what grouping needs
     group, rows = grow_groups(graph, roots, links, follows_pools=follows_pools)
+    apart = [
+        find_calls_apart(events, parent, group[begin : begin + len(events)], correlated - begin)
+        for ((events, parent), begin), (correlated, _) in zip(graph.planes(), launches, strict=True)
+    ]
     table = _table(graph, rows, is_chosen=bool(root_name))
     parts = [group[core.offset : core.offset + core.start_ps.size] for core in graph.cores]
     if not root_name and graph.cores and all((part < 0).all() for part in parts):
         parts, number = in_lock_step(graph.cores, len(table))
         table = _with_unknown(table, number)
     hosts = [
-        HostThreads(events.plane, events, parent, group[begin : begin + len(events)])
-        for (events, parent), begin in zip(threads, graph.offsets.tolist(), strict=False)
+        HostThreads(events.plane, events, parent, group[begin : begin + len(events)], calls)
+        for ((events, parent), begin), calls in zip(graph.planes(), apart, strict=True)
     ]
     cores = [
         CoreGroups(core.plane, core.start_ps, core.end_ps, part)

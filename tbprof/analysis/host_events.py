@@ -21,13 +21,34 @@ class HostThreads:
     """All events of the recorded lines of one host plane.
 
     `parent` [n] is the innermost event around each on its thread, -1 for none; `group` [n] the row
-    in the table of groups that it belongs to, -1 for none.
+    in the table of groups that it belongs to, -1 for none. `apart` are calls on lines of their own.
     """
 
     plane: Plane
     events: Events
     parent: NDArray[np.int64]
     group: NDArray[np.int32]
+    apart: "CallsApart"
+
+
+@dataclass(frozen=True, slots=True)
+class CallsApart:
+    """Calls of a driver that a recorder wrote apart from the threads that made them.
+
+    `row` [m] are their rows, `around` [m] the innermost event of the thread that made each, -1 for
+    none. `thread` [lines] is the line of the thread that made a line's calls, the line itself where
+    they do not lie apart.
+    """
+
+    row: NDArray[np.int64]
+    around: NDArray[np.int64]
+    thread: NDArray[np.int64]
+
+    @classmethod
+    def none(cls, events: Events) -> "CallsApart":
+        """All calls lie on their threads' lines."""
+        nothing = np.zeros(0, np.int64)
+        return cls(nothing, nothing, np.arange(events.first_event.size - 1))
 
 
 def host_events(plane: Plane, *, is_kept: bool = True) -> Events:

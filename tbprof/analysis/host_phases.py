@@ -155,6 +155,11 @@ def flatten(
     inside = np.zeros(len(events), np.uint8)
     phase = np.empty(len(events), np.int8)
     columns = events.type, events.duration_ps, threads.parent
+    apart = threads.apart
+    held = apart.around >= 0
+    launches = held & (types.role[events.type[apart.row]] == Phase.KERNEL_LAUNCH)
+    inside[apart.around[held]] = _KNOWN
+    inside[apart.around[launches]] |= _LAUNCHES
     _look_inside(*columns, types.role, inside)
     _find_phases(*columns, counts, types.role, inside, phase)
     first = events.first_event
@@ -183,17 +188,18 @@ def driving_rows(
     """[n] whether an event's time counts for steps: work that a step needs, not work ahead of it.
 
     These are the events of a group, all events of the line that drives (a row in `events.lines`, -1
-    for none), so that the gaps between steps are explained, and what ran instructions of compiled
-    programs on any thread; but no threads that prefetch. Only events that meet the window
-    (start, end) where one is given.
+    for none) and its calls that lie apart, so that the gaps between steps are explained, and what
+    ran instructions of compiled programs on any thread; but no threads that prefetch. Only events
+    that meet the window (start, end) where one is given.
     """
     events = threads.events
     counts: NDArray[np.bool_] = threads.group >= 0
+    drives = (threads.apart.thread == driving_line).tolist()
     if types.is_hlo.any():
         counts |= events.by_type(types.is_hlo)
     for line, text in enumerate(events.plane.strings.take(events.lines.name.tolist())):
         rows = slice(int(events.first_event[line]), int(events.first_event[line + 1]))
-        if line == driving_line:
+        if drives[line]:
             counts[rows] = True
         elif text.startswith(_AHEAD_LINES) and not text.startswith(_CONSUMER_LINES):
             counts[rows] = False

@@ -20,14 +20,17 @@ def lines_for_devices(
     """[devices, lines] whether what a thread does can explain why a device is idle.
 
     A thread that launches work on other devices alone has nothing to do with it: with a thread per
-    device (`tf_gpu_private_0`, ...) each waits for its own. Other threads work for all.
+    device (`tf_gpu_private_0`, ...) each waits for its own. Other threads work for all. Calls on
+    lines apart are their thread's.
     """
     lines = threads.events.first_event.size - 1
     launches = np.zeros((len(devices), lines), np.bool_)
     if len(devices) > 1 and lines:
         line, ids = _launches(threads, types)
         for at, device in enumerate(devices):
-            launches[at, line[np.isin(ids, _correlations(device))]] = True
+            found = line[np.isin(ids, _correlations(device))]
+            launches[at, found] = True
+            launches[at, threads.apart.thread[found]] = True
     return launches | ~launches.any(axis=0)
 
 

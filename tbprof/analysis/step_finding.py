@@ -1,6 +1,7 @@
 """Finds the steps of a host, and splits the time of each worker's steps into phases."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from tbprof.analysis.host_events import host_events
 from tbprof.analysis.host_phases import driving_rows, flatten
 from tbprof.analysis.host_roles import Role, host_types
 from tbprof.analysis.launching_threads import lines_for_devices
-from tbprof.analysis.layers import Spans, split
+from tbprof.analysis.layers import Spans, split, unite
 from tbprof.analysis.lines import host_planes
 from tbprof.analysis.phases import PHASES, Phase
 from tbprof.analysis.recording import epoch_of_times
@@ -33,6 +34,8 @@ from tbprof.events.space import Space
 _CPU = "CPU"
 _NO_WORK = (Role.FRAME, Role.WRAPPER, Role.WAIT)
 _SPLIT = tuple(phase for phase in Phase if phase != Phase.OTHER)
+# What a host without devices computes by itself.
+_HOST_WORK = (Phase.COLLECTIVES, Phase.HOST_COMPUTE)
 
 
 def find_steps(space: Space, programs: Programs, marker: str = "") -> Steps:
@@ -58,6 +61,8 @@ def _find_steps(space: Space, programs: Programs, marker: str) -> Steps:
         device.group[:] = groups[device.row]
     windows, note = _windows(source, devices)
     hosts, work = _host_spans(source, windows, devices)
+    busy = _busy(devices, hosts)
+    windows = [_without_gap(window, busy) for window in windows]
     workers: Sequence[DeviceIntervals | None] = devices or [None]
     pieces = [
         _split(window, device, host, work)
@@ -152,6 +157,21 @@ def _host_spans(
     # Each thread's events are ascending: what such a sort is good at.
     joined = [[_joined(layer) for layer in own] for own in layers]
     return joined, np.sort(np.concatenate(work), kind="stable")
+
+
+def _busy(devices: Sequence[DeviceIntervals], hosts: Sequence[Sequence[Spans]]) -> Spans:
+    """When any device worked, or where there is none any op of the host did."""
+    if not devices:
+        [layers] = hosts
+        return unite(*_joined([layers[_SPLIT.index(phase)] for phase in _HOST_WORK]))
+    ends = [device.start_ps + device.duration_ps for device in devices]
+    return unite(*_joined([(one.start_ps, end) for one, end in zip(devices, ends, strict=True)]))
+
+
+def _without_gap(windows: Windows, busy: Spans) -> Windows:
+    """The windows, whose steps have all time as their own but what is idle behind their work."""
+    [behind] = split(windows.start_ps + windows.own_ps, windows.end_ps, [busy]).T
+    return replace(windows, own_ps=windows.own_ps + behind)
 
 
 def _joined(spans: Sequence[Spans]) -> Spans:

@@ -47,7 +47,7 @@ class StepMeans:
 
     @property
     def gap_ps(self) -> NDArray[np.float64]:
-        """[steps] the time after a step's own work, until the next one starts."""
+        """[steps] the time after a step's own work, until the next one starts, that is idle."""
         return self.duration_ps - self.own_ps
 
     def _mean_ms(self, values: NDArray[np.float64]) -> float:

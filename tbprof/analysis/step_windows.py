@@ -31,8 +31,8 @@ def _stretch(group, start, end, first, last):  # type: ignore[no-untyped-def]
 class Windows:
     """The steps of one worker in order of time: disjoint, each up to the start of the next.
 
-    `own_ps` is a step's length without the gap to the next. `group` is -1 for steps that belong
-    to no group of events.
+    `own_ps` is a step's length without the gap to the next: up to the end of its own work, and
+    what else devices do until then. `group` is -1 for steps that belong to no group of events.
     """
 
     group: NDArray[np.int64]

@@ -12,8 +12,9 @@ class Steps:
 
     A worker is a device that did something, or the host's CPU where no device did. A step lasts
     until the worker's next one starts, so that the gap between them belongs to a step; `own_ps` is
-    its length without that gap. `phase_ps` [n, PHASES] splits `duration_ps` exactly. Times in ps;
-    `start_ps` counts from the trace's first moment, which is `epoch_ns` (0: unknown).
+    its length without that gap: without the time after its own work in which no device of the host
+    works (no op, where there is none). `phase_ps` [n, PHASES] splits `duration_ps` exactly. Times
+    in ps; `start_ps` counts from the trace's first moment, which is `epoch_ns` (0: unknown).
     `is_truncated` marks first and last steps of which a part was not recorded.
 
     `source` is one of "steps_line" (the device recorded its steps), "markers" (annotations of the

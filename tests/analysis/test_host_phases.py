@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from traces import draw, space_of
 
 from tbprof._pb import message
-from tbprof.analysis.host_events import HostThreads, host_threads
+from tbprof.analysis.host_events import CallsApart, HostThreads, host_threads
 from tbprof.analysis.host_phases import driving_rows, flatten, host_intervals
 from tbprof.analysis.host_roles import HostTypes, Role, host_types
 from tbprof.analysis.lines import host_planes
@@ -38,7 +38,7 @@ def threads_of(content: bytes, group=None) -> HostThreads:
     plane = host_planes(space_of(content))[0]
     events, parent = host_threads(plane)
     groups = np.full(len(events), -1, np.int32) if group is None else np.array(group, np.int32)
-    return HostThreads(plane, events, parent, groups)
+    return HostThreads(plane, events, parent, groups, CallsApart.none(events))
 
 
 def painted(drawing: str, *, has_device: bool = False, **more) -> str:
@@ -221,7 +221,9 @@ def test_every_moment_has_the_phase_of_the_latest_event_that_goes_on(lines):
     events = Events(None, None, first, type_, start, duration, start, None)
     none = np.zeros(len(ROLES), np.bool_)
     types = HostTypes(np.array(ROLES, np.int8), none, none, none, none)
-    *found, cuts = flatten(HostThreads(None, events, parent, None), counts, types)
+    *found, cuts = flatten(
+        HostThreads(None, events, parent, None, CallsApart.none(events)), counts, types
+    )
     assert cuts.size == first.size
     assert (cuts[0], cuts[-1]) == (0, found[0].size)
     role = [ROLES[kind] for kind in type_.tolist()]

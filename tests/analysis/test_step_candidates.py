@@ -4,7 +4,7 @@ import numpy as np
 from traces import draw, space_of
 
 from tbprof.analysis.driving_thread import find_driving_line, is_ahead, window_ps
-from tbprof.analysis.host_events import HostThreads, host_threads
+from tbprof.analysis.host_events import CallsApart, HostThreads, host_threads
 from tbprof.analysis.host_roles import host_types
 from tbprof.analysis.lines import host_planes
 from tbprof.analysis.step_candidates import Candidates, find_candidates
@@ -16,7 +16,11 @@ def hosts_of(drawing: str, **more) -> list[HostThreads]:
     hosts = []
     for plane in host_planes(space_of(draw({"/host:CPU": drawing}, **more))):
         events, parent = host_threads(plane)
-        hosts.append(HostThreads(plane, events, parent, np.full(len(events), -1, np.int32)))
+        hosts.append(
+            HostThreads(
+                plane, events, parent, np.full(len(events), -1, np.int32), CallsApart.none(events)
+            )
+        )
     return hosts
 
 

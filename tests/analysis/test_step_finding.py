@@ -371,3 +371,37 @@ def test_the_time_of_day_of_steps(start_ns: int, stated: int, epoch_ns: int):
     )
     assert found.epoch_ns == epoch_ns
     assert found.start_ps.tolist() == [0]
+
+
+def test_a_gap_is_time_in_which_no_device_works():
+    """Its own kernel ends at 9, another's at 12; then one works from 14 to 16."""
+    trace = draw(
+        {
+            HOST: "python |ssssss..............tttttt\n       |.L",
+            GPU: """
+                Stream #1 |..kkkkkkk
+                Stream #2 |......zzzzzz..zz....z
+            """,
+            "/device:GPU:1": "Stream #1 |................yyy",
+        },
+        names={**TRAIN, "L": "cuLaunchKernel", **dict.fromkeys("kzy", "sgemm_f32")},
+        stats={**MARKERS, "L": {"correlation_id": 1},
+               "k": {"correlation_id": 1, "kernel_details": "regs:1"},
+               "z": {"kernel_details": "regs:1"}, "y": {"kernel_details": "regs:1"}},
+    )  # fmt: skip
+    found = steps_of(trace)
+    # Idle are 12 to 14 and 19 to 20 of either: GPU:1 works while GPU:0 waits, from 16 to 19.
+    assert found.worker_name == ["GPU:0", "GPU:1"]
+    assert times(found) == [(0, 20, 17), (20, 6, 6), (0, 20, 17), (20, 6, 6)]
+
+
+def test_a_gap_of_a_host_is_time_in_which_no_op_computes():
+    trace = draw(
+        {HOST: """
+            python |ssss..........tttt
+                   |.aa..bbb.ww...cc
+        """},
+        names={**TRAIN, **dict.fromkeys("abc", "x:MatMul"), "w": "$time sleep"},
+        stats=MARKERS,
+    )  # fmt: skip
+    assert times(steps_of(trace)) == [(0, 14, 7), (14, 4, 4)]

@@ -5,7 +5,7 @@ import pytest
 from traces import draw, space_of
 
 from tbprof._pb import message
-from tbprof.analysis.host_events import HostThreads, host_threads
+from tbprof.analysis.host_events import CallsApart, HostThreads, host_threads
 from tbprof.analysis.lines import host_planes
 from tbprof.analysis.step_inference import InferredSteps, infer_steps
 from tbprof.events.space import Space
@@ -31,7 +31,11 @@ def infer_in(space: Space) -> InferredSteps | None:
     hosts = []
     for plane in host_planes(space):
         events, parent = host_threads(plane)
-        hosts.append(HostThreads(plane, events, parent, np.full(len(events), -1, np.int32)))
+        hosts.append(
+            HostThreads(
+                plane, events, parent, np.full(len(events), -1, np.int32), CallsApart.none(events)
+            )
+        )
     return infer_steps(hosts)
 
 
