@@ -134,9 +134,10 @@ def host_intervals(
     """(start_ps, end_ps, phase), ordered by (line, start), disjoint on each line: what was done.
 
     Only events with `counts` [n] take part, and those that last. The innermost of them that says
-    something decides, but what input, output and compilation call is still theirs (compilation in the
-    other two apart), and an op that something launches is launching. Waiting in none of them, Python frames and wrappers leave a
-    gap. `wrappers` are names that only delimit, such as the marker of steps.
+    something decides, but what input, output and compilation call is still theirs (compilation in
+    the other two apart), and an op that something launches is launching. Waiting in none of them,
+    Python frames and wrappers leave a gap. `wrappers` are names that only delimit, such as the
+    marker of steps.
 
         |train...........|                train: marker, Iter: input, w: a wait, a: MatMul:MatMul
         |.Iter..aaaaaaa..|          ->    |.IIII..CC..CCC..|

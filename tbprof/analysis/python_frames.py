@@ -52,7 +52,8 @@ _WAITS = re.compile(
         |array\.py:\d+\ _value
         |dlpack\.py:\d+\ _to_dlpack
         |context\.py:\d+\ (?:async_wait|sync|sync_executors)
-        |tensorflow\.python\._pywrap_tfe\ TFE_(?:ContextSyncExecutors|ExecutorWaitForAllPendingNodes)
+        |tensorflow\.python\._pywrap_tfe\ TFE_(?:ContextSyncExecutors
+            |ExecutorWaitForAllPendingNodes)
     ))\Z""",
     re.VERBOSE,
 )
@@ -193,5 +194,5 @@ _LIBRARIES = frozenset(
     unicodedata unix_events unsupported_features_checker uuid variable_scope variable_utils
     variables warnings weak_tensor_ops weakref xla xla_bridge xla_metadata xla_metadata_lib
     zip_op zipfile zipimport zlib zoneinfo
-    """.split()  # noqa: SIM905: a list of as many literals would be four times as long
+    """.split()  # noqa: SIM905 - as many literals would take four times the room
 )
