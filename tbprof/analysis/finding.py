@@ -19,6 +19,7 @@ from tbprof.analysis.kernels import Kernels
 from tbprof.analysis.memory_peaks import MemoryPeaks
 from tbprof.analysis.op_metrics import OpMetrics
 from tbprof.analysis.phases import COMPUTE, Phase
+from tbprof.analysis.single_ops import SingleOps
 from tbprof.analysis.step_means import StepMeans, used_rows
 from tbprof.analysis.tpu_ops import TpuOps
 
@@ -143,6 +144,7 @@ class Evidence:
     memory: MemoryPeaks
     inputs: InputOps | None = None
     tpu_ops: TpuOps | None = None
+    single_ops: Sequence[SingleOps] = ()
 
     @property
     def platform(self) -> Literal["GPU", "TPU", "CPU"]:
@@ -217,6 +219,14 @@ class Evidence:
     def gap_ps(self) -> NDArray[np.int64]:
         """[rows] the time after the own work of each worker's step, until the next one starts."""
         return self.job.duration_ps - self.job.own_ps
+
+    def share_of_rows(self, part_ps: NDArray[np.int64]) -> float:
+        """The percentage of step time that parts of each worker's steps [rows] make up."""
+        job = self.job
+        rows = used_rows(job)
+        steps = len(job.label)
+        workers = np.maximum(np.bincount(job.step[rows], minlength=steps), 1)
+        return self.means.share_of(np.bincount(job.step[rows], part_ps[rows], steps) / workers)
 
     def share(self, *phases: Phase) -> float:
         """The percentage of step time in some phases, NaN without steps."""

@@ -14,6 +14,7 @@ from tbprof.analysis.finding import (
     percent,
 )
 from tbprof.analysis.findings_copies import COPY_RULES
+from tbprof.analysis.findings_eager import EAGER_RULES
 from tbprof.analysis.findings_gpu import GPU_RULES
 from tbprof.analysis.findings_host import HOST_RULES
 from tbprof.analysis.findings_input import INPUT_RULES
@@ -32,6 +33,7 @@ RULES: tuple[Rule, ...] = (
     *GPU_RULES,
     *TPU_RULES,
     *HOST_RULES,
+    *EAGER_RULES,
     *MEMORY_RULES,
 )
 

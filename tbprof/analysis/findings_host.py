@@ -19,6 +19,7 @@ from tbprof.analysis.finding import (
     percent,
     shortened,
 )
+from tbprof.analysis.findings_eager import ONE_BY_ONE, single_ops_ps
 from tbprof.analysis.host_facts import HostFacts
 from tbprof.analysis.phases import Phase
 
@@ -54,6 +55,8 @@ def eager_shares(evidence: Evidence) -> tuple[float, float]:
 
 def eager_ops(evidence: Evidence) -> Iterator[Finding]:
     """Ops that run one by one rather than in a function."""
+    if evidence.share_of_rows(single_ops_ps(evidence)) >= ONE_BY_ONE[0]:
+        return  # said by the time that it takes of steps
     host, device = eager_shares(evidence)
     share = np.nanmax([host, device, 0.0])
     grade = graded(float(share), *EAGER)

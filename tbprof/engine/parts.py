@@ -23,6 +23,7 @@ from tbprof.analysis.op_metrics import OpMetrics
 from tbprof.analysis.ops import find_ops
 from tbprof.analysis.program_runs import ProgramRuns, find_program_runs
 from tbprof.analysis.recording import epoch_of_times
+from tbprof.analysis.single_ops import SingleOps, find_single_ops
 from tbprof.analysis.step_finding import find_steps
 from tbprof.analysis.steps import Steps
 from tbprof.analysis.tf_data import TfData, find_tf_data
@@ -85,6 +86,7 @@ PARTS: Mapping[str, PartKind] = {
     "environment": PartKind(1, Environment, find_environment, "reading the environment"),
     "gpu_facts": PartKind(1, GpuFacts, find_gpu_facts, "looking at kernel launches"),
     "host_facts": PartKind(2, HostFacts, find_host_facts, "looking at host threads"),
+    "single_ops": PartKind(1, SingleOps, find_single_ops, "looking for eager ops"),
     "tf_data": PartKind(5, TfData, find_tf_data, "rebuilding input pipelines"),
     "memory_peaks": PartKind(1, MemoryPeaks, find_memory_peaks, "looking at device memory"),
     "memory": PartKind(1, Memory, find_memory, "decoding memory events"),

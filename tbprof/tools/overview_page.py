@@ -15,6 +15,7 @@ from tbprof.analysis.job_steps import merge_steps
 from tbprof.analysis.kernels import Kernels, merge_kernels
 from tbprof.analysis.memory_peaks import MemoryPeaks, merge_memory_peaks
 from tbprof.analysis.op_metrics import OpMetrics, merge_op_metrics
+from tbprof.analysis.single_ops import SingleOps
 from tbprof.analysis.step_means import step_means
 from tbprof.analysis.steps import Steps
 from tbprof.analysis.tpu_ops import TpuOps, merge_tpu_ops
@@ -81,6 +82,7 @@ def gather(summaries: Summaries) -> Evidence:
         merge_memory_peaks(summaries.take("memory_peaks", MemoryPeaks)),
         merge_input_ops(summaries.take("input_ops", InputOps)),
         merge_tpu_ops(summaries.take("tpu_ops", TpuOps)),
+        single_ops=summaries.take("single_ops", SingleOps),
     )
 
 
@@ -116,6 +118,7 @@ OVERVIEW_PAGE = Tool(
         "memory_peaks",
         "input_ops",
         "tpu_ops",
+        "single_ops",
     ),
     build=build,
     absent="the trace has no planes in it",

@@ -34,6 +34,7 @@ from tbprof.analysis.kernels import Kernels
 from tbprof.analysis.memory_peaks import MemoryPeaks
 from tbprof.analysis.op_metrics import OpMetrics
 from tbprof.analysis.phases import Phase
+from tbprof.analysis.single_ops import SingleOps
 from tbprof.analysis.step_means import step_means
 
 US, MS = 10**6, 10**9
@@ -359,6 +360,21 @@ def test_eager_calls_count_where_the_ops_leave_no_events():
     assert "62 calls, most time in MatMul, Relu" in finding.detail
     assert finding.gain_ms is None
     assert finding.evidence.query == "f.eager=%3DEager"
+
+
+def test_ops_one_by_one_count_by_the_time_that_they_take_of_steps():
+    """In each step of 1 ms from 100 to 400 µs; devices are idle for 250 µs of it."""
+    start = ints(*range(0, 10_000 * US, 1000 * US)) + 100 * US
+    runs = SingleOps(start, start + 300 * US, ints(*[20] * 10), ["Mul", "AddV2"], ints(150, 50))
+    split = {Phase.OTHER: 150, Phase.HOST_COMPUTE: 100}
+    finding = found(evidence(split, single_ops=[runs]), "eager_ops")
+    assert finding is not None
+    assert finding.severity == "high"
+    assert finding.value == pytest.approx(30.0)
+    assert finding.gain_ms == pytest.approx(0.25)
+    assert "take 300 µs" in finding.detail
+    assert "200 calls in all, most of them of Mul, AddV2" in finding.detail
+    assert dict(parse_qsl(finding.evidence.query))["q"] == "EagerExecute"
 
 
 def test_nothing_is_known_of_eager_ops_without_ops():

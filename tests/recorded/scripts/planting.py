@@ -82,6 +82,17 @@ class Case:
     has_own_loop: bool = False
 
 
+def delayed_ms() -> float:
+    """How long the threads of the process were ready and waited for a processor, 0 if unknown.
+
+    Source: Linux, Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat.
+    """
+    texts = [
+        path.read_text(encoding="ascii") for path in Path("/proc/self/task").glob("*/schedstat")
+    ]
+    return sum(int(text.split()[1]) for text in texts) / 1e6
+
+
 Recording = Callable[[Path, bool], contextlib.AbstractContextManager[object]]
 
 
@@ -89,7 +100,8 @@ def record_cases(cases: Mapping[str, Case], recording: Recording) -> None:
     """Records the cases that the command line names after the folder, or all.
 
     Leaves FOLDER/CASE/planted/plugins/profile/..., FOLDER/CASE/without/... and beside each a JSON
-    file of what the program's clock measured.
+    file of what the program's clock measured: `steps`, see `Clock.rows`, and `delayed`, how many ms
+    of a step all threads together waited for a processor.
     """
     target, *wanted = sys.argv[1:]
     for name in wanted or cases:
@@ -99,9 +111,11 @@ def record_cases(cases: Mapping[str, Case], recording: Recording) -> None:
             clock = Clock()
             body = case.build(clock, kind == "planted")
             with recording(folder, case.python):
+                before = delayed_ms()
                 if case.has_own_loop:
                     body(FIRST)
                 else:
                     clock.run(body)
-            truth = json.dumps({"steps": clock.rows()})
+                delayed = (delayed_ms() - before) / STEPS
+            truth = json.dumps({"steps": clock.rows(), "delayed": delayed})
             folder.with_suffix(".json").write_text(truth, encoding="utf-8")

@@ -18,7 +18,7 @@ from planting import EACH, PLANTED_S, Body, Case, Clock, record_cases
 
 SIZE = 640
 BATCH = 64
-PRODUCTS = 8
+PRODUCTS = 12
 
 Step = Callable[[jax.Array, jax.Array], jax.Array]
 _random = np.random.default_rng(seed=1)

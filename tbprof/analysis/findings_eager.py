@@ -1,0 +1,78 @@
+"""The finding about ops that run one by one, in the time of steps that they take."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.bottlenecks import HIGH, MODERATE
+from tbprof.analysis.finding import (
+    FUNCTION_GUIDE,
+    TRACE,
+    Evidence,
+    Finding,
+    Rule,
+    graded,
+    milliseconds,
+    percent,
+    shortened,
+)
+from tbprof.analysis.layers import split
+from tbprof.base import names
+
+# Percentages of step time, those of other overheads.
+ONE_BY_ONE = (MODERATE, HIGH)
+
+
+def single_ops_ps(evidence: Evidence) -> NDArray[np.int64]:
+    """[rows of the job's steps] the time in which ops of the row's host ran one by one."""
+    job = evidence.job
+    out = np.zeros(job.step.size, np.int64)
+    for at, one in enumerate(evidence.single_ops):
+        for worker in np.flatnonzero(job.worker_host == at).tolist():
+            rows = np.flatnonzero(job.worker == worker)
+            rows = rows[np.argsort(job.start_ps[rows], kind="stable")]
+            start = job.start_ps[rows]
+            spans = split(start, start + job.duration_ps[rows], [(one.start_ps, one.end_ps)])
+            out[rows] = spans[:, 0]
+    return out
+
+
+def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:
+    """Steps that dispatch op after op from Python."""
+    time = single_ops_ps(evidence)
+    share = evidence.share_of_rows(time)
+    grade = graded(share, *ONE_BY_ONE)
+    if grade is None:
+        return
+    counts: dict[str, int] = {}
+    for one in evidence.single_ops:
+        for name, count in zip(one.name, one.name_calls.tolist(), strict=True):
+            counts[name] = counts.get(name, 0) + count
+    top = sorted(counts, key=lambda name: (-counts[name], name))[:3]
+    gain_ms, gain_ratio = evidence.gain_of(share)
+    event = "PjitFunction(" if evidence.is_jax else names.EAGER_EXECUTE
+    trace = TRACE.marking(event, evidence.worst_row(time))
+    whole = "jax.jit" if evidence.is_jax else "tf.function"
+    yield Finding(
+        "eager_ops",
+        grade[0],
+        f"{percent(share)} of step time goes to ops that run one by one",
+        f"Of an average step of {milliseconds(evidence.step_ms)} they take "
+        f"{milliseconds(share / 100 * evidence.step_ms)}, and each is dispatched by Python on its "
+        f"own: {sum(counts.values()):,} calls in all, most of them of "
+        f"{', '.join(shortened(name, 60) for name in top)}.",
+        share,
+        "%",
+        grade[1],
+        gain_ms,
+        gain_ratio,
+        f"Put them into one function that is compiled as a whole ({whole}), so that the runtime "
+        "sees and schedules them together.",
+        trace,
+        trace,
+        FUNCTION_GUIDE,
+    )
+
+
+EAGER_RULES: tuple[Rule, ...] = (ops_one_by_one,)

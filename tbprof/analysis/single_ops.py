@@ -1,0 +1,143 @@
+"""Ops that a program runs one by one: when, how many, and which."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.hlo import Programs
+from tbprof.analysis.host_events import host_threads
+from tbprof.analysis.lines import host_planes
+from tbprof.base import names
+from tbprof.events.space import Events, Plane, Space
+
+# A call of one op takes microseconds; so does Python between two of them, unless the processor is
+# taken away for a while.
+LONGEST_USUAL_PS = 10**9
+LONGEST_GAP_PS = 4 * 10**9
+# A call that took longer than this ran into something else, such as the compiler.
+LONGEST_PS = 10**10
+FEWEST_CALLS = 16
+
+_JITTED = "PjitFunction("
+# Fetches a batch: the wait for input is no computation.
+_INPUT_OPS = ("IteratorGetNext", "MultiDeviceIterator", "OptionalGetValue")
+
+
+@dataclass(frozen=True, slots=True)
+class SingleOps:
+    """Runs of calls on one thread, each of which runs one op, or a program as small as one.
+
+    A row [n] is a run: `calls` of them from `start_ps` to `end_ps` (from the trace's first moment),
+    with the Python between them; ordered by start. By op [m], those of most calls first: `name` and
+    `name_calls`.
+    """
+
+    start_ps: NDArray[np.int64]
+    end_ps: NDArray[np.int64]
+    calls: NDArray[np.int64]
+    name: list[str]
+    name_calls: NDArray[np.int64]
+
+
+def find_single_ops(space: Space, _programs: Programs) -> SingleOps:
+    """The runs of at least `FEWEST_CALLS` calls on the threads of a host.
+
+    Calls are `EagerExecute` of what is no function (TensorFlow), and calls of compiled functions
+    that usually take less than a millisecond (JAX, which compiles each op by itself). A run goes on
+    while no more than four milliseconds pass between two calls.
+
+        |a.b.a.b............a.b|   two runs: of four calls, and of two, with the gap too long
+    """
+    runs = [run for plane in host_planes(space) for run in _runs(plane)]
+    counts: dict[str, int] = {}
+    for _, _, _, called in runs:
+        for name, count in called.items():
+            counts[name] = counts.get(name, 0) + count
+    ranked = sorted(counts, key=lambda name: (-counts[name], name))
+    start, end, calls = (
+        np.concatenate([np.zeros(0, np.int64), *(run[column] for run in runs)])
+        for column in range(3)
+    )
+    order = np.argsort(start, kind="stable")
+    return SingleOps(
+        start[order],
+        end[order],
+        calls[order],
+        ranked,
+        np.array([counts[name] for name in ranked], np.int64),
+    )
+
+
+_Runs = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], dict[str, int]]
+
+
+def _runs(plane: Plane) -> Iterator[_Runs]:
+    """(start, end, calls) of the runs of each thread, and how often they call which op."""
+    texts = plane.strings.take(plane.types.name.tolist())
+    if not any(text == names.EAGER_EXECUTE or text.startswith(_JITTED) for text in texts):
+        return
+    events, parent = host_threads(plane)
+    for rows, labels in (_eager(plane, events, texts), _jitted(events, parent, texts)):
+        duration = events.duration_ps[rows]
+        rows, labels = rows[duration <= LONGEST_PS], labels[duration <= LONGEST_PS]
+        if rows.size >= FEWEST_CALLS:
+            yield _joined(plane, events, rows, labels)
+
+
+def _eager(
+    plane: Plane, events: Events, texts: list[str]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(rows of calls of one op, the op's text)."""
+    rows = events.rows_of(np.array([*(text == names.EAGER_EXECUTE for text in texts), False], bool))
+    stats = events.stats([names.IS_FUNCTION, names.EAGER_OP], rows)
+    is_function, op = stats[names.IS_FUNCTION], stats[names.EAGER_OP].texts()
+    is_op = is_function.is_integer & (is_function.bits == 0) & (op >= 0)
+    known = np.unique(op[is_op])
+    fetches = [
+        code
+        for code, text in zip(known.tolist(), plane.strings.take(known.tolist()), strict=True)
+        if any(name in text for name in _INPUT_OPS)
+    ]
+    is_op &= ~np.isin(op, fetches)
+    return rows[is_op], op[is_op].astype(np.int64)
+
+
+def _jitted(
+    events: Events, parent: NDArray[np.int64], texts: list[str]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(rows of outermost calls of small programs, the text of the call)."""
+    is_call = np.array([*(text.startswith(_JITTED) for text in texts), False], bool)
+    rows = events.rows_of(is_call)
+    above = parent[rows]
+    rows = rows[(above < 0) | ~is_call[events.type[above]]]
+    kind, code = np.unique(events.type[rows], return_inverse=True)
+    usual = [np.median(events.duration_ps[rows[code == at]]) for at in range(kind.size)]
+    is_small = np.array(usual, np.float64) < LONGEST_USUAL_PS
+    rows = rows[is_small[code]] if rows.size else rows
+    return rows, events.plane.types.name[events.type[rows]].astype(np.int64)
+
+
+def _joined(
+    plane: Plane, events: Events, rows: NDArray[np.int64], text: NDArray[np.int64]
+) -> _Runs:
+    """Calls that follow each other soon on a thread are one run; short runs are dropped."""
+    start = events.start_ps[rows]
+    end = start + events.duration_ps[rows]
+    line = events.line[rows]
+    is_first = np.ones(rows.size, np.bool_)
+    is_first[1:] = (line[1:] != line[:-1]) | (start[1:] - end[:-1] > LONGEST_GAP_PS)
+    first = np.flatnonzero(is_first)
+    calls = np.diff([*first.tolist(), rows.size])
+    is_run = calls >= FEWEST_CALLS
+    kept = np.repeat(is_run, calls)
+    code, count = np.unique(text[kept], return_counts=True)
+    called = dict(zip(map(_op, plane.strings.take(code.tolist())), count.tolist(), strict=True))
+    last = first + calls - 1
+    return start[first[is_run]], end[last[is_run]], calls[is_run].astype(np.int64), called
+
+
+def _op(text: str) -> str:
+    """`multiply` of `PjitFunction(multiply)`; other texts as they are."""
+    return text[len(_JITTED) : -1] if text.startswith(_JITTED) else text

@@ -1,0 +1,69 @@
+"""Ops that a program runs one by one."""
+
+from traces import Ref, draw, space_of
+
+from tbprof.analysis.hlo import Programs
+from tbprof.analysis.single_ops import FEWEST_CALLS, SingleOps, find_single_ops
+
+HOST = "/host:CPU"
+US = 10**6
+NAMES = {"a": "EagerExecute", "b": "EagerExecute", "f": "EagerExecute", "i": "EagerExecute",
+         "p": "PjitFunction(add)", "q": "PjitFunction(multiply)"}  # fmt: skip
+STATS = {
+    "a": {"is_func": 0, "eager_op": Ref("Mul")},
+    "b": {"is_func": 0, "eager_op": Ref("AddV2")},
+    "f": {"is_func": 1, "eager_op": Ref("__inference_step_1")},
+    "i": {"is_func": 0, "eager_op": Ref("IteratorGetNext")},
+}
+
+
+def found(drawing: str) -> SingleOps:
+    space = space_of(draw({HOST: drawing}, names=NAMES, stats=STATS))
+    return find_single_ops(space, Programs(space))
+
+
+def test_calls_of_one_op_that_follow_each_other_are_a_run():
+    """The function before them, and the fetch of a batch behind, are none of them."""
+    run = found("python |ffff." + "a.bb." * 8 + "a..iiii.i.i")
+    assert run.start_ps.tolist() == [5 * US]
+    assert run.end_ps.tolist() == [46 * US]
+    assert run.calls.tolist() == [17]
+    assert dict(zip(run.name, run.name_calls.tolist(), strict=True)) == {"Mul": 9, "AddV2": 8}
+    assert run.name == ["Mul", "AddV2"]
+
+
+def test_few_calls_are_no_run():
+    assert found("python |" + "a." * (FEWEST_CALLS - 1)).calls.size == 0
+    assert found("python |" + "a." * FEWEST_CALLS).calls.tolist() == [FEWEST_CALLS]
+
+
+def test_a_long_pause_ends_a_run():
+    pause = "." * 4000
+    run = found("python |" + "a." * 20 + pause + "b." * 16)
+    assert run.calls.tolist() == [20, 16]
+    assert run.start_ps.tolist() == [0, 4040 * US]
+
+
+def test_threads_have_runs_of_their_own():
+    run = found(f"""
+        one |{"a." * 16}
+        two |.{"b." * 16}
+    """)
+    assert run.calls.tolist() == [16, 16]
+    assert run.start_ps.tolist() == [0, US]
+
+
+def test_small_programs_of_jax_are_ops_and_large_ones_are_not():
+    """Each call leaves two events, one in the other."""
+    small = found(f"""
+        python |{"pp." * 16}
+               |{"pp." * 16}
+    """)
+    assert (small.calls.tolist(), small.name) == ([16], ["add"])
+    assert small.end_ps.tolist() == [47 * US]
+    assert found("python |" + ("q" * 1000 + ".") * 16).calls.size == 0
+
+
+def test_nothing_where_nothing_is_eager():
+    assert found("python |ffff.ffff").calls.size == 0
+    assert found("").calls.size == 0
