@@ -4,10 +4,12 @@
 and the shared traces. A promise that is added here is checked everywhere.
 """
 
+import numpy as np
 import pytest
 
 from tbprof.analysis.finding import ON_CORES, WORK, Evidence, Finding
 from tbprof.analysis.phases import COMPUTE, Phase
+from tbprof.analysis.worker_groups import coupled_groups
 
 # What findings on device work are about; all others are on time in which no device works.
 ABOUT_WORK: dict[str, tuple[Phase, ...]] = {
@@ -18,8 +20,6 @@ ABOUT_WORK: dict[str, tuple[Phase, ...]] = {
     "outside_compilation": ON_CORES,
 }
 ABOUT_TPU_WORK = "tpu_"
-# Peers of a late worker wait for it in collectives, or idle.
-ABOUT_LATENESS = ("straggler",)
 
 
 def check_findings(evidence: Evidence, findings: list[Finding]) -> None:
@@ -47,4 +47,14 @@ def bound_ms(evidence: Evidence, id_: str) -> float:
         return means.mean_ms(*ABOUT_WORK[id_])
     if id_.startswith(ABOUT_TPU_WORK):
         return means.mean_ms(*work)
-    return idle + (means.mean_ms(Phase.COLLECTIVES) if id_ in ABOUT_LATENESS else 0.0)
+    return waited_ms(evidence) if id_ == "straggler" else idle
+
+
+def waited_ms(evidence: Evidence) -> float:
+    """The most that a worker, or a device that a CPU plays, waits for others in a typical step."""
+    is_counted = evidence.means.is_counted
+    waits = [
+        np.nanmean(group.wait_ps, axis=1).max() / 1e9
+        for group in coupled_groups(evidence.job, is_counted, evidence.couplings)
+    ]
+    return float(max(waits, default=0.0))

@@ -346,9 +346,9 @@ describe("1,024 cores and 100 steps", () => {
     const scroller = columns(page);
     expect(await scroller.evaluate((element) => element.scrollLeft)).toBeGreaterThan(100);
     expect(await scroller.getAttribute("aria-valuetext")).toMatch(/^TPU:5 · pod-w-3/);
-    await page.getByRole("button", { name: "Latest per host" }).click();
+    await page.getByRole("button", { name: "Slowest per host" }).click();
     await expect.poll(() => scroller.getAttribute("aria-valuemax")).toBe("15");
-    await page.getByRole("button", { name: "Latest first" }).click();
+    await page.getByRole("button", { name: "Slowest first" }).click();
     await expect.poll(() => scroller.getAttribute("aria-valuenow")).toBe("0");
   });
 });

@@ -1,12 +1,12 @@
 """Which steps of several hosts are the same step of the job."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-
-from tbprof.base.errors import Notice
 
 # Picoseconds from a common origin must fit in an int64: 100 days.
 _FARTHEST_NS = 100 * 86_400 * 10**9
@@ -31,52 +31,70 @@ class HostSteps:
         return len(self.label)
 
 
-Alignment = tuple[list[NDArray[np.int64]], list[tuple[int, int]], list[Notice]]
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """A host (an index) of which nothing shows which of its steps is which of the others', why."""
+
+    host: int
+    code: Literal["hosts_apart", "no_common_step"]
+    message: str
+
+
+Alignment = tuple[list[NDArray[np.int64]], list[tuple[int, int]], list[Apart]]
 
 
 def align(hosts: Sequence[HostSteps]) -> Alignment:
-    """(job step of each step, per host; (host, row) of one of each job step; notices).
+    """(job step of each step, per host; (host, row) of one of each job step; hosts apart).
 
     Job steps are in the order of time of the host with the most steps; steps that it lacks follow
     the step before them on their own host.
     """
     if not hosts:
         return [], [], []
-    notices: list[Notice] = []
     lead = max(range(len(hosts)), key=lambda at: len(hosts[at]))
-    keys = _numbered(hosts) if all(host.has_explicit_numbers for host in hosts) else None
-    if keys is None:
-        keys = _timed(hosts, lead, notices)
-    return (*_merged(keys, lead), notices)
+    is_numbered = all(host.has_explicit_numbers for host in hosts)
+    keys, apart = _numbered(hosts) if is_numbered else _timed(hosts, lead)
+    return (*_merged(keys, lead), apart)
 
 
-def _numbered(hosts: Sequence[HostSteps]) -> list[list[tuple[object, ...]]] | None:
-    """The keys of each host's steps by number, None where hosts share none."""
-    keys: list[list[tuple[object, ...]]] = [
+Keys = list[list[tuple[object, ...]]]
+
+
+def _numbered(hosts: Sequence[HostSteps]) -> tuple[Keys, list[Apart]]:
+    """(the keys of each host's steps by number; hosts that share none with any other)."""
+    keys: Keys = [
         list(zip(host.number.tolist(), host.label, host.repeat.tolist(), strict=True))
         for host in hosts
     ]
-    shared = set(keys[0]).intersection(*keys[1:])
-    return keys if shared or len(hosts) == 1 else None
+    shared = Counter(key for mine in keys for key in mine)
+    text = (
+        "it has no step number in common with the other hosts ({first} to {last}): its steps "
+        "stand beside theirs, and averages are over the steps of all"
+    )
+    return keys, [
+        Apart(at, "no_common_step", text.format(first=host.label[0], last=host.label[-1]))
+        for at, host in enumerate(hosts)
+        if len(hosts) > 1 and all(shared[key] == 1 for key in keys[at])
+    ]
 
 
-def _timed(
-    hosts: Sequence[HostSteps], lead: int, notices: list[Notice]
-) -> list[list[tuple[object, ...]]]:
-    """The keys of each host's steps: the place of the lead's step that it overlaps most with."""
-    shifts: list[int] = []
-    for at, host in enumerate(hosts):
-        shift = 0 if at == lead else _shift(hosts[lead], host)
-        shifts.append(shift or 0)
-        if shift is None and not notices:
-            text = (
-                "the steps of the hosts share no time, so they are paired in order: "
-                "the hosts' clocks differ, or they were not recorded at the same time"
-            )
-            notices.append(Notice("hosts_apart", text))
-    return [
-        [(place + shift,) for place in range(len(host))]
+def _timed(hosts: Sequence[HostSteps], lead: int) -> tuple[Keys, list[Apart]]:
+    """(the keys of each host's steps, the hosts that share no time with the lead).
+
+    A key is the place of the lead's step that a step overlaps most with; hosts apart are paired in
+    order.
+    """
+    text = (
+        "its steps share no time with those of the other hosts, so they are paired in order: "
+        "the hosts' clocks differ, or they were not recorded at the same time"
+    )
+    shifts = [0 if at == lead else _shift(hosts[lead], host) for at, host in enumerate(hosts)]
+    keys: Keys = [
+        [(place + (shift or 0),) for place in range(len(host))]
         for host, shift in zip(hosts, shifts, strict=True)
+    ]
+    return keys, [
+        Apart(at, "hosts_apart", text) for at, shift in enumerate(shifts) if shift is None
     ]
 
 

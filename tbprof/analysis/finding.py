@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.coupling import Coupling
 from tbprof.analysis.devices import Devices
 from tbprof.analysis.environment import Environment
 from tbprof.analysis.gpu_facts import GpuFacts
@@ -85,6 +86,10 @@ class Page:
             self.tool, self.label, urlencode({f"f.{name}": text for name, text in filters.items()})
         )
 
+    def choosing(self, **choices: str | int) -> "Page":
+        """The page with something of it chosen, as its address says it."""
+        return Page(self.tool, self.label, urlencode(choices))
+
     def marking(self, events: str = "", place: Mapping[str, str] | None = None) -> "Page":
         """The trace viewer with the events marked that a search for `events` finds.
 
@@ -131,7 +136,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of the chosen hosts; `inputs` and `tpu_ops` None where they are not known."""
+    """What is known of the chosen hosts; `inputs` and `tpu_ops` None where they are not known.
+
+    `couplings` are by host, empty where they are not known.
+    """
 
     job: JobSteps
     means: StepMeans
@@ -145,6 +153,7 @@ class Evidence:
     inputs: InputOps | None = None
     tpu_ops: TpuOps | None = None
     single_ops: Sequence[SingleOps] = ()
+    couplings: Sequence[Coupling] = ()
 
     @property
     def platform(self) -> Literal["GPU", "TPU", "CPU"]:
@@ -178,10 +187,9 @@ class Evidence:
         """The same for findings on device work: no more than the time in `phases`, or all work."""
         return self._gain(share, self.share(*(phases or self.work)))
 
-    def gain_of_lateness(self, share: float) -> tuple[float | None, float | None]:
-        """The same for late workers: their peers wait for them in collectives, or idle."""
-        work = [phase for phase in self.work if phase != Phase.COLLECTIVES]
-        return self._gain(share, 100.0 - self.share(*work))
+    def gain_of_lateness(self, share: float, waited: float) -> tuple[float | None, float | None]:
+        """The same for late workers: no more than `waited`, which others spend on waiting."""
+        return self._gain(share, waited)
 
     def _gain(self, share: float, most: float) -> tuple[float | None, float | None]:
         if not self.means.steps or not math.isfinite(share) or not math.isfinite(most):

@@ -20,8 +20,9 @@ from tbprof.analysis.finding import (
     percent,
     shortened,
 )
+from tbprof.analysis.job_steps import JobSteps
 from tbprof.analysis.phases import Phase
-from tbprof.analysis.stragglers import find_stragglers
+from tbprof.analysis.stragglers import CONFIDENCE, Lateness, find_stragglers
 
 # Percentages of step time, moderate and high; others wait for a late worker as for input.
 TALKING = (MODERATE, HIGH)
@@ -72,28 +73,28 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
 
 def stragglers(evidence: Evidence) -> Iterator[Finding]:
     """The worker that makes the others wait longest."""
-    found = find_stragglers(evidence.job)
-    if not found.worker.size:
+    found = find_stragglers(evidence.job, evidence.means, evidence.couplings)
+    if not found.late:
         return
-    share = 100 * float(found.share[0])
+    one = found.late[0]
+    share = 100 * one.share
     grade = graded(share, *LATE)
     if grade is None:
         return
-    worker = int(found.worker[0])
-    job = evidence.job
-    name = job.worker_name[worker]
-    if len(job.hosts) > 1:
-        name = f"{name} of {job.hosts[int(job.worker_host[worker])]}"
-    late_ms = float(found.late_ps[0]) / 1e9
-    others = f" {found.worker.size - 1} more are late." if found.worker.size > 1 else ""
-    gain_ms, gain_ratio = evidence.gain_of_lateness(share)
+    name = shortened(worker_name(evidence.job, one.worker, one.device))
+    peer = shortened(worker_name(evidence.job, one.reference, one.reference_device))
+    lost = f", most of it in {_label(one.phase)}" if one.phase >= 0 else ""
+    others = f" {len(found.late) - 1} more make others wait." if len(found.late) > 1 else ""
+    waited = 100 * one.wait_ps / 1e9 / evidence.step_ms
+    gain_ms, gain_ratio = evidence.gain_of_lateness(share, waited)
     yield Finding(
         "straggler",
         grade[0],
-        f"{shortened(name)} makes the others wait for {percent(share)} of step time",
-        f"It needs {milliseconds(late_ms)} per step longer than the median of its peers, most of "
-        f"it in {_LABELS.get(Phase(int(found.phase[0])), 'computation')}, and was the last in "
-        f"{int(found.last_steps[0])} of {found.steps} steps.{others}",
+        f"{name} makes the others wait for {percent(share)} of step time",
+        f"It needs {milliseconds(one.late_ps / 1e9)} per step "
+        f"({100 * CONFIDENCE:.0f} %: {interval(one)} over {one.steps} steps) longer than "
+        f"{peer}, the median of its peers{lost}; {peer} waits "
+        f"{milliseconds(one.wait_ps / 1e9)} longer in collectives meanwhile.{others}",
         share,
         "%",
         grade[1],
@@ -101,9 +102,25 @@ def stragglers(evidence: Evidence) -> Iterator[Finding]:
         gain_ratio,
         "Give every device equally much to do, and see what else runs on the late one's host.",
         POD,
-        POD,
+        POD.choosing(worker=one.worker),
         GPU_GUIDE,
     )
+
+
+def _label(phase: int) -> str:
+    return _LABELS.get(Phase(phase), "computation")
+
+
+def worker_name(job: JobSteps, worker: int, device: int) -> str:
+    """What a worker is called in a sentence: with its host where there are several."""
+    name = job.worker_name[worker] if device < 0 else f"CPU device {device}"
+    several = len(job.hosts) > 1
+    return f"{name} of {job.hosts[int(job.worker_host[worker])]}" if several else name
+
+
+def interval(one: Lateness) -> str:
+    """The interval of a lateness for a sentence: "3.2 ms to 5.1 ms"."""
+    return f"{milliseconds(one.low_ps / 1e9)} to {milliseconds(one.high_ps / 1e9)}"
 
 
 WORKER_RULES: tuple[Rule, ...] = (collectives, stragglers)

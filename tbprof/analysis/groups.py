@@ -78,3 +78,13 @@ def reduce_groups(
     count, total, least, most = (np.zeros(groups, np.int64) for _ in range(4))
     _reduce(code.astype(np.int32, copy=False), value, total, least, most, count)
     return count, total, least, most
+
+
+def repeats(columns: Sequence[NDArray[np.int64] | NDArray[np.int32]]) -> NDArray[np.int64]:
+    """[n] how many of the rows before each agree with it in every column."""
+    code, first = group_rows(columns)
+    order = np.argsort(code, kind="stable")
+    begin = np.searchsorted(code[order], np.arange(first.size))
+    out = np.empty(code.size, np.int64)
+    out[order] = np.arange(code.size) - begin[code[order]]
+    return out

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.alignment import HostSteps, align
-from tbprof.analysis.groups import group_rows
+from tbprof.analysis.groups import group_rows, repeats
 from tbprof.analysis.phases import PHASES
 from tbprof.analysis.steps import Steps
 from tbprof.base.errors import Notice
@@ -22,7 +22,8 @@ class JobSteps:
     """The rows of several `Steps`, ordered by (step, worker); `step` counts the job's steps.
 
     Workers are numbered over hosts, in the hosts' order; `worker_host` [w] is an index into
-    `hosts`. `core_id` [w] is the id of the pod viewer: 1000 x host + the TPU plane's id, or
+    `hosts`, and so are `unpaired`: hosts of which nothing shows which of their steps is which of
+    the others'. `core_id` [w] is the id of the pod viewer: 1000 x host + the TPU plane's id, or
     + 1, 2, ... for GPUs and CPUs. `number` and `label` [steps] are the step's own; `start_ps` of a
     row counts from the first moment of its own host's trace.
     """
@@ -46,6 +47,7 @@ class JobSteps:
     phase_ps: NDArray[np.int64]  # [n, PHASES]
     notices: tuple[Notice, ...]
     parts: tuple[Steps, ...]
+    unpaired: frozenset[int] = frozenset()
 
     @property
     def is_step_truncated(self) -> NDArray[np.bool_]:
@@ -65,8 +67,8 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
     """The steps of all hosts.
 
     Hosts whose program numbered its steps are aligned by number, others by the time that their
-    steps share. A step that a host lacks has no rows of that host. CPU-only hosts of a job with
-    devices coordinate, and have no steps of their own.
+    steps share; who shares neither is said. A step that a host lacks has no rows of that host.
+    CPU-only hosts of a job with devices coordinate, and have no steps of their own.
     """
     notices: list[Notice] = []
     has_device = any(kind != CPU for part in parts for kind in part.worker_kind)
@@ -78,8 +80,8 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
             text = f"left out of the figures of steps, as it has none: {reason}"
             notices.append(Notice("host_without_steps", text, hosts[at]))
     sequences = [_sequence(parts[at], rows[at]) for at in used]
-    step_of, order, more = align([sequence for sequence, _ in sequences])
-    notices.extend(more)
+    step_of, order, apart = align([sequence for sequence, _ in sequences])
+    notices.extend(Notice(one.code, one.message, hosts[used[one.host]]) for one in apart)
     workers = _Workers(hosts, parts, has_device=has_device)
     lead = parts[used[0]] if used else (parts[0] if parts else None)
     pieces = [
@@ -122,6 +124,7 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
         phases,
         tuple(notices),
         tuple(parts),
+        frozenset(used[one.host] for one in apart),
     )
 
 
@@ -167,7 +170,7 @@ def _sequence(part: Steps, rows: NDArray[np.int64]) -> tuple[HostSteps, NDArray[
     texts = {text: at for at, text in enumerate(dict.fromkeys(part.label))}
     label = np.array([texts[part.label[row]] for row in rows.tolist()], np.int64)
     number, worker = part.number[rows], part.worker[rows]
-    repeat = _repeats(worker, number, label)
+    repeat = repeats([worker, number, label])
     code, first = group_rows([number, label, repeat])
     steps = first.size
     start = np.full(steps, np.iinfo(np.int64).max, np.int64)
@@ -188,13 +191,3 @@ def _sequence(part: Steps, rows: NDArray[np.int64]) -> tuple[HostSteps, NDArray[
         part.has_explicit_numbers,
     )
     return sequence, place[code]
-
-
-def _repeats(*columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """[n] how many earlier rows are equal: programs number their steps anew in every epoch."""
-    code, first = group_rows(columns)
-    order = np.argsort(code, kind="stable")
-    begin = np.searchsorted(code[order], np.arange(first.size))
-    out = np.empty(code.size, np.int64)
-    out[order] = np.arange(code.size) - begin[code[order]]
-    return out

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.coupling import Coupling, find_coupling
 from tbprof.analysis.devices import Devices, find_devices
 from tbprof.analysis.environment import Environment, find_environment
 from tbprof.analysis.gpu_facts import GpuFacts, find_gpu_facts
@@ -75,6 +76,7 @@ class PartKind:
 
 PARTS: Mapping[str, PartKind] = {
     "outline": PartKind(3, Outline, find_outline, "reading the index"),
+    "coupling": PartKind(1, Coupling, find_coupling, "looking at what ties workers together"),
     "devices": PartKind(
         2, Devices, lambda space, _programs: find_devices(space), "reading the devices"
     ),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tbprof.analysis.coupling import Coupling
 from tbprof.analysis.devices import Devices, merge_devices
 from tbprof.analysis.environment import Environment
 from tbprof.analysis.finding import Evidence
@@ -83,6 +84,7 @@ def gather(summaries: Summaries) -> Evidence:
         merge_input_ops(summaries.take("input_ops", InputOps)),
         merge_tpu_ops(summaries.take("tpu_ops", TpuOps)),
         single_ops=summaries.take("single_ops", SingleOps),
+        couplings=summaries.take("coupling", Coupling),
     )
 
 
@@ -119,6 +121,7 @@ OVERVIEW_PAGE = Tool(
         "input_ops",
         "tpu_ops",
         "single_ops",
+        "coupling",
     ),
     build=build,
     absent="the trace has no planes in it",

@@ -1,15 +1,18 @@
 """Pod viewer: the steps of every worker side by side, and who makes the others wait."""
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.coupling import Coupling
 from tbprof.analysis.devices import Devices, merge_devices
 from tbprof.analysis.job_steps import JobSteps, merge_steps
 from tbprof.analysis.phases import COMPUTE, Phase
+from tbprof.analysis.step_means import step_means
 from tbprof.analysis.steps import Steps
-from tbprof.analysis.stragglers import find_stragglers
+from tbprof.analysis.stragglers import Lateness, Stragglers, find_stragglers
 from tbprof.tools.datatable import Table, boolean, number, text
 from tbprof.tools.tool import Document, Summaries, Tool
 
@@ -35,12 +38,15 @@ def build(summaries: Summaries) -> Document:
     """The records of all steps and workers; with the parameter `step`, of one step exactly."""
     job = merge_steps(summaries.hosts, summaries.take("steps", Steps))
     device = merge_devices(summaries.take("devices", Devices)).type
+    couplings = summaries.take("coupling", Coupling)
     event_ps = np.stack([job.phase_ps[:, list(phases)].sum(axis=1) for _, _, phases in EVENTS], 1)
     chosen = _chosen_step(summaries.params, len(job.label))
     return Document(
         rows=lambda: _records(job, event_ps, device, chosen),
         columns=lambda: (
-            _overview(job, event_ps, device) if chosen is None else _one(job, event_ps, chosen)
+            _overview(job, event_ps, device, find_stragglers(job, step_means(job), couplings))
+            if chosen is None
+            else _one(job, event_ps, chosen)
         ),
         table=lambda: _table(job, event_ps, chosen),
     )
@@ -109,7 +115,9 @@ def _diagnostics(job: JobSteps) -> list[str]:
     return texts if job.label else [*texts, f"the step time is unknown: {job.note}"]
 
 
-def _overview(job: JobSteps, event_ps: NDArray[np.int64], device: str) -> dict[str, object]:
+def _overview(
+    job: JobSteps, event_ps: NDArray[np.int64], device: str, found: Stragglers
+) -> dict[str, object]:
     """Every cell in few bytes: total times in whole units, events in thousandths of the total.
 
     Cells are by worker, then step, and -1 where a worker has no such step. Neighbours in time
@@ -128,7 +136,6 @@ def _overview(job: JobSteps, event_ps: NDArray[np.int64], device: str) -> dict[s
     total = np.rint(job.duration_ps / (1e6 * unit_us)).astype(np.int64)
     whole = np.maximum(job.duration_ps, 1)[:, None]
     share = np.rint(event_ps * 1000.0 / whole).astype(np.int64)
-    late = find_stragglers(job)
     return {
         "steps": {
             "number": job.number,
@@ -151,17 +158,9 @@ def _overview(job: JobSteps, event_ps: NDArray[np.int64], device: str) -> dict[s
             for at, (id_, _, _) in enumerate(EVENTS)
             if event_ps[:, at].any()
         },
-        "stragglers": [
-            {
-                "worker": int(late.worker[at]),
-                "late_us": float(late.late_ps[at]) / 1e6,
-                "share": float(late.share[at]),
-                "event": _event_of(int(late.phase[at])),
-                "last_steps": int(late.last_steps[at]),
-                "steps": late.steps,
-            }
-            for at in range(min(late.worker.size, _MOST_STRAGGLERS))
-        ],
+        "stragglers": [_lateness(one) for one in found.late[:_MOST_STRAGGLERS]],
+        "compared": None if found.compared is None else _lateness(found.compared),
+        "no_straggler": found.reason,
         "device_type": device,
         "step_source": job.source,
         "step_marker": job.marker,
@@ -172,8 +171,22 @@ def _overview(job: JobSteps, event_ps: NDArray[np.int64], device: str) -> dict[s
     }
 
 
-def _event_of(phase: int) -> int:
-    return next(id_ for id_, _, phases in EVENTS if phase in phases)
+def _lateness(one: Lateness) -> dict[str, object]:
+    """How much later one worker is than another, in µs; what is not known is None."""
+    return {
+        "worker": one.worker,
+        "device": one.device if one.device >= 0 else None,
+        "reference": one.reference,
+        "reference_device": one.reference_device if one.reference_device >= 0 else None,
+        "late_us": one.late_ps / 1e6,
+        "low_us": one.low_ps / 1e6 if math.isfinite(one.low_ps) else None,
+        "high_us": one.high_ps / 1e6 if math.isfinite(one.high_ps) else None,
+        "wait_us": one.wait_ps / 1e6,
+        "share": one.share,
+        "event": next((id_ for id_, _, phases in EVENTS if one.phase in phases), None),
+        "last_steps": one.last_steps,
+        "steps": one.steps,
+    }
 
 
 def _start_ms(job: JobSteps) -> NDArray[np.float64]:
@@ -238,7 +251,7 @@ def _table(job: JobSteps, event_ps: NDArray[np.int64], chosen: int | None) -> Ta
 POD_VIEWER = Tool(
     name="pod_viewer",
     label="Pod viewer",
-    parts=("steps", "devices"),
+    parts=("steps", "devices", "coupling"),
     build=build,
     absent="the trace has no planes in it",
     absent_hint="record again: the profiler was stopped before it wrote anything",

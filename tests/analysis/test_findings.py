@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
+from analysis.couplings import coupling_of
 from analysis.job import job_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -251,7 +252,8 @@ def late(by: int) -> Evidence:
         "GPU:1": {Phase.COMPUTE_16: 50, Phase.COLLECTIVES: 50},
     }
     job = job_of([step] * 4)
-    return dataclasses.replace(evidence(), job=job, means=step_means(job))
+    tied = [coupling_of(job.worker_name)]
+    return dataclasses.replace(evidence(), job=job, means=step_means(job), couplings=tied)
 
 
 def test_stragglers():
@@ -259,9 +261,12 @@ def test_stragglers():
     finding = found(late(20), "straggler")
     assert finding is not None
     assert finding.title == "GPU:0 makes the others wait for 20.0 % of step time"
-    assert "was the last in 4 of 4 steps" in finding.detail
-    assert "20 µs per step longer" in finding.detail
+    assert "20 µs per step (95 %: 20 µs to 20 µs over 4 steps) longer than GPU:1" in finding.detail
+    assert "GPU:1 waits 20 µs longer in collectives" in finding.detail
     assert finding.gain_ms == pytest.approx(0.02)
+    assert finding.evidence.query == "worker=0"
+    untied = dataclasses.replace(late(20), couplings=[])
+    assert found(untied, "straggler") is None
 
 
 # GPUs

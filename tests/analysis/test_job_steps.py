@@ -92,7 +92,23 @@ def test_hosts_that_share_no_time_are_paired_in_order_and_it_is_said():
     b = steps((0, 0, 10), (1, 10, 10), epoch_us=900_000)
     job = merge_steps(["a", "b"], [a, b])
     assert job.step.tolist() == [0, 0, 1, 1]
-    assert [notice.code for notice in job.notices] == ["hosts_apart"]
+    assert [(notice.code, notice.host) for notice in job.notices] == [("hosts_apart", "b")]
+    assert job.unpaired == {1}
+
+
+def test_hosts_without_a_common_step_number_stand_beside_each_other_and_it_is_said():
+    """All at the same time: 20 steps of the job, and no mean of a step of one and of another."""
+    a = steps(*((at, at * 10, 10) for at in range(10)), numbered=True)
+    b = steps(*((at + 100, at * 10, 10) for at in range(10)), numbered=True)
+    c = steps((3, 30, 10), (4, 40, 10), numbered=True)
+    job = merge_steps(["a", "b", "c"], [a, b, c])
+    assert sorted(job.label) == sorted(f"train {at}" for at in [*range(10), *range(100, 110)])
+    shared = np.flatnonzero(np.bincount(job.step) > 1).tolist()
+    assert [job.label[step] for step in shared] == ["train 3", "train 4"]
+    (notice,) = job.notices
+    assert (notice.code, notice.host) == ("no_common_step", "b")
+    assert "train 100 to train 109" in notice.message
+    assert job.unpaired == {1}
 
 
 def test_a_host_without_steps_takes_none_from_the_others():

@@ -1,30 +1,45 @@
-"""Lateness by hand: time outside collectives against the median worker's."""
+"""Lateness by hand: of workers that exchange data, step by step against the median one."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
+from analysis.couplings import coupling_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from tbprof.analysis.confidence import mean_interval
+from tbprof.analysis.coupling import TRANSFER, Coupling
 from tbprof.analysis.job_steps import JobSteps, merge_steps
 from tbprof.analysis.phases import PHASES, Phase
+from tbprof.analysis.step_means import step_means
 from tbprof.analysis.steps import Steps
-from tbprof.analysis.stragglers import find_stragglers
+from tbprof.analysis.stragglers import Lateness, Stragglers, find_stragglers
 
 Cell = Mapping[Phase, int]
+US = 1_000_000
+COMPUTE, WAIT, INPUT = Phase.COMPUTE_32, Phase.COLLECTIVES, Phase.INPUT
+TIED = coupling_of([f"GPU:{at}" for at in range(8)])
 
 
-def job(*workers: Sequence[Cell], kinds: Sequence[str] = ()) -> JobSteps:
-    """One host; a sequence of steps per worker, each the µs of its phases."""
+def part_of(
+    *workers: Sequence[Cell],
+    kinds: Sequence[str] = (),
+    first: int = 0,
+    start_us: int = 0,
+    numbered: bool = True,
+) -> Steps:
+    """One host; a sequence of steps per worker, each the µs of its phases, from number `first`."""
     rows = [
         (at, number, cell) for at, cells in enumerate(workers) for number, cell in enumerate(cells)
     ]
     phases = np.zeros((len(rows), PHASES), np.int64)
     for row, (_, _, cell) in enumerate(rows):
         for phase, us in cell.items():
-            phases[row, phase] = us * 1_000_000
+            phases[row, phase] = us * US
     duration = phases.sum(axis=1)
-    number = np.array([row[1] for row in rows], np.int64)
-    part = Steps(
+    number = np.array([row[1] + first for row in rows], np.int64)
+    return Steps(
         source="markers",
         marker="train",
         note="",
@@ -34,62 +49,211 @@ def job(*workers: Sequence[Cell], kinds: Sequence[str] = ()) -> JobSteps:
         worker_id=np.arange(len(workers)),
         worker=np.array([row[0] for row in rows], np.int64),
         number=number,
-        label=[f"train {row[1]}" for row in rows],
-        start_ps=number * 100_000_000,
+        label=[f"train {one}" for one in number.tolist()],
+        start_ps=(start_us + (number - first) * 100) * US,
         duration_ps=duration,
         own_ps=duration,
         is_truncated=np.zeros(len(rows), bool),
         phase_ps=phases,
-        has_explicit_numbers=True,
+        has_explicit_numbers=numbered,
         candidate_name=[],
         candidate_line=[],
         candidate_count=np.empty(0, np.int64),
         candidate_median_ps=np.empty(0, np.int64),
     )
-    return merge_steps(["h"], [part])
 
 
-COMPUTE, WAIT, INPUT = Phase.COMPUTE_32, Phase.COLLECTIVES, Phase.INPUT
+def job(*workers: Sequence[Cell], kinds: Sequence[str] = ()) -> JobSteps:
+    return merge_steps(["h"], [part_of(*workers, kinds=kinds)])
+
+
+def judged(job: JobSteps, *couplings: Coupling) -> Stragglers:
+    return find_stragglers(job, step_means(job), couplings or [TIED] * len(job.hosts))
+
+
+def split(*cells: tuple[int, int]) -> list[Cell]:
+    """Steps of (compute, wait) µs."""
+    return [{COMPUTE: compute, WAIT: wait} for compute, wait in cells]
 
 
 def test_who_waits_in_collectives_is_early_and_who_does_not_is_late():
-    late = find_stragglers(
+    found = judged(
         job(
-            [{COMPUTE: 6, WAIT: 4}, {COMPUTE: 6, WAIT: 4}],
-            [{COMPUTE: 6, WAIT: 4}, {COMPUTE: 6, WAIT: 4}],
-            [{COMPUTE: 6, INPUT: 3, WAIT: 1}, {COMPUTE: 6, INPUT: 1, WAIT: 3}],
+            split(*[(6, 4)] * 3),
+            split(*[(6, 4)] * 3),
+            [{COMPUTE: 6, INPUT: 2, WAIT: 2}] * 3,
         )
     )
-    assert late.worker.tolist() == [2]
-    assert late.late_ps.tolist() == [2_000_000]  # (3 + 1) / 2
-    assert late.share.tolist() == [0.2]
-    assert late.phase.tolist() == [INPUT]
-    assert late.last_steps.tolist() == [2]
-    assert late.steps == 2
-
-
-def test_of_two_workers_the_slower_is_late():
-    late = find_stragglers(job([{COMPUTE: 5}], [{COMPUTE: 8}]))
-    assert late.worker.tolist() == [1]
-    assert late.late_ps.tolist() == [3_000_000]
-    assert late.share.tolist() == [pytest.approx(3 / 6.5)]
-
-
-@pytest.mark.parametrize(("extra", "found"), [(1, []), (2, [1])])
-def test_one_percent_of_the_step_is_the_threshold(extra: int, found: list[int]):
-    late = find_stragglers(
-        job([{COMPUTE: 199}], [{COMPUTE: 199 + extra, WAIT: 0}], [{COMPUTE: 199}])
+    assert found == Stragglers(
+        (Lateness(2, -1, 1, -1, 2.0 * US, 2.0 * US, 2.0 * US, 2.0 * US, 0.2, INPUT, 3, 3),),
+        None,
+        "",
     )
-    assert late.worker.tolist() == found
+
+
+def test_the_figure_is_the_mean_of_paired_differences_with_its_interval():
+    """Steps of 100 to 120 µs; the second worker takes 8, 10 or 12 µs longer in each."""
+    base, more = [50, 60, 70, 50, 60, 70], [8, 10, 12, 12, 10, 8]
+    found = judged(
+        job(
+            split(*((at, 50) for at in base)),
+            split(*((at + by, 50 - by) for at, by in zip(base, more, strict=True))),
+        )
+    )
+    (late,) = found.late
+    assert (late.worker, late.reference, late.steps) == (1, 0, 6)
+    assert late.late_ps == pytest.approx(10 * US)
+    # t of 5 degrees of freedom at 97.5 %: 2.571; the deviation of `more` is 1.789.
+    half = 2.571 * 1.789 / 6**0.5
+    assert late.low_ps == pytest.approx((10 - half) * US, rel=1e-3)
+    assert late.high_ps == pytest.approx((10 + half) * US, rel=1e-3)
+    assert late.share == pytest.approx(10 / 110)
+
+
+def test_nothing_is_claimed_of_workers_that_exchange_nothing():
+    """The second GPU takes 3 of 6.5 µs longer; nobody waits for it as far as the trace shows."""
+    found = judged(job(split(*[(5, 0)] * 4), split(*[(8, 0)] * 4)), coupling_of(
+        ["GPU:0", "GPU:1"], exchanges=()))  # fmt: skip
+    assert found.late == ()
+    assert found.reason == "uncoupled"
+    assert found.compared is not None
+    assert (found.compared.worker, found.compared.late_ps) == (1, 3 * US)
+    assert judged(job(split((5, 0)), split((8, 0))), coupling_of([])).reason == "uncoupled"
+
+
+def test_one_step_proves_nothing():
+    few = judged(job(split((50, 50), (50, 50)), split((80, 20), (80, 20))))
+    assert (few.late, few.reason) == ((), "few_steps")
+    assert few.compared is not None
+    assert (few.compared.late_ps, few.compared.steps) == (30 * US, 2)
+
+
+def test_a_step_that_is_late_once_is_no_late_worker():
+    steps = [(50, 50)] * 11
+    found = judged(job(split((50, 50), *steps), split((90, 10), *steps)))
+    assert (found.late, found.reason) == ((), "varies")
+
+
+def test_others_that_do_not_wait_are_not_made_to():
+    """Both spend 20 µs in collectives, and the second takes 30 µs longer: its steps are longer."""
+    found = judged(job(split(*[(50, 20)] * 5), split(*[(80, 20)] * 5)))
+    assert (found.late, found.reason) == ((), "unmet")
+
+
+def test_others_lose_no_more_than_they_wait():
+    """The second takes 30 µs longer, of which the first meets 20 by waiting."""
+    (late,) = judged(job(split(*[(50, 30)] * 5), split(*[(80, 10)] * 5))).late
+    assert (late.late_ps, late.wait_ps) == (20 * US, 20 * US)
+
+
+def test_programs_with_other_names_are_no_peers():
+    """As late as above, but the second host runs other kernels."""
+    parts = [part_of(split(*[(50, 50)] * 5)), part_of(split(*[(80, 20)] * 5))]
+    both = merge_steps(["a", "b"], parts)
+    assert len(judged(both).late) == 1
+    other = coupling_of(["GPU:0"], ran=[200, 201, 202])
+    assert judged(both, TIED, other).reason == "uncoupled"
+    other = coupling_of(["GPU:0"], exchanges=[8])
+    assert judged(both, TIED, other).reason == "uncoupled"
+    # Libraries choose some kernels anew on every host.
+    similar = coupling_of(["GPU:0"], ran=[100, 101, 202])
+    assert len(judged(both, TIED, similar).late) == 1
+
+
+def test_the_same_recording_as_two_hosts_shows_no_one_late():
+    random = np.random.default_rng(1)
+    part = part_of(split(*((int(one), 100 - int(one)) for one in random.integers(30, 70, 18))))
+    found = judged(merge_steps(["a", "b"], [part, part]))
+    assert (found.late, found.reason) == ((), "alike")
+
+
+def test_hosts_without_a_common_step_are_not_compared():
+    a, b = split(*[(50, 50)] * 5), split(*[(80, 20)] * 5)
+    numbered = merge_steps(["a", "b"], [part_of(a), part_of(b, first=100)])
+    assert judged(numbered).late == ()
+    assert judged(numbered).reason == "apart"
+    in_order = merge_steps(
+        ["a", "b"],
+        [part_of(a, numbered=False), part_of(b, numbered=False, start_us=10**6)],
+    )
+    assert judged(in_order).late == ()
+    # Each of them alone still tells of its own workers.
+    both = merge_steps(["a", "b"], [part_of(a, a, b), part_of(a, first=100)])
+    assert [one.worker for one in judged(both).late] == [2]
+
+
+def test_never_more_than_half_of_the_workers_are_late():
+    early, late = split(*[(50, 50)] * 5), split(*[(80, 20)] * 5)
+    assert [one.worker for one in judged(job(early, late, late, early)).late] == [1, 2]
+    assert judged(job(late, late, early)).late == ()
+    assert [one.worker for one in judged(job(early, late)).late] == [1]
+
+
+def test_sends_and_receives_tie_workers_too():
+    """A stage of a pipeline waits for another one in a receive."""
+    steps = [{COMPUTE: 20, Phase.DEVICE_TO_DEVICE: 80}] * 4, [{COMPUTE: 90}] * 4
+    tied = coupling_of(["GPU:0", "GPU:1"], kind=TRANSFER)
+    (late,) = judged(job(*steps), tied).late
+    assert (late.worker, late.late_ps) == (1, 70 * US)
+    assert judged(job(*steps)).reason == "unmet"  # without one, these are copies
+
+
+@pytest.mark.parametrize(("extra", "reason"), [(1, "alike"), (2, "")])
+def test_one_percent_of_the_step_is_the_threshold(extra: int, reason: str):
+    early, late = split(*[(150, 49)] * 4), split(*[(150 + extra, 49 - extra)] * 4)
+    assert judged(job(early, late, early)).reason == reason
 
 
 def test_one_worker_and_sparse_cores_are_compared_with_no_one():
-    assert find_stragglers(job([{COMPUTE: 5}, {COMPUTE: 9}])).worker.size == 0
-    mixed = job([{COMPUTE: 5}], [{COMPUTE: 9}], kinds=("TPU", "SparseCore"))
-    assert find_stragglers(mixed).worker.size == 0
+    assert judged(job(split((5, 0), (9, 0)))).reason == "alone"
+    mixed = job(split((5, 0)), split((9, 0)), kinds=("TPU", "SparseCore"))
+    assert judged(mixed).compared is None
 
 
 def test_no_steps():
-    late = find_stragglers(job([], []))
-    assert late.worker.size == 0
-    assert late.steps == 0
+    assert judged(job([], [])) == Stragglers((), None, "apart")
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**9), st.sampled_from([2, 3, 8]), st.sampled_from(["normal", "skewed"]))
+def test_noise_is_hardly_ever_called_late(seed: int, workers: int, noise: str):
+    """Of 40 jobs whose workers differ by chance alone: in each the early wait for the latest."""
+    random = np.random.default_rng(seed)
+    claims = 0
+    for _ in range(40):
+        shape = workers, int(random.integers(1, 30))
+        if noise == "normal":
+            own = random.normal(500, 60, shape)
+        else:
+            own = 400 + random.exponential(80, shape)
+        own = np.clip(own, 1, 2000).astype(int)
+        wait = own.max(axis=0) - own + 5
+        cells = zip(own.tolist(), wait.tolist(), strict=True)
+        claims += bool(judged(job(*(split(*zip(*one, strict=True)) for one in cells))).late)
+    assert claims <= 5
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 10**9))
+def test_a_late_worker_is_found_in_noise(seed: int):
+    """One of four takes 80 µs longer, where steps vary by 20."""
+    random = np.random.default_rng(seed)
+    own = random.normal(500, 20, (4, 16)).astype(int)
+    own[2] += 80
+    wait = own.max(axis=0) - own + 5
+    cells = zip(own.tolist(), wait.tolist(), strict=True)
+    late = judged(job(*(split(*zip(*one, strict=True)) for one in cells))).late
+    assert [one.worker for one in late] == [2]
+    assert late[0].late_ps == pytest.approx(80 * US, rel=0.4)
+    assert late[0].low_ps < late[0].late_ps < late[0].high_ps
+
+
+def test_an_interval_of_few_values():
+    assert mean_interval(np.array([1.0, 2.0, 3.0]), 0.95) == pytest.approx(
+        (-0.484, 4.484), abs=1e-3
+    )
+    assert mean_interval(np.full(4, 0.1) + 0.2, 0.95) == pytest.approx((0.3, 0.3))
+    assert np.isnan(mean_interval(np.array([1.0]), 0.95)).all()
+    many = np.random.default_rng(1).normal(5, 1, 1000)
+    half = 1.96 * many.std(ddof=1) / 1000**0.5
+    assert mean_interval(many, 0.95)[0] == pytest.approx(many.mean() - half, rel=1e-4)

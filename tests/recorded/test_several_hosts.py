@@ -12,6 +12,7 @@ from recorded.conftest import SCRIPTS, Shown, recording_environment
 pytestmark = pytest.mark.slow
 
 Job = Callable[..., Shown]
+NAP_US = 20_000  # SLEEP_S of record_tensorflow.py
 # Name and first step: the second begins two steps later, the third when the others are done.
 WORKERS = {"even": 20, "slow": 22, "late": 20}
 
@@ -84,15 +85,32 @@ def test_workers_meet_by_the_numbers_of_their_steps(job: Job):
     assert np.all(shown.step_column("slowestMs")[both] >= 80)
 
 
-def test_who_makes_the_others_wait_is_named(job: Job):
+def test_programs_that_exchange_nothing_are_compared(job: Job):
+    """The slow one takes three naps longer in each step; the other one does not wait for it."""
     shown = job("even", "slow")
     page = shown.document("pod_viewer", "columns")
     assert page["hosts"] == ["even", "slow"]
-    last = {
-        page["hosts"][page["workers"]["host"][one["worker"]]]: one["last_steps"]
-        for one in page["stragglers"]
-    }
-    assert last["slow"] == 8
+    assert page["stragglers"] == []
+    assert page["no_straggler"] == "uncoupled"
+    compared = page["compared"]
+    assert page["workers"]["host"][compared["worker"]] == 1
+    assert compared["steps"] >= 6
+    assert compared["low_us"] <= compared["late_us"] <= compared["high_us"]
+    assert compared["late_us"] == pytest.approx(3 * NAP_US, rel=0.5)
+    assert "straggler" not in shown.findings
+
+
+def test_a_late_device_of_a_cpu_is_named(planted_runs: Callable[..., Shown]):
+    shown = planted_runs("ranks", "late_rank", "planted")
+    page = shown.document("pod_viewer", "columns")
+    (late,) = page["stragglers"]
+    assert late["device"] == 2
+    planted_ms = shown.measured("planted").mean()
+    assert late["late_us"] / 1e3 == pytest.approx(planted_ms, rel=0.15)
+    assert shown.findings["straggler"] == "high"
+    without = planted_runs("ranks", "late_rank", "without")
+    assert without.document("pod_viewer", "columns")["stragglers"] == []
+    assert "straggler" not in without.findings
 
 
 def test_a_worker_that_was_recorded_later_meets_by_number_too(job: Job):

@@ -5,6 +5,8 @@ import json
 
 import numpy as np
 import orjson
+import pytest
+from analysis.couplings import coupling_of
 
 from tbprof.analysis.devices import Devices
 from tbprof.analysis.phases import PHASES, Phase
@@ -47,10 +49,14 @@ def host(*rows: tuple[int, int, int, dict[Phase, int]], kind: str = "GPU") -> St
     )
 
 
-def document(*hosts: Steps, kind: str = "GPU", **params: str) -> Document:
+def document(*hosts: Steps, kind: str = "GPU", tied: bool = False, **params: str) -> Document:
+    """`tied` workers run the same collectives."""
     devices = [Devices(1, 0, kind, np.nan, np.nan) for _ in hosts]
+    couplings = [coupling_of(one.worker_name if tied else []) for one in hosts]
     summaries = Summaries(
-        tuple(f"host{at}" for at in range(len(hosts))), {"steps": hosts, "devices": devices}, params
+        tuple(f"host{at}" for at in range(len(hosts))),
+        {"steps": hosts, "devices": devices, "coupling": couplings},
+        params,
     )
     found = POD_VIEWER.build(summaries)
     assert isinstance(found, Document)
@@ -162,17 +168,23 @@ def test_the_page_gets_every_cell_in_whole_units_and_thousandths():
         "host": [0, 1],
     }
     assert found["hosts"] == ["host0", "host1"]
-    # Outside collectives host1 takes 6 µs in step 4, host0 takes 3; its three parts are equal.
-    assert found["stragglers"] == [
-        {
-            "worker": 1,
-            "late_us": 3.0,
-            "share": 3 / (26 / 3),
-            "event": 7,
-            "last_steps": 1,
-            "steps": 2,
-        }
-    ]
+    assert found["stragglers"] == []
+    # Nothing says that they wait for each other. Of their one common step the first has 10 µs.
+    assert found["no_straggler"] == "uncoupled"
+    assert found["compared"] == {
+        "worker": 0,
+        "device": None,
+        "reference": 1,
+        "reference_device": None,
+        "late_us": 4.0,
+        "low_us": None,
+        "high_us": None,
+        "wait_us": 0.0,
+        "share": pytest.approx(4 / 9),
+        "event": 3,
+        "last_steps": 1,
+        "steps": 1,
+    }
     assert found["markers"] == {
         "name": ["train", "step"],
         "line": ["python", "python"],
@@ -180,6 +192,34 @@ def test_the_page_gets_every_cell_in_whole_units_and_thousandths():
         "median_ms": [0.005, 0.002],
     }
     assert found["is_inferred"] is False
+
+
+def test_the_late_worker_and_how_much_the_others_wait():
+    """The second worker takes 3 to 5 µs longer, and the first waits for it."""
+    late = {
+        at: [(at, step, 20 * step, {Phase.COMPUTE_16: 10 + by, Phase.COLLECTIVES: 8 - by})
+             for step, more in enumerate((3, 4, 5, 4)) for by in (more * at,)]
+        for at in (0, 1)
+    }  # fmt: skip
+    found = document(host(*late[0], *late[1]), tied=True).columns()
+    assert found["no_straggler"] == ""  # type: ignore[index]
+    assert found["compared"] is None  # type: ignore[index]
+    (one,) = found["stragglers"]  # type: ignore[index]
+    # t of 3 degrees of freedom is 3.182, the deviation of 3, 4, 5, 4 is 0.816.
+    assert one == {
+        "worker": 1,
+        "device": None,
+        "reference": 0,
+        "reference_device": None,
+        "late_us": 4.0,
+        "low_us": pytest.approx(4 - 3.182 * 0.8165 / 2, rel=1e-3),
+        "high_us": pytest.approx(4 + 3.182 * 0.8165 / 2, rel=1e-3),
+        "wait_us": 4.0,
+        "share": pytest.approx(4 / 18),
+        "event": 1,
+        "last_steps": 4,
+        "steps": 4,
+    }
 
 
 def test_one_step_exactly():

@@ -290,11 +290,12 @@ def test_hosts_whose_clocks_differ_meet_by_number(ask: Ask):
     assert found.warnings == []
 
 
-def test_hosts_whose_numbers_and_clocks_differ_are_paired_with_a_warning(ask: Ask):
+def test_hosts_without_a_common_number_are_not_averaged_and_it_is_said(ask: Ask):
     day_ns = 86_400 * 10**9
     found = ask(h0=marked(1, 2, start_ns=10**18), h1=marked(11, 12, start_ns=10**18 + day_ns))
-    assert [row["workers"] for row in found.steps] == [2, 2]
-    assert any("share no time" in text for text in found.warnings)
+    assert [row["workers"] for row in found.steps] == [1, 1, 1, 1]
+    assert [text.partition(": ")[0] for text in found.warnings] == ["h0", "h1"]
+    assert all("no step number in common" in text for text in found.warnings)
 
 
 def test_a_host_without_steps_is_named(ask: Ask):

@@ -71,7 +71,7 @@ export function ColumnChart(props: ColumnChartProps) {
             title="Of each host the worker with the most time without collectives"
             onClick={() => select({ columns: isByHost ? null : "hosts" })}
           >
-            Latest per host
+            Slowest per host
           </button>
         ) : null}
         {pod.workers.count > 1 ? (
@@ -82,7 +82,7 @@ export function ColumnChart(props: ColumnChartProps) {
             title="By time without collectives, in which the early wait for the late"
             onClick={() => select({ order: isLatestFirst ? null : "latest" })}
           >
-            Latest first
+            Slowest first
           </button>
         ) : null}
         <Menu
@@ -218,7 +218,7 @@ function ColumnPlot(props: ColumnPlotProps) {
         Time ({scale.unit})
         {rows.length > 1 ? ` · dashed: median ${formatTime(microseconds(middle))}` : ""}
         {arrangement.isByHost
-          ? ` · the latest worker of each of ${formatCount(rows.length)} hosts`
+          ? ` · the slowest worker of each of ${formatCount(rows.length)} hosts`
           : ""}
         {plan.total > width + 1 && !arrangement.isByHost
           ? ` · ${plural(rows.length, "worker")}, scrolls`

@@ -21,7 +21,20 @@ test("totals in µs, absent cells, phases that occur, titles by host", () => {
 
 test("a straggler names its phase; one of a worker that is not there is left out", () => {
   expect(parsePod(samplePod()).stragglers).toEqual([
-    { worker: 2, late: 20, share: 0.19, phase: "Input", lastSteps: 2, steps: 2 },
+    {
+      worker: 2,
+      name: "TPU:0",
+      title: "TPU:0 · pod-w-1.eu",
+      reference: "TPU:0 · pod-w-0.eu",
+      late: 20,
+      low: 15,
+      high: 25,
+      wait: 20,
+      share: 0.19,
+      phase: "Input",
+      lastSteps: 2,
+      steps: 4,
+    },
   ]);
 });
 

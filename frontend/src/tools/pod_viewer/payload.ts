@@ -15,7 +15,12 @@ export interface Pod {
   readonly phases: readonly PodPhase[];
   /** [workers × steps] µs, worker by worker; NaN where the worker has no such step. */
   readonly total: Float32Array;
-  readonly stragglers: readonly Straggler[];
+  /** Workers that others wait for, the latest first. */
+  readonly stragglers: readonly Lateness[];
+  /** Without any the largest difference between workers; null where there is none to compare. */
+  readonly compared: Lateness | null;
+  /** Why nobody is said to make others wait: `no_straggler` of docs/http_api.md. */
+  readonly noStraggler: string;
   readonly markers: readonly Marker[];
   readonly diagnostics: readonly string[];
   /** As the properties of a step table: what marks the steps. */
@@ -49,15 +54,26 @@ export interface PodPhase {
   readonly permille: Int16Array;
 }
 
-export interface Straggler {
+/** How much longer a worker took than the median one, over the steps of both. */
+export interface Lateness {
   readonly worker: number;
-  /** Later than the median worker by this much, on average. */
+  /** "GPU:6", or "CPU device 2" for a device that a CPU plays. */
+  readonly name: string;
+  /** The same with its host, where there are several hosts. */
+  readonly title: string;
+  /** The title of what it is compared with. */
+  readonly reference: string;
+  /** The mean over the steps, and its 95 % interval; NaN where one step tells of none. */
   readonly late: Microseconds;
+  readonly low: Microseconds;
+  readonly high: Microseconds;
+  /** By how much the other waited longer meanwhile. */
+  readonly wait: Microseconds;
   /** 0–1 of the average step. */
   readonly share: number;
-  /** Where the time is lost. */
+  /** Where the time is lost, "" where it is not known. */
   readonly phase: string;
-  /** In how many of the `steps` compared no worker was later. */
+  /** In how many of the `steps` compared no worker took longer. */
   readonly lastSteps: number;
   readonly steps: number;
 }
@@ -103,20 +119,9 @@ export function parsePod(json: unknown): Pod {
     hosts,
     phases,
     total,
-    stragglers: list(json.stragglers).flatMap((item): Straggler[] =>
-      isRecord(item) && workers.names[number(item.worker)] !== undefined
-        ? [
-            {
-              worker: number(item.worker),
-              late: microseconds(number(item.late_us)),
-              share: number(item.share),
-              phase: names.get(number(item.event)) ?? "",
-              lastSteps: number(item.last_steps),
-              steps: number(item.steps),
-            },
-          ]
-        : [],
-    ),
+    stragglers: list(json.stragglers).flatMap((item) => parseLateness(item, workers, names)),
+    compared: parseLateness(json.compared, workers, names)[0] ?? null,
+    noStraggler: String(json.no_straggler ?? ""),
     markers: parseMarkers(json.markers, json.step_marker),
     diagnostics: list(json.diagnostics).map(String),
     property: (name) => {
@@ -124,6 +129,34 @@ export function parsePod(json: unknown): Pod {
       return value === undefined || value === null ? "" : String(value);
     },
   };
+}
+
+/** Nothing where it is of a worker that is not there. */
+function parseLateness(
+  json: unknown,
+  workers: PodWorkers,
+  phases: ReadonlyMap<number, string>,
+): Lateness[] {
+  if (!isRecord(json)) return [];
+  const [worker, reference] = [number(json.worker), number(json.reference)];
+  if (workers.names[worker] === undefined || workers.names[reference] === undefined) return [];
+  const played = (device: unknown) => (typeof device === "number" ? `CPU device ${device}` : "");
+  return [
+    {
+      worker,
+      name: played(json.device) || workers.names[worker],
+      title: played(json.device) || workers.titles[worker],
+      reference: played(json.reference_device) || workers.titles[reference],
+      late: microseconds(number(json.late_us)),
+      low: microseconds(number(json.low_us)),
+      high: microseconds(number(json.high_us)),
+      wait: microseconds(number(json.wait_us)),
+      share: number(json.share),
+      phase: phases.get(number(json.event)) ?? "",
+      lastSteps: number(json.last_steps),
+      steps: number(json.steps),
+    },
+  ];
 }
 
 /** Where the cell of a worker's step is. */

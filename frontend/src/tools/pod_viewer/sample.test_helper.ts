@@ -1,3 +1,16 @@
+const LATENESS = {
+  device: null,
+  reference_device: null,
+  late_us: 20,
+  low_us: 15,
+  high_us: 25,
+  wait_us: 20,
+  share: 0.19,
+  event: 6,
+  last_steps: 2,
+  steps: 4,
+};
+
 /** A small pod: two hosts of two workers, three steps, of which the last was not recorded whole. */
 export function samplePod(more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
@@ -28,9 +41,11 @@ export function samplePod(more: Record<string, unknown> = {}): Record<string, un
       "6": [100, 100, 100, 100, 100, 100, 300, 300, 100, -1, 100, 100],
     },
     stragglers: [
-      { worker: 2, late_us: 20, share: 0.19, event: 6, last_steps: 2, steps: 2 },
-      { worker: 99, late_us: 20, share: 0.19, event: 6, last_steps: 2, steps: 2 },
+      { worker: 2, reference: 0, ...LATENESS },
+      { worker: 99, reference: 0, ...LATENESS },
     ],
+    compared: null,
+    no_straggler: "",
     device_type: "TPU v4",
     step_source: "markers",
     step_marker: "train",

@@ -1,10 +1,10 @@
-/** The workers that the others wait for, the latest first. */
+/** The workers that the others wait for, the latest first, or how workers compare. */
 import { useId } from "preact/hooks";
-import { formatCount, formatRatio, formatTime } from "../../base/format";
-import { ratio } from "../../base/units";
+import { formatCount, formatRatio, formatTime, plural } from "../../base/format";
+import { type Microseconds, ratio } from "../../base/units";
 import { Why } from "../../widgets/why";
 import { phaseColor } from "../phases";
-import type { Pod } from "./payload";
+import type { Lateness, Pod } from "./payload";
 
 interface StragglerListProps {
   readonly pod: Pod;
@@ -23,8 +23,8 @@ export function StragglerList({ pod, worker, choose }: StragglerListProps) {
           title="Stragglers"
           explanation={{
             formula:
-              "A worker's own time is its step without collectives, in which the early wait for the late. It is late by its own time less that of the median worker of the step, on average over the whole steps; those late by 1 % of a step or more are listed, with the part in which they lose most.",
-            unit: "time per step, and percent of the average step",
+              "Workers that run the same collectives wait for each other. A worker's own time is its step without those, in which the early wait for the late. It is late by its own time less that of the median worker, step by step, on average over the typical steps of both, and no more than the other waits longer meanwhile. Those are listed that are late by 1 % of a step or more, where steps that only vary would hardly look so (99 %, three steps or more).",
+            unit: "time per step with its 95 % interval, and percent of the average step",
             source: "Device and host events within the workers' steps.",
           }}
         />
@@ -33,24 +33,29 @@ export function StragglerList({ pod, worker, choose }: StragglerListProps) {
         <p class="muted">{nobody(pod)}</p>
       ) : (
         <ol>
-          {stragglers.map(({ worker: one, late, share, phase, lastSteps, steps }) => (
-            <li key={one}>
+          {stragglers.map((one) => (
+            <li key={`${one.worker} ${one.name}`}>
               <button
                 type="button"
-                aria-pressed={one === worker}
-                onClick={() => choose(one === worker ? null : one)}
+                aria-pressed={one.worker === worker}
+                onClick={() => choose(one.worker === worker ? null : one.worker)}
               >
                 <span class="pod-straggler-head">
-                  <b>{workers.names[one].slice(0, 40)}</b>
-                  <span class="cut muted" title={hosts[workers.host[one]]}>
-                    {(workers.shortHosts[workers.host[one]] ?? "").slice(0, 100)}
+                  <b>{one.name.slice(0, 40)}</b>
+                  <span class="cut muted" title={hosts[workers.host[one.worker]]}>
+                    {(workers.shortHosts[workers.host[one.worker]] ?? "").slice(0, 100)}
                   </span>
-                  <b class="pod-late">+{formatTime(late)}</b>
+                  <b class="pod-late">+{formatTime(one.late)}</b>
                 </span>
                 <span class="pod-straggler-note">
-                  <span class="swatch" style={{ background: phaseColor(phase) }} />
-                  {phase} · {formatRatio(ratio(share))} of a step · last in {formatCount(lastSteps)}{" "}
-                  of {formatCount(steps)}
+                  {one.phase ? (
+                    <>
+                      <span class="swatch" style={{ background: phaseColor(one.phase) }} />
+                      {one.phase} ·{" "}
+                    </>
+                  ) : null}
+                  {formatRatio(ratio(one.share))} of a step · {interval(one)} · the longest in{" "}
+                  {formatCount(one.lastSteps)}
                 </span>
               </button>
             </li>
@@ -61,7 +66,38 @@ export function StragglerList({ pod, worker, choose }: StragglerListProps) {
   );
 }
 
-function nobody({ workers, stragglers }: Pod): string {
-  if (workers.count < 2) return "There is one worker: nobody waits for another.";
-  return stragglers.length === 0 ? "No worker is late by 1 % of a step or more." : "";
+/** "95 %: 3.20 ms to 5.00 ms over 18 steps". */
+function interval({ low, high, steps }: Lateness): string {
+  const over = `over ${plural(steps, "step")}`;
+  if (Number.isNaN(low)) return over;
+  return `95 %: ${signed(low)} to ${signed(high)} ${over}`;
+}
+
+function signed(time: Microseconds): string {
+  return time < 0 ? `−${formatTime(-time as Microseconds)}` : formatTime(time);
+}
+
+/** Why the list is empty, and how the workers compare. */
+function nobody({ compared, noStraggler, workers }: Pod): string {
+  if (workers.count < 2 && noStraggler !== "unnamed")
+    return "There is one worker: nobody waits for another.";
+  const longer = compared
+    ? `${compared.title.slice(0, 60)} took ${formatTime(compared.late)} longer per step (${interval(compared)}) than ${compared.reference.slice(0, 60)}`
+    : "";
+  switch (noStraggler) {
+    case "uncoupled":
+      return `${longer}; nothing in the trace shows that others wait for it.`;
+    case "few_steps":
+      return `${longer}: fewer than 3 steps do not tell a late worker from a late step.`;
+    case "varies":
+      return `${longer}: no more than steps vary.`;
+    case "unmet":
+      return `${longer}, and the others do not wait longer in collectives meanwhile.`;
+    case "unnamed":
+      return "Devices that the CPU plays wait for each other in collectives; the recorder does not say which is which.";
+    case "apart":
+      return "The workers have no step in common to compare.";
+    default:
+      return "No worker is late by 1 % of a step or more.";
+  }
 }

@@ -33,10 +33,10 @@ function show(view: View = {}, more: Record<string, unknown> = {}, ask?: Ask) {
   );
 }
 
-test("the latest worker of the step, at once rounded, then exactly", async () => {
+test("the slowest worker of the step, at once rounded, then exactly", async () => {
   show({ step: "0" });
-  expect(text(".pod-worker h2")).toBe("Latest worker TPU:0");
-  expect(text(".pod-worker-time")).toContain("100 µs 20.0 µs later than the median, the latest");
+  expect(text(".pod-worker h2")).toBe("Slowest worker TPU:0");
+  expect(text(".pod-worker-time")).toContain("100 µs 20.0 µs slower than the median, the slowest");
   expect(document.querySelector(".pod-worker")?.getAttribute("aria-busy")).toBe("true");
   await act(async () => void (await vi.advanceTimersByTimeAsync(200)));
   expect(noted.asked).toEqual([{ step: "0" }]);
@@ -67,7 +67,7 @@ test("stragglers are chosen, and chosen again are not", () => {
   show({ step: "0" });
   const straggler = () => document.querySelector<HTMLElement>(".pod-stragglers li button");
   expect(straggler()?.textContent).toBe(
-    "TPU:0w-1+20.0 µsInput · 19.0 % of a step · last in 2 of 2",
+    "TPU:0w-1+20.0 µsInput · 19.0 % of a step · 95 %: 15.0 µs to 25.0 µs over 4 steps · the longest in 2",
   );
   act(() => straggler()?.click());
   expect(noted.selected).toEqual([{ worker: "2" }]);
@@ -75,6 +75,51 @@ test("stragglers are chosen, and chosen again are not", () => {
   expect(straggler()?.getAttribute("aria-pressed")).toBe("true");
   act(() => straggler()?.click());
   expect(noted.selected.at(-1)).toEqual({ worker: null });
+});
+
+test("where nobody waits the workers are compared, and it says why", () => {
+  const compared = {
+    worker: 2,
+    device: null,
+    reference: 0,
+    reference_device: null,
+    late_us: 1440,
+    low_us: null,
+    high_us: null,
+    wait_us: 0,
+    share: 0.07,
+    event: 1,
+    last_steps: 1,
+    steps: 1,
+  };
+  show({}, { stragglers: [], compared, no_straggler: "uncoupled" });
+  expect(text(".pod-stragglers p")).toBe(
+    "TPU:0 · pod-w-1.eu took 1.44 ms longer per step (over 1 step) than TPU:0 · pod-w-0.eu; nothing in the trace shows that others wait for it.",
+  );
+  const varies = { ...compared, low_us: -100, high_us: 2980, steps: 9 };
+  show({}, { stragglers: [], compared: varies, no_straggler: "varies" });
+  expect(text(".pod-stragglers p")).toContain("(95 %: −100 µs to 2.98 ms over 9 steps)");
+  show({}, { stragglers: [], compared: null, no_straggler: "unnamed" });
+  expect(text(".pod-stragglers p")).toContain("does not say which is which");
+});
+
+test("a device that the CPU plays is called by its number", () => {
+  const device = {
+    worker: 0,
+    device: 2,
+    reference: 0,
+    reference_device: 1,
+    late_us: 10,
+    low_us: 9,
+    high_us: 11,
+    wait_us: 10,
+    share: 0.1,
+    event: null,
+    last_steps: 4,
+    steps: 4,
+  };
+  show({}, { stragglers: [device] });
+  expect(text(".pod-stragglers li button")).toContain("CPU device 2");
 });
 
 test("a worker without the step says so", () => {

@@ -15,7 +15,7 @@ import { workerPlace } from "./step_place";
 interface WorkerCardProps {
   readonly pod: Pod;
   readonly cells: StepCells;
-  /** The chosen worker; else the latest one is shown. */
+  /** The chosen worker; else the slowest one is shown. */
   readonly worker: number | null;
   readonly pointed: Signal<number | null>;
   /** Why there are no exact values, "" where there are, or will be. */
@@ -31,7 +31,7 @@ export function WorkerCard(props: WorkerCardProps) {
   const wanted = pointed.value ?? worker;
   const row = wanted === null ? largestAt(own) : cells.worker.indexOf(wanted);
   const shown = wanted ?? cells.worker[row] ?? 0;
-  const role = wanted === null && pod.workers.count > 1 ? "Latest worker" : "Worker";
+  const role = wanted === null && pod.workers.count > 1 ? "Slowest worker" : "Worker";
   const host = pod.hosts[pod.workers.host[shown]] ?? "";
   return (
     <section class="card pod-worker" aria-labelledby={id} aria-busy={!cells.isExact && !error}>
@@ -43,7 +43,7 @@ export function WorkerCard(props: WorkerCardProps) {
           title="Largest part"
           explanation={{
             formula:
-              "The part of the worker's step with the most time. Lateness is in time without collectives, in which the early wait for the late, against the median worker of the step.",
+              "The part of the worker's step with the most time. Slower and faster are by time without collectives, in which the early wait for the late, against the median worker of the step.",
             unit: "time, and percent of the worker's step",
             source: "Device and host events within the worker's step.",
           }}
@@ -102,13 +102,13 @@ function bottleneckId(pod: Pod, cells: StepCells, row: number): string | null {
 /** Times that differ by less of the step are called alike. */
 const ALIKE = 0.001;
 
-/** "1.20 ms later than the median, 3 workers later"; "" for the only worker. */
+/** "1.20 ms slower than the median, 3 workers slower"; "" for the only worker. */
 function lateness(own: Float64Array, row: number): string {
   if (own.length < 2) return "";
-  const later = own.reduce((count, other) => count + (other > own[row] ? 1 : 0), 0);
+  const slower = own.reduce((count, other) => count + (other > own[row] ? 1 : 0), 0);
   const late = own[row] - median(own);
   const time = formatTime(microseconds(Math.abs(late)));
-  const against = late > 0 ? `${time} later than the median` : `${time} earlier than the median`;
-  const rank = later === 0 ? "the latest" : `${plural(later, "worker")} later`;
+  const against = late > 0 ? `${time} slower than the median` : `${time} faster than the median`;
+  const rank = slower === 0 ? "the slowest" : `${plural(slower, "worker")} slower`;
   return `${Math.abs(late) < own[row] * ALIKE ? "like the median" : against}, ${rank}`;
 }

@@ -1,0 +1,56 @@
+"""How surely a mean of few values is known."""
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+# From here on Student's distribution is the normal one to three digits of any use.
+_MANY = 400
+_HALVINGS = 60
+
+
+def mean_interval(values: NDArray[np.float64], confidence: float) -> tuple[float, float]:
+    """(low, high) of the mean that values [n] are a sample of, by Student's t distribution.
+
+    Both NaN for less than two values; both the mean where all values are equal.
+    """
+    if values.size < 2:
+        return math.nan, math.nan
+    mean, deviation = float(values.mean()), float(values.std(ddof=1))
+    # What rounding leaves of equal values is no measurement.
+    if np.ptp(values) <= 1e-12 * np.abs(values).max():
+        return mean, mean
+    half = t_quantile((1 + confidence) / 2, values.size - 1) * deviation / math.sqrt(values.size)
+    return mean - half, mean + half
+
+
+def t_quantile(probability: float, freedom: int) -> float:
+    """The value that Student's t stays below with `probability` (0.5 to below 1)."""
+    if freedom > _MANY:
+        return NormalDist().inv_cdf(probability)
+    wanted = 2 * probability - 1
+    low, high = 0.0, math.pi / 2
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if _within(middle, freedom) < wanted:
+            low = middle
+        else:
+            high = middle
+    return math.sqrt(freedom) * math.tan(low)
+
+
+def _within(angle: float, freedom: int) -> float:
+    """The probability that |t| is at most sqrt(freedom) tan(angle).
+
+    Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4.
+    """
+    square = math.cos(angle) ** 2
+    is_odd = freedom % 2 == 1
+    term, total = (math.cos(angle) if is_odd else 1.0), 0.0
+    for at in range(3 if is_odd else 2, freedom + 1, 2):
+        total += term
+        term *= square * (at - 1) / at
+    total *= math.sin(angle)
+    return (angle + total) * 2 / math.pi if is_odd else total
