@@ -85,6 +85,7 @@ _OF_PHASE: dict[int, Category] = {
     Role.WRAPPER: Category.OTHER,
     Role.LAUNCHER: Category.HOST,
     Role.BACKGROUND: Category.INPUT,
+    Role.UPKEEP: Category.OTHER,
     Role.FRAME: Category.BOOKKEEPING,
 }
 # What a GPU does by itself for one of these is a copy, or something that its recorder writes.

@@ -9,7 +9,9 @@ from drafted import category_of, shown
 from traces import Ref, draw, space_of
 
 from tbprof._pb import message
-from tbprof.timeline.categories import CATEGORIES, Category, gpu_category, op_category
+from tbprof.analysis.host_roles import Role
+from tbprof.analysis.phases import Phase
+from tbprof.timeline.categories import _OF_PHASE, CATEGORIES, Category, gpu_category, op_category
 from tbprof.timeline.tracks import find_tracks
 from tbprof.xplane.reader import read_space
 
@@ -195,3 +197,8 @@ def test_what_runs_on_real_devices_has_a_category(trace: str, request: pytest.Fi
             count += np.bincount(draft.types.category[types], minlength=len(CATEGORIES))
     assert count[Category.OTHER] == 0
     assert count[Category.COMPUTE] + count[Category.COPIES] > 1000
+
+
+@pytest.mark.parametrize("role", [*Role, *Phase])
+def test_every_role_and_phase_has_a_category(role: Role | Phase):
+    assert role in _OF_PHASE
