@@ -258,7 +258,8 @@ def _lines(session: dict[str, Any]) -> Iterator[str]:
         yield f"  host  {_printable(host['hostname'])}{suffix}"
     width = max(len(tool["name"]) for tool in session["tools"])
     for tool in session["tools"]:
-        state = "available" if tool["available"] else f"no data: {_printable(tool['reason'])}"
+        why = "; ".join(filter(None, (tool["reason"], tool["hint"])))
+        state = "available" if tool["available"] else f"no data: {_printable(why)}"
         yield f"  tool  {tool['name']:<{width}}  {state}"
 
 

@@ -25,7 +25,7 @@ const { show, openAt, address } = servePanes(
 test("a damaged file says so, and shows what is left", async () => {
   const page = await show({}, "cut");
   await page
-    .getByText(/the file ends inside it/)
+    .getByText(/the file ends early, at byte/)
     .first()
     .waitFor();
   expect(await drawn(page)).toBeGreaterThan(5);

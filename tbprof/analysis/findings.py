@@ -23,6 +23,7 @@ from tbprof.analysis.findings_steps import STEP_RULES
 from tbprof.analysis.findings_tpu import TPU_RULES
 from tbprof.analysis.findings_workers import WORKER_RULES
 from tbprof.analysis.phases import Phase
+from tbprof.base.errors import CUT_HINT
 
 # A rule yields no finding, or one; adding one is a function in a file of its story.
 RULES: tuple[Rule, ...] = (
@@ -43,22 +44,27 @@ def find_findings(evidence: Evidence) -> list[Finding]:
     found = [finding for rule in RULES for finding in rule(evidence)]
     found.sort(key=lambda one: (-(one.gain_ms or 0.0), SEVERITIES.index(one.severity), one.id))
     if not evidence.means.steps:
-        return [*found, _no_steps()]
+        return [*found, _no_steps(evidence)]
     return found or [_good(evidence)]
 
 
-def _no_steps() -> Finding:
+def _no_steps(evidence: Evidence) -> Finding:
+    is_cut = bool(evidence.job.ends_early)
     return Finding(
         "no_steps",
         "low",
         "The trace tells no steps, so where their time goes cannot be told",
-        "No event marks steps, and nothing repeats that could stand for them.",
+        evidence.job.note
+        if is_cut
+        else "No event marks steps, and nothing repeats that could stand for them.",
         0.0,
         "count",
         1.0,
         None,
         None,
-        "Choose an event that marks steps on this page, or annotate the loop: "
+        f"{CUT_HINT.capitalize()}."
+        if is_cut
+        else "Choose an event that marks steps on this page, or annotate the loop: "
         "tf.profiler.experimental.Trace('train', step_num=step, _r=1) in TensorFlow, "
         "jax.profiler.StepTraceAnnotation('train', step_num=step) in JAX. Record several steps.",
         TRACE,

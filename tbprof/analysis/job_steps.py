@@ -50,6 +50,11 @@ class JobSteps:
     unpaired: frozenset[int] = frozenset()
 
     @property
+    def ends_early(self) -> str:
+        """Where a file of the hosts ends that was cut off, "" where all are whole."""
+        return next((part.ends_early for part in self.parts if part.ends_early), "")
+
+    @property
     def is_step_truncated(self) -> NDArray[np.bool_]:
         """[steps] whether a part of the step is missing on any worker."""
         out = np.zeros(len(self.label), bool)

@@ -29,6 +29,7 @@ from tbprof.analysis.step_candidates import find_candidates
 from tbprof.analysis.step_sources import STEPS_LINE, StepSource, find_source
 from tbprof.analysis.step_windows import Windows, find_truncated
 from tbprof.analysis.steps import Steps
+from tbprof.base.errors import CUT_HINT
 from tbprof.events.space import Space
 
 _CPU = "CPU"
@@ -78,7 +79,7 @@ def _find_steps(space: Space, programs: Programs, marker: str) -> Steps:
     return Steps(
         source=source.source if found else "none",
         marker=source.marker if found else "",
-        note=note if found else source.note,
+        note=note if found else _why_none(space, source.note),
         epoch_ns=epoch_of_times(space),
         worker_name=[device.name for device in devices] or [_CPU],
         worker_kind=[device.kind for device in devices] or [_CPU],
@@ -96,12 +97,23 @@ def _find_steps(space: Space, programs: Programs, marker: str) -> Steps:
         candidate_line=candidates.line,
         candidate_count=candidates.count,
         candidate_median_ps=candidates.median_ps,
+        ends_early=space.ends_early,
     )
 
 
 def _works(device: DeviceIntervals) -> bool:
     """Whether the device computed anything: copies to an idle device are no work of its own."""
     return bool((device.is_kernel | (device.phase <= Phase.COMPUTE_UNKNOWN)).any())
+
+
+def _why_none(space: Space, note: str) -> str:
+    """Why there are no steps: of a file that was cut off, nobody knows what it had."""
+    if not space.ends_early:
+        return note
+    return (
+        f"T{space.ends_early[1:]}, and what marks its steps is not in the part that is there. "
+        f"{CUT_HINT.capitalize()}."
+    )
 
 
 def _windows(source: StepSource, devices: Sequence[DeviceIntervals]) -> tuple[list[Windows], str]:

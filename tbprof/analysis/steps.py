@@ -22,6 +22,7 @@ class Steps:
     "executions" (inferred: one step per execution of a function or program), "pattern" (inferred:
     what repeats on the busiest thread), and "none"; `marker` names the event that delimits steps
     and `note` says it in a sentence. Candidates are events that could mark steps, best first.
+    `ends_early` says where the file ends that was cut off, "" where it is whole.
     """
 
     source: str
@@ -44,6 +45,7 @@ class Steps:
     candidate_line: list[str]
     candidate_count: NDArray[np.int64]
     candidate_median_ps: NDArray[np.int64]
+    ends_early: str = ""
 
     @property
     def is_inferred(self) -> bool:

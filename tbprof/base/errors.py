@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+# The way out where a file was cut off.
+CUT_HINT = "copy the file again, or wait until the recorder has finished writing it"
+
 
 class TbprofError(Exception):
     """What went wrong, in terms the user can act on.

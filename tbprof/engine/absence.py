@@ -1,12 +1,13 @@
 """Why a tool has nothing to show, and what was lost of what it shows."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
+from tbprof.analysis.outline import Outline
 from tbprof.base.complaints import complaint_notices
-from tbprof.base.errors import NoData, Notice, TbprofError
+from tbprof.base.errors import CUT_HINT, NoData, Notice, TbprofError
 from tbprof.base.jit import COMPILED
-from tbprof.engine.parts import Outline
 from tbprof.engine.summaries import Found
 from tbprof.storage.runs import Run, TraceFile
 from tbprof.tools.tool import Tool
@@ -14,41 +15,75 @@ from tbprof.tools.tool import Tool
 Outlines = Mapping[str, Outline | TbprofError]
 
 
-def reason_for(tool: Tool, run: Run, outlines: Outlines) -> str:
-    """Why the tool has nothing for the run, "" where it has; looks at planes alone."""
-    good = [one for one in outlines.values() if isinstance(one, Outline)]
+class Absence(NamedTuple):
+    """Why a tool has nothing to show, and the way out."""
+
+    reason: str
+    hint: str
+
+
+def find_absence(tool: Tool, run: Run, outlines: Outlines) -> Absence | None:
+    """Why the tool has nothing for the run, None where it may have; looks at outlines alone."""
+    good = {host: one for host, one in outlines.items() if isinstance(one, Outline)}
     if good:
-        return _reason(tool, good)[0]
+        return _absence(tool, good)
     errors = [one for one in outlines.values() if isinstance(one, TbprofError)]
     if errors:
-        return f"no trace of this run can be read: {errors[0].message}"
-    return f"run {run.name!r} holds no trace files"
+        return Absence(f"no trace of this run can be read: {errors[0].message}", errors[0].hint)
+    return Absence(
+        f"run {run.name!r} holds no trace files",
+        "the capture may have failed, or still be writing: look at its log",
+    )
 
 
-def check_planes(tool: Tool, outlines: Sequence[Outline], failures: Sequence[TbprofError]) -> None:
-    """Raises NoData where no host has the planes that the tool is about."""
-    reason, hint = _reason(tool, outlines)
-    if reason:
-        raise no_data(tool, reason, hint, failures)
+def check_outlines(
+    tool: Tool, outlines: Mapping[str, Outline], failures: Sequence[TbprofError]
+) -> None:
+    """Raises NoData where no host has what the tool is about."""
+    absence = _absence(tool, outlines)
+    if absence is not None:
+        raise no_data(tool, absence, failures)
 
 
-def no_data(tool: Tool, reason: str, hint: str, failures: Sequence[TbprofError]) -> NoData:
+def empty_tool(tool: Tool, outlines: Mapping[str, Outline]) -> Absence:
+    """Why a tool has nothing of events that its hosts have."""
+    return _cut(outlines) or Absence(tool.empty, tool.empty_hint)
+
+
+def no_data(tool: Tool, absence: Absence, failures: Sequence[TbprofError]) -> NoData:
     """The error for a tool without data; what was lost may be where the data was."""
+    hint = absence.hint
     if failures:
         hint = f"{hint}; {len(failures)} of the hosts could not be read: {failures[0].message}"
-    return NoData(f"{tool.label} has nothing to show: {reason}", hint)
+    return NoData(f"{tool.label} has nothing to show: {absence.reason}", hint)
 
 
-def _reason(tool: Tool, outlines: Iterable[Outline]) -> tuple[str, str]:
-    """(reason, hint), both "" where a plane of the tool has lines."""
+def _absence(tool: Tool, outlines: Mapping[str, Outline]) -> Absence | None:
+    """None where a plane of the tool has events, and the file what it shows of them."""
     is_there = False
-    for outline in outlines:
-        for plane, lines in zip(outline.planes, outline.lines.tolist(), strict=True):
+    for outline in outlines.values():
+        for plane, size in zip(outline.planes, outline.event_bytes.tolist(), strict=True):
             if plane.startswith(tool.planes):
-                if lines:
-                    return "", ""
+                if size and (not tool.content or tool.content in outline.holds):
+                    return None
                 is_there = True
-    return (tool.empty, tool.empty_hint) if is_there else (tool.absent, tool.absent_hint)
+    if is_there:
+        return empty_tool(tool, outlines)
+    return _cut(outlines) or Absence(tool.absent, tool.absent_hint)
+
+
+def _cut(outlines: Mapping[str, Outline]) -> Absence | None:
+    """What to say of files that were cut off: what a tool lacks may be in the missing part."""
+    cut = [(host, one.ends_early) for host, one in outlines.items() if one.ends_early]
+    if not cut:
+        return None
+    host, ends_early = cut[0]
+    of_host = f" ({host})" if len(outlines) > 1 else ""
+    more = f", those of {len(cut) - 1} more hosts too" if len(cut) > 1 else ""
+    return Absence(
+        f"{ends_early}{of_host}{more}: what this page shows is not in the part that is there",
+        CUT_HINT,
+    )
 
 
 _SLOW = Notice(

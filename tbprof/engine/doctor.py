@@ -8,17 +8,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 import tbprof
+from tbprof.analysis.outline import Outline
 from tbprof.analysis.steps import Steps
 from tbprof.base.complaints import fix_for
-from tbprof.base.errors import TbprofError
+from tbprof.base.errors import CUT_HINT, TbprofError
 from tbprof.base.jit import COMPILED
 from tbprof.base.places import cache_directory
-from tbprof.engine.absence import reason_for
 from tbprof.engine.engine import Engine
-from tbprof.engine.parts import Outline
 from tbprof.engine.summaries import Found
 from tbprof.storage.logdir import Logdir
-from tbprof.storage.runs import Run
 from tbprof.tools import TOOLS
 
 _PACKAGES = ("numpy", "numba", "protobuf", "grpcio", "tensorboard")
@@ -164,8 +162,13 @@ def examine_run(engine: Engine, name: str) -> list[Diagnosis]:
     ]
     for host, one in parts.items():
         found.extend(_of_host(f"{name}/{host}", one))
-    if any(one.lines.any() for one in good):
-        found.extend(_of_tools(run, outlines))
+    if any(one.event_bytes.any() for one in good):
+        absences = engine.absences(run, outlines)
+        found.extend(
+            Diagnosis("note", f"{name}: {tool.label}", *absences[tool.name])
+            for tool in TOOLS
+            if tool.name in absences
+        )
         found.extend(_of_steps(engine, name))
     return found
 
@@ -178,7 +181,7 @@ def _of_host(about: str, parts: "dict[str, Found] | TbprofError") -> Iterator[Di
     damage = dict.fromkeys(one for _, notices in parts.values() for one in notices)
     for one in damage:
         yield Diagnosis("bad", about, one.message, one.hint)
-    if not damage and not outline.lines.any():
+    if not damage and not outline.event_bytes.any():
         yield Diagnosis(
             "bad",
             about,
@@ -193,13 +196,6 @@ def _of_host(about: str, parts: "dict[str, Found] | TbprofError") -> Iterator[Di
         yield Diagnosis("bad", about, f"the recorder says: {text}", fix_for(text))
     for text in outline.warnings:
         yield Diagnosis("note", about, f"the recorder warns: {text}", fix_for(text))
-
-
-def _of_tools(run: Run, outlines: "dict[str, Outline | TbprofError]") -> Iterator[Diagnosis]:
-    for tool in TOOLS:
-        reason = reason_for(tool, run, outlines)
-        if reason:
-            yield Diagnosis("note", f"{run.name}: {tool.label}", reason, tool.absent_hint)
 
 
 def _of_steps(engine: Engine, name: str) -> Iterator[Diagnosis]:
@@ -218,7 +214,9 @@ def _of_steps(engine: Engine, name: str) -> Iterator[Diagnosis]:
             "note",
             about,
             f"none were found{_said(notes)}",
-            "mark them: tf.profiler.experimental.Trace('train', step_num=step, _r=1), or "
+            CUT_HINT
+            if any(one.ends_early for one in steps)
+            else "mark them: tf.profiler.experimental.Trace('train', step_num=step, _r=1), or "
             "jax.profiler.StepTraceAnnotation('train', step_num=step)",
         )
 

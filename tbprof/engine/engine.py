@@ -9,11 +9,20 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
 
+from tbprof.analysis.outline import Outline
 from tbprof.base.errors import BadRequest, Notice, TbprofError, ToolNotFound
 from tbprof.base.jit import is_prepared
-from tbprof.engine.absence import check_planes, find_warnings, no_data, reason_for
+from tbprof.engine.absence import (
+    Absence,
+    Outlines,
+    check_outlines,
+    empty_tool,
+    find_absence,
+    find_warnings,
+    no_data,
+)
 from tbprof.engine.encode import encode_csv, encode_document, encode_json
-from tbprof.engine.parts import Outline, PartKey, part_keys
+from tbprof.engine.parts import PartKey, part_keys
 from tbprof.engine.progress import IDLE, Progress
 from tbprof.engine.requests import (
     ALL_HOSTS,
@@ -45,6 +54,7 @@ _log = logging.getLogger(__name__)
 
 _BODIES_BYTES = 128 * 2**20
 _HOSTS_AT_ONCE = 4
+_RUNS_LEARNED = 256
 _TRACE_VIEWER = "trace_viewer"
 _LAYOUTS: tuple[Literal["columns", "rows"], ...] = ("columns", "rows")
 
@@ -63,6 +73,7 @@ class Engine:
         self._cache = SummaryCache(results)
         self.timelines = Timelines(self._cache, results, BUILDERS)
         self._bodies: OrderedDict[object, Body] = OrderedDict()
+        self._nothing: OrderedDict[tuple[str, ...], dict[str, Absence]] = OrderedDict()
         self._lock = threading.Lock()
         self._progress = Progress()
         self._is_ahead = background
@@ -86,8 +97,23 @@ class Engine:
     def run_tools(self, run: str) -> list[str]:
         """The names of the tools that the run has something for, in menu order."""
         found = self._logdir.run(run)
-        outlines = self.outlines(found)
-        return [tool.name for tool in TOOLS if not reason_for(tool, found, outlines)]
+        absences = self.absences(found, self.outlines(found))
+        return [tool.name for tool in TOOLS if tool.name not in absences]
+
+    def absences(self, run: Run, outlines: Outlines) -> dict[str, Absence]:
+        """By tool why it has nothing to show of the run, where it has nothing.
+
+        The index tells it, or a page that was asked for and had nothing.
+        """
+        key = _versions(run.files)
+        with self._lock:
+            learned = self._nothing.get(key, {})
+        found = {tool.name: find_absence(tool, run, outlines) for tool in TOOLS}
+        return {
+            name: absence
+            for name, by_index in found.items()
+            if (absence := by_index or learned.get(name)) is not None
+        }
 
     def hosts(self, run: str, tag: str) -> list[str]:
         """The hosts that a tool can show; with several, `ALL_HOSTS` comes first."""
@@ -99,18 +125,18 @@ class Engine:
         """One run for the shell: its hosts with their errors, and every tool with its reason."""
         found = self._logdir.run(run)
         outlines = self.outlines(found)
-        tools = []
-        for tool in TOOLS:
-            reason = reason_for(tool, found, outlines)
-            tools.append(
-                {
-                    "name": tool.name,
-                    "label": tool.label,
-                    "hosts": "any",
-                    "available": not reason,
-                    "reason": reason or None,
-                }
-            )
+        absences = self.absences(found, outlines)
+        tools = [
+            {
+                "name": tool.name,
+                "label": tool.label,
+                "hosts": "any",
+                "available": tool.name not in absences,
+                "reason": absences[tool.name].reason if tool.name in absences else None,
+                "hint": absences[tool.name].hint if tool.name in absences else None,
+            }
+            for tool in TOOLS
+        ]
         hosts = [
             {
                 "hostname": file.host,
@@ -201,7 +227,9 @@ class Engine:
             tool, run, request, payload, good, warnings, self._cache.space, derive
         )
         if stream is None:
-            raise no_data(tool, tool.empty, tool.empty_hint, ())
+            absence = empty_tool(tool, outlines)
+            self._learn(tool, run, files, absence)
+            raise no_data(tool, absence, ())
         return stream
 
     def _payload(
@@ -221,13 +249,25 @@ class Engine:
         if not good:
             raise failures[0]
         outlines = {host: found["outline"][0] for host, found in good.items()}
-        check_planes(tool, list(outlines.values()), failures)
+        check_outlines(tool, outlines, failures)
         parts = {name: [found[name][0] for found in good.values()] for name in tool.parts}
         payload = tool.build(Summaries(tuple(good), parts, params))
         # Streams say themselves what they lack.
         if _is_empty(payload):
-            raise no_data(tool, tool.empty, tool.empty_hint, failures)
+            absence = empty_tool(tool, outlines)
+            if not params:
+                self._learn(tool, run, files, absence)
+            raise no_data(tool, absence, failures)
         return payload, outlines, find_warnings(files, results)
+
+    def _learn(self, tool: Tool, run: Run, files: Sequence[TraceFile], absence: Absence) -> None:
+        """Keeps that a tool has nothing of all hosts together: the index did not tell."""
+        if len(files) < len(run.files):
+            return
+        with self._lock:
+            self._nothing.setdefault(_versions(files), {})[tool.name] = absence
+            while len(self._nothing) > _RUNS_LEARNED:
+                self._nothing.popitem(last=False)
 
     def _map(
         self,

@@ -14,7 +14,6 @@ from tbprof.analysis.coupling import Coupling, find_coupling
 from tbprof.analysis.devices import Devices, find_devices
 from tbprof.analysis.environment import Environment, find_environment
 from tbprof.analysis.gpu_facts import GpuFacts, find_gpu_facts
-from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_facts import HostFacts, find_host_facts
 from tbprof.analysis.input_ops import InputOps, find_input_ops
 from tbprof.analysis.kernels import Kernels, find_kernels
@@ -22,41 +21,14 @@ from tbprof.analysis.memory import Memory, find_memory
 from tbprof.analysis.memory_peaks import MemoryPeaks, find_memory_peaks
 from tbprof.analysis.op_metrics import OpMetrics
 from tbprof.analysis.ops import find_ops
+from tbprof.analysis.outline import Outline, find_outline
 from tbprof.analysis.program_runs import ProgramRuns, find_program_runs
-from tbprof.analysis.recording import epoch_of_times
 from tbprof.analysis.single_ops import SingleOps, find_single_ops
 from tbprof.analysis.step_finding import find_steps
 from tbprof.analysis.steps import Steps
 from tbprof.analysis.tf_data import TfData, find_tf_data
 from tbprof.analysis.tpu_ops import TpuOps, find_tpu_ops
 from tbprof.base.errors import Notice
-from tbprof.events.space import Space
-
-
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """What the index of a file tells: its planes, and what the recorder complained of.
-
-    `lines` [planes] counts the lines of each plane: one without any has recorded nothing.
-    `epoch_ns` is the time of day that the trace's times count from, 0 where it is unknown.
-    """
-
-    planes: list[str]
-    lines: NDArray[np.int64]
-    errors: list[str]
-    warnings: list[str]
-    epoch_ns: int
-
-
-def find_outline(space: Space, _programs: Programs) -> Outline:
-    """The outline of a space; touches no events."""
-    return Outline(
-        [plane.name for plane in space.planes],
-        np.array([plane.lines.id.size for plane in space.planes], np.int64),
-        list(space.errors),
-        list(space.warnings),
-        epoch_of_times(space),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +47,14 @@ class PartKind:
 
 
 PARTS: Mapping[str, PartKind] = {
-    "outline": PartKind(3, Outline, find_outline, "reading the index"),
+    "outline": PartKind(4, Outline, find_outline, "reading the index"),
     "coupling": PartKind(1, Coupling, find_coupling, "looking at what ties workers together"),
     "devices": PartKind(
         2, Devices, lambda space, _programs: find_devices(space), "reading the devices"
     ),
     "kernels": PartKind(2, Kernels, find_kernels, "decoding GPU kernels"),
     "ops": PartKind(3, OpMetrics, find_ops, "decoding ops"),
-    "steps": PartKind(4, Steps, find_steps, "finding the steps", ("marker",)),
+    "steps": PartKind(5, Steps, find_steps, "finding the steps", ("marker",)),
     "input_ops": PartKind(2, InputOps, find_input_ops, "decoding input ops"),
     "tpu_ops": PartKind(1, TpuOps, find_tpu_ops, "looking at TPU ops"),
     "environment": PartKind(1, Environment, find_environment, "reading the environment"),

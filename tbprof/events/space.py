@@ -251,7 +251,7 @@ class Space:
 
     `start_ns` is 0 where times count from the start of the profile, else the epoch time that they
     count from. `errors` and `warnings` are those of the recorder; `notices` say what this file has
-    lost.
+    lost, `ends_early` where it ends if it was cut off, "" where it is whole.
     """
 
     start_ns: int
@@ -261,3 +261,4 @@ class Space:
     errors: tuple[str, ...]
     warnings: tuple[str, ...]
     notices: tuple[Notice, ...]
+    ends_early: str = ""

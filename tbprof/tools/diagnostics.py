@@ -63,5 +63,6 @@ def _step_warnings(job: JobSteps) -> list[str]:
     ]
     if not job.label:
         had_steps = any(part.worker.size for part in job.parts)
-        messages.append(_DISTINCT if had_steps else _NO_MARKER)
+        unmarked = job.note if job.ends_early else _NO_MARKER
+        messages.append(_DISTINCT if had_steps else unmarked)
     return messages

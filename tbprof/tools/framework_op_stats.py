@@ -202,6 +202,7 @@ FRAMEWORK_OP_STATS = Tool(
     aliases=("tensorflow_stats",),
     parts=("ops", "devices", "kernels"),
     build=build,
+    content="names",
     absent="the trace has no planes",
     empty="the trace has no op in it",
     empty_hint="either nothing ran while it was recorded, or the recorder was set to leave ops out "

@@ -178,6 +178,7 @@ INPUT_PIPELINE_ANALYZER = Tool(
     label="Input pipeline analyzer",
     parts=("steps", "input_ops", "devices"),
     build=build,
+    content="names",
     absent="the trace has no planes in it",
     absent_hint="record again: the profiler was stopped before it wrote anything",
     empty="the trace marks no steps, nothing in it repeats like steps, and it has no input ops",

@@ -94,6 +94,7 @@ KERNEL_STATS = Tool(
     parts=("kernels",),
     build=build,
     planes=(names.GPU_PREFIX,),
+    content="kernels",
     absent="the trace has no GPU in it: kernels are recorded from NVIDIA and AMD GPUs",
     absent_hint="for TPUs and CPUs, TensorFlow stats shows the ops",
     empty="the trace has GPUs in it, but no kernel that ran on them",

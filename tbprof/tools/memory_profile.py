@@ -93,6 +93,7 @@ MEMORY_PROFILE = Tool(
     parts=("memory", "program_runs"),
     build=build,
     planes=(names.HOST_PLANE,),
+    content="allocations",
     absent="the trace has no host in it: allocations are recorded on threads of the host",
     absent_hint="record with the host tracer on: host_tracer_level of 1 or more",
     empty="no allocation was recorded",

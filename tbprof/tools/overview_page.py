@@ -124,6 +124,7 @@ OVERVIEW_PAGE = Tool(
         "coupling",
     ),
     build=build,
+    content="names",
     absent="the trace has no planes in it",
     absent_hint="record again: the profiler was stopped before it wrote anything",
     empty="the trace has no steps, no ops and no device events in it",

@@ -100,6 +100,7 @@ TF_DATA_BOTTLENECK_ANALYSIS = Tool(
     parts=("tf_data", "input_ops", "devices"),
     build=build,
     planes=(HOST_PLANE,),
+    content="iterators",
     absent="the trace has no host threads, in which tf.data works",
     absent_hint="record with host_tracer_level 1 or more, and the host among the workers",
     empty="the trace has no tf.data events: no input pipeline worked while it was recorded, or it "

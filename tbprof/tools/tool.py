@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from tbprof.analysis.outline import Content
 from tbprof.tools.datatable import Table
 
 _T = TypeVar("_T")
@@ -64,8 +65,9 @@ class Tool:
 
     `planes` are name prefixes one of which the trace must have a plane of, `absent` the reason
     that is shown where it has none, and `empty` where those planes hold nothing for the tool, each
-    with a hint at the way out. `params` are the parameters of a request that `build` heeds.
-    `is_list` says that the payload is a list of tables, `is_streamed` that it is an `EventStream`.
+    with a hint at the way out. `content` is what its files have to hold, None for any events.
+    `params` are the parameters of a request that `build` heeds. `is_list` says that the payload is
+    a list of tables, `is_streamed` that it is an `EventStream`.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Tool:
     build: Callable[[Summaries], Payload]
     aliases: tuple[str, ...] = ()
     planes: tuple[str, ...] = ("",)
+    content: Content | None = None
     absent: str = ""
     absent_hint: str = ""
     empty: str = ""

@@ -11,15 +11,21 @@ MOST_PER_KIND = 10
 class Damage:
     """Collects notices on one part of a file; the parts share the count of what is listed."""
 
-    def __init__(self, where: str, counts: dict[str, int] | None = None) -> None:
+    def __init__(
+        self, where: str, counts: dict[str, int] | None = None, known: frozenset[str] = frozenset()
+    ) -> None:
         self.where = where
+        self._known = known
         self._counts: dict[str, int] = {} if counts is None else counts
         self._notices: dict[Notice, None] = {}
         self._lock = threading.Lock()
 
-    def within(self, part: str) -> "Damage":
-        """The damage of a part, whose notices are its own."""
-        return Damage(f"{self.where}: {part}", self._counts)
+    def within(self, part: str, known: frozenset[str] = frozenset()) -> "Damage":
+        """The damage of a part, whose notices are its own.
+
+        Those of the codes `known` follow from what is said of the whole, and are left out.
+        """
+        return Damage(f"{self.where}: {part}", self._counts, known)
 
     @property
     def notices(self) -> tuple[Notice, ...]:
@@ -29,6 +35,8 @@ class Damage:
 
     def note(self, code: str, message: str, hint: str = "") -> None:
         """Lists what was lost, where it is new."""
+        if code in self._known:
+            return
         notice = Notice(code, f"{self.where}: {message}", hint=hint)
         with self._lock:
             if notice in self._notices:

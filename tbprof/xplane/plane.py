@@ -37,6 +37,9 @@ _TYPE_DISPLAY_NAME = 4
 _TYPE_STATS = 5
 _STAT_DESCRIPTION = 3
 
+# What a file that ends inside a plane loses of it: said once, of the file.
+_OF_THE_CUT = frozenset(("plane_cut", "line_cut", "names_missing"))
+
 # A recorder counts time from its start; larger time stamps count from 1970.
 EPOCH_NS = 10**17
 
@@ -74,7 +77,9 @@ class FilePlane:
         self._fields = fields
         self.name = last_text(buffer, fields, _NAME)
         self.id = fields.scalar(_ID)
-        self._damage = damage.within(f"plane {self.name[:80]!r}")
+        self._damage = damage.within(
+            f"plane {self.name[:80]!r}", _OF_THE_CUT if is_cut else frozenset()
+        )
         bodies = list(zip(*(column.tolist() for column in fields.bodies(_LINES)), strict=True))
         if cut is not None and cut[0] == _LINES:
             bodies.append(cut[1:])
@@ -87,12 +92,10 @@ class FilePlane:
             self._damage,
             partial(_dictionary, buffer, fields, self._damage, _STAT_METADATA, _STAT_DESCRIPTION),
         )
-        if self.is_damaged:
-            what = "the file ends inside it" if is_cut else "it is damaged"
+        if damaged_at >= 0:
             self._damage.note(
                 "plane_cut",
-                f"{what} (at byte {damaged_at if damaged_at >= 0 else end}); what follows is lost, "
-                "names among it",
+                f"it is damaged (at byte {damaged_at}); what follows is lost, names among it",
                 "record again; the rest of the page shows what could be read",
             )
         if self.line_messages > most_lines:

@@ -2,7 +2,7 @@
 
 import os
 
-from tbprof.base.errors import BadTrace
+from tbprof.base.errors import CUT_HINT, BadTrace
 from tbprof.events.space import Space
 from tbprof.events.strings import Strings
 from tbprof.xplane.buffer import Buffer
@@ -15,6 +15,11 @@ _PLANES = 1
 _ERRORS = 2
 _WARNINGS = 3
 _HOSTNAMES = 4
+
+# The length-delimited wire type; of varints as long as any, and of files beyond any.
+_LENGTH_DELIMITED = 2
+_LONGEST_VARINT = 10
+_LONGEST_FILE = 1 << 40
 
 # No recorder writes as many: 2 bytes each in a hostile file would fill the memory.
 MOST_PLANES = 4096
@@ -43,8 +48,15 @@ def space_in(buffer: Buffer) -> Space:
     epoch = Epoch()
     planes: list[FilePlane] = []
     bodies = [(begin, end, False) for begin, end in _spans(fields, _PLANES)]
+    ends_early = _early_end(buffer, damaged_at) if damaged_at >= 0 else ""
     if cut is not None and cut[0] == _PLANES:
         bodies.append((cut[1], cut[2], True))
+    if ends_early:
+        damage.note(
+            "file_cut",
+            f"{ends_early}: events and names that follow are missing",
+            CUT_HINT,
+        )
     elif damaged_at >= 0:
         damage.note(
             "file_damaged",
@@ -79,7 +91,7 @@ def space_in(buffer: Buffer) -> Space:
             )
         most_lines -= min(plane.line_messages, most_lines)
     is_damaged = damaged_at >= 0 or any(plane.is_damaged for plane in planes)
-    _refuse_useless(buffer, damaged_at, is_damaged=is_damaged, has_planes=bool(planes))
+    _refuse_useless(buffer, damaged_at, ends_early, is_damaged=is_damaged, has_planes=bool(planes))
 
     def texts(field: int) -> tuple[str, ...]:
         spans = _spans(fields, field)
@@ -100,7 +112,40 @@ def space_in(buffer: Buffer) -> Space:
         errors,
         warnings,
         damage.notices,
+        ends_early,
     )
+
+
+def _early_end(buffer: Buffer, at: int) -> str:
+    """Where a file ends whose record at byte `at` goes on behind its end; "" where none does.
+
+    The record is one of XSpace: its tag and its length precede it.
+    """
+    size = len(buffer)
+    ends = f"the file ends early, at byte {size:,}"
+    head = buffer.view(at, min(at + 2 * _LONGEST_VARINT, size)).tobytes()
+    tag, after = _varint(head, 0)
+    if after < 0:
+        return ends if len(head) < _LONGEST_VARINT else ""
+    if tag & 7 != _LENGTH_DELIMITED or not _PLANES <= tag >> 3 <= _HOSTNAMES:
+        return ""
+    length, begin = _varint(head, after)
+    if begin < 0:
+        return ends if len(head) - after < _LONGEST_VARINT else ""
+    end = at + begin + length
+    if end <= size:
+        return ""
+    return f"{ends} of at least {end:,}" if end < _LONGEST_FILE else ends
+
+
+def _varint(content: bytes, at: int) -> tuple[int, int]:
+    """(value, next position) of the varint at `at`, both -1 where the bytes end inside it."""
+    value = 0
+    for place, byte in enumerate(content[at : at + _LONGEST_VARINT]):
+        value |= (byte & 0x7F) << 7 * place
+        if byte < 0x80:
+            return value, at + place + 1
+    return -1, -1
 
 
 def _first_epoch_stamp(planes: list[FilePlane]) -> int:
@@ -114,7 +159,9 @@ def _spans(fields: Field, number: int) -> list[tuple[int, int]]:
     return list(zip(*(column.tolist() for column in fields.bodies(number)), strict=True))
 
 
-def _refuse_useless(buffer: Buffer, damaged_at: int, *, is_damaged: bool, has_planes: bool) -> None:
+def _refuse_useless(
+    buffer: Buffer, damaged_at: int, ends_early: str, *, is_damaged: bool, has_planes: bool
+) -> None:
     """Raises BadTrace where no plane was found, or what was found comes from a mangled file."""
     if is_damaged and _is_mangled(buffer):
         raise BadTrace(
@@ -122,6 +169,10 @@ def _refuse_useless(buffer: Buffer, damaged_at: int, *, is_damaged: bool, has_pl
             buffer.view(0, _LOOKED_AT).tobytes().index(_REPLACEMENT),
             "the file was copied as text, which replaced its binary bytes by EF BF BD",
             "copy it again in binary mode",
+        )
+    if not has_planes and ends_early:
+        raise BadTrace(
+            buffer.path, damaged_at, f"{ends_early}, before anything could be read", CUT_HINT
         )
     if not has_planes and damaged_at >= 0:
         raise BadTrace(

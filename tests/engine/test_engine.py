@@ -29,11 +29,8 @@ from tbprof.tools import TOOLS
 
 OPS, KERNELS = "framework_op_stats", "kernel_stats"
 # What needs no device, and what a GPU adds, in menu order.
-ANYWHERE = [
-    "overview_page", "input_pipeline_analyzer", "tf_data_bottleneck_analysis", OPS,
-    "memory_profile", "trace_viewer", "pod_viewer",
-]  # fmt: skip
-ON_GPUS = [*ANYWHERE[:4], KERNELS, *ANYWHERE[4:]]
+ANYWHERE = ["overview_page", "input_pipeline_analyzer", OPS, "trace_viewer", "pod_viewer"]
+ON_GPUS = [*ANYWHERE[:3], KERNELS, *ANYWHERE[3:]]
 HOST, GPU = "/host:CPU", "/device:GPU:0"
 STATS = {"k": {"kernel_details": "regs:8", "tf_op": "x/MatMul:MatMul"}}
 CPU_TRACE = draw({HOST: "t |aaaa.bb"}, names={"a": "a:A", "b": "b:B"})
@@ -110,11 +107,13 @@ def test_a_session_says_why_tools_and_hosts_are_missing(engine: Engine):
     tools = {tool["name"]: tool for tool in engine.session("cpu")["tools"]}  # type: ignore[attr-defined]
     assert list(tools) == [tool.name for tool in TOOLS]
     assert tools[OPS] == {
-        "name": OPS, "label": "TensorFlow stats", "hosts": "any", "available": True, "reason": None
+        "name": OPS, "label": "TensorFlow stats", "hosts": "any", "available": True, "reason": None,
+        "hint": None,
     }  # fmt: skip
     assert tools[KERNELS] == {
         "name": KERNELS, "label": "GPU kernel stats", "hosts": "any", "available": False,
         "reason": "the trace has no GPU in it: kernels are recorded from NVIDIA and AMD GPUs",
+        "hint": "for TPUs and CPUs, TensorFlow stats shows the ops",
     }  # fmt: skip
     for tool in engine.session("broken")["tools"]:  # type: ignore[attr-defined]
         assert tool["reason"].startswith("no trace of this run can be read: ")
@@ -284,9 +283,7 @@ def test_no_gpu_is_no_data_for_kernels(engine: Engine):
 
 def test_gpus_that_ran_nothing_are_no_data_with_the_likely_cause(tmp_path: Path):
     engine = one_run(tmp_path, h0=draw({GPU: "Stream #1 |m"}, names={"m": "MemcpyH2D"}))
-    # Planes alone do not tell; these two are about the threads of a host, which there is none of.
-    of_hosts = ("tf_data_bottleneck_analysis", "memory_profile")
-    assert engine.run_tools("run") == [name for name in ON_GPUS if name not in of_hosts]
+    assert engine.run_tools("run") == ANYWHERE
     with pytest.raises(NoData, match="no kernel that ran") as error:
         engine.data(DataRequest("run", KERNELS))
     assert "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" in error.value.hint

@@ -83,7 +83,7 @@ def test_every_part_of_an_empty_trace_round_trips(tmp_path: Path):
 
 @given(st.lists(st.text()), st.lists(st.text()))
 def test_texts_of_any_alphabet_round_trip(errors, warnings):
-    outline = Outline(["p"], np.array([1]), errors, warnings, 0)
+    outline = Outline(["p"], np.array([1]), ["kernels"], errors, warnings, 0, "")
     assert_round_trip(PARTS["outline"], outline)
 
 
@@ -323,5 +323,5 @@ def test_the_files_that_were_used_last_are_kept_in_memory_up_to_a_bound_in_bytes
 
 
 def test_bytes_of_a_part_are_those_of_its_columns_and_texts():
-    part = Outline(["a" * 1000], np.zeros(100, np.int64), [], [], 0)
+    part = Outline(["a" * 1000], np.zeros(100, np.int64), [], [], [], 0, "")
     assert 1800 < bytes_of(part) < 2500

@@ -75,7 +75,38 @@ def test_events_before_a_cut_are_read() -> None:
     assert plane.name == "/device:GPU:0"
     assert plane.strings[int(plane.lines.name[0])] == "Stream #1(Compute)"
     assert events.start_ps.tolist() == whole.start_ps.tolist()[:-1]
-    assert {notice.code for notice in plane.notices} == {"plane_cut", "line_cut", "names_missing"}
+    # Said once, of the file: what the plane lacks follows from it.
+    assert not plane.notices
+    [notice] = space.notices
+    assert notice.code == "file_cut"
+    assert (
+        f"at byte {ends + 2:,} of at least {len(TRACE) - after_first_plane():,}" in notice.message
+    )
+    assert notice.hint.startswith("copy the file again")
+
+
+def after_first_plane() -> int:
+    """The bytes of TRACE behind its first plane."""
+    space = message("tensorflow.profiler.XSpace").FromString(TRACE)
+    del space.planes[0]
+    return len(space.SerializeToString())
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_a_file_that_ends_inside_the_first_record_is_said_to(size: int) -> None:
+    """Its tag, or a length of two bytes, alone: nobody knows how long it should be."""
+    record = varint(1 << 3 | 2) + varint(300) + bytes(300)
+    known = "" if size < 3 else " of at least 303"
+    with pytest.raises(BadTrace, match=f"the file ends early, at byte {size}{known},") as raised:
+        space_of(record[:size])
+    assert raised.value.hint.startswith("copy the file again")
+
+
+def test_what_is_damaged_at_its_end_was_not_cut_off() -> None:
+    space = space_of(TRACE + b"\xff" * 40)
+    assert [notice.code for notice in space.notices] == ["file_damaged"]
+    assert space.ends_early == ""
+    assert space_of(TRACE).ends_early == ""
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,8 @@ export interface SessionTool {
   readonly isSingleHost: boolean;
   readonly isAvailable: boolean;
   readonly reason: string;
+  /** The way out. */
+  readonly hint: string;
 }
 
 export interface Session {
@@ -103,6 +105,7 @@ export function parseSession(json: unknown): Session {
         isSingleHost: tool.hosts === "one",
         isAvailable: tool.available === true,
         reason: text(tool.reason),
+        hint: text(tool.hint),
       };
     }),
   };

@@ -1,6 +1,7 @@
 /** The shell: one bar, a banner where there is something to say, and the page. */
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { type DataRequest, fetchData } from "../api/client";
+import { ApiError } from "../api/errors";
 import type { Session, Warning } from "../api/types";
 import { bindKeys } from "../base/keys";
 import { nextTheme, theme } from "../base/theme";
@@ -46,7 +47,8 @@ export function App({ navigation }: { navigation: Navigation }) {
   const growing =
     capture.standing !== null && !isFinal(capture.standing.state) ? capture.standing.run : "";
   const newest = runs.find((run) => run.name !== growing)?.name;
-  const { session, error: sessionError } = useSession(place.run, attempt);
+  const [lessons, setLessons] = useState(0);
+  const { session, error: sessionError } = useSession(place.run, attempt + lessons);
   const hasRuns = place.run !== "" || newest !== undefined || logdir === null;
   const openTool = (tool: string) => navigation.openTool(tool, sharedOptions(place, tool));
   const tabs = toolTabs(session, navigation, hasRuns);
@@ -59,6 +61,11 @@ export function App({ navigation }: { navigation: Navigation }) {
       ? { run: place.run, tool: place.tool, hosts, options: ownOptions(place) }
       : null;
   const state = usePayload(request, attempt);
+  // A page that turned out to have nothing tells the menu, too.
+  useEffect(() => {
+    if (state.error instanceof ApiError && state.error.code === "no_data")
+      setLessons((count) => count + 1);
+  }, [state.error]);
 
   // Without a run or a page in the address, the newest run and its first page are opened.
   useEffect(() => {
@@ -301,8 +308,9 @@ function toolTabs(session: Session | null, navigation: Navigation, hasRuns: bool
       label: "",
       isAvailable: hasRuns,
       reason: "There is no run yet.",
+      hint: "",
     }));
-  return tools.map(({ name, label, isAvailable, reason }) => ({
+  return tools.map(({ name, label, isAvailable, reason, hint }) => ({
     name,
     short: TOOLS[name]?.short ?? (label || name),
     title: TOOLS[name]?.title ?? (label || name),
@@ -315,6 +323,7 @@ function toolTabs(session: Session | null, navigation: Navigation, hasRuns: bool
         ? null
         : reason || "This run has no data for it."
       : "These pages are older than the server and do not show it.",
+    hint,
   }));
 }
 

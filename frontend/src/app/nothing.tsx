@@ -35,6 +35,7 @@ export function Nothing({ run, hosts, tabs, retry }: NothingProps) {
         : tabs.map((tab) => (
             <p key={tab.name}>
               <b>{tab.title}</b>: {tab.reason}
+              {tab.hint === "" ? null : <span class="muted">. {tab.hint}</span>}
             </p>
           ))}
       {isUnreadable && failed.length > LISTED ? (

@@ -37,6 +37,7 @@ export function PageView(props: PageViewProps) {
     return (
       <Message title={`${title}: nothing to show`}>
         <p>{session.reason}</p>
+        {session.hint === "" ? null : <p class="muted">{session.hint}</p>}
         <Others {...props} />
       </Message>
     );

@@ -9,6 +9,8 @@ export interface Tab {
   readonly address: string;
   /** Why it cannot be opened, null where it can. */
   readonly reason: string | null;
+  /** The way out, "" where there is none. */
+  readonly hint: string;
 }
 
 interface ToolTabsProps {
@@ -45,7 +47,7 @@ export function ToolTabs({ tabs, current, open }: ToolTabsProps) {
           items={rest.map((tab) => ({
             label: tab.short,
             isChecked: tab.name === current,
-            reason: tab.reason ?? undefined,
+            reason: tab.reason === null ? undefined : told(tab.reason, tab.hint),
             run: () => open(tab.name),
           }))}
         />
@@ -103,17 +105,21 @@ function UnavailableTab({ tab, reason }: { tab: Tab; reason: string }) {
         role="link"
         aria-disabled="true"
         tabIndex={0}
-        aria-label={`${tab.short}, ${tab.title}: ${reason}`}
+        aria-label={`${tab.short}, ${tab.title}: ${told(reason, tab.hint)}`}
       >
         {tab.short}
       </span>
       {isTold ? (
         <span class="tip" aria-hidden="true">
-          <b>{tab.title}</b> {reason}
+          <b>{tab.title}</b> {told(reason, tab.hint)}
         </span>
       ) : null}
     </span>
   );
+}
+
+function told(reason: string, hint: string): string {
+  return hint === "" ? reason : `${reason}; ${hint}`;
 }
 
 /** By the length of the names: nothing is drawn twice to be measured. */
