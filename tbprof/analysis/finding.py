@@ -14,6 +14,7 @@ from tbprof.analysis.devices import Devices
 from tbprof.analysis.environment import Environment
 from tbprof.analysis.gpu_facts import GpuFacts
 from tbprof.analysis.host_facts import HostFacts
+from tbprof.analysis.input_cause import InputCause
 from tbprof.analysis.input_ops import InputOps
 from tbprof.analysis.job_steps import JobSteps
 from tbprof.analysis.kernels import Kernels
@@ -102,6 +103,7 @@ class Page:
 
 OVERVIEW = Page("overview_page", "Overview")
 INPUT_PIPELINE = Page("input_pipeline_analyzer", "Input pipeline")
+TF_DATA = Page("tf_data_bottleneck_analysis", "tf.data bottleneck analysis")
 OPS = Page("framework_op_stats", "TensorFlow stats")
 KERNELS = Page("kernel_stats", "GPU kernel stats")
 MEMORY = Page("memory_profile", "Memory profile")
@@ -136,7 +138,8 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of the chosen hosts; `inputs` and `tpu_ops` None where they are not known.
+    """What is known of the chosen hosts; `inputs`, `tpu_ops` and `input_cause` None where
+    they are not known.
 
     `couplings` are by host, empty where they are not known.
     """
@@ -154,6 +157,7 @@ class Evidence:
     tpu_ops: TpuOps | None = None
     single_ops: Sequence[SingleOps] = ()
     couplings: Sequence[Coupling] = ()
+    input_cause: InputCause | None = None
 
     @property
     def platform(self) -> Literal["GPU", "TPU", "CPU"]:

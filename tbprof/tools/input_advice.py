@@ -1,14 +1,17 @@
 """Advice on an input pipeline: what to do about each kind of work, judged by what was recorded."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from tbprof.analysis.input_names import InputCategory
-from tbprof.analysis.input_ops import InputOps
+from tbprof.analysis.input_names import InputCategory, stage_name
+from tbprof.analysis.input_ops import NO_CATEGORY, InputOps
 from tbprof.tools.datatable import Table, boolean, number, text
-from tbprof.tools.input_facts import CATEGORIES, Facts, dominant_category
+from tbprof.tools.input_facts import CATEGORIES, Facts, dominant_category, find_facts
+from tbprof.tools.tf_data_advice import Judgement, in_order
+from tbprof.tools.tf_data_pipelines import is_bound
 
 _GUIDE = (
     "Better performance with the tf.data API",
@@ -19,22 +22,15 @@ _ANALYSIS = (
     "https://www.tensorflow.org/guide/data_performance_analysis",
 )
 _DATA = ("tf.data: build input pipelines", "https://www.tensorflow.org/guide/data")
-_SHARD = (
-    "tf.data.Dataset.shard",
-    "https://www.tensorflow.org/api_docs/python/tf/data/Dataset#shard",
-)
 _TRANSFER = (
     "tf.data.experimental.prefetch_to_device",
     "https://www.tensorflow.org/api_docs/python/tf/data/experimental/prefetch_to_device",
 )
-_OPTIONS = ("tf.data.Options", "https://www.tensorflow.org/api_docs/python/tf/data/Options")
-_DALI = (
-    "NVIDIA DALI",
-    "https://docs.nvidia.com/deeplearning/dali/user-guide/docs/index.html",
-)
 _GRAIN = ("Grain", "https://google-grain.readthedocs.io/")
 _DEVICE_PUT = ("jax.device_put", "https://docs.jax.dev/en/latest/_autosummary/jax.device_put.html")
 
+# That of a pipeline of which the stages are not known.
+_OTHERWISE = InputCategory.PREPROCESSING
 # A transfer this short is mostly the cost of starting one.
 _SMALL_TRANSFER_US = 100.0
 
@@ -97,149 +93,6 @@ _ADVICE = (
         _GUIDE,
     ),
     _Advice(
-        InputCategory.DEMANDED_READ,
-        "Read before the data is asked for",
-        _says(
-            "Reading starts only when a step wants its batch. End the pipeline with "
-            "prefetch(tf.data.AUTOTUNE), so that it works during the step before."
-        ),
-        _GUIDE,
-    ),
-    _Advice(
-        InputCategory.DEMANDED_READ,
-        "Read several files at once",
-        _says(
-            "Replace one reader over all files by "
-            "interleave(reader, num_parallel_calls=tf.data.AUTOTUNE) over their names; with slow "
-            "or remote storage also raise cycle_length and the reader's buffer_size."
-        ),
-        _GUIDE,
-    ),
-    _Advice(
-        InputCategory.DEMANDED_READ,
-        "Keep what was read",
-        _says(
-            "Where the data fits into memory or onto a local disk, cache() after reading makes "
-            "every later epoch do without the files."
-        ),
-        _GUIDE,
-        lambda facts: not facts.stages & {"cache", "memorycache", "filecache"},
-    ),
-    _Advice(
-        InputCategory.ADVANCED_READ,
-        "Tune how much is read ahead",
-        _says(
-            "Reading is ahead of its use already and still takes long. Try tf.data.AUTOTUNE for "
-            "the buffer size of prefetch and for num_parallel_calls of interleave, a larger "
-            "cycle_length, and a reader buffer_size of several megabytes."
-        ),
-        _GUIDE,
-    ),
-    _Advice(
-        InputCategory.ADVANCED_READ,
-        "Interleave the files",
-        _says(
-            "Prefetching alone reads one file at a time: interleave the readers of several files."
-        ),
-        _GUIDE,
-        lambda facts: not facts.stages & {"interleave", "parallelinterleave"},
-    ),
-    _Advice(
-        InputCategory.ADVANCED_READ,
-        "Store the data otherwise",
-        _says(
-            "Files of about 100 MB, uncompressed or lightly compressed, on storage near the "
-            "machine read fastest; thousands of small files read slowest."
-        ),
-        _GUIDE,
-    ),
-    _Advice(
-        InputCategory.ADVANCED_READ,
-        "Shard by file, and early",
-        lambda facts: (
-            f"Each of the {facts.hosts} hosts should read only its own files: shard the list of "
-            "file names, before they are opened. Sharding elements makes every host read all of "
-            "them."
-        ),
-        _SHARD,
-        lambda facts: facts.hosts > 1,
-    ),
-    _Advice(
-        InputCategory.PREPROCESSING,
-        "Leave Python out of the pipeline",
-        lambda facts: (
-            "tf.py_function, tf.numpy_function and Dataset.from_generator run Python, one call at "
-            f"a time under its global lock: {facts.python_ms:.3g} ms here. Use TensorFlow ops, or "
-            "a loader with several processes."
-            if facts.python_ms > 0
-            else "Dataset.from_generator runs Python, one call at a time under its global lock. "
-            "Use TensorFlow ops, or a loader with several processes."
-        ),
-        _GUIDE,
-        lambda facts: facts.python_ms > 0 or {"flatmap", "generator"} <= facts.stages,
-    ),
-    _Advice(
-        InputCategory.PREPROCESSING,
-        "Map in parallel",
-        _says(
-            "map() without num_parallel_calls works on one element at a time: give it "
-            "num_parallel_calls=tf.data.AUTOTUNE, and deterministic=False where the order does "
-            "not matter."
-        ),
-        _GUIDE,
-        lambda facts: "map" in facts.stages,
-    ),
-    _Advice(
-        InputCategory.PREPROCESSING,
-        "Prefetch the batches",
-        _says(
-            "End the pipeline with prefetch(tf.data.AUTOTUNE), so that a batch is made while the "
-            "step before it runs."
-        ),
-        _GUIDE,
-        lambda facts: facts.has_tf_data and "prefetch" not in facts.stages,
-    ),
-    _Advice(
-        InputCategory.PREPROCESSING,
-        "Work on whole batches",
-        _says(
-            "Each element is mapped by itself and batched afterwards. Where the function allows "
-            "it, call batch() before map() and let it work on batches: the cost of a call is then "
-            "paid once per batch."
-        ),
-        _GUIDE,
-        lambda facts: facts.maps_elements,
-    ),
-    _Advice(
-        InputCategory.PREPROCESSING,
-        "Decode and augment on the GPU",
-        _says(
-            "Where the CPUs are the limit, NVIDIA DALI decodes and augments images, video and "
-            "audio on the GPU; preprocessing layers inside the model do so for simple operations."
-        ),
-        _DALI,
-        lambda facts: facts.has_gpu,
-    ),
-    _Advice(
-        InputCategory.PREPROCESSING,
-        "Do work once",
-        _says(
-            "What is the same in every epoch (decoding, resizing) can be done ahead of training, "
-            "or followed by cache(). Random augmentation comes after it; cast to a larger type "
-            "last, after flips, crops and rotations."
-        ),
-        _GUIDE,
-    ),
-    _Advice(
-        InputCategory.PREPROCESSING,
-        "Try other options",
-        _says(
-            "tf.data.Options controls what tf.data optimises by itself: the threads and memory "
-            "that autotuning may use, fusion of maps, vectorisation."
-        ),
-        _OPTIONS,
-    ),
-    _Advice(
         InputCategory.UNKNOWN,
         "Use tf.data or another instrumented loader",
         _says(
@@ -271,24 +124,37 @@ _ADVICE = (
 )
 
 
-def advice_table(ops: InputOps, facts: Facts) -> Table:
-    """Advice by category, the one with the most work first; only what is to the point.
+class _Row(NamedTuple):
+    category: InputCategory
+    title: str
+    advice: str
+    guide: tuple[str, str]
 
-    Categories without work have none, but for general advice, which is under the last one. `ms`
-    is the work of a category, `share` its percentage of that of all (null without any).
+
+def advice_table(ops: InputOps, judgements: Sequence[Judgement]) -> Table:
+    """Advice by category; only what is to the point, that on what holds the program up first.
+
+    On a tf.data pipeline it is what the page of tf.data says of the worst one. Sending data has
+    advice where that was recorded; what holds for all programs is under the last category. `ms` is
+    the work of a category, `share` its percentage of that of all (null without any). `is_dominant`
+    is the category of what holds the program up, or else that with most work.
     """
     work = {category: ops.work_of(category) for category, _, _ in CATEGORIES}
     whole = sum(work.values())
-    dominant = dominant_category(ops)
     names = {category: (id_, label) for category, id_, label in CATEGORIES}
-    ranked = sorted(names, key=lambda category: (-work[category], int(category)))
-    rows = [
-        one
-        for category in ranked
-        if work[category] or category == InputCategory.UNKNOWN
+    on_pipeline = _on_pipeline(ops, judgements[0]) if judgements else []
+    is_bound_by = bool(judgements) and is_bound(judgements[0].severity)
+    dominant = on_pipeline[0].category if is_bound_by else dominant_category(ops)
+    facts = find_facts(ops)
+    general = [
+        _Row(one.category, one.title, one.advice(facts), one.guide)
         for one in _ADVICE
-        if one.category == category and one.applies(facts)
+        if (work[one.category] or one.category == InputCategory.UNKNOWN) and one.applies(facts)
     ]
+    rows = sorted(
+        (*on_pipeline, *general),
+        key=lambda one: (one.category != dominant, -work[one.category], int(one.category)),
+    )
     of = [one.category for one in rows]
     share = [100.0 * work[category] / whole if whole else np.nan for category in of]
     return Table(
@@ -299,12 +165,31 @@ def advice_table(ops: InputOps, facts: Facts) -> Table:
             number("share", "Share of work (%)", np.array(share, np.float64)),
             boolean(
                 "is_dominant",
-                "Most work",
+                "What to begin with",
                 np.array([category == dominant for category in of], np.bool_),
             ),
             text("title", "What", [one.title for one in rows]),
-            text("advice", "Advice", [one.advice(facts) for one in rows]),
+            text("advice", "Advice", [one.advice for one in rows]),
             text("guide_title", "Guide", [one.guide[0] for one in rows]),
             text("guide_url", "Guide URL", [one.guide[1] for one in rows]),
         )
     )
+
+
+def _on_pipeline(ops: InputOps, worst: Judgement) -> list[_Row]:
+    """What is said of a tf.data pipeline, by the category of the stage that it is about."""
+    categories = {
+        stage_name(name): InputCategory(category)
+        for name, category in zip(ops.name, ops.category.tolist(), strict=True)
+        if category != NO_CATEGORY
+    }
+    usual = categories.get(worst.usual.long_name if worst.usual else "", _OTHERWISE)
+    return [
+        _Row(
+            categories.get(one.stage.long_name, usual) if one.stage is not None else usual,
+            one.title,
+            one.action,
+            (_ANALYSIS[0] if one.guide_url == _ANALYSIS[1] else "Guide", one.guide_url),
+        )
+        for one in in_order(worst.advice)
+    ]

@@ -17,7 +17,8 @@ from tbprof.tools.breakdown import breakdown_table, markers_table
 from tbprof.tools.datatable import PERCENT, Table, number, ratio, text
 from tbprof.tools.diagnostics import diagnostics_table
 from tbprof.tools.input_advice import advice_table
-from tbprof.tools.input_facts import CATEGORIES, dominant_category, find_facts
+from tbprof.tools.input_facts import CATEGORIES, dominant_category
+from tbprof.tools.input_judgement import PARTS, find_cause, judge_input
 from tbprof.tools.step_properties import slowest_op
 from tbprof.tools.step_table import TPU, step_table
 from tbprof.tools.tool import Summaries, Tool
@@ -38,11 +39,12 @@ def build(summaries: Summaries) -> Sequence[Table]:
     markers = markers_table(job)
     if not len(job.label) and not ops.name and not len(markers):
         return [_NO_TABLE] * 9
-    facts = find_facts(ops, hosts=len(summaries.hosts), has_gpu=bool(gpus))
-    advice = advice_table(ops, facts)
+    judgements = judge_input(summaries)
+    cause = find_cause(summaries, judgements)
+    advice = advice_table(ops, judgements)
     return [
         core_table(job),
-        step_table(job, ops, "" if job.worker_kind or not gpus else "GPU"),
+        step_table(job, ops, "" if job.worker_kind or not gpus else "GPU", cause),
         op_table(ops),
         _plain(advice),
         diagnostics_table(job),
@@ -176,7 +178,7 @@ def _plain(advice: Table) -> Table:
 INPUT_PIPELINE_ANALYZER = Tool(
     name="input_pipeline_analyzer",
     label="Input pipeline analyzer",
-    parts=("steps", "input_ops", "devices"),
+    parts=("steps", *PARTS),
     build=build,
     content="names",
     absent="the trace has no planes in it",

@@ -23,6 +23,7 @@ from tbprof.analysis.tpu_ops import TpuOps, merge_tpu_ops
 from tbprof.tools.breakdown import breakdown_table, markers_table
 from tbprof.tools.datatable import Table, number, text
 from tbprof.tools.diagnostics import diagnostics_table
+from tbprof.tools.input_judgement import find_cause, judge_input
 from tbprof.tools.overview_advice import findings_table, recommendation_table
 from tbprof.tools.overview_environment import environment_table, run_table
 from tbprof.tools.overview_figures import figures_table
@@ -54,7 +55,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
     warnings = [text for one in evidence.environments for text in one.warnings]
     return [
         top_ops_table(evidence),
-        step_table(job, evidence.inputs, _HARDWARE[evidence.platform]),
+        step_table(job, evidence.inputs, _HARDWARE[evidence.platform], evidence.input_cause),
         run_table(evidence, summaries.hosts),
         recommendation_table(evidence),
         _latency_table(),
@@ -71,6 +72,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
 def gather(summaries: Summaries) -> Evidence:
     """What the chosen hosts tell, together."""
     job = merge_steps(summaries.hosts, summaries.take("steps", Steps))
+    cause = find_cause(summaries, judge_input(summaries))
     return Evidence(
         job,
         step_means(job),
@@ -85,6 +87,7 @@ def gather(summaries: Summaries) -> Evidence:
         merge_tpu_ops(summaries.take("tpu_ops", TpuOps)),
         single_ops=summaries.take("single_ops", SingleOps),
         couplings=summaries.take("coupling", Coupling),
+        input_cause=cause,
     )
 
 
@@ -122,6 +125,7 @@ OVERVIEW_PAGE = Tool(
         "tpu_ops",
         "single_ops",
         "coupling",
+        "tf_data",
     ),
     build=build,
     content="names",

@@ -13,7 +13,7 @@ from tbprof.analysis.bottlenecks import (
     Bottlenecks,
     find_bottlenecks,
 )
-from tbprof.analysis.input_names import InputCategory
+from tbprof.analysis.input_cause import InputCause
 from tbprof.analysis.input_ops import InputOps
 from tbprof.analysis.job_steps import JobSteps
 from tbprof.analysis.phases import COMPUTE, Phase
@@ -50,6 +50,7 @@ def properties(
     columns: Sequence[Column],
     pipeline: InputOps | None,
     hardware: str,
+    cause: InputCause | None = None,
     *,
     is_tpu: bool,
 ) -> dict[str, str]:
@@ -78,7 +79,8 @@ def properties(
         "steps_total": str(len(job.label)),
         "steps_averaged": str(means.steps),
         **_statements(found),
-        "summary_nextstep": next_step(found.input, pipeline),
+        "summary_nextstep": next_step(found.input, cause),
+        **(cause.properties() if cause is not None else {}),
     }
     # Over workers as well as steps: the range in which all waiting lies.
     out["infeed_percent_minimum"] = _figure(_least(of("waitingPercentMin")), 1)
@@ -104,8 +106,8 @@ def hardware_type(job: JobSteps) -> str:
     return "UNKNOWN_HARDWARE"
 
 
-def next_step(found: Bottleneck, pipeline: InputOps | None) -> str:
-    """Where to look next, given what is known of the input."""
+def next_step(found: Bottleneck, cause: InputCause | None) -> str:
+    """Where to look next, given what the waits for input are for."""
     if found.level == DEVICE:
         return "Input is not what limits the steps: the rest of this page can be skipped."
     if found.level not in (HOST, BOTH):
@@ -113,25 +115,7 @@ def next_step(found: Bottleneck, pipeline: InputOps | None) -> str:
             "Mark the steps of the program (see the overview page), or choose an event that "
             "repeats once per step; then the time that they wait for input can be told."
         )
-    if pipeline is None or not pipeline.has_tf_data:
-        return (
-            "The trace has no tf.data pipeline in it, so the host-side analysis cannot say which "
-            "stage is slow. Measure the program's own loader, or build the input with tf.data "
-            "(https://www.tensorflow.org/guide/data)."
-        )
-    stage = slowest_op(pipeline)
-    wait_ps = pipeline.program_wait_ps
-    # Whatever took half as long as the waiting can explain it; less, and the reason is elsewhere.
-    if stage < 0 or 2 * int(pipeline.work_ps[stage]) < wait_ps:
-        return (
-            f"The program waited for its input for {wait_ps / 1e9:.1f} ms, but the trace holds "
-            "little of the pipeline's work. Look at the host-side analysis for what waits."
-        )
-    category = InputCategory(int(pipeline.category[stage])).label.lower()
-    return (
-        f"Look at the host-side analysis: most of the pipeline's work is done in "
-        f"{pipeline.name[stage]} ({category}, {pipeline.work_ps[stage] / 1e9:.1f} ms)."
-    )
+    return f"{cause.sentence} {cause.action}" if cause is not None else ""
 
 
 def slowest_op(pipeline: InputOps) -> int:

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.input_cause import InputCause
 from tbprof.analysis.input_ops import InputOps
 from tbprof.analysis.job_steps import JobSteps
 from tbprof.analysis.phases import COMPUTE, Phase
@@ -54,18 +55,24 @@ _TPU_PARTS = (
 )
 
 
-def step_table(job: JobSteps, pipeline: InputOps | None = None, hardware: str = "") -> Table:
+def step_table(
+    job: JobSteps,
+    pipeline: InputOps | None = None,
+    hardware: str = "",
+    cause: InputCause | None = None,
+) -> Table:
     """A row per step, truncated ones included, in their order; times in ms.
 
     A step's time, and each part of it, is the mean over its workers, so that the parts add up to
     it. TPU jobs have the columns of TensorCores first, which add up to it as well; `scv0` counts
     as input, output or idle there, and is not measured apart. Properties hold statistics over the
-    steps that count, and sentences about bottlenecks, for which `pipeline` is worth knowing.
+    steps that count, and sentences about bottlenecks, for which `pipeline` is worth knowing,
+    and the `cause` of waits for input.
     """
     means = step_means(job)
     is_tpu = TPU in job.worker_kind
     columns = _Columns(job, means).table(is_tpu=is_tpu)
-    return Table(columns, properties(job, means, columns, pipeline, hardware, is_tpu=is_tpu))
+    return Table(columns, properties(job, means, columns, pipeline, hardware, cause, is_tpu=is_tpu))
 
 
 class _Columns:

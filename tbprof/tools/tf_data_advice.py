@@ -2,16 +2,27 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.finding import Severity, percent
+from tbprof.analysis.input_cause import InputCause
 from tbprof.tools.datatable import PERCENT, Table, boolean, number, text
 from tbprof.tools.tf_data_buffer_rules import BUFFER_RULES
-from tbprof.tools.tf_data_case import ANALYSIS, Advice, Case, Facts, Rule, duration
-from tbprof.tools.tf_data_classes import Kind, shown_type
+from tbprof.tools.tf_data_case import (
+    ANALYSIS,
+    Advice,
+    Case,
+    Facts,
+    Rule,
+    call_ms,
+    cause_sentence,
+    duration,
+    stage_ms,
+)
+from tbprof.tools.tf_data_classes import Kind
 from tbprof.tools.tf_data_map_rules import MAP_RULES
 from tbprof.tools.tf_data_pipeline_rules import ALWAYS, PIPELINE_RULES
 from tbprof.tools.tf_data_pipelines import (
@@ -27,15 +38,16 @@ from tbprof.tools.tf_data_plain_rules import plain
 from tbprof.tools.tf_data_source_rules import SOURCE_RULES
 
 _STAGE_RULES: tuple[Rule, ...] = (plain, *MAP_RULES, *SOURCE_RULES, *BUFFER_RULES)
-_NONE = Work(0, 0, 0, -1, 0, is_critical=False)
+_NONE = Work(0, 0, 0, -1, 0, 0, 0, is_critical=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """What is said of one pipeline: how slow it is, its bottlenecks, and advice.
 
-    `slowest` is the stage that is the bottleneck of the slowest call that tells, `usual` that of
-    all calls; None where no stage has time of its own.
+    `usual` is the stage that holds its calls up longest, all of them together, `slowest` that of
+    the slowest call that tells; None where no stage has time of its own. `case` is the former with
+    the pipeline around it.
     """
 
     pipeline: Pipeline
@@ -43,28 +55,31 @@ class Judgement:
     share: float
     slowest: Stage | None
     usual: Stage | None
+    case: Case
     advice: tuple[Advice, ...]
 
 
 def judge(pipelines: Sequence[Pipeline], facts: Mapping[str, Facts]) -> list[Judgement]:
-    """Those that hold their program up first, then the one with the slowest call.
+    """Those that hold their program up first, then the one that it spends most time in.
 
     `facts` are by host.
     Device pipelines of hosts whose own pipelines were recorded are left out: they wait for those.
     """
     found = [_judge_one(one, facts[one.host]) for one in judged(pipelines)]
-    return sorted(found, key=lambda one: (not is_bound(one.severity), -one.pipeline.max_ps))
+    return sorted(found, key=lambda one: (not is_bound(one.severity), -one.pipeline.total_ps))
 
 
 def _judge_one(pipeline: Pipeline, facts: Facts) -> Judgement:
     stages = find_stages(pipeline)
     severity = pipeline.severity()
     slowest = _stage_of(pipeline, stages)
-    usual = max(stages, key=lambda one: one.overall.self_ps, default=None)
-    if usual is not None and not usual.overall.self_ps:
+    usual = max(stages, key=lambda one: one.overall.held_ps, default=None)
+    if usual is not None and not usual.overall.held_ps:
         usual = None
-    advice = tuple(_advise(pipeline, stages, severity, slowest, usual, facts))
-    return Judgement(pipeline, severity, pipeline.share(), slowest, usual, advice)
+    whole = Stage("", "", Kind.OTHER, ("",), 0, -1, {}, _NONE, _NONE)
+    case = Case(pipeline, stages, usual or whole, severity, facts, is_slowest=False)
+    advice = tuple(_advise(case, None if slowest is usual else slowest))
+    return Judgement(pipeline, severity, pipeline.share(), slowest, usual, case, advice)
 
 
 def _stage_of(pipeline: Pipeline, stages: Sequence[Stage]) -> Stage | None:
@@ -73,29 +88,21 @@ def _stage_of(pipeline: Pipeline, stages: Sequence[Stage]) -> Stage | None:
     return next((one for one in stages if one.long_name == name), None)
 
 
-def _advise(
-    pipeline: Pipeline,
-    stages: Sequence[Stage],
-    severity: Severity,
-    slowest: Stage | None,
-    usual: Stage | None,
-    facts: Facts,
-) -> Iterator[Advice]:
-    whole = Stage("", "", Kind.OTHER, ("",), 0, -1, {}, _NONE, _NONE)
-    around = Case(pipeline, stages, slowest or whole, severity, facts)
-    if severity == "good":
-        yield _fine(around)
-        yield from _ask(ALWAYS, around)
+def _advise(case: Case, slowest: Stage | None) -> Iterator[Advice]:
+    """Advice on a pipeline by its bottleneck, then on that of the slowest call, another stage."""
+    if case.severity == "good":
+        yield _fine(case)
+        yield from _ask(ALWAYS, case)
         return
     said: set[str] = set()
-    if slowest is not None:
-        for one in _ask(_STAGE_RULES, around):
+    if case.stage.overall.held_ps:
+        for one in _ask(_STAGE_RULES, case):
             said.add(one.id)
             yield one
-    if usual is not None and usual is not slowest:
-        case = Case(pipeline, stages, usual, severity, facts, is_slowest=False)
-        yield from (one for one in _ask(_STAGE_RULES, case) if one.id not in said)
-    yield from _ask((*PIPELINE_RULES, *ALWAYS), around)
+    if slowest is not None:
+        of_call = replace(case, stage=slowest, is_slowest=True)
+        yield from (one for one in _ask(_STAGE_RULES, of_call) if one.id not in said)
+    yield from _ask((*PIPELINE_RULES, *ALWAYS), case)
 
 
 def _ask(rules: Sequence[Rule], case: Case) -> Iterator[Advice]:
@@ -127,7 +134,7 @@ def advice_table(judgements: Sequence[Judgement]) -> Table:
     rows = [
         (judgement.pipeline, place, one)
         for judgement in judgements
-        for place, one in enumerate(_ordered(judgement.advice))
+        for place, one in enumerate(in_order(judgement.advice))
     ]
 
     def texts(of: str) -> list[str]:
@@ -155,12 +162,12 @@ def advice_table(judgements: Sequence[Judgement]) -> Table:
 _ORDER = ("high", "moderate", "low", "good")
 
 
-def _ordered(advice: Sequence[Advice]) -> list[Advice]:
+def in_order(advice: Sequence[Advice]) -> list[Advice]:
     """What is said of the bottleneck stays first; the rest by how much it may bring."""
     return [*advice[:1], *sorted(advice[1:], key=lambda one: _ORDER.index(one.severity))]
 
 
-def bottleneck_table(judgements: Sequence[Judgement]) -> Table:
+def bottleneck_table(judgements: Sequence[Judgement], cause: InputCause) -> Table:
     """A row per pipeline that was judged, in that order; the properties are the verdict on all.
 
     Latencies are µs. `share` is that of calls in the time from the first to the last one, null for
@@ -204,8 +211,14 @@ def bottleneck_table(judgements: Sequence[Judgement]) -> Table:
             number("usual_self_us", "Its Self Time in all calls (us)", _us([
                 one.overall.self_ps if one is not None else 0 for one in usual
             ])),
+            number("usual_held_us", "Calls held up by it, on average (us)", np.array(
+                [1e3 * stage_ms(one.case) for one in judgements], np.float64
+            )),
+            number("mean_latency", "Average Latency (us)", np.array(
+                [1e3 * call_ms(one) for one in pipelines], np.float64
+            )),
         ),
-        _verdict(judgements),
+        _verdict(judgements, cause),
     )  # fmt: skip
 
 
@@ -222,8 +235,8 @@ def _suggestion(judgement: Judgement) -> str:
     return f"{first.title}. {first.action}"
 
 
-def _verdict(judgements: Sequence[Judgement]) -> dict[str, str]:
-    """The verdict on all pipelines; the first one is the worst."""
+def _verdict(judgements: Sequence[Judgement], cause: InputCause) -> dict[str, str]:
+    """The verdict on all pipelines, of which the first is the worst, and the cause of waits."""
     worst = judgements[0]
     pipeline = worst.pipeline
     is_slow = any(one.pipeline.max_ps > SLOW_PS for one in judgements)
@@ -235,6 +248,7 @@ def _verdict(judgements: Sequence[Judgement]) -> dict[str, str]:
         "most_input_bound_host": pipeline.host,
         "has_slow_calls": "true" if is_slow else "false",
         "is_device_only": "true" if is_device else "false",
+        **cause.properties(),
     }
 
 
@@ -246,21 +260,21 @@ def _summary(worst: Judgement, *, is_slow: bool) -> str:
             "No tf.data input pipeline is slow: no call took longer than 50 µs, the slowest "
             f"{duration(pipeline.max_ps)}. If not all hosts were recorded, another one may be."
         )
-    share = "" if math.isnan(worst.share) else f", {percent(worst.share)} of the time"
     calls = (
         f"{pipeline.slow_calls} of its {pipeline.calls} calls are slower than 50 µs, the slowest "
         f"took {duration(pipeline.max_ps)}"
         if pipeline.calls > 1
         else f"its only call took {duration(pipeline.max_ps)}"
     )
+    taken = (
+        f"{name} is slow"
+        if math.isnan(worst.share)
+        else f"calls of {name} take {percent(worst.share)} of the time"
+    )
     if not is_bound(worst.severity):
-        return (
-            f"tf.data does not hold the program up: calls of {name} take {share[2:] or 'no time'}; "
-            f"{calls}."
-        )
-    stage = worst.slowest
-    where = f" Its bottleneck is {shown_type(stage.type_name)}." if stage is not None else ""
-    return f"The program waits for tf.data: {name} is slow, {calls}{share}.{where}"
+        return f"tf.data does not hold the program up: {taken}; {calls}."
+    where = f" {cause_sentence(worst.case)}" if worst.usual is not None else ""
+    return f"The program waits for tf.data: {taken}; {calls}.{where}"
 
 
 def _devices_only(is_device: bool) -> str:

@@ -3,14 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tbprof.analysis.devices import Devices
-from tbprof.analysis.input_ops import InputOps
 from tbprof.analysis.tf_data import TfData
 from tbprof.base.errors import Notice
 from tbprof.base.names import HOST_PLANE
 from tbprof.tools.datatable import Table
-from tbprof.tools.tf_data_advice import Judgement, advice_table, bottleneck_table, judge
-from tbprof.tools.tf_data_case import Facts
+from tbprof.tools.input_judgement import PARTS, find_cause, judge_input
+from tbprof.tools.tf_data_advice import Judgement, advice_table, bottleneck_table
 from tbprof.tools.tf_data_pipelines import Pipeline, find_pipelines
 from tbprof.tools.tf_data_tables import Chosen, executions_table, graph_table, summary_table
 from tbprof.tools.tool import Summaries, Tool
@@ -35,18 +33,13 @@ def build(summaries: Summaries) -> Sequence[Table]:
     pipelines = find_pipelines(summaries.hosts, parts)
     if not pipelines:
         return [_NO_TABLE] * 5
-    has_gpu = any(one.gpus for one in summaries.take("devices", Devices))
-    facts = {
-        host: Facts(len(summaries.hosts), has_gpu, inputs.python_ps)
-        for host, inputs in zip(summaries.hosts, summaries.take("input_ops", InputOps), strict=True)
-    }
-    judgements = judge(pipelines, facts)
+    judgements = judge_input(summaries)
     chosen = _choose(summaries.params, pipelines, judgements)
     graph = graph_table(pipelines, chosen)
     return [
         replace(graph, warnings=_notices(summaries.hosts, parts)),
         summary_table(pipelines),
-        bottleneck_table(judgements),
+        bottleneck_table(judgements, find_cause(summaries, judgements)),
         advice_table(judgements),
         executions_table(chosen),
     ]
@@ -97,7 +90,7 @@ def _notices(hosts: Sequence[str], parts: Sequence[TfData]) -> tuple[Notice, ...
 TF_DATA_BOTTLENECK_ANALYSIS = Tool(
     name="tf_data_bottleneck_analysis",
     label="tf.data bottleneck analysis",
-    parts=("tf_data", "input_ops", "devices"),
+    parts=PARTS,
     build=build,
     planes=(HOST_PLANE,),
     content="iterators",

@@ -35,6 +35,8 @@ DALI = "https://docs.nvidia.com/deeplearning/dali/user-guide/docs/index.html"
 
 # Percentage of the time that its threads could have worked above which a stage lacks processors.
 BUSY = 70.0
+# Parts of what a stage takes from which a wait for a pool is worth a sentence.
+_NOTABLE = 0.1
 # What the trace tells of stages, in the order of sentences.
 _TOLD = (
     "parallelism", "autotune", "cycle_length", "block_length", "buffer_size", "buffer_limit",
@@ -86,6 +88,10 @@ class Case:
             return "the only call"
         return "the slowest call" if self.is_slowest else f"all {self.pipeline.calls} calls"
 
+    def per_call(self, value_ps: int) -> int:
+        """A time of the calls that it is about, on average."""
+        return value_ps if self.is_slowest else value_ps // max(self.pipeline.telling_calls, 1)
+
     def taken(self) -> int:
         """How many elements the stage asked those below for."""
         return sum(self.work_of(one).calls for one in self.below())
@@ -128,6 +134,19 @@ class Case:
         """The processors that tf.data reckons with, NaN where the trace does not tell."""
         return self.stages[0].number("cpu_budget") if self.stages else math.nan
 
+    @property
+    def pool_threads(self) -> float:
+        """The threads that functions of the pipeline have, NaN where the trace does not say."""
+        found = self.stages[0].number("threadpool_size") if self.stages else math.nan
+        return found if found > 0 else math.nan
+
+    def feeds(self, stage: Stage) -> bool:
+        """Whether what a stage makes goes through the case's."""
+        at = stage.parent
+        while at >= 0 and self.stages[at] is not self.stage:
+            at = self.stages[at].parent
+        return at >= 0
+
     def busy(self) -> float:
         """The percentage of the time that its threads could have worked in which they did.
 
@@ -166,35 +185,91 @@ def of_kinds(*kinds: Kind) -> Callable[[Rule], Rule]:
 
 
 def evidence(case: Case) -> str:
-    """How long the stage took, of what, with which parameters, working or waiting."""
-    work = case.work
-    calls = case.pipeline.duration_ps
-    whole = int(calls[case.pipeline.rank] if case.is_slowest else calls.sum())
-    times = "once" if work.calls == 1 else f"{work.calls:,} times"
-    took = f"{case.type} took {duration(work.self_ps)} by itself of {case.calls}"
-    share = _share(work.self_ps, whole)
-    sentences = [f"{took} ({duration(whole)}{share}), called {times}.", *_waiting(case)]
+    """How long the stage held calls up, with which parameters, working or waiting."""
+    sentences = [_slowest(case) if case.is_slowest else cause_sentence(case), *_waiting(case)]
     told = parameters_told(case.stage)
     if told:
-        sentences.append(f"The trace tells: {told}.")
+        sentences.append(f"The trace says: {told}.")
     return " ".join(sentences)
 
 
-def _share(self_ps: int, whole_ps: int) -> str:
+def _slowest(case: Case) -> str:
+    work = case.work
+    whole = int(case.pipeline.duration_ps[case.pipeline.rank])
+    took = f"{case.type} took {duration(work.held_ps)} of the slowest call"
+    return f"{took} ({duration(whole)}{_share(work.held_ps, whole)}), called {_times(work.calls)}."
+
+
+def cause_sentence(case: Case) -> str:
+    """How long the stage takes for each call of its pipeline: what all pages say of it."""
+    pipeline = case.pipeline
+    held, call = stage_ms(case), call_ms(pipeline)
+    whose = f"{pipeline.name} of host {pipeline.host}" if case.facts.hosts > 1 else pipeline.name
+    lasts, took = milliseconds(call), f"{case.type} takes {milliseconds(held)}"
+    if pipeline.calls == 1:
+        calls = f"The only call of pipeline {whose} lasts {lasts}"
+    else:
+        calls = f"Calls of pipeline {whose} last {lasts} on average ({pipeline.calls} calls)"
+    if held <= call:
+        return f"{calls}, and {took} of that."
+    return f"{calls}; {took} for each, part of it ahead of the call or side by side."
+
+
+def stage_ms(case: Case) -> float:
+    """How long the stage holds a call of its pipeline up, on average of those that tell."""
+    return case.stage.overall.held_ps / 1e9 / max(case.pipeline.telling_calls, 1)
+
+
+def call_ms(pipeline: Pipeline) -> float:
+    """How long a call of a pipeline lasts, on average."""
+    return float(pipeline.duration_ps.mean()) / 1e9
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
+
+
+def _share(held_ps: int, whole_ps: int) -> str:
     """The part of the whole that a stage took; one that works ahead may have begun before."""
-    if self_ps > whole_ps:
+    if held_ps > whole_ps:
         return "; some of it ahead of that, or side by side"
-    return f", {percent(100 * self_ps / whole_ps)}" if whole_ps else ""
+    return f", {percent(100 * held_ps / whole_ps)}" if whole_ps else ""
 
 
 def _waiting(case: Case) -> list[str]:
-    work = case.work
-    if case.stage.kind not in BUFFERED or work.wait_ps <= 0:
-        return []
-    said = f"{duration(work.wait_ps)} of that is waiting for its own threads"
-    if work.worker_ps < 0:
-        return [f"{said}."]
-    return [f"{said}, which worked {duration(work.worker_ps)} for it meanwhile."]
+    """Sentences on what of that was a wait: for its own threads, and for a thread of a pool."""
+    work, said = case.work, list[str]()
+    filled, queue = work.filled_ps, work.held_ps - work.self_ps + work.queue_ps
+    if case.stage.kind in BUFFERED and work.wait_ps > 0:
+        waited = f"{duration(case.per_call(work.wait_ps))} of that is waiting for its own threads"
+        worked = (
+            "."
+            if work.worker_ps < 0
+            else f", which worked {duration(case.per_call(work.worker_ps))} for it meanwhile."
+        )
+        said.append(waited + worked)
+    if filled > work.held_ps * _NOTABLE:
+        said.append(
+            f"For {duration(case.per_call(filled))} of it {waits_for_pool(case)} waited for a "
+            "thread of the pool that its function fills."
+        )
+    elif queue > work.held_ps * _NOTABLE:
+        said.append(
+            f"For {duration(case.per_call(queue))} of it its function waited for a thread of a "
+            "pool that other work filled."
+        )
+    return said
+
+
+def waits_for_pool(case: Case) -> str:
+    """The stages whose functions waited while others filled their pool, the longest wait first."""
+    passed = [
+        (work.self_ps - work.held_ps, one)
+        for one in case.stages
+        if (work := case.work_of(one)).self_ps > work.held_ps
+    ]
+    found = sorted(passed, key=lambda one: -one[0])[:3]
+    return " and ".join(shown_type(one.type_name) for _, one in found) or "another stage"
 
 
 def parameters_told(stage: Stage) -> str:

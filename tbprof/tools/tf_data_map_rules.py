@@ -26,6 +26,9 @@ from tbprof.tools.tf_data_case import (
 )
 from tbprof.tools.tf_data_classes import BATCHES, MAPS, Kind
 
+# A call that takes longer is mostly work of its function.
+_SHORT_PS = 500_000_000
+
 
 @of_kinds(Kind.PARALLEL_MAP, Kind.MAP_AND_BATCH)
 def map_parallel(case: Case) -> Iterator[Advice]:
@@ -33,6 +36,7 @@ def map_parallel(case: Case) -> Iterator[Advice]:
     stage = case.stage
     busy, threads, processors = case.busy(), stage.number("parallelism"), case.processors
     detail = fused(stage) + evidence(case)
+    pool = case.pool_threads
     if threads < processors and stage.is_set("autotune") is not True:
         yield Advice(
             "map_few_threads",
@@ -45,7 +49,19 @@ def map_parallel(case: Case) -> Iterator[Advice]:
             PARALLEL_MAPPING,
             stage,
         )
-    elif not math.isnan(busy) and busy < BUSY:
+    elif pool < processors:
+        yield Advice(
+            "map_small_pool",
+            case.severity,
+            f"The functions of {case.type} have {pool:.0f} threads for {processors:.0f} processors",
+            f"{detail}{_how_busy(busy)}",
+            "Give tf.data a larger pool of threads of its own: "
+            f"options.threading.private_threadpool_size = {processors:.0f}.",
+            _private_pool(processors),
+            THREADING,
+            stage,
+        )
+    elif not math.isnan(busy) and busy < BUSY and not case.work.filled_ps:
         yield Advice(
             "map_threads_wait",
             case.severity,
@@ -53,11 +69,9 @@ def map_parallel(case: Case) -> Iterator[Advice]:
             f"{detail} With parallelism {threads:.0f} they could have worked all of it: they wait "
             "for elements, for a processor, for files, or for Python's global lock.",
             "Look at its threads in the trace viewer. A function that reads files or waits for a "
-            "server can have more threads than there are processors: num_parallel_calls=64. Where "
-            "others take the processors, give tf.data threads of its own.",
-            "options = tf.data.Options()\n"
-            "options.threading.private_threadpool_size = 16\n"
-            "dataset = dataset.with_options(options)",
+            "server can have more threads than there are processors: num_parallel_calls=16, and as "
+            "many in the pool.",
+            _private_pool(16),
             THREADING,
             stage,
         )
@@ -67,13 +81,32 @@ def map_parallel(case: Case) -> Iterator[Advice]:
             case.severity,
             f"The function of {case.type} is what takes the time",
             detail + _how_busy(busy),
-            "More threads bring little once every processor works. Make the function cheaper: "
-            "work on batches, do once what is the same in every epoch, cast to a larger type "
-            "last, after crops, flips and rotations.",
+            f"{_reached(case)}Make the function cheaper: fewer and cheaper ops for each element, "
+            "work that is the same in every epoch done once, before training, and larger types "
+            "last, after crops, flips and rotations. Otherwise more processors help.",
             "",
             CPU_BOUND,
             stage,
         )
+
+
+def _private_pool(threads: float) -> str:
+    return (
+        "options = tf.data.Options()\n"
+        f"options.threading.private_threadpool_size = {threads:.0f}\n"
+        "dataset = dataset.with_options(options)"
+    )
+
+
+def _reached(case: Case) -> str:
+    """Why more threads are no advice."""
+    threads, processors = case.stage.number("parallelism"), case.processors
+    if threads >= processors:
+        return (
+            f"It runs {threads:.0f} of its functions at a time on {processors:.0f} processors: "
+            "more threads bring nothing. "
+        )
+    return "More threads bring little once every processor works. "
 
 
 def _how_busy(busy: float) -> str:
@@ -85,7 +118,10 @@ def map_vectorized(case: Case) -> Iterator[Advice]:
     """A function per element whose elements are batched afterwards."""
     stage = case.stage
     batch = stage if stage.kind is Kind.MAP_AND_BATCH else case.above(*BATCHES)
-    if batch is None:
+    if batch is None or any(case.feeds(one) and one.kind in BATCHES for one in case.stages):
+        return
+    elements = batch.number("batch_size") if batch is stage else 1.0
+    if not case.work_of(stage).held_ps < _SHORT_PS * elements * case.work.calls:
         return
     size = batch.number("batch_size")
     per_batch = "once per element" if math.isnan(size) else f"{size:.0f} times for each batch"
@@ -94,8 +130,8 @@ def map_vectorized(case: Case) -> Iterator[Advice]:
         "map_vectorize",
         "moderate",
         "Batch first, and map whole batches",
-        f"The function is called {per_batch}, and elements are batched afterwards: what a call "
-        "costs besides its work is paid every time.",
+        f"The function is called {per_batch} and takes less than {duration(_SHORT_PS)}: what a "
+        "call costs besides its work is a large part of that, and is paid every time.",
         f"Where the function can work on batches, call batch before map: .batch({shown}).map("
         "f_of_batch, num_parallel_calls=tf.data.AUTOTUNE).",
         f"dataset = dataset.batch({shown}).map(f_of_batch, num_parallel_calls=tf.data.AUTOTUNE)",
@@ -109,9 +145,7 @@ def map_cached(case: Case) -> Iterator[Advice]:
     """Work that is the same in every epoch."""
     if case.above(Kind.CACHE) is not None:
         return
-    below = any(
-        one.kind is Kind.CACHE and _feeds(case, place) for place, one in enumerate(case.stages)
-    )
+    below = any(one.kind is Kind.CACHE and case.feeds(one) for one in case.stages)
     yield Advice(
         "cache_after_map",
         "moderate",
@@ -119,9 +153,9 @@ def map_cached(case: Case) -> Iterator[Advice]:
         "A cache lies before this map, so that its function runs again for every element of every "
         "epoch."
         if below
-        else "No stage keeps what the function made: it runs again for every element of every "
-        "epoch.",
-        "Where the results fit into memory or onto a local disk, add .cache() or "
+        else "No stage keeps what the function made: where epochs repeat, it runs again for every "
+        "element.",
+        "Where epochs repeat and the results fit into memory or onto a local disk, add .cache() or "
         ".cache('/local/path') after the map, before shuffle, batch and random augmentation, "
         "which must differ in every epoch.",
         "dataset = dataset.map(decode, num_parallel_calls=tf.data.AUTOTUNE).cache().map(augment)",
@@ -130,32 +164,27 @@ def map_cached(case: Case) -> Iterator[Advice]:
     )
 
 
-def _feeds(case: Case, place: int) -> bool:
-    """Whether a stage lies below the case's."""
-    while place >= 0:
-        place = case.stages[place].parent
-        if place >= 0 and case.stages[place] is case.stage:
-            return True
-    return False
-
-
 @of_kinds(*MAPS)
 def map_python(case: Case) -> Iterator[Advice]:
     """A function that calls Python."""
     python_ps = case.facts.python_ps
-    if not python_ps:
+    # What generators run is Python, too.
+    if not python_ps or case.has(Kind.GENERATOR):
         return
-    is_most = 2 * python_ps >= case.stage.overall.self_ps
+    is_most = 2 * python_ps >= case.stage.overall.held_ps
     yield Advice(
         "python_function",
         case.severity if is_most else "moderate",
         "Leave Python out of the function",
-        "tf.py_function and tf.numpy_function run one call at a time under Python's global lock, "
-        f"whatever num_parallel_calls says: {duration(python_ps)} on this host while it was "
-        "recorded. The trace viewer shows them as PyFunc and EagerPyFunc.",
+        f"{evidence(case)} tf.py_function and tf.numpy_function ran for {duration(python_ps)} on "
+        "this host while it was recorded. What they compute in Python goes one at a time, under "
+        "its global lock, whatever num_parallel_calls says. The trace viewer shows them as PyFunc "
+        "and EagerPyFunc.",
         "Write the function in TensorFlow ops (tf.io.decode_jpeg, tf.image, tf.strings), or keep "
-        "only what needs Python in it and let a second map do the rest.",
-        "",
+        "only what needs Python in it and let a second map do the rest. Where it waits for files "
+        "or a server instead of computing, let more of it wait at a time: num_parallel_calls=16, "
+        "with as many threads in the pool.",
+        _private_pool(16),
         TRANSFORMATIONS,
         case.stage,
     )
@@ -163,7 +192,9 @@ def map_python(case: Case) -> Iterator[Advice]:
 
 @of_kinds(*MAPS)
 def more_processors(case: Case) -> Iterator[Advice]:
-    """Processors on other machines, or on the device."""
+    """Processors on other machines, or on the device: where those of the host all work."""
+    if case.facts.python_ps or not (math.isnan(case.busy()) or case.busy() >= BUSY):
+        return
     if case.facts.has_gpu:
         yield Advice(
             "dali",
@@ -256,6 +287,25 @@ def filter_(case: Case) -> Iterator[Advice]:
     )
 
 
+def pool(case: Case) -> Iterator[Advice]:
+    """Functions that wait for threads of a pool which nothing of the pipeline fills."""
+    work = case.work
+    waits = work.held_ps - work.self_ps + work.queue_ps
+    if work.filled_ps or 2 * waits < work.held_ps or not work.held_ps:
+        return
+    yield Advice(
+        "pool_of_its_own",
+        case.severity,
+        f"The function of {case.type} waits for a thread",
+        f"{evidence(case)} No function of this pipeline ran on the threads of its pool meanwhile.",
+        "Give the pipeline a pool of threads of its own: "
+        "options.threading.private_threadpool_size. Where it has one, another pipeline fills it.",
+        _private_pool(16),
+        THREADING,
+        case.stage,
+    )
+
+
 MAP_RULES: tuple[Rule, ...] = (
-    map_parallel, map_vectorized, map_cached, map_python, more_processors, batch, filter_,
+    map_python, map_parallel, map_vectorized, map_cached, more_processors, batch, filter_, pool,
 )  # fmt: skip

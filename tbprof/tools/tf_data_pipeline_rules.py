@@ -26,27 +26,23 @@ _STALL_RATIO = 10
 
 
 def ends_without_prefetch(case: Case) -> Iterator[Advice]:
-    """Batches that are made when they are asked for."""
+    """Batches that are made when they are asked for.
+
+    A prefetch that tf.data added by itself is as good as one of the program.
+    """
     last = _last(case)
     if case.pipeline.is_device or case.pipeline.data.is_partial[case.pipeline.row] or last is None:
         return
-    injected = last.kind is Kind.PREFETCH and is_injected(last)
-    if last.kind is Kind.PREFETCH and not injected:
+    if last.kind is Kind.PREFETCH:
         return
-    if injected:
-        detail = (
-            "The program's last stage works when a batch is asked for; tf.data added a prefetch "
-            f"behind it by itself, for {_elements(last.number('buffer_limit'))}."
-        )
-    else:
-        detail = (
-            f"Its last stage is {shown_type(last.type_name)}"
-            + (", which works ahead by itself" if last.kind in BUFFERED else "")
-            + ": what is behind a batch is not made while the program works on the one before."
-        )
+    detail = (
+        f"Its last stage is {shown_type(last.type_name)}"
+        + (", which works ahead by itself" if last.kind in BUFFERED else "")
+        + ": what is behind a batch is not made while the program works on the one before."
+    )
     yield Advice(
         "prefetch_at_the_end",
-        "low" if injected or last.kind in BUFFERED else "high",
+        "low" if last.kind in BUFFERED else "high",
         "End the pipeline with a prefetch",
         detail,
         "Add .prefetch(tf.data.AUTOTUNE) as the last stage, so that the next batch is made during "
@@ -104,8 +100,25 @@ def throughput(case: Case) -> Iterator[Advice]:
         "The prefetch cannot keep up",
         f"Calls of this pipeline take {percent(share)} of the time although its end prefetches: "
         "it makes batches more slowly than the program takes them.",
-        "A larger buffer does not help: speed up the bottleneck. To learn what the pipeline can "
-        "do at best, iterate over it without the model.",
+        "A larger buffer does not help: speed up the bottleneck.",
+        "",
+        ANALYSIS,
+    )
+
+
+def apart(case: Case) -> Iterator[Advice]:
+    """An experiment: the loader alone, and the model on what does not have to be loaded."""
+    if case.pipeline.is_device:
+        return
+    yield Advice(
+        "try_apart",
+        "low",
+        "Try the loader and the model apart",
+        "The time of a step is that of the slower of the two once they work side by side.",
+        "Run the model on one batch again and again, dataset.take(1).cache().repeat(): that is the "
+        "most that a faster input can bring. Iterate over the loader without the model: that is "
+        "what it makes at best.",
+        "synthetic = dataset.take(1).cache().repeat()\n"
         "import time\n"
         "begin = time.perf_counter()\n"
         "for _ in dataset.take(100):\n"
@@ -131,19 +144,21 @@ def rare_stalls(case: Case) -> Iterator[Advice]:
         f"The slowest call takes {duration(longest)}, the median one {duration(usual)}. Epochs "
         "that begin, buffers that fill, files that are opened, and garbage collection of Python "
         "look like that.",
-        "Choose other ranks in the graph to see what the slow calls share; repeat before shuffle "
-        "and a prefetch at the end hide the beginning of epochs.",
-        "dataset = dataset.repeat().shuffle(1000).batch(batch_size).prefetch(tf.data.AUTOTUNE)",
+        "Choose other ranks in the graph to see what the slow calls share. Where it is the "
+        "beginning of epochs, repeat before shuffle.",
+        "",
         ANALYSIS,
     )
 
 
 def autotune(case: Case) -> Iterator[Advice]:
-    """Parameters that were chosen by hand."""
+    """Parameters that were chosen by hand, and are less than tuning could choose."""
     fixed = [
         one
         for one in case.stages
-        if one.kind in BUFFERED - {Kind.PREFETCH} and one.is_set("autotune") is False
+        if one.kind in BUFFERED - {Kind.PREFETCH}
+        and one.is_set("autotune") is False
+        and not one.number("parallelism") >= case.processors
     ]
     if not fixed:
         return
@@ -228,7 +243,7 @@ def partly_recorded(case: Case) -> Iterator[Advice]:
 
 PIPELINE_RULES: tuple[Rule, ...] = (
     ends_without_prefetch, prefetch_buffer, throughput, rare_stalls, autotune, cut_off,
-    partly_recorded,
+    partly_recorded, apart,
 )  # fmt: skip
 # To the point for a pipeline that is fast enough, too.
 ALWAYS: tuple[Rule, ...] = (memory,)

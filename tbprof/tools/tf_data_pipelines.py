@@ -26,14 +26,24 @@ STALL_PS = 10_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a stage did in some calls: ps, and how often it was called; `worker_ps` -1 unknown."""
+    """What a stage did in some calls: ps, and how often it was called; `worker_ps` -1 unknown.
+
+    Columns as in `TfData`.
+    """
 
     total_ps: int
     self_ps: int
     wait_ps: int
     worker_ps: int
+    queue_ps: int
+    held_ps: int
     calls: int
     is_critical: bool
+
+    @property
+    def filled_ps(self) -> int:
+        """How long others waited for a pool that the stage's functions filled."""
+        return max(self.held_ps - self.self_ps, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +52,7 @@ class Stage:
 
     `parent` is the stage that it feeds, a row in the list of stages, -1 for the root. `slowest`
     is what it did in the slowest call that tells (`Pipeline.rank`), `overall` in all of them; there
-    `self_ps` is that of calls that tell and in which it was on the critical path.
+    `self_ps` and `held_ps` are those of calls that tell and in which it was on the critical path.
     """
 
     long_name: str
@@ -112,6 +122,11 @@ class Pipeline:
         return int(self.duration_ps[0]) if self.calls else 0
 
     @property
+    def total_ps(self) -> int:
+        """All calls added up."""
+        return int(self.duration_ps.sum())
+
+    @property
     def slow_calls(self) -> int:
         """How many calls took longer than 50 µs."""
         return int(np.count_nonzero(self.duration_ps > SLOW_PS))
@@ -136,6 +151,12 @@ class Pipeline:
     def is_cut(self) -> bool:
         """Whether no call tells what it waited for: it was made before the recording began."""
         return bool(self.data.is_cut[self.first : self.last].all())
+
+    @property
+    def telling_calls(self) -> int:
+        """The calls that tell what they waited for, or all where none does."""
+        cut = int(np.count_nonzero(self.data.is_cut[self.first : self.last]))
+        return self.calls - cut or self.calls
 
     def share(self) -> float:
         """The percentage of time in calls, from the first one's start to the last one's end.
@@ -259,7 +280,9 @@ def _work(
 
     total = summed(data.total_ps)[1]
     counted, own = summed(data.self_ps, is_critical)
-    waited = summed(data.wait_ps, is_critical)[1]
+    waited, queued, held = (
+        summed(values, is_critical)[1] for values in (data.wait_ps, data.queue_ps, data.held_ps)
+    )
     known, worked = summed(data.worker_ps, data.worker_ps[begin:end] >= 0)
     calls = summed(data.calls)[1]
     return [
@@ -268,6 +291,8 @@ def _work(
             int(own[at]),
             int(waited[at]),
             int(worked[at]) if known[at] else -1,
+            int(queued[at]),
+            int(held[at]),
             int(calls[at]),
             bool(counted[at]),
         )

@@ -179,31 +179,38 @@ def reader_cached(case: Case) -> Iterator[Advice]:
 @of_kinds(Kind.GENERATOR)
 def generator(case: Case) -> Iterator[Advice]:
     """Python as a source."""
+    several = case.above(Kind.PARALLEL_INTERLEAVE)
     yield Advice(
         "generator",
         case.severity,
         "The Python generator is what takes the time",
-        f"{evidence(case)} Dataset.from_generator runs Python for each element, under its global "
-        f"lock and in one thread{_python(case)}.",
-        "Read with TensorFlow ops instead (TFRecordDataset, FixedLengthRecordDataset, "
-        "tf.io.read_file in a parallel map). Or let the generator give names or indices alone, and "
-        "do the work in .map(load, num_parallel_calls=tf.data.AUTOTUNE).",
+        f"{evidence(case)} Dataset.from_generator runs Python for each element{_python(case)}: one "
+        "at a time, and under Python's global lock.",
+        "Let the generator give names or indices alone, and do its work in TensorFlow ops: "
+        ".map(load, num_parallel_calls=tf.data.AUTOTUNE). Where it has to be Python that computes, "
+        "run it in several processes, such as workers of the tf.data service.",
         "dataset = tf.data.Dataset.from_tensor_slices(names)\n"
         "dataset = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE)",
         TRANSFORMATIONS,
         case.stage,
     )
+    if several is None:
+        title, action = "Several generators, in turn", "Interleave several of them"
+    else:
+        cycle = several.parameters.get("cycle_length", "several")
+        title = f"More than {cycle} generators at a time"
+        action = "Interleave more of them"
     yield Advice(
         "generators",
         "moderate",
-        "Several generators, in turn",
+        title,
         "Generators that wait for files or a network leave Python's lock to others meanwhile.",
-        "Interleave several of them: range(4).interleave(lambda n: from_generator(g, args=(n,), "
-        "...), num_parallel_calls=4).",
-        "dataset = tf.data.Dataset.range(4).interleave(\n"
+        f"{action}, each with its share of the data: range(8).interleave(lambda n: "
+        "from_generator(g, args=(n,), ...), cycle_length=8, num_parallel_calls=8).",
+        "dataset = tf.data.Dataset.range(8).interleave(\n"
         "    lambda n: tf.data.Dataset.from_generator(\n"
         "        generator, args=(n,), output_signature=signature),\n"
-        "    cycle_length=4, num_parallel_calls=4, deterministic=False)",
+        "    cycle_length=8, num_parallel_calls=8, deterministic=False)",
         f"{DATASET}#from_generator",
         case.stage,
     )
@@ -211,18 +218,18 @@ def generator(case: Case) -> Iterator[Advice]:
 
 def _python(case: Case) -> str:
     spent = case.facts.python_ps
-    return f": {duration(spent)} on this host while it was recorded" if spent else ""
+    return f", {duration(spent)} on this host while it was recorded" if spent else ""
 
 
 @of_kinds(Kind.REMOTE)
 def remote(case: Case) -> Iterator[Advice]:
     """Sources on other machines."""
-    waited = duration(case.work.self_ps)
+    waited = duration(case.per_call(case.work.held_ps))
     yield Advice(
         "remote_source",
         case.severity,
         f"{case.type} waits for another machine",
-        f"{evidence(case)} This host waited {waited} for it.",
+        f"{evidence(case)} This host waits {waited} for it each time.",
         "Profile the machine that serves the data, place it near this one, and ask for several "
         "elements at a time.",
         "",

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from traces import draw, space_of
 
 from tbprof.analysis.hlo import Programs
+from tbprof.analysis.input_cause import InputCause
 from tbprof.analysis.input_ops import InputOps, find_input_ops
 from tbprof.analysis.phases import PHASES, Phase
 from tbprof.tools.datatable import Table
@@ -146,7 +147,7 @@ def test_the_properties_of_two_gpus():
     assert "MODERATELY input-bound: 19.0%" in statements.pop("input_conclusion")
     assert "33.3%" in statements.pop("device_collectives_statement")
     assert "19.0%" in statements.pop("all_other_statement")
-    assert "tf.data" in statements.pop("summary_nextstep")
+    assert statements.pop("summary_nextstep") == ""
     assert "16.7%" not in statements["precision_statement"]
     assert set(statements.values()) == {""}
 
@@ -261,21 +262,22 @@ def test_a_step_of_no_length_waits_for_nothing_known():
     assert table.properties["infeed_percent_average"] == "0.0"
 
 
-def next_step(events: tuple[str, ...], **split: int) -> str:
-    phases = {Phase[name]: value for name, value in split.items()}
-    return step_table(job_of([{"w": phases}]), pipeline(*events)).properties["summary_nextstep"]
+CAUSE = InputCause(
+    "stage", "h0", "Host:0", "Iterator::Root::Map", "Map", 1.5, 2.0, "Map takes it.", "Do this.",
+    "https://www.tensorflow.org/guide/data",
+)  # fmt: skip
 
 
-def test_the_next_step_depends_on_what_is_slow_and_what_is_known():
-    slow = next_step(("Iterator::Root", "Iterator::Root::Map"), INPUT=5, COMPUTE_16=5)
-    assert "Iterator::Root::Map (preprocessing" in slow
-    assert "no tf.data pipeline" in next_step(("x:Op",), INPUT=5, COMPUTE_16=5)
-    assert "can be skipped" in next_step(("Iterator::Root",), COMPUTE_16=5)
-    get_next = "IteratorGetNextOp::DoCompute"
-    waits = next_step(("Iterator::Root", "Iterator::Root::Prefetch", get_next), INPUT=5)
-    assert "most of the pipeline's work is done in Iterator::Root " in waits
-    hidden = next_step(("MemcpyH2D", "Iterator::Root::Prefetch", "x:Op", get_next), INPUT=5)
-    assert hidden.startswith("The program waited for its input for 0.0 ms, but the trace holds")
+def test_the_next_step_is_what_all_pages_say_of_the_input():
+    waits = job_of([{"w": {Phase.INPUT: 5, COMPUTE: 5}}])
+    found = step_table(waits, cause=CAUSE).properties
+    assert found["summary_nextstep"] == "Map takes it. Do this."
+    assert found["input_cause"] == "stage"
+    assert found["input_cause_stage"] == "Iterator::Root::Map"
+    assert (found["input_cause_ms"], found["input_cause_call_ms"]) == ("1.500000", "2.000000")
+    computes = job_of([{"w": {COMPUTE: 5}}])
+    found = step_table(computes, pipeline("Iterator::Root"), cause=CAUSE).properties
+    assert "can be skipped" in found["summary_nextstep"]
 
 
 step_splits = st.lists(

@@ -147,16 +147,29 @@ def test_the_whole_table_of_bottlenecks():
         "usual_bottleneck": ["Shuffle"],
         "usual_long_name": [BATCHED[2]],
         "usual_self_us": [755],
+        "usual_held_us": [pytest.approx(755 / 3)],
+        "mean_latency": [480],
     }
+    said = (
+        "Calls of pipeline Host:0 last 480 µs on average (3 calls), and Shuffle takes 252 µs of "
+        "that."
+    )
     assert table.properties == {
         "is_input_bound": "true",
         "severity": "high",
-        "summary_message": "The program waits for tf.data: Host:0 of host h0 is slow, 2 of its 3 "
-        "calls are slower than 50 µs, the slowest took 1 ms, 28.6 % of the time. Its bottleneck "
-        "is Shuffle.",
+        "summary_message": "The program waits for tf.data: calls of Host:0 of host h0 take 28.6 % "
+        f"of the time; 2 of its 3 calls are slower than 50 µs, the slowest took 1 ms. {said}",
         "most_input_bound_host": "h0",
         "has_slow_calls": "true",
         "is_device_only": "false",
+        "input_cause": "stage",
+        "input_cause_host": "h0",
+        "input_cause_pipeline": "Host:0",
+        "input_cause_stage": BATCHED[2],
+        "input_cause_type": "Shuffle",
+        "input_cause_ms": "0.251667",
+        "input_cause_call_ms": "0.480000",
+        "input_cause_sentence": said,
     }
 
 
@@ -240,7 +253,7 @@ def test_a_single_call_fills_its_own_time():
     table = shown(made(Made([(0, [Node(ROOT, 60, 60)])])))[BOTTLENECKS]
     assert columns(table, "severity", "share") == {"severity": ["moderate"], "share": [None]}
     said = table.properties["summary_message"]
-    assert "Host:0 of host h0 is slow, its only call took 60 µs." in said
+    assert "Host:0 of host h0 is slow; its only call took 60 µs." in said
 
 
 def test_what_holds_the_program_up_comes_first_and_then_the_slowest_call():

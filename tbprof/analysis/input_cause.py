@@ -1,0 +1,54 @@
+"""What makes a program wait for its input: one judgement, which all pages show."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["stage", "pipeline", "transfer", "elsewhere", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class InputCause:
+    """What the waits for input are for, and what to do.
+
+    `kind` is "stage" where it is a stage of a tf.data pipeline; "pipeline" where the trace does not
+    say which stage of it; "transfer" where data is on its way to devices; "elsewhere" where tf.data
+    was recorded and is not slow; "unknown" where no input pipeline was recorded.
+
+    `stage` is the long name of the stage, `type` what programs call it, "" without. It takes
+    `stage_ms` for each call of its pipeline, which lasts `call_ms`, both on average; NaN without.
+    `sentence` says that, `action` what to do.
+    """
+
+    kind: Kind
+    host: str
+    pipeline: str
+    stage: str
+    type: str
+    stage_ms: float
+    call_ms: float
+    sentence: str
+    action: str
+    guide_url: str
+
+    @property
+    def is_most(self) -> bool:
+        """Whether a stage takes at least half of the calls of its pipeline."""
+        return self.kind == "stage" and 2 * self.stage_ms >= self.call_ms
+
+    def properties(self) -> dict[str, str]:
+        """What scripts, and pages that agree, know of it; "" where there is no figure."""
+        return {
+            "input_cause": self.kind,
+            "input_cause_host": self.host,
+            "input_cause_pipeline": self.pipeline,
+            "input_cause_stage": self.stage,
+            "input_cause_type": self.type,
+            "input_cause_ms": _figure(self.stage_ms),
+            "input_cause_call_ms": _figure(self.call_ms),
+            "input_cause_sentence": self.sentence,
+        }
+
+
+def _figure(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.6f}"

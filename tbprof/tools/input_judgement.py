@@ -1,0 +1,125 @@
+"""What makes a program wait for its input, judged in one place for all pages."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from tbprof.analysis.devices import Devices
+from tbprof.analysis.finding import DATA_ANALYSIS_GUIDE, DATA_GUIDE, milliseconds, percent
+from tbprof.analysis.input_cause import InputCause, Kind
+from tbprof.analysis.input_names import InputCategory
+from tbprof.analysis.input_ops import InputOps, merge_input_ops
+from tbprof.analysis.tf_data import TfData
+from tbprof.tools.tf_data_advice import Judgement, judge
+from tbprof.tools.tf_data_case import Facts, call_ms, cause_sentence, stage_ms
+from tbprof.tools.tf_data_pipelines import find_pipelines, is_bound
+from tbprof.tools.tool import Summaries
+
+# The parts that it takes.
+PARTS = ("tf_data", "input_ops", "devices")
+TRY_APART = (
+    "To learn which of them limits, run the model on one batch again and again "
+    "(dataset.take(1).cache().repeat()), and iterate over the loader without the model."
+)
+_TRY_SYNTHETIC = (
+    "To learn whether the input limits, run the model on one batch that is kept in memory, and "
+    "iterate over the loader without the model: the slower of the two is what to work on."
+)
+
+
+def judge_input(summaries: Summaries) -> list[Judgement]:
+    """What is said of each tf.data pipeline of the hosts, the worst first; none without tf.data."""
+    pipelines = find_pipelines(summaries.hosts, summaries.take("tf_data", TfData))
+    has_gpu = any(one.gpus for one in summaries.take("devices", Devices))
+    facts = {
+        host: Facts(len(summaries.hosts), has_gpu, inputs.python_ps)
+        for host, inputs in zip(summaries.hosts, summaries.take("input_ops", InputOps), strict=True)
+    }
+    return judge(pipelines, facts)
+
+
+def find_cause(summaries: Summaries, judgements: Sequence[Judgement]) -> InputCause:
+    """What waits for input are for, given what was judged."""
+    ops = merge_input_ops(summaries.take("input_ops", InputOps))
+    sent_ps = ops.work_of(InputCategory.ENQUEUE)
+    if not judgements:
+        waited_ps = ops.program_wait_ps
+        return _transfer(ops) if sent_ps > waited_ps else _unknown(ops)
+    worst = judgements[0]
+    if sent_ps > worst.pipeline.total_ps:
+        return _transfer(ops)
+    if not is_bound(worst.severity):
+        return _elsewhere(worst)
+    return _of_pipeline(worst)
+
+
+def _of_pipeline(worst: Judgement) -> InputCause:
+    """A stage of the pipeline, or that the trace does not tell which."""
+    pipeline, stage = worst.pipeline, worst.usual
+    first = worst.advice[0]
+    lasts = call_ms(pipeline)
+    if stage is None or pipeline.is_cut or pipeline.is_device:
+        calls = f"Calls of {pipeline.name} last {milliseconds(lasts)} on average"
+        why = (
+            "which fetches what a host's pipeline made; that one was not recorded"
+            if pipeline.is_device
+            else "and the trace does not tell for which of its stages: their work began before the "
+            "recording"
+            if pipeline.is_cut
+            else "and no stage stands out"
+        )
+        return InputCause(
+            "pipeline", pipeline.host, pipeline.name, "", "", math.nan, lasts, f"{calls}, {why}.",
+            first.action, first.guide_url,
+        )  # fmt: skip
+    return InputCause(
+        "stage", pipeline.host, pipeline.name, stage.long_name, worst.case.type,
+        stage_ms(worst.case), lasts, cause_sentence(worst.case), first.action, first.guide_url,
+    )  # fmt: skip
+
+
+def _elsewhere(worst: Judgement) -> InputCause:
+    """tf.data is fast: the waits are around its calls."""
+    pipeline, share = worst.pipeline, worst.share
+    how = "" if math.isnan(share) else f" and take {percent(share)} of the time"
+    return InputCause(
+        "elsewhere", pipeline.host, pipeline.name, "", "", math.nan, call_ms(pipeline),
+        f"It is not the pipeline that is slow: calls of {pipeline.name} last "
+        f"{milliseconds(call_ms(pipeline))} on average{how}.",
+        "Look in the trace viewer at what happens around the calls of IteratorGetNext: copies of "
+        "batches to devices, and work on them in Python.",
+        DATA_ANALYSIS_GUIDE.url,
+    )  # fmt: skip
+
+
+def _transfer(ops: InputOps) -> InputCause:
+    """Data on its way to devices."""
+    sent = np.where(ops.category == InputCategory.ENQUEUE, ops.work_ps, 0)
+    name, spent = ops.name[int(sent.argmax())], int(sent.max())
+    return _loose(
+        "transfer",
+        f"Most work on the input is sending data to devices: {name} takes "
+        f"{milliseconds(spent / 1e9)} of all that was recorded.",
+        "Send data in few large pieces, in the type that it is stored in, and ahead of the step: "
+        + ("jax.device_put of the next batch." if ops.has_jax else "prefetch to the device."),
+    )
+
+
+def _unknown(ops: InputOps) -> InputCause:
+    """A loader that leaves no events of its own."""
+    said = (
+        "The trace has no events of a tf.data pipeline or another instrumented loader, so it does "
+        "not tell what in the input is slow."
+    )
+    ahead = (
+        "Then load on other threads or processes while the step runs, and put the next batch on "
+        "the device ahead of time (jax.device_put)."
+        if ops.has_jax
+        else "Then load the next batch on other threads or processes while the step runs."
+    )
+    return _loose("unknown", said, f"{_TRY_SYNTHETIC} {ahead}")
+
+
+def _loose(kind: Kind, sentence: str, action: str) -> InputCause:
+    return InputCause(kind, "", "", "", "", math.nan, math.nan, sentence, action, DATA_GUIDE.url)
