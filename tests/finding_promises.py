@@ -6,6 +6,7 @@ and the shared traces. A promise that is added here is checked everywhere.
 
 import numpy as np
 import pytest
+from sentences import check_sentence
 
 from tbprof.analysis.finding import ON_CORES, WORK, Evidence, Finding
 from tbprof.analysis.phases import COMPUTE, Phase
@@ -26,6 +27,8 @@ def check_findings(evidence: Evidence, findings: list[Finding]) -> None:
     """Raises where a finding breaks a promise."""
     for one in findings:
         check_gain(evidence, one)
+        for text in (one.title, one.detail, one.action):
+            check_sentence(text)
 
 
 def check_gain(evidence: Evidence, one: Finding) -> None:

@@ -79,15 +79,16 @@ def copies_to_device(evidence: Evidence) -> Iterator[Finding]:
     window = float(gpus.window_ps.sum())
     if window <= 0 or not is_input.any():
         return
-    time = float(gpus.copy_ps[is_input].sum())
+    time = float(gpus.copying_ps[is_input].sum())
     grade = graded(100 * time / window, *COPIES)
     if grade is None:
         return
     count = int(gpus.copies[is_input].sum())
+    moved_ps = float(gpus.copy_ps[is_input].sum())
     sizes = gpus.copy_bytes[is_input]
     known = sizes[sizes >= 0]
     of_size = f" of {size(float(known.sum()) / count)} on average" if known.size else ""
-    rate = f", {known.sum() / time * 1e3:.3g} GB/s" if known.size else ""
+    rate = f", {known.sum() / moved_ps * 1e3:.3g} GB/s" if known.size else ""
     pageable = int(gpus.pageable[is_input].sum())
     from_pageable = (
         f" {pageable:,} of them read memory that is not pinned, which the driver copies twice."

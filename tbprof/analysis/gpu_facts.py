@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.gpu_events import GpuKinds, find_gpu_kinds
 from tbprof.analysis.hlo import Programs
+from tbprof.analysis.layers import unite
 from tbprof.analysis.lines import gpu_planes
 from tbprof.analysis.op_names import copy_type
 from tbprof.base import names
@@ -25,12 +26,14 @@ class GpuFacts:
     """One entry per GPU on which something ran, and one per (GPU, kind of copy).
 
     `median_ps` is that of its kernels' durations, -1 without kernels. Small kernels last less than
-    `SMALL_PS`; `small_gap_ps` is the time before them in which nothing ran on the device, pauses
-    over `PAUSE_PS` left out. `busy_ps` is the union of all events, `window_ps` goes from the first
-    start to the last end. `memory_bytes` is the device's capacity, -1 where it is unknown.
+    `SMALL_PS`: `small_ps` is the union of them, `small_gap_ps` the time before them in which
+    nothing ran on the device, pauses over `PAUSE_PS` left out. `busy_ps` is the union of all
+    events, `window_ps` goes from the first start to the last end. `memory_bytes` is the device's
+    capacity, -1 where it is unknown.
 
-    Copies: `copy_gpu` is an index into `name`, `copy_kind` such as "MemcpyHToD". Sizes are -1 where
-    the recorder states none; `pageable` counts those to or from memory that is not pinned.
+    Copies: `copy_gpu` is an index into `name`, `copy_kind` such as "MemcpyHToD". `copy_ps` is the
+    sum of their times, `copying_ps` the union, as copies run side by side. Sizes are -1 where the
+    recorder states none; `pageable` counts those to or from memory that is not pinned.
     """
 
     name: list[str]
@@ -47,6 +50,7 @@ class GpuFacts:
     copy_kind: list[str]
     copies: NDArray[np.int64]
     copy_ps: NDArray[np.int64]
+    copying_ps: NDArray[np.int64]
     copy_bytes: NDArray[np.int64]
     pageable: NDArray[np.int64]
 
@@ -57,6 +61,7 @@ class _Copies:
     kind: str
     count: int
     total_ps: int
+    union_ps: int
     bytes: int
     pageable: int
 
@@ -96,6 +101,7 @@ def find_gpu_facts(space: Space, programs: Programs) -> GpuFacts:
         [one.kind for one in copies],
         np.array([one.count for one in copies], np.int64),
         np.array([one.total_ps for one in copies], np.int64),
+        np.array([one.union_ps for one in copies], np.int64),
         np.array([one.bytes for one in copies], np.int64),
         np.array([one.pageable for one in copies], np.int64),
     )
@@ -116,7 +122,7 @@ def _kernels(plane: Plane, kinds: GpuKinds) -> tuple[int, ...]:
         int(length.sum()),
         int(np.median(length)) if length.size else -1,
         int(is_small.sum()),
-        int(duration[is_small].sum()),
+        _union_ps(start[is_small], duration[is_small]),
         int(paused[paused <= PAUSE_PS].sum()),
         kinds.busy_ps,
         kinds.window_ps,
@@ -162,11 +168,18 @@ def _copies(plane: Plane, kinds: GpuKinds, gpu: int) -> list[_Copies]:
                 known[code],
                 int(mine.sum()),
                 int(events.duration_ps[rows[mine]].sum()),
+                _union_ps(events.start_ps[rows[mine]], events.duration_ps[rows[mine]]),
                 int(sizes[sizes >= 0].sum()) if (sizes >= 0).any() else -1,
                 int(is_pageable[mine].sum()),
             )
         )
     return found
+
+
+def _union_ps(start: NDArray[np.int64], duration: NDArray[np.int64]) -> int:
+    """How long any of the intervals is open, in any order."""
+    begin, end = unite(start, start + duration)
+    return int((end - begin).sum())
 
 
 def _parse_copy(details: str) -> tuple[int, bool]:
@@ -215,6 +228,7 @@ def merge_gpu_facts(parts: Sequence[GpuFacts]) -> GpuFacts:
         [kind for part in parts for kind in part.copy_kind],
         join("copies"),
         join("copy_ps"),
+        join("copying_ps"),
         join("copy_bytes"),
         join("pageable"),
     )

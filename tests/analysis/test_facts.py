@@ -90,6 +90,20 @@ def test_gaps_are_what_nothing_covers(intervals):
     assert gaps_before(start, duration).sum() == expected
 
 
+def test_what_runs_side_by_side_takes_its_time_once():
+    """Copies of 6 and 4 that overlap for 3, small kernels of 3 and 2 that overlap for 1."""
+    found = gpu(
+        {GPU: """
+            Stream #1 |hhhhhh.kkk
+            Stream #2 |...gggg..mm
+        """},
+        names=dict.fromkeys("hg", "MemcpyH2D"),
+        stats=dict.fromkeys("km", KERNEL),
+    )  # fmt: skip
+    assert (found.copy_ps.tolist(), found.copying_ps.tolist()) == ([10 * US], [7 * US])
+    assert (found.kernel_ps.tolist(), found.small_ps.tolist()) == ([5 * US], [4 * US])
+
+
 def test_copies_by_kind_with_sizes_and_pageable_memory():
     found = gpu(
         {GPU: "Stream #1 |aab.ccc.d.e.m", "/device:GPU:1": "Stream #1 |a"},

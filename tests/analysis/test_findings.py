@@ -55,13 +55,14 @@ def gpus(**columns: Sequence[int]) -> GpuFacts:
     copies = len(columns.get("copies", ()))
     fields: dict[str, object] = {"name": [f"GPU:{at}" for at in range(count)]}
     for field in dataclasses.fields(GpuFacts):
-        if field.name in columns:
-            value = columns[field.name]
+        given = "copy_ps" if field.name == "copying_ps" else field.name
+        if given in columns:
+            value = columns[given]
             fields[field.name] = value if field.name == "copy_kind" else ints(*value)
         elif field.name == "copy_kind":
             fields[field.name] = ["MemcpyHToD"] * copies
         elif field.name != "name":
-            is_copy = field.name in ("copy_gpu", "copies", "copy_ps", "copy_bytes", "pageable")
+            is_copy = field.name.startswith("cop") or field.name == "pageable"
             fields[field.name] = np.zeros(copies if is_copy else count, np.int64)
     return GpuFacts(**fields)  # type: ignore[arg-type]
 
