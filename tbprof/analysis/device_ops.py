@@ -28,7 +28,7 @@ def _gather_gpu(plane: Plane, programs: Programs, gatherer: OpGatherer) -> None:
     """Every event of a stream is an execution without children; each launch counts once."""
     kinds = find_gpu_kinds(plane, programs)
     for kind, event_name in enumerate(kinds.event_name):
-        op = op_or_event(kinds.op[kind], event_name)
+        op = op_or_event(kinds.op[kind], event_name, kinds.copy[kind])
         row = gatherer.row(DEVICE, op.name, op.type or UNKNOWN_TYPE)
         row.occurrences += int(kinds.occurrences[kind])
         row.total_ps += int(kinds.total_ps[kind])

@@ -22,6 +22,7 @@ from tbprof.analysis.finding import (
 )
 from tbprof.analysis.gpu_facts import PAUSE_PS, SMALL_PS
 from tbprof.analysis.phases import COMPUTE, Phase
+from tbprof.analysis.tensor_cores import CoreUse, core_name
 
 # Percentages of the time from a GPU's first event to its last; ours, at half of what the
 # statements about input take for moderate and high, as small kernels add up to other findings.
@@ -117,37 +118,41 @@ def copies_to_device(evidence: Evidence) -> Iterator[Finding]:
 
 
 def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
-    """Ops that could use Tensor Cores, computed in 32 bit."""
+    """Products that are known to run beside the Tensor Cores of GPUs that have them."""
     kernels = evidence.kernels
     total = float(kernels.total_ps.sum())
     if total <= 0 or not _has_tensor_cores(evidence):
         return
-    could = kernels.is_eligible & ~kernels.uses_tensor_cores
+    could = kernels.is_eligible & (kernels.core_use == CoreUse.NO)
     share = 100 * float(kernels.total_ps[could].sum()) / total
     low = low_precision_share(evidence)
     grade = graded(share, *ELIGIBLE)
     if grade is None or low >= LITTLE_16_BIT:
         return
     compute = evidence.share(*COMPUTE)
-    # Tensor Cores are at least twice as fast, and 16 bit halves what has to be read.
+    # These cores are at least twice as fast, and 16 bit halves what has to be read.
     gain_ms, gain_ratio = evidence.gain_of_work(compute * share / 100 / 2, *COMPUTE)
     of_compute = f" {percent(low)} of device compute is in 16 bit or less." if low == low else ""
+    unknown = 100 * float(kernels.total_ps[kernels.core_use == CoreUse.UNKNOWN].sum()) / total
+    not_known = f" Of {percent(unknown)} of kernel time it is not known." if unknown > 0 else ""
+    of_amd = bool(kernels.is_amd.any())
+    cores = core_name(is_amd=of_amd)
+    how = "bfloat16 arrays" if evidence.is_jax else "tf.keras.mixed_precision"
+    sizes = "" if of_amd else " Keep sizes multiples of 8."
     yield Finding(
         "no_mixed_precision",
         grade[0],
-        f"{percent(share)} of kernel time is in ops that could use Tensor Cores and do not",
-        f"Products and convolutions run on the ordinary cores.{of_compute} On Tensor Cores, in 16 "
-        "bit, they take half the time or less.",
+        f"{percent(share)} of kernel time is in ops that could use {cores} and do not",
+        f"Products and convolutions run on the ordinary cores.{of_compute}{not_known} On {cores}, "
+        "in 16 bit, they may take half the time or less.",
         share,
         "%",
         grade[1],
         gain_ms,
         gain_ratio,
-        "Compute in mixed precision if the model's accuracy allows it "
-        "(tf.keras.mixed_precision, bfloat16 arrays in JAX); keep sizes multiples of 8, and "
-        "images channels last.",
+        f"Compute in mixed precision if the model's accuracy allows it ({how}).{sizes}",
         KERNELS,
-        KERNELS.showing(is_op_tensor_core_eligible="yes", is_kernel_using_tensor_core="no"),
+        KERNELS.showing(is_op_tensor_core_eligible="yes", tensor_core_use="=no"),
         PRECISION_GUIDE,
     )
 

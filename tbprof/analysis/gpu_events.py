@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.driver_copies import KINDS, find_driver_copies
 from tbprof.analysis.groups import group_rows, reduce_groups
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.intervals import busy_time
@@ -40,9 +41,11 @@ class GpuKinds:
 
     Kinds differ in the event's name, its op, launch details or equation. `op` is the framework op
     that launched it (empty name where the trace does not say), `details` its `kernel_details`
-    (None for copies and memsets). Times in ps. `busy_ps` is the union of all events, `window_ps`
-    goes from the first start to the last end. `shapes` are those of the op's inputs as the recorder
-    annotates them, `instruction` the innermost HLO instruction in `module`; "" where not known.
+    (None for copies and memsets that are no kernels), `copy` the type of a copy or memset
+    ("MemcpyDToD", "Memcpy" where its ends are not known), "" for what computes. Times in ps.
+    `busy_ps` is the union of all events, `window_ps` goes from the first start to the last end.
+    `shapes` are those of the op's inputs as the recorder annotates them, `instruction` the
+    innermost HLO instruction in `module`; "" where not known.
 
     `code` [n] is the kind of each of the plane's recorded `events`.
     """
@@ -52,6 +55,7 @@ class GpuKinds:
     event_name: list[str]
     op: list[OpName]
     details: list[str | None]
+    copy: list[str]
     equation: list[str]
     shapes: list[str]
     program_id: list[int]
@@ -93,7 +97,9 @@ def _find(plane: Plane, programs: Programs) -> GpuKinds:
         keys[names.LEVEL_0] = np.where(keys[names.TF_OP] >= 0, -1, keys[names.LEVEL_0])
     if last_resort:
         keys[names.ANNOTATION] = _annotations(events, keys)
-    code, first = group_rows([events.type.astype(np.int64), *keys.values()])
+    copies = find_driver_copies(programs.space, plane, events)
+    more = [] if copies is None else [copies]
+    code, first = group_rows([events.type.astype(np.int64), *keys.values(), *more])
     occurrences, total, least, most = reduce_groups(code, events.duration_ps, first.size)
     busy, window = busy_time(events.first_event, events.start_ps, events.duration_ps)
     text = {
@@ -127,12 +133,15 @@ def _find(plane: Plane, programs: Programs) -> GpuKinds:
             return np.zeros(first.size, np.int64)
         return reduce_groups(code, np.maximum(stats[name].integers(), 0), first.size)[1]
 
+    event_name = [event_names[row] if row >= 0 else "" for row in events.type[first].tolist()]
+    by_driver = [0] * first.size if copies is None else copies[first].tolist()
     return GpuKinds(
         events,
         code.astype(np.int32),
-        [event_names[row] if row >= 0 else "" for row in events.type[first].tolist()],
+        event_name,
         ops,
         [detail if has else None for detail, has in zip(details, has_details, strict=True)],
+        [KINDS[code] or copy_type(name) for code, name in zip(by_driver, event_name, strict=True)],
         text.get(names.EQUATION, nothing),
         text.get(_SHAPES, nothing),
         program,
@@ -192,10 +201,11 @@ def _outermost(annotation: str) -> str:
     return annotation.partition("#")[0] if "#" in annotation else annotation.partition("::")[0]
 
 
-def op_or_event(op: OpName, event_name: str) -> OpName:
-    """The op, or for device time that no op claims the event itself, so that none is dropped."""
+def op_or_event(op: OpName, event_name: str, copy: str) -> OpName:
+    """The op, or for device time that no op claims the event itself, so that none is dropped.
+
+    `copy` is what the event is as in `GpuKinds`.
+    """
     if op.name:
         return op
-    return OpName(
-        Category.UNKNOWN, event_name or "(unnamed)", copy_type(event_name) or UNKNOWN_TYPE
-    )
+    return OpName(Category.UNKNOWN, event_name or "(unnamed)", copy or UNKNOWN_TYPE)

@@ -10,7 +10,6 @@ from tbprof.analysis.gpu_events import GpuKinds, find_gpu_kinds
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.layers import unite
 from tbprof.analysis.lines import gpu_planes
-from tbprof.analysis.op_names import copy_type
 from tbprof.base import names
 from tbprof.events.space import Plane, Space
 
@@ -111,7 +110,9 @@ def _kernels(plane: Plane, kinds: GpuKinds) -> tuple[int, ...]:
     """The row of one GPU, in the order of the fields."""
     memory = plane.stats.get("memory_size", -1)
     capacity = memory if isinstance(memory, int) and 0 < memory < 2**62 else -1
-    is_kernel = np.array([details is not None for details in kinds.details], bool)[kinds.code]
+    is_kind = zip(kinds.details, kinds.copy, strict=True)
+    is_kernel = np.array([details is not None and not copy for details, copy in is_kind], bool)
+    is_kernel = is_kernel[kinds.code]
     start, duration = kinds.events.start_ps, kinds.events.duration_ps
     length = duration[is_kernel]
     is_small = is_kernel & (duration < SMALL_PS)
@@ -145,9 +146,8 @@ def gaps_before(start: NDArray[np.int64], duration: NDArray[np.int64]) -> NDArra
 
 def _copies(plane: Plane, kinds: GpuKinds, gpu: int) -> list[_Copies]:
     """The copies of one GPU by kind, memsets left out: they move nothing."""
-    types = [copy_type(name) for name in kinds.event_name]
-    known = sorted({kind for kind in types if kind.startswith("Memcpy")})
-    number = np.array([known.index(kind) if kind in known else -1 for kind in types], np.int64)
+    known = sorted({kind for kind in kinds.copy if kind.startswith("Memcpy")})
+    number = np.array([known.index(kind) if kind in known else -1 for kind in kinds.copy], np.int64)
     events = kinds.events
     rows = np.flatnonzero(number[kinds.code] >= 0)
     if not rows.size:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.collectives import is_collective_kernel, is_collective_op
 from tbprof.analysis.devices import text_stat
+from tbprof.analysis.driver_copies import driver_copy
 from tbprof.analysis.gpu_events import GpuKinds
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.phases import Phase
@@ -45,13 +46,14 @@ def gpu_phases(
     Kernels are what the recorder gives launch details of, and all that is neither copy nor memset.
     """
     phase = kind_phases(kinds, programs, _capability(plane))[kinds.code]
-    is_unclear = np.array([_ANY_COPY.match(name) is not None for name in kinds.event_name], bool)
+    labels = list(map(_label, kinds.copy, kinds.event_name))
+    is_unclear = np.array([_ANY_COPY.match(label) is not None for label in labels], bool)
     rows = np.flatnonzero(is_unclear[kinds.code])
     if rows.size:
         phase[rows] = _copies_by_details(plane, kinds.events, rows, phase[rows])
     is_kernel = [
-        details is not None or not (_copy_ends(name) or _SET.match(name))
-        for name, details in zip(kinds.event_name, kinds.details, strict=True)
+        not (_copy_ends(label) or _SET.match(label)) or (details is not None and not copy)
+        for label, details, copy in zip(labels, kinds.details, kinds.copy, strict=True)
     ]
     return phase, np.array(is_kernel, bool)[kinds.code]
 
@@ -67,7 +69,8 @@ def kind_phases(
     that has no type (COMPUTE_UNKNOWN).
     """
     out = np.empty(len(kinds.event_name), np.int8)
-    for kind, name in enumerate(kinds.event_name):
+    for kind, event_name in enumerate(kinds.event_name):
+        name = _label(kinds.copy[kind], event_name)
         instruction = kinds.instruction[kind]
         is_collective = bool(instruction) and is_collective_op(instruction)
         copy = _copy_ends(name)
@@ -93,11 +96,17 @@ def kind_phases(
     return out
 
 
+def _label(copy: str, event_name: str) -> str:
+    """What tells an event's phase: of a kernel that the driver copies with, the copy."""
+    return copy if driver_copy(event_name) else event_name
+
+
 def name_phase(name: str) -> int:
     """The phase of a GPU event as far as its name tells: kernels that compute are of no precision.
 
     -1 of what is none of the device's work.
     """
+    name = driver_copy(name) or name
     copy = _copy_ends(name)
     if copy:
         return _copy_phase(*copy)

@@ -30,7 +30,8 @@ class Instruction(NamedTuple):
 
     `products` are the operands of the matrix products and convolutions in it, its own or those of
     its fusion. `wrapped` is the opcode that an asynchronous start, update or done stands for.
-    `is_in_host` says that an operand or a result lies in the host's memory.
+    `is_in_host` says that an operand or a result lies in the host's memory, `fusion_kind` how a
+    fusion is emitted ("kLoop").
     """
 
     opcode: str
@@ -41,6 +42,7 @@ class Instruction(NamedTuple):
     wrapped: str
     is_host_transfer: bool
     is_in_host: bool = False
+    fusion_kind: str = ""
 
 
 class Programs:
@@ -52,6 +54,11 @@ class Programs:
         self._by_name: dict[str, int] = {}
         self._ops: dict[int, Mapping[str, str]] = {}
         self._modules: dict[int, Module] = {}
+
+    @property
+    def space(self) -> Space:
+        """The space whose modules these are."""
+        return self._space
 
     def op_name(self, program_id: int, module: str, instruction: str) -> str:
         """The full name (`name:Type` or `name:`) of an instruction's framework op, "" if unknown.
@@ -198,6 +205,7 @@ class Module:
                 root.opcode if root is not None and proto.opcode.startswith("async-") else "",
                 proto.is_host_transfer,
                 any(_is_in_host(one.shape) for one in (proto, *self.operands_of(proto))),
+                proto.fusion_kind,
             )
         return self._found[name]
 

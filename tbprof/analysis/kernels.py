@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.devices import text_stat
 from tbprof.analysis.gpu_events import GpuKinds, find_gpu_kinds
-from tbprof.analysis.hlo import Programs
+from tbprof.analysis.hlo import Instruction, Programs
 from tbprof.analysis.lines import gpu_planes
-from tbprof.analysis.tensor_cores import is_eligible, uses_tensor_cores
+from tbprof.analysis.tensor_cores import CoreUse, core_use, is_amd, is_eligible
 from tbprof.base import names
 from tbprof.events.space import Plane, Space
 
@@ -41,7 +41,9 @@ class KernelKey(NamedTuple):
     registers: int | None
     shared_bytes: int | None
     is_eligible: bool
-    uses_tensor_cores: bool
+    core_use: CoreUse
+    copy: str
+    is_amd: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,9 @@ class Kernels:
     """One row per kernel-op pair and launch configuration, summed over streams and devices.
 
     Registers and shared bytes are -1, occupancy NaN where not recorded. `occupancy_pct` is the
-    mean over the row's time, as devices may differ. Times in ps.
+    mean over the row's time, as devices may differ. `core_use` holds `CoreUse`. `copy` is the type
+    of what a driver copies or sets by a kernel of its own ("MemcpyDToD"), "" for kernels of the
+    program. Times in ps.
     """
 
     name: list[str]
@@ -59,12 +63,19 @@ class Kernels:
     registers: NDArray[np.int64]
     shared_bytes: NDArray[np.int64]
     is_eligible: NDArray[np.bool_]
-    uses_tensor_cores: NDArray[np.bool_]
+    core_use: NDArray[np.int8]
     occupancy_pct: NDArray[np.float64]
     occurrences: NDArray[np.int64]
     total_ps: NDArray[np.int64]
     least_ps: NDArray[np.int64]
     most_ps: NDArray[np.int64]
+    copy: list[str]
+    is_amd: NDArray[np.bool_]
+
+    @property
+    def uses_tensor_cores(self) -> NDArray[np.bool_]:
+        """[n] whether a kernel is known to run instructions of Tensor Cores or Matrix Cores."""
+        return np.asarray(self.core_use == CoreUse.YES, bool)
 
 
 @dataclass(slots=True)
@@ -93,8 +104,10 @@ def parse_launch(details: str) -> Launch:
 
         "regs:38 shm:0 grid:160,1,1 block:1024,1,1"                  recorders of 2020
         "regs:32 static_shared:0 dynamic_shared:512 grid:8,1,1 block:256,1,1 occ_pct:100"
+        "grid:8,1,1 block:256,1,1 private_mem:0 group_mem:512 occ_pct:0"    AMD
 
-    Unknown and malformed tokens are ignored, sizes that do not fit 32 bits are not believed.
+    AMD's recorder writes an occupancy of 0 for "not computed". Unknown and malformed tokens are
+    ignored, sizes that do not fit 32 bits are not believed.
     """
     registers: int | None = None
     shared: dict[str, int] = {}
@@ -104,7 +117,7 @@ def parse_launch(details: str) -> Launch:
         key, _, value = token.partition(":")
         if key == "regs":
             registers = _size(value)
-        elif key in ("shm", "static_shared", "dynamic_shared"):
+        elif key in ("shm", "static_shared", "dynamic_shared", "group_mem"):
             size = _size(value)
             if size is not None:
                 shared[key] = size
@@ -114,6 +127,8 @@ def parse_launch(details: str) -> Launch:
             grid = _dimensions(value) or grid
         elif key == "occ_pct":
             occupancy = _percentage(value)
+    if occupancy == 0 and "group_mem" in shared:
+        occupancy = None
     return Launch(registers, sum(shared.values()) if shared else None, block, grid, occupancy)
 
 
@@ -144,19 +159,20 @@ def _percentage(text: str) -> float | None:
 def find_kernels(space: Space, programs: Programs) -> Kernels:
     """The kernels of all GPU planes: events of recorded lines that carry `kernel_details`.
 
-    Copies and memsets carry none and are no kernels. The op is the one whose annotation was open
-    at the launch, or the framework op of the HLO instruction.
+    Copies and memsets carry none, but for those that a driver makes by kernels of its own. The op
+    is the one whose annotation was open at the launch, or the framework op of the HLO instruction.
     """
     rows: dict[KernelKey, _Sums] = {}
     for plane in gpu_planes(space):
         if names.KERNEL_DETAILS in plane.stat_names:
-            _gather(plane, find_gpu_kinds(plane, programs), rows)
+            _gather(plane, find_gpu_kinds(plane, programs), programs, rows)
     return _table(rows)
 
 
-def _gather(plane: Plane, kinds: GpuKinds, rows: dict[KernelKey, _Sums]) -> None:
-    vendor = text_stat(plane, names.DEVICE_VENDOR)
-    device = text_stat(plane, names.GPU_NAME)
+def _gather(
+    plane: Plane, kinds: GpuKinds, programs: Programs, rows: dict[KernelKey, _Sums]
+) -> None:
+    of_amd = is_amd(text_stat(plane, names.DEVICE_VENDOR), text_stat(plane, names.GPU_NAME))
     major = plane.stats.get(names.COMPUTE_MAJOR, -1)
     compute_major = major if isinstance(major, int) else -1
     for kind, details in enumerate(kinds.details):
@@ -164,8 +180,13 @@ def _gather(plane: Plane, kinds: GpuKinds, rows: dict[KernelKey, _Sums]) -> None
             continue
         launch = parse_launch(details)
         kernel, op = kinds.event_name[kind], kinds.op[kind]
-        uses = uses_tensor_cores(kernel, vendor, device, compute_major)
-        could = is_eligible(op.name, op.type, kinds.equation[kind]) or (uses and bool(op.name))
+        instruction = _instruction(kinds, kind, programs)
+        use = CoreUse.NO
+        if not kinds.copy[kind]:
+            use = core_use(
+                kernel, is_amd=of_amd, compute_major=compute_major, instruction=instruction
+            )
+        could = _could_use(kinds, kind, instruction) or (use == CoreUse.YES and bool(op.name))
         key = KernelKey(
             kernel,
             op.name,
@@ -174,7 +195,9 @@ def _gather(plane: Plane, kinds: GpuKinds, rows: dict[KernelKey, _Sums]) -> None
             launch.registers,
             launch.shared_bytes,
             could,
-            uses,
+            use,
+            kinds.copy[kind],
+            of_amd,
         )
         rows.setdefault(key, _Sums()).add(
             int(kinds.occurrences[kind]),
@@ -183,6 +206,25 @@ def _gather(plane: Plane, kinds: GpuKinds, rows: dict[KernelKey, _Sums]) -> None
             int(kinds.most_ps[kind]),
             launch.occupancy_pct,
         )
+
+
+def _instruction(kinds: GpuKinds, kind: int, programs: Programs) -> Instruction | None:
+    """The HLO instruction that launched a kernel, None where the trace does not hold it."""
+    name = kinds.instruction[kind]
+    return programs.instruction(kinds.program_id[kind], kinds.module[kind], name) if name else None
+
+
+def _could_use(kinds: GpuKinds, kind: int, instruction: Instruction | None) -> bool:
+    """Whether the op multiplies: by its program, else by its type and name.
+
+    Fusions of what surrounds a product have the product's name, and multiply nothing.
+    """
+    if kinds.copy[kind]:
+        return False
+    if instruction is not None and instruction.opcode == "fusion":
+        return bool(instruction.products)
+    op = kinds.op[kind]
+    return is_eligible(op.name, op.type, kinds.equation[kind])
 
 
 def _table(rows: dict[KernelKey, _Sums]) -> Kernels:
@@ -199,7 +241,7 @@ def _table(rows: dict[KernelKey, _Sums]) -> Kernels:
         integers([key.registers for key in keys]),
         integers([key.shared_bytes for key in keys]),
         np.array([key.is_eligible for key in keys], bool),
-        np.array([key.uses_tensor_cores for key in keys], bool),
+        np.array([key.core_use for key in keys], np.int8),
         np.array(
             [
                 one.occupancy_sum / one.occupancy_weight if one.occupancy_weight else math.nan
@@ -211,6 +253,8 @@ def _table(rows: dict[KernelKey, _Sums]) -> Kernels:
         np.array([one.total_ps for one in sums], np.int64),
         np.array([one.least_ps for one in sums], np.int64),
         np.array([one.most_ps for one in sums], np.int64),
+        [key.copy for key in keys],
+        np.array([key.is_amd for key in keys], bool),
     )
 
 
@@ -231,7 +275,9 @@ def merge_kernels(parts: Sequence[Kernels]) -> Kernels:
                 None if registers < 0 else registers,
                 None if shared < 0 else shared,
                 bool(part.is_eligible[at]),
-                bool(part.uses_tensor_cores[at]),
+                CoreUse(int(part.core_use[at])),
+                part.copy[at],
+                bool(part.is_amd[at]),
             )
             rows.setdefault(key, _Sums()).add(
                 int(part.occurrences[at]),

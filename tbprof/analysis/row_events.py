@@ -60,8 +60,8 @@ def _of_device_op(space: Space, programs: Programs, row: TableRow) -> _Found:
     for plane in gpu_planes(space):
         kinds = find_gpu_kinds(plane, programs)
         is_wanted = [
-            op_or_event(op, event).name == row.name
-            for op, event in zip(kinds.op, kinds.event_name, strict=True)
+            op_or_event(*one).name == row.name
+            for one in zip(kinds.op, kinds.event_name, kinds.copy, strict=True)
         ]
         yield plane, _of_kinds(kinds, is_wanted)
     for plane in tpu_planes(space):

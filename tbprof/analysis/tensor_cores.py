@@ -1,12 +1,19 @@
 """Which kernels use Tensor Cores (AMD: Matrix Cores), and which ops could.
 
-Kernel names are the evidence: no recorder counts the instructions. Sources: naming of cuBLAS,
-cuDNN, CUTLASS, Triton and rocBLAS kernels; the patterns of NVIDIA libraries up to Ampere are those
-that TensorFlow's profiler has used since 2020 (kernel_stats_utils.cc).
+Kernel names and compiled programs are the evidence: no recorder counts the instructions. Sources:
+naming of cuBLAS, cuDNN, CUTLASS, Triton, rocBLAS and Composable Kernel; the patterns of NVIDIA
+libraries up to Ampere are those that TensorFlow's profiler has used since 2020
+(kernel_stats_utils.cc).
 """
 
 import functools
 import re
+from enum import IntEnum
+
+from tbprof.analysis.dtypes import FLOATS, INTEGERS
+from tbprof.analysis.hlo import Instruction
+from tbprof.analysis.kernel_types import name_types
+from tbprof.analysis.phases import Phase
 
 # Substrings of NVIDIA kernels: plain ones are an order of magnitude faster than an alternation.
 _NVIDIA = (
@@ -30,7 +37,28 @@ _NVIDIA_PATTERN = re.compile(
 )
 # Kernels of those families that compute on the ordinary cores, as their names say.
 _NOT_NVIDIA = re.compile(r"_ffma(?:_|\b)|_simt_|_sgemm_|_dgemm_|fmha_\w*_sm[56]\d")
-_AMD = re.compile(r"mfma|wmma|attn_fwd|bwd_kernel_|gtcx|_MI\d+x\d+x\d+", re.IGNORECASE)
+# Products that other names place on the ordinary cores.
+_ORDINARY = re.compile(r"(?<![a-z])[sd]gemm|gemv|[sd]cudnn|_simt_|_ffma(?:_|\b)|fmha_\w*_sm[56]\d")
+_AMD = re.compile(
+    r"mfma|wmma|(?-i:_MI\d+x\d+x\d+)|gtcx"
+    # Triton's attention; Composable Kernel's products, whose name for the instructions is XDL.
+    r"|attn_fwd|bwd_kernel_|[a-z_]_?xdl(?:ops)?(?![a-z])",
+    re.IGNORECASE,
+)
+# Composable Kernel's attention and products: tiles that are multiplied, of the types in the name.
+_CK_PRODUCT = re.compile(
+    r"ck_tile::(?:Fmha(?:Fwd(?:SplitKV|PagedKV)?|BatchPrefill\w*|BwdDQDKDV)|\w*Gemm)Kernel"
+    r"|aiter::fmha_(?:fwd|bwd)_hd"
+)
+# What is around them, and products of other libraries that name no matrix instruction.
+_NOT_AMD = re.compile(
+    r"ck_tile::Fmha\w*Kernel|(?<![a-z0-9])Cijkl?_\w*_TT\d+_\d+|gemv|DeviceGemmDl|gemm_dl_"
+)
+# Products that XLA compiles with Triton: what they run on goes by the types that they multiply.
+_TRITON = re.compile(r"gemm_fusion_dot|triton_gemm")
+_NARROW = (Phase.COMPUTE_16, Phase.COMPUTE_8)
+# XLA emits these kinds of fusion element by element.
+_ELEMENTWISE = ("kLoop", "kInput")
 _AMD_NAMES = ("amd", "radeon", "instinct", "gfx")
 
 _FIRST_TENSOR_CORES = 7  # Volta
@@ -54,29 +82,84 @@ _ELIGIBLE_NAME = re.compile(
 )
 
 
-@functools.lru_cache(maxsize=4096)
-def uses_tensor_cores(kernel: str, vendor: str, device_name: str, compute_major: int) -> bool:
-    """Whether the kernel of this (raw or demangled) name runs Tensor Core instructions.
+class CoreUse(IntEnum):
+    """Whether a kernel runs instructions of Tensor Cores or Matrix Cores."""
 
-    `vendor` is the plane's `device_vendor`, "" in files that lack it: then the device's name
-    decides, NVIDIA where that says nothing. `compute_major` -1 is unknown; devices before Volta
-    have no Tensor Cores, whatever a kernel is called.
+    UNKNOWN = -1
+    NO = 0
+    YES = 1
+
+
+def core_use(
+    kernel: str,
+    *,
+    is_amd: bool,
+    compute_major: int = -1,
+    instruction: Instruction | None = None,
+) -> CoreUse:
+    """Whether the kernel of this (raw or demangled) name runs such instructions.
+
+    `instruction` is the HLO instruction that launched it: a fusion without a product in it does
+    not, and of one that Triton compiles the types decide. `compute_major` is NVIDIA's, -1 unknown:
+    devices before Volta have no Tensor Cores, whatever a kernel is called.
     """
-    if is_amd(vendor, device_name):
-        return _AMD.search(kernel) is not None
-    if 0 <= compute_major < _FIRST_TENSOR_CORES:
-        return False
+    if not is_amd and 0 <= compute_major < _FIRST_TENSOR_CORES:
+        return CoreUse.NO
+    if instruction is not None and instruction.opcode == "fusion":
+        if instruction.fusion_kind in _ELEMENTWISE:
+            return CoreUse.NO
+        if instruction.products:
+            if _TRITON.search(kernel):
+                return CoreUse.YES if _is_narrow(instruction) else CoreUse.UNKNOWN
+            return CoreUse.YES if _use_by_name(kernel, is_amd) == CoreUse.YES else CoreUse.UNKNOWN
+    return _use_by_name(kernel, is_amd)
+
+
+def _is_narrow(instruction: Instruction) -> bool:
+    """Whether all that an instruction multiplies has 16 bits or less."""
+    words = {**FLOATS, **INTEGERS}
+    return all(words.get(one.dtype) in _NARROW for one in instruction.products)
+
+
+@functools.lru_cache(maxsize=8192)
+def _use_by_name(kernel: str, is_amd: bool) -> CoreUse:
+    if is_amd:
+        return _use_on_amd(kernel)
     # A loop in place of `any(generator)`, which takes three times as long.
     for part in _NVIDIA:
         if part in kernel:
-            return _NOT_NVIDIA.search(kernel) is None
-    return _NVIDIA_PATTERN.search(kernel) is not None and _NOT_NVIDIA.search(kernel) is None
+            return CoreUse.NO if _NOT_NVIDIA.search(kernel) else CoreUse.YES
+    if _NVIDIA_PATTERN.search(kernel):
+        return CoreUse.NO if _NOT_NVIDIA.search(kernel) else CoreUse.YES
+    if _ORDINARY.search(kernel.lower()) or not name_types(kernel).is_product:
+        return CoreUse.NO
+    return CoreUse.UNKNOWN
+
+
+def _use_on_amd(kernel: str) -> CoreUse:
+    if _AMD.search(kernel):
+        return CoreUse.YES
+    types = name_types(kernel)
+    if _CK_PRODUCT.search(kernel):
+        return CoreUse.YES if types.floating in _NARROW else CoreUse.UNKNOWN
+    if _NOT_AMD.search(kernel) or not types.is_product:
+        return CoreUse.NO
+    return CoreUse.UNKNOWN
 
 
 def is_amd(vendor: str, device_name: str) -> bool:
-    """Whether a GPU is AMD's, by its vendor, or where that is "" by its name."""
+    """Whether a GPU is AMD's, by its vendor, or where that is "" by its name.
+
+    `vendor` is the plane's `device_vendor`, "" in files that lack it; where the name says nothing
+    either, it is NVIDIA's.
+    """
     maker = vendor.lower() or device_name.lower()
     return any(name in maker for name in _AMD_NAMES)
+
+
+def core_name(*, is_amd: bool) -> str:
+    """What the units that multiply matrices are called on a GPU, in the plural."""
+    return "Matrix Cores" if is_amd else "Tensor Cores"
 
 
 @functools.lru_cache(maxsize=4096)

@@ -52,9 +52,9 @@ PARTS: Mapping[str, PartKind] = {
     "devices": PartKind(
         2, Devices, lambda space, _programs: find_devices(space), "reading the devices"
     ),
-    "kernels": PartKind(2, Kernels, find_kernels, "decoding GPU kernels"),
-    "ops": PartKind(3, OpMetrics, find_ops, "decoding ops"),
-    "steps": PartKind(5, Steps, find_steps, "finding the steps", ("marker",)),
+    "kernels": PartKind(3, Kernels, find_kernels, "decoding GPU kernels"),
+    "ops": PartKind(4, OpMetrics, find_ops, "decoding ops"),
+    "steps": PartKind(6, Steps, find_steps, "finding the steps", ("marker",)),
     "input_ops": PartKind(2, InputOps, find_input_ops, "decoding input ops"),
     "tpu_ops": PartKind(1, TpuOps, find_tpu_ops, "looking at TPU ops"),
     "environment": PartKind(1, Environment, find_environment, "reading the environment"),

@@ -8,7 +8,7 @@ import numpy as np
 
 from tbprof.analysis.gpu_events import OP_STATS, instruction_of, launched_op, op_or_event
 from tbprof.analysis.hlo import Module
-from tbprof.analysis.op_names import Category, OpName, parse_op_name, parse_provenance
+from tbprof.analysis.op_names import Category, OpName, copy_type, parse_op_name, parse_provenance
 from tbprof.analysis.tpu_kinds import TpuOpNames
 from tbprof.base import names
 from tbprof.events.space import Plane, Value
@@ -88,7 +88,7 @@ def find_op(opened: OpenTimeline, facts: Facts) -> OpName | None:
     if facts.plane is None or facts.kind in _NO_OPS:
         return None
     if facts.is_gpu:
-        return op_or_event(_launched(opened, facts), facts.name)
+        return op_or_event(_launched(opened, facts), facts.name, copy_type(facts.name))
     if facts.is_tpu:
         is_op = facts.kind == "xla_ops" or is_hlo(facts)
         return TpuOpNames(facts.plane).op(facts.type_row) if is_op else None

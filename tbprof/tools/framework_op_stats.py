@@ -9,6 +9,7 @@ from tbprof.analysis.devices import Devices, merge_devices
 from tbprof.analysis.kernels import Kernels, merge_kernels
 from tbprof.analysis.op_metrics import OpMetrics, merge_op_metrics
 from tbprof.analysis.op_names import IDLE
+from tbprof.analysis.tensor_cores import CoreUse, core_name
 from tbprof.analysis.training import is_training
 from tbprof.tools.datatable import PERCENT, Column, Table, number, ratio, text
 from tbprof.tools.tool import Summaries, Tool
@@ -26,12 +27,15 @@ def build(summaries: Summaries) -> Sequence[Table]:
     """
     ops = merge_op_metrics(summaries.take("ops", OpMetrics))
     devices = merge_devices(summaries.take("devices", Devices))
-    cores = _tensor_core_use(summaries.take("kernels", Kernels))
+    kernels = merge_kernels(summaries.take("kernels", Kernels))
+    cores = _tensor_core_use(kernels)
     properties = {
         "task_type": "Training" if is_training(ops.name) else "Inference",
         "architecture_type": "Unknown",
         "device_type": devices.type,
     }
+    if devices.gpus:
+        properties["matrix_unit"] = core_name(is_amd=bool(kernels.is_amd.any()))
     return [
         _table(_Rows(ops, with_idle=with_idle), ops, devices, cores, properties)
         for with_idle in (True, False)
@@ -146,8 +150,9 @@ def _table(
                 for name, is_device in zip(names, rows.is_device.tolist(), strict=True)
             ]
         )
+        unit = properties["matrix_unit"].replace(" Cores", "Core")
         at = next(i for i, column in enumerate(columns) if column.id == "bound_by")
-        columns.insert(at, _share("gpu_tensorcore_utilization", "GPU TensorCore utilization", use))
+        columns.insert(at, _share("gpu_tensorcore_utilization", f"GPU {unit} utilization", use))
     return Table(tuple(columns), properties)
 
 
@@ -185,11 +190,15 @@ class _Work:
         return labels
 
 
-def _tensor_core_use(parts: Sequence[Kernels]) -> dict[str, float]:
-    """Per op the share of its kernels' time in kernels that use Tensor Cores."""
-    kernels = merge_kernels(parts)
+def _tensor_core_use(kernels: Kernels) -> dict[str, float]:
+    """Per op the share of its kernels' time in kernels that use Tensor Cores.
+
+    Of kernels of which it is known; an op has none where it is known of none.
+    """
     times: dict[str, list[int]] = {}
     for row, op in enumerate(kernels.op):
+        if kernels.core_use[row] == CoreUse.UNKNOWN:
+            continue
         time = times.setdefault(op, [0, 0])
         time[0] += int(kernels.total_ps[row]) if kernels.uses_tensor_cores[row] else 0
         time[1] += int(kernels.total_ps[row])

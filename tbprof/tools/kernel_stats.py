@@ -6,9 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.kernels import Kernels, merge_kernels
+from tbprof.analysis.tensor_cores import CoreUse, core_name
 from tbprof.base import names
 from tbprof.tools.datatable import Column, Table, boolean, number, ratio, text
 from tbprof.tools.tool import Summaries, Tool
+
+_USE = {CoreUse.YES: "yes", CoreUse.NO: "no", CoreUse.UNKNOWN: "unknown"}
 
 
 def build(summaries: Summaries) -> Sequence[Table]:
@@ -19,6 +22,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
     """
     kernels = merge_kernels(summaries.take("kernels", Kernels))
     order = _order(kernels)
+    unit = core_name(is_amd=bool(kernels.is_amd.any())).replace(" Cores", "Core")
     total_us = kernels.total_ps[order] / 1e6
     return [
         Table(
@@ -34,12 +38,12 @@ def build(summaries: Summaries) -> Sequence[Table]:
                 number("occupancy_pct", "Theoretical Occupancy %", kernels.occupancy_pct[order]),
                 boolean(
                     "is_op_tensor_core_eligible",
-                    "Op is TensorCore eligible",
+                    f"Op is {unit} eligible",
                     kernels.is_eligible[order],
                 ),
                 boolean(
                     "is_kernel_using_tensor_core",
-                    "Kernel uses TensorCore",
+                    f"Kernel uses {unit}",
                     kernels.uses_tensor_cores[order],
                 ),
                 text("op_name", "Op Name", [kernels.op[row] for row in order]),
@@ -52,7 +56,14 @@ def build(summaries: Summaries) -> Sequence[Table]:
                 ),
                 _duration("min_duration_us", "Min Duration (μs)", kernels.least_ps[order] / 1e6),
                 _duration("max_duration_us", "Max Duration (μs)", kernels.most_ps[order] / 1e6),
-            )
+                text(
+                    "tensor_core_use",
+                    f"{unit} use",
+                    [_USE[CoreUse(use)] for use in kernels.core_use[order].tolist()],
+                ),
+                text("driver_copy", "Copy by the driver", [kernels.copy[row] for row in order]),
+            ),
+            {"matrix_unit": core_name(is_amd=bool(kernels.is_amd.any()))},
         )
     ]
 
@@ -68,9 +79,11 @@ def _order(kernels: Kernels) -> NDArray[np.int64]:
             tuple(kernels.block[row].tolist()),
             int(kernels.registers[row]),
             int(kernels.shared_bytes[row]),
-            bool(kernels.uses_tensor_cores[row]),
+            int(kernels.core_use[row]) == CoreUse.YES,
             bool(kernels.is_eligible[row]),
             kernels.op[row],
+            int(kernels.core_use[row]),
+            kernels.copy[row],
         ),
     )
     return np.array(ranked, np.int64)

@@ -11,6 +11,7 @@ from tbprof.analysis.findings_host import eager_shares
 from tbprof.analysis.kernels import Kernels
 from tbprof.analysis.op_metrics import OpMetrics
 from tbprof.analysis.phases import Phase
+from tbprof.analysis.tensor_cores import core_name
 from tbprof.tools.datatable import PERCENT, Column, Table, boolean, number, ratio, text
 from tbprof.tools.rates import device_rates
 
@@ -46,8 +47,9 @@ def top_ops_table(evidence: Evidence) -> Table:
     ]
     if evidence.platform == "GPU":
         could, uses = _tensor_cores(evidence.kernels, [ops.name[row] for row in rows])
-        columns.append(boolean("tcEligibility", "TensorCore eligibility", could))
-        columns.append(boolean("tcUtilization", "Op is using TensorCore", uses))
+        unit = core_name(is_amd=bool(evidence.kernels.is_amd.any())).replace(" Cores", "Core")
+        columns.append(boolean("tcEligibility", f"{unit} eligibility", could))
+        columns.append(boolean("tcUtilization", f"Op is using {unit}", uses))
     properties = {
         "top_ops_side": "device" if has_device else "host",
         **_common(evidence),

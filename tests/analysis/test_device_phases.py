@@ -53,6 +53,28 @@ def phase_of(name: str, **stats: str | int) -> str:
 # GPUs.
 
 
+def test_kernels_that_a_driver_copies_with_go_by_the_call_that_launched_them():
+    """Where no call tells, a copy of unknown ends counts as one within the device."""
+    (device,) = devices_of(
+        draw(
+            {"/host:CPU": "api |xyzu", GPU: "Stream #1 |aabbccddeekk"},
+            names={
+                "x": "hipMemcpyDtoDAsync", "y": "hipMemcpyHtoDAsync", "z": "hipMemcpyDtoH",
+                "u": "hipMemcpyAsync", **dict.fromkeys("abcd", "__amd_rocclr_copyBuffer.kd"),
+                "e": "__amd_rocclr_fillBufferAligned.kd", "k": "sgemm",
+            },
+            stats={
+                letter: {"correlation_id": int(at), **(KERNEL if letter in "abcdek" else {})}
+                for letter, at in zip("xyzuabcdek", "1234123456", strict=True)
+            },
+        )
+    )  # fmt: skip
+    assert [phase for _, _, phase, _ in rows(device)] == [
+        "DEVICE_TO_DEVICE", "INPUT", "OUTPUT", "DEVICE_TO_DEVICE", "COMPUTE_UNKNOWN", "COMPUTE_32",
+    ]  # fmt: skip
+    assert device.is_kernel.tolist() == [False] * 5 + [True]
+
+
 def test_events_of_all_streams_by_start():
     (device,) = devices_of(
         draw(

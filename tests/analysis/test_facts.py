@@ -131,6 +131,23 @@ def test_copies_by_kind_with_sizes_and_pageable_memory():
     assert found.median_ps.tolist() == [-1, -1]
 
 
+def test_copies_that_a_driver_makes_by_kernels_are_copies():
+    details = {"kernel_details": "grid:1,1,1 block:256,1,1"}
+    found = gpu(
+        {"/host:CPU": "api |xy", GPU: "Stream #1 |aa.bbb.kk.s"},
+        names={"x": "hipMemcpyDtoDAsync", "y": "hipModuleLaunchKernel",
+               "a": "__amd_rocclr_copyBuffer.kd", "b": "__amd_rocclr_copyBufferAligned.kd",
+               "s": "__amd_rocclr_fillBufferAligned.kd"},
+        stats={"x": {"correlation_id": 1}, "y": {"correlation_id": 2},
+               "a": {**details, "correlation_id": 1}, "b": details, "s": details,
+               "k": {**details, "correlation_id": 2}},
+    )  # fmt: skip
+    assert found.copy_kind == ["Memcpy", "MemcpyDToD"]
+    assert (found.copy_ps // US).tolist() == [3, 2]
+    assert found.kernels.tolist() == [1]
+    assert found.kernel_ps.tolist() == [2 * US]
+
+
 def test_hosts_are_one_behind_the_other():
     one = gpu({GPU: "Stream #1 |a"}, names={"a": "MemcpyH2D"})
     both = merge_gpu_facts([one, one])

@@ -38,6 +38,7 @@ from tbprof.analysis.op_metrics import OpMetrics
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.single_ops import SingleOps
 from tbprof.analysis.step_means import step_means
+from tbprof.analysis.tensor_cores import CoreUse
 
 US, MS = 10**6, 10**9
 NO_GPU = Devices(0, 0, "CPU", math.nan, math.nan)
@@ -88,8 +89,8 @@ def memory(*rows: tuple[str, bool, int, int, float]) -> MemoryPeaks:
     )  # fmt: skip
 
 
-def kernels(*rows: tuple[bool, bool, int]) -> Kernels:
-    """(is eligible, uses Tensor Cores, total µs) of each kernel."""
+def kernels(*rows: tuple[bool, int, int], of_amd: bool = False) -> Kernels:
+    """(is eligible, `CoreUse`, total µs) of each kernel."""
     count = len(rows)
     nothing = np.zeros(count, np.int64)
     shape = np.ones((count, 3), np.int64)
@@ -97,7 +98,8 @@ def kernels(*rows: tuple[bool, bool, int]) -> Kernels:
     return Kernels(
         [f"kernel{at}" for at in range(count)], [f"op{at}" for at in range(count)], shape, shape,
         nothing, nothing, np.array([row[0] for row in rows], bool),
-        np.array([row[1] for row in rows], bool), np.zeros(count), nothing + 1, total, total, total,
+        np.array([row[1] for row in rows], np.int8), np.zeros(count), nothing + 1, total, total,
+        total, [""] * count, np.full(count, of_amd),
     )  # fmt: skip
 
 
@@ -332,6 +334,32 @@ def test_ops_that_could_use_tensor_cores():
 def test_programs_that_compute_in_16_bit_need_no_word_about_precision():
     assert found(in_32_bit(400, low=99), "no_mixed_precision") is not None
     assert found(in_32_bit(400, low=100), "no_mixed_precision") is None
+
+
+def test_products_of_which_nothing_is_known_are_not_said_to_do_without_tensor_cores():
+    unknown = kernels((True, CoreUse.UNKNOWN, 900), (False, CoreUse.NO, 100))
+    given = evidence({Phase.COMPUTE_32: 1000}, kernels=unknown)
+    assert found(given, "no_mixed_precision") is None
+    some = kernels((True, CoreUse.NO, 400), (True, CoreUse.UNKNOWN, 600))
+    finding = found(evidence({Phase.COMPUTE_32: 1000}, kernels=some), "no_mixed_precision")
+    assert finding is not None
+    assert finding.value == pytest.approx(40)
+    assert "Of 60.0 % of kernel time it is not known." in finding.detail
+    assert finding.evidence.query == "f.is_op_tensor_core_eligible=yes&f.tensor_core_use=%3Dno"
+
+
+def test_the_cores_have_the_name_that_their_vendor_gives_them():
+    for of_amd, name, other in (
+        (True, "Matrix Cores", "Tensor Cores"), (False, "Tensor Cores", "Matrix Cores"),
+    ):  # fmt: skip
+        given = evidence(
+            {Phase.COMPUTE_32: 1000}, kernels=kernels((True, CoreUse.NO, 9), of_amd=of_amd)
+        )
+        finding = found(given, "no_mixed_precision")
+        assert finding is not None
+        text = f"{finding.title} {finding.detail} {finding.action}"
+        assert name in text
+        assert other not in text
 
 
 @pytest.mark.parametrize(

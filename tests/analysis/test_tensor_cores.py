@@ -2,7 +2,11 @@
 
 import pytest
 
-from tbprof.analysis.tensor_cores import is_eligible, uses_tensor_cores
+from tbprof.analysis.dtypes import Tensor
+from tbprof.analysis.hlo import Instruction
+from tbprof.analysis.tensor_cores import CoreUse, core_name, core_use, is_amd, is_eligible
+
+YES, NO, UNKNOWN = CoreUse.YES, CoreUse.NO, CoreUse.UNKNOWN
 
 # TensorFlow's list since 2020, each in a name of its library's style.
 SINCE_2020 = [
@@ -81,32 +85,119 @@ AMD_MATRIX = [
 ]
 
 
+# Composable Kernel's attention as it is recorded, shortened.
+CK_TILE = (
+    "void ck_tile::kentry<ck_tile::gfx950_t, 1, ck_tile::{}Kernel<ck_tile::Problem<{}, float>>>"
+)
+
+
 @pytest.mark.parametrize("kernel", SINCE_2020 + SINCE_HOPPER)
-@pytest.mark.parametrize("vendor", ["Nvidia", ""])
-def test_nvidia_names_tell_tensor_cores(kernel, vendor):
-    assert uses_tensor_cores(kernel, vendor, "", 9)
-    assert uses_tensor_cores(kernel, vendor, "", -1)  # the capability is not known
+def test_nvidia_names_tell_tensor_cores(kernel):
+    assert core_use(kernel, is_amd=False, compute_major=9) == YES
+    assert core_use(kernel, is_amd=False) == YES  # the capability is not known
 
 
 @pytest.mark.parametrize("kernel", ORDINARY)
 def test_kernels_on_ordinary_cores_do_not_count(kernel):
-    assert not uses_tensor_cores(kernel, "Nvidia", "", 9)
+    assert core_use(kernel, is_amd=False, compute_major=9) == NO
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        "void cutlass::Kernel2<cutlass_80_gemm_128x64>",
+        "void my_matmul_kernel<__half>",
+        "void conv2d_grouped_direct<__half>",
+    ],
+)
+def test_products_whose_names_do_not_tell_are_unknown(kernel):
+    assert core_use(kernel, is_amd=False, compute_major=8) == UNKNOWN
+    assert core_use(kernel, is_amd=False, compute_major=6) == NO
+    assert core_use(kernel, is_amd=True) == UNKNOWN
 
 
 @pytest.mark.parametrize("kernel", SINCE_2020 + SINCE_HOPPER)
 def test_gpus_before_volta_have_no_tensor_cores(kernel):
-    assert not uses_tensor_cores(kernel, "Nvidia", "Tesla P100", 6)
+    assert core_use(kernel, is_amd=False, compute_major=6) == NO
 
 
 @pytest.mark.parametrize("kernel", AMD_MATRIX)
 def test_amd_names_tell_matrix_cores(kernel):
-    assert uses_tensor_cores(kernel, "AMD", "", 9)
-    assert uses_tensor_cores(kernel, "", "AMD Instinct MI300X", -1)
+    assert core_use(kernel, is_amd=True, compute_major=9) == YES
 
 
-@pytest.mark.parametrize("kernel", ["_MI_", "x_MI16x16", "volta_h884gemm", "loop_fusion"])
+@pytest.mark.parametrize("kernel", ["_MI_", "x_MI16x16", "loop_fusion", "a_fixed_loader"])
 def test_other_amd_kernels_do_not_count(kernel):
-    assert not uses_tensor_cores(kernel, "AMD", "", 9)
+    assert core_use(kernel, is_amd=True) == NO
+
+
+@pytest.mark.parametrize(
+    ("kernel", "use"),
+    [
+        (CK_TILE.format("FmhaFwd", "std::bfloat16_t"), YES),
+        (CK_TILE.format("FmhaFwdSplitKV", "_Float16, half"), YES),
+        (CK_TILE.format("FmhaBwdDQDKDV", "std::bfloat16_t"), YES),
+        (CK_TILE.format("FmhaFwd", "float"), UNKNOWN),
+        # What prepares and ends the backward pass multiplies no tiles.
+        (CK_TILE.format("FmhaBwdOGradDotO", "std::bfloat16_t"), NO),
+        (CK_TILE.format("FmhaBwdConvertQGrad", "std::bfloat16_t"), NO),
+        ("_ZN5aiter31fmha_fwd_hd128_bf16_causalE", UNKNOWN),
+        ("void ck::kernel_gemm_xdl_cshuffle_v1<ck::GridwiseGemm<ushort>>", YES),
+        ("Cijk_Ailk_Bljk_SB_MT64x64x16_SN_TT8_8_WG8_8_1", NO),
+        ("Cijk_Ailk_Bljk_SB_MT64x64x16_SN", UNKNOWN),
+        ("rocblas_gemv_kernel", NO),
+        ("gemm_fusion_dot_6.kd", UNKNOWN),
+    ],
+)
+def test_names_of_amd_libraries(kernel, use):
+    assert core_use(kernel, is_amd=True) == use
+
+
+def fusion(kind: str, *dtypes: str) -> Instruction:
+    """A fusion that multiplies arrays of these types."""
+    products = tuple(Tensor(dtype, 64) for dtype in dtypes)
+    return Instruction("fusion", "", (), (), products, "", is_host_transfer=False, fusion_kind=kind)
+
+
+@pytest.mark.parametrize("of_amd", [True, False])
+@pytest.mark.parametrize(
+    ("dtypes", "use"),
+    [
+        (("bf16", "bf16"), YES),
+        (("f16", "s4"), YES),
+        (("f8e4m3fn", "f8e4m3fn"), YES),
+        (("f32", "f32"), UNKNOWN),
+        (("bf16", "f32"), UNKNOWN),
+        (("f64", "f64"), UNKNOWN),
+    ],
+)
+def test_products_of_triton_go_by_the_types_in_the_program(of_amd, dtypes, use):
+    given = fusion("kCustom", *dtypes)
+    assert core_use("gemm_fusion_dot_6.kd", is_amd=of_amd, instruction=given) == use
+
+
+def test_fusions_that_are_emitted_element_by_element_use_none():
+    for kind in ("kLoop", "kInput"):
+        given = fusion(kind, "bf16", "bf16")
+        assert core_use("loop_reduce_fusion_3", is_amd=True, instruction=given) == NO
+        assert core_use("gemm_fusion_dot", is_amd=False, instruction=given) == NO
+
+
+def test_of_library_calls_the_kernel_counts_and_not_the_call():
+    call = Instruction(
+        "custom-call", "attention", (), (), (Tensor("bf16", 8),), "", is_host_transfer=False
+    )
+    assert core_use("populate_rng_state_kernel", is_amd=True, instruction=call) == NO
+    assert core_use(AMD_MATRIX[0], is_amd=True, instruction=call) == YES
+
+
+def test_who_made_a_gpu():
+    assert is_amd("AMD", "")
+    assert is_amd("", "AMD Instinct MI300X")
+    assert not is_amd("Nvidia", "gfx")
+    assert not is_amd("", "")
+    assert core_name(is_amd=True) == "Matrix Cores"
+    assert core_name(is_amd=False) == "Tensor Cores"
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,30 @@ def test_the_whole_table_of_a_drawn_trace():
         "avg_duration_us": [2.5, 4, 1],
         "min_duration_us": [2, 4, 1],
         "max_duration_us": [3, 4, 1],
+        "tensor_core_use": ["yes", "no", "no"],
+        "driver_copy": ["", "", ""],
     }
+
+
+def test_amds_matrix_cores_have_their_name():
+    details = "grid:1,1,1 block:256,1,1"
+    trace = draw(
+        {GPU: "Stream #1 |aaa.bb.c"},
+        names={"a": "Cijk_HHS_BH_MT128x128x16_MI32x32x8x1", "b": "gemm_fusion_dot_1",
+               "c": "__amd_rocclr_copyBuffer"},
+        stats={letter: {"kernel_details": details, "tf_op": "x/dot_general"} for letter in "abc"},
+        plane_stats={GPU: {"device_vendor": "AMD"}},
+    )  # fmt: skip
+    found = table(trace)
+    shown = columns(found)
+    assert shown["tensor_core_use"] == ["yes", "unknown", "no"]
+    assert shown["is_kernel_using_tensor_core"] == [True, False, False]
+    assert shown["is_op_tensor_core_eligible"] == [True, True, False]
+    assert shown["driver_copy"] == ["", "", "Memcpy"]
+    assert found.properties == {"matrix_unit": "Matrix Cores"}
+    labels = [column.label for column in found.columns]
+    assert "Kernel uses MatrixCore" in labels
+    assert not any("Tensor" in label for label in labels)
 
 
 def launches(*kernels: tuple[str, str, str]) -> bytes:

@@ -14,6 +14,7 @@ function why(formula: string, unit: string, source = TRACE): Explanation {
 export function opColumns(table: DataTable): ColumnSpec[] {
   const hasDevice = sideRows(table, "Device") !== null;
   const hasHost = sideRows(table, "Host") !== null;
+  const unit = table.properties.matrix_unit || "Tensor Cores";
   const isMeasured = (id: string) => {
     const column = findColumn(table, id);
     return column?.kind === "number" && column.values.some((value) => value > 0);
@@ -167,15 +168,15 @@ export function opColumns(table: DataTable): ColumnSpec[] {
     },
     {
       id: "gpu_tensorcore_utilization",
-      title: "Tensor Core",
+      title: unit.replace(/s$/, ""),
       quantity: "ratio",
       width: 116,
       isShown: isMeasured("gpu_tensorcore_utilization"),
       group: { how: "mean", weight: "total_time" },
       explanation: why(
-        "Time of the op's kernels that use Tensor Cores ÷ time of all its kernels",
+        `Time of the op's kernels that use ${unit} ÷ time of those of which that is known`,
         "share of kernel time",
-        "Kernels of the profile, recognised by their names",
+        "Names of the profile's kernels, and types in its compiled programs",
       ),
     },
     {

@@ -8,7 +8,10 @@ function why(formula: string, unit: string, source: string): Explanation {
   return { formula, unit, source };
 }
 
-export const KERNEL_COLUMNS: readonly ColumnSpec[] = [
+/** `unit` is what multiplies matrices on the GPU: "Tensor Cores" on NVIDIA's. */
+const initials = (unit: string) => unit.replace(/[^A-Z]/g, "");
+
+export const kernelColumns = (unit: string): readonly ColumnSpec[] => [
   {
     id: "rank",
     title: "Rank",
@@ -90,26 +93,26 @@ export const KERNEL_COLUMNS: readonly ColumnSpec[] = [
   },
   {
     id: "is_op_tensor_core_eligible",
-    title: "TC eligible",
+    title: `${initials(unit)} eligible`,
     width: 94,
     isShown: true,
     group: { how: "same" },
     explanation: why(
-      "Whether the op is of a kind that Tensor Cores can run",
+      `Whether the op is of a kind that ${unit} can run`,
       "yes or no",
-      "The op's name and type.",
+      "The compiled program where the trace holds it, else the op's name and type.",
     ),
   },
   {
-    id: "is_kernel_using_tensor_core",
-    title: "TC used",
-    width: 82,
+    id: "tensor_core_use",
+    title: `${initials(unit)} used`,
+    width: 94,
     isShown: true,
     group: { how: "same" },
     explanation: why(
-      "Whether the kernel holds Tensor Core instructions",
-      "yes or no",
-      "The kernel's name.",
+      `Whether the kernel runs instructions of ${unit}`,
+      "yes, no, or unknown where nothing in the trace tells",
+      "The kernel's name, and the types that it multiplies in the compiled program.",
     ),
   },
   {
@@ -157,6 +160,30 @@ export const KERNEL_COLUMNS: readonly ColumnSpec[] = [
       "Warps that fit on a multiprocessor ÷ warps it can hold, from the launch parameters",
       "percent",
       LAUNCH,
+    ),
+  },
+  {
+    id: "driver_copy",
+    title: "Driver copy",
+    width: 128,
+    isShown: false,
+    group: { how: "same" },
+    explanation: why(
+      "What the driver copies or sets by this kernel; empty for kernels of the program",
+      "between what it copies, where the call that launched it says so",
+      "The kernel's name, and the call that launched it.",
+    ),
+  },
+  {
+    id: "is_kernel_using_tensor_core",
+    title: `${initials(unit)} used for certain`,
+    width: 132,
+    isShown: false,
+    group: { how: "same" },
+    explanation: why(
+      `Whether the kernel is known to run instructions of ${unit}`,
+      "yes or no",
+      "As the column of the three answers.",
     ),
   },
 ];

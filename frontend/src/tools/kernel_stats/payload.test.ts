@@ -4,13 +4,13 @@ import { parseKernelStats } from "./payload";
 const TABLE = {
   cols: [
     { id: "kernel_name", label: "Kernel Name", type: "string" },
-    { id: "is_kernel_using_tensor_core", label: "TC", type: "boolean" },
+    { id: "tensor_core_use", label: "TC", type: "string" },
     { id: "occurrences", label: "Occurrences", type: "number" },
     { id: "total_duration_us", label: "Total", type: "number" },
   ],
   columns: [
     ["gemm", "gemm", "relu", "odd"],
-    [true, true, false, null],
+    ["yes", "yes", "no", "unknown"],
     [2, 1, 5, 1],
     [30, 30, 20, 100],
   ],
@@ -21,6 +21,7 @@ test("facts are sums over all rows; what is not known is not counted", () => {
     total: 180,
     launches: 9,
     tensorCoreShare: 0.75,
+    unknownShare: 100 / 180,
     kernels: 3,
   });
 });
@@ -30,6 +31,12 @@ test("a list of one table is that table", () => {
 });
 
 test("where no row says anything of Tensor Cores, the share is not measured", () => {
-  const columns = TABLE.columns.with(1, [null, null, null, null]);
+  const columns = TABLE.columns.with(1, Array(4).fill("unknown"));
   expect(parseKernelStats({ ...TABLE, columns }).facts.tensorCoreShare).toBeNull();
+});
+
+test("the units have the vendor's name", () => {
+  expect(parseKernelStats(TABLE).unit).toBe("Tensor Cores");
+  const properties = { matrix_unit: "Matrix Cores" };
+  expect(parseKernelStats({ ...TABLE, p: properties }).unit).toBe("Matrix Cores");
 });

@@ -15,17 +15,18 @@ import { TableBar } from "../../widgets/table/table_bar";
 import type { PageProps } from "../tool";
 import { TraceLink, toTrace } from "../trace_link";
 import { kernelEvents } from "../trace_links";
-import { KERNEL_COLUMNS } from "./columns";
+import { kernelColumns } from "./columns";
 import { KERNEL_GROUPINGS } from "./groupings";
 import type { KernelFacts, KernelStats } from "./payload";
 
 export function KernelStatsPage(props: PageProps<KernelStats>) {
   const { payload, view, select, links, fileName } = props;
-  const { table, facts } = payload;
+  const { table, facts, unit } = payload;
+  const specs = useMemo(() => kernelColumns(unit), [unit]);
   const highlight = useSignal<RowTest | null>(null);
   const model = useTableModel({
     table,
-    specs: KERNEL_COLUMNS,
+    specs,
     groupings: KERNEL_GROUPINGS,
     rankBy: "total_duration_us",
     noun: "kernel-op pair",
@@ -60,7 +61,7 @@ export function KernelStatsPage(props: PageProps<KernelStats>) {
           chosen={chosen}
           choose={choose}
         />
-        <Facts facts={facts} />
+        <Facts facts={facts} unit={unit} />
       </div>
       <TableBar model={model} />
       <Grid
@@ -78,7 +79,14 @@ export function KernelStatsPage(props: PageProps<KernelStats>) {
   );
 }
 
-function Facts({ facts }: { facts: KernelFacts }) {
+/** Less than this is not worth a word. */
+const LITTLE = 0.0005;
+
+function Facts({ facts, unit }: { facts: KernelFacts; unit: string }) {
+  const of =
+    facts.unknownShare < LITTLE
+      ? "of kernel time"
+      : `of what is known; ${formatRatio(facts.unknownShare)} of kernel time is not`;
   const source = "Every row of the table, whatever is filtered.";
   return (
     <div class="figures">
@@ -97,13 +105,13 @@ function Facts({ facts }: { facts: KernelFacts }) {
         explanation={{ formula: "Sum of the launches", unit: "launches", source }}
       />
       <Figure
-        title="Tensor Core share"
+        title={`${unit.replace(/s$/, "")} share`}
         value={facts.tensorCoreShare === null ? NOT_MEASURED : formatRatio(facts.tensorCoreShare)}
-        note={facts.tensorCoreShare === null ? "not measured" : "of kernel time"}
+        note={facts.tensorCoreShare === null ? "not known" : of}
         explanation={{
-          formula: "Time of kernels that use Tensor Cores ÷ kernel time",
+          formula: `Time of kernels that use ${unit} ÷ time of kernels of which that is known`,
           unit: "percent",
-          source: "Kernels are recognised by their names.",
+          source: "Names of kernels, and types in the compiled programs that the trace holds.",
         }}
       />
       <Figure
