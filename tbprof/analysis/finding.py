@@ -138,10 +138,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of the chosen hosts; `inputs`, `tpu_ops` and `input_cause` None where
-    they are not known.
+    """What is known of the chosen hosts.
 
-    `couplings` are by host, empty where they are not known.
+    `inputs`, `tpu_ops` and `input_cause` are None where they are not known; `couplings` are by
+    host, empty where they are not known.
     """
 
     job: JobSteps

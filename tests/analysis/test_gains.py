@@ -40,6 +40,7 @@ def test_no_finding_promises_more_than_the_time_that_it_is_about(trace, request)
     st.integers(0, 10**6),
 )
 def test_whatever_a_step_is_made_of(split, devices, gap, lost):
+    gap = min(gap, sum(split.values()))
     job = job_of([{"GPU:0": split}] * 3, gaps={(step, "GPU:0"): gap for step in range(3)})
     ran = gpus(window_ps=[10**6], kernels=[9], small_kernels=[9], small_ps=[0],
                small_gap_ps=[lost], median_ps=[1])  # fmt: skip
