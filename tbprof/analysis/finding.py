@@ -23,6 +23,7 @@ from tbprof.analysis.op_metrics import OpMetrics
 from tbprof.analysis.phases import COMPUTE, Phase
 from tbprof.analysis.single_ops import SingleOps
 from tbprof.analysis.step_means import StepMeans, used_rows
+from tbprof.analysis.step_outliers import NO_OUTLIERS, StepOutliers
 from tbprof.analysis.tpu_ops import TpuOps
 
 Severity = Literal["high", "moderate", "low", "good"]
@@ -141,7 +142,8 @@ class Evidence:
     """What is known of the chosen hosts.
 
     `inputs`, `tpu_ops` and `input_cause` are None where they are not known; `couplings` are by
-    host, empty where they are not known.
+    host, empty where they are not known. `means` are of the typical steps, or where the user takes
+    them in of all whole ones; `outliers` are the others, in either case.
     """
 
     job: JobSteps
@@ -158,6 +160,7 @@ class Evidence:
     single_ops: Sequence[SingleOps] = ()
     couplings: Sequence[Coupling] = ()
     input_cause: InputCause | None = None
+    outliers: StepOutliers = NO_OUTLIERS
 
     @property
     def platform(self) -> Literal["GPU", "TPU", "CPU"]:
@@ -211,17 +214,13 @@ class Evidence:
         rows = rows[self.means.is_counted[job.step[rows]]]
         if not rows.size:
             return {}
-        row = int(rows[part_ps[rows].argmax()])
-        begin = int(job.start_ps[row])
-        place = {
-            "step": job.label[int(job.step[row])],
-            "from_ms": f"{begin / 1e9:.9f}",
-            "to_ms": f"{(begin + int(job.duration_ps[row])) / 1e9:.9f}",
-        }
-        if len(job.hosts) == 1:
-            return place
-        # Times count from the first moment of the host's own trace.
-        return {"hosts": job.hosts[int(job.worker_host[job.worker[row]])], **place}
+        return self._place(int(rows[part_ps[rows].argmax()]))
+
+    def place_of(self, step: int) -> dict[str, str]:
+        """Where in the trace viewer a step of the job is: that of the worker who took longest."""
+        rows = used_rows(self.job)
+        rows = rows[self.job.step[rows] == step]
+        return self._place(int(rows[self.job.duration_ps[rows].argmax()])) if rows.size else {}
 
     def worst_step_in(self, *phases: Phase) -> dict[str, str]:
         """The same by the time that a step spends in some phases."""
@@ -243,6 +242,19 @@ class Evidence:
     def share(self, *phases: Phase) -> float:
         """The percentage of step time in some phases, NaN without steps."""
         return self.means.share(*phases)
+
+    def _place(self, row: int) -> dict[str, str]:
+        job = self.job
+        begin = int(job.start_ps[row])
+        place = {
+            "step": job.label[int(job.step[row])],
+            "from_ms": f"{begin / 1e9:.9f}",
+            "to_ms": f"{(begin + int(job.duration_ps[row])) / 1e9:.9f}",
+        }
+        if len(job.hosts) == 1:
+            return place
+        # Times count from the first moment of the host's own trace.
+        return {"hosts": job.hosts[int(job.worker_host[job.worker[row]])], **place}
 
 
 Rule = Callable[[Evidence], Iterator[Finding]]

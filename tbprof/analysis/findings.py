@@ -19,6 +19,7 @@ from tbprof.analysis.findings_gpu import GPU_RULES
 from tbprof.analysis.findings_host import HOST_RULES
 from tbprof.analysis.findings_input import INPUT_RULES
 from tbprof.analysis.findings_memory import MEMORY_RULES
+from tbprof.analysis.findings_outliers import OUTLIER_RULES
 from tbprof.analysis.findings_steps import STEP_RULES
 from tbprof.analysis.findings_tpu import TPU_RULES
 from tbprof.analysis.findings_workers import WORKER_RULES
@@ -30,6 +31,7 @@ RULES: tuple[Rule, ...] = (
     *INPUT_RULES,
     *STEP_RULES,
     *COPY_RULES,
+    *OUTLIER_RULES,
     *WORKER_RULES,
     *GPU_RULES,
     *TPU_RULES,
@@ -45,7 +47,9 @@ def find_findings(evidence: Evidence) -> list[Finding]:
     found.sort(key=lambda one: (-(one.gain_ms or 0.0), SEVERITIES.index(one.severity), one.id))
     if not evidence.means.steps:
         return [*found, _no_steps(evidence)]
-    return found or [_good(evidence)]
+    # What happened once holds up no program.
+    is_good = {one.id for one in found} <= {"slow_steps"}
+    return [_good(evidence), *found] if is_good else found
 
 
 def _no_steps(evidence: Evidence) -> Finding:
@@ -80,7 +84,7 @@ def _good(evidence: Evidence) -> Finding:
         "no_bottleneck",
         "good",
         f"Nothing holds up the program: {worker} for {percent(busy)} of step time",
-        f"Of an average step of {milliseconds(evidence.step_ms)} "
+        f"Of a step of {milliseconds(evidence.step_ms)} "
         f"{percent(evidence.share(Phase.INPUT))} waits for input, and no other figure is over its "
         "threshold.",
         busy,

@@ -22,6 +22,7 @@ from tbprof.analysis.finding import (
 )
 from tbprof.analysis.gpu_facts import PAUSE_PS, SMALL_PS
 from tbprof.analysis.phases import COMPUTE, Phase
+from tbprof.analysis.step_means import StepMeans
 from tbprof.analysis.tensor_cores import CoreUse, core_name
 
 # Percentages of the time from a GPU's first event to its last; ours, at half of what the
@@ -125,7 +126,7 @@ def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
         return
     could = kernels.is_eligible & (kernels.core_use == CoreUse.NO)
     share = 100 * float(kernels.total_ps[could].sum()) / total
-    low = low_precision_share(evidence)
+    low = low_precision_share(evidence.means)
     grade = graded(share, *ELIGIBLE)
     if grade is None or low >= LITTLE_16_BIT:
         return
@@ -157,11 +158,11 @@ def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def low_precision_share(evidence: Evidence) -> float:
+def low_precision_share(means: StepMeans) -> float:
     """The percentage of device compute in 16 bit or less, of what is known; NaN without any."""
     known = [phase for phase in COMPUTE if phase != Phase.COMPUTE_UNKNOWN]
-    whole = evidence.means.mean_ms(*known)
-    low = evidence.means.mean_ms(Phase.COMPUTE_16, Phase.COMPUTE_8)
+    whole = means.mean_ms(*known)
+    low = means.mean_ms(Phase.COMPUTE_16, Phase.COMPUTE_8)
     return 100 * low / whole if whole > 0 else float("nan")
 
 

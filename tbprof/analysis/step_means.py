@@ -1,6 +1,6 @@
 """Each step of a job as the mean over its workers, and what an average step is made of."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,8 @@ class StepMeans:
     """One entry per step of the job, times in ps: means over the workers that have the step.
 
     So the phases of a step add up to its duration. `slowest_ps` is that of its slowest worker,
-    `is_counted` tells the steps that averages are of, `has_device` whether a device ran any.
+    `is_counted` tells the steps that averages are of: those that were recorded whole (`is_whole`),
+    or the typical ones among them. `has_device` says whether a device ran any.
     SparseCores do other work than the cores that they serve, and count where there is nothing else.
     """
 
@@ -24,12 +25,18 @@ class StepMeans:
     slowest_ps: NDArray[np.float64]
     workers: NDArray[np.int64]
     is_counted: NDArray[np.bool_]
+    is_whole: NDArray[np.bool_]
     has_device: bool = True
 
     @property
     def steps(self) -> int:
         """How many steps averages are of."""
         return int(self.is_counted.sum())
+
+    @property
+    def whole(self) -> "StepMeans":
+        """The same with averages of all steps that were recorded whole."""
+        return replace(self, is_counted=self.is_whole)
 
     def mean_ms(self, *phases: Phase) -> float:
         """The mean of phases together, or of whole steps where none is named; NaN without steps."""
@@ -55,7 +62,7 @@ class StepMeans:
 
 
 def step_means(job: JobSteps) -> StepMeans:
-    """The means of each step's workers."""
+    """The means of each step's workers; averages are of all steps that were recorded whole."""
     steps = len(job.label)
     rows = used_rows(job)
     step = job.step[rows]
@@ -67,13 +74,15 @@ def step_means(job: JobSteps) -> StepMeans:
     slowest = np.zeros(steps)
     np.maximum.at(slowest, step, job.duration_ps[rows])
     phases = [mean(job.phase_ps[:, phase]) for phase in range(PHASES)]
+    is_whole = job.counted & (workers > 0)
     return StepMeans(
         mean(job.duration_ps),
         mean(job.own_ps),
         np.stack(phases, axis=1),
         slowest,
         workers,
-        job.counted & (workers > 0),
+        is_whole,
+        is_whole,
         any(kind != CPU for kind in job.worker_kind),
     )
 

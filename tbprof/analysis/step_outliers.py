@@ -102,7 +102,7 @@ def find_outliers(means: StepMeans, number: NDArray[np.int64]) -> StepOutliers:
         periods, recurring = [], place[:0]
     once = np.setdiff1d(place, recurring)
     if once.size > max(1, int(MOST_ONCE * counted)):
-        once = once[:0]
+        periods, recurring, once = [], place[:0], place[:0]
     is_outlier = np.zeros(means.duration_ps.size, np.bool_)
     is_outlier[recurring] = is_outlier[once] = True
     is_typical = means.is_counted & ~is_outlier

@@ -2,9 +2,14 @@
 
 from collections.abc import Iterable
 
+from tbprof.analysis.finding import shortened
 from tbprof.analysis.job_steps import JobSteps
 from tbprof.analysis.step_means import step_means
+from tbprof.analysis.step_outliers import NO_OUTLIERS, StepOutliers
 from tbprof.tools.datatable import Table, text
+
+# Steps that a message names.
+_NAMED = 5
 
 _NO_MARKER = (
     "No step marker was found, so the step time is unknown. Instrument the steps (TensorFlow: the "
@@ -18,7 +23,10 @@ _DISTINCT = (
 
 
 def diagnostics_table(
-    job: JobSteps, errors: Iterable[str] = (), warnings: Iterable[str] = ()
+    job: JobSteps,
+    outliers: StepOutliers = NO_OUTLIERS,
+    errors: Iterable[str] = (),
+    warnings: Iterable[str] = (),
 ) -> Table:
     """Severities and messages: INFO, then WARNING, then ERROR; each message once.
 
@@ -26,7 +34,7 @@ def diagnostics_table(
     """
     rows = dict.fromkeys(
         (
-            *(("INFO", message) for message in _infos(job)),
+            *(("INFO", message) for message in _infos(job, outliers)),
             *(("WARNING", message) for message in sorted(set(warnings))),
             *(("WARNING", message) for message in _step_warnings(job)),
             *(("ERROR", message) for message in sorted(set(errors))),
@@ -40,7 +48,7 @@ def diagnostics_table(
     )
 
 
-def _infos(job: JobSteps) -> list[str]:
+def _infos(job: JobSteps, outliers: StepOutliers) -> list[str]:
     means = step_means(job)
     infos = []
     if job.label and any(part.is_inferred for part in job.parts):
@@ -53,6 +61,15 @@ def _infos(job: JobSteps) -> list[str]:
         )
     elif bool(job.is_step_truncated.any()):
         infos.append("No step was recorded whole; averages are of what was recorded of them.")
+    slow = outliers.step
+    if slow.size:
+        names = ", ".join(shortened(job.label[step], 30) for step in slow[:_NAMED].tolist())
+        more = f" and {slow.size - _NAMED} more" if slow.size > _NAMED else ""
+        infos.append(
+            f"{slow.size} of {means.steps} whole steps took much longer than the others ({names}"
+            f"{more}): pages speak of the {means.steps - slow.size} typical ones, unless all steps "
+            "are chosen."
+        )
     return infos
 
 

@@ -11,7 +11,7 @@ from tbprof.analysis.input_names import InputCategory
 from tbprof.analysis.input_ops import NO_CATEGORY, InputOps, Role, merge_input_ops
 from tbprof.analysis.job_steps import JobSteps, merge_steps
 from tbprof.analysis.phases import Phase
-from tbprof.analysis.step_means import step_means, used_rows
+from tbprof.analysis.step_means import used_rows
 from tbprof.analysis.steps import Steps
 from tbprof.tools.breakdown import breakdown_table, markers_table
 from tbprof.tools.datatable import PERCENT, Table, number, ratio, text
@@ -19,6 +19,7 @@ from tbprof.tools.diagnostics import diagnostics_table
 from tbprof.tools.input_advice import advice_table
 from tbprof.tools.input_facts import CATEGORIES, dominant_category
 from tbprof.tools.input_judgement import PARTS, find_cause, judge_input
+from tbprof.tools.step_choice import STEPS, chosen_means
 from tbprof.tools.step_properties import slowest_op
 from tbprof.tools.step_table import TPU, step_table
 from tbprof.tools.tool import Summaries, Tool
@@ -42,15 +43,18 @@ def build(summaries: Summaries) -> Sequence[Table]:
     judgements = judge_input(summaries)
     cause = find_cause(summaries, judgements)
     advice = advice_table(ops, judgements)
+    means, outliers = chosen_means(job, summaries.params)
     return [
         core_table(job),
-        step_table(job, ops, "" if job.worker_kind or not gpus else "GPU", cause),
+        step_table(
+            job, ops, "" if job.worker_kind or not gpus else "GPU", cause, (means, outliers)
+        ),
         op_table(ops),
         _plain(advice),
-        diagnostics_table(job),
+        diagnostics_table(job, outliers),
         advice,
         activity_table(ops),
-        breakdown_table(step_means(job)),
+        breakdown_table(means),
         markers,
     ]
 
@@ -187,6 +191,6 @@ INPUT_PIPELINE_ANALYZER = Tool(
     empty_hint="record a few steps with host tracing on, and mark them: "
     "tf.profiler.experimental.Trace('train', step_num=n, _r=1) or "
     "jax.profiler.StepTraceAnnotation('train', step_num=n)",
-    params=("marker",),
+    params=("marker", STEPS),
     is_list=True,
 )

@@ -82,23 +82,43 @@ def figures_table(evidence: Evidence) -> Table:
 
 
 def _steps(evidence: Evidence) -> Iterator[Figure]:
-    means = evidence.means
-    step_ms = means.duration_ps[means.is_counted] / 1e9
-    over = "over the steps that were recorded whole; a step is the mean over its workers"
+    means, whole = evidence.means, evidence.means.whole
+    step_ms, whole_ms = (one.duration_ps[one.is_counted] / 1e9 for one in (means, whole))
+    slow = whole.steps - means.steps
+    kind = "typical steps" if slow else "steps that were recorded whole"
+    over = f"over the {kind}; a step is the mean over its workers"
     lasts = "A step lasts from its start to the start of the next one"
     few = _NO_STEPS if not step_ms.size else "one step has no deviation"
     deviation = sample_deviation(step_ms)
     for name, label, value, how, reason in (
         ("average", "Average step time", _reduced(step_ms, np.mean), "Mean", _NO_STEPS),
+        ("median", "Median step time", _reduced(step_ms, np.median), "Median", _NO_STEPS),
         ("deviation", "Standard deviation", deviation, "Sample standard deviation", few),
         ("minimum", "Shortest step", _reduced(step_ms, np.min), "Least", _NO_STEPS),
         ("maximum", "Longest step", _reduced(step_ms, np.max), "Most", _NO_STEPS),
     ):
         yield Figure(f"step_time_{name}", label, value, "ms", f"{how} {over}. {lasts}.", reason)
-    total = len(evidence.job.label)
-    left_out = f" {total - means.steps} truncated ones are left out." if total > means.steps else ""
+    yield Figure(
+        "step_time_average_all",
+        "Average of all steps",
+        _reduced(whole_ms, np.mean),
+        "ms",
+        f"Mean over all steps that were recorded whole, those that take much longer too. {lasts}.",
+        _NO_STEPS,
+    )
+    truncated = len(evidence.job.label) - whole.steps
+    left_out = f" {truncated} truncated ones are left out." if truncated else ""
+    left_out += f" {slow} that take much longer than the others are left out." if slow else ""
     yield Figure(
         "steps", "Steps", float(means.steps), "count", f"Steps that averages are of.{left_out}"
+    )
+    yield Figure(
+        "slow_steps",
+        "Steps that take much longer",
+        float(evidence.outliers.step.size) if whole.steps else math.nan,
+        "count",
+        "Steps more than five deviations above the median; the deviation is the median one.",
+        _NO_STEPS,
     )
     yield Figure(
         "waiting_for_input",

@@ -136,13 +136,17 @@ def _active(evidence: Evidence) -> dict[str, str]:
         return {}
     waits = (Phase.INPUT, Phase.OUTPUT, Phase.KERNEL_LAUNCH, Phase.HOST_COMPUTE,
              Phase.COMPILATION, Phase.OTHER)  # fmt: skip
-    active = f"{evidence.step_ms - evidence.means.mean_ms(*waits):.2f}"
+    whole = evidence.means.whole
+    active = f"{whole.mean_ms() - whole.mean_ms(*waits):.2f}"
     return {"tc_active_ms_average": active, "active_steptime_ms_average": active}
 
 
 def precision_shares(evidence: Evidence) -> tuple[float, float]:
-    """(16 bit or less, 32 bit or more) percentages of compute of known precision; NaN if none."""
-    low = low_precision_share(evidence)
+    """(16 bit or less, 32 bit or more) percentages of compute of known precision; NaN if none.
+
+    Of all whole steps, as scripts know them.
+    """
+    low = low_precision_share(evidence.means.whole)
     return low, 100 - low
 
 

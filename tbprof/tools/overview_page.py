@@ -17,7 +17,6 @@ from tbprof.analysis.kernels import Kernels, merge_kernels
 from tbprof.analysis.memory_peaks import MemoryPeaks, merge_memory_peaks
 from tbprof.analysis.op_metrics import OpMetrics, merge_op_metrics
 from tbprof.analysis.single_ops import SingleOps
-from tbprof.analysis.step_means import step_means
 from tbprof.analysis.steps import Steps
 from tbprof.analysis.tpu_ops import TpuOps, merge_tpu_ops
 from tbprof.tools.breakdown import breakdown_table, markers_table
@@ -28,6 +27,7 @@ from tbprof.tools.overview_advice import findings_table, recommendation_table
 from tbprof.tools.overview_environment import environment_table, run_table
 from tbprof.tools.overview_figures import figures_table
 from tbprof.tools.overview_ops import top_ops_table
+from tbprof.tools.step_choice import STEPS, chosen_means
 from tbprof.tools.step_table import step_table
 from tbprof.tools.tool import Summaries, Tool
 
@@ -55,12 +55,18 @@ def build(summaries: Summaries) -> Sequence[Table]:
     warnings = [text for one in evidence.environments for text in one.warnings]
     return [
         top_ops_table(evidence),
-        step_table(job, evidence.inputs, _HARDWARE[evidence.platform], evidence.input_cause),
+        step_table(
+            job,
+            evidence.inputs,
+            _HARDWARE[evidence.platform],
+            evidence.input_cause,
+            (evidence.means, evidence.outliers),
+        ),
         run_table(evidence, summaries.hosts),
         recommendation_table(evidence),
         _latency_table(),
         Table(()),
-        diagnostics_table(job, errors, warnings),
+        diagnostics_table(job, evidence.outliers, errors, warnings),
         findings_table(find_findings(evidence)),
         figures_table(evidence),
         breakdown_table(evidence.means),
@@ -73,9 +79,10 @@ def gather(summaries: Summaries) -> Evidence:
     """What the chosen hosts tell, together."""
     job = merge_steps(summaries.hosts, summaries.take("steps", Steps))
     cause = find_cause(summaries, judge_input(summaries))
+    means, outliers = chosen_means(job, summaries.params)
     return Evidence(
         job,
-        step_means(job),
+        means,
         merge_op_metrics(summaries.take("ops", OpMetrics)),
         merge_kernels(summaries.take("kernels", Kernels)),
         merge_devices(summaries.take("devices", Devices)),
@@ -88,6 +95,7 @@ def gather(summaries: Summaries) -> Evidence:
         single_ops=summaries.take("single_ops", SingleOps),
         couplings=summaries.take("coupling", Coupling),
         input_cause=cause,
+        outliers=outliers,
     )
 
 
@@ -134,6 +142,6 @@ OVERVIEW_PAGE = Tool(
     empty="the trace has no steps, no ops and no device events in it",
     empty_hint="either nothing ran while it was recorded, or the recorder was set to leave events "
     "out (host_tracer_level 0)",
-    params=("marker",),
+    params=("marker", STEPS),
     is_list=True,
 )

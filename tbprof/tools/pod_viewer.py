@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.coupling import Coupling
 from tbprof.analysis.devices import Devices, merge_devices
+from tbprof.analysis.findings_outliers import reasons
 from tbprof.analysis.job_steps import JobSteps, merge_steps
 from tbprof.analysis.phases import COMPUTE, Phase
-from tbprof.analysis.step_means import step_means
+from tbprof.analysis.step_outliers import StepOutliers
 from tbprof.analysis.steps import Steps
 from tbprof.analysis.stragglers import Lateness, Stragglers, find_stragglers
 from tbprof.tools.datatable import Table, boolean, number, text
+from tbprof.tools.step_choice import STEPS, chosen_means
 from tbprof.tools.tool import Document, Summaries, Tool
 
 # (id, name, phases). Source: tools of the profile plugin, PodViewerDatabase.step_breakdown_events.
@@ -37,6 +39,7 @@ _UNITS_PER_STEP = 2_000
 def build(summaries: Summaries) -> Document:
     """The records of all steps and workers; with the parameter `step`, of one step exactly."""
     job = merge_steps(summaries.hosts, summaries.take("steps", Steps))
+    means, outliers = chosen_means(job, summaries.params)
     device = merge_devices(summaries.take("devices", Devices)).type
     couplings = summaries.take("coupling", Coupling)
     event_ps = np.stack([job.phase_ps[:, list(phases)].sum(axis=1) for _, _, phases in EVENTS], 1)
@@ -44,7 +47,7 @@ def build(summaries: Summaries) -> Document:
     return Document(
         rows=lambda: _records(job, event_ps, device, chosen),
         columns=lambda: (
-            _overview(job, event_ps, device, find_stragglers(job, step_means(job), couplings))
+            _overview(job, outliers, event_ps, device, find_stragglers(job, means, couplings))
             if chosen is None
             else _one(job, event_ps, chosen)
         ),
@@ -116,7 +119,11 @@ def _diagnostics(job: JobSteps) -> list[str]:
 
 
 def _overview(
-    job: JobSteps, event_ps: NDArray[np.int64], device: str, found: Stragglers
+    job: JobSteps,
+    outliers: StepOutliers,
+    event_ps: NDArray[np.int64],
+    device: str,
+    found: Stragglers,
 ) -> dict[str, object]:
     """Every cell in few bytes: total times in whole units, events in thousandths of the total.
 
@@ -142,6 +149,8 @@ def _overview(
             "label": job.label,
             "start_ms": _start_ms(job),
             "is_truncated": job.is_step_truncated,
+            "is_outlier": outliers.is_outlier,
+            "outlier_cause": reasons(outliers),
         },
         "workers": {
             "core_id": job.core_id,
@@ -259,5 +268,5 @@ POD_VIEWER = Tool(
     empty_hint="mark the steps: tf.profiler.experimental.Trace('train', step_num=n, _r=1) around "
     "each step, jax.profiler.StepTraceAnnotation('train', step_num=n) in JAX, or choose an event "
     "that marks them on the overview page",
-    params=("marker", "step"),
+    params=("marker", "step", STEPS),
 )

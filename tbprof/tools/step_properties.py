@@ -18,7 +18,9 @@ from tbprof.analysis.input_ops import InputOps
 from tbprof.analysis.job_steps import JobSteps
 from tbprof.analysis.phases import COMPUTE, Phase
 from tbprof.analysis.step_means import StepMeans, sample_deviation, used_rows
+from tbprof.analysis.step_outliers import StepOutliers
 from tbprof.tools.datatable import Column
+from tbprof.tools.step_choice import ALL_STEPS
 
 # Property and column. Source: names of the profile plugin.
 _PARTS = (
@@ -46,7 +48,7 @@ _HARDWARE = {"TPU": "TPU", "SparseCore": "TPU", "GPU": "GPU", "CPU": "CPU_ONLY"}
 
 def properties(
     job: JobSteps,
-    means: StepMeans,
+    chosen: tuple[StepMeans, StepOutliers],
     columns: Sequence[Column],
     pipeline: InputOps | None,
     hardware: str,
@@ -54,13 +56,19 @@ def properties(
     *,
     is_tpu: bool,
 ) -> dict[str, str]:
-    """The properties of a step table, all texts; "" where a figure is not defined."""
-    counted = means.is_counted
+    """The properties of a step table, all texts; "" where a figure is not defined.
+
+    Those that the profile plugin knows are of all whole steps, `typical_…` of the typical ones;
+    sentences and `waiting_percent` are of the steps that are `chosen`.
+    """
+    means, outliers = chosen
+    counted = means.is_whole
     values = {column.id: column.values for column in columns}
 
     def of(column: str) -> NDArray[np.float64]:
         return np.asarray(values[column], np.float64)[counted]
 
+    typical_ms = np.asarray(values["stepTimeMs"], np.float64)[counted & ~outliers.is_outlier]
     digits = 2 if is_tpu else 1
     found = find_bottlenecks(means, pipeline, is_tpu=is_tpu)
     graph_ids = [column.id for column in columns]
@@ -68,6 +76,9 @@ def properties(
     out = {
         "hardware_type": hardware or hardware_type(job),
         **_statistics("steptime_ms", of("stepTimeMs"), digits),
+        "steptime_ms_median": _figure(_median(of("stepTimeMs")), digits),
+        **_statistics("typical_steptime_ms", typical_ms, digits),
+        "typical_steptime_ms_median": _figure(_median(typical_ms), digits),
         **_statistics("infeed_percent", of("waitingPercentAverage"), 1),
         "step_time_graph_column_ids": ",".join(graph_ids[:end]),
         "waiting_percent": _figure(means.share(Phase.INPUT), 1),
@@ -77,7 +88,9 @@ def properties(
         "is_inferred": _truth(any(part.is_inferred for part in job.parts)),
         "worker_count": str(int(np.unique(job.worker[used_rows(job)]).size)),
         "steps_total": str(len(job.label)),
-        "steps_averaged": str(means.steps),
+        "steps_averaged": str(int(counted.sum())),
+        "steps_typical": str(typical_ms.size),
+        "steps_chosen": "typical" if means.steps == typical_ms.size else ALL_STEPS,
         **_statements(found),
         "summary_nextstep": next_step(found.input, cause),
         **(cause.properties() if cause is not None else {}),
@@ -93,7 +106,7 @@ def properties(
         out.update({name: _statistics("", of(id_), 2)["_average"] for name, id_ in _TPU_PARTS})
         out.update(dict.fromkeys(_NOT_MEASURED, ""))
         # Copies between devices and memories leave the units that compute idle.
-        active = means.mean_ms(*COMPUTE, Phase.COLLECTIVES)
+        active = means.whole.mean_ms(*COMPUTE, Phase.COLLECTIVES)
         out.update(dict.fromkeys(_ACTIVE, _figure(active, 2)))
     return out
 
@@ -151,6 +164,11 @@ def _statistics(name: str, values: NDArray[np.float64], digits: int) -> dict[str
         f"{name}_minimum": _figure(_least(known), digits),
         f"{name}_maximum": _figure(-_least(-known), digits),
     }
+
+
+def _median(values: NDArray[np.float64]) -> float:
+    known = values[np.isfinite(values)]
+    return float(np.median(known)) if known.size else float("nan")
 
 
 def _least(values: NDArray[np.float64]) -> float:

@@ -3,12 +3,15 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.findings_outliers import reasons
 from tbprof.analysis.input_cause import InputCause
 from tbprof.analysis.input_ops import InputOps
 from tbprof.analysis.job_steps import JobSteps
 from tbprof.analysis.phases import COMPUTE, Phase
-from tbprof.analysis.step_means import StepMeans, step_means, used_rows
+from tbprof.analysis.step_means import StepMeans, used_rows
+from tbprof.analysis.step_outliers import StepOutliers
 from tbprof.tools.datatable import Column, Numbers, Table, boolean, number, text
+from tbprof.tools.step_choice import chosen_means
 from tbprof.tools.step_properties import properties
 
 TPU = "TPU"
@@ -60,27 +63,33 @@ def step_table(
     pipeline: InputOps | None = None,
     hardware: str = "",
     cause: InputCause | None = None,
+    chosen: tuple[StepMeans, StepOutliers] | None = None,
 ) -> Table:
     """A row per step, truncated ones included, in their order; times in ms.
 
     A step's time, and each part of it, is the mean over its workers, so that the parts add up to
     it. TPU jobs have the columns of TensorCores first, which add up to it as well; `scv0` counts
     as input, output or idle there, and is not measured apart. Properties hold statistics over the
-    steps that count, and sentences about bottlenecks, for which `pipeline` is worth knowing,
-    and the `cause` of waits for input.
+    steps that were recorded whole, and over the typical ones, and sentences about bottlenecks of
+    the steps `chosen` (as `chosen_means`, of typical ones by default), for which `pipeline` is
+    worth knowing, and the `cause` of waits for input.
     """
-    means = step_means(job)
+    means, outliers = chosen or chosen_means(job, {})
     is_tpu = TPU in job.worker_kind
-    columns = _Columns(job, means).table(is_tpu=is_tpu)
-    return Table(columns, properties(job, means, columns, pipeline, hardware, cause, is_tpu=is_tpu))
+    columns = _Columns(job, means, outliers).table(is_tpu=is_tpu)
+    return Table(
+        columns,
+        properties(job, (means, outliers), columns, pipeline, hardware, cause, is_tpu=is_tpu),
+    )
 
 
 class _Columns:
     """The columns of a step table."""
 
-    def __init__(self, job: JobSteps, means: StepMeans) -> None:
+    def __init__(self, job: JobSteps, means: StepMeans, outliers: StepOutliers) -> None:
         self._job = job
         self._means = means
+        self._outliers = outliers
         self._is_known = means.workers > 0
         self._step_ms = np.where(self._is_known, means.duration_ps, np.nan) / 1e9
         self._part_ms = [self._ms(*phases) for _, _, _, phases in PARTS]
@@ -143,6 +152,8 @@ class _Columns:
             number("gapMs", "Gap before the next step (ms)", means.gap_ps / 1e9),
             boolean("isTruncated", "Truncated", job.is_step_truncated),
             text("bottleneck", "Largest part", self._largest()),
+            boolean("isOutlier", "Outlier", self._outliers.is_outlier),
+            text("outlierCause", "Why it takes longer", reasons(self._outliers)),
         )
 
     def _largest(self) -> list[str]:

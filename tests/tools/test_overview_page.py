@@ -118,7 +118,7 @@ GPU_STEPS = steps_of(
 
 def test_twelve_tables_in_the_order_of_the_contract():
     tables = build((GPU_TRACE, GPU_STEPS))
-    assert [len(table) for table in tables] == [4, 3, 1, 8, 0, 0, 1, len(tables[7]), 24, 16, 12, 2]
+    assert [len(table) for table in tables] == [4, 3, 1, 8, 0, 0, 1, len(tables[7]), 27, 16, 12, 2]
     assert ids(tables[0])[:2] == ["selfTimePercent", "cumulativeTimePercent"]
     assert ids(tables[1])[0] == "stepnum"
     assert ids(tables[4]) == ["percentile", "hostTimeMs", "deviceTimeMs", "communicationTimeMs",
@@ -278,6 +278,9 @@ def test_the_figures_of_a_gpu_host():
     rounded = {name: (round(float(row[0]), 6), *row[1:]) for name, row in told.items()}  # type: ignore[arg-type]
     assert rounded == {
         "step_time_average": (0.12, "ms", "120 µs"),
+        "step_time_median": (0.12, "ms", "120 µs"),
+        "step_time_average_all": (0.12, "ms", "120 µs"),
+        "slow_steps": (0.0, "count", "0"),
         "step_time_deviation": (0.028284, "ms", "28.3 µs"),
         "step_time_minimum": (0.1, "ms", "100 µs"),
         "step_time_maximum": (0.14, "ms", "140 µs"),

@@ -160,6 +160,8 @@ def test_the_page_gets_every_cell_in_whole_units_and_thousandths():
         "label": ["train 3", "train 4"],
         "start_ms": [0.0, 0.0],
         "is_truncated": [False, False],
+        "is_outlier": [False, False],
+        "outlier_cause": ["", ""],
     }
     assert found["workers"] == {
         "core_id": [1, 1001],

@@ -83,6 +83,8 @@ def test_the_whole_table_of_two_gpus():
         "isTruncated": [False, False, True],
         "bottleneck": ["Device compute", "Device collective communication", "Host compute"],
         "hostTransferTimeMs": [0, 0, 0],
+        "isOutlier": [False, False, False],
+        "outlierCause": ["", "", ""],
     }
     assert tooltip[0] == (
         "Step train 0, duration: 11.00 ms\n-All others: 4.00 ms\n-Compilation: 0.00 ms\n"
@@ -143,6 +145,14 @@ def test_the_properties_of_two_gpus():
         "worker_count": "2",
         "steps_total": "3",
         "steps_averaged": "2",
+        "steps_typical": "2",
+        "steps_chosen": "typical",
+        "steptime_ms_median": "10.5",
+        "typical_steptime_ms_average": "10.5",
+        "typical_steptime_ms_median": "10.5",
+        "typical_steptime_ms_standard_deviation": "0.7",
+        "typical_steptime_ms_minimum": "10.0",
+        "typical_steptime_ms_maximum": "11.0",
     }
     assert "MODERATELY input-bound: 19.0%" in statements.pop("input_conclusion")
     assert "33.3%" in statements.pop("device_collectives_statement")

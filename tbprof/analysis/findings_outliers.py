@@ -1,0 +1,177 @@
+"""Findings about steps that take much longer than the others: once, or in each k-th step."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.bottlenecks import HIGH, MODERATE
+from tbprof.analysis.finding import (
+    PROFILER_GUIDE,
+    TRACE,
+    Evidence,
+    Finding,
+    Rule,
+    graded,
+    milliseconds,
+    percent,
+    shortened,
+)
+from tbprof.analysis.phases import COMPUTE, Phase
+from tbprof.analysis.step_outliers import Period, StepOutliers, phase_of
+
+# Percentages of the time of all steps.
+COST = (MODERATE, HIGH)
+_NAMED = 3
+
+_LABELS = {
+    **dict.fromkeys(COMPUTE, "device compute"),
+    Phase.COLLECTIVES: "collective communication",
+    Phase.DEVICE_TO_DEVICE: "copies between devices",
+    Phase.HOST_TRANSFER: "copies between device and host memory",
+    Phase.INPUT: "waiting for input",
+    Phase.OUTPUT: "output",
+    Phase.COMPILATION: "compilation",
+    Phase.KERNEL_LAUNCH: "kernel launch",
+    Phase.HOST_COMPUTE: "host compute",
+    Phase.OTHER: "time that no op covers",
+}
+
+
+def reasons(outliers: StepOutliers) -> list[str]:
+    """[steps] what makes an outlier slow, for people; "" for other steps."""
+    out = [""] * outliers.is_outlier.size
+    for step in outliers.step.tolist():
+        longer = f"{milliseconds(float(outliers.excess_ps[step]) / 1e9)} longer than a typical step"
+        out[step] = f"{longer}{_where(outliers, outliers.step[outliers.step == step])}"
+    for period in outliers.periods:
+        for step in period.step.tolist():
+            out[step] = f"{out[step]}; so is every {ordinal(period.period)} step"
+    return out
+
+
+def periodic_steps(evidence: Evidence) -> Iterator[Finding]:
+    """What recurs in each k-th step, the costliest."""
+    outliers = evidence.outliers
+    if not outliers.periods:
+        return
+    period = max(outliers.periods, key=lambda one: one.cost_ps)
+    cost_ms = period.cost_ps / 1e9
+    # Of the average step with that cost, as the typical one is without it.
+    ratio = period.cost_ps / (outliers.typical_ps + period.cost_ps)
+    grade = graded(100 * ratio, *COST)
+    if grade is None:
+        return
+    others = len(outliers.periods) - 1
+    more = f" {others} more recur at other distances." if others else ""
+    trace = TRACE.marking(place=evidence.place_of(_slowest(outliers, period.step)))
+    yield Finding(
+        "periodic_steps",
+        grade[0],
+        f"Every {ordinal(period.period)} step takes {milliseconds(period.excess_ps / 1e9)} longer",
+        f"{_listed(evidence, period.step)} take {milliseconds(_mean_ms(evidence, period.step))} "
+        f"on average, a typical step {milliseconds(outliers.typical_ps / 1e9)}: that costs "
+        f"{milliseconds(cost_ms)} per step, {percent(100 * ratio)} of all time"
+        f"{_where(outliers, period.step)}.{more}",
+        100 * ratio,
+        "%",
+        grade[1],
+        cost_ms,
+        ratio,
+        _action(outliers, period),
+        trace,
+        trace,
+        PROFILER_GUIDE,
+    )
+
+
+def slow_steps(evidence: Evidence) -> Iterator[Finding]:
+    """Steps that take much longer than the others, and do not recur."""
+    outliers = evidence.outliers
+    once = outliers.once
+    if not once.size:
+        return
+    whole = float(evidence.means.whole.duration_ps[evidence.means.is_whole].sum())
+    share = 100 * float(outliers.excess_ps[once].sum()) / whole
+    if graded(share, MODERATE) is None:
+        return
+    count, steps = once.size, evidence.means.whole.steps
+    is_first = once.size == 1 and int(once[0]) == 0
+    trace = TRACE.marking(place=evidence.place_of(_slowest(outliers, once)))
+    yield Finding(
+        "slow_steps",
+        "low",
+        f"{'The first step takes' if is_first else _counted(count, steps)} much longer than the "
+        f"{'others' if steps > count else 'rest'}",
+        f"{_listed(evidence, once)} {'takes' if count == 1 else 'take'} "
+        f"{milliseconds(_mean_ms(evidence, once))}{'' if count == 1 else ' on average'}, a typical "
+        f"step {milliseconds(outliers.typical_ps / 1e9)}{_where(outliers, once)}. "
+        f"{_taken_in(evidence)}",
+        share,
+        "%",
+        MODERATE,
+        None,
+        None,
+        _once_action(outliers, once),
+        trace,
+        trace,
+        PROFILER_GUIDE,
+    )
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th, …, 11th, …, 21st."""
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if 10 < number % 100 < 14 else ending}"
+
+
+def _counted(count: int, steps: int) -> str:
+    return f"{count} of {steps} steps {'takes' if count == 1 else 'take'}"
+
+
+def _taken_in(evidence: Evidence) -> str:
+    if evidence.means.is_counted[evidence.outliers.step].any():
+        return "All figures here take such steps in."
+    return "Averages here are of the typical steps."
+
+
+def _slowest(outliers: StepOutliers, steps: NDArray[np.int64]) -> int:
+    return int(steps[outliers.excess_ps[steps].argmax()])
+
+
+def _mean_ms(evidence: Evidence, steps: NDArray[np.int64]) -> float:
+    return float(evidence.means.duration_ps[steps].mean()) / 1e9
+
+
+def _listed(evidence: Evidence, steps: NDArray[np.int64]) -> str:
+    """The labels of steps for a sentence: Steps train 5, train 10, train 15 and 2 more."""
+    labels: Sequence[str] = [shortened(evidence.job.label[step], 30) for step in steps.tolist()]
+    more = f" and {len(labels) - _NAMED} more" if len(labels) > _NAMED else ""
+    return f"{'Step' if len(labels) == 1 else 'Steps'} {', '.join(labels[:_NAMED])}{more}"
+
+
+def _where(outliers: StepOutliers, steps: NDArray[np.int64]) -> str:
+    """What most of the excess is, "" where nothing has most of it."""
+    phase = phase_of(outliers, steps)
+    return "" if phase is None else f", most of it {_LABELS[phase]}"
+
+
+def _action(outliers: StepOutliers, period: Period) -> str:
+    if phase_of(outliers, period.step) == Phase.COMPILATION:
+        return (
+            "Something is compiled anew in these steps: keep shapes and Python arguments the same "
+            "(pad the last batch, or put shapes into a few buckets)."
+        )
+    return (
+        "See in the timeline what these steps do that the others do not (checkpoints, metrics, "
+        "logging, garbage collection), and do it less often or on another thread."
+    )
+
+
+def _once_action(outliers: StepOutliers, steps: NDArray[np.int64]) -> str:
+    if phase_of(outliers, steps) == Phase.COMPILATION or steps.tolist() == [0]:
+        return "Start recording once the program has warmed up, a few steps later."
+    return "See in the timeline what these steps do that the others do not."
+
+
+OUTLIER_RULES: tuple[Rule, ...] = (periodic_steps, slow_steps)

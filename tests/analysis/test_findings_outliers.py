@@ -1,0 +1,136 @@
+"""What is said of steps that take much longer than the others."""
+
+import dataclasses
+from urllib.parse import parse_qs
+
+import pytest
+from analysis.job import job_of
+from analysis.test_findings import evidence
+from finding_promises import check_findings
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tbprof.analysis.finding import Evidence, Finding
+from tbprof.analysis.findings import find_findings
+from tbprof.analysis.findings_outliers import ordinal, reasons
+from tbprof.analysis.phases import Phase
+from tbprof.analysis.step_means import step_means
+from tbprof.analysis.step_outliers import find_outliers, typical
+
+COMPUTE = Phase.COMPUTE_16
+
+
+def of(
+    slow: dict[int, dict[Phase, int]],
+    *,
+    steps: int = 20,
+    usual: dict[Phase, int] | None = None,
+    takes_all: bool = False,
+) -> Evidence:
+    """Steps of 20 µs, but those that are given."""
+    usual = {COMPUTE: 20} if usual is None else usual
+    job = job_of([{"GPU:0": slow.get(step, usual)} for step in range(steps)])
+    means = step_means(job)
+    outliers = find_outliers(means, job.number)
+    chosen = means if takes_all else typical(means, outliers)
+    return dataclasses.replace(evidence(), job=job, means=chosen, outliers=outliers)
+
+
+def found(given: Evidence) -> dict[str, Finding]:
+    findings = find_findings(given)
+    check_findings(given, findings)
+    return {one.id: one for one in findings}
+
+
+def every(period: int, more: dict[Phase, int], steps: int = 20) -> dict[int, dict[Phase, int]]:
+    return {step: {COMPUTE: 20, **more} for step in range(period, steps, period)}
+
+
+def test_what_recurs_is_named_with_its_period_and_what_it_costs_each_step():
+    one = found(of(every(5, {Phase.OTHER: 42})))["periodic_steps"]
+    assert one.title == "Every 5th step takes 42 µs longer"
+    assert one.gain_ms == pytest.approx(8.4e-3)
+    assert one.gain_ratio == pytest.approx(8.4 / 28.4)
+    assert one.severity == "high"
+    assert "train 5, train 10, train 15" in one.detail
+    assert parse_qs(one.evidence.query)["step"] == ["train 5"]
+
+
+@pytest.mark.parametrize(
+    ("more", "severity"), [(30, None), (34, "moderate"), (170, "moderate"), (180, "high")]
+)
+def test_what_recurs_is_graded_by_its_part_of_all_time(more, severity):
+    """Each 50th of 200 steps of 20 µs: 0.03 of all time is 30.9 µs, 0.15 of it 176."""
+    given = of(every(50, {Phase.OTHER: more}, 200), steps=200)
+    finding = found(given).get("periodic_steps")
+    assert (finding.severity if finding else None) == severity
+
+
+def test_compilation_that_recurs_is_told_what_helps_against_it():
+    one = found(of(every(4, {Phase.COMPILATION: 90})))["periodic_steps"]
+    assert "most of it compilation" in one.detail
+    assert "shapes" in one.action
+
+
+def test_a_slow_first_step_is_no_headline():
+    given = of({0: {COMPUTE: 20, Phase.COMPILATION: 300}})
+    findings = find_findings(given)
+    assert [one.id for one in findings] == ["no_bottleneck", "slow_steps"]
+    assert "computes for 100.0 %" in findings[0].title
+    one = findings[1]
+    assert (one.severity, one.gain_ms) == ("low", None)
+    assert one.title == "The first step takes much longer than the others"
+    assert "Step train 0 takes 320 µs, a typical step 20 µs, most of it compilation" in one.detail
+    assert "warmed up" in one.action
+    assert parse_qs(one.evidence.query)["step"] == ["train 0"]
+
+
+def test_slow_steps_elsewhere():
+    one = found(of({7: {COMPUTE: 200}, 8: {COMPUTE: 100}}))["slow_steps"]
+    assert one.title == "2 of 20 steps take much longer than the others"
+    assert "Steps train 7, train 8 take 150 µs on average" in one.detail
+    assert "most of it device compute" in one.detail
+    assert parse_qs(one.evidence.query)["step"] == ["train 7"]
+
+
+def test_a_step_that_costs_little_of_the_trace_is_only_marked():
+    """30 µs more of 2,030."""
+    given = of({7: {COMPUTE: 50}}, steps=100)
+    assert given.outliers.step.tolist() == [7]
+    assert "slow_steps" not in found(given)
+
+
+def test_shares_are_of_typical_steps_unless_all_are_chosen():
+    """A first step that waits for its input for 980 of 1,000 µs."""
+    slow = {0: {COMPUTE: 20, Phase.INPUT: 980}}
+    assert "input_bound" not in found(of(slow))
+    assert found(of(slow, takes_all=True))["input_bound"].value == pytest.approx(
+        100 * 980 / (1000 + 19 * 20)
+    )
+    assert "take such steps in" in found(of(slow, takes_all=True))["slow_steps"].detail
+
+
+def test_reasons_in_the_table():
+    given = of({**every(5, {Phase.OTHER: 42}), 3: {Phase.COMPILATION: 700}})
+    texts = reasons(given.outliers)
+    assert texts[3] == "680 µs longer than a typical step, most of it compilation"
+    assert texts[5] == (
+        "42 µs longer than a typical step, most of it time that no op covers; so is every 5th step"
+    )
+    assert not any(texts[step] for step in (0, 1, 2, 4, 6))
+
+
+def test_ordinals():
+    numbers = (1, 2, 3, 4, 10, 11, 12, 13, 21, 22, 23, 100, 101, 111, 112)
+    assert " ".join(map(ordinal, numbers)) == (
+        "1st 2nd 3rd 4th 10th 11th 12th 13th 21st 22nd 23rd 100th 101st 111th 112th"
+    )
+
+
+@given(
+    st.lists(st.dictionaries(st.sampled_from(list(Phase)), st.integers(0, 10**6)), max_size=30),
+    st.booleans(),
+)
+def test_whatever_steps_are_like(splits, takes_all):
+    slow = dict(enumerate(splits))
+    found(of(slow, steps=len(splits), usual={}, takes_all=takes_all))

@@ -1,0 +1,113 @@
+"""The three pages of steps on one trace with a slow first step: typical steps, and all of them.
+
+One column is 1 µs: a step of 40 µs that compiles, then eleven of 4 µs with a kernel of 2 µs.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from traces import draw, write
+
+from tbprof.engine.engine import DataRequest, Engine
+from tbprof.storage.logdir import Logdir
+from tbprof.tools.datatable import Table
+
+STEPS = 12
+TOOLS = ("overview_page", "input_pipeline_analyzer", "pod_viewer")
+LETTERS = "stuvwxyzSTUV"
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Engine:
+    folder = tmp_path / "plugins" / "profile" / "run"
+    folder.mkdir(parents=True)
+    steps = "s" * 40 + "".join(letter * 4 for letter in LETTERS[1:])
+    work = "." + "C" * 36 + ".k." + ".ii." * (STEPS - 1)
+    kernels = "." * 37 + "mm." + "..nn" * (STEPS - 1)
+    trace = draw(
+        {
+            "/host:CPU": f"python |{steps}\n|{work}",
+            "/device:GPU:0": f"Stream #1 |{kernels}",
+        },
+        names=dict.fromkeys(LETTERS, "train")
+        | {"C": "XlaCompile", "i": "IteratorGetNext", "m": "gemm", "n": "gemm"},
+        stats={letter: {"_r": 1, "step_num": at} for at, letter in enumerate(LETTERS)}
+        | {letter: {"kernel_details": "grid:1,1,1 block:1,1,1"} for letter in "mn"},
+    )
+    write(folder, trace)
+    return Engine(Logdir(str(tmp_path)))
+
+
+def tables(engine: Engine, tool: str, **params: str) -> tuple[Table, ...]:
+    return engine.tables(DataRequest("run", tool, params=params))
+
+
+def column(table: Table, key: str, value: str) -> dict[str, Any]:
+    return dict(zip(table.column(key).cells(), table.column(value).cells(), strict=True))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("tool", TOOLS[:2])
+def test_what_scripts_know_is_of_all_steps_and_what_we_say_of_typical_ones(
+    engine: Engine, tool: str
+):
+    typical, whole = (tables(engine, tool, **params)[1] for params in ({}, {"steps": "all"}))
+    ours = {"input_conclusion", "input_bottleneck", "waiting_percent", "steps_chosen"}
+    ours |= {name for name in typical.properties if name.endswith(("_statement", "_bottleneck"))}
+    for name in typical.properties.keys() - ours:
+        assert typical.properties[name] == whole.properties[name], name
+    assert typical.properties["steptime_ms_average"] == "0.0"
+    assert float(typical.properties["waiting_percent"]) > float(whole.properties["waiting_percent"])
+    assert typical.properties["steps_typical"] == "11"
+    assert typical.properties["steps_averaged"] == "12"
+    assert typical.column("isOutlier").cells() == [True] + [False] * 11
+    assert "compilation" in str(typical.column("outlierCause").cells()[0])
+    assert typical.column("outlierCause").cells() == whole.column("outlierCause").cells()
+
+
+def test_figures_breakdown_and_findings_are_of_the_steps_that_are_chosen(engine: Engine):
+    typical, whole = (
+        tables(engine, "overview_page", **params) for params in ({}, {"steps": "all"})
+    )
+    figures = column(typical[8], "id", "value")
+    assert figures["step_time_average"] == pytest.approx(0.004)
+    assert figures["step_time_median"] == pytest.approx(0.004)
+    assert figures["step_time_average_all"] == pytest.approx(0.084 / 12)
+    assert (figures["steps"], figures["slow_steps"]) == (11, 1)
+    of_all = column(whole[8], "id", "value")
+    assert of_all["step_time_average"] == pytest.approx(0.084 / 12)
+    assert of_all["step_time_median"] == pytest.approx(0.004)
+    assert (of_all["steps"], of_all["slow_steps"]) == (12, 1)
+    assert column(typical[9], "id", "ms")["compilation"] == 0
+    assert column(whole[9], "id", "ms")["compilation"] == pytest.approx(0.036 / 12)
+    assert "slow_steps" in typical[7].column("id").cells()
+    messages = typical[6].column("message").cells()
+    assert any("1 of 12 whole steps took much longer" in str(text) for text in messages)
+
+
+def test_pages_agree_on_what_steps_wait_for(engine: Engine):
+    for params in ({}, {"steps": "all"}):
+        overview = tables(engine, "overview_page", **params)
+        pipeline = tables(engine, "input_pipeline_analyzer", **params)
+        said = overview[1].properties["input_conclusion"]
+        assert said == pipeline[1].properties["input_conclusion"]
+        assert said == overview[3].properties["statement"]
+        share = column(overview[8], "id", "value")["waiting_for_input"]
+        assert f"{share:.1f}%" in said
+        assert column(overview[9], "id", "ms") == column(pipeline[7], "id", "ms")
+
+
+def test_the_pod_marks_them(engine: Engine):
+    body = engine.data(DataRequest("run", "pod_viewer", layout="columns"))
+    steps = json.loads(body.content)["steps"]  # type: ignore[union-attr]
+    assert steps["is_outlier"] == [True] + [False] * 11
+    assert steps["outlier_cause"][0].endswith("compilation")
+    assert not any(steps["outlier_cause"][1:])
+
+
+@pytest.mark.parametrize("value", ["typical", "", "ALL", "1", "<script>"])
+def test_other_values_are_the_default(engine: Engine, value: str):
+    default = engine.data(DataRequest("run", "overview_page"))
+    other = engine.data(DataRequest("run", "overview_page", params={"steps": value}))
+    assert default.etag == other.etag
