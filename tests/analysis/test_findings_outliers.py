@@ -76,7 +76,7 @@ def test_a_slow_first_step_is_no_headline():
     given = of({0: {COMPUTE: 20, Phase.COMPILATION: 300}})
     findings = find_findings(given)
     assert [one.id for one in findings] == ["no_bottleneck", "slow_steps"]
-    assert "computes for 100.0 %" in findings[0].title
+    assert "work for 100.0 %" in findings[0].title
     one = findings[1]
     assert (one.severity, one.gain_ms) == ("low", None)
     assert one.title == "The first step takes much longer than the others"
