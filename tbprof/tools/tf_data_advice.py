@@ -24,7 +24,12 @@ from tbprof.tools.tf_data_case import (
 )
 from tbprof.tools.tf_data_classes import Kind
 from tbprof.tools.tf_data_map_rules import MAP_RULES
-from tbprof.tools.tf_data_pipeline_rules import ALWAYS, PIPELINE_RULES
+from tbprof.tools.tf_data_pipeline_rules import (
+    ALWAYS,
+    PIPELINE_RULES,
+    ends_without_prefetch,
+    prefetch_is_enough,
+)
 from tbprof.tools.tf_data_pipelines import (
     SLOW_PS,
     Pipeline,
@@ -95,6 +100,10 @@ def _advise(case: Case, slowest: Stage | None) -> Iterator[Advice]:
         yield from _ask(ALWAYS, case)
         return
     said: set[str] = set()
+    if prefetch_is_enough(case):
+        for one in ends_without_prefetch(case):  # one line that hides all that stages take
+            said.add(one.id)
+            yield one
     if case.stage.overall.held_ps:
         for one in _ask(_STAGE_RULES, case):
             said.add(one.id)
@@ -102,7 +111,7 @@ def _advise(case: Case, slowest: Stage | None) -> Iterator[Advice]:
     if slowest is not None:
         of_call = replace(case, stage=slowest, is_slowest=True)
         yield from (one for one in _ask(_STAGE_RULES, of_call) if one.id not in said)
-    yield from _ask((*PIPELINE_RULES, *ALWAYS), case)
+    yield from (one for one in _ask((*PIPELINE_RULES, *ALWAYS), case) if one.id not in said)
 
 
 def _ask(rules: Sequence[Rule], case: Case) -> Iterator[Advice]:

@@ -23,6 +23,19 @@ from tbprof.tools.tf_data_pipelines import SLOW_PS, Stage
 _MUCH_MEMORY = 80.0
 _RAM = re.compile(r"(\d+) out of (\d+)")
 _STALL_RATIO = 10
+# Percentage of the time up to which calls fit beside what the program does between them.
+_HIDDEN = 50.0
+
+
+def prefetch_is_enough(case: Case) -> bool:
+    """Whether batches are made on demand, and in less time than the program takes between two.
+
+    Made ahead, they would all be there in time.
+    """
+    last = _last(case)
+    if last is None or last.kind is Kind.PREFETCH or last.kind in BUFFERED:
+        return False
+    return not case.pipeline.is_device and case.pipeline.share() <= _HIDDEN
 
 
 def ends_without_prefetch(case: Case) -> Iterator[Advice]:
@@ -40,6 +53,11 @@ def ends_without_prefetch(case: Case) -> Iterator[Advice]:
         + (", which works ahead by itself" if last.kind in BUFFERED else "")
         + ": what is behind a batch is not made while the program works on the one before."
     )
+    if prefetch_is_enough(case):
+        detail += (
+            f" Calls take {percent(case.pipeline.share())} of the time, so the rest is long enough "
+            "to make a batch in."
+        )
     yield Advice(
         "prefetch_at_the_end",
         "low" if last.kind in BUFFERED else "high",

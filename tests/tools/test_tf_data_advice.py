@@ -332,3 +332,17 @@ def test_names_become_kinds():
     assert kind_of("Iterator::") is Kind.OTHER
     assert shown_type("ParallelInterleaveV4[3]") == "ParallelInterleave"
     assert shown_type("V4") == ""
+
+
+@pytest.mark.parametrize(
+    ("pause", "first"), [(500, "map_sequential"), (1500, "prefetch_at_the_end")]
+)
+def test_calls_that_fit_beside_the_program_need_a_prefetch_alone(pause: int, first: str):
+    names = chain("Map")
+    nodes = [Node(names[0], 1000, 1), Node(names[1], 999, 900)]
+    part = made(Made([(at * (1000 + pause), nodes) for at in range(5)]))
+    [judgement] = judge(find_pipelines(["h0"], [part]), {"h0": ALONE})
+    assert judgement.advice[0].id == first
+    ids = [one.id for one in judgement.advice]
+    assert {"map_sequential", "prefetch_at_the_end"} <= set(ids)
+    assert len(set(ids)) == len(ids)
