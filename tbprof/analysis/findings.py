@@ -45,7 +45,7 @@ def find_findings(evidence: Evidence) -> list[Finding]:
     """What all rules find, by gain, then severity; what is good where there is nothing else."""
     found = [finding for rule in RULES for finding in rule(evidence)]
     found.sort(key=lambda one: (-(one.gain_ms or 0.0), SEVERITIES.index(one.severity), one.id))
-    if not evidence.means.steps:
+    if not evidence.step_ms > 0:  # without steps, or with such as have no length
         return [*found, _no_steps(evidence)]
     # What happened once holds up no program.
     is_good = {one.id for one in found} <= {"slow_steps"}
@@ -60,7 +60,9 @@ def _no_steps(evidence: Evidence) -> Finding:
         "The trace tells no steps, so where their time goes cannot be told",
         evidence.job.note
         if is_cut
-        else "No event marks steps, and nothing repeats that could stand for them.",
+        else "No event marks steps, and nothing repeats that could stand for them."
+        if not evidence.means.steps
+        else "The events that mark steps have no length.",
         0.0,
         "count",
         1.0,
