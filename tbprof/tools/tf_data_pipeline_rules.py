@@ -28,14 +28,19 @@ _HIDDEN = 50.0
 
 
 def prefetch_is_enough(case: Case) -> bool:
-    """Whether batches are made on demand, and in less time than the program takes between two.
+    """Whether batches are made on demand, each in less time than the program takes between two.
 
     Made ahead, they would all be there in time.
     """
     last = _last(case)
     if last is None or last.kind is Kind.PREFETCH or last.kind in BUFFERED:
         return False
-    return not case.pipeline.is_device and case.pipeline.share() <= _HIDDEN
+    pipeline, share = case.pipeline, case.pipeline.share()
+    if pipeline.is_device or not 0 < share <= _HIDDEN:
+        return False
+    busy_ps = float(pipeline.duration_ps.sum())
+    between_ps = busy_ps * (100.0 / share - 1.0) / (pipeline.calls - 1)
+    return pipeline.max_ps <= between_ps
 
 
 def ends_without_prefetch(case: Case) -> Iterator[Advice]:

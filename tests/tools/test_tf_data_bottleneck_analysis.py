@@ -128,7 +128,7 @@ def test_the_whole_summary():
 def test_the_whole_table_of_bottlenecks():
     table = shown(made(PIPELINE))[BOTTLENECKS]
     found = columns(table)
-    assert str(found.pop("suggestion")[0]).startswith("Shuffle fills its buffer")
+    assert str(found.pop("suggestion")[0]).startswith("End the pipeline with a prefetch")
     assert found == {
         "host": ["h0"],
         "input_pipeline": ["Host:0"],
