@@ -79,6 +79,26 @@ def _no_steps(evidence: Evidence) -> Finding:
     )
 
 
+def _unrecorded() -> Finding:
+    return Finding(
+        "steps_not_recorded",
+        "low",
+        "What devices did in the steps was not recorded, so where their time goes is not known",
+        "The host's calls launched work for devices in each step, but nothing that ran there is in "
+        "the trace.",
+        0.0,
+        "count",
+        1.0,
+        None,
+        None,
+        "Record again, for a shorter time, and see that the devices are traced: recorders keep a "
+        "bounded number of events, and may lack the right to trace devices.",
+        TRACE,
+        TRACE,
+        PROFILER_GUIDE,
+    )
+
+
 def _good(evidence: Evidence) -> Finding:
     busy = evidence.share(*evidence.work)
     worker = "it computes" if evidence.platform == "CPU" else "its devices work"

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.alignment import HostSteps, align
 from tbprof.analysis.groups import group_rows, repeats
 from tbprof.analysis.phases import PHASES
+from tbprof.analysis.recording_gaps import lost_notices, unrecorded_notices
 from tbprof.analysis.steps import Steps
 from tbprof.base.errors import Notice
 
@@ -25,7 +26,8 @@ class JobSteps:
     `hosts`, and so are `unpaired`: hosts of which nothing shows which of their steps is which of
     the others'. `core_id` [w] is the id of the pod viewer: 1000 x host + the TPU plane's id, or
     + 1, 2, ... for GPUs and CPUs. `number` and `label` [steps] are the step's own; `start_ps` of a
-    row counts from the first moment of its own host's trace.
+    row counts from the first moment of its own host's trace. Rows with `is_unrecorded` are steps of
+    which the worker's own work is not in the trace: they have a place, and nothing to average.
     """
 
     hosts: tuple[str, ...]
@@ -44,6 +46,7 @@ class JobSteps:
     duration_ps: NDArray[np.int64]
     own_ps: NDArray[np.int64]
     is_truncated: NDArray[np.bool_]
+    is_unrecorded: NDArray[np.bool_]
     phase_ps: NDArray[np.int64]  # [n, PHASES]
     notices: tuple[Notice, ...]
     parts: tuple[Steps, ...]
@@ -63,9 +66,20 @@ class JobSteps:
 
     @property
     def counted(self) -> NDArray[np.bool_]:
-        """[steps] whether averages count a step: whole ones, or all where none is whole."""
-        is_whole = ~self.is_step_truncated
-        return is_whole if is_whole.any() else ~is_whole
+        """[steps] whether averages count a step: whole ones, or all where none is whole.
+
+        A step is recorded where it is on some worker; averages are of these workers.
+        """
+        is_recorded = ~self.is_step_unrecorded
+        is_whole = is_recorded & ~self.is_step_truncated
+        return is_whole if is_whole.any() else is_recorded
+
+    @property
+    def is_step_unrecorded(self) -> NDArray[np.bool_]:
+        """[steps] whether the step's work was recorded on no worker that has the step."""
+        out = np.ones(len(self.label), bool)
+        out[self.step[~self.is_unrecorded]] = False
+        return out
 
 
 def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
@@ -97,6 +111,7 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
             parts[at].duration_ps[rows[at]],
             parts[at].own_ps[rows[at]],
             parts[at].is_truncated[rows[at]],
+            parts[at].is_unrecorded[rows[at]],
             parts[at].phase_ps[rows[at]],
         )
         for number, at in enumerate(used)
@@ -104,11 +119,20 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
     joined = [np.concatenate(column) for column in zip(*pieces, strict=True)] or [
         *(np.empty(0, np.int64) for _ in range(5)),
         np.empty(0, np.bool_),
+        np.empty(0, np.bool_),
         np.empty((0, PHASES), np.int64),
     ]
     by_step = np.lexsort((joined[1], joined[0]))
-    step, worker, start, duration, own, truncated, phases = (one[by_step] for one in joined)
+    step, worker, start, duration, own, truncated, unrecorded, phases = (
+        one[by_step] for one in joined
+    )
     numbers = [sequences[host][0].number[row] for host, row in order]
+    labels = [sequences[host][0].label[row] for host, row in order]
+    worker_host = np.array(workers.hosts, np.int64)
+    notices += lost_notices(hosts, parts)
+    notices += unrecorded_notices(
+        hosts, labels, workers.names, worker_host, worker[unrecorded], step[unrecorded]
+    )
     return JobSteps(
         tuple(hosts),
         lead.source if lead else "none",
@@ -116,16 +140,17 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
         lead.note if lead else "",
         workers.names,
         workers.kinds,
-        np.array(workers.hosts, np.int64),
+        worker_host,
         np.array(workers.core_ids, np.int64),
         np.array(numbers, np.int64),
-        [sequences[host][0].label[row] for host, row in order],
+        labels,
         step,
         worker,
         start,
         duration,
         own,
         truncated,
+        unrecorded,
         phases,
         tuple(notices),
         tuple(parts),
@@ -179,9 +204,13 @@ def _sequence(part: Steps, rows: NDArray[np.int64]) -> tuple[HostSteps, NDArray[
     code, first = group_rows([number, label, repeat])
     steps = first.size
     start = np.full(steps, np.iinfo(np.int64).max, np.int64)
-    np.minimum.at(start, code, part.start_ps[rows])
     end = np.full(steps, np.iinfo(np.int64).min, np.int64)
-    np.maximum.at(end, code, part.start_ps[rows] + part.duration_ps[rows])
+    # Steps that were not recorded have no times of their own: those of other workers count.
+    has_times = np.zeros(steps, bool)
+    has_times[code[~part.is_unrecorded[rows]]] = True
+    timed = ~part.is_unrecorded[rows] | ~has_times[code]
+    np.minimum.at(start, code[timed], part.start_ps[rows[timed]])
+    np.maximum.at(end, code[timed], (part.start_ps + part.duration_ps)[rows[timed]])
     order = np.argsort(start, kind="stable")
     place = np.empty(steps, np.int64)
     place[order] = np.arange(steps)

@@ -98,12 +98,38 @@ def by_threads(steps: GroupSteps, hosts: Sequence[HostThreads]) -> Windows:
     return tile(steps.group, steps.number, steps.label, steps.start_ps, end)
 
 
-def by_device(steps: GroupSteps, device: DeviceIntervals) -> Windows:
-    """From the first work of one step on the device to that of the next."""
+def by_device(steps: GroupSteps, device: DeviceIntervals, is_missing: NDArray[np.bool_]) -> Windows:
+    """From the first work of one step on the device to that of the next.
+
+    Steps whose work was not recorded (`is_missing` [steps]) share the time evenly between those
+    around them; before all others and after them they are as long as those on the host.
+    """
     first, last = device_hulls(steps, device)
-    ran = np.flatnonzero(first <= last)
-    labels = [steps.label[at] for at in ran.tolist()]
-    return tile(steps.group[ran], steps.number[ran], labels, first[ran], last[ran])
+    ran = first <= last
+    kept = np.flatnonzero(ran | is_missing)
+    first, last = first[kept], last[kept]
+    _place_missing(first, last, ~ran[kept], steps.start_ps[kept])
+    labels = [steps.label[at] for at in kept.tolist()]
+    return tile(steps.group[kept], steps.number[kept], labels, first, last)
+
+
+def _place_missing(
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+    is_missing: NDArray[np.bool_],
+    host_start: NDArray[np.int64],
+) -> None:
+    """Gives steps that are missing a start and an end between those that are not, in place."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], is_missing, [False]))))
+    usual = int(np.median(np.diff(host_start))) if host_start.size > 1 else 1
+    for begin, end in edges.reshape(-1, 2).tolist():
+        length = usual * (end - begin)
+        low = int(last[begin - 1]) if begin else None
+        high = int(first[end]) if end < first.size else None
+        if low is None:
+            low = int(host_start[begin]) if high is None else high - length
+        cuts = np.linspace(low, low + length if high is None else high, end - begin + 1)
+        first[begin:end], last[begin:end] = cuts[:-1], cuts[1:]
 
 
 def by_steps_line(device: DeviceIntervals, grouping: Grouping) -> Windows:

@@ -14,10 +14,11 @@ from tbprof.analysis.host_phases import driving_rows, flatten
 from tbprof.analysis.host_roles import Role, host_types
 from tbprof.analysis.launching_threads import lines_for_devices
 from tbprof.analysis.layers import Spans, split, unite
-from tbprof.analysis.lines import host_planes
+from tbprof.analysis.lines import gpu_planes, host_planes
 from tbprof.analysis.phases import PHASES, Phase
 from tbprof.analysis.recording import epoch_of_times
 from tbprof.analysis.step_bounds import (
+    GroupSteps,
     by_device,
     by_executions,
     by_host,
@@ -29,6 +30,7 @@ from tbprof.analysis.step_candidates import find_candidates
 from tbprof.analysis.step_sources import STEPS_LINE, StepSource, find_source
 from tbprof.analysis.step_windows import Windows, find_truncated
 from tbprof.analysis.steps import Steps
+from tbprof.analysis.unrecorded import Unrecorded, find_unrecorded
 from tbprof.base.errors import CUT_HINT
 from tbprof.events.space import Space
 
@@ -60,14 +62,17 @@ def _find_steps(space: Space, programs: Programs, marker: str) -> Steps:
     for device in devices:
         groups = group_of_device_events(source.grouping, device.plane, device.events)
         device.group[:] = groups[device.row]
-    windows, note = _windows(source, devices)
+    silent = _silent_gpus(space, devices)
+    missing = find_unrecorded(source.grouping, source.steps, devices, has_silent=bool(silent))
+    windows, note = _windows(source, devices, missing)
     hosts, work = _host_spans(source, windows, devices)
     busy = _busy(devices, hosts)
     windows = [_without_gap(window, busy) for window in windows]
-    workers: Sequence[DeviceIntervals | None] = devices or [None]
-    pieces = [
-        _split(window, device, host, work)
-        for window, device, host in zip(windows, workers, hosts, strict=True)
+    is_missing, is_cut = _of_windows(source.steps, windows, missing)
+    starts = [device.start_ps for device in devices] or [work]
+    cut = [
+        part | find_truncated(window, start, ~gone)
+        for window, start, gone, part in zip(windows, starts, is_missing, is_cut, strict=True)
     ]
     candidates = find_candidates(source.grouping.hosts)
     sizes = [window.start_ps.size for window in windows]
@@ -84,14 +89,17 @@ def _find_steps(space: Space, programs: Programs, marker: str) -> Steps:
         worker_name=[device.name for device in devices] or [_CPU],
         worker_kind=[device.kind for device in devices] or [_CPU],
         worker_id=np.array([device.id for device in devices] or [0], np.int64),
+        silent_device=silent,
+        lost_devices=missing.lost_devices,
         worker=np.repeat(np.arange(len(sizes)), sizes),
         number=joined("number"),
         label=[label for window in windows for label in window.label],
         start_ps=joined("start_ps"),
         duration_ps=joined("duration_ps"),
         own_ps=joined("own_ps"),
-        is_truncated=np.concatenate([truncated for truncated, _ in pieces]),
-        phase_ps=np.concatenate([phases for _, phases in pieces]),
+        is_truncated=np.concatenate(cut),
+        is_unrecorded=np.concatenate(is_missing),
+        phase_ps=_split(windows, devices, hosts),
         has_explicit_numbers=source.has_explicit_numbers,
         candidate_name=candidates.name,
         candidate_line=candidates.line,
@@ -116,7 +124,19 @@ def _why_none(space: Space, note: str) -> str:
     )
 
 
-def _windows(source: StepSource, devices: Sequence[DeviceIntervals]) -> tuple[list[Windows], str]:
+def _silent_gpus(space: Space, devices: Sequence[DeviceIntervals]) -> list[str]:
+    """The names of GPUs of which nothing that they did was recorded; copies to them may be."""
+    worked = {device.plane.name for device in devices}
+    return [
+        plane.name.removeprefix("/device:")
+        for plane in gpu_planes(space)
+        if plane.name not in worked
+    ]
+
+
+def _windows(
+    source: StepSource, devices: Sequence[DeviceIntervals], missing: Unrecorded
+) -> tuple[list[Windows], str]:
     """(the windows of each device, or of the CPU where there is none; how they are bounded)."""
     if not devices:
         return [by_threads(source.steps, source.grouping.hosts)], source.note
@@ -129,7 +149,10 @@ def _windows(source: StepSource, devices: Sequence[DeviceIntervals]) -> tuple[li
             f"{source.note} The devices run behind the host, so a device's step goes from its "
             "first work of one step to that of the next."
         )
-        return [by_device(source.steps, device) for device in devices], note
+        return [
+            by_device(source.steps, device, gone)
+            for device, gone in zip(devices, missing.is_missing, strict=True)
+        ], note
     return [by_host(source.steps, device) for device in devices], source.note
 
 
@@ -192,23 +215,39 @@ def _joined(spans: Sequence[Spans]) -> Spans:
     return np.concatenate([one for one, _ in spans]), np.concatenate([one for _, one in spans])
 
 
+def _of_windows(
+    steps: GroupSteps, windows: Sequence[Windows], missing: Unrecorded
+) -> tuple[list[NDArray[np.bool_]], list[NDArray[np.bool_]]]:
+    """(which steps of each worker were not recorded, of which a part is missing)."""
+
+    def of(column: NDArray[np.bool_], worker: int) -> NDArray[np.bool_]:
+        group = windows[worker].group
+        return np.isin(group, steps.group[column[worker]]) if column.size else group < -1
+
+    workers = range(len(windows))
+    gone = [of(missing.is_missing, worker) for worker in workers]
+    return gone, [of(missing.is_cut, worker) for worker in workers]
+
+
 def _split(
-    windows: Windows,
-    device: DeviceIntervals | None,
-    host: Sequence[Spans],
-    work: NDArray[np.int64],
-) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """(which steps are truncated, the time of each in each phase [n, PHASES])."""
-    layers: list[Spans] = []
-    if device is not None:
-        end = device.start_ps + device.duration_ps
-        for phase in _SPLIT:
-            rows = device.phase == phase
-            layers.append((device.start_ps[rows], end[rows]))
-        work = device.start_ps
-    times = split(windows.start_ps, windows.end_ps, [*layers, *host])
-    phases = np.zeros((windows.start_ps.size, PHASES), np.int64)
-    for column in range(times.shape[1]):
-        phases[:, _SPLIT[column % len(_SPLIT)]] += times[:, column]
-    phases[:, Phase.OTHER] = windows.duration_ps - phases.sum(axis=1)
-    return find_truncated(windows, work), phases
+    windows: Sequence[Windows],
+    devices: Sequence[DeviceIntervals],
+    hosts: Sequence[Sequence[Spans]],
+) -> NDArray[np.int64]:
+    """[n, PHASES] the time of each worker's steps in each phase, one worker after the other."""
+    workers: Sequence[DeviceIntervals | None] = devices or [None]
+    parts = []
+    for window, device, host in zip(windows, workers, hosts, strict=True):
+        layers: list[Spans] = []
+        if device is not None:
+            end = device.start_ps + device.duration_ps
+            for phase in _SPLIT:
+                rows = device.phase == phase
+                layers.append((device.start_ps[rows], end[rows]))
+        times = split(window.start_ps, window.end_ps, [*layers, *host])
+        phases = np.zeros((window.start_ps.size, PHASES), np.int64)
+        for column in range(times.shape[1]):
+            phases[:, _SPLIT[column % len(_SPLIT)]] += times[:, column]
+        phases[:, Phase.OTHER] = window.duration_ps - phases.sum(axis=1)
+        parts.append(phases)
+    return np.concatenate(parts)

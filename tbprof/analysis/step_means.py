@@ -99,7 +99,7 @@ def sample_deviation(values: NDArray[np.float64]) -> float:
 
 
 def used_rows(job: JobSteps) -> NDArray[np.int64]:
-    """The rows of the workers that means are of: SparseCores only where there is nothing else."""
+    """The rows that means are of: recorded ones, SparseCores only where there is nothing else."""
     is_core = np.array([kind != "SparseCore" for kind in job.worker_kind], bool)
     is_used = is_core if is_core.any() else ~is_core
-    return np.flatnonzero(is_used[job.worker])
+    return np.flatnonzero(is_used[job.worker] & ~job.is_unrecorded)

@@ -83,28 +83,36 @@ def tile(
     )
 
 
-def find_truncated(windows: Windows, work_start_ps: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """[n] whether a part of a first or last step lies outside the trace.
+def find_truncated(
+    windows: Windows, work_start_ps: NDArray[np.int64], is_recorded: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """[n] whether a part of a step was not recorded, of those with `is_recorded` [n].
 
-    Either it holds notably less work than those between (`work_start_ps`, ascending, are the
-    starts of the worker's executions), or it is the last and lacks the gap that follows others.
+    Of steps in a row the first or the last holds notably less work than those between
+    (`work_start_ps`, ascending, are the starts of the worker's executions), or the last lacks the
+    gap that follows others: no next one bounds it.
     """
     count = windows.start_ps.size
     out = np.zeros(count, bool)
-    if count < 2:
+    if np.count_nonzero(is_recorded) < 2:
         return out
-    gap = windows.duration_ps[:-1] - windows.own_ps[:-1]
-    out[-1] = np.median(gap) > _NOTABLE_GAP * np.median(windows.duration_ps[:-1])
-    if count >= _LEAST_INNER + 2:
+    beside = np.concatenate(([False], is_recorded, [False]))
+    is_first, is_last = is_recorded & ~beside[:-2], is_recorded & ~beside[2:]
+    gap = windows.duration_ps - windows.own_ps
+    inner = is_recorded & ~is_last
+    if inner.any():
+        is_notable = np.median(gap[inner]) > _NOTABLE_GAP * np.median(windows.duration_ps[inner])
+        out |= is_last & (gap == 0) & is_notable
+    inner = is_recorded & ~is_first & ~is_last
+    if np.count_nonzero(inner) >= _LEAST_INNER:
         work = np.searchsorted(work_start_ps, windows.end_ps) - np.searchsorted(
             work_start_ps, windows.start_ps
         )
         least = min(
-            _LEAST_WORK * np.median(work[1:-1]),
-            np.quantile(work[1:-1], _FEW, method="inverted_cdf"),
+            _LEAST_WORK * np.median(work[inner]),
+            np.quantile(work[inner], _FEW, method="inverted_cdf"),
         )
-        out[0] |= bool(work[0] < least)
-        out[-1] |= bool(work[-1] < least)
+        out |= (is_first | is_last) & (work < least)
     return out
 
 

@@ -15,7 +15,11 @@ class Steps:
     its length without that gap: without the time after its own work in which no device of the host
     works (no op, where there is none). `phase_ps` [n, PHASES] splits `duration_ps` exactly. Times
     in ps; `start_ps` counts from the trace's first moment, which is `epoch_ns` (0: unknown).
-    `is_truncated` marks first and last steps of which a part was not recorded.
+    `is_truncated` marks steps of which a part was not recorded, `is_unrecorded` those of which no
+    work of the device was, though it was done: their phases say nothing of it.
+
+    `silent_device` names GPUs of which no work was recorded; `lost_devices` counts the devices
+    among them that calls of the host launched work for.
 
     `source` is one of "steps_line" (the device recorded its steps), "markers" (annotations of the
     program), "groups" (ids in the file without a marker), "chosen" (an event that the user chose),
@@ -32,6 +36,8 @@ class Steps:
     worker_name: list[str]
     worker_kind: list[str]  # "GPU", "TPU", "SparseCore", "CPU"
     worker_id: NDArray[np.int64]
+    silent_device: list[str]
+    lost_devices: int
     worker: NDArray[np.int64]
     number: NDArray[np.int64]
     label: list[str]
@@ -39,6 +45,7 @@ class Steps:
     duration_ps: NDArray[np.int64]
     own_ps: NDArray[np.int64]
     is_truncated: NDArray[np.bool_]
+    is_unrecorded: NDArray[np.bool_]
     phase_ps: NDArray[np.int64]  # [n, PHASES]
     has_explicit_numbers: bool
     candidate_name: list[str]

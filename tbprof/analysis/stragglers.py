@@ -212,7 +212,7 @@ def _phase(
     known = np.zeros((2, steps), bool)
     phases = np.zeros((2, steps, job.phase_ps.shape[1]), np.int64)
     for side, one in enumerate((worker, reference)):
-        rows = np.flatnonzero(job.worker == one)
+        rows = np.flatnonzero((job.worker == one) & ~job.is_unrecorded)
         known[side, job.step[rows]] = True
         phases[side, job.step[rows]] = job.phase_ps[rows]
     common = known.all(axis=0) & means.is_counted

@@ -145,7 +145,8 @@ def _table(
     """The steps of workers (ascending)."""
     shape = workers.size, int(is_counted.sum())
     own, wait = np.full(shape, np.nan), np.full(shape, np.nan)
-    rows = np.flatnonzero(is_counted[job.step] & np.isin(job.worker, workers))
+    is_used = is_counted[job.step] & ~job.is_unrecorded
+    rows = np.flatnonzero(is_used & np.isin(job.worker, workers))
     at = np.searchsorted(workers, job.worker[rows]), (np.cumsum(is_counted) - 1)[job.step[rows]]
     wait[at] = job.phase_ps[rows][:, list(waits)].sum(axis=1)
     own[at] = job.duration_ps[rows] - wait[at]

@@ -54,7 +54,7 @@ PARTS: Mapping[str, PartKind] = {
     ),
     "kernels": PartKind(3, Kernels, find_kernels, "decoding GPU kernels"),
     "ops": PartKind(4, OpMetrics, find_ops, "decoding ops"),
-    "steps": PartKind(6, Steps, find_steps, "finding the steps", ("marker",)),
+    "steps": PartKind(7, Steps, find_steps, "finding the steps", ("marker",)),
     "input_ops": PartKind(2, InputOps, find_input_ops, "decoding input ops"),
     "tpu_ops": PartKind(1, TpuOps, find_tpu_ops, "looking at TPU ops"),
     "environment": PartKind(1, Environment, find_environment, "reading the environment"),

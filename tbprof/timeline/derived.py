@@ -57,10 +57,15 @@ def find_derived(space: Space, programs: Programs, steps: Steps) -> Draft:
 
 
 def step_names(steps: Steps) -> list[str]:
-    """What the steps [n] are called: "train 7", "step 7", "step 7 (inferred)"."""
+    """What the steps [n] are called: "train 7", "step 7", "step 7 (inferred)".
+
+    "train 7 (not recorded)" is one of which the device's work is not in the trace.
+    """
     suffix = " (inferred)" if steps.is_inferred else ""
     return [
-        f"step {label}{suffix}" if label.isdigit() else f"{label}{suffix}" for label in steps.label
+        f"{f'step {label}' if label.isdigit() else label}"
+        f"{' (not recorded)' if is_unrecorded else suffix}"
+        for label, is_unrecorded in zip(steps.label, steps.is_unrecorded.tolist(), strict=True)
     ]
 
 
@@ -157,5 +162,5 @@ def _home(steps: Steps, labels: Sequence[str]) -> tuple[int, int, str] | None:
         steps.start_ps[rows],
         steps.duration_ps[rows],
         [labels[row] for row in rows.tolist()],
-        ~steps.is_truncated[rows],
+        ~(steps.is_truncated | steps.is_unrecorded)[rows],
     )

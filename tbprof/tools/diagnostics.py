@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from tbprof.analysis.finding import shortened
 from tbprof.analysis.job_steps import JobSteps
+from tbprof.analysis.recording_gaps import silent_notes
 from tbprof.analysis.step_means import step_means
 from tbprof.analysis.step_outliers import NO_OUTLIERS, StepOutliers
 from tbprof.tools.datatable import Table, text
@@ -53,7 +54,9 @@ def _infos(job: JobSteps, outliers: StepOutliers) -> list[str]:
     infos = []
     if job.label and any(part.is_inferred for part in job.parts):
         infos.append(f"Steps are inferred, as nothing in the trace marks them. {job.note}".strip())
-    left_out = len(job.label) - means.steps
+    infos += silent_notes(job.hosts, job.parts)
+    unrecorded = int(job.is_step_unrecorded.sum())  # a warning of its own says so
+    left_out = len(job.label) - means.steps - unrecorded
     if left_out:
         infos.append(
             f"{left_out} of {len(job.label)} steps were not recorded whole; they are shown, and "

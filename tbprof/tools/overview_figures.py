@@ -18,6 +18,7 @@ from tbprof.tools.overview_ops import duty_cycle_percent, mean_known
 from tbprof.tools.rates import device_rates
 
 _NO_STEPS = "the trace tells no steps"
+_UNRECORDED = "what devices did in the steps was not recorded"
 _PRECISIONS = (
     ("64", "64 bit", Phase.COMPUTE_64),
     ("32", "32 bit", Phase.COMPUTE_32),
@@ -74,11 +75,16 @@ def figures_table(evidence: Evidence) -> Table:
             text(
                 "reason",
                 "Why not known",
-                ["" if math.isfinite(one.value) else one.reason for one in figures],
+                ["" if math.isfinite(one.value) else _reason(evidence, one) for one in figures],
             ),
             text("explanation", "How it is computed", [one.explanation for one in figures]),
         )
     )
+
+
+def _reason(evidence: Evidence, figure: Figure) -> str:
+    is_unrecorded = figure.reason == _NO_STEPS and bool(evidence.job.label)
+    return _UNRECORDED if is_unrecorded else figure.reason
 
 
 def _steps(evidence: Evidence) -> Iterator[Figure]:
@@ -107,7 +113,7 @@ def _steps(evidence: Evidence) -> Iterator[Figure]:
         _NO_STEPS,
     )
     truncated = len(evidence.job.label) - whole.steps
-    left_out = f" {truncated} truncated ones are left out." if truncated else ""
+    left_out = f" {truncated} not recorded whole are left out." if truncated else ""
     left_out += f" {slow} that take much longer than the others are left out." if slow else ""
     yield Figure(
         "steps", "Steps", float(means.steps), "count", f"Steps that averages are of.{left_out}"

@@ -11,6 +11,7 @@ from tbprof.analysis.devices import Devices, merge_devices
 from tbprof.analysis.findings_outliers import reasons
 from tbprof.analysis.job_steps import JobSteps, merge_steps
 from tbprof.analysis.phases import COMPUTE, Phase
+from tbprof.analysis.recording_gaps import silent_notes
 from tbprof.analysis.step_outliers import StepOutliers
 from tbprof.analysis.steps import Steps
 from tbprof.analysis.stragglers import Lateness, Stragglers, find_stragglers
@@ -76,6 +77,8 @@ def _records(
     for step in range(len(job.label)) if chosen is None else [chosen]:
         cores = {}
         for row in range(first[step], first[step + 1]):
+            if job.is_unrecorded[row]:
+                continue  # zeros would be read as a device that did nothing
             worker = int(job.worker[row])
             cores[str(job.core_id[worker])] = {
                 "hostName": job.hosts[job.worker_host[worker]],
@@ -100,7 +103,11 @@ def _records(
         )
     return {
         "podStatsSequence": {"podStatsMap": steps},
-        "diagnostics": {"info": [], "warnings": _diagnostics(job), "errors": []},
+        "diagnostics": {
+            "info": silent_notes(job.hosts, job.parts),
+            "warnings": _diagnostics(job),
+            "errors": [],
+        },
         "stepBreakdownEvents": [{"id": id_, "name": name} for id_, name, _ in EVENTS],
         "deviceType": device,
     }
@@ -127,17 +134,19 @@ def _overview(
 ) -> dict[str, object]:
     """Every cell in few bytes: total times in whole units, events in thousandths of the total.
 
-    Cells are by worker, then step, and -1 where a worker has no such step. Neighbours in time
-    come out alike, which compression likes.
+    Cells are by worker, then step, and -1 where a worker has no such step, or where its work in it
+    was not recorded (`unrecorded` [cells]). Neighbours in time come out alike, which compression
+    likes.
     """
     workers, steps = len(job.worker_name), len(job.label)
-    typical_us = float(np.median(job.duration_ps)) / 1e6 if job.duration_ps.size else 1.0
+    known = np.flatnonzero(~job.is_unrecorded)
+    typical_us = float(np.median(job.duration_ps[known])) / 1e6 if known.size else 1.0
     unit_us = 10.0 ** np.floor(np.log10(max(typical_us, 1e-6) / _UNITS_PER_STEP))
     cell = job.worker * steps + job.step
 
     def cells(values: NDArray[np.int64]) -> NDArray[np.int64]:
         out = np.full(workers * steps, -1, np.int64)
-        out[cell] = values
+        out[cell[known]] = values[known]
         return out
 
     total = np.rint(job.duration_ps / (1e6 * unit_us)).astype(np.int64)
@@ -162,6 +171,7 @@ def _overview(
         "events": [{"id": id_, "name": name} for id_, name, _ in EVENTS],
         "unit_us": float(unit_us),
         "total": cells(total),
+        "unrecorded": np.sort(cell[job.is_unrecorded]),
         "share_permille": {
             str(id_): cells(share[:, at])
             for at, (id_, _, _) in enumerate(EVENTS)
@@ -175,7 +185,7 @@ def _overview(
         "step_marker": job.marker,
         "step_note": job.note,
         "is_inferred": bool(job.parts) and any(part.is_inferred for part in job.parts),
-        "diagnostics": _diagnostics(job),
+        "diagnostics": [*_diagnostics(job), *silent_notes(job.hosts, job.parts)],
         "markers": _markers(job),
     }
 
@@ -219,8 +229,8 @@ def _markers(job: JobSteps) -> dict[str, object]:
 
 
 def _one(job: JobSteps, event_ps: NDArray[np.int64], step: int) -> dict[str, object]:
-    """One step exactly, in µs."""
-    rows = slice(*np.searchsorted(job.step, [step, step + 1]).tolist())
+    """One step exactly, in µs, of the workers whose work in it was recorded."""
+    rows = np.flatnonzero((job.step == step) & ~job.is_unrecorded)
     bottleneck = _bottlenecks(event_ps[rows])
     return {
         "step": step,
@@ -238,7 +248,12 @@ def _table(job: JobSteps, event_ps: NDArray[np.int64], chosen: int | None) -> Ta
     if chosen is not None:
         rows = np.flatnonzero(job.step == chosen)
     worker, step = job.worker[rows], job.step[rows]
-    bottleneck = _bottlenecks(event_ps[rows])
+    bottleneck = [EVENTS[at][1] for at in _bottlenecks(event_ps[rows])]
+    is_known = ~job.is_unrecorded[rows]
+
+    def microseconds(values: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.where(is_known, values[rows] / 1e6, np.nan)
+
     return Table(
         (
             number("step_number", "Step number", job.number[step]),
@@ -246,13 +261,18 @@ def _table(job: JobSteps, event_ps: NDArray[np.int64], chosen: int | None) -> Ta
             text("host", "Host", [job.hosts[job.worker_host[at]] for at in worker.tolist()]),
             number("core_id", "Core id", job.core_id[worker]),
             text("worker", "Worker", [job.worker_name[at] for at in worker.tolist()]),
-            number("total_us", "Step time (μs)", job.duration_ps[rows] / 1e6),
+            number("total_us", "Step time (μs)", microseconds(job.duration_ps)),
             *(
-                number(f"event_{id_}_us", f"{name} (μs)", event_ps[rows, at] / 1e6)
+                number(f"event_{id_}_us", f"{name} (μs)", microseconds(event_ps[:, at]))
                 for at, (id_, name, _) in enumerate(EVENTS)
             ),
-            text("bottleneck", "Bottleneck", [EVENTS[at][1] for at in bottleneck]),
+            text(
+                "bottleneck",
+                "Bottleneck",
+                [name if known else "" for name, known in zip(bottleneck, is_known, strict=True)],
+            ),
             boolean("is_truncated", "Truncated", job.is_truncated[rows]),
+            boolean("is_unrecorded", "Not recorded", job.is_unrecorded[rows]),
         )
     )
 

@@ -65,7 +65,9 @@ def step_table(
     cause: InputCause | None = None,
     chosen: tuple[StepMeans, StepOutliers] | None = None,
 ) -> Table:
-    """A row per step, truncated ones included, in their order; times in ms.
+    """A row per step in their order, also of those that are not whole; times in ms.
+
+    Steps of which no worker's work was recorded have no times.
 
     A step's time, and each part of it, is the mean over its workers, so that the parts add up to
     it. TPU jobs have the columns of TensorCores first, which add up to it as well; `scv0` counts
@@ -91,13 +93,16 @@ class _Columns:
         self._means = means
         self._outliers = outliers
         self._is_known = means.workers > 0
-        self._step_ms = np.where(self._is_known, means.duration_ps, np.nan) / 1e9
+        self._step_ms = self._known(means.duration_ps)
         self._part_ms = [self._ms(*phases) for _, _, _, phases in PARTS]
         self._waiting = waiting_percent(job)
 
     def _ms(self, *phases: Phase) -> NDArray[np.float64]:
-        total = self._means.phase_ps[:, phases].sum(axis=1)
-        return np.where(self._is_known, total, np.nan) / 1e9
+        return self._known(self._means.phase_ps[:, phases].sum(axis=1))
+
+    def _known(self, time_ps: NDArray[np.float64]) -> NDArray[np.float64]:
+        """[steps] in ms, NaN for steps that no worker has."""
+        return np.where(self._is_known, time_ps, np.nan) / 1e9
 
     def table(self, *, is_tpu: bool) -> tuple[Column, ...]:
         """All columns, in order."""
@@ -144,13 +149,14 @@ class _Columns:
         return (
             *(number(name, label, self._ms(phase)) for name, label, phase in _PRECISIONS),
             number("startMs", "Start (ms)", _start_ms(job)),
-            number("slowestMs", "Slowest worker (ms)", means.slowest_ps / 1e9),
+            number("slowestMs", "Slowest worker (ms)", self._known(means.slowest_ps)),
             number("waitingPercentAverage", f"{label} (%)", average),
             number("waitingPercentMin", f"{label}, least (%)", least),
             number("waitingPercentMax", f"{label}, most (%)", most),
             number("workers", "Workers", means.workers),
-            number("gapMs", "Gap before the next step (ms)", means.gap_ps / 1e9),
+            number("gapMs", "Gap before the next step (ms)", self._known(means.gap_ps)),
             boolean("isTruncated", "Truncated", job.is_step_truncated),
+            boolean("isUnrecorded", "Not recorded", job.is_step_unrecorded),
             text("bottleneck", "Largest part", self._largest()),
             boolean("isOutlier", "Outlier", self._outliers.is_outlier),
             text("outlierCause", "Why it takes longer", reasons(self._outliers)),
@@ -160,7 +166,8 @@ class _Columns:
         """[steps] the label of the largest part, of equal ones the later in the alphabet."""
         by_label = sorted(range(len(PARTS)), key=lambda at: PARTS[at][1], reverse=True)
         parts = np.stack([self._part_ms[at] for at in by_label], axis=1)
-        return [PARTS[by_label[at]][1] for at in parts.argmax(axis=1).tolist()]
+        largest = zip(parts.argmax(axis=1).tolist(), self._is_known.tolist(), strict=True)
+        return [PARTS[by_label[at]][1] if is_known else "" for at, is_known in largest]
 
     def _tooltips(self) -> list[str]:
         # Most jobs have no host transfers: their texts are those of the profile plugin.
@@ -174,6 +181,8 @@ class _Columns:
         return [
             f"Step {label}, duration: {step_ms:.2f} ms"
             + "".join(f"\n-{name}: {value:.2f} ms" for name, value in zip(names, row, strict=True))
+            if np.isfinite(step_ms)
+            else f"Step {label}: not recorded"
             for label, step_ms, row in zip(
                 self._job.label, self._step_ms.tolist(), rows, strict=True
             )

@@ -18,6 +18,7 @@ def job_of(
     *,
     gaps: Mapping[tuple[int, str], int] | None = None,
     truncated: Sequence[int] = (),
+    unrecorded: Sequence[tuple[int, str]] = (),
     kinds: Mapping[str, str] | None = None,
     source: str = "markers",
     marker: str = "train",
@@ -25,7 +26,8 @@ def job_of(
 ) -> JobSteps:
     """A job whose step k is split as `steps[k][worker]` says; a step lasts as long as its phases.
 
-    `gaps` [step, worker] is the part of it after its own work. Workers are of `kinds` ("GPU").
+    `gaps` [step, worker] is the part of it after its own work. Workers are of `kinds` ("GPU"), the
+    steps `truncated`, and those of workers `unrecorded`.
     """
     workers = list(dict.fromkeys(worker for step in steps for worker in step))
     rows = [(number, worker) for number, step in enumerate(steps) for worker in workers
@@ -54,6 +56,7 @@ def job_of(
         duration,
         duration - gap,
         np.array([number in truncated for number, _ in rows], bool),
+        np.array([row in unrecorded for row in rows], bool),
         phases,
         (),
         parts,

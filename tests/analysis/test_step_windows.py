@@ -2,7 +2,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tbprof.analysis.step_windows import Windows, find_truncated, hulls, tile
+from tbprof.analysis import step_windows
+from tbprof.analysis.step_windows import Windows, hulls, tile
 
 
 def windows(*spans: tuple[int, int]) -> Windows:
@@ -14,6 +15,11 @@ def windows(*spans: tuple[int, int]) -> Windows:
         np.array([start for start, _ in spans], np.int64),
         np.array([end for _, end in spans], np.int64),
     )
+
+
+def find_truncated(found: Windows, work: np.ndarray, missing: tuple[int, ...] = ()) -> np.ndarray:
+    is_recorded = ~np.isin(np.arange(found.start_ps.size), missing)
+    return step_windows.find_truncated(found, work, is_recorded)
 
 
 def test_a_step_goes_on_to_the_start_of_the_next():
@@ -72,6 +78,20 @@ def test_small_steps_are_not_cut_where_the_program_has_small_steps():
     assert cut(*[4, 8, 8] * 6, 4, 4) == (False, False)
     assert cut(*[8, 4, 8] * 6, 8, 3) == (False, True)
     assert cut(4, *[8] * 9, 0, *[8] * 8, 8) == (True, False)
+
+
+def test_steps_beside_those_that_were_not_recorded_may_be_cut():
+    steps = windows(*((at * 10, at * 10 + 10) for at in range(8)))
+
+    def work(*counts: int) -> np.ndarray:
+        return np.repeat(np.arange(len(counts)) * 10 + 1, counts)
+
+    assert np.flatnonzero(find_truncated(steps, work(4, 4, 2, 0, 4, 4, 4, 4), (3,))).tolist() == [2]
+    assert np.flatnonzero(find_truncated(steps, work(4, 4, 4, 4, 2, 0, 0, 0), (5, 6, 7))) == [4]
+    assert not find_truncated(steps, work(4, 4, 4, 0, 4, 4, 4, 4), (3,)).any()
+    # Of steps with gaps the last one before a hole lacks its own, unless the hole's start shows it.
+    gaps = windows((0, 8), (10, 18), (20, 28), (28, 40), (40, 48), (50, 58))
+    assert np.flatnonzero(find_truncated(gaps, work(), (3,))).tolist() == [2, 5]
 
 
 def test_one_step_is_whole():

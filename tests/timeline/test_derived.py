@@ -4,13 +4,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from analysis.lossy import lossy
 from drafted import Shown, category_of, outline, shown, timeline_of_draft, tracks
 from traces import COLUMN_PS, ByLetter, draw, space_of
 
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.step_finding import find_steps
 from tbprof.events.space import Space
-from tbprof.timeline.derived import find_derived
+from tbprof.timeline.derived import find_derived, step_names
 from tbprof.timeline.derived_ops import derive_ops, split_path
 from tbprof.timeline.drafts import Draft
 from tbprof.timeline.tracks import find_tracks
@@ -306,3 +307,9 @@ def test_derived_timelines_are_laid_out_and_busy(tpu_trace: Path):
     timeline = timeline_of_draft(space, derived(space))
     assert timeline.counters == []
     assert [track.rows for track in timeline.tracks[:3]] == [1, 1, 2]
+
+
+def test_steps_that_were_not_recorded_say_so():
+    space = space_of(lossy({0: range(5)}))
+    found = find_steps(space, Programs(space))
+    assert step_names(found)[4:6] == ["train 4", "train 5 (not recorded)"]

@@ -1,5 +1,6 @@
 """The pod viewer's records by hand, in each of its three layouts."""
 
+import dataclasses
 import gzip
 import json
 
@@ -40,6 +41,9 @@ def host(*rows: tuple[int, int, int, dict[Phase, int]], kind: str = "GPU") -> St
         duration_ps=duration,
         own_ps=duration,
         is_truncated=np.zeros(len(rows), bool),
+        is_unrecorded=np.zeros(len(duration), bool),
+        silent_device=[],
+        lost_devices=0,
         phase_ps=phases,
         has_explicit_numbers=True,
         candidate_name=["train", "step"],
@@ -194,6 +198,24 @@ def test_the_page_gets_every_cell_in_whole_units_and_thousandths():
         "median_ms": [0.005, 0.002],
     }
     assert found["is_inferred"] is False
+
+
+def test_what_was_not_recorded_is_no_zero():
+    lost = dataclasses.replace(ONE, is_unrecorded=np.array([False, True]))
+    found = document(lost, TWO)
+    records = found.rows()["podStatsSequence"]["podStatsMap"]  # type: ignore[index]
+    assert [list(one["podStatsPerCore"]) for one in records] == [["1"], ["1001"]]
+    columns = found.columns()
+    assert columns["unrecorded"].tolist() == [1]  # type: ignore[index]
+    assert columns["total"].tolist() == [10_000, -1, -1, 6_000]  # type: ignore[index]
+    assert columns["diagnostics"] == [  # type: ignore[index]
+        "host0: GPU:0: step train 4 was not recorded; averages leave it out."
+    ]
+    assert document(lost, TWO, step="1").columns()["worker"].tolist() == [1]  # type: ignore[index]
+    table = {column.id: column.cells() for column in found.table().columns}
+    assert table["total_us"] == [10, None, 6]
+    assert table["is_unrecorded"] == [False, True, False]
+    assert table["bottleneck"][1] == ""
 
 
 def test_the_late_worker_and_how_much_the_others_wait():

@@ -81,6 +81,7 @@ def test_the_whole_table_of_two_gpus():
         "workers": [2, 2, 1],
         "gapMs": [2, 0, 0],
         "isTruncated": [False, False, True],
+        "isUnrecorded": [False, False, False],
         "bottleneck": ["Device compute", "Device collective communication", "Host compute"],
         "hostTransferTimeMs": [0, 0, 0],
         "isOutlier": [False, False, False],
@@ -320,3 +321,20 @@ def test_names_of_steps_are_shown_as_they_are():
     job = job_of([{"GPU:0": {COMPUTE: 1}}])
     hostile = dataclasses.replace(job, label=["<script>\u202e"])
     assert columns(step_table(hostile))["stepnum"] == ["<script>\u202e"]
+
+
+def test_a_step_that_was_not_recorded_has_no_times():
+    """GPU:1 was lost in the second step, both were in the third: no zeros for either."""
+    steps = [{"GPU:0": {COMPUTE: 4 * MS}, "GPU:1": {COMPUTE: 2 * MS}}] * 3
+    lost = [(1, "GPU:1"), (2, "GPU:0"), (2, "GPU:1")]
+    table = step_table(job_of(steps, unrecorded=lost))
+    found = columns(table)
+    assert found["stepTimeMs"] == [3, 4, None]
+    assert found["deviceComputeTimeMs"] == [3, 4, None]
+    assert found["slowestMs"] == [4, 4, None]
+    assert found["workers"] == [2, 1, 0]
+    assert found["isUnrecorded"] == [False, False, True]
+    assert found["bottleneck"] == ["Device compute", "Device compute", ""]
+    assert found["tooltip"][2] == "Step train 2: not recorded"
+    assert table.properties["steps_averaged"] == "2"
+    assert table.properties["steptime_ms_average"] == "3.5"

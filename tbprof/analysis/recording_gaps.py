@@ -1,0 +1,113 @@
+"""What was not recorded of the devices of a job, in sentences."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.steps import Steps
+from tbprof.base.errors import Notice
+
+_MOST_RANGES = 4
+_MOST_NAMES = 4
+
+
+def unrecorded_notices(
+    hosts: Sequence[str],
+    label: Sequence[str],
+    worker_name: Sequence[str],
+    worker_host: NDArray[np.int64],
+    worker: NDArray[np.int64],
+    step: NDArray[np.int64],
+) -> list[Notice]:
+    """One per host and set of steps [rows: worker, step] that were not recorded on some workers."""
+    missing: dict[tuple[int, tuple[int, ...]], list[str]] = {}
+    for one in np.unique(worker).tolist():
+        if worker_name[one] == "CPU":
+            continue  # it stands for devices that are lost, which says all
+        steps = tuple(np.unique(step[worker == one]).tolist())
+        missing.setdefault((int(worker_host[one]), steps), []).append(worker_name[one])
+    return [
+        Notice(
+            "unrecorded_steps",
+            f"{listed(names)}: {_steps(label, steps)} not recorded; averages leave "
+            f"{'them' if len(steps) > 1 else 'it'} out.",
+            hosts[host] if len(hosts) > 1 else "",
+        )
+        for (host, steps), names in missing.items()
+    ]
+
+
+def lost_notices(hosts: Sequence[str], parts: Sequence[Steps]) -> list[Notice]:
+    """One per host whose calls launched work for devices of which nothing was recorded."""
+    return [
+        Notice("unrecorded_devices", _lost(part), host if len(hosts) > 1 else "")
+        for host, part in zip(hosts, parts, strict=True)
+        if part.lost_devices
+    ]
+
+
+def _lost(part: Steps) -> str:
+    known = listed(_devices(part))
+    which = f"{part.lost_devices}{' more' if known else ''} device"
+    text = f"Work was launched for {which}{'s' if part.lost_devices > 1 else ''}, of which nothing "
+    if known:
+        return f"{text}was recorded: figures are of {known} alone."
+    return f"{text}was recorded: what devices did in the steps is not known."
+
+
+def silent_notes(hosts: Sequence[str], parts: Sequence[Steps]) -> list[str]:
+    """One sentence per host with GPUs of which no work is in the trace, while others worked."""
+    return [
+        f"{f'{host}: ' if len(hosts) > 1 else ''}The trace has no work of "
+        f"{listed(part.silent_device)}: figures are of {listed(_devices(part))} alone."
+        for host, part in zip(hosts, parts, strict=True)
+        if part.silent_device and _devices(part) and not part.lost_devices
+    ]
+
+
+def _devices(part: Steps) -> list[str]:
+    return [
+        name for name, kind in zip(part.worker_name, part.worker_kind, strict=True) if kind != "CPU"
+    ]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names of devices: those that follow each other as a range, the first few of many.
+
+    "GPU:0, GPU:2 to GPU:7", "GPU:0, GPU:2, GPU:4, GPU:6 and 3 more"
+    """
+    numbers = []
+    for at, name in enumerate(names):
+        stem, _, number = name.rpartition(":")
+        numbers.append((stem, int(number) - at if number.isdecimal() else -1 - at))
+    ranges = []
+    at = 0
+    for _, run in groupby(numbers):
+        size = len(list(run))
+        ranges.extend(_range(names[at : at + size], " to ", 2))
+        at += size
+    return _few(ranges, _MOST_NAMES)
+
+
+def _steps(label: Sequence[str], steps: Sequence[int]) -> str:
+    """Steps, ascending, by their labels: "step 7 was", "steps 3, 5 to 9 were"."""
+    texts = []
+    for _, run in groupby(enumerate(steps), lambda pair: pair[1] - pair[0]):
+        texts.extend(_range([label[step] for _, step in run], " to ", 1))
+    many = len(steps) > 1
+    return f"step{'s' if many else ''} {_few(texts, _MOST_RANGES)} {'were' if many else 'was'}"
+
+
+def _range(texts: Sequence[str], to: str, most: int) -> list[str]:
+    """Texts that follow each other: as a range where there are more than so many."""
+    shown = [text if len(text) <= 40 else f"{text[:39]}…" for text in texts]
+    return shown if len(shown) <= most else [f"{shown[0]}{to}{shown[-1]}"]
+
+
+def _few(texts: Sequence[str], most: int) -> str:
+    """The first of many texts, joined."""
+    if len(texts) <= most:
+        return ", ".join(texts)
+    return f"{', '.join(texts[:most])} and {len(texts) - most} more"

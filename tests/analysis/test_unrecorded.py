@@ -1,0 +1,200 @@
+"""Steps of which the recorder kept no kernels, and steps in which devices really did nothing."""
+
+import numpy as np
+import pytest
+from analysis.lossy import STEPS, lossy
+from traces import space_of
+
+from tbprof.analysis.hlo import Programs
+from tbprof.analysis.job_steps import JobSteps, merge_steps
+from tbprof.analysis.phases import Phase
+from tbprof.analysis.recording_gaps import listed, silent_notes
+from tbprof.analysis.step_finding import find_steps
+from tbprof.analysis.step_means import step_means
+from tbprof.analysis.steps import Steps
+
+FIRST, LAST = range(5), range(5, 10)
+NONE: dict[int, range] = {}
+
+
+def steps_of(trace: bytes) -> Steps:
+    space = space_of(trace)
+    found = find_steps(space, Programs(space))
+    assert np.array_equal(found.phase_ps.sum(axis=1), found.duration_ps)
+    assert (found.phase_ps >= 0).all()
+    return found
+
+
+def missing(found: Steps) -> dict[str, list[int]]:
+    """The numbers of the steps that were not recorded, by worker."""
+    return {
+        name: found.number[(found.worker == at) & found.is_unrecorded].tolist()
+        for at, name in enumerate(found.worker_name)
+        if (found.is_unrecorded & (found.worker == at)).any()
+    }
+
+
+def job_of(*parts: Steps) -> JobSteps:
+    return merge_steps([f"h{at}" for at in range(len(parts))], parts)
+
+
+def test_launches_without_their_kernels_are_steps_that_were_not_recorded():
+    """Five executions of ten: the averages are of those that were."""
+    found = steps_of(lossy({0: FIRST}))
+    assert missing(found) == {"GPU:0": [5, 6, 7, 8, 9]}
+    assert not found.is_truncated.any()
+    job = job_of(found)
+    means = step_means(job)
+    assert means.workers.tolist() == [1] * 5 + [0] * 5
+    assert means.is_counted.tolist() == [True] * 5 + [False] * 5
+    assert means.mean_ms(Phase.COMPUTE_32) == pytest.approx(4e-3)
+    assert means.mean_ms() == pytest.approx(10e-3)
+    [notice] = job.notices
+    assert (notice.code, notice.host) == ("unrecorded_steps", "")
+    assert notice.message == (
+        "GPU:0: steps train 5 to train 9 were not recorded; averages leave them out."
+    )
+
+
+@pytest.mark.parametrize("delay_us", [2, 25])
+def test_a_device_that_was_recorded_late_is_averaged_over_fewer_steps(delay_us: int):
+    """Of devices that keep up with the host and of such as run behind."""
+    found = steps_of(lossy({0: STEPS, 3: LAST}, delay_us=delay_us))
+    assert missing(found) == {"GPU:3": [0, 1, 2, 3, 4]}
+    assert found.worker_name == ["GPU:0", "GPU:3"]
+    means = step_means(job_of(found))
+    assert means.workers.tolist() == [1] * 5 + [2] * 5
+    assert means.steps == (10 if delay_us == 2 else 9)  # behind the host the last one has no gap
+    assert means.mean_ms(Phase.COMPUTE_32) == pytest.approx(4e-3)
+    assert (means.duration_ps[:9] == 10e6).all()
+
+
+@pytest.mark.parametrize("delay_us", [2, 25])
+def test_a_hole_in_the_recording(delay_us: int):
+    recorded = [0, 1, 2, 6, 7, 8, 9]
+    found = steps_of(lossy({0: recorded}, delay_us=delay_us))
+    assert missing(found) == {"GPU:0": [3, 4, 5]}
+    assert found.number.tolist() == list(STEPS)
+    assert (np.diff(found.start_ps) > 0).all()
+    # Behind the host steps go to the device's next one: nobody knows when 3 began, and 10.
+    cut = [] if delay_us == 2 else [2, 9]
+    assert found.number[found.is_truncated].tolist() == cut
+    counted = np.flatnonzero(step_means(job_of(found)).is_counted).tolist()
+    assert counted == [at for at in recorded if at not in cut]
+    assert step_means(job_of(found)).mean_ms(Phase.COMPUTE_32) == pytest.approx(4e-3)
+
+
+def test_a_step_of_which_a_part_was_lost_is_cut():
+    found = steps_of(lossy({0: range(6)}, pieces={(0, 5): 3}))
+    assert missing(found) == {"GPU:0": [6, 7, 8, 9]}
+    assert found.number[found.is_truncated].tolist() == [5]
+    # In the middle of the trace, too, if launches say so.
+    found = steps_of(lossy({0: STEPS}, pieces={(0, 4): 3}))
+    assert missing(found) == {}
+    assert found.number[found.is_truncated].tolist() == [4]
+
+
+def test_a_device_that_does_nothing_in_a_step_did_nothing():
+    """It evaluates each fourth step; its launches are those of the steps with kernels."""
+    found = steps_of(lossy({0: STEPS, 1: [3, 7]}, launches={0: STEPS, 1: [3, 7]}))
+    assert missing(found) == {}
+    assert step_means(job_of(found)).workers.tolist() == [2] * 10
+    found = steps_of(lossy({0: STEPS, 1: LAST}, launches={0: STEPS, 1: LAST}))
+    assert missing(found) == {}
+
+
+def test_a_device_that_nothing_launches_for_may_be_idle():
+    """No launches were recorded: without them only what all others show counts."""
+    linked = lossy({0: STEPS, 1: [3, 7]}, launches=NONE)
+    assert missing(steps_of(linked)) == {}
+
+
+def test_where_launches_were_lost_as_well_the_runtime_tells():
+    found = steps_of(lossy({0: FIRST}, launches={0: FIRST}))
+    assert missing(found) == {"GPU:0": [5, 6, 7, 8, 9]}
+    # Steps in which the runtime ran nothing are steps of the host alone.
+    found = steps_of(lossy({0: FIRST}, launches={0: FIRST}, dispatches=FIRST))
+    assert missing(found) == {}
+
+
+def test_where_launches_were_lost_a_device_goes_on_with_what_its_peers_do():
+    launches = {0: FIRST, 1: FIRST}
+    linked = {0: FIRST, 1: range(4)}
+    found = steps_of(lossy(linked, launches=launches))
+    assert missing(found) == {"GPU:0": list(LAST), "GPU:1": [4, *LAST]}
+
+
+def test_launches_for_other_devices_are_said():
+    """One GPU of eight was recorded."""
+    launched = dict.fromkeys(range(8), STEPS)
+    trace = lossy({0: STEPS}, launches=launched, says_device=True, silent=range(1, 8))
+    found = steps_of(trace)
+    assert (missing(found), found.lost_devices) == ({}, 7)
+    assert found.silent_device == [f"GPU:{at}" for at in range(1, 8)]
+    [notice] = job_of(found).notices
+    assert notice.message == (
+        "Work was launched for 7 more devices, of which nothing was recorded: figures are of "
+        "GPU:0 alone."
+    )
+    assert silent_notes(["h0"], [found]) == []
+
+
+def test_where_no_device_was_recorded_steps_are_not_known():
+    """They are no steps of a program that left its devices idle."""
+    launched = dict.fromkeys(range(8), STEPS)
+    found = steps_of(lossy({}, launches=launched, says_device=True, silent=range(8)))
+    assert missing(found) == {"CPU": list(STEPS)}
+    job = job_of(found)
+    assert step_means(job).steps == 0
+    assert job.notices[0].message == (
+        "Work was launched for 8 devices, of which nothing was recorded: what devices did in the "
+        "steps is not known."
+    )
+    # A program on the CPU of a host with GPUs.
+    found = steps_of(lossy({}, silent=range(8), dispatches=[]))
+    assert (missing(found), found.worker_kind) == ({}, ["CPU"])
+    assert job_of(found).notices == ()
+    assert silent_notes(["h0"], [found]) == []
+
+
+def test_devices_without_a_trace_of_work_are_named():
+    found = steps_of(lossy({0: STEPS}, says_device=True, silent=range(1, 8)))
+    assert found.lost_devices == 0
+    assert job_of(found).notices == ()
+    assert silent_notes(["h0"], [found]) == [
+        "The trace has no work of GPU:1 to GPU:7: figures are of GPU:0 alone."
+    ]
+    assert silent_notes(["h0", "h1"], [found, found])[1].startswith("h1: The trace has")
+
+
+def test_the_hosts_of_a_job_are_named():
+    job = job_of(steps_of(lossy({0: STEPS})), steps_of(lossy({0: [0, 1, 2, 3, 4, 5, 6, 7, 8]})))
+    [notice] = job.notices
+    assert notice.host == "h1"
+    assert notice.message == "GPU:0: step train 9 was not recorded; averages leave it out."
+    assert step_means(job).workers.tolist() == [2] * 9 + [1]
+
+
+def test_the_mi350_trace_lacks_nothing(amd_trace):
+    from tbprof.xplane.reader import read_space
+
+    space = read_space(amd_trace)
+    found = find_steps(space, Programs(space))
+    assert missing(found) == {}
+    assert found.lost_devices == 0
+    assert found.silent_device == [f"GPU:{at}" for at in range(1, 8)]
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        (["GPU:0"], "GPU:0"),
+        (["GPU:0", "GPU:1"], "GPU:0, GPU:1"),
+        (["GPU:0", "GPU:2", "GPU:3", "GPU:4"], "GPU:0, GPU:2 to GPU:4"),
+        ([f"GPU:{at}" for at in range(0, 14, 2)], "GPU:0, GPU:2, GPU:4, GPU:6 and 3 more"),
+        (["GPU:x", "GPU:y"], "GPU:x, GPU:y"),
+        ([], ""),
+    ],
+)
+def test_names_of_devices(names: list[str], text: str):
+    assert listed(names) == text
