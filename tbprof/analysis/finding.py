@@ -14,6 +14,7 @@ from tbprof.analysis.devices import Devices
 from tbprof.analysis.environment import Environment
 from tbprof.analysis.gpu_facts import GpuFacts
 from tbprof.analysis.host_facts import HostFacts
+from tbprof.analysis.idle_shares import IdleShare
 from tbprof.analysis.input_cause import InputCause
 from tbprof.analysis.input_ops import InputOps
 from tbprof.analysis.job_steps import JobSteps
@@ -144,6 +145,7 @@ class Evidence:
     `inputs`, `tpu_ops` and `input_cause` are None where they are not known; `couplings` are by
     host, empty where they are not known. `means` are of the typical steps, or where the user takes
     them in of all whole ones; `outliers` are the others, in either case.
+    `idle` is what threads did in the average step's time that nothing covers, longest first.
     """
 
     job: JobSteps
@@ -161,6 +163,7 @@ class Evidence:
     couplings: Sequence[Coupling] = ()
     input_cause: InputCause | None = None
     outliers: StepOutliers = NO_OUTLIERS
+    idle: Sequence[IdleShare] = ()
 
     @property
     def platform(self) -> Literal["GPU", "TPU", "CPU"]:

@@ -17,6 +17,7 @@ from tbprof.analysis.findings_copies import COPY_RULES
 from tbprof.analysis.findings_eager import EAGER_RULES
 from tbprof.analysis.findings_gpu import GPU_RULES
 from tbprof.analysis.findings_host import HOST_RULES
+from tbprof.analysis.findings_idle import IDLE_RULES
 from tbprof.analysis.findings_input import INPUT_RULES
 from tbprof.analysis.findings_memory import MEMORY_RULES
 from tbprof.analysis.findings_outliers import OUTLIER_RULES
@@ -30,6 +31,7 @@ from tbprof.base.errors import CUT_HINT
 RULES: tuple[Rule, ...] = (
     *INPUT_RULES,
     *STEP_RULES,
+    *IDLE_RULES,
     *COPY_RULES,
     *OUTLIER_RULES,
     *WORKER_RULES,

@@ -9,7 +9,6 @@ from tbprof.analysis.bottlenecks import (
     MODERATELY_INPUT_BOUND,
 )
 from tbprof.analysis.finding import (
-    FUNCTION_GUIDE,
     GPU_GUIDE,
     OPS,
     PROFILER_GUIDE,
@@ -22,7 +21,6 @@ from tbprof.analysis.finding import (
     percent,
     shortened,
 )
-from tbprof.analysis.host_facts import HostFacts
 from tbprof.analysis.phases import Phase
 
 # Percentages of step time, moderate and high; output weighs as input does.
@@ -127,89 +125,8 @@ def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def all_others(evidence: Evidence) -> Iterator[Finding]:
-    """Step time that no event explains, and Python where its frames were recorded."""
-    share = evidence.share(Phase.OTHER)
-    grade = graded(share, *OVERHEAD)
-    if grade is None:
-        return
-    gain_ms, gain_ratio = evidence.gain_of(share)
-    traced = [host for host in evidence.hosts if host.has_python and host.python_span_ps > 0]
-    thread = max(traced, key=lambda host: host.python_ps, default=None)
-    python = 100 * thread.python_ps / thread.python_span_ps if thread is not None else 0.0
-    place = evidence.worst_step_in(Phase.OTHER)
-    idle = milliseconds(evidence.means.mean_ms(Phase.OTHER))
-    if thread is not None and python >= OVERHEAD[0]:
-        frames = ", ".join(
-            f"{shortened(name, 60)} ({milliseconds(time / 1e9)})"
-            for name, time in zip(
-                thread.python_name[:3], thread.python_name_ps[:3].tolist(), strict=True
-            )
-        )
-        trace = TRACE.marking(f"whole:{thread.python_name[0]}", place)
-        yield Finding(
-            "python_overhead",
-            grade[0],
-            f"Python may hold up {percent(share)} of step time",
-            f"In {idle} of a step {_nobody(evidence)} at work. Python's own work takes "
-            f"{percent(python)} of the thread {shortened(thread.python_thread, 40)}, most of it "
-            f"in {frames}. It waits for {_waiting(thread)} of the time.",
-            share,
-            "%",
-            grade[1],
-            gain_ms,
-            gain_ratio,
-            "Move that work out of the loop or into a compiled function (tf.function, jax.jit), "
-            "and do metrics, logging and callbacks every few steps.",
-            trace,
-            trace,
-            FUNCTION_GUIDE,
-        )
-        return
-    recorded = (
-        "" if traced else " The Python tracer was off: with python_tracer_level 1 it would show."
-    )
-    yield Finding(
-        "all_others",
-        grade[0],
-        f"Nothing was at work in {percent(share)} of step time",
-        f"In {idle} of a step {_nobody(evidence)} at work: Python, input that leaves no events, "
-        f"or waiting for something else.{recorded}",
-        share,
-        "%",
-        grade[1],
-        gain_ms,
-        gain_ratio,
-        _idle_action(evidence),
-        TRACE.marking(place=place),
-        TRACE.marking(place=place),
-        PROFILER_GUIDE,
-    )
-
-
-def _nobody(evidence: Evidence) -> str:
-    return "no op was" if evidence.platform == "CPU" else "neither a device nor an op was"
-
-
-def _waiting(thread: HostFacts) -> str:
-    return percent(100 * thread.python_wait_ps / thread.python_span_ps)
-
-
-def _idle_action(evidence: Evidence) -> str:
-    if evidence.platform == "TPU":
-        return (
-            "Give the device more to do per call of the host: several steps in one compiled "
-            "function, a larger batch, and input that is ready before it is asked for."
-        )
-    return (
-        "See in the timeline what the program's thread does then; record it with the Python "
-        "tracer, or with annotations around what you suspect."
-    )
-
-
 STEP_RULES: tuple[Rule, ...] = (
     output_bound,
     kernel_launch,
     gap_between_steps,
-    all_others,
 )

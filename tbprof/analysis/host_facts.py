@@ -1,7 +1,7 @@
-"""What held the host up: Python, ops run one by one, tracing of functions, compilation."""
+"""What held the host up: ops run one by one, tracing of functions, compilation."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -10,23 +10,17 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.groups import group_rows, reduce_groups
 from tbprof.analysis.hlo import Programs
-from tbprof.analysis.host_events import host_events, host_threads
+from tbprof.analysis.host_events import host_events
 from tbprof.analysis.layers import unite
 from tbprof.analysis.lines import host_planes
-from tbprof.analysis.nesting import inherit, nest, self_times
-from tbprof.analysis.python_frames import Wait, wait_of
+from tbprof.analysis.nesting import nest, self_times
 from tbprof.base import names
 from tbprof.events.space import Events, Plane, Space
 
-# The profiler itself, while it starts, stops and writes.
-_PROFILER = re.compile(r"\$profiler(?:_v2)?\.py:")
 # `backend_compile`, `PjRtCpuClient::Compile`, `XlaCompile`; no `…Compiler`, which is an object.
 _COMPILE = re.compile(r"[Cc]ompil(?:e|ation)(?![a-z])")
 # Ops that fetch a batch: the wait for input is no eager computation.
 _INPUT_OPS = re.compile(r"IteratorGetNext|MultiDeviceIterator|OptionalGetValue")
-
-# Python frames that a part keeps.
-_FRAMES = 20
 
 _K = TypeVar("_K", str, tuple[str, str])
 
@@ -35,9 +29,7 @@ _K = TypeVar("_K", str, tuple[str, str])
 class HostFacts:
     """Sums over the threads of one host; times in ps.
 
-    Python: frames of the thread that spent most in them, by own time without what they call, the
-    profiler's own work left out; what only waits is in `python_wait_ps`. `python_span_ps` goes from
-    that thread's first event to its last; `has_python` says whether frames were recorded at all.
+    `has_python` says whether frames of Python were recorded at all.
 
     Eager: ops that ran one by one rather than in a function, by name, fetches of input left out.
     Functions: calls of `tf.function`s by (name, mode), time without other such calls inside;
@@ -48,12 +40,6 @@ class HostFacts:
     """
 
     has_python: bool
-    python_thread: str
-    python_ps: int
-    python_wait_ps: int
-    python_span_ps: int
-    python_name: list[str]  # those with most time
-    python_name_ps: NDArray[np.int64]
     eager_name: list[str]
     eager_count: NDArray[np.int64]
     eager_ps: NDArray[np.int64]
@@ -71,21 +57,8 @@ class HostFacts:
     compile_name_ps: NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class _Thread:
-    name: str
-    python_ps: int
-    wait_ps: int
-    span_ps: int
-    frames: dict[str, int]
-
-
-_NO_THREAD = _Thread("", 0, 0, 0, {})
-
-
 def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
     """The facts of a host, from all its threads."""
-    thread = _NO_THREAD
     has_python = False
     eager: dict[str, tuple[int, ...]] = {}
     functions: dict[tuple[str, str], tuple[int, ...]] = {}
@@ -94,9 +67,7 @@ def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
     for plane in host_planes(space):
         events = host_events(plane)
         texts = plane.strings.take(plane.types.name.tolist())
-        for one in _python(plane, texts):
-            has_python = True
-            thread = max(thread, one, key=lambda thread: thread.python_ps)
+        has_python |= any(text.startswith(names.PYTHON_FRAME) for text in texts)
         _add(eager, _eager(plane, events, texts))
         _add(functions, _functions(plane, events, texts))
         rows = _rows(events, [_is_compile(text) for text in texts])
@@ -107,17 +78,10 @@ def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
         np.concatenate([none, *(start for start, _ in spans)]),
         np.concatenate([none, *(stop for _, stop in spans)]),
     )
-    frames = _ranked({name: (own,) for name, own in thread.frames.items()}, _FRAMES)
     eager, compiled = _ranked(eager), _ranked(compiled)
     functions = _ranked(functions)
     return HostFacts(
         has_python,
-        thread.name,
-        thread.python_ps,
-        thread.wait_ps,
-        thread.span_ps,
-        list(frames),
-        _column(frames, 0),
         list(eager),
         _column(eager, 1),
         _column(eager, 0),
@@ -133,40 +97,6 @@ def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
         list(compiled),
         _column(compiled, 1),
         _column(compiled, 0),
-    )
-
-
-def _python(plane: Plane, texts: list[str]) -> Iterator[_Thread]:
-    """What Python did on each thread of which frames were recorded."""
-    is_frame = np.array([text.startswith(names.PYTHON_FRAME) for text in [*texts, ""]], bool)
-    if not is_frame.any():
-        return
-    events, parent = host_threads(plane)
-    own = self_times(parent, events.start_ps, events.duration_ps)
-    works = [_is_work(text) for text in texts]
-    compiles = np.array([*map(_is_compile, texts), False], bool)
-    # What Python waits for while the compiler runs is told of as compilation.
-    is_inside = inherit(parent, events.by_type(np.where(compiles, 1, -1))) == 1
-    waits = np.array([wait_of(text) != Wait.NONE for text in [*texts, ""]], bool)
-    does = events.by_type(np.array([*works, False], bool))
-    kind = np.where(does & ~is_inside, events.type, np.int32(-1))
-    line_names = plane.strings.take(events.lines.name.tolist())
-    for row, name in enumerate(line_names):
-        mine = slice(int(events.first_event[row]), int(events.first_event[row + 1]))
-        if not is_frame[events.type[mine]].any():
-            continue
-        _, by_type, _, _ = reduce_groups(kind[mine], own[mine], len(texts))
-        frames = {texts[at]: int(by_type[at]) for at in np.flatnonzero(by_type).tolist()}
-        start, end = events.start_ps[mine], (events.start_ps + events.duration_ps)[mine]
-        waited = int(own[mine][waits[events.type[mine]]].sum())
-        span = int(end.max() - start.min())
-        yield _Thread(name, sum(frames.values()), waited, span, frames)
-
-
-def _is_work(text: str) -> bool:
-    """Whether a frame is Python at work, rather than a wait or the profiler."""
-    return (
-        text.startswith(names.PYTHON_FRAME) and not wait_of(text) and _PROFILER.match(text) is None
     )
 
 
@@ -250,11 +180,9 @@ def _add(table: dict[Any, tuple[int, ...]], more: Mapping[Any, tuple[int, ...]])
             table[key] = (*sums, *map(max, known[2:], row[2:]))
 
 
-def _ranked(
-    table: Mapping[_K, tuple[int, ...]], most: int | None = None
-) -> dict[_K, tuple[int, ...]]:
-    """The `most` rows of most time (all by default), that first, equals by key."""
-    return dict(sorted(table.items(), key=lambda item: (-item[1][0], item[0]))[:most])
+def _ranked(table: Mapping[_K, tuple[int, ...]]) -> dict[_K, tuple[int, ...]]:
+    """The rows by time, most first, equals by key."""
+    return dict(sorted(table.items(), key=lambda item: (-item[1][0], item[0])))
 
 
 def _column(table: Mapping[Any, tuple[int, ...]], at: int) -> NDArray[np.int64]:

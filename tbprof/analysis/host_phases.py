@@ -130,7 +130,7 @@ def host_intervals(
     *,
     has_device: bool,
     wrappers: Collection[str] = (),
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int8]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
     """(start_ps, end_ps, phase), ordered by (line, start), disjoint on each line: what was done.
 
     Only events with `counts` [n] take part, and those that last. The innermost of them that says
@@ -150,7 +150,7 @@ def host_intervals(
 
 def flatten(
     threads: HostThreads, counts: NDArray[np.bool_], types: HostTypes
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int8], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
     """`host_intervals` where the types are known, and the cuts [lines + 1] between lines."""
     events = threads.events
     inside = np.zeros(len(events), np.uint8)
@@ -163,13 +163,25 @@ def flatten(
     inside[apart.around[launches]] |= _LAUNCHES
     _look_inside(*columns, types.role, inside)
     _find_phases(*columns, counts, types.role, inside, phase)
+    most = 2 * int(np.count_nonzero(counts))
+    return pieces(events, counts, phase.astype(np.int32), most)
+
+
+def pieces(
+    events: Events, counts: NDArray[np.bool_], code: NDArray[np.int32], most: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """(start_ps, end_ps, code, cuts [lines + 1]): each thread's time by the innermost event.
+
+    The events that count and last take part, each with its code, negative for none; those of no
+    code leave a gap. `most` is twice their number.
+    """
     first = events.first_event
     stack = np.empty((int(np.diff(first).max(initial=0)) + 1, 2), np.int64)
     cuts = np.zeros(first.size, np.int64)
     # An event ends the piece before it, and its own. What is not written takes no memory.
-    most = 2 * int(np.count_nonzero(counts)) + first.size
-    out = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int8)
-    _flatten(first, events.start_ps, events.duration_ps, counts, phase, stack, cuts, *out)
+    room = most + first.size
+    out = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32)
+    _flatten(first, events.start_ps, events.duration_ps, counts, code, stack, cuts, *out)
     start, end, found = (column[: cuts[-1]].copy() for column in out)
     return start, end, found, cuts
 

@@ -26,7 +26,8 @@ class JobSteps:
     `hosts`, and so are `unpaired`: hosts of which nothing shows which of their steps is which of
     the others'. `core_id` [w] is the id of the pod viewer: 1000 x host + the TPU plane's id, or
     + 1, 2, ... for GPUs and CPUs. `number` and `label` [steps] are the step's own; `start_ps` of a
-    row counts from the first moment of its own host's trace. Rows with `is_unrecorded` are steps of
+    row counts from the first moment of its own host's trace, and `row` is its row in that
+    host's part. Rows with `is_unrecorded` are steps of
     which the worker's own work is not in the trace: they have a place, and nothing to average.
     """
 
@@ -42,6 +43,7 @@ class JobSteps:
     label: list[str]  # [steps]
     step: NDArray[np.int64]
     worker: NDArray[np.int64]
+    row: NDArray[np.int64]
     start_ps: NDArray[np.int64]
     duration_ps: NDArray[np.int64]
     own_ps: NDArray[np.int64]
@@ -107,6 +109,7 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
         (
             step_of[number][sequences[number][1]],
             workers.first[at] + workers.place[at][parts[at].worker[rows[at]]],
+            rows[at],
             parts[at].start_ps[rows[at]],
             parts[at].duration_ps[rows[at]],
             parts[at].own_ps[rows[at]],
@@ -117,13 +120,13 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
         for number, at in enumerate(used)
     ]
     joined = [np.concatenate(column) for column in zip(*pieces, strict=True)] or [
-        *(np.empty(0, np.int64) for _ in range(5)),
+        *(np.empty(0, np.int64) for _ in range(6)),
         np.empty(0, np.bool_),
         np.empty(0, np.bool_),
         np.empty((0, PHASES), np.int64),
     ]
     by_step = np.lexsort((joined[1], joined[0]))
-    step, worker, start, duration, own, truncated, unrecorded, phases = (
+    step, worker, row, start, duration, own, truncated, unrecorded, phases = (
         one[by_step] for one in joined
     )
     numbers = [sequences[host][0].number[row] for host, row in order]
@@ -146,6 +149,7 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
         labels,
         step,
         worker,
+        row,
         start,
         duration,
         own,

@@ -1,7 +1,7 @@
 """Finds the steps of a host, and splits the time of each worker's steps into phases."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,44 @@ _SPLIT = tuple(phase for phase in Phase if phase != Phase.OTHER)
 _HOST_WORK = (Phase.COLLECTIVES, Phase.HOST_COMPUTE)
 
 
+@dataclass(frozen=True, slots=True)
+class StepLayers:
+    """The steps of each worker, and what covers their time: device work first, then the host.
+
+    A worker is one of `devices`, or the host's CPU where there is none. `host` has its threads'
+    spans by phase; `work` are the ascending starts of their events, needed without devices.
+    `silent` and `missing` are the GPUs and the steps of which nothing was recorded.
+    """
+
+    source: StepSource
+    note: str
+    devices: Sequence[DeviceIntervals]
+    windows: Sequence[Windows]
+    host: Sequence[Sequence[Spans]]
+    work: NDArray[np.int64]
+    silent: list[str]
+    missing: Unrecorded
+
+    def covered(self, worker: int) -> Spans:
+        """The time that is in any phase but `OTHER`, as disjoint spans, ascending."""
+        spans = list(self.host[worker])
+        if self.devices:
+            device = self.devices[worker]
+            rows = device.phase != Phase.OTHER
+            start = device.start_ps[rows]
+            spans.append((start, start + device.duration_ps[rows]))
+        return unite(*_joined(spans))
+
+
+def find_step_layers(space: Space, programs: Programs, marker: str = "") -> StepLayers:
+    """What both the steps and the rest of their time are found from; found once."""
+    hosts = host_planes(space)
+    if not hosts:
+        return _find_step_layers(space, programs, marker)
+    key = "step layers", marker
+    return hosts[0].memo.once(key, lambda: _find_step_layers(space, programs, marker))
+
+
 def find_steps(space: Space, programs: Programs, marker: str = "") -> Steps:
     """The steps of one host; `marker` is an event of the user's choice that begins each.
 
@@ -54,7 +92,7 @@ def find_steps(space: Space, programs: Programs, marker: str = "") -> Steps:
     return hosts[0].memo.once("steps", lambda: _find_steps(space, programs, marker))
 
 
-def _find_steps(space: Space, programs: Programs, marker: str) -> Steps:
+def _find_step_layers(space: Space, programs: Programs, marker: str) -> StepLayers:
     for plane in host_planes(space):
         host_events(plane)  # kept from now on: who only borrows them meanwhile has these
     devices = [one for one in find_device_intervals(space, programs) if _works(one)]
@@ -68,8 +106,15 @@ def _find_steps(space: Space, programs: Programs, marker: str) -> Steps:
     hosts, work = _host_spans(source, windows, devices)
     busy = _busy(devices, hosts)
     windows = [_without_gap(window, busy) for window in windows]
+    return StepLayers(source, note, devices, windows, hosts, work, silent, missing)
+
+
+def _find_steps(space: Space, programs: Programs, marker: str) -> Steps:
+    layers = find_step_layers(space, programs, marker)
+    source, note, devices, windows = layers.source, layers.note, layers.devices, layers.windows
+    missing = layers.missing
     is_missing, is_cut = _of_windows(source.steps, windows, missing)
-    starts = [device.start_ps for device in devices] or [work]
+    starts = [device.start_ps for device in devices] or [layers.work]
     cut = [
         part | find_truncated(window, start, ~gone)
         for window, start, gone, part in zip(windows, starts, is_missing, is_cut, strict=True)
@@ -89,7 +134,7 @@ def _find_steps(space: Space, programs: Programs, marker: str) -> Steps:
         worker_name=[device.name for device in devices] or [_CPU],
         worker_kind=[device.kind for device in devices] or [_CPU],
         worker_id=np.array([device.id for device in devices] or [0], np.int64),
-        silent_device=silent,
+        silent_device=layers.silent,
         lost_devices=missing.lost_devices,
         worker=np.repeat(np.arange(len(sizes)), sizes),
         number=joined("number"),
@@ -99,7 +144,7 @@ def _find_steps(space: Space, programs: Programs, marker: str) -> Steps:
         own_ps=joined("own_ps"),
         is_truncated=np.concatenate(cut),
         is_unrecorded=np.concatenate(is_missing),
-        phase_ps=_split(windows, devices, hosts),
+        phase_ps=_split(windows, devices, layers.host),
         has_explicit_numbers=source.has_explicit_numbers,
         candidate_name=candidates.name,
         candidate_line=candidates.line,

@@ -15,6 +15,7 @@ from tbprof.analysis.devices import Devices, find_devices
 from tbprof.analysis.environment import Environment, find_environment
 from tbprof.analysis.gpu_facts import GpuFacts, find_gpu_facts
 from tbprof.analysis.host_facts import HostFacts, find_host_facts
+from tbprof.analysis.idle_time import IdleTime, find_idle_time
 from tbprof.analysis.input_ops import InputOps, find_input_ops
 from tbprof.analysis.kernels import Kernels, find_kernels
 from tbprof.analysis.memory import Memory, find_memory
@@ -59,8 +60,9 @@ PARTS: Mapping[str, PartKind] = {
     "tpu_ops": PartKind(1, TpuOps, find_tpu_ops, "looking at TPU ops"),
     "environment": PartKind(1, Environment, find_environment, "reading the environment"),
     "gpu_facts": PartKind(2, GpuFacts, find_gpu_facts, "looking at kernel launches"),
-    "host_facts": PartKind(2, HostFacts, find_host_facts, "looking at host threads"),
+    "host_facts": PartKind(3, HostFacts, find_host_facts, "looking at host threads"),
     "single_ops": PartKind(1, SingleOps, find_single_ops, "looking for eager ops"),
+    "idle_time": PartKind(1, IdleTime, find_idle_time, "looking at what covers no op", ("marker",)),
     "tf_data": PartKind(5, TfData, find_tf_data, "rebuilding input pipelines"),
     "memory_peaks": PartKind(1, MemoryPeaks, find_memory_peaks, "looking at device memory"),
     "memory": PartKind(1, Memory, find_memory, "decoding memory events"),

@@ -11,6 +11,8 @@ from tbprof.analysis.finding import Evidence
 from tbprof.analysis.findings import find_findings
 from tbprof.analysis.gpu_facts import GpuFacts, merge_gpu_facts
 from tbprof.analysis.host_facts import HostFacts
+from tbprof.analysis.idle_shares import idle_shares
+from tbprof.analysis.idle_time import IdleTime
 from tbprof.analysis.input_ops import InputOps, merge_input_ops
 from tbprof.analysis.job_steps import merge_steps
 from tbprof.analysis.kernels import Kernels, merge_kernels
@@ -22,6 +24,7 @@ from tbprof.analysis.tpu_ops import TpuOps, merge_tpu_ops
 from tbprof.tools.breakdown import breakdown_table, markers_table
 from tbprof.tools.datatable import Table, number, text
 from tbprof.tools.diagnostics import diagnostics_table
+from tbprof.tools.idle_table import idle_table
 from tbprof.tools.input_judgement import find_cause, judge_input
 from tbprof.tools.overview_advice import findings_table, recommendation_table
 from tbprof.tools.overview_environment import environment_table, run_table
@@ -31,7 +34,7 @@ from tbprof.tools.step_choice import STEPS, chosen_means
 from tbprof.tools.step_table import step_table
 from tbprof.tools.tool import Summaries, Tool
 
-_TABLES = 12
+_TABLES = 13
 _HARDWARE = {"GPU": "GPU", "TPU": "TPU", "CPU": "CPU_ONLY"}
 _NO_DEVICE_TRACE = (
     "No device trace was collected: the program's device is known, but nothing of what ran on it."
@@ -43,7 +46,8 @@ def build(summaries: Summaries) -> Sequence[Table]:
 
     0 the ops that take longest, 1 steps, 2 run environment as scripts know it, 3 recommendations as
     scripts know them, 4 latency of inference requests, 5 nothing, 6 diagnostics; 7 findings,
-    8 figures, 9 what the average step is made of, 10 environment, 11 events that can mark steps.
+    8 figures, 9 what the average step is made of, 10 environment, 11 events that can mark steps,
+    12 what threads did in the time of the average step that nothing covers.
     """
     evidence = gather(summaries)
     job = evidence.job
@@ -72,6 +76,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
         breakdown_table(evidence.means),
         environment_table(evidence, summaries.hosts),
         markers_table(job),
+        idle_table(evidence),
     ]
 
 
@@ -96,6 +101,7 @@ def gather(summaries: Summaries) -> Evidence:
         couplings=summaries.take("coupling", Coupling),
         input_cause=cause,
         outliers=outliers,
+        idle=idle_shares(job, means, summaries.take("idle_time", IdleTime)),
     )
 
 
@@ -134,6 +140,7 @@ OVERVIEW_PAGE = Tool(
         "single_ops",
         "coupling",
         "tf_data",
+        "idle_time",
     ),
     build=build,
     content="names",

@@ -52,6 +52,7 @@ def job_of(
         [f"{marker} {number}" for number in range(len(steps))],
         np.array([number for number, _ in rows], np.int64),
         np.array([workers.index(worker) for _, worker in rows], np.int64),
+        np.arange(len(rows)),
         start,
         duration,
         duration - gap,

@@ -28,7 +28,9 @@ from tbprof.analysis.findings import find_findings
 from tbprof.analysis.findings_host import eager_shares
 from tbprof.analysis.gpu_facts import GpuFacts
 from tbprof.analysis.hlo import Programs
+from tbprof.analysis.host_activity import Activity
 from tbprof.analysis.host_facts import HostFacts, find_host_facts
+from tbprof.analysis.idle_shares import IdleShare
 from tbprof.analysis.input_cause import InputCause, Kind
 from tbprof.analysis.input_names import InputCategory
 from tbprof.analysis.input_ops import InputOps, find_input_ops
@@ -230,25 +232,82 @@ def test_launches_that_compete_with_tf_data():
     assert "gpu_private" in both.action  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(("python_ps", "id_"), [(29, "all_others"), (30, "python_overhead")])
-def test_python_is_named_where_its_frames_show_it(python_ps, id_):
-    facts = host(
-        has_python=True, python_thread="main", python_ps=python_ps, python_wait_ps=500,
-        python_span_ps=1000,
-        python_name=["$a.py:1 f", "$b.py:2 g"], python_name_ps=ints(20 * MS, 9),
-    )  # fmt: skip
-    given = evidence({Phase.OTHER: 150}, host_facts=facts)
-    assert {"all_others", "python_overhead"} & {one.id for one in find_findings(given)} == {id_}
-    finding = found(given, id_)
+def idle(kind: Activity, ms: float, name: str = "", **parts: float) -> IdleShare:
+    """What the driving thread did; `parts` are frames of C functions and their ms."""
+    within = {f"$time {part}": time for part, time in parts.items()}
+    rest = {"": ms - sum(within.values())}
+    ranked = tuple(sorted({**within, **rest}.items(), key=lambda one: -one[1]))
+    return IdleShare(kind, name, kind != Activity.UNCOVERED, ms, ranked)
+
+
+BATCH = "$train.py:14 batch"
+
+
+@pytest.mark.parametrize(("permille", "severity"), [(29, None), (30, "moderate"), (150, "high")])
+def test_the_function_that_takes_the_time_is_named_with_what_it_waits_for(permille, severity):
+    ms = permille / 1000
+    shares = (idle(Activity.PYTHON, ms, BATCH, sleep=0.9 * ms),)
+    given = evidence({Phase.OTHER: permille}, idle=shares)
+    finding = found(given, "python_overhead")
+    assert severities("python_overhead", given) == [severity]
+    if finding is not None:
+        us = f"{permille} µs"
+        assert finding.title.startswith(f"batch (train.py:14) takes {us} of each step, ")
+        assert finding.title.endswith(f"{0.9 * permille:.3g} µs of them in time.sleep")
+        assert finding.gain_ms == pytest.approx(ms)
+        assert "what it waits for" in finding.action
+        assert dict(parse_qsl(finding.evidence.query))["q"] == f"whole:{BATCH}"
+        assert found(given, "all_others") is None  # nothing is left to say
+
+
+def test_functions_at_work_are_told_to_work_ahead_and_the_rest_stands_beside():
+    shares = (
+        idle(Activity.PYTHON, 0.2, BATCH, sleep=0.01),
+        idle(Activity.UNCOVERED, 0.1),
+        idle(Activity.PYTHON, 0.05, "$train.py:30 log"),
+    )
+    given = evidence({Phase.OTHER: 350}, idle=shares)
+    finding = found(given, "python_overhead")
     assert finding is not None
-    assert finding.severity == "high"
-    assert ("$a.py:1 f (20 ms)" in finding.detail) == (id_ == "python_overhead")
-    assert ("waits for 50.0 %" in finding.detail) == (id_ == "python_overhead")
-    assert "tracer was off" not in finding.detail
+    assert finding.title == "batch (train.py:14) takes 200 µs of each step"
+    assert "log (train.py:30) 50 µs" in finding.detail
+    assert "ahead" in finding.action
+    rest = found(given, "all_others")
+    assert rest is not None
+    assert rest.gain_ms == pytest.approx(0.15)
+    assert rest.title.endswith("and no recorded event covers 66.7 % of that")
+    assert rest.detail.startswith(
+        "Of 150 µs per step: no event was recorded for 100 µs, Python ran for 50 µs."
+    )
 
 
-def test_the_python_tracer_is_suggested_where_it_was_off():
-    assert "tracer was off" in found(evidence({Phase.OTHER: 30}), "all_others").detail  # type: ignore[union-attr]
+def test_idle_time_names_what_was_at_work_instead_of_nothing():
+    shares = (
+        IdleShare(Activity.TF_DATA_FUNCTION, "", is_driver=False, ms=0.12, parts=(("", 0.12),)),
+        IdleShare(Activity.TF_DATA, "", is_driver=False, ms=0.06, parts=(("", 0.06),)),
+        idle(Activity.UNCOVERED, 0.02),
+    )
+    finding = found(evidence({Phase.OTHER: 200}, idle=shares), "all_others")
+    assert finding is not None
+    assert finding.title == (
+        "In 20.0 % of step time neither a device nor an op was at work; threads of tf.data were at "
+        "work in 90.0 % of that"
+    )
+    assert "No frames of Python were recorded" in finding.detail
+    assert "waits for tf.data" in finding.action
+
+
+def test_an_annotation_is_named_where_there_are_no_frames():
+    shares = (idle(Activity.ANNOTATION, 0.2, "load_batch"),)
+    finding = found(evidence({Phase.OTHER: 200}, idle=shares), "annotation_overhead")
+    assert finding is not None
+    assert finding.title == "load_batch takes 200 µs of each step"
+    assert found(evidence({Phase.OTHER: 200}, idle=shares), "python_overhead") is None
+
+
+def test_frames_that_were_recorded_are_not_missed():
+    given = evidence({Phase.OTHER: 30}, host_facts=host(has_python=True))
+    assert "No frames" not in found(given, "all_others").detail  # type: ignore[union-attr]
 
 
 def late(by: int) -> Evidence:

@@ -2,15 +2,18 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
-from traces import draw, space_of
+from traces import draw, space_of, write
 
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.phases import PHASES, Phase
 from tbprof.analysis.steps import Steps
+from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.parts import PARTS
+from tbprof.storage.logdir import Logdir
 from tbprof.tools.datatable import Table
 from tbprof.tools.overview_page import OVERVIEW_PAGE
 from tbprof.tools.tool import Summaries
@@ -119,9 +122,10 @@ GPU_STEPS = steps_of(
 )
 
 
-def test_twelve_tables_in_the_order_of_the_contract():
+def test_the_tables_in_the_order_of_the_contract():
     tables = build((GPU_TRACE, GPU_STEPS))
-    assert [len(table) for table in tables] == [4, 3, 1, 8, 0, 0, 1, len(tables[7]), 27, 16, 12, 2]
+    sizes = [len(table) for table in tables]
+    assert sizes == [4, 3, 1, 8, 0, 0, 1, len(tables[7]), 27, 16, 12, 2, 0]
     assert ids(tables[0])[:2] == ["selfTimePercent", "cumulativeTimePercent"]
     assert ids(tables[1])[0] == "stepnum"
     assert ids(tables[4]) == ["percentile", "hostTimeMs", "deviceTimeMs", "communicationTimeMs",
@@ -503,9 +507,42 @@ def test_a_program_on_the_cpu_is_told_of_its_cpu():
     ]
 
 
+def test_what_threads_did_in_idle_time_adds_up_to_it(tmp_path: Path):
+    """Steps of 10 µs of the CPU: 6 in a function, 4 of which asleep, 2 of an op, 2 of nothing."""
+    content = draw(
+        {HOST: """
+            main |tttttttttttttttttttt
+                 |ffffff..mmffffff..mm
+                 |..ssss....ssss
+        """.replace("tttttttttttttttttttt", "ttttttttttuuuuuuuuuu")},
+        names={"t": "train", "u": "train", "f": "$train.py:14 batch", "s": "$time sleep",
+               "m": "a/MatMul:MatMul"},
+        stats={"t": {"step_num": 1, "_r": 1}, "u": {"step_num": 2, "_r": 1}},
+    )  # fmt: skip
+    write(tmp_path, content)
+    engine = Engine(Logdir(str(tmp_path)))
+    [run] = engine.runs()
+    tables = engine.tables(DataRequest(run, "overview_page"))
+    found = [row[:1] + row[2:] for row in rows(tables[12])]
+    assert found == [
+        ("python", "", pytest.approx(0.006), pytest.approx(60), ""),
+        ("python.0", "$train.py:14 batch", pytest.approx(0.004), pytest.approx(40), "python"),
+        ("python.1", "$train.py:14 batch", pytest.approx(0.002), pytest.approx(20), "python"),
+        ("uncovered", "", pytest.approx(0.002), pytest.approx(20), ""),
+    ]
+    assert rows(tables[12])[1][1] == "batch (train.py:14): time.sleep"
+    assert rows(tables[9])[0][0] == "other"
+    assert rows(tables[9])[0][2] == pytest.approx(0.008)
+    first = rows(tables[7])[0]
+    assert first[:3] == (
+        "python_overhead", "high",
+        "batch (train.py:14) takes 6 µs of each step, 4 µs of them in time.sleep",
+    )  # fmt: skip
+
+
 def test_a_trace_of_nothing_gives_empty_tables():
     tables = build((draw({HOST: "t |"}), dataclasses.replace(
         steps_of("CPU"), candidate_name=[], candidate_line=[],
         candidate_count=np.zeros(0, np.int64), candidate_median_ps=np.zeros(0, np.int64),
     )))  # fmt: skip
-    assert [len(table) for table in tables] == [0] * 12
+    assert [len(table) for table in tables] == [0] * 13

@@ -1,0 +1,215 @@
+"""Findings about step time that no op covers: what the host's threads did then, by name."""
+
+from collections.abc import Iterator
+
+from tbprof.analysis.bottlenecks import HIGH, MODERATE
+from tbprof.analysis.finding import (
+    FUNCTION_GUIDE,
+    PROFILER_GUIDE,
+    TRACE,
+    Evidence,
+    Finding,
+    Rule,
+    graded,
+    milliseconds,
+    percent,
+    shortened,
+)
+from tbprof.analysis.host_activity import Activity
+from tbprof.analysis.idle_shares import IdleShare
+from tbprof.analysis.phases import Phase
+from tbprof.analysis.python_frames import spoken, wait_of
+
+# Percentages of step time.
+IDLE = (MODERATE, HIGH)
+# From this part of the time on, what a function was busy with is worth saying.
+_NOTABLE = 0.1
+_NAMED = (Activity.PYTHON, Activity.ANNOTATION)
+# What a thread did, for a sentence: "the runtime was at work in 12 % of that".
+DID = {
+    Activity.PYTHON: "Python ran",
+    Activity.ANNOTATION: "annotations of the program went on",
+    Activity.COMPILATION: "a compiler ran on another thread",
+    Activity.TF_DATA_FUNCTION: "functions of tf.data ran",
+    Activity.TF_DATA: "threads of tf.data were at work",
+    Activity.TRANSFER: "data were copied",
+    Activity.OPS: "ops ran on other threads",
+    Activity.EAGER: "ops were dispatched one by one",
+    Activity.RUNTIME: "the runtime was at work",
+    Activity.GARBAGE: "garbage was collected",
+    Activity.MEMORY: "memory was allocated",
+    Activity.WAIT: "the program's thread waited",
+    Activity.UNCOVERED: "no event was recorded",
+}
+
+
+def python_overhead(evidence: Evidence) -> Iterator[Finding]:
+    """The Python function, or the annotation, that most uncovered step time goes to."""
+    share = _culprit(evidence)
+    if share is None:
+        return
+    part = 100 * share.ms / evidence.step_ms
+    grade = graded(part, *IDLE)
+    if grade is None:
+        return
+    gain_ms, gain_ratio = evidence.gain_of(part)
+    name = shortened(spoken(share.name))
+    is_python = share.kind == Activity.PYTHON
+    trace = TRACE.marking(f"whole:{share.name}", evidence.worst_step_in(Phase.OTHER))
+    yield Finding(
+        "python_overhead" if is_python else "annotation_overhead",
+        grade[0],
+        f"{name} takes {milliseconds(share.ms)} of each step{_busy_with(share)}",
+        f"In that time {_nobody(evidence)} at work: {percent(part)} of an average step of "
+        f"{milliseconds(evidence.step_ms)}.{_beside(evidence, share)}",
+        part,
+        "%",
+        grade[1],
+        gain_ms,
+        gain_ratio,
+        _advice(share),
+        trace,
+        trace,
+        FUNCTION_GUIDE if is_python else PROFILER_GUIDE,
+    )
+
+
+def _culprit(evidence: Evidence) -> IdleShare | None:
+    """The function or annotation of the driving thread that takes most of the uncovered time."""
+    named = [one for one in evidence.idle if one.kind in _NAMED and one.is_driver and one.name]
+    return named[0] if named and evidence.means.steps and evidence.step_ms > 0 else None
+
+
+def _busy_with(share: IdleShare) -> str:
+    """The call that most of it goes to, "" where there is none to speak of."""
+    name, ms = next(((name, ms) for name, ms in share.parts if name), ("", 0.0))
+    if ms < _NOTABLE * share.ms:
+        return ""
+    return f", {milliseconds(ms)} of them in {shortened(spoken(name), 60)}"
+
+
+def _beside(evidence: Evidence, share: IdleShare) -> str:
+    """What other functions take, and that a caller is not known where it is not."""
+    others = [
+        f"{shortened(spoken(one.name), 60)} {milliseconds(one.ms)}"
+        for one in evidence.idle
+        if one is not share and one.kind in _NAMED and one.is_driver and one.name
+        if one.ms >= _NOTABLE * share.ms
+    ]
+    text = f" Beside it: {', '.join(others[:3])}." if others else ""
+    if wait_of(share.name):
+        text += " The function that calls it had begun before the recording."
+    return text
+
+
+def _advice(share: IdleShare) -> str:
+    waits = sum(ms for name, ms in share.parts if wait_of(name or share.name))
+    if waits >= share.ms / 2:
+        return (
+            "Find out what it waits for, and have that done ahead, on another thread, while the "
+            "step before is computed (prefetching, a queue), or leave it out of the loop."
+        )
+    return (
+        "Do it ahead, on another thread or process, while the step before is computed, or move it "
+        "into a compiled function (tf.function, jax.jit); do metrics, logging and callbacks every "
+        "few steps."
+    )
+
+
+def all_others(evidence: Evidence) -> Iterator[Finding]:
+    """The rest of the step time that no op covers, and what threads did then."""
+    whole = evidence.share(Phase.OTHER)
+    culprit = _culprit(evidence)
+    taken = 100 * culprit.ms / evidence.step_ms if culprit is not None else 0.0
+    is_named = culprit is not None and graded(taken, *IDLE) is not None
+    share = whole - taken if is_named else whole
+    grade = graded(share, *IDLE)
+    if grade is None:
+        return
+    rest = [one for one in evidence.idle if not (is_named and one is culprit)]
+    sums = _by_kind(rest) or {Activity.UNCOVERED: evidence.means.mean_ms(Phase.OTHER)}
+    total = sum(sums.values())
+    most = max(sums, key=lambda kind: sums[kind])
+    gain_ms, gain_ratio = evidence.gain_of(share)
+    trace = TRACE.marking(place=evidence.worst_step_in(Phase.OTHER))
+    if most == Activity.UNCOVERED and sums[most] >= total / 2:
+        title = (
+            f"In {percent(share)} of step time {_nobody(evidence)} at work, and no recorded event "
+            f"covers {'all' if sums[most] > 0.9995 * total else percent(100 * sums[most] / total)} "
+            "of that"
+        )
+    else:
+        title = (
+            f"In {percent(share)} of step time {_nobody(evidence)} at work; {DID[most]} in "
+            f"{percent(100 * sums[most] / total)} of that"
+        )
+    yield Finding(
+        "all_others",
+        grade[0],
+        title,
+        f"Of {milliseconds(total)} per step: {_listed(sums)}.{_not_recorded(evidence, sums)}",
+        share,
+        "%",
+        grade[1],
+        gain_ms,
+        gain_ratio,
+        _idle_action(evidence, most),
+        trace,
+        trace,
+        PROFILER_GUIDE,
+    )
+
+
+def _by_kind(shares: list[IdleShare]) -> dict[Activity, float]:
+    """ms by kind, longest first; what tf.data does goes together."""
+    sums: dict[Activity, float] = {}
+    for one in shares:
+        kind = Activity.TF_DATA if one.kind == Activity.TF_DATA_FUNCTION else one.kind
+        sums[kind] = sums.get(kind, 0.0) + one.ms
+    return dict(sorted(sums.items(), key=lambda item: -item[1]))
+
+
+def _listed(sums: dict[Activity, float]) -> str:
+    """The kinds with their times, which add up; small ones together."""
+    total = sum(sums.values())
+    shown = {kind: ms for kind, ms in list(sums.items())[:5] if ms >= 0.01 * total}
+    texts = [f"{DID[kind]} for {milliseconds(ms)}" for kind, ms in shown.items()]
+    left = total - sum(shown.values())
+    if left > 0.0005 * total:
+        texts.append(f"other things for {milliseconds(left)}")
+    return ", ".join(texts)
+
+
+def _not_recorded(evidence: Evidence, sums: dict[Activity, float]) -> str:
+    if any(host.has_python for host in evidence.hosts) or Activity.UNCOVERED not in sums:
+        return ""
+    return " No frames of Python were recorded, which may show more."
+
+
+def _nobody(evidence: Evidence) -> str:
+    return "no op was" if evidence.platform == "CPU" else "neither a device nor an op was"
+
+
+def _idle_action(evidence: Evidence, most: Activity) -> str:
+    if most in (Activity.RUNTIME, Activity.EAGER, Activity.MEMORY):
+        return (
+            "Give the program more to do per call: a larger batch, the whole step in one compiled "
+            "function, several steps per call."
+        )
+    if most == Activity.TF_DATA:
+        return (
+            "See in the timeline whether the program's thread waits for tf.data then; if so, make "
+            "the input faster, else look for what that thread does."
+        )
+    if evidence.platform == "TPU":
+        return (
+            "Give the device more to do per call of the host: several steps in one compiled "
+            "function, a larger batch, and input that is ready before it is asked for."
+        )
+    return (
+        "See in the timeline what the program's thread does then; record it with the Python "
+        "tracer, or with annotations around what you suspect."
+    )
+
+
+IDLE_RULES: tuple[Rule, ...] = (python_overhead, all_others)

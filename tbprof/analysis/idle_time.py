@@ -1,0 +1,223 @@
+"""What a host's threads did in the step time that no device work and no op covers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.groups import group_rows
+from tbprof.analysis.hlo import Programs
+from tbprof.analysis.host_activity import Activity, ThreadActivity, find_activity
+from tbprof.analysis.host_events import HostThreads, async_rows
+from tbprof.analysis.host_phases import pieces
+from tbprof.analysis.host_roles import host_types
+from tbprof.analysis.launching_threads import lines_for_devices
+from tbprof.analysis.layers import Spans, split, unite
+from tbprof.analysis.step_finding import StepLayers, find_step_layers
+from tbprof.events.space import Space
+
+# So many activities are told apart; the rest of a kind goes together.
+_MOST = 48
+# Annotations and Python of threads beside the one that drives are named after all others.
+_OTHERS = (
+    Activity.COMPILATION,
+    Activity.TF_DATA_FUNCTION,
+    Activity.TF_DATA,
+    Activity.TRANSFER,
+    Activity.OPS,
+    Activity.EAGER,
+    Activity.RUNTIME,
+    Activity.GARBAGE,
+    Activity.MEMORY,
+    Activity.PYTHON,
+    Activity.ANNOTATION,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class IdleTime:
+    """One row per row of the host's `Steps` and activity: how long it went on, in ps.
+
+    `step` is the row of `Steps`, `activity` a row of the other columns. The rows of a step add up
+    to its time in `Phase.OTHER`: an instant has one activity, and UNCOVERED is what no recorded
+    event covers. `kind` is one of `Activity`; `name` and `part` are names of events as recorded, ""
+    for none: which Python function or annotation, and what that was busy with. `is_driver` says
+    that the thread that drives the program did it.
+    """
+
+    step: NDArray[np.int64]
+    activity: NDArray[np.int64]
+    time_ps: NDArray[np.int64]
+    kind: NDArray[np.int64]
+    name: list[str]
+    part: list[str]
+    is_driver: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pieces:
+    """What a plane's threads did: spans of each activity, an index into `labels`, by line."""
+
+    start_ps: NDArray[np.int64]
+    end_ps: NDArray[np.int64]
+    label: NDArray[np.int64]
+    is_for: NDArray[np.bool_]  # [workers, pieces]
+
+
+_Label = tuple[int, str, str, bool]
+_REST: _Label = (int(Activity.UNCOVERED), "", "", False)
+
+
+def find_idle_time(space: Space, programs: Programs, marker: str = "") -> IdleTime:
+    """What the threads of a host did while none of its workers did anything, step by step."""
+    layers = find_step_layers(space, programs, marker)
+    covered = [layers.covered(worker) for worker in range(len(layers.windows))]
+    idle = _idle(layers, covered)
+    labels: dict[_Label, int] = {}
+    found = [
+        _pieces(threads, layers, at, idle, labels)
+        for at, threads in enumerate(layers.source.grouping.hosts if idle[0].size else ())
+    ]
+    labels, found = _fewer(labels, found)
+    order = sorted(range(len(labels)), key=lambda at: _precedence(list(labels)[at]))
+    rows: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]] = []
+    first = 0
+    for worker, window in enumerate(layers.windows):
+        spans = [_spans(found, worker, label) for label in order]
+        times = split(window.start_ps, window.end_ps, [covered[worker], *spans])
+        rest = window.duration_ps - times.sum(axis=1)
+        times = np.column_stack([times[:, 1:], rest])
+        step, column = np.nonzero(times)
+        rows.append((first + step, np.array([*order, len(labels)])[column], times[step, column]))
+        first += window.start_ps.size
+    step, activity, time = (
+        np.concatenate(column).astype(np.int64) for column in zip(*rows, strict=True)
+    )
+    known = [*labels, _REST]
+    return IdleTime(
+        step,
+        activity,
+        time,
+        np.array([kind for kind, _, _, _ in known], np.int64),
+        [name for _, name, _, _ in known],
+        [part for _, _, part, _ in known],
+        np.array([is_driver for _, _, _, is_driver in known], np.bool_),
+    )
+
+
+def _precedence(label: _Label) -> tuple[int, int, _Label]:
+    """The driving thread comes first, then others at work, then what the former waits for."""
+    kind, _, _, is_driver = label
+    if kind == Activity.WAIT:
+        return 2, 0, label
+    return (0, 0, label) if is_driver else (1, _OTHERS.index(Activity(kind)), label)
+
+
+def _idle(layers: StepLayers, covered: Sequence[Spans]) -> Spans:
+    """The time in which some worker has a step and nothing to do, as disjoint spans."""
+    starts, ends = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for window, (begin, end) in zip(layers.windows, covered, strict=True):
+        if not window.start_ps.size:
+            continue
+        lowest, highest = window.start_ps[:1], window.end_ps[-1:]
+        begins = np.concatenate([lowest, end])
+        stops = np.concatenate([begin, highest])
+        is_gap = (stops > begins) & (stops > lowest) & (begins < highest)
+        starts.append(np.maximum(begins[is_gap], lowest))
+        ends.append(np.minimum(stops[is_gap], highest))
+    return unite(np.concatenate(starts), np.concatenate(ends))
+
+
+def _pieces(
+    threads: HostThreads, layers: StepLayers, at: int, idle: Spans, labels: dict[_Label, int]
+) -> _Pieces:
+    """What a plane's threads did in the idle time; new labels are added."""
+    events = threads.events
+    types = host_types(events, has_device=bool(layers.devices))
+    found = find_activity(threads, types, layers.source.marker)
+    driver = layers.source.line if at == layers.source.plane else -1
+    is_driver = np.zeros(len(events), np.bool_)
+    if driver >= 0:
+        is_driver[events.first_event[driver] : events.first_event[driver + 1]] = True
+    counts = (found.kind >= 0) & (events.duration_ps > 0)
+    # Others' waits explain nothing; those of the thread that drives say what it is waiting for.
+    silent = ~is_driver & ((found.kind == Activity.WAIT) | found.is_sleep)
+    counts &= _meets(events.start_ps, events.duration_ps, idle)
+    counts[async_rows(events)] = False
+    rows = np.flatnonzero(counts)
+    label_of = np.full(len(events), -1, np.int32)
+    label_of[rows] = _labelled(threads, found, rows, is_driver, labels)
+    label_of[silent] = -1
+    start, end, label, cuts = pieces(events, counts, label_of, 2 * rows.size)
+    is_for = lines_for_devices(threads, types, layers.devices)
+    if not layers.devices:
+        is_for = np.ones((1, cuts.size - 1), np.bool_)
+    return _Pieces(start, end, label.astype(np.int64), np.repeat(is_for, np.diff(cuts), axis=1))
+
+
+def _meets(
+    start_ps: NDArray[np.int64], duration_ps: NDArray[np.int64], idle: Spans
+) -> NDArray[np.bool_]:
+    """[n] whether an event shares any time with disjoint, ascending spans."""
+    begin, end = idle
+    if not begin.size:
+        return np.zeros(start_ps.size, np.bool_)
+    at = np.searchsorted(end, start_ps, side="right")
+    meets: NDArray[np.bool_] = at < end.size
+    meets &= begin[np.minimum(at, end.size - 1)] < start_ps + duration_ps
+    return meets
+
+
+def _labelled(
+    threads: HostThreads,
+    found: ThreadActivity,
+    rows: NDArray[np.int64],
+    is_driver: NDArray[np.bool_],
+    labels: dict[_Label, int],
+) -> NDArray[np.int64]:
+    """The label of each row, by what it does and on whose thread."""
+    code, first = group_rows([
+        found.kind[rows].astype(np.int64),
+        found.name[rows].astype(np.int64),
+        found.part[rows].astype(np.int64),
+        is_driver[rows].astype(np.int64),
+    ])  # fmt: skip
+    texts = [*threads.plane.strings.take(threads.plane.types.name.tolist()), "", ""]
+    numbers = np.empty(first.size, np.int64)
+    for group, row in enumerate(rows[first].tolist()):
+        name, part = texts[found.name[row]], texts[found.part[row]]
+        label = int(found.kind[row]), name, part, bool(is_driver[row])
+        numbers[group] = labels.setdefault(label, len(labels))
+    return numbers[code]
+
+
+def _fewer(
+    labels: dict[_Label, int], found: Sequence[_Pieces]
+) -> tuple[dict[_Label, int], list[_Pieces]]:
+    """The labels that most time goes to, and for the others their names, or only their kinds."""
+    time = np.zeros(len(labels))
+    for one in found:
+        np.add.at(time, one.label, (one.end_ps - one.start_ps).astype(np.float64))
+    ranked = np.argsort(-time, kind="stable")
+    shown = set(ranked[:_MOST].tolist())
+    names = {(kind, name) for (kind, name, _, _), at in labels.items() if at in shown}
+    fewer: dict[_Label, int] = {}
+    number = np.empty(len(labels), np.int64)
+    for label, at in labels.items():
+        kind, name, _, is_driver = label
+        if at not in shown:
+            label = (kind, name if (kind, name) in names else "", "", is_driver)
+        number[at] = fewer.setdefault(label, len(fewer))
+    return fewer, [
+        _Pieces(one.start_ps, one.end_ps, number[one.label], one.is_for) for one in found
+    ]
+
+
+def _spans(found: Sequence[_Pieces], worker: int, label: int) -> Spans:
+    starts, ends = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for one in found:
+        rows = (one.label == label) & one.is_for[worker]
+        starts.append(one.start_ps[rows])
+        ends.append(one.end_ps[rows])
+    return np.concatenate(starts), np.concatenate(ends)
