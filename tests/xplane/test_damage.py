@@ -300,13 +300,13 @@ def test_any_bytes_are_read_or_refused(content: bytes) -> None:
 
 
 def test_mutated_traces_are_read_or_refused() -> None:
-    counts = fuzz.run(200_000, seed=1, seconds=5)
+    counts = fuzz.run(600, seed=1)
 
-    assert counts["inputs"] >= 300
+    assert counts["inputs"] == 600
     assert counts["read"] > counts["refused"]
 
 
 @pytest.mark.slow
 def test_many_mutated_traces_are_read_or_refused() -> None:
     """Longer runs are recorded in docs/architecture.md."""
-    fuzz.run(200_000, seed=2, seconds=50)
+    fuzz.run(6_000, seed=2)
