@@ -3,16 +3,14 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-import numpy as np
-
 from tbprof.base.errors import BadRequest
-from tbprof.base.jit import kernel
 from tbprof.timeline.categories import CATEGORIES
 from tbprof.timeline.event_facts import find_hlo, find_source, read_facts
 from tbprof.timeline.event_links import find_links
-from tbprof.timeline.hits import Hits, events_of_types, next_hits, previous_hit
+from tbprof.timeline.hits import next_hits, previous_hit
 from tbprof.timeline.nearby import children, enclosing
 from tbprof.timeline.opened import OpenTimeline, shorten
+from tbprof.timeline.same_name import hits_like, same_name
 from tbprof.timeline.stat_text import read_stats
 from tbprof.timeline.steps_of_events import StepWindows, step_at, step_of, step_windows
 from tbprof.timeline.store import Track
@@ -32,8 +30,8 @@ def details(
 ) -> dict[str, Any]:
     """All about an event; its `step` is the first that `steps` have, else of this timeline's own.
 
-    `self_ps` is what its direct children on the track leave. `same_name` is over all events of the
-    name. Raises EventNotFound where there is no such event.
+    `self_ps` is what its direct children on the track leave. `same_name` is over the events of the
+    name that are of its kind. Raises EventNotFound where there is no such event.
     """
     row = opened.row(event)
     track, timeline = opened.track(row), opened.timeline
@@ -53,7 +51,7 @@ def details(
         "stats": [stat.as_json() for stat in read_stats([*facts.own, *facts.shared])],
         "hlo": find_hlo(opened, facts),
         "source": find_source(opened, facts),
-        "same_name": _same_name(opened, event),
+        "same_name": same_name(opened, event),
         "links": find_links(opened, facts, step),
     }
 
@@ -75,8 +73,8 @@ def move(opened: OpenTimeline, event: int, how: Move) -> int | None:
     """The event that a move leads to, None where it leads nowhere.
 
     `next` and `previous` are on the row, `parent` is the innermost event around it, `child` the
-    first directly within it; `next_same`, `previous_same` and `first_same` are of the same name,
-    in the order of time, on any track. Raises EventNotFound where there is no such event.
+    first directly within it; `next_same`, `previous_same` and `first_same` are of the same name
+    and kind, in the order of time. Raises EventNotFound where there is no such event.
     """
     row = opened.row(event)
     found = -1
@@ -97,52 +95,8 @@ def move(opened: OpenTimeline, event: int, how: Move) -> int | None:
 
 def _same(opened: OpenTimeline, event: int, how: Move) -> int:
     at = (int(opened.timeline.start_ps[event]), event)
-    hits = _hits_of_name(opened, event)
+    hits = hits_like(opened, event)
     if how == "previous_same":
         return previous_hit(opened.columns, hits, at)
     after = None if how == "first_same" else at
     return next(iter(next_hits(opened.columns, hits, after, 1).tolist()), -1)
-
-
-def _hits_of_name(opened: OpenTimeline, event: int) -> Hits:
-    names = opened.names
-    code = int(names.of_type[opened.timeline.type[event]])
-
-    def find() -> Hits:
-        return events_of_types(opened.columns, np.asarray(names.of_type == code))
-
-    return opened.answers.get(("name", code), find, lambda hits: hits.nbytes)
-
-
-def _same_name(opened: OpenTimeline, event: int) -> dict[str, Any] | None:
-    names = opened.names
-    code = int(names.of_type[opened.timeline.type[event]])
-    if code < 0:
-        return None
-    sums = opened.memo.once("sums by name", lambda: _sums(opened))
-    count, total, least, most = (int(column[code]) for column in sums)
-    return {
-        "count": count, "total_ps": total, "mean_ps": total / count, "min_ps": least, "max_ps": most
-    }  # fmt: skip
-
-
-def _sums(opened: OpenTimeline) -> tuple[Any, ...]:
-    """Events, total, least and greatest duration by name."""
-    columns, names = opened.columns, opened.names
-    size = len(names.text)
-    count, total, most = (np.zeros(size, np.int64) for _ in range(3))
-    least = np.full(size, np.iinfo(np.int64).max)
-    sum_names(columns.type, columns.duration_ps, names.of_type, count, total, least, most)
-    return count, total, least, most
-
-
-@kernel
-def sum_names(type_, duration, name_of, count, total, least, most):  # type: ignore[no-untyped-def]
-    """Adds up the events by name; those of no type are left out."""
-    for event in range(type_.size):
-        name = name_of[type_[event]]
-        if name >= 0:
-            count[name] += 1
-            total[name] += duration[event]
-            least[name] = min(least[name], duration[event])
-            most[name] = max(most[name], duration[event])

@@ -16,6 +16,7 @@ from tbprof.timeline.opened import OpenTimeline
 from tbprof.timeline.steps_of_events import step_windows
 from tbprof.xplane.reader import read_space
 
+US = 1_000_000
 EVENTS = st.tuples(st.integers(-5, 25), st.integers(0, 20), st.sampled_from("abc"))
 TRACKS = st.lists(st.lists(EVENTS, max_size=12), max_size=3)
 
@@ -38,12 +39,50 @@ def test_an_event_with_all_that_surrounds_it():
         "full_name": "op", "category": "host", "depth": 1, "self_ps": 6,
         "stack": [{"id": 0, "name": "step"}], "step": None, "stats": [], "hlo": None,
         "source": None, "links": [],
-        "same_name": {"count": 1, "total_ps": 10, "mean_ps": 10.0, "min_ps": 10, "max_ps": 10},
+        "same_name": {"count": 1, "total_ps": 10, "mean_ps": 10.0, "min_ps": 10, "max_ps": 10,
+                      "others": 0},
     }  # fmt: skip
     launch = details(opened, first(opened, "launch"))
     assert launch["stack"] == [{"id": 0, "name": "step"}, {"id": 1, "name": "op"}]
     assert launch["same_name"]["total_ps"] == 4
     assert launch["category"] == "launch"
+
+
+def test_a_kernel_is_not_compared_with_its_launches():
+    """Kernels of 4, 2 and 3 µs; the calls that launch them, 1 µs each, have their name."""
+    opened = timelines.built(
+        space_of(
+            draw({"/device:GPU:0": "Stream #1 |..aaaa.bb.ccc", "/host:CPU": "t |x.y.z"},
+                 names=dict.fromkeys("abcxyz", "gemm_fusion_dot"),
+                 stats={letter: {"kernel_details": "grid:1"} for letter in "abc"})
+        )
+    )  # fmt: skip
+    start = opened.timeline.start_ps
+    longest = int(opened.timeline.duration_ps.argmax())
+    assert details(opened, longest)["same_name"] == {
+        "count": 3, "total_ps": 9 * US, "mean_ps": 3.0 * US, "min_ps": 2 * US, "max_ps": 4 * US,
+        "others": 3,
+    }  # fmt: skip
+    launch = next(at for at in range(start.size) if opened.timeline.duration_ps[at] == US)
+    assert details(opened, launch)["same_name"] == {
+        "count": 3, "total_ps": 3 * US, "mean_ps": 1.0 * US, "min_ps": US, "max_ps": US,
+        "others": 3,
+    }  # fmt: skip
+    second = move(opened, longest, "next_same")
+    third = move(opened, second, "next_same")
+    assert [int(start[one]) // US for one in (longest, second, third)] == [2, 7, 10]
+    assert move(opened, third, "next_same") is None
+    assert move(opened, third, "first_same") == longest
+
+
+def test_events_of_one_name_and_several_categories_are_not_compared():
+    space = space_of(
+        draw({"/device:GPU:0": "Stream #1 |aa.b", "/device:GPU:1": "Stream #1 |aaaa\nSteps |a"},
+             names={"b": "c"})
+    )  # fmt: skip
+    opened = timelines.built(space)
+    found = details(opened, first(opened, "a"))["same_name"]
+    assert (found["count"], found["mean_ps"], found["others"]) == (2, 3.0 * US, 1)
 
 
 def test_stats_have_labels_units_and_meanings():

@@ -82,13 +82,15 @@ export interface EventStat {
   readonly text: string;
 }
 
-/** Over all events of one name. */
+/** Over the events of one name and kind. */
 export interface SameName {
   readonly count: number;
   readonly totalPs: number;
   readonly meanPs: number;
   readonly minPs: number;
   readonly maxPs: number;
+  /** Of the name, but of another category or on another kind of track. */
+  readonly others: number;
 }
 
 export interface EventLink {
@@ -135,6 +137,7 @@ export function parseEvent(json: unknown): EventDetails {
       meanPs: number(same.mean_ps),
       minPs: number(same.min_ps),
       maxPs: number(same.max_ps),
+      others: count(same.others),
     },
     links: records(event.links).map((link) => ({
       tool: text(link.tool),

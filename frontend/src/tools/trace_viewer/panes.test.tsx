@@ -153,7 +153,7 @@ test("the details of an event: its name, arguments, stack, flows and links", asy
       stats: [{ key: "bytes", label: "Bytes", value: 4096, unit: "bytes", text: "" }],
       hlo: { module: "jit_f", instruction: "fusion.1", text: "%fusion.1 = f32[]" },
       source: "model.py:12",
-      same_name: { count: 4, total_ps: 4e9, mean_ps: 1e9, min_ps: 5e8, max_ps: 2e9 },
+      same_name: { count: 4, total_ps: 4e9, mean_ps: 1e9, min_ps: 5e8, max_ps: 2e9, others: 3 },
       links: [
         {
           tool: "kernel_stats",
@@ -180,6 +180,7 @@ test("the details of an event: its name, arguments, stack, flows and links", asy
   );
   await click(link);
   expect(said.opened).toEqual([["kernel_stats", { "f.kernel_name": "=k" }]]);
+  expect(document.body.textContent).toContain("3 more of this name, of another category");
   await click(button("Show all"));
   expect(query<HTMLInputElement>(".trace-search input").value).toBe("whole:matmul");
 });

@@ -1,4 +1,4 @@
-/** How the event compares with all of its name, and the way to them. */
+/** How the event compares with those of its name and kind, and the way to them. */
 import { useMemo } from "preact/hooks";
 import { formatCount } from "../../../base/format";
 import type { EventDetails } from "../answers";
@@ -15,7 +15,7 @@ export function SameName({ page, details }: SameNameProps) {
   const moves = useMemo(() => createMoves(page.model), [page]);
   const { sameName, name, durationPs } = details;
   if (!sameName) return null;
-  const { count, totalPs, meanPs, minPs, maxPs } = sameName;
+  const { count, totalPs, meanPs, minPs, maxPs, others } = sameName;
   const facts: readonly (readonly [label: string, value: string])[] = [
     ["Count", formatCount(count)],
     ["Total", formatPs(totalPs)],
@@ -35,6 +35,12 @@ export function SameName({ page, details }: SameNameProps) {
           </div>
         ))}
       </dl>
+      {others === 0 ? null : (
+        <p class="muted">
+          {formatCount(others)} more of this name, of another category or on another kind of track,{" "}
+          {others === 1 ? "is" : "are"} not counted.
+        </p>
+      )}
       {compared === "" ? null : <p class="muted">{compared}</p>}
       {count < 2 ? null : (
         <p class="trace-buttons">
