@@ -309,4 +309,4 @@ def test_mutated_traces_are_read_or_refused() -> None:
 @pytest.mark.slow
 def test_many_mutated_traces_are_read_or_refused() -> None:
     """Longer runs are recorded in docs/architecture.md."""
-    fuzz.run(6_000, seed=2)
+    fuzz.run(2_500, seed=2)
