@@ -47,8 +47,11 @@ class Memory:
     alive at the end, or has no address to tell by. Of a release it is its allocation, -1 for none.
 
     `op`, `region`, `dtype` and `shape` [n] are rows of the sorted `texts`, -1 for none; a release
-    has those of its allocation. `step` [n] is the row of the step that the event belongs to, -1 for
-    none. Steps [s] are in order of time and disjoint, each up to the start of the next.
+    has those of its allocation.
+
+    Rows `first_step[i]:first_step[i + 1]` of the steps [s] are those of allocator i: in order of
+    time and disjoint, each up to the start of the next. `step` [n] is the one that an event belongs
+    to, counted from its allocator's first, -1 for none.
     """
 
     name: list[str]
@@ -74,9 +77,18 @@ class Memory:
     dtype: NDArray[np.int32]
     shape: NDArray[np.int32]
     texts: list[str]
+    first_step: NDArray[np.int64]
     step_label: list[str]
     step_begin_ps: NDArray[np.int64]
     step_end_ps: NDArray[np.int64]
+
+    def steps_of(self, allocator: int) -> slice:
+        """The rows of an allocator's steps."""
+        return slice(int(self.first_step[allocator]), int(self.first_step[allocator + 1]))
+
+    def label_of(self, allocator: int, step: int) -> str:
+        """The label of one of an allocator's steps, "" for none (-1)."""
+        return self.step_label[int(self.first_step[allocator]) + step] if step >= 0 else ""
 
 
 def find_memory(space: Space, programs: Programs) -> Memory:
@@ -106,7 +118,7 @@ def find_memory(space: Space, programs: Programs) -> Memory:
     first_event = np.searchsorted(owner, np.arange(len(name) + 1)).astype(np.int64)
     heap = column("heap_bytes")
     own = np.where(allocated >= 0, allocated, np.maximum(requested, 0))
-    steps, step = find_memory_steps(space, programs, column("group"), time)
+    steps, step = find_memory_steps(space, programs, name, first_event, column("group"), time)
     return Memory(
         name=name,
         is_device=np.array([is_device_name(one) for one in name], np.bool_),
@@ -131,9 +143,10 @@ def find_memory(space: Space, programs: Programs) -> Memory:
         dtype=kinds[2],
         shape=kinds[3],
         texts=texts,
-        step_label=steps.label,
-        step_begin_ps=steps.begin_ps,
-        step_end_ps=steps.end_ps,
+        first_step=np.cumsum([0, *(len(one.label) for one in steps)]).astype(np.int64),
+        step_label=[label for one in steps for label in one.label],
+        step_begin_ps=_joined([one.begin_ps for one in steps], np.int64),
+        step_end_ps=_joined([one.end_ps for one in steps], np.int64),
     )
 
 

@@ -51,7 +51,7 @@ def break_down(memory: Memory, allocator: int, event: int) -> Breakdown:
     live = live_at(memory, allocator, event)
     kinds = [column[live] for column in (memory.op, memory.region, memory.dtype, memory.shape)]
     step = memory.step[live]
-    age = _ages(memory, event, live, step)
+    age = _ages(memory, allocator, event, live, step)
     code, first = group_rows([*kinds, step, age])
     total = _totals(code, own_bytes(memory, live), first.size)
     columns = [
@@ -97,13 +97,18 @@ def _state(memory: Memory, event: int) -> tuple[int, int, int]:
 
 
 def _ages(
-    memory: Memory, event: int, live: NDArray[np.int64], step: NDArray[np.int32]
+    memory: Memory,
+    allocator: int,
+    event: int,
+    live: NDArray[np.int64],
+    step: NDArray[np.int32],
 ) -> NDArray[np.int32]:
     """[live] ages; between steps, what was allocated since the last one ended is of the instant."""
     if event < 0 or memory.step[event] >= 0:
         is_own = step == (memory.step[event] if event >= 0 else -1)
     else:
-        ended = memory.step_end_ps[memory.step_end_ps <= memory.time_ps[event]]
+        ended = memory.step_end_ps[memory.steps_of(allocator)]
+        ended = ended[ended <= memory.time_ps[event]]
         is_own = (memory.time_ps[live] >= ended.max(initial=np.iinfo(np.int64).min)) & (step < 0)
     return np.where(is_own, Age.STEP, Age.EARLIER).astype(np.int32)
 

@@ -49,11 +49,12 @@ def use_by_step(memory: Memory, allocator: int) -> StepUsage:
     """The memory in use in each step and at its end, and what it left behind."""
     rows = event_rows(memory, allocator)
     time, used = memory.time_ps[rows], in_use(memory, rows)
-    steps = len(memory.step_label)
-    begin = np.searchsorted(time, memory.step_begin_ps, side="left")
-    end = np.searchsorted(time, memory.step_end_ps, side="left")
+    own = memory.steps_of(allocator)
+    steps = own.stop - own.start
+    begin = np.searchsorted(time, memory.step_begin_ps[own], side="left")
+    end = np.searchsorted(time, memory.step_end_ps[own], side="left")
     if steps:  # the last one holds its end
-        end[-1] = np.searchsorted(time, memory.step_end_ps[-1], side="right")
+        end[-1] = np.searchsorted(time, memory.step_end_ps[own][-1], side="right")
     before = np.append(used, -1)[begin - 1]
     peak = before.copy()
     has_events = np.flatnonzero(end > begin)
@@ -73,7 +74,8 @@ def find_leaks(memory: Memory, allocator: int) -> Leaks:
     The first step makes what the program keeps, and the last may still be at work.
     """
     alive = _left_behind(memory, allocator)
-    last = len(memory.step_label) - 1
+    own = memory.steps_of(allocator)
+    last = own.stop - own.start - 1
     alive = alive[(memory.step[alive] > 0) & (memory.step[alive] < last)]
     columns = (memory.op, memory.region, memory.dtype, memory.shape)
     code, first = group_rows([column[alive] for column in columns])

@@ -65,7 +65,7 @@ PARTS: Mapping[str, PartKind] = {
     "idle_time": PartKind(1, IdleTime, find_idle_time, "looking at what covers no op", ("marker",)),
     "tf_data": PartKind(5, TfData, find_tf_data, "rebuilding input pipelines"),
     "memory_peaks": PartKind(1, MemoryPeaks, find_memory_peaks, "looking at device memory"),
-    "memory": PartKind(1, Memory, find_memory, "decoding memory events"),
+    "memory": PartKind(2, Memory, find_memory, "decoding memory events"),
     "program_runs": PartKind(1, ProgramRuns, find_program_runs, "reading the programs"),
 }
 

@@ -45,7 +45,7 @@ def page_payload(
         "begin_ps": memory.begin_ps,
         "end_ps": memory.end_ps,
         "timeline": _timeline(one, params, texts),
-        "steps": _steps(memory, steps),
+        "steps": _steps(one, steps),
         "breakdown": {
             "at_ps": at_ps if at_ps is not None else shown.at_ps,
             "is_peak": event == one.peak_event,
@@ -100,7 +100,7 @@ def _figures(one: Allocator) -> dict[str, object]:
             )
         },
         "peak_ps": int(memory.time_ps[peak]) if is_known else None,
-        "peak_step": memory.step_label[step] if step >= 0 else "",
+        "peak_step": memory.label_of(one.at, step),
         "peak_stack_bytes": _known(int(memory.stack_bytes[peak])) if is_known else None,
         "peak_heap_bytes": _known(int(memory.heap_bytes[peak])) if is_known else None,
         "peak_free_bytes": _known(int(memory.free_bytes[peak])) if is_known else None,
@@ -174,11 +174,12 @@ def _signed(sizes: NDArray[np.int64], kind: NDArray[np.int8]) -> NDArray[Any]:
     return np.where(is_unknown, np.nan, signed) if is_unknown.any() else signed
 
 
-def _steps(memory: Memory, usage: StepUsage) -> dict[str, object]:
+def _steps(one: Allocator, usage: StepUsage) -> dict[str, object]:
+    rows = one.memory.steps_of(one.at)
     return {
-        "label": memory.step_label,
-        "begin_ps": memory.step_begin_ps,
-        "end_ps": memory.step_end_ps,
+        "label": one.memory.step_label[rows],
+        "begin_ps": one.memory.step_begin_ps[rows],
+        "end_ps": one.memory.step_end_ps[rows],
         "peak_bytes": usage.peak_bytes,
         "end_bytes": usage.end_bytes,
         "kept_bytes": usage.kept_bytes,

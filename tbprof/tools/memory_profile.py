@@ -62,7 +62,7 @@ def _table(allocators: Sequence[Allocator], params: Mapping[str, str]) -> Table:
                 "step",
                 "Step",
                 [
-                    one.memory.step_label[step] if step >= 0 else ""
+                    one.memory.label_of(one.at, step)
                     for one, found in shown
                     for step in found.step.tolist()
                 ],

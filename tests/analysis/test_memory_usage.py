@@ -172,7 +172,7 @@ def test_steps_tell_their_peaks_their_ends_and_what_they_leave():
         take(7, 1, 3, group=2, owner="cpu", heap=3),
         take(9, 4, 1, heap=91, group=3), take(9, 5, 2, heap=93, group=3),
     )  # fmt: skip
-    assert memory.step_label == ["0", "1", "2", "3"]
+    assert [memory.step_label[memory.steps_of(at)] for at in (0, 1)] == [["0", "1", "2", "3"]] * 2
     found = use_by_step(memory, 0)
     assert found.peak_bytes.tolist() == [120, 117, 90, 93]
     assert found.end_bytes.tolist() == [110, 90, 90, 93]
@@ -346,10 +346,10 @@ def test_steps_and_peaks_are_those_of_a_walk(changes: list[Change]):
         assert found.peak_event[allocator] == mine.start + used.index(max(used))
         assert found.end_bytes[allocator] == used[-1]
         by_step = use_by_step(memory, allocator)
-        last = len(memory.step_label) - 1
-        for step, (begin, end) in enumerate(
-            zip(memory.step_begin_ps.tolist(), memory.step_end_ps.tolist(), strict=True)
-        ):
+        own = memory.steps_of(allocator)
+        begins, ends = memory.step_begin_ps[own].tolist(), memory.step_end_ps[own].tolist()
+        last = len(begins) - 1
+        for step, (begin, end) in enumerate(zip(begins, ends, strict=True)):
             before = [bytes_ for at, bytes_ in zip(time, used, strict=True) if at < begin]
             during = [
                 bytes_
