@@ -235,6 +235,7 @@ def _one(job: JobSteps, event_ps: NDArray[np.int64], step: int) -> dict[str, obj
     return {
         "step": step,
         "worker": job.worker[rows],
+        "start_ms": job.start_ps[rows] / 1e9,
         "total_us": job.duration_ps[rows] / 1e6,
         "own_us": job.own_ps[rows] / 1e6,
         "event_us": {str(id_): event_ps[rows, at] / 1e6 for at, (id_, _, _) in enumerate(EVENTS)},

@@ -150,6 +150,7 @@ class _Columns:
             *(number(name, label, self._ms(phase)) for name, label, phase in _PRECISIONS),
             number("startMs", "Start (ms)", _start_ms(job)),
             number("slowestMs", "Slowest worker (ms)", self._known(means.slowest_ps)),
+            *_slowest(job),
             number("waitingPercentAverage", f"{label} (%)", average),
             number("waitingPercentMin", f"{label}, least (%)", least),
             number("waitingPercentMax", f"{label}, most (%)", most),
@@ -195,6 +196,29 @@ def _tooltip(values: list[str]) -> Column:
 
 def _interval(id_: str, label: str, values: Numbers) -> Column:
     return Column(id_, label, "number", values, role="interval")
+
+
+def _slowest(job: JobSteps) -> tuple[Column, Column]:
+    """When each step began on its slowest worker, since the start of its host's trace; and where.
+
+    Of equal ones the first worker.
+    """
+    steps = len(job.label)
+    rows = used_rows(job)
+    order = rows[np.lexsort((-job.worker[rows], job.duration_ps[rows], job.step[rows]))]
+    slowest = np.full(steps, -1, np.int64)
+    slowest[job.step[order]] = order  # the last one of a step stays
+    is_known = slowest >= 0
+    start = np.full(steps, np.nan)
+    start[is_known] = job.start_ps[slowest[is_known]] / 1e9
+    hosts = [
+        job.hosts[int(job.worker_host[job.worker[row]])] if row >= 0 else ""
+        for row in slowest.tolist()
+    ]
+    return (
+        number("slowestStartMs", "Start on the slowest worker (ms)", start),
+        text("slowestHost", "Host of the slowest worker", hosts),
+    )
 
 
 def _start_ms(job: JobSteps) -> NDArray[np.float64]:

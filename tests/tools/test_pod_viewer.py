@@ -252,6 +252,7 @@ def test_one_step_exactly():
     )
     assert found["step"] == 1
     assert found["worker"] == [0, 1]
+    assert found["start_ms"] == [0.01, 0]
     assert found["total_us"] == [10, 6]
     assert found["event_us"]["3"] == [7, 0]
     assert found["event_us"]["7"] == [0, 2]

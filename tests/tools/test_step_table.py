@@ -75,6 +75,8 @@ def test_the_whole_table_of_two_gpus():
         "deviceComputeUnknownMs": [0, 0, 0],
         "startMs": [0, 1, 2],
         "slowestMs": [12, 10, 6],
+        "slowestStartMs": [0, 1, 2],
+        "slowestHost": ["h0", "h0", "h0"],
         "waitingPercentAverage": [10, 30, 0],
         "waitingPercentMin": [0, 10, 0],
         "waitingPercentMax": [20, 50, 0],

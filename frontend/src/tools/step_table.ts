@@ -5,6 +5,13 @@ import type { StepAxis, StepSeries } from "../widgets/step_chart/steps";
 import type { Explanation } from "../widgets/table/columns";
 import { COMPUTE, PHASES, type PhaseSpec } from "./phases";
 
+/** Columns [count]; NaN and "" where unknown. Times since the start of the host's own trace. */
+export interface SlowestSteps {
+  readonly start: Float64Array;
+  readonly total: Float64Array;
+  readonly host: readonly string[];
+}
+
 export interface StepTable extends StepAxis {
   readonly table: DataTable;
   readonly count: number;
@@ -14,6 +21,8 @@ export interface StepTable extends StepAxis {
   readonly total: Float64Array;
   /** Since the start of the trace, in µs; NaN where unknown. */
   readonly start: Float64Array;
+  /** The step on its slowest worker: where it began, how long it was in µs, and its host. */
+  readonly slowest: SlowestSteps;
   /** Mean over the steps that were recorded whole; NaN where there is none. */
   readonly average: Microseconds;
   /** What the table says of itself, by name; "" where it says nothing. */
@@ -43,6 +52,11 @@ export function readStepTable(table: DataTable): StepTable {
     series: findSeries(table),
     total,
     start: inMicroseconds(numbers(table, "startMs"), count),
+    slowest: {
+      start: inMicroseconds(numbers(table, "slowestStartMs"), count),
+      total: inMicroseconds(numbers(table, "slowestMs"), count),
+      host: Array.from({ length: count }, (_, step) => textAt(texts(table, "slowestHost"), step)),
+    },
     average: microseconds(meanOf(total, isTruncated)),
     property,
   };

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import type { View } from "../base/url_state";
 import type { Links } from "./tool";
-import { ToolLink } from "./tool_link";
+import { type LinkTarget, ToolLink } from "./tool_link";
 import { TRACE } from "./trace_links";
 
 interface TraceLinkProps {
@@ -43,6 +43,11 @@ export function EventLink({ links, view, children }: EventLinkProps) {
 export function toTrace(links: Links, viewOf: (row: number) => View | null) {
   return (row: number) => {
     const view = viewOf(row);
-    if (view !== null && links.reason(TRACE) === null) links.open(TRACE, view);
+    if (view !== null) openInTrace(links, { view });
   };
+}
+
+/** Opens the trace viewer, if there is one. */
+export function openInTrace(links: Links, { view, hosts }: LinkTarget): void {
+  if (links.reason(TRACE) === null) links.open(TRACE, view, hosts);
 }

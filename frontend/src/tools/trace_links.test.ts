@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
 import { sampleTable } from "../widgets/table/sample.test_helper";
 import { readStepTable } from "./step_table";
-import { inputEvents, kernelEvents, opEvents, stepTimes, worstStep } from "./trace_links";
+import {
+  inputEvents,
+  kernelEvents,
+  opEvents,
+  stepInTrace,
+  stepTimes,
+  worstStep,
+} from "./trace_links";
 
 test("ops are found on their side, idle time is not", () => {
   const table = sampleTable({
@@ -47,20 +54,26 @@ test("the worst of the whole steps is shown", () => {
       infeedTimeMs: [1, 2, 9],
       stepTimeMs: [4, 5, 20],
       startMs: [0, 4, 9],
+      slowestMs: [4, 6, 20],
+      slowestStartMs: [0, 650, 9],
+      slowestHost: ["a", "b", "a"],
       isTruncated: [false, false, true],
     }),
   );
-  const place = { step: "2", from_ms: "4", to_ms: "9", q: "category:input" };
-  expect(worstStep(steps, "input", "category:input", ["h0"])).toEqual(place);
+  // The slowest worker ran it long after the first one, on a host of its own.
+  const view = { step: "2", from_ms: "650", to_ms: "656" };
+  expect(stepInTrace(steps, 1, ["a"])).toEqual({ view });
+  expect(stepInTrace(steps, 1, ["a", "b"])).toEqual({ view, hosts: ["b"] });
+  const marked = { view: { ...view, q: "category:input" } };
+  expect(worstStep(steps, "input", "category:input", ["a"])).toEqual(marked);
   expect(worstStep(steps, "output", "category:output", ["h0"])).toBeNull();
 });
 
 test("steps go by label, and by time where it is known", () => {
-  expect(stepTimes("7", 1500, 250.0005, 1)).toEqual({
+  expect(stepTimes("7", 1500, 250.0005)).toEqual({
     step: "7",
     from_ms: "1.5",
     to_ms: "1.750001",
   });
-  expect(stepTimes("7", Number.NaN, 250, 1)).toEqual({ step: "7" });
-  expect(stepTimes("7", 1500, 250, 2)).toEqual({ step: "7" });
+  expect(stepTimes("7", Number.NaN, 250)).toEqual({ step: "7" });
 });

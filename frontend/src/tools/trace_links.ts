@@ -2,6 +2,7 @@
 import { type DataTable, numbers, textAt, texts } from "../api/data_table";
 import type { View } from "../base/url_state";
 import type { StepTable } from "./step_table";
+import type { LinkTarget } from "./tool_link";
 
 export const TRACE = "trace_viewer";
 
@@ -41,20 +42,22 @@ export function iteratorEvents(stage: string): View {
   return marking(`iterator:${stage}`);
 }
 
-/**
- * A step by its label and, where it is known, by its time since the trace began, in µs; each of
- * several hosts has its own beginning, so that there the label alone says where it is.
- */
-export function stepTimes(label: string, start: number, total: number, hosts: number): View {
+/** A step by its label and, where it is known, by its time since its host's trace began, in µs. */
+export function stepTimes(label: string, start: number, total: number): View {
   const view = { step: label };
-  if (hosts !== 1 || Number.isNaN(start) || Number.isNaN(total)) return view;
+  if (Number.isNaN(start) || Number.isNaN(total)) return view;
   const ms = (value: number) => String(Number((value / 1000).toFixed(6)));
   return { ...view, from_ms: ms(start), to_ms: ms(start + total) };
 }
 
-/** The same of a step of a table. */
-export function stepInTrace(steps: StepTable, step: number, hosts: readonly string[]): View {
-  return stepTimes(steps.labels[step], steps.start[step], steps.total[step], hosts.length);
+/**
+ * A step of a table on its slowest worker. Workers may run a step one after another, so that no
+ * one range has it of all; and each of several hosts has its own beginning, so that one is opened.
+ */
+export function stepInTrace(steps: StepTable, step: number, hosts: readonly string[]): LinkTarget {
+  const { start, total, host } = steps.slowest;
+  const view = stepTimes(steps.labels[step], start[step], total[step]);
+  return hosts.length > 1 && host[step] ? { view, hosts: [host[step]] } : { view };
 }
 
 /** The whole step of which a part was largest, with the events that `query` finds; null without. */
@@ -63,13 +66,15 @@ export function worstStep(
   part: string,
   query: string,
   hosts: readonly string[],
-): View | null {
+): LinkTarget | null {
   const values = steps.series.find(({ id }) => id === part)?.values;
   let worst = -1;
   values?.forEach((value, step) => {
     if (!steps.isTruncated[step] && value > (values[worst] ?? 0)) worst = step;
   });
-  return worst < 0 ? null : { ...stepInTrace(steps, worst, hosts), ...marking(query) };
+  if (worst < 0) return null;
+  const { view, ...rest } = stepInTrace(steps, worst, hosts);
+  return { ...rest, view: { ...view, ...marking(query) } };
 }
 
 /** The memory events of an op; of all ops where it is "". */

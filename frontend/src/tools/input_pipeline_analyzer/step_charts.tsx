@@ -4,7 +4,7 @@ import { StepChart } from "../../widgets/step_chart/step_chart";
 import { useStepView } from "../../widgets/step_chart/step_view";
 import { explainStepTime } from "../step_table";
 import type { PageProps } from "../tool";
-import { toTrace } from "../trace_link";
+import { openInTrace } from "../trace_link";
 import { stepInTrace, TRACE } from "../trace_links";
 import type { InputPipeline } from "./payload";
 
@@ -16,7 +16,7 @@ export function StepCharts(props: PageProps<InputPipeline>) {
   const stepView = useStepView(steps.count, view, select);
   const target = findTarget(props);
   const waits = waiting.some(({ values, high }) => (high ?? values).some((share) => share > 0));
-  const toTimeline = toTrace(links, (step) => stepInTrace(steps, step, hosts));
+  const toTimeline = (step: number) => openInTrace(links, stepInTrace(steps, step, hosts));
   const several = Number(steps.property("worker_count")) > 1;
   return (
     <>
@@ -68,7 +68,7 @@ function findTarget({ payload: { steps }, view, links, hosts }: PageProps<InputP
   const marker: View = view.marker ? { marker: view.marker } : {};
   if (links.reason(TRACE) === null)
     return {
-      open: (step: number) => links.open(TRACE, stepInTrace(steps, step, hosts)),
+      open: (step: number) => openInTrace(links, stepInTrace(steps, step, hosts)),
       text: "opens the step in the trace viewer",
     };
   if (links.reason(POD) === null)

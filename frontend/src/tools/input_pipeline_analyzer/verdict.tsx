@@ -37,7 +37,7 @@ export function Verdict({ pipeline, links, hosts }: VerdictProps) {
         {next ? <span class="pipeline-next">{next}</span> : null}
       </span>
       {longest !== null && links.reason(TRACE) === null ? (
-        <ToolLink links={links} tool={TRACE} view={longest}>
+        <ToolLink links={links} tool={TRACE} {...longest}>
           See the longest wait
         </ToolLink>
       ) : null}

@@ -40,7 +40,7 @@ export function StepPartsCard(props: StepPartsCardProps) {
         />
         <span class="space" />
         {step !== null && links.reason(TRACE) === null ? (
-          <ToolLink links={links} tool={TRACE} view={stepInTrace(steps, step, hosts)}>
+          <ToolLink links={links} tool={TRACE} {...stepInTrace(steps, step, hosts)}>
             In the trace
           </ToolLink>
         ) : null}

@@ -5,7 +5,7 @@ import { MarkerPicker } from "../marker_picker";
 import { NoSteps } from "../no_steps";
 import { explainStepTime } from "../step_table";
 import type { PageProps } from "../tool";
-import { toTrace } from "../trace_link";
+import { openInTrace } from "../trace_link";
 import { stepInTrace, TRACE } from "../trace_links";
 import { Diagnostics, Environment, Readings } from "./facts";
 import { averageMs } from "./numbers";
@@ -51,7 +51,7 @@ function Steps({ payload, view, select, links, hosts, fileName }: PageProps<Over
   const average = averageMs(payload) * 1000;
   const hasTrace = links.reason(TRACE) === null;
   const open = (chosen: number) => {
-    if (hasTrace) links.open(TRACE, stepInTrace(steps, chosen, hosts));
+    if (hasTrace) openInTrace(links, stepInTrace(steps, chosen, hosts));
     else select({ step: chosen === step ? null : String(chosen) });
   };
   return (
@@ -71,7 +71,7 @@ function Steps({ payload, view, select, links, hosts, fileName }: PageProps<Over
         openText={
           hasTrace ? "opens the step in the trace viewer" : "shows what the step is made of"
         }
-        toTimeline={toTrace(links, (chosen) => stepInTrace(steps, chosen, hosts))}
+        toTimeline={(chosen) => openInTrace(links, stepInTrace(steps, chosen, hosts))}
         fileName={`steps_${fileName}`}
       />
       <StepPartsCard

@@ -9,6 +9,7 @@ import type { Links } from "../tool";
 import { ToolLink } from "../tool_link";
 import { TRACE } from "../trace_links";
 import type { Pod } from "./payload";
+import type { StepCells } from "./step_cells";
 import { stepPlace } from "./step_place";
 
 interface StepBarProps {
@@ -16,13 +17,14 @@ interface StepBarProps {
   readonly step: number;
   /** [steps] µs of each step's slowest worker. */
   readonly slowest: Float64Array;
+  readonly cells: StepCells;
   readonly choose: (step: number) => void;
   readonly links: Links;
 }
 
 const FRAME_MS = 600;
 
-export function StepBar({ pod, step, slowest, choose, links }: StepBarProps) {
+export function StepBar({ pod, step, slowest, cells, choose, links }: StepBarProps) {
   const { steps } = pod;
   const last = steps.count - 1;
   const [isPlaying, play] = useState(false);
@@ -148,7 +150,8 @@ export function StepBar({ pod, step, slowest, choose, links }: StepBarProps) {
       <ToolLink
         links={links}
         tool={TRACE}
-        view={stepPlace(pod, step, slowest).view}
+        {...stepPlace(pod, cells)}
+        title="The step on its slowest worker"
         className="pod-to-trace"
       >
         In the trace

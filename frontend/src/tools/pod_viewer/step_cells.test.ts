@@ -3,6 +3,7 @@ import { arrangeColumns, columnAt, planColumns, planTicks } from "./column_plan"
 import { parsePod } from "./payload";
 import { samplePod } from "./sample.test_helper";
 import { largestAt, median, ownTimes, parseStepCells, roundedCells } from "./step_cells";
+import { stepPlace, workerPlace } from "./step_place";
 
 const pod = parsePod(samplePod());
 
@@ -23,6 +24,7 @@ test("a step exactly", () => {
     {
       step: 1,
       worker: [0, 3],
+      start_ms: [1.5, 650],
       total_us: [110.25, 110.5],
       own_us: [100, 100],
       event_us: { "1": [66, 20], "2": [0, 0], "3": [33, 30], "6": [11.25, 60.5] },
@@ -35,6 +37,19 @@ test("a step exactly", () => {
   expect([...cells.total]).toEqual([110.25, 110.5]);
   expect([...cells.bottleneck]).toEqual([0, 2]);
   expect(cells.isTruncated).toEqual([false, true]);
+  // Each worker's step is where that worker ran it; the step is where its slowest worker did.
+  const own = {
+    view: { step: "train 4", from_ms: "1.5", to_ms: "1.61025" },
+    hosts: ["pod-w-0.eu"],
+  };
+  const last = {
+    view: { step: "train 4", from_ms: "650", to_ms: "650.1105" },
+    hosts: ["pod-w-1.eu"],
+  };
+  expect(workerPlace(pod, cells, 0)).toEqual(own);
+  expect(stepPlace(pod, cells)).toEqual(last);
+  // Until it is known when, the label says which.
+  expect(workerPlace(pod, roundedCells(pod, 1), 0).view).toEqual({ step: "train 4" });
   expect(() => parseStepCells({ step: 0, event_us: {} }, pod, 1)).toThrow(/asked for/);
 });
 

@@ -11,6 +11,8 @@ export interface StepCells {
   readonly worker: Int32Array;
   /** [rows] µs. */
   readonly total: Float64Array;
+  /** [rows] µs since the start of the host's trace; NaN until the step is known exactly. */
+  readonly start: Float64Array;
   /** One per phase of the pod: [rows] µs. */
   readonly phases: readonly Float64Array[];
   /** [rows] index into the phases; -1 for none. */
@@ -72,6 +74,7 @@ export function roundedCells(pod: Pod, step: number): StepCells {
     step,
     worker: Int32Array.from(rows),
     total,
+    start: new Float64Array(rows.length).fill(Number.NaN),
     phases,
     bottleneck: largest(phases, rows.length),
     isTruncated: rows.map(() => pod.steps.isTruncated[step] === true),
@@ -87,14 +90,16 @@ export function parseStepCells(json: unknown, pod: Pod, step: number): StepCells
   const times = json.event_us;
   const phases = pod.phases.map(({ id }) => Float64Array.from(numbers(times[id])));
   const total = Float64Array.from(numbers(json.total_us));
+  const start = Float64Array.from(numbers(json.start_ms), (time) => time * 1000);
   const flags = Array.isArray(json.is_truncated) ? json.is_truncated : [];
-  if ([total, ...phases].some((values) => values.length !== worker.length))
+  if ([total, start, ...phases].some((values) => values.length !== worker.length))
     throw new PayloadError("the columns of a step differ in length");
   const ids = numbers(json.bottleneck);
   return {
     step,
     worker,
     total,
+    start,
     phases,
     bottleneck: Int32Array.from(ids, (id) => pod.phases.findIndex((phase) => phase.id === id)),
     isTruncated: Array.from(worker, (_, row) => flags[row] === true || flags[row] === 1),

@@ -1,26 +1,21 @@
 /** Where in the trace viewer steps of the pod are. */
-import type { View } from "../../base/url_state";
+import type { LinkTarget } from "../tool_link";
 import { stepTimes } from "../trace_links";
-import { cellOf, type Pod } from "./payload";
+import type { Pod } from "./payload";
+import { largestAt, type StepCells } from "./step_cells";
 
-export interface Place {
-  readonly view: View;
-  /** Those that matter; undefined: those that are chosen. */
-  readonly hosts?: readonly string[];
-}
-
-/** The step until its slowest worker is done. */
-export function stepPlace(pod: Pod, step: number, slowest: Float64Array): Place {
-  return {
-    view: stepTimes(pod.steps.labels[step], pod.steps.start[step], slowest[step], pod.hosts.length),
-  };
+/** The step on its slowest worker: workers may run it one after another. */
+export function stepPlace(pod: Pod, cells: StepCells): LinkTarget {
+  const slowest = largestAt(cells.total);
+  return workerPlace(pod, cells, cells.worker[slowest] ?? -1);
 }
 
 /** The step on the worker's host, as the times of several hosts may not compare. */
-export function workerPlace(pod: Pod, step: number, worker: number): Place {
+export function workerPlace(pod: Pod, cells: StepCells, worker: number): LinkTarget {
   const { steps, workers, hosts } = pod;
-  const total = pod.total[cellOf(pod, worker, step)];
-  const view = stepTimes(steps.labels[step], steps.start[step], total, hosts.length);
+  const row = cells.worker.indexOf(worker);
+  const [start, total] = [cells.start, cells.total].map((times) => times[row] ?? Number.NaN);
+  const view = stepTimes(steps.labels[cells.step], start, total);
   const host = hosts[workers.host[worker]] ?? "";
   return host === "" ? { view } : { view, hosts: [host] };
 }

@@ -11,6 +11,7 @@ import { PodPage } from "./view";
 const EXACT = {
   step: 0,
   worker: [0, 1, 2],
+  start_ms: [0, 0, 0],
   total_us: [100.5, 100.5, 100.5],
   event_us: { "1": [60, 60, 60], "3": [30.25, 30.25, 10.25], "6": [10.25, 10.25, 30.25] },
   bottleneck: [1, 1, 1],

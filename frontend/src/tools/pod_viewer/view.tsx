@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { MarkerPicker } from "../marker_picker";
 import { NoSteps } from "../no_steps";
 import type { PageProps } from "../tool";
-import { TRACE } from "../trace_links";
+import { openInTrace } from "../trace_link";
 import { ColumnChart } from "./column_chart";
 import { HeatMap } from "./heat_map";
 import { chooseMeasure, findDomain, findMeasures } from "./measures";
@@ -61,8 +61,7 @@ function PodSteps({ payload: pod, view, select, links, ask, fileName }: PageProp
   const { cells, error } = useStepCells(pod, step, ask);
   const file = `pod_${fileName}`;
   const toTimeline = (one: number) => {
-    const place = workerPlace(pod, step, one);
-    if (links.reason(TRACE) === null) links.open(TRACE, place.view, place.hosts);
+    openInTrace(links, workerPlace(pod, cells, one));
   };
   return (
     <>
@@ -70,6 +69,7 @@ function PodSteps({ payload: pod, view, select, links, ask, fileName }: PageProp
         pod={pod}
         step={step}
         slowest={slowest}
+        cells={cells}
         choose={(next) => select({ step: String(next) })}
         links={links}
       />

@@ -82,7 +82,7 @@ export function WorkerCard(props: WorkerCardProps) {
             Largest part: <b>{pod.phases[cells.bottleneck[row]]?.label ?? "none"}</b>
           </p>
           <p>
-            <ToolLink links={links} tool={TRACE} {...workerPlace(pod, cells.step, shown)}>
+            <ToolLink links={links} tool={TRACE} {...workerPlace(pod, cells, shown)}>
               {host ? "Its host in the trace" : "In the trace"}
             </ToolLink>
           </p>
