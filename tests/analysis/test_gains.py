@@ -8,7 +8,7 @@ from analysis.job import job_of
 from analysis.test_findings import GPU, NO_GPU, TPU, evidence, gpus, kernels, late, traced
 from every_trace import every_trace, summaries_of
 from finding_promises import bound_ms, check_findings
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tbprof.analysis.devices import Devices
@@ -33,6 +33,7 @@ def test_no_finding_promises_more_than_the_time_that_it_is_about(trace, request)
     check_findings(found, find_findings(found))
 
 
+@settings(deadline=None)
 @given(
     splits,
     st.sampled_from([GPU, TPU, NO_GPU]),
