@@ -21,10 +21,11 @@ export interface Runs {
 const RECORDED = [
   ["v100", "gpu_tf_v100/plugins/profile/multi_worker"],
   ["tpu", "tpu_jax_v6e/plugins/profile/host_offload"],
+  ["amd", "gpu_jax_mi350/plugins/profile/te_fused_attention"],
 ];
 
 /**
- * Serves runs that make_timeline_run.py draws, and "v100" and "tpu" where there are such, to the
+ * Serves runs that make_timeline_run.py draws, and "v100", "tpu" and "amd" where there are such, to the
  * tests of a file. Each test ends with its pages closed and without problems.
  */
 export function serveRuns(...kinds: string[]): Runs {

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { textOf } from "./browser";
 import { ask, column, rows, type Table, TRACES } from "./servers";
-import { expectChosen, parameter, settled, viewOf } from "./trace_page";
+import { expectChosen, lane, parameter, settled, timeline, viewOf } from "./trace_page";
 import { serveRuns, type View } from "./trace_runs";
 
 const runs = serveRuns("drawn", "hosts");
@@ -158,7 +158,61 @@ test("an event leads to its op and kernel on the other pages", async () => {
   }
 });
 
+/** The names of the tracks that have most hits in the range of an address, over all hosts. */
+async function tracksWithHits(run: string, view: URLSearchParams): Promise<string[]> {
+  const get = async (route: string, more: Readonly<Record<string, string>>) => {
+    const query = new URLSearchParams({ run, host: view.get("hosts") ?? "", ...more });
+    return (await fetch(`${runs.server.url}data/plugin/profile/${route}?${query}`)).json();
+  };
+  const index = await get("timeline", {});
+  const ps = (name: string) => String(Math.round(Number(view.get(name)) * 1e9));
+  const { tracks } = await get("timeline_search", {
+    version: index.version,
+    q: view.get("q") ?? "",
+    regex: view.get("regex") ?? "",
+    from_ps: ps("from_ms"),
+    to_ps: ps("to_ms"),
+  });
+  return Object.keys(tracks).map((id) => index.tracks.name[Number(id)]);
+}
+
+/** Opens each finding's evidence in the trace viewer: events that it counts are on the screen. */
+async function expectEvidence(run: string): Promise<number> {
+  const [, , , , , , , findings] = await ask(runs.server, run, "overview_page");
+  const shown = rows(findings)
+    .filter(({ evidence_tool }) => evidence_tool === "trace_viewer")
+    .map(({ evidence_query }) => new URLSearchParams(String(evidence_query)))
+    .filter((view) => view.has("q") && view.has("from_ms"));
+  for (const view of shown) {
+    const page = await show(run, "trace_viewer", Object.fromEntries(view));
+    await settled(page);
+    await expect.poll(() => textOf(hits(page))).toMatch(/ · [1-9][\d,]* in view$/);
+    const names = await tracksWithHits(run, view);
+    expect(names.length).toBeGreaterThan(0);
+    const canvas = (await timeline(page).boundingBox())!;
+    const inSight = async () => {
+      for (const name of names) {
+        const label = lane(page, name);
+        const box = (await label.count()) > 0 ? await label.boundingBox() : null;
+        if (box && box.y >= canvas.y && box.y < canvas.y + canvas.height * 0.9) return true;
+      }
+      return false;
+    };
+    await expect.poll(inSight).toBe(true);
+    await page.close();
+  }
+  return shown.length;
+}
+
+test.each(["drawn", "hosts"])("%s: evidence of findings is on the screen", async (run) => {
+  await expectEvidence(run);
+});
+
 describe.runIf(TRACES)("on recorded traces", () => {
+  test.each(["v100", "amd"])("%s: evidence of findings is on the screen", async (run) => {
+    expect(await expectEvidence(run)).toBeGreaterThan(0);
+  });
+
   test.each([
     ["v100", "framework_op_stats", 1],
     ["v100", "kernel_stats", 0],

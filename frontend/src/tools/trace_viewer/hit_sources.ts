@@ -53,16 +53,31 @@ export async function firstAfter(
   }
 }
 
-/** The first hit that reaches into a span of the common axis. */
-export async function firstWithin(
+/** A hit, and how long its track's hits last in the span that was asked about. */
+export interface MainHit {
+  readonly hit: Hit;
+  readonly coveredPs: number;
+}
+
+/** Of the track on which hits take most of a span of the common axis, the first; null without. */
+export async function mainWithin(
   source: HitSource,
   search: Search,
   { from, to }: Extent,
   aborted: AbortSignal,
-): Promise<Hit | null> {
+): Promise<MainHit | null> {
   const span = { fromPs: from - source.offsetPs, toPs: to - source.offsetPs };
-  const answer = await fetchSearch(source.of, search, { limit: 1, span }, aborted);
-  return place(source, answer)[0] ?? null;
+  const answer = await fetchSearch(source.of, search, { limit: PAGE, span }, aborted);
+  const tracks = new Map<number, MainHit>();
+  for (const hit of place(source, answer)) {
+    const coveredPs = Math.min(hit.from + hit.durationPs, to) - Math.max(hit.from, from);
+    const known = tracks.get(hit.track);
+    tracks.set(hit.track, {
+      hit: known?.hit ?? hit,
+      coveredPs: (known?.coveredPs ?? 0) + coveredPs,
+    });
+  }
+  return [...tracks.values()].sort((a, b) => b.coveredPs - a.coveredPs)[0] ?? null;
 }
 
 /** Answers are in time order from a begin on: the last before an instant is in a window that ends there. */

@@ -87,17 +87,17 @@ test("hits in view are counted", async () => {
   hits.dispose();
 });
 
-test("the first hit in view of each host and part that has any", async () => {
+test("the hits in view of each host and part that has any, where they take most time first", async () => {
   const total = { "h0 events": 30, "h1 events": 3, "h0 derived": 9 };
   fakeServer({ timeline_search: serve(2, total) });
   const page = pageOf(["h0", "h1"], true);
   const hits = createHits(page);
-  expect(await hits.firstInView()).toEqual([]);
+  expect(await hits.mainInView()).toEqual([]);
   page.model.search.value = SEARCH;
   page.model.view.value = { from: 5.5e9, to: 20e9 };
   await settle();
-  const firsts = await hits.firstInView();
-  expect(firsts.map(({ host, part, startPs }) => [host, part, startPs])).toEqual([
+  const mains = await hits.mainInView();
+  expect(mains.map(({ host, part, startPs }) => [host, part, startPs])).toEqual([
     [0, "events", 6e9],
     [0, "derived", 6e9],
   ]);

@@ -4,10 +4,10 @@ import { fetchSearch, isStale } from "./api";
 import {
   compareHits,
   firstAfter,
-  firstWithin,
   type Hit,
   type HitSource,
   lastBefore,
+  mainWithin,
   PAGE,
   receive,
   takeInOrder,
@@ -34,8 +34,8 @@ export interface Hits {
   readonly more: () => void;
   /** The hit after or before the selected event, or else in or before the view. */
   readonly near: (direction: 1 | -1) => Promise<Hit | null>;
-  /** The first hit in the view of each host and part that has any there, in time order. */
-  readonly firstInView: () => Promise<readonly Hit[]>;
+  /** Of each host and part that has hits in the view, one where they take most of it; those first. */
+  readonly mainInView: () => Promise<readonly Hit[]>;
   readonly dispose: () => void;
 }
 
@@ -175,15 +175,16 @@ export function createHits(page: Page): Hits {
         return null;
       }
     },
-    firstInView: async () => {
+    mainInView: async () => {
       const { search } = state.peek();
       if (search === null) return [];
       const { signal: aborted } = abort;
       try {
         const found = await Promise.all(
-          sources.map((source) => firstWithin(source, search, model.view.peek(), aborted)),
+          sources.map((source) => mainWithin(source, search, model.view.peek(), aborted)),
         );
-        return found.filter((hit) => hit !== null).sort(compareHits);
+        const known = found.filter((main) => main !== null);
+        return known.sort((a, b) => b.coveredPs - a.coveredPs).map(({ hit }) => hit);
       } catch (error) {
         if (!aborted.aborted) fail(error);
         return [];

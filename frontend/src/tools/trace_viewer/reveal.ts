@@ -26,14 +26,20 @@ export function goTo(model: TimelineModel, key: EventKey, place: EventPlace): vo
 
 /** Opens and scrolls the lanes so that `row` is on the screen. */
 export function revealRow(model: TimelineModel, key: Omit<EventKey, "id">, row: number): void {
+  const top = openRow(model, key, row);
+  if (top !== null) scrollTo(model, top);
+}
+
+/** Opens what hides a row. Returns its top among the scrolled lanes, null where it is pinned. */
+function openRow(model: TimelineModel, key: Omit<EventKey, "id">, row: number): number | null {
   const host = model.hosts.peek()[key.host];
   const index = indexOf(host, key.part);
   const track = index && trackOfRow(index.tracks, row);
-  if (!host || !index || !track) return;
+  if (!host || !index || !track) return null;
   const lane = trackKey(host.host, key.part, track.id);
   const section = index.sections[track.section];
   const { pinned, trackFilter, collapsed, hidden } = model.arrangement.peek();
-  if (pinned.includes(lane)) return;
+  if (pinned.includes(lane)) return null;
   const above = [`h@${host.host}`, sectionKey(host.host, section?.name ?? "")];
   const isFiltered =
     trackFilter !== "" && !track.name.toLowerCase().includes(trackFilter.trim().toLowerCase());
@@ -48,9 +54,8 @@ export function revealRow(model: TimelineModel, key: Omit<EventKey, "id">, row: 
     };
   }
   const shown = model.lanes.value.byKey.get(lane);
-  if (!shown) return;
-  const depth = shown.kind === "track" ? (row - track.row) * shown.rowHeight : 0;
-  scrollTo(model, shown.top + depth);
+  if (!shown) return null;
+  return shown.top + (shown.kind === "track" ? (row - track.row) * shown.rowHeight : 0);
 }
 
 /**
@@ -81,13 +86,21 @@ function selectedTop(model: TimelineModel): number | null {
   return lane.top + (selection.place.row - track.row) * lane.rowHeight;
 }
 
-/** Opens what hides these rows, and scrolls to the first of them. */
+/** The part of the height above a row that a link leads to: its neighbours are seen, too. */
+const ABOVE = 1 / 3;
+
+/** Opens what hides these rows, and puts the first of them into the upper half of the screen. */
 export function revealRows(
   model: TimelineModel,
   rows: readonly (Omit<EventKey, "id"> & { readonly row: number })[],
 ): void {
   batch(() => {
-    for (const one of [...rows].reverse()) revealRow(model, one, one.row);
+    for (const one of rows) openRow(model, one, one.row);
+    const top = rows.length > 0 ? openRow(model, rows[0], rows[0].row) : null;
+    if (top === null) return;
+    const room = model.height.peek() - model.lanes.peek().pinnedHeight;
+    const at = top - model.scrollTop.peek();
+    if (at < 0 || at > room / 2) model.scrollTop.value = Math.max(top - room * ABOVE, 0);
   });
 }
 

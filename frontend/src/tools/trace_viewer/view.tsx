@@ -44,14 +44,15 @@ function TraceView({ run, hosts, view, select, warn, links }: PageProps<null>) {
       hits.state.subscribe(({ hits: found, isLoading }) => {
         if (isLoading || found.length === 0) return;
         if (page.isRangeWanted.current) {
-          page.isRangeWanted.current = false;
-          void hits.firstInView().then((firsts) => revealRows(model, firsts));
+          // Tracks that come later lie above: until then it is done anew with them.
+          page.isRangeWanted.current = loading.text.peek() !== "";
+          void hits.mainInView().then((mains) => revealRows(model, mains));
         }
         if (!page.isHitWanted.current) return;
         page.isHitWanted.current = false;
         void hits.near(1).then((hit) => choose(page, hit ?? found[0], hit ?? found[0]));
       }),
-    [page, model, hits],
+    [page, model, loading, hits],
   );
   const canvas = useRef<HTMLDivElement>(null);
   const labelsWidth = useSignal(LABELS_WIDTH);
