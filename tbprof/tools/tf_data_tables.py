@@ -42,6 +42,8 @@ class _Nodes:
     self_ps: NDArray[np.int64]
     wait_ps: NDArray[np.int64]
     worker_ps: NDArray[np.int64]
+    queue_ps: NDArray[np.int64]
+    held_ps: NDArray[np.int64]
     calls: NDArray[np.int64]
     iterators: NDArray[np.int64]
 
@@ -81,6 +83,8 @@ def graph_table(pipelines: Sequence[Pipeline], chosen: Chosen) -> Table:
             number("worker_us", "Work of own threads (us)", worker_ps / 1e6),
             number("iterators", "# Iterators", _joined(nodes, "iterators")),
             text("parameters", "Parameters", parameters),
+            number("queue_us", "Waiting for a pool (us)", _joined(nodes, "queue_ps") / 1e6),
+            number("held_us", "Held up by it (us)", _joined(nodes, "held_ps") / 1e6),
         ),
         {
             "host": chosen.pipeline.host,
@@ -221,6 +225,8 @@ def _nodes(pipeline: Pipeline, first: int, last: int) -> _Nodes:
         summed(data.self_ps),
         summed(data.wait_ps),
         np.where(measured > 0, worked, -1),
+        summed(data.queue_ps),
+        summed(data.held_ps),
         summed(data.calls),
         iterators,
     )

@@ -38,17 +38,18 @@ class Shown:
         return np.array([row[name] for row in truth])
 
     @cached_property
-    def _engine(self) -> tuple[Engine, str]:
+    def opened(self) -> tuple[Engine, str]:
+        """An engine on the folder, and the run."""
         engine = Engine(Logdir(str(self.folder)))
         [run] = engine.runs()
         return engine, run
 
     def tables(self, tool: str) -> tuple[Table, ...]:
-        engine, run = self._engine
+        engine, run = self.opened
         return engine.tables(DataRequest(run, tool, params=self.params))
 
     def document(self, tool: str, layout: str = "rows") -> dict[str, Any]:
-        engine, run = self._engine
+        engine, run = self.opened
         request = DataRequest(run, tool, layout=layout, params=self.params)  # type: ignore[arg-type]
         answer: dict[str, Any] = json.loads(engine.data(request).content)
         return answer

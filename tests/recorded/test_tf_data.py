@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from recorded.conftest import Shown, run_script
+from tools.test_input_judgement import check_pages_agree
 
 from tbprof.base.errors import NoData
 from tbprof.tools.datatable import Table
@@ -55,6 +56,9 @@ class Recorded:
     def verdict(self) -> dict[str, str]:
         return dict(self.tables[BOTTLENECKS].properties)
 
+    def check_pages_agree(self) -> None:
+        check_pages_agree(*self._shown.opened)
+
     def processors(self) -> int:
         [root] = {row["parameters"] for row in self.rows(GRAPH)[:1]}
         return int(json.loads(root).get("cpu_budget", 1))
@@ -93,7 +97,7 @@ def check_bound(found: Recorded) -> None:
     ("case", "stages", "advice"),
     [
         ("shuffle_bound", {"Shuffle"}, {"shuffle_fill"}),
-        ("map_bound", {"MapAndBatch", "Map", "ParallelMapV2"}, {"map_vectorize"}),
+        ("map_bound", {"MapAndBatch", "Map", "ParallelMapV2"}, {"cache_after_map"}),
         ("parallel_map_bound", {"MapAndBatch", "ParallelMapV2"}, {"map_few_threads"}),
         ("read_bound", {"TFRecord"}, {"reader", "storage"}),
         ("interleave_bound", {"Interleave"}, {"interleave_sequential", "small_inputs"}),
@@ -106,11 +110,30 @@ def test_the_slow_stage_is_named(runs: Runs, case: str, stages: set[str], advice
     check_bound(found)
     # On a busy machine the slowest call may be one that waited for a processor.
     assert {found.worst["bottleneck"], found.worst["usual_bottleneck"]} & stages
+    found.check_pages_agree()
     if case == "parallel_map_bound" and found.processors() == 1:
         return  # one thread is what it can have
     if case == "shuffle_bound" and found.worst["bottleneck"] != "Shuffle":
         return  # it was filled while the machine did other things, too
     assert advice <= found.advice().keys()
+
+
+@pytest.mark.parametrize(
+    ("case", "waits"), [("pool_filled", "Filter"), ("light_behind_heavy", "ParallelMapV2")]
+)
+def test_the_stage_that_fills_the_pool_is_named(runs: Runs, case: str, waits: str):
+    """The one that waits for a thread has next to no work of its own."""
+    found = runs(case)
+    check_bound(found)
+    name = str(found.worst["usual_long_name"])
+    assert name.endswith(f"::{waits}::ParallelMapV2")
+    found.check_pages_agree()
+    nodes = found.rows(GRAPH)
+    fills = [row for row in nodes if row["long_name"] == name]
+    waiting = [row for row in nodes if row["long_name"] == name.rpartition("::")[0]]
+    # Functions that were handed over before the recording began are those of no known stage.
+    assert sum(row["held_us"] for row in fills) > 3 * sum(row["held_us"] for row in waiting)
+    assert sum(row["queue_us"] for row in waiting) > 0
 
 
 def test_a_shuffle_fills_its_buffer_in_few_calls(runs: Runs):

@@ -91,6 +91,8 @@ def test_the_whole_graph_of_the_slowest_execution():
         "worker_us": [None] * 4,
         "iterators": [1] * 4,
         "parameters": ["{}", "{}", '{"buffer_size": 100}', "{}"],
+        "queue_us": [0] * 4,
+        "held_us": [10, 100, 700, 190],
     }
     assert graph.properties == {
         "host": "h0",

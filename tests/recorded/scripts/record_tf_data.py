@@ -65,6 +65,18 @@ def parallel_map_bound(_folder: Path) -> tf.data.Dataset:
     return tf.data.Dataset.range(10**9).map(computes, num_parallel_calls=1).batch(8)
 
 
+def pool_filled(_folder: Path) -> tf.data.Dataset:
+    """A filter whose predicate waits for threads that a parallel map's functions fill."""
+    data = tf.data.Dataset.range(10**9).map(computes, num_parallel_calls=4)
+    return data.filter(lambda value: value > -1.0).batch(4)
+
+
+def light_behind_heavy(_folder: Path) -> tf.data.Dataset:
+    """Two parallel maps: the functions of one wait for threads that those of the other fill."""
+    data = tf.data.Dataset.range(10**9).map(computes, num_parallel_calls=4)
+    return data.map(lambda value: value + 1.0, num_parallel_calls=2).prefetch(1)
+
+
 def read_bound(folder: Path) -> tf.data.Dataset:
     """Large compressed records."""
     names = write_records(folder, files=2, records=10, size=4_000_000, kind="GZIP")
@@ -205,6 +217,8 @@ CASES: dict[str, Callable[[Path], dict[str, object]]] = {
     "shuffle_bound": lambda folder: record(folder, shuffle_bound),
     "map_bound": lambda folder: record(folder, map_bound),
     "parallel_map_bound": lambda folder: record(folder, parallel_map_bound),
+    "pool_filled": lambda folder: record(folder, pool_filled),
+    "light_behind_heavy": lambda folder: record(folder, light_behind_heavy),
     "read_bound": lambda folder: record(folder, read_bound),
     "interleave_bound": lambda folder: record(folder, interleave_bound),
     "prefetched": lambda folder: record(folder, prefetched, sleep_s=SLEEP_S),
