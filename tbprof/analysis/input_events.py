@@ -35,6 +35,7 @@ class Kind(IntEnum):
     ASYNC_FUNCTION = 7
     EXECUTION = 8
     PYTHON = 9
+    AWAITED_FUNCTION = 10  # its caller waits while threads of a pool run it
 
 
 OPS = (Kind.OP, Kind.BUFFERED_OP, Kind.DEVICE_OP)
@@ -88,7 +89,7 @@ def find_input_events(plane: Plane, events: Events, ops: OpIndex) -> InputEvents
     staged, stage_op = _find_stages(plane, events, ops)
     kind[staged] = Kind.OP
     is_wanted = kind != Kind.NONE
-    if not (types.kind == Kind.ASYNC_FUNCTION).any():
+    if not np.isin(types.kind, (Kind.FUNCTION, Kind.ASYNC_FUNCTION)).any():
         is_wanted &= kind != Kind.EXECUTION
     at = np.flatnonzero(is_wanted)
     events, kind = events.select(at), kind[at]
@@ -97,6 +98,8 @@ def find_input_events(plane: Plane, events: Events, ops: OpIndex) -> InputEvents
     is_python = kind == Kind.PYTHON
     python_ps = int(events.duration_ps[is_python].sum())
     runs = _match_executions(events, kind)
+    awaited = runs[(runs >= 0) & (events.line[runs] != events.line)]
+    kind[awaited[kind[awaited] == Kind.FUNCTION]] = Kind.AWAITED_FUNCTION
     keep = np.flatnonzero(~is_python & ((kind != Kind.EXECUTION) | (runs >= 0)))
     events, kind, op, runs = events.select(keep), kind[keep], op[keep], runs[keep]
     parent = nest(events.first_event, events.start_ps, events.duration_ps)
@@ -198,12 +201,9 @@ def _find_stages(
 
 
 def _match_executions(events: Events, kind: NDArray[np.int8]) -> NDArray[np.int64]:
-    """[n] for executions the row of the async function that they work for, else -1.
-
-    The caller of any other function waits for it in place, and its time is known already.
-    """
+    """[n] for executions the row of the function that they work for, else -1."""
     runs = np.full(len(events), -1, np.int64)
-    functions = np.flatnonzero(kind == Kind.ASYNC_FUNCTION)
+    functions = np.flatnonzero(np.isin(kind, (Kind.FUNCTION, Kind.ASYNC_FUNCTION)))
     executions = np.flatnonzero(kind == Kind.EXECUTION)
     if not functions.size or not executions.size:
         return runs

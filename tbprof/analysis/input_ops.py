@@ -37,9 +37,10 @@ class InputOps:
     """One row per input op, and one per activity: who worked or waited where. Times in ps.
 
     `self_ps` is the time of an op's own events less that of other ops inside them. `wait_ps` is
-    the part of it in which the op's caller waited: for a buffer that other threads fill, or for
-    another pipeline. `background_ps` is work that threads did for the op outside of its own
-    events: turns of its producers, and the functions that they ran.
+    the part of it in which the op's caller waited: for a buffer that other threads fill, for
+    threads of a pool to run a function, or for another pipeline. `background_ps` is work that
+    threads did for the op outside of its own events: turns of its producers, and functions that
+    threads of a pool ran.
 
     An activity is what events of one name did for one op (`activity_op`, an index, -1: unknown)
     on the threads of one name; `activity_threads` counts those. Its self time leaves out all
@@ -222,7 +223,8 @@ def _gather(plane: Plane, events: Events, gatherer: _Gatherer) -> None:
     gatherer.has_infeed |= rows.has_infeed
     own = self_times(rows.parent, rows.events.start_ps, rows.events.duration_ps)
     is_device = rows.op_kind == Kind.DEVICE_OP
-    is_wait = np.isin(rows.kind, (Kind.GET_NEXT, Kind.BUFFERED_OP)) | is_device
+    waits = (Kind.GET_NEXT, Kind.BUFFERED_OP, Kind.AWAITED_FUNCTION)
+    is_wait = np.isin(rows.kind, waits) | is_device
     _gather_ops(rows, own, is_wait, gatherer)
     _gather_activities(plane, rows, own, is_wait, gatherer)
 

@@ -257,11 +257,13 @@ def test_waiting_for_a_buffer_is_told_from_the_work_that_fills_it():
     }  # fmt: skip
 
 
-def test_an_execution_whose_caller_waits_in_place_is_not_counted_twice():
+def test_a_caller_that_waits_for_a_pool_to_run_its_function_does_not_work():
     names = PIPELINE | {"f": "InstantiatedCapturedFunction::Run", "a": "Iterator::Root::Map"}
     drawing = "one |aaaaaa\n    |.ffff.\ntwo |..ee.."
     ops = input_ops(drawing, names, stats=IDS)
-    assert figures(ops) == {"Iterator::Root::Map": (1, 6, 6, 0, 0)}
+    # Of 6 it waits for 4; of these the function runs for 2.
+    assert figures(ops) == {"Iterator::Root::Map": (1, 6, 6, 4, 2)}
+    assert ops.work_ps.tolist() == [4 * US]
 
 
 def test_work_for_a_stage_that_is_not_in_the_trace_preprocesses():

@@ -102,7 +102,7 @@ function Place({ links, place, title, children }: PlaceProps) {
 }
 
 function Times({ tree, node }: { tree: GraphTree; node: GraphNode }) {
-  const { start, total, self, calls, worker, wait, iterators } = node;
+  const { start, total, self, calls, worker, wait, queue, held, iterators } = node;
   const origin = tree.nodes.find(({ parent }) => parent < 0)?.start ?? Number.NaN;
   const share = (us: number) => {
     const value = shareOf(tree, us);
@@ -140,6 +140,18 @@ function Times({ tree, node }: { tree: GraphTree; node: GraphNode }) {
           ? "it has no threads of its own to wait for"
           : "of the self time, for its own threads",
       "The part of the self time in which it waited for its own threads to make elements",
+    ],
+    [
+      "Waiting for a pool",
+      Number.isNaN(queue) ? NOT_MEASURED : formatTime(queue),
+      Number.isNaN(queue) ? "not told by the server" : "of the self time, for a thread",
+      "The part of the self time in which its functions had been handed to a pool of threads, none of them ran, and threads ran those of other stages",
+    ],
+    [
+      "Holds up",
+      Number.isNaN(held) ? NOT_MEASURED : formatTime(held),
+      share(held),
+      "Its self time, less the waiting for a pool that functions of another stage filled, and with the waiting of others for the pool that its functions filled",
     ],
     [
       "Worker time",

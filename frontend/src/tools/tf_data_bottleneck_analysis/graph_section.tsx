@@ -67,7 +67,7 @@ export function GraphSection(props: GraphSectionProps) {
           title="Input Pipeline Graph"
           explanation={{
             formula:
-              "The iterators that worked for one execution of the pipeline, from the sources to what the program calls. Self time: total duration less the time in which an iterator that it asks was at work. Critical path: what the caller waited for. Bottleneck: the longest self time on it.",
+              "The iterators that worked for one execution of the pipeline, from the sources to what the program calls. Self time: total duration less the time in which an iterator that it asks was at work. Critical path: what the caller waited for. Bottleneck: what on it holds the call up longest, by its own work or as its functions fill the threads that others wait for.",
             unit: "time; percentages are of the execution",
             source: "Host events of tf.data iterators, joined by their ids across threads.",
           }}

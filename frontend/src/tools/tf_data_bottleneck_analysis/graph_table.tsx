@@ -43,7 +43,9 @@ const SPECS: readonly ColumnSpec[] = [
   { ...time("total", "Total Duration"), width: 150 },
   { ...time("self", "Self Time"), hasBar: true },
   { ...time("share", "Self share"), quantity: "ratio", width: 110 },
+  time("held", "Holds up"),
   time("wait", "Waiting"),
+  { ...time("queue", "Waiting for a pool"), width: 150 },
   { ...time("worker", "Worker time"), width: 140 },
   { ...time("calls", "# Calls"), quantity: "count", width: 90 },
   text("parameters", "Parameters", 260),
@@ -90,7 +92,9 @@ export function nodeTable(tree: GraphTree): DataTable {
       number("total", ({ total }) => total),
       number("self", ({ self }) => self),
       number("share", ({ self }) => shareOf(tree, self)),
+      number("held", ({ held }) => held),
       number("wait", ({ wait }) => wait),
+      number("queue", ({ queue }) => queue),
       number("worker", ({ worker }) => worker),
       number("calls", ({ calls }) => calls),
       texts("parameters", ({ parameters }) => parametersText(parameters)),
@@ -112,14 +116,14 @@ export function saveNodes(fileName: string, { nodes }: GraphTree): void {
       "Start Time (µs)",
     ].concat(
       ["Total Duration (µs)", "Self Time (µs)", "Waiting (µs)", "Worker time (µs)", "# Calls"],
-      ["Parameters", "Long name"],
+      ["Parameters", "Long name", "Waiting for a pool (µs)", "Holds up (µs)"],
     );
     for (const { type, id, parent, kind, start, total, self, wait, worker, ...rest } of nodes) {
       const asker = parent < 0 ? "" : nodes[parent].id;
-      yield [type, id, asker, PATHS[kind], start, total, self, wait, worker, rest.calls].concat([
-        parametersText(rest.parameters),
-        rest.longName,
-      ]);
+      yield [type, id, asker, PATHS[kind], start, total, self, wait, worker, rest.calls].concat(
+        [parametersText(rest.parameters), rest.longName],
+        [rest.queue, rest.held],
+      );
     }
   }
   saveFile(`${fileName}.csv`, new Blob([toCsv(lines())], { type: "text/csv" }));

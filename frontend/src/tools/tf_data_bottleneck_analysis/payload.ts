@@ -54,6 +54,10 @@ export interface GraphNode {
   readonly worker: Microseconds;
   /** The part of the self time that is a wait for those; NaN where unknown. */
   readonly wait: Microseconds;
+  /** The part of it in which its functions waited for a thread of their pool; NaN where unknown. */
+  readonly queue: Microseconds;
+  /** How long it held the execution up: see `held_us` of the contract; NaN where unknown. */
+  readonly held: Microseconds;
   /** Copies of the stage, which are taken together. */
   readonly iterators: number;
   readonly parameters: readonly Parameter[];
@@ -98,11 +102,13 @@ export interface Bottleneck {
   readonly suggestion: string;
   /** 0–1 of the time that the program spends in calls of the pipeline; NaN for a single call. */
   readonly share: number;
-  /** That of all calls together, which may be another one. */
+  /** All calls of the pipeline, on average. */
+  readonly meanLatency: Microseconds;
+  /** That of all calls together, which may be another one: it holds a call up for so long. */
   readonly usual: {
     readonly type: string;
     readonly longName: string;
-    readonly self: Microseconds;
+    readonly held: Microseconds;
   };
 }
 
@@ -205,6 +211,8 @@ function toGraphRow(row: Row) {
       calls: row.number("calls"),
       worker: microseconds(row.number("worker_us")),
       wait: microseconds(row.number("wait_us")),
+      queue: microseconds(row.number("queue_us")),
+      held: microseconds(row.number("held_us")),
       iterators: row.number("iterators"),
       parameters: readParameters(row.text("parameters")),
     },
@@ -277,10 +285,11 @@ function toBottleneck(row: Row): Bottleneck {
     self: microseconds(row.number("self_us")),
     suggestion: row.text("suggestion"),
     share: row.number("share"),
+    meanLatency: microseconds(row.number("mean_latency")),
     usual: {
       type: row.text("usual_bottleneck"),
       longName: row.text("usual_long_name"),
-      self: microseconds(row.number("usual_self_us")),
+      held: microseconds(row.number("usual_held_us")),
     },
   };
 }

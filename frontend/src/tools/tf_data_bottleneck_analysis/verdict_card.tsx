@@ -32,7 +32,7 @@ export function VerdictCard({ data, showBottleneck }: VerdictCardProps) {
         <Why
           title="Performance Analysis Summary"
           explanation={{
-            formula: `A pipeline is slow where a call of it takes longer than ${SLOW_US} µs. The most input-bound host is that of the slowest call; its bottleneck is the iterator with the longest self time on the critical path of that call.`,
+            formula: `A pipeline is slow where a call of it takes longer than ${SLOW_US} µs. The pipeline shown is the one that the program spends most time in; its bottleneck is the stage on the critical path that holds its calls up longest: by its own work, or as its functions fill the threads that others wait for.`,
             unit: "time",
             source: "Host events of tf.data iterators.",
           }}
@@ -71,6 +71,12 @@ interface FactsProps {
 function Facts({ worst, pipeline, showBottleneck }: FactsProps) {
   const { usual } = worst;
   const isUsual = usual.longName === "" || usual.longName === worst.longName;
+  const { type, longName } = usual.longName === "" ? worst : usual;
+  const show = (
+    <button type="button" class="link" onClick={() => showBottleneck(worst)}>
+      Show in the graph
+    </button>
+  );
   return (
     <dl class="tf-facts">
       <Fact label="Host">
@@ -95,35 +101,37 @@ function Facts({ worst, pipeline, showBottleneck }: FactsProps) {
         ) : null}
       </Fact>
       <Fact label="Bottleneck">
-        {worst.type === "" ? (
-          <span title="No iterator of the slowest execution has self time">
+        {type === "" ? (
+          <span title="No iterator has time of its own">
             {NOT_MEASURED} <span class="muted">none stands out</span>
           </span>
         ) : (
           <>
-            <b class="tf-bottleneck">{cut(worst.type, 120)}</b>{" "}
-            {Number.isNaN(worst.self) ? null : <span class="muted">{selfText(worst)}</span>}{" "}
-            <button type="button" class="link" onClick={() => showBottleneck(worst)}>
-              Show in the graph
-            </button>
+            <b class="tf-bottleneck">{cut(type, 120)}</b>{" "}
+            <span class="muted">{heldText(worst)}</span> {isUsual ? show : null}
           </>
         )}
       </Fact>
-      {isUsual ? null : (
-        <Fact label="Of all calls">
-          {cut(usual.type, 120)}{" "}
-          <span class="muted">
-            {formatTime(usual.self)} by itself: calls as a whole wait longest for another stage
-          </span>
+      {isUsual || worst.type === "" ? null : (
+        <Fact label="Of the slowest call">
+          {cut(worst.type, 120)}{" "}
+          {Number.isNaN(worst.self) ? null : <span class="muted">{selfText(worst)}</span>} {show}
         </Fact>
       )}
-      {worst.longName === "" ? null : (
+      {longName === "" ? null : (
         <Fact label="Long name">
-          <LongName longName={worst.longName} />
+          <LongName longName={longName} />
         </Fact>
       )}
     </dl>
   );
+}
+
+/** The figure that all pages show of it. */
+function heldText(worst: Bottleneck): string {
+  const { usual, meanLatency } = worst;
+  if (Number.isNaN(usual.held)) return Number.isNaN(worst.self) ? "" : selfText(worst);
+  return `${formatTime(usual.held)} for each call; these take ${formatTime(meanLatency)} on average`;
 }
 
 /** What works ahead or on several threads may take longer than the call. */
