@@ -253,9 +253,9 @@ def batch(case: Case) -> Iterator[Advice]:
         f"{case.type} collects one batch at a time",
         evidence(case)
         + (" Its last batch may be smaller, so that shapes are unknown." if drops else ""),
-        f"Let several batches be made at a time: .batch({shown}, "
-        f"num_parallel_calls=tf.data.AUTOTUNE{remainder}). Keep elements small (uint8 images, "
-        "cast on the device): copying them is its work.",
+        "Keep elements small (uint8 images, cast on the device): copying them is its work. Where "
+        f"they are large all the same, let several batches be made at a time: .batch({shown}, "
+        f"num_parallel_calls=tf.data.AUTOTUNE{remainder}).",
         f"dataset = dataset.batch({shown}, num_parallel_calls=tf.data.AUTOTUNE{remainder})",
         f"{DATASET}#batch",
         stage,
@@ -277,7 +277,7 @@ def filter_(case: Case) -> Iterator[Advice]:
         f"{case.type} tests one element at a time",
         evidence(case) + passed,
         "Filter as early as can be: names of files before they are read, records before they are "
-        "decoded. Or let tf.data test in parallel: "
+        "decoded. Or let tf.data test in parallel, where the predicate is of TensorFlow ops: "
         "options.experimental_optimization.filter_parallelization = True.",
         "options = tf.data.Options()\n"
         "options.experimental_optimization.filter_parallelization = True\n"

@@ -258,6 +258,7 @@ def test_a_combination_names_its_slowest_input():
 def test_pipelines_end_with_a_prefetch_of_some_size():
     assert bound_by("BatchV2")["prefetch_at_the_end"].severity == "high"
     assert bound_by("ParallelMapV2")["prefetch_at_the_end"].severity == "low"
+    assert "prefetch_at_the_end" not in bound_by("MapAndBatchV2")  # works ahead by itself
     own = bound_by("Prefetch", "Map", root={})
     assert "prefetch_at_the_end" not in own
     assert "throughput" in own
@@ -346,3 +347,83 @@ def test_calls_that_fit_beside_the_program_need_a_prefetch_alone(pause: int, fir
     ids = [one.id for one in judgement.advice]
     assert {"map_sequential", "prefetch_at_the_end"} <= set(ids)
     assert len(set(ids)) == len(ids)
+
+
+def said_in(found: Mapping[str, Advice]) -> str:
+    return " ".join(f"{one.title} {one.action} {one.code}" for one in found.values())
+
+
+def test_a_map_that_is_parallel_and_tuned_is_not_told_to_be():
+    found = bound_by("ParallelMapV2", last={"parallelism": 2, "autotune": "true"},
+                     root={"cpu_budget": 2, "threadpool_size": 2}, worker=1990)  # fmt: skip
+    assert next(iter(found)) == "map_function"
+    assert "It runs 2 of its functions at a time on 2 processors" in found["map_function"].action
+    assert "num_parallel_calls" not in said_in(found).replace(
+        ".map(decode, num_parallel_calls=tf.data.AUTOTUNE).cache()", ""
+    )
+    assert not {"autotune", "map_few_threads", "map_small_pool"} & found.keys()
+
+
+def test_threads_of_the_pool_that_are_fewer_than_processors_are_named():
+    found = bound_by("ParallelMapV2", last={"parallelism": 16, "autotune": "true"},
+                     root={"cpu_budget": 16, "threadpool_size": 4}, worker=3990)  # fmt: skip
+    assert "have 4 threads for 16 processors" in found["map_small_pool"].title
+    assert "private_threadpool_size = 16" in found["map_small_pool"].code
+    assert "map_function" not in found
+
+
+def test_a_map_that_fills_the_pool_says_who_waits_for_it():
+    root, batch, filter_, mapped = chain("BatchV2", "Filter", "ParallelMapV2")
+    found = advice_on(
+        [
+            Node(root, 1000, 10), Node(batch, 990, 20),
+            Node(filter_, 970, 960, 4, queue=940, held=20),
+            Node(mapped, 10, 10, 4, worker=40, wait=10, held=950),
+        ],
+        {root: {"cpu_budget": 2}, mapped: {"parallelism": 2, "autotune": "true"}},
+    )  # fmt: skip
+    assert next(iter(found)) == "map_function"  # though its threads worked little meanwhile
+    assert "For 940 µs of it Filter waited for a thread of the pool" in found["map_function"].detail
+    assert "filter" not in found
+
+
+def test_a_pool_that_something_else_fills_is_to_be_left():
+    names = chain("Filter")
+    waits = [Node(names[0], 1000, 10), Node(names[1], 990, 990, 4, queue=900)]
+    found = advice_on(waits)
+    assert "For 900 µs of it its function waited" in found["filter"].detail
+    assert "private_threadpool_size" in found["pool_of_its_own"].code
+    assert "pool_of_its_own" not in bound_by("Filter")
+
+
+def test_generators_that_are_interleaved_are_not_told_to_be():
+    alone = bound_by("FlatMap[0]", "Generator", below="")
+    assert alone["generators"].title == "Several generators, in turn"
+    names = chain("ParallelInterleaveV4", "Generator")
+    nodes = [Node(name, 1000 - at, 900 if at == 2 else 1) for at, name in enumerate(names)]
+    several = advice_on(nodes, {names[1]: {"cycle_length": 4}})
+    assert several["generators"].title == "More than 4 generators at a time"
+
+
+def test_a_pipeline_that_ends_in_a_prefetch_is_not_told_to():
+    for stage in ("Map", "ParallelMapV2", "Shuffle", "Generator", "TFRecord", "BatchV2"):
+        assert ".prefetch(" not in said_in(bound_by("Prefetch", stage)), stage
+
+
+def test_python_that_generators_run_is_none_of_a_map():
+    facts = Facts(1, has_gpu=False, python_ps=2 * MS)
+    assert "python_function" not in bound_by("Map", below="Generator", facts=facts)
+
+
+def test_processors_of_others_are_no_help_where_threads_wait():
+    last, root = {"parallelism": 8}, {"cpu_budget": 8}
+    idle = bound_by("ParallelMapV2", last=last, root=root, worker=500, wait=800)
+    assert not {"data_service", "dali"} & idle.keys()
+    busy = bound_by("ParallelMapV2", last=last, root=root, worker=7900, wait=800)
+    assert "data_service" in busy
+
+
+def test_the_loader_and_the_model_can_be_tried_apart():
+    assert "take(1).cache().repeat()" in bound_by("Map")["try_apart"].code
+    fine = advice_on([Node(ROOT, 20, 20)])
+    assert "try_apart" not in fine

@@ -8,7 +8,15 @@ import type { Select } from "../tool";
 import { graphKeys, nodeKeys, ZOOM, zoomKeys } from "./graph_keys";
 import type { Box, GraphLayout } from "./graph_layout";
 import { type GraphTree, type Shown, type Stub, shareOf } from "./graph_tree";
-import { chosenShape, EDGES, LEAST_START, nodeShapes, type Shape, stubShapes } from "./node_shapes";
+import {
+  chosenShape,
+  EDGES,
+  heldBy,
+  LEAST_START,
+  nodeShapes,
+  type Shape,
+  stubShapes,
+} from "./node_shapes";
 import type { GraphNode } from "./payload";
 import { useDrag } from "./use_drag";
 import { type LookState, useLook } from "./use_look";
@@ -279,14 +287,17 @@ const KIND_TEXTS: Readonly<Record<GraphNode["kind"], string>> = {
 };
 
 function describe(tree: GraphTree, node: GraphNode): string {
-  const share = shareOf(tree, node.self);
+  const share = shareOf(tree, heldBy(node));
   return [
     node.type.slice(0, 100),
     KIND_TEXTS[node.kind],
-    `self time ${formatTime(node.self)}${Number.isNaN(share) ? "" : `, ${formatRatio(ratio(share))} of the execution`}`,
+    `self time ${formatTime(node.self)}`,
+    Number.isNaN(share) ? "" : `holds up ${formatRatio(ratio(share))} of the execution`,
     `total ${formatTime(microseconds(node.total))}`,
     `${formatCount(node.calls)} calls`,
-  ].join(", ");
+  ]
+    .filter(Boolean)
+    .join(", ");
 }
 
 function parameterText({ parameters }: GraphNode): string {

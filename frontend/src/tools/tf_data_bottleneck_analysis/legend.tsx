@@ -5,7 +5,7 @@ export function Legend() {
     <ul class="tf-legend" aria-label="Legend">
       <li>
         <span class="tf-swatch bottleneck" aria-hidden="true" />
-        Bottleneck: longest self time on the critical path
+        Bottleneck: holds the execution up longest
       </li>
       <li>
         <span class="tf-swatch critical" aria-hidden="true" />
@@ -17,7 +17,7 @@ export function Legend() {
       </li>
       <li>
         <span class="tf-swatch heat" aria-hidden="true" />
-        Self time, of the execution
+        How long it holds the execution up
       </li>
       <li class="muted">sources at the left → what the program calls at the right</li>
     </ul>

@@ -45,13 +45,18 @@ const BAR = { y: 125, width: 98, height: 7 };
 const HEAT = 0.3;
 
 export function nodeShapes(tree: GraphTree, node: GraphNode, startScale: Scale): Shape[] {
-  const share = shareOf(tree, node.self);
+  const held = heldBy(node);
+  const share = shareOf(tree, held);
+  // Where functions wait for a pool, what a node is to blame for is not its self time.
+  const isShared = Math.abs(held - node.self) > 0.05 * Math.max(held, node.self);
   const filled = Math.max(0, Math.min(share || 0, 1));
   const lines: readonly (readonly [string, string])[] = [
     ["Start Time", formatStart(node.start, startScale)],
     ["Total Duration", formatTime(node.total)],
     ["Self Time", formatTime(node.self)],
-    ["# Calls", Number.isNaN(node.calls) ? NOT_MEASURED : formatCount(node.calls)],
+    isShared
+      ? ["Holds up", formatTime(held)]
+      : ["# Calls", Number.isNaN(node.calls) ? NOT_MEASURED : formatCount(node.calls)],
   ];
   return [
     rect(0, 0, NODE.width, NODE.height, { rx: 4, fill: "var(--background)" }),
@@ -81,7 +86,7 @@ export function nodeShapes(tree: GraphTree, node: GraphNode, startScale: Scale):
     ).map((line, at) => text(INSET, PARAMETER_LINES[at], line, { "font-size": 11 })),
     ...lines.flatMap(([label, value], at) => {
       const y = FIRST_LINE + at * LINE;
-      const isMain = label === "Self Time";
+      const isMain = label === (isShared ? "Holds up" : "Self Time");
       return [
         text(INSET, y, label, { "font-size": 11 }),
         text(NODE.width - INSET, y, value, {
@@ -107,6 +112,11 @@ export function nodeShapes(tree: GraphTree, node: GraphNode, startScale: Scale):
       { "font-size": 11, "text-anchor": "end" },
     ),
   ];
+}
+
+/** How long a node held the execution up: its self time, where the server does not say. */
+export function heldBy({ held, self }: GraphNode): GraphNode["held"] {
+  return Number.isNaN(held) ? self : held;
 }
 
 export function stubShapes({ count, self }: Stub): Shape[] {
