@@ -1,9 +1,13 @@
 """What limits an average step, as a class and a sentence; thresholds are inclusive, in percent."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tbprof.analysis.host_activity import Activity
+from tbprof.analysis.idle_shares import DID, IdleShare, culprit
 from tbprof.analysis.input_ops import InputOps
 from tbprof.analysis.phases import COMPUTE, Phase
+from tbprof.analysis.python_frames import spoken
 from tbprof.analysis.step_means import StepMeans
 
 # Shares of the step time. Source: thresholds of the TensorFlow profiler's statements.
@@ -14,6 +18,8 @@ HIGHLY_OUTPUT_BOUND = 20.0
 MODERATELY_OUTPUT_BOUND = 5.0
 HIGH = 15.0
 MODERATE = 3.0
+# Threads of tf.data at work at once, on average over the steps.
+CONTENDING = 2.0
 # A share of the compute time, exclusive.
 LITTLE_16_BIT = 10.0
 
@@ -47,12 +53,17 @@ class Bottlenecks:
 
 
 def find_bottlenecks(
-    means: StepMeans, pipeline: InputOps | None = None, *, is_tpu: bool = False
+    means: StepMeans,
+    pipeline: InputOps | None = None,
+    *,
+    is_tpu: bool = False,
+    idle: Sequence[IdleShare] = (),
 ) -> Bottlenecks:
     """The bottlenecks of a job's counted steps.
 
     Time that nothing explains may be input only where waiting for input would not have been
-    recorded: without tf.data and infeeds.
+    recorded: without tf.data and infeeds. Where `idle` is known, what threads are known to have
+    done then is named instead.
     """
     if not means.steps or not means.mean_ms() > 0:
         none = Bottleneck(NO_CLASS, float("nan"), "")
@@ -61,7 +72,14 @@ def find_bottlenecks(
     other_percent = means.share(Phase.OTHER)
     shows = input_percent > 0 if pipeline is None or is_tpu else False
     is_recorded = shows or (pipeline is not None and pipeline.has_pipeline)
-    of_input = input_bottleneck(input_percent, other_percent, is_recorded=is_recorded)
+    other_ms = sum(one.ms for one in idle if one.kind == Activity.UNCOVERED)
+    other_ms = other_ms if idle else means.mean_ms(Phase.OTHER)
+    of_input = input_bottleneck(
+        input_percent,
+        100 * other_ms / means.mean_ms(),
+        is_recorded=is_recorded,
+        taken_by=_taken_by(culprit(idle), means.mean_ms()),
+    )
     is_reported = of_input.level == BOTH and input_percent < MODERATELY_INPUT_BOUND
     bits_16 = means.share(Phase.COMPUTE_16) + means.share(Phase.COMPUTE_8)
     known = means.share(*(phase for phase in COMPUTE if phase != Phase.COMPUTE_UNKNOWN))
@@ -71,19 +89,39 @@ def find_bottlenecks(
         collectives_bottleneck(means.share(Phase.COLLECTIVES)),
         kernel_launch_bottleneck(
             means.share(Phase.KERNEL_LAUNCH),
-            uses_tf_data=pipeline is not None and pipeline.has_tf_data,
+            contends=contends(means, pipeline),
         ),
-        other_bottleneck(other_percent, is_reported=is_reported, is_tpu=is_tpu),
+        other_bottleneck(
+            other_percent, is_reported=is_reported, is_tpu=is_tpu, did=_did(idle, means.mean_ms())
+        ),
         "" if is_tpu else precision_statement(bits_16, known),
     )
 
 
+def _taken_by(first: IdleShare | None, step_ms: float) -> str:
+    """`batch (train.py:14) takes 62.7%`, "" where it is too little to speak of."""
+    share = 100 * first.ms / step_ms if first is not None else 0.0
+    if first is None or share < POTENTIALLY_INPUT_BOUND:
+        return ""
+    return f"{spoken(first.name)} takes {share:.1f}%"
+
+
+def _did(idle: Sequence[IdleShare], step_ms: float) -> str:
+    """A sentence on what most of the time went to that nothing covers, "" where not known."""
+    if not idle:
+        return ""
+    most = idle[0]
+    what = f"{spoken(most.name)} ran" if most.is_named else DID[most.kind]
+    return f" In {100 * most.ms / step_ms:.1f}% {what}."
+
+
 def input_bottleneck(
-    input_percent: float, other_percent: float, *, is_recorded: bool = False
+    input_percent: float, other_percent: float, *, is_recorded: bool = False, taken_by: str = ""
 ) -> Bottleneck:
     """Whether steps wait for input; NaN stands for steps without time.
 
     `is_recorded` says that the trace would show such waiting, so that other gaps are none.
+    `other_percent` is the time that no event covers, `taken_by` says what is known to take it.
     """
     if not input_percent >= 0:
         return Bottleneck(
@@ -106,13 +144,20 @@ def input_bottleneck(
             f"The program is MODERATELY input-bound: {text} of the sampled step time is spent "
             "waiting for input. Both the input and the rest of the step are worth work.",
         )
+    if taken_by and not is_recorded:
+        return Bottleneck(
+            BOTH,
+            input_percent,
+            f"The program is POTENTIALLY input-bound: {taken_by} of the sampled step time while "
+            "nothing else is at work. Whether it makes input the trace cannot tell.",
+        )
     if other_percent >= POTENTIALLY_INPUT_BOUND and not is_recorded:
         return Bottleneck(
             BOTH,
             input_percent,
-            f"The program is POTENTIALLY input-bound: {other_percent:.1f}% of the sampled step "
-            "time is in 'All others', and the trace has no events of an input pipeline that would "
-            "tell. It may be input and output, Python, or both.",
+            "The program is POTENTIALLY input-bound: no recorded event covers "
+            f"{other_percent:.1f}% of the sampled step time, and the trace has no events of an "
+            "input pipeline that would tell. It may be input and output, Python, or both.",
         )
     return Bottleneck(
         DEVICE,
@@ -150,10 +195,18 @@ def collectives_bottleneck(percent: float) -> Bottleneck:
     )
 
 
-def kernel_launch_bottleneck(percent: float, *, uses_tf_data: bool = False) -> Bottleneck:
+def contends(means: StepMeans, pipeline: InputOps | None) -> bool:
+    """Whether threads of tf.data work so much that they may keep launches waiting for a core."""
+    if pipeline is None or not pipeline.has_tf_data:
+        return False
+    work_ps = float(pipeline.self_ps.sum() + pipeline.background_ps.sum())
+    return work_ps >= CONTENDING * float(means.duration_ps.sum()) > 0
+
+
+def kernel_launch_bottleneck(percent: float, *, contends: bool = False) -> Bottleneck:
     """Whether devices wait for the host to launch kernels."""
     text = f"{percent:.1f}% of the sampled step time is spent on launching kernels."
-    if uses_tf_data:
+    if contends:
         text += (
             " The threads of tf.data may compete with those that launch for the CPU: try the "
             "environment variable TF_GPU_THREAD_MODE=gpu_private."
@@ -162,13 +215,18 @@ def kernel_launch_bottleneck(percent: float, *, uses_tf_data: bool = False) -> B
 
 
 def other_bottleneck(
-    percent: float, *, is_reported: bool = False, is_tpu: bool = False
+    percent: float, *, is_reported: bool = False, is_tpu: bool = False, did: str = ""
 ) -> Bottleneck:
-    """Whether much of a step is spent on nothing recorded; no where `is_reported` elsewhere."""
+    """Whether much of a step is in no phase; no where `is_reported` elsewhere.
+
+    `did` is a sentence on what threads did then.
+    """
     if is_reported:
         return Bottleneck(NO_CLASS, percent, "")
     text = f"{percent:.1f}% of the sampled step time is in 'All others'."
-    if is_tpu:
+    if did:
+        text += did
+    elif is_tpu:
         text += (
             " The cores are idle then, for a reason on the host other than input: try several "
             "steps in one compiled function."

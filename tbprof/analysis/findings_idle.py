@@ -16,7 +16,7 @@ from tbprof.analysis.finding import (
     shortened,
 )
 from tbprof.analysis.host_activity import Activity
-from tbprof.analysis.idle_shares import IdleShare
+from tbprof.analysis.idle_shares import DID, IdleShare, culprit, named
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import spoken, wait_of
 
@@ -24,23 +24,6 @@ from tbprof.analysis.python_frames import spoken, wait_of
 IDLE = (MODERATE, HIGH)
 # From this part of the time on, what a function was busy with is worth saying.
 _NOTABLE = 0.1
-_NAMED = (Activity.PYTHON, Activity.ANNOTATION)
-# What a thread did, for a sentence: "the runtime was at work in 12 % of that".
-DID = {
-    Activity.PYTHON: "Python ran",
-    Activity.ANNOTATION: "annotations of the program went on",
-    Activity.COMPILATION: "a compiler ran on another thread",
-    Activity.TF_DATA_FUNCTION: "functions of tf.data ran",
-    Activity.TF_DATA: "threads of tf.data were at work",
-    Activity.TRANSFER: "data were copied",
-    Activity.OPS: "ops ran on other threads",
-    Activity.EAGER: "ops were dispatched one by one",
-    Activity.RUNTIME: "the runtime was at work",
-    Activity.GARBAGE: "garbage was collected",
-    Activity.MEMORY: "memory was allocated",
-    Activity.WAIT: "the program's thread waited",
-    Activity.UNCOVERED: "no event was recorded",
-}
 
 
 def python_overhead(evidence: Evidence) -> Iterator[Finding]:
@@ -54,7 +37,7 @@ def python_overhead(evidence: Evidence) -> Iterator[Finding]:
         return
     gain_ms, gain_ratio = evidence.gain_of(part)
     name = shortened(spoken(share.name))
-    is_python = share.kind == Activity.PYTHON
+    is_python = share.kind != Activity.ANNOTATION
     trace = TRACE.marking(f"whole:{share.name}", evidence.worst_step_in(Phase.OTHER))
     yield Finding(
         "python_overhead" if is_python else "annotation_overhead",
@@ -76,8 +59,7 @@ def python_overhead(evidence: Evidence) -> Iterator[Finding]:
 
 def _culprit(evidence: Evidence) -> IdleShare | None:
     """The function or annotation of the driving thread that takes most of the uncovered time."""
-    named = [one for one in evidence.idle if one.kind in _NAMED and one.is_driver and one.name]
-    return named[0] if named and evidence.means.steps and evidence.step_ms > 0 else None
+    return culprit(evidence.idle) if evidence.step_ms > 0 else None
 
 
 def _busy_with(share: IdleShare) -> str:
@@ -92,9 +74,8 @@ def _beside(evidence: Evidence, share: IdleShare) -> str:
     """What other functions take, and that a caller is not known where it is not."""
     others = [
         f"{shortened(spoken(one.name), 60)} {milliseconds(one.ms)}"
-        for one in evidence.idle
-        if one is not share and one.kind in _NAMED and one.is_driver and one.name
-        if one.ms >= _NOTABLE * share.ms
+        for one in named(evidence.idle)
+        if one.name != share.name and one.ms >= _NOTABLE * share.ms
     ]
     text = f" Beside it: {', '.join(others[:3])}." if others else ""
     if wait_of(share.name):
@@ -119,14 +100,14 @@ def _advice(share: IdleShare) -> str:
 def all_others(evidence: Evidence) -> Iterator[Finding]:
     """The rest of the step time that no op covers, and what threads did then."""
     whole = evidence.share(Phase.OTHER)
-    culprit = _culprit(evidence)
-    taken = 100 * culprit.ms / evidence.step_ms if culprit is not None else 0.0
-    is_named = culprit is not None and graded(taken, *IDLE) is not None
-    share = whole - taken if is_named else whole
+    first = _culprit(evidence)
+    taken = 100 * first.ms / evidence.step_ms if first is not None else 0.0
+    name = first.name if first is not None and graded(taken, *IDLE) else ""
+    share = whole - taken if name else whole
     grade = graded(share, *IDLE)
     if grade is None:
         return
-    rest = [one for one in evidence.idle if not (is_named and one is culprit)]
+    rest = [one for one in evidence.idle if not (name and one.is_named and one.name == name)]
     sums = _by_kind(rest) or {Activity.UNCOVERED: evidence.means.mean_ms(Phase.OTHER)}
     total = sum(sums.values())
     most = max(sums, key=lambda kind: sums[kind])

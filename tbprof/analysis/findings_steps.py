@@ -7,6 +7,7 @@ from tbprof.analysis.bottlenecks import (
     HIGHLY_INPUT_BOUND,
     MODERATE,
     MODERATELY_INPUT_BOUND,
+    contends,
 )
 from tbprof.analysis.finding import (
     GPU_GUIDE,
@@ -21,6 +22,7 @@ from tbprof.analysis.finding import (
     percent,
     shortened,
 )
+from tbprof.analysis.idle_shares import culprit
 from tbprof.analysis.phases import Phase
 
 # Percentages of step time, moderate and high; output weighs as input does.
@@ -64,12 +66,6 @@ def kernel_launch(evidence: Evidence) -> Iterator[Finding]:
     if grade is None:
         return
     gain_ms, gain_ratio = evidence.gain_of(share)
-    contention = ""
-    if evidence.inputs is not None and evidence.inputs.has_tf_data:
-        contention = (
-            " tf.data runs on the same cores: threads of its own for each GPU "
-            "(TF_GPU_THREAD_MODE=gpu_private) may shorten launches."
-        )
     trace = TRACE.marking("category:launch", evidence.worst_step_in(Phase.KERNEL_LAUNCH))
     yield Finding(
         "kernel_launch",
@@ -82,22 +78,44 @@ def kernel_launch(evidence: Evidence) -> Iterator[Finding]:
         grade[1],
         gain_ms,
         gain_ratio,
-        "Launch fewer and larger kernels: fuse them with XLA (jit_compile=True), raise the batch "
-        f"size, run several steps in one call.{contention}",
+        _launch_advice(evidence),
         trace,
         trace,
         GPU_GUIDE,
     )
 
 
+def _launch_advice(evidence: Evidence) -> str:
+    """What makes launches fewer, and what helps where other threads want the same cores."""
+    if any(host.is_xla for host in evidence.hosts):
+        advice = (
+            "The program is compiled by XLA already. Have each call do more: a larger batch, "
+            "several steps per call (lax.scan in JAX, steps_per_execution in Keras), or let XLA "
+            "launch many kernels at once (command buffers, CUDA graphs)."
+        )
+    else:
+        advice = (
+            "Launch fewer and larger kernels: fuse them with XLA (jit_compile=True), raise the "
+            "batch size, run several steps in one call (steps_per_execution in Keras)."
+        )
+    if evidence.platform == "GPU" and contends(evidence.means, evidence.inputs):
+        advice += (
+            " Two threads of tf.data or more are at work at once. Where they fill the host's "
+            "cores, give launches threads of their own (TF_GPU_THREAD_MODE=gpu_private), and "
+            "tf.data fewer (options.threading.private_threadpool_size)."
+        )
+    return advice
+
+
 def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
     """Time between the end of a step's own work and the start of the next one, with no work in it.
 
-    Devices that still work after the marker has ended, on whatever, leave no gap.
+    Devices that still work after the marker has ended, on whatever, leave no gap. A function that
+    most of it goes to is a finding of its own, by name.
     """
     share = evidence.means.share_of(evidence.means.gap_ps)
     grade = graded(share, *OVERHEAD)
-    if grade is None:
+    if grade is None or _is_explained(evidence, share / 100 * evidence.step_ms):
         return
     gain_ms, gain_ratio = evidence.gain_of(share)
     name = evidence.job.marker
@@ -123,6 +141,18 @@ def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
         trace,
         PROFILER_GUIDE,
     )
+
+
+def _is_explained(evidence: Evidence, gap_ms: float) -> bool:
+    """Whether half of the gaps or more must be time of a function that is named.
+
+    Both lie in the time without work, so that they share what they have more than that.
+    """
+    named = culprit(evidence.idle)
+    if named is None or 100 * named.ms / evidence.step_ms < OVERHEAD[0]:
+        return False
+    idle_ms = evidence.step_ms * (1 - evidence.share(*evidence.work) / 100)
+    return gap_ms + named.ms - idle_ms >= gap_ms / 2
 
 
 STEP_RULES: tuple[Rule, ...] = (

@@ -19,6 +19,8 @@ from tbprof.events.space import Events, Plane, Space
 
 # `backend_compile`, `PjRtCpuClient::Compile`, `XlaCompile`; no `…Compiler`, which is an object.
 _COMPILE = re.compile(r"[Cc]ompil(?:e|ation)(?![a-z])")
+# Runs of programs that XLA has compiled: of JAX, and of TensorFlow with jit_compile.
+_XLA = re.compile(r"PjitFunction\(|ExecuteReplicated|[\w: ]*Executable::Execute|\w*XlaLaunch")
 # Ops that fetch a batch: the wait for input is no eager computation.
 _INPUT_OPS = re.compile(r"IteratorGetNext|MultiDeviceIterator|OptionalGetValue")
 
@@ -29,7 +31,8 @@ _K = TypeVar("_K", str, tuple[str, str])
 class HostFacts:
     """Sums over the threads of one host; times in ps.
 
-    `has_python` says whether frames of Python were recorded at all.
+    `has_python` says whether frames of Python were recorded at all, `is_xla` whether programs ran
+    that XLA has compiled.
 
     Eager: ops that ran one by one rather than in a function, by name, fetches of input left out.
     Functions: calls of `tf.function`s by (name, mode), time without other such calls inside;
@@ -40,6 +43,7 @@ class HostFacts:
     """
 
     has_python: bool
+    is_xla: bool
     eager_name: list[str]
     eager_count: NDArray[np.int64]
     eager_ps: NDArray[np.int64]
@@ -59,7 +63,7 @@ class HostFacts:
 
 def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
     """The facts of a host, from all its threads."""
-    has_python = False
+    has_python = is_xla = False
     eager: dict[str, tuple[int, ...]] = {}
     functions: dict[tuple[str, str], tuple[int, ...]] = {}
     compiled: dict[str, tuple[int, ...]] = {}
@@ -68,6 +72,7 @@ def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
         events = host_events(plane)
         texts = plane.strings.take(plane.types.name.tolist())
         has_python |= any(text.startswith(names.PYTHON_FRAME) for text in texts)
+        is_xla |= any(_XLA.match(text) is not None for text in texts)
         _add(eager, _eager(plane, events, texts))
         _add(functions, _functions(plane, events, texts))
         rows = _rows(events, [_is_compile(text) for text in texts])
@@ -82,6 +87,7 @@ def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
     functions = _ranked(functions)
     return HostFacts(
         has_python,
+        is_xla,
         list(eager),
         _column(eager, 1),
         _column(eager, 0),

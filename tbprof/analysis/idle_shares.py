@@ -1,7 +1,7 @@
 """What the hosts' threads did in the part of an average step that nothing covers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,26 @@ from numpy.typing import NDArray
 from tbprof.analysis.host_activity import Activity
 from tbprof.analysis.idle_time import IdleTime
 from tbprof.analysis.job_steps import JobSteps
+from tbprof.analysis.python_frames import is_own
 from tbprof.analysis.step_means import StepMeans, used_rows
+
+_NAMED = (Activity.PYTHON, Activity.ANNOTATION)
+# What a thread did, for a sentence: "the runtime was at work in 12 % of that".
+DID = {
+    Activity.PYTHON: "Python ran",
+    Activity.ANNOTATION: "annotations of the program went on",
+    Activity.COMPILATION: "a compiler ran on another thread",
+    Activity.TF_DATA_FUNCTION: "functions of tf.data ran",
+    Activity.TF_DATA: "threads of tf.data were at work",
+    Activity.TRANSFER: "data were copied",
+    Activity.OPS: "ops ran on other threads",
+    Activity.EAGER: "ops were dispatched one by one",
+    Activity.RUNTIME: "the runtime was at work",
+    Activity.GARBAGE: "garbage was collected",
+    Activity.MEMORY: "memory was allocated",
+    Activity.WAIT: "the program's thread waited",
+    Activity.UNCOVERED: "no event was recorded",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +45,35 @@ class IdleShare:
     ms: float
     parts: tuple[tuple[str, float], ...]
 
+    @property
+    def is_named(self) -> bool:
+        """Whether it is a function or an annotation of the thread that drives the program.
+
+        What is known of a wait alone is none: the function of the program that waits is.
+        """
+        is_known = self.kind in _NAMED or (self.kind == Activity.WAIT and is_own(self.name))
+        return self.is_driver and bool(self.name) and is_known
+
+
+def named(shares: Sequence[IdleShare]) -> tuple[IdleShare, ...]:
+    """The functions and annotations of the driving thread with all of their time, longest first."""
+    found: dict[str, IdleShare] = {}
+    for one in shares:
+        if one.is_named:
+            known = found.get(one.name)
+            if known is None:
+                found[one.name] = one
+            else:
+                parts = tuple(sorted((*known.parts, *one.parts), key=lambda part: -part[1]))
+                kind = min(known.kind, one.kind)
+                found[one.name] = replace(known, kind=kind, ms=known.ms + one.ms, parts=parts)
+    return tuple(sorted(found.values(), key=lambda one: -one.ms))
+
+
+def culprit(shares: Sequence[IdleShare]) -> IdleShare | None:
+    """The function or annotation of the driving thread that took longest, None without any."""
+    return next(iter(named(shares)), None)
+
 
 def idle_shares(
     job: JobSteps, means: StepMeans, hosts: Sequence[IdleTime]
@@ -33,7 +81,7 @@ def idle_shares(
     """All that the hosts' threads did, longest first; together the mean of `Phase.OTHER`."""
     sums: dict[tuple[Activity, str, bool], dict[str, float]] = {}
     for at, host in enumerate(hosts):
-        rows = int(job.parts[at].start_ps.size)
+        rows = 1 + max(int(job.row.max(initial=-1)), int(host.step.max(initial=-1)))
         weight = _weights(job, means, at, rows)
         ms = np.bincount(host.activity, host.time_ps * weight[host.step], len(host.name)) / 1e9
         for row in np.flatnonzero(ms).tolist():

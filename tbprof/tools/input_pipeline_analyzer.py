@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.devices import Devices
+from tbprof.analysis.idle_shares import idle_shares
+from tbprof.analysis.idle_time import IdleTime
 from tbprof.analysis.input_names import InputCategory
 from tbprof.analysis.input_ops import NO_CATEGORY, InputOps, Role, merge_input_ops
 from tbprof.analysis.job_steps import JobSteps, merge_steps
@@ -47,7 +49,12 @@ def build(summaries: Summaries) -> Sequence[Table]:
     return [
         core_table(job),
         step_table(
-            job, ops, "" if job.worker_kind or not gpus else "GPU", cause, (means, outliers)
+            job,
+            ops,
+            "" if job.worker_kind or not gpus else "GPU",
+            cause,
+            (means, outliers),
+            idle_shares(job, means, summaries.take("idle_time", IdleTime)),
         ),
         op_table(ops),
         _plain(advice),
@@ -182,7 +189,7 @@ def _plain(advice: Table) -> Table:
 INPUT_PIPELINE_ANALYZER = Tool(
     name="input_pipeline_analyzer",
     label="Input pipeline analyzer",
-    parts=("steps", *PARTS),
+    parts=("steps", "idle_time", *PARTS),
     build=build,
     content="names",
     absent="the trace has no planes in it",

@@ -64,7 +64,9 @@ def _known(value: float | None) -> float:
 def recommendation_table(evidence: Evidence) -> Table:
     """Tips by kind, and a statement about each possible bottleneck, on every platform."""
     tips = [*_tips(evidence)]
-    found = find_bottlenecks(evidence.means, evidence.inputs, is_tpu=evidence.platform == "TPU")
+    found = find_bottlenecks(
+        evidence.means, evidence.inputs, is_tpu=evidence.platform == "TPU", idle=evidence.idle
+    )
     other_side = {HOST: "device", DEVICE: "host"}.get(found.input.level, "")
     return Table(
         (

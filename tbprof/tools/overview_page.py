@@ -65,6 +65,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
             _HARDWARE[evidence.platform],
             evidence.input_cause,
             (evidence.means, evidence.outliers),
+            evidence.idle,
         ),
         run_table(evidence, summaries.hosts),
         recommendation_table(evidence),

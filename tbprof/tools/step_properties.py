@@ -13,6 +13,7 @@ from tbprof.analysis.bottlenecks import (
     Bottlenecks,
     find_bottlenecks,
 )
+from tbprof.analysis.idle_shares import IdleShare
 from tbprof.analysis.input_cause import InputCause
 from tbprof.analysis.input_ops import InputOps
 from tbprof.analysis.job_steps import JobSteps
@@ -55,6 +56,7 @@ def properties(
     cause: InputCause | None = None,
     *,
     is_tpu: bool,
+    idle: Sequence[IdleShare] = (),
 ) -> dict[str, str]:
     """The properties of a step table, all texts; "" where a figure is not defined.
 
@@ -70,7 +72,7 @@ def properties(
 
     typical_ms = np.asarray(values["stepTimeMs"], np.float64)[counted & ~outliers.is_outlier]
     digits = 2 if is_tpu else 1
-    found = find_bottlenecks(means, pipeline, is_tpu=is_tpu)
+    found = find_bottlenecks(means, pipeline, is_tpu=is_tpu, idle=idle)
     graph_ids = [column.id for column in columns]
     end = graph_ids.index("infeedPercentAverage" if is_tpu else "stepTimeMs")
     out = {

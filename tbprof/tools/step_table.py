@@ -1,9 +1,12 @@
 """The table of steps: what each one's time was spent on, and statistics over the whole ones."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.findings_outliers import reasons
+from tbprof.analysis.idle_shares import IdleShare
 from tbprof.analysis.input_cause import InputCause
 from tbprof.analysis.input_ops import InputOps
 from tbprof.analysis.job_steps import JobSteps
@@ -64,6 +67,7 @@ def step_table(
     hardware: str = "",
     cause: InputCause | None = None,
     chosen: tuple[StepMeans, StepOutliers] | None = None,
+    idle: Sequence[IdleShare] = (),
 ) -> Table:
     """A row per step in their order, also of those that are not whole; times in ms.
 
@@ -74,14 +78,16 @@ def step_table(
     as input, output or idle there, and is not measured apart. Properties hold statistics over the
     steps that were recorded whole, and over the typical ones, and sentences about bottlenecks of
     the steps `chosen` (as `chosen_means`, of typical ones by default), for which `pipeline` is
-    worth knowing, and the `cause` of waits for input.
+    worth knowing, the `cause` of waits for input, and what threads did in `idle` time.
     """
     means, outliers = chosen or chosen_means(job, {})
     is_tpu = TPU in job.worker_kind
     columns = _Columns(job, means, outliers).table(is_tpu=is_tpu)
     return Table(
         columns,
-        properties(job, (means, outliers), columns, pipeline, hardware, cause, is_tpu=is_tpu),
+        properties(
+            job, (means, outliers), columns, pipeline, hardware, cause, is_tpu=is_tpu, idle=idle
+        ),
     )
 
 

@@ -17,6 +17,8 @@ from tbprof.analysis.bottlenecks import (
     precision_statement,
 )
 from tbprof.analysis.hlo import Programs
+from tbprof.analysis.host_activity import Activity
+from tbprof.analysis.idle_shares import IdleShare
 from tbprof.analysis.input_ops import InputOps, find_input_ops
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.step_means import step_means
@@ -34,6 +36,24 @@ def bottlenecks(split, event: str = "", **more) -> Bottlenecks:
     """Those of one step, `split` by phase in any unit."""
     means = step_means(job_of([{"w": split}]))
     return find_bottlenecks(means, pipeline(event) if event else None, **more)
+
+
+SHARES = (
+    IdleShare(Activity.PYTHON, "$a.py:3 f", is_driver=True, ms=0.2, parts=(("", 0.2),)),
+    IdleShare(Activity.RUNTIME, "", is_driver=True, ms=0.1, parts=(("", 0.1),)),
+)
+
+
+def test_what_is_known_to_take_the_time_is_named():
+    """Of 1000 µs 300 are in no phase: 200 in a function, 100 in the runtime."""
+    split = {Phase.COMPUTE_16: 700, Phase.OTHER: 300}
+    found = bottlenecks(split, idle=SHARES)
+    assert found.input.level == "both"
+    assert "f (a.py:3) takes 20.0% of the sampled step time" in found.input.statement
+    found = bottlenecks(split, idle=SHARES[1:])
+    assert (found.input.level, found.other.level) == ("device", "high")
+    assert "In 10.0% the runtime was at work." in found.other.statement
+    assert "Python" not in found.other.statement
 
 
 @pytest.mark.parametrize(
@@ -84,7 +104,7 @@ def test_shares_of_the_step(judge, percent, level):
 
 
 def test_launching_may_suffer_from_tf_data():
-    assert "TF_GPU_THREAD_MODE" in kernel_launch_bottleneck(3.0, uses_tf_data=True).statement
+    assert "TF_GPU_THREAD_MODE" in kernel_launch_bottleneck(3.0, contends=True).statement
     assert "TF_GPU_THREAD_MODE" not in kernel_launch_bottleneck(3.0).statement
 
 

@@ -226,10 +226,30 @@ def test_a_stage_that_takes_less_than_half_is_not_in_the_headline(cause: InputCa
 
 
 def test_launches_that_compete_with_tf_data():
-    alone = found(evidence({Phase.KERNEL_LAUNCH: 30}), "kernel_launch")
-    both = found(evidence({Phase.KERNEL_LAUNCH: 30}, inputs=inputs(Map=1)), "kernel_launch")
+    """Ten steps of 1 ms: two threads at work all the time are 20 ms."""
+    launches = {Phase.KERNEL_LAUNCH: 30}
+    alone = found(evidence(launches, inputs=inputs(Map=19_999)), "kernel_launch")
+    both = found(evidence(launches, inputs=inputs(Map=20_000)), "kernel_launch")
     assert "gpu_private" not in alone.action  # type: ignore[union-attr]
     assert "gpu_private" in both.action  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("is_xla", [False, True])
+def test_a_program_of_xla_is_not_told_to_use_it(is_xla):
+    given = evidence({Phase.KERNEL_LAUNCH: 30}, host_facts=host(is_xla=is_xla))
+    finding = found(given, "kernel_launch")
+    assert finding is not None
+    assert ("jit_compile" in finding.action) == (not is_xla)
+    assert "steps_per_execution" in finding.action
+    assert ("command buffers" in finding.action) == is_xla
+
+
+@pytest.mark.parametrize(("named", "has_gap"), [(0.29, True), (0.31, False)])
+def test_a_gap_is_a_finding_only_where_no_function_explains_it(named, has_gap):
+    """Of 400 µs without work 200 are a gap: 100 of it at least must be of the function."""
+    shares = (idle(Activity.PYTHON, named, "$train.py:14 batch"), idle(Activity.UNCOVERED, 0.1))
+    given = evidence({Phase.OTHER: 400}, gap=200, idle=shares)
+    assert (found(given, "gap_between_steps") is not None) == has_gap
 
 
 def idle(kind: Activity, ms: float, name: str = "", **parts: float) -> IdleShare:
@@ -279,6 +299,22 @@ def test_functions_at_work_are_told_to_work_ahead_and_the_rest_stands_beside():
     assert rest.detail.startswith(
         "Of 150 µs per step: no event was recorded for 100 µs, Python ran for 50 µs."
     )
+
+
+def test_a_function_has_its_waits_for_other_threads_too():
+    shares = (
+        IdleShare(Activity.WAIT, BATCH, is_driver=True, ms=0.2, parts=(("$queue.py:9 get", 0.2),)),
+        idle(Activity.PYTHON, 0.1, BATCH),
+        IdleShare(Activity.WAIT, "$time sleep", is_driver=True, ms=0.05, parts=(("", 0.05),)),
+    )
+    given = evidence({Phase.OTHER: 350}, idle=shares)
+    finding = found(given, "python_overhead")
+    assert finding is not None
+    title = "batch (train.py:14) takes 300 µs of each step, 200 µs of them in queue.get"
+    assert finding.title == title
+    rest = found(given, "all_others")
+    assert rest is not None
+    assert rest.gain_ms == pytest.approx(0.05)
 
 
 def test_idle_time_names_what_was_at_work_instead_of_nothing():

@@ -10,6 +10,7 @@ from traces import draw, space_of
 
 from tbprof.analysis.devices import find_devices
 from tbprof.analysis.hlo import Programs
+from tbprof.analysis.idle_time import find_idle_time
 from tbprof.analysis.input_names import InputCategory
 from tbprof.analysis.input_ops import InputOps, find_input_ops
 from tbprof.analysis.phases import Phase
@@ -44,6 +45,8 @@ DRAWING = """
                 |....ffff........
                 |.....uu.........
 """
+EMPTY = space_of(draw({"/host:CPU": ""}))
+NOT_IDLE = find_idle_time(EMPTY, Programs(EMPTY))
 COMPUTE, INPUT, OTHER = Phase.COMPUTE_16, Phase.INPUT, Phase.OTHER
 
 
@@ -233,7 +236,8 @@ def built(job, ops: InputOps, device: str = "/device:GPU:0", *calls: Made) -> li
     devices = find_devices(space_of(draw({device: "s |x"})))
     tf_data = made(*calls)
     with patch.object(tool, "merge_steps", lambda _hosts, _parts: job):
-        parts = {"steps": [], "input_ops": [ops], "devices": [devices], "tf_data": [tf_data]}
+        parts = {"steps": [], "input_ops": [ops], "devices": [devices], "tf_data": [tf_data],
+                 "idle_time": [NOT_IDLE]}  # fmt: skip
         return list(tool.build(Summaries(("h0",), parts)))
 
 
