@@ -185,7 +185,8 @@ def launched_op(programs: Programs, program: int, text: Mapping[str, str]) -> Op
         )
         op = parse_provenance(full)
         if op.category == Category.UNKNOWN:
-            return OpName(Category.JAX, op.name or instruction, op.type or UNKNOWN_TYPE)
+            type_ = op.type or programs.op_type(program, text[names.HLO_MODULE], instruction)
+            return OpName(Category.JAX, op.name or instruction, type_ or UNKNOWN_TYPE)
         return op
     full = text[names.TF_OP] or text[names.LEVEL_0] or _outermost(text[names.ANNOTATION])
     return parse_provenance(full) if full else _NO_OP

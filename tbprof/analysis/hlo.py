@@ -10,6 +10,7 @@ from tbprof._pb import message
 from tbprof.analysis.dtypes import Tensor
 from tbprof.analysis.host_copies import HOST_SPACE
 from tbprof.analysis.lines import metadata_planes
+from tbprof.analysis.op_names import parse_provenance
 from tbprof.base import names
 from tbprof.events.space import Space
 
@@ -72,6 +73,24 @@ class Programs:
         if program not in self._ops:
             self._ops[program] = _instruction_ops(self._load()[program])
         return self._ops[program].get(instruction, "")
+
+    def op_type(self, program_id: int, module: str, instruction: str) -> str:
+        """What an instruction without an op is, "" if unknown: "transpose", "fusion".
+
+        The type of the ops that a fusion was made of where they have one in common, else the
+        opcode.
+        """
+        found = self.module(program_id, module)
+        proto = None if found is None else found.find(instruction)
+        if found is None or proto is None:
+            return ""
+        inner = (one for called in found.called_by(proto) for one in called.instructions)
+        types = {
+            parse_provenance(f"{one.metadata.op_name}:{one.metadata.op_type}").type
+            for one in inner
+            if one.metadata.op_name
+        } - {""}
+        return types.pop() if len(types) == 1 else str(proto.opcode)
 
     def instruction(self, program_id: int, module: str, instruction: str) -> Instruction | None:
         """The instruction of that name, None if unknown. The program is found as by `op_name`."""

@@ -123,10 +123,11 @@ def _classify_hlo(
     numbers = np.empty(first.size, np.int64)
     for group, row in enumerate(first.tolist()):
         instruction = plane.strings[int(hlo[row])].rpartition("::")[2]
-        full = programs.op_name(int(program[row]), plane.strings[int(module[row])], instruction)
-        op = parse_provenance(full)
+        where = (int(program[row]), plane.strings[int(module[row])], instruction)
+        op = parse_provenance(programs.op_name(*where))
         if op.category == Category.UNKNOWN:
-            op = OpName(Category.JAX, op.name or instruction, UNKNOWN_TYPE)
+            type_ = programs.op_type(*where) or UNKNOWN_TYPE
+            op = OpName(Category.JAX, op.name or instruction, type_)
         numbers[group] = number(op)
     out[rows] = numbers[code]
 

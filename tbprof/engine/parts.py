@@ -54,7 +54,7 @@ PARTS: Mapping[str, PartKind] = {
         2, Devices, lambda space, _programs: find_devices(space), "reading the devices"
     ),
     "kernels": PartKind(3, Kernels, find_kernels, "decoding GPU kernels"),
-    "ops": PartKind(4, OpMetrics, find_ops, "decoding ops"),
+    "ops": PartKind(5, OpMetrics, find_ops, "decoding ops"),
     "steps": PartKind(7, Steps, find_steps, "finding the steps", ("marker",)),
     "input_ops": PartKind(3, InputOps, find_input_ops, "decoding input ops"),
     "tpu_ops": PartKind(1, TpuOps, find_tpu_ops, "looking at TPU ops"),

@@ -1,8 +1,10 @@
 """Ops on host threads, from drawn traces."""
 
 import time
+from pathlib import Path
 
 import pytest
+from analysis.programs import Program
 from hypothesis import given
 from hypothesis import strategies as st
 from traces import draw, space_of
@@ -11,6 +13,7 @@ from tbprof._pb import message
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.op_metrics import OpMetrics
 from tbprof.analysis.ops import find_ops
+from tbprof.xplane.reader import read_space
 
 HOST = "/host:CPU"
 US = 1_000_000
@@ -252,3 +255,42 @@ def test_hundred_thousand_names_stay_cheap():
     begin = time.process_time()
     find_ops(opened, Programs(opened))
     assert time.process_time() - begin < 2.0
+
+
+def test_instructions_without_an_op_have_the_type_that_the_program_tells():
+    """Of a fusion what it was made of; several kinds are a fusion."""
+    program = Program()
+    program.add("p", "parameter", "f32[4,8]{1,0}")
+    program.add("r", "reduce", "f32[8]{0}", within="sum", op="jit(f)/transpose(jvp())/dot_general")
+    program.add("a", "add", "f32[8]{0}", within="mixed", op="jit(f)/add")
+    program.add("m", "multiply", "f32[8]{0}", "a", within="mixed", op="jit(f)/mul")
+    program.add("loop_reduce_fusion.3", "fusion", "f32[8]{0}", "p", calls="sum")
+    program.add("loop_fusion", "fusion", "f32[8]{0}", "p", calls="mixed")
+    program.add("copy.1", "copy", "f32[8]{0}", "p")
+    launched = {"hlo_module": "jit_f", "program_id": 8}
+    found = ops_of(
+        draw(
+            {"/host:metadata": "none |", HOST: "t |aabbccdd"},
+            names={"P": "jit_f(8)"},
+            stats={
+                letter: {"hlo_op": name, **launched}
+                for letter, name in (
+                    ("a", "loop_reduce_fusion.3"), ("b", "loop_fusion"), ("c", "copy.1"),
+                    ("d", "gone"),
+                )
+            },
+            type_stats={"P": {"Hlo Proto": program.bytes()}},
+        )
+    )  # fmt: skip
+    assert dict(zip(found.name, found.type, strict=True)) == {
+        "loop_reduce_fusion.3": "dot_general", "loop_fusion": "fusion", "copy.1": "copy",
+        "gone": "Unknown",
+    }  # fmt: skip
+
+
+def test_host_rows_of_an_instinct_have_types(amd_trace: Path):
+    space = read_space(amd_trace)
+    found = find_ops(space, Programs(space))
+    assert "Unknown" not in found.type
+    of = dict(zip(found.name, found.type, strict=True))
+    assert of["loop_reduce_fusion.3"] == "transpose"
