@@ -18,6 +18,7 @@ ABOUT_WORK: dict[str, tuple[Phase, ...]] = {
     "host_transfers": (Phase.HOST_TRANSFER,),
     "collectives": (Phase.COLLECTIVES,),
     "no_mixed_precision": COMPUTE,
+    "channels_last": COMPUTE,
     "outside_compilation": ON_CORES,
 }
 ABOUT_TPU_WORK = "tpu_"

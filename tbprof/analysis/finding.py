@@ -172,8 +172,15 @@ class Evidence:
 
     @property
     def is_jax(self) -> bool:
-        """Whether the program says that it is one of JAX."""
-        return any("JAX" in environment.version_name for environment in self.environments)
+        """Whether the program says that it is one of JAX, or its ops have names of JAX."""
+        return any("JAX" in environment.version_name for environment in self.environments) or any(
+            name.startswith("jit(") for name in self.ops.name
+        )
+
+    @property
+    def is_amd(self) -> bool:
+        """Whether the GPUs are AMD's."""
+        return "AMD" in self.devices.type or bool(self.kernels.is_amd.any())
 
     @property
     def step_ms(self) -> float:

@@ -19,6 +19,7 @@ from tbprof.analysis.findings_gpu import GPU_RULES
 from tbprof.analysis.findings_host import HOST_RULES
 from tbprof.analysis.findings_idle import IDLE_RULES
 from tbprof.analysis.findings_input import INPUT_RULES
+from tbprof.analysis.findings_layout import LAYOUT_RULES
 from tbprof.analysis.findings_memory import MEMORY_RULES
 from tbprof.analysis.findings_outliers import OUTLIER_RULES
 from tbprof.analysis.findings_steps import STEP_RULES
@@ -36,6 +37,7 @@ RULES: tuple[Rule, ...] = (
     *OUTLIER_RULES,
     *WORKER_RULES,
     *GPU_RULES,
+    *LAYOUT_RULES,
     *TPU_RULES,
     *HOST_RULES,
     *EAGER_RULES,

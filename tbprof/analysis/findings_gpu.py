@@ -136,7 +136,7 @@ def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
     of_compute = f" {percent(low)} of device compute is in 16 bit or less." if low == low else ""
     unknown = 100 * float(kernels.total_ps[kernels.core_use == CoreUse.UNKNOWN].sum()) / total
     not_known = f" Of {percent(unknown)} of kernel time it is not known." if unknown > 0 else ""
-    of_amd = bool(kernels.is_amd.any())
+    of_amd = evidence.is_amd
     cores = core_name(is_amd=of_amd)
     how = "bfloat16 arrays" if evidence.is_jax else "tf.keras.mixed_precision"
     sizes = "" if of_amd else " Keep sizes multiples of 8."

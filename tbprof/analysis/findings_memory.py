@@ -48,8 +48,8 @@ def near_capacity(evidence: Evidence) -> Iterator[Finding]:
         None,
         None,
         "See which tensors are alive at the peak. Mixed precision halves activations, "
-        "recomputing them (tf.recompute_grad, jax.checkpoint) saves most of them, and a smaller "
-        "batch always helps.",
+        f"recomputing them ({'jax.checkpoint' if evidence.is_jax else 'tf.recompute_grad'}) saves "
+        f"most of them, and a smaller batch always helps.{_where_it_fails(evidence, worst)}",
         MEMORY,
         MEMORY,
         MEMORY_GUIDE,
@@ -82,11 +82,32 @@ def fragmentation(evidence: Evidence) -> Iterator[Finding]:
         None,
         None,
         "Use few different sizes (constant batch and sequence lengths), and allocate large "
-        "tensors first; TF_GPU_ALLOCATOR=cuda_malloc_async fragments less.",
+        f"tensors first.{_other_allocator(evidence, worst)}",
         MEMORY,
         MEMORY,
         MEMORY_GUIDE,
     )
+
+
+def _where_it_fails(evidence: Evidence, allocator: int) -> str:
+    """How to see what a program fails of, and what keeps a scattered memory from failing."""
+    if evidence.is_jax:
+        return " jax.profiler.save_device_memory_profile writes down what is alive."
+    if evidence.platform != "GPU":
+        return ""
+    scattered = 100 * float(evidence.memory.fragmentation[allocator]) >= FRAGMENTED[0]
+    return (
+        " If it fails, RunOptions(report_tensor_allocations_upon_oom=True) lists what was alive."
+        f"{_other_allocator(evidence, allocator) if scattered else ''}"
+    )
+
+
+def _other_allocator(evidence: Evidence, allocator: int) -> str:
+    """TensorFlow's other allocator, which NVIDIA's driver provides; "" where there is none."""
+    is_bfc = evidence.memory.name[allocator].lower().endswith("bfc")
+    if evidence.platform != "GPU" or evidence.is_amd or evidence.is_jax or not is_bfc:
+        return ""
+    return " TF_GPU_ALLOCATOR=cuda_malloc_async fragments less."
 
 
 def owner(allocator: str) -> str:

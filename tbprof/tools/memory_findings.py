@@ -148,7 +148,13 @@ def _near_capacity(facts: PeakFacts) -> Iterator[MemoryFinding]:
         grade[0],
         f"The memory of {owner(facts.name)} is {percent(used)} full at its peak",
         f"{detail} A little more and the program fails for want of memory.",
-        "Free the largest group below first.",
+        "Free the largest group below first."
+        + (
+            " If it fails, RunOptions(report_tensor_allocations_upon_oom=True) lists what was "
+            "alive."
+            if facts.is_tensorflow and facts.is_device
+            else ""
+        ),
         facts.peak_bytes,
         share,
     )
@@ -210,17 +216,22 @@ def _fragmentation(facts: PeakFacts) -> Iterator[MemoryFinding]:
         f"Of {size(facts.free_bytes)} that are free the largest piece has "
         f"{size(facts.free_bytes - lost)}: a larger tensor does not fit although there is room.",
         "Use few different sizes (constant batch and sequence lengths), and allocate large tensors "
-        "first. "
-        + (
-            "TF_GPU_ALLOCATOR=cuda_malloc_async fragments less."
-            if facts.is_tensorflow
-            else "In JAX, XLA_PYTHON_CLIENT_ALLOCATOR=platform gives memory back at once (slower), "
-            "and XLA_PYTHON_CLIENT_MEM_FRACTION sets how much is taken from the start; in "
-            "TensorFlow TF_GPU_ALLOCATOR=cuda_malloc_async fragments less."
-        ),
+        "first." + _allocators(facts),
         lost,
         lost / facts.capacity_bytes,
     )
+
+
+def _allocators(facts: PeakFacts) -> str:
+    """Other allocators than the one that scatters its memory."""
+    if not facts.is_tensorflow:
+        return (
+            " In JAX, XLA_PYTHON_CLIENT_ALLOCATOR=platform gives memory back at once (slower), and "
+            "XLA_PYTHON_CLIENT_MEM_FRACTION sets how much is taken from the start."
+        )
+    is_bfc = facts.is_device and facts.name.lower().endswith("bfc")
+    # The trace's memory events do not say whose GPU it is.
+    return " On NVIDIA's GPUs TF_GPU_ALLOCATOR=cuda_malloc_async fragments less." if is_bfc else ""
 
 
 def _growth(facts: PeakFacts) -> Iterator[MemoryFinding]:

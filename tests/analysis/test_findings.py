@@ -457,6 +457,32 @@ def test_the_cores_have_the_name_that_their_vendor_gives_them():
         assert other not in text
 
 
+def convolutions(into: int, out: int, *, op: str = "model/conv", name: str = "conv") -> Evidence:
+    """Kernels of 1,000 µs: `into` and `out` of them turn arrays, in as many launches."""
+    rows = kernels((False, 0, into), (False, 0, out), (True, 1, 1000 - into - out))
+    rows.name[:] = ["void cudnn::ops::nchwToNhwcKernel<float>", "nhwcToNchwKernel<float>", name]
+    rows.op[:] = [op] * 3
+    rows.occurrences[:2] = (into, out)
+    return evidence(kernels=rows)
+
+
+def test_convolutions_that_turn_their_images():
+    ladder = [convolutions(*pair) for pair in ((19, 10), (20, 10), (99, 50), (100, 50), (300, 9))]
+    assert severities("channels_last", *ladder) == LADDER
+    finding = found(ladder[3], "channels_last")
+    assert finding is not None
+    assert finding.gain_ms == pytest.approx(0.15)
+    assert "100 arrays to channels last" in finding.detail
+    assert finding.evidence.tool == "kernel_stats"
+
+
+def test_programs_that_are_channels_last_are_not_told_to_be():
+    assert found(convolutions(50, 100), "channels_last") is None
+    turned = "model/conv-0-TransposeNHWCToNCHW-LayoutOptimizer"
+    assert found(convolutions(100, 50, op=turned), "channels_last") is None
+    assert found(convolutions(100, 50, name="gemm"), "channels_last") is None  # no convolution
+
+
 @pytest.mark.parametrize(
     ("capability", "told"),
     [("6.1 (Pascal)", False), ("7.0 (Volta)", True), ("9.4", True), ("", True)],
@@ -607,6 +633,32 @@ def test_free_memory_in_pieces():
     assert "Of 500 bytes that are free at the peak the largest piece has 100 bytes" in (
         found(of(0.8), "memory_fragmentation").detail  # type: ignore[union-attr]
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "device", "fragmentation", "is_jax", "lists", "other"),
+    [
+        ("GPU_0_bfc", "GPU", 0.6, False, True, True),
+        ("GPU_0_bfc", "GPU", 0.4, False, True, False),  # the free memory is in one piece
+        ("GPU_0_bfc", "AMD GPU", 0.6, False, True, False),
+        ("gpu_async_0", "GPU", 0.6, False, True, False),
+        ("GPU_0_bfc", "GPU", 0.6, True, False, False),
+    ],
+)
+def test_options_near_a_full_memory(name, device, fragmentation, is_jax, lists, other):
+    given = evidence(
+        memory=memory((name, True, 950, 1000, fragmentation)),
+        devices=dataclasses.replace(GPU, type=device),
+        ops=ops((True, "jit(f)/add" if is_jax else "model/add", "add", 1, False)),
+    )
+    full = found(given, "memory_near_capacity")
+    assert full is not None
+    assert ("report_tensor_allocations_upon_oom" in full.action) == lists
+    assert ("cuda_malloc_async" in full.action) == other
+    pieces = found(given, "memory_fragmentation")
+    assert pieces is None or ("cuda_malloc_async" in pieces.action) == other
+    half = dataclasses.replace(given, memory=memory((name, True, 500, 1000, fragmentation)))
+    assert found(half, "memory_near_capacity") is None
 
 
 def test_an_allocator_of_no_capacity_says_nothing():

@@ -149,6 +149,19 @@ def test_fragmentation_names_what_is_lost():
     assert "XLA_PYTHON_CLIENT_ALLOCATOR" in found(fragmentation=0.6, is_tensorflow=False)[1].action
 
 
+def test_options_of_tensorflow_are_for_its_allocator_near_a_full_memory():
+    def action(id_: str, **changes: object) -> str:
+        return next(one.action for one in found(**changes) if one.id == id_)
+
+    upon_oom = "report_tensor_allocations_upon_oom"
+    assert upon_oom in action("near_capacity", peak_bytes=950)
+    assert upon_oom not in action("near_capacity", peak_bytes=950, is_tensorflow=False)
+    assert "cuda_malloc_async" not in action("fragmentation", fragmentation=0.6, name="gpu_async_0")
+    assert "cuda_malloc_async" not in action(
+        "fragmentation", fragmentation=0.6, is_tensorflow=False
+    )
+
+
 def test_where_most_is_free_fragmentation_does_no_harm():
     assert ids(fragmentation=0.9, peak_bytes=499) == [("room", "good")]
     assert ids(fragmentation=float("nan")) == [("room", "good")]

@@ -1,0 +1,78 @@
+"""Findings about the order of dimensions that convolutions on GPUs are given."""
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from tbprof.analysis.bottlenecks import HIGH, MODERATE
+from tbprof.analysis.finding import (
+    GPU_GUIDE,
+    KERNELS,
+    Evidence,
+    Finding,
+    Rule,
+    graded,
+    percent,
+)
+from tbprof.analysis.phases import COMPUTE
+
+# Percentages of the time of all kernels.
+SHARE = (MODERATE, HIGH)
+# cuDNN's own kernels between both orders; what it is given channels first it turns before it
+# computes on Tensor Cores, and turns the result back.
+_TO_LAST = re.compile(r"nchw_?to_?nhwc", re.IGNORECASE)
+_TO_FIRST = re.compile(r"nhwc_?to_?nchw", re.IGNORECASE)
+_EITHER = "/nchw_?to_?nhwc|nhwc_?to_?nchw/"
+_CONVOLUTION = re.compile(r"conv|cudnn|fprop|dgrad|wgrad", re.IGNORECASE)
+# TensorFlow turned what the program gave channels last.
+_TURNED = "LayoutOptimizer"
+
+
+def channels_last(evidence: Evidence) -> Iterator[Finding]:
+    """Convolutions that are given images channels first, and turn them themselves.
+
+    Each turns its two inputs and one result: where more is turned from channels last, the program
+    has that order already, and so it has where TensorFlow turned it.
+    """
+    kernels = evidence.kernels
+    total = float(kernels.total_ps.sum())
+    to_last = np.array([_TO_LAST.search(name) is not None for name in kernels.name], bool)
+    to_first = np.array([_TO_FIRST.search(name) is not None for name in kernels.name], bool)
+    turns = to_last | to_first
+    if total <= 0 or not to_last.any():
+        return
+    convolves = any(
+        _CONVOLUTION.search(name)
+        for name, turn in zip(kernels.name, turns.tolist(), strict=True)
+        if not turn
+    )
+    if not convolves or any(_TURNED in op for op in kernels.op):
+        return
+    if kernels.occurrences[to_last].sum() <= kernels.occurrences[to_first].sum():
+        return
+    share = 100 * float(kernels.total_ps[turns].sum()) / total
+    grade = graded(share, *SHARE)
+    if grade is None:
+        return
+    gain_ms, gain_ratio = evidence.gain_of_work(share / 100 * evidence.share(*COMPUTE), *COMPUTE)
+    yield Finding(
+        "channels_last",
+        grade[0],
+        f"Turning images for convolutions takes {percent(share)} of kernel time",
+        f"cuDNN turned {int(kernels.occurrences[to_last].sum()):,} arrays to channels last before "
+        f"its convolutions and {int(kernels.occurrences[to_first].sum()):,} back: the program "
+        "gives them channels first.",
+        share,
+        "%",
+        grade[1],
+        gain_ms,
+        gain_ratio,
+        "Keep images channels last through the model (data_format='channels_last', NHWC).",
+        KERNELS,
+        KERNELS.showing(kernel_name=_EITHER),
+        GPU_GUIDE,
+    )
+
+
+LAYOUT_RULES: tuple[Rule, ...] = (channels_last,)
