@@ -50,7 +50,8 @@ def find_findings(evidence: Evidence) -> list[Finding]:
     found = [finding for rule in RULES for finding in rule(evidence)]
     found.sort(key=lambda one: (-(one.gain_ms or 0.0), SEVERITIES.index(one.severity), one.id))
     if not evidence.step_ms > 0:  # without steps, or with such as have no length
-        return [*found, _no_steps(evidence)]
+        is_lost = bool(evidence.job.label) and not evidence.means.is_whole.any()
+        return [*found, _unrecorded() if is_lost else _no_steps(evidence)]
     # What happened once holds up no program.
     is_good = {one.id for one in found} <= {"slow_steps"}
     return [_good(evidence), *found] if is_good else found

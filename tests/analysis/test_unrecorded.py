@@ -1,10 +1,14 @@
 """Steps of which the recorder kept no kernels, and steps in which devices really did nothing."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from analysis.lossy import STEPS, lossy
+from analysis.test_findings import evidence
 from traces import space_of
 
+from tbprof.analysis.findings import find_findings
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.job_steps import JobSteps, merge_steps
 from tbprof.analysis.phases import Phase
@@ -146,6 +150,8 @@ def test_where_no_device_was_recorded_steps_are_not_known():
     assert missing(found) == {"CPU": list(STEPS)}
     job = job_of(found)
     assert step_means(job).steps == 0
+    given = dataclasses.replace(evidence(), job=job, means=step_means(job))
+    assert "steps_not_recorded" in {one.id for one in find_findings(given)}
     assert job.notices[0].message == (
         "Work was launched for 8 devices, of which nothing was recorded: what devices did in the "
         "steps is not known."

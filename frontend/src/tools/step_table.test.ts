@@ -34,3 +34,18 @@ test("compute is one part where nothing splits it", () => {
 test("no steps have no average", () => {
   expect(readStepTable(sampleTable({ stepnum: [] })).average).toBeNaN();
 });
+
+test("steps that were not recorded have no parts, and are in no average", () => {
+  const steps = readStepTable(
+    sampleTable({
+      stepnum: ["1", "2"],
+      infeedTimeMs: [1, null],
+      stepTimeMs: [4, null],
+      isTruncated: [false, false],
+      isUnrecorded: [false, true],
+    }),
+  );
+  expect(steps.isUnrecorded).toEqual([false, true]);
+  expect([...steps.series[0].values]).toEqual([1000, Number.NaN]);
+  expect(steps.average).toBe(4000);
+});

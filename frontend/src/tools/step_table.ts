@@ -34,11 +34,8 @@ const US_PER_MS = 1000;
 export function readStepTable(table: DataTable): StepTable {
   const count = table.length;
   const labels = texts(table, "stepnum");
-  const flags = findColumn(table, "isTruncated");
-  const isTruncated = Array.from(
-    { length: count },
-    (_, step) => flags?.kind === "flag" && flags.values[step] === 1,
-  );
+  const isTruncated = readFlags(table, "isTruncated");
+  const isUnrecorded = readFlags(table, "isUnrecorded");
   const total = inMicroseconds(numbers(table, "stepTimeMs"), count);
   const property = (name: string) => {
     const value: unknown = table.properties[name];
@@ -49,7 +46,8 @@ export function readStepTable(table: DataTable): StepTable {
     count,
     labels: Array.from({ length: count }, (_, step) => textAt(labels, step)),
     isTruncated,
-    series: findSeries(table),
+    isUnrecorded,
+    series: findSeries(table, isUnrecorded),
     total,
     start: inMicroseconds(numbers(table, "startMs"), count),
     slowest: {
@@ -68,16 +66,29 @@ export function meanOf(values: Float64Array, isTruncated: readonly boolean[]): n
   return whole.reduce((sum, value) => sum + value, 0) / whole.length;
 }
 
-function findSeries(table: DataTable): StepSeries[] {
+/** [steps] of a column of flags; false where there is none. */
+function readFlags(table: DataTable, id: string): boolean[] {
+  const flags = findColumn(table, id);
+  return Array.from(
+    { length: table.length },
+    (_, step) => flags?.kind === "flag" && flags.values[step] === 1,
+  );
+}
+
+function findSeries(table: DataTable, isUnrecorded: readonly boolean[]): StepSeries[] {
   const split = PHASES.filter(({ columns }) => columns.some((id) => numbers(table, id)));
   const hasPrecision = split.some(({ id }) => id.startsWith("compute_"));
   const specs =
     hasPrecision || !numbers(table, "deviceComputeTimeMs") ? split : [COMPUTE, ...split];
-  return specs.map((spec) => toSeries(spec, table));
+  return specs.map((spec) => toSeries(spec, table, isUnrecorded));
 }
 
-function toSeries({ id, label, color, columns }: PhaseSpec, table: DataTable): StepSeries {
-  const values = new Float64Array(table.length);
+function toSeries(
+  { id, label, color, columns }: PhaseSpec,
+  table: DataTable,
+  isUnrecorded: readonly boolean[],
+): StepSeries {
+  const values = Float64Array.from(isUnrecorded, (isLost) => (isLost ? Number.NaN : 0));
   for (const column of columns) {
     numbers(table, column)?.forEach((value, step) => {
       values[step] += (value || 0) * US_PER_MS;

@@ -50,14 +50,20 @@ export function StepPartsCard(props: StepPartsCardProps) {
           </button>
         ) : null}
       </header>
-      <StackedBar label={title} parts={barParts(rows)} pointed={pointed} point={point} />
-      <PartTable
-        label={`Parts of the ${step === null ? "average step" : "step"}`}
-        rows={rows}
-        total={total}
-        pointed={pointed}
-        point={point}
-      />
+      {Number.isNaN(total) ? (
+        <p class="muted">What devices did was not recorded: there are no parts to show.</p>
+      ) : (
+        <>
+          <StackedBar label={title} parts={barParts(rows)} pointed={pointed} point={point} />
+          <PartTable
+            label={`Parts of the ${step === null ? "average step" : "step"}`}
+            rows={rows}
+            total={total}
+            pointed={pointed}
+            point={point}
+          />
+        </>
+      )}
       {step !== null && steps.isTruncated[step] ? (
         <p class="muted">Not recorded whole: left out of averages.</p>
       ) : null}

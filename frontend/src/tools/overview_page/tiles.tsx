@@ -135,7 +135,9 @@ function StepNote({ overview: { figures, steps } }: { overview: Overview }) {
   const deviation = reading("step_time_deviation");
   const least = reading("step_time_minimum");
   const most = reading("step_time_maximum");
-  const whole = steps.isTruncated.filter((isTruncated) => !isTruncated).length;
+  const whole = steps.isTruncated.filter(
+    (isTruncated, step) => !isTruncated && !steps.isUnrecorded?.[step],
+  ).length;
   const count =
     whole === steps.count
       ? `${formatCount(whole)} step${whole === 1 ? "" : "s"}`

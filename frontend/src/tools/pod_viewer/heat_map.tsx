@@ -343,7 +343,7 @@ function HeatCard({ pod, measure, value, plan, left, spot }: HeatCardProps) {
         <tbody>
           <tr>
             <td>Step {pod.steps.labels[spot.step].slice(0, 40)}</td>
-            <td>{Number.isNaN(total) ? "absent" : formatTime(microseconds(total))}</td>
+            <td>{Number.isNaN(total) ? absence(pod, spot) : formatTime(microseconds(total))}</td>
           </tr>
           {measure.id === "time" ? null : (
             <tr>
@@ -403,14 +403,19 @@ export function writeValue(value: number, { quantity }: Measure): string {
   return quantity === "time" ? formatTime(microseconds(value)) : formatRatio(ratio(value / 100));
 }
 
+/** Why a cell has no value. */
+function absence(pod: Pod, { worker, step }: HeatSpot): string {
+  return pod.unrecorded.has(cellOf(pod, worker, step)) ? "not recorded" : "no such step";
+}
+
 function spotText(pod: Pod, spot: HeatSpot, measure: Measure, values: Float32Array): string {
   const value = values[cellOf(pod, spot.worker, spot.step)];
-  const written = Number.isNaN(value) ? "no such step" : writeValue(value, measure);
+  const written = Number.isNaN(value) ? absence(pod, spot) : writeValue(value, measure);
   const note = pod.steps.isTruncated[spot.step] ? ", not recorded whole" : "";
   return `${pod.workers.titles[spot.worker]}, step ${pod.steps.labels[spot.step]}: ${written}${note}`;
 }
 
-function axisNote({ steps, hosts }: Pod, plan: HeatPlan, shared: string): string {
+function axisNote({ steps, hosts, unrecorded }: Pod, plan: HeatPlan, shared: string): string {
   const parts = [
     `Down: workers${hosts.length > 1 ? " by host" : ""}`,
     `across: steps${shared === "" ? "" : ` (${shared.slice(0, 60)})`}`,
@@ -421,6 +426,7 @@ function axisNote({ steps, hosts }: Pod, plan: HeatPlan, shared: string): string
   ].filter(Boolean);
   if (cells.length > 0) parts.push(`each cell is the largest of ${cells.join(" × ")}`);
   if (steps.isTruncated.includes(true)) parts.push("hatched: not recorded whole");
+  if (unrecorded.size > 0) parts.push("striped without color: not recorded");
   return parts.join(" · ");
 }
 

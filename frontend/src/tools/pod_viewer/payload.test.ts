@@ -19,6 +19,12 @@ test("totals in µs, absent cells, phases that occur, titles by host", () => {
   expect(pod.steps.isTruncated).toEqual([false, false, true]);
 });
 
+test("cells that were not recorded", () => {
+  expect(parsePod(samplePod()).unrecorded.size).toBe(0);
+  const pod = parsePod(samplePod({ unrecorded: [9] }));
+  expect(pod.unrecorded.has(cellOf(pod, 3, 0))).toBe(true);
+});
+
 test("a straggler names its phase; one of a worker that is not there is left out", () => {
   expect(parsePod(samplePod()).stragglers).toEqual([
     {

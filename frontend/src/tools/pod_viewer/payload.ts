@@ -15,6 +15,8 @@ export interface Pod {
   readonly phases: readonly PodPhase[];
   /** [workers × steps] µs, worker by worker; NaN where the worker has no such step. */
   readonly total: Float32Array;
+  /** Cells of `total` of which nothing that the worker did was recorded. */
+  readonly unrecorded: ReadonlySet<number>;
   /** Workers that others wait for, the latest first. */
   readonly stragglers: readonly Lateness[];
   /** Without any the largest difference between workers; null where there is none to compare. */
@@ -119,6 +121,7 @@ export function parsePod(json: unknown): Pod {
     hosts,
     phases,
     total,
+    unrecorded: new Set(list(json.unrecorded).map(number)),
     stragglers: list(json.stragglers).flatMap((item) => parseLateness(item, workers, names)),
     compared: parseLateness(json.compared, workers, names)[0] ?? null,
     noStraggler: String(json.no_straggler ?? ""),

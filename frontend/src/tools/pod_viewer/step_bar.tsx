@@ -58,7 +58,8 @@ export function StepBar({ pod, step, slowest, cells, choose, links }: StepBarPro
     [isPlaying, last],
   );
   const label = steps.labels[step].slice(0, 60);
-  const time = (at: number) => formatTime(microseconds(slowest[at]));
+  const time = (at: number) =>
+    Number.isNaN(slowest[at]) ? "not recorded" : formatTime(microseconds(slowest[at]));
   return (
     <section class="card pod-steps" aria-label="Step">
       <span class="pod-step-buttons">

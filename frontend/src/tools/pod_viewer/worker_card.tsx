@@ -8,7 +8,7 @@ import { Why } from "../../widgets/why";
 import type { Links } from "../tool";
 import { ToolLink } from "../tool_link";
 import { TRACE } from "../trace_links";
-import type { Pod } from "./payload";
+import { cellOf, type Pod } from "./payload";
 import { largestAt, median, ownTimes, type StepCells } from "./step_cells";
 import { workerPlace } from "./step_place";
 
@@ -55,7 +55,11 @@ export function WorkerCard(props: WorkerCardProps) {
         </p>
       ) : null}
       {row < 0 ? (
-        <p>This worker has no such step: it was not recorded on it.</p>
+        <p>
+          {pod.unrecorded.has(cellOf(pod, shown, cells.step))
+            ? "What this worker did in the step was not recorded."
+            : "This worker has no such step: it was not recorded on it."}
+        </p>
       ) : (
         <>
           <p class="pod-worker-time">

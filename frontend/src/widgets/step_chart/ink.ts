@@ -63,12 +63,17 @@ export function drawColumns(ctx: Context, picture: Picture): void {
     });
   });
   const hatch = hatching(ctx, inks.background, ratio);
+  const lost = hatching(ctx, inks.border, ratio);
   columns.forEach(({ step }, index) => {
     const [left, right] = boxes[index];
     const high = y(totals[step]);
     if (steps.isTruncated[step]) {
       ctx.fillStyle = hatch;
       ctx.fillRect(left, high, right - left, bbox.top + bbox.height - high);
+    }
+    if (steps.isUnrecorded?.[step]) {
+      ctx.fillStyle = lost;
+      ctx.fillRect(left, bbox.top, right - left, bbox.height);
     }
   });
   drawAverage(ctx, picture, ratio);

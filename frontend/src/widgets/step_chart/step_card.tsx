@@ -16,6 +16,8 @@ interface StepCardProps {
 }
 
 const CARD_WIDTH = 350;
+const NOT_RECORDED =
+  "Not recorded: what devices did in this step is not in the trace, and averages leave it out.";
 const GAP = 10;
 
 export function StepCard(props: StepCardProps) {
@@ -30,6 +32,7 @@ export function StepCard(props: StepCardProps) {
     value === undefined || Number.isNaN(value)
       ? NOT_MEASURED
       : `${scale.format(value)} ${scale.unit}`;
+  const isUnrecorded = steps.isUnrecorded?.[step] ?? false;
   const right = spot.left + spot.width + GAP;
   const left = right + CARD_WIDTH <= spot.total ? right : spot.left - GAP - CARD_WIDTH;
   return (
@@ -40,32 +43,35 @@ export function StepCard(props: StepCardProps) {
     >
       <div class="step-card-head">
         <b>{stepName(steps, step)}</b>
-        {drawing === "stack" ? <b>{write(total)}</b> : null}
+        {drawing === "stack" && !isUnrecorded ? <b>{write(total)}</b> : null}
       </div>
       <table>
         <tbody>
-          {series.toReversed().map(({ id, label, color, values, low, high }) => (
-            <tr key={id} class={hidden.has(id) ? "faded" : ""}>
-              <td>
-                <span class="swatch" style={{ background: color }} />
-                {label}
-              </td>
-              <td>
-                {write(values[step])}
-                {low && high ? (
-                  <span class="muted">
-                    {" "}
-                    {low[step] < high[step] ? `${write(low[step])} to ${write(high[step])}` : ""}
-                  </span>
+          {(isUnrecorded ? [] : series.toReversed()).map(
+            ({ id, label, color, values, low, high }) => (
+              <tr key={id} class={hidden.has(id) ? "faded" : ""}>
+                <td>
+                  <span class="swatch" style={{ background: color }} />
+                  {label}
+                </td>
+                <td>
+                  {write(values[step])}
+                  {low && high ? (
+                    <span class="muted">
+                      {" "}
+                      {low[step] < high[step] ? `${write(low[step])} to ${write(high[step])}` : ""}
+                    </span>
+                  ) : null}
+                </td>
+                {drawing === "stack" ? (
+                  <td>{total > 0 ? formatRatio(ratio((values[step] || 0) / total)) : ""}</td>
                 ) : null}
-              </td>
-              {drawing === "stack" ? (
-                <td>{total > 0 ? formatRatio(ratio((values[step] || 0) / total)) : ""}</td>
-              ) : null}
-            </tr>
-          ))}
+              </tr>
+            ),
+          )}
         </tbody>
       </table>
+      {isUnrecorded ? <p>{NOT_RECORDED}</p> : null}
       {steps.isTruncated[step] ? (
         <p class="muted">Not recorded whole: left out of averages.</p>
       ) : null}
@@ -82,6 +88,7 @@ export function stepText(
   { quantity, drawing }: { quantity: "time" | "percent"; drawing?: Drawing },
 ): string {
   if (step === null) return "no step";
+  if (steps.isUnrecorded?.[step]) return `${stepName(steps, step)}, not recorded`;
   const total = series.reduce((sum, { values }) => sum + (values[step] || 0), 0);
   const parts = series
     .filter(({ values }) => values[step] > 0)

@@ -60,9 +60,13 @@ export function saveStepsCsv(
   const rows = steps.labels.map((label, step) => [
     label,
     ...series.map(({ values }) => values[step]),
-    !steps.isTruncated[step],
+    isWhole(steps, step),
   ]);
   saveFile(`${fileName}.csv`, new Blob([toCsv([head, ...rows])], { type: "text/csv" }));
+}
+
+function isWhole({ isTruncated, isUnrecorded }: StepAxis, step: number): boolean {
+  return !isTruncated[step] && !isUnrecorded?.[step];
 }
 
 function stepTable(
@@ -75,17 +79,20 @@ function stepTable(
   const isStack = drawing === "stack";
   const numbers = (id: string, label: string, values: Float64Array) =>
     ({ kind: "number", id, label, isRatio: false, values }) as const;
+  const totals = stepTotals(series, count).map((total, step) =>
+    steps.isUnrecorded?.[step] ? Number.NaN : total,
+  );
   const shown = series.toReversed();
   const table: DataTable = {
     columns: [
       encodeTexts("step", "Step", steps.labels),
-      ...(isStack ? [numbers("total", "Step time", stepTotals(series, count))] : []),
+      ...(isStack ? [numbers("total", "Step time", totals)] : []),
       ...shown.map(({ id, label, values }) => numbers(`of ${id}`, label, values)),
       {
         kind: "flag",
         id: "whole",
         label: "Recorded whole",
-        values: Int8Array.from(steps.isTruncated, (isTruncated) => (isTruncated ? 0 : 1)),
+        values: Int8Array.from(steps.labels, (_, step) => (isWhole(steps, step) ? 1 : 0)),
       },
     ],
     length: count,

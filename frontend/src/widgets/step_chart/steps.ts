@@ -6,6 +6,8 @@ export interface StepAxis {
   readonly labels: readonly string[];
   /** Whether a part of the step was not recorded. */
   readonly isTruncated: readonly boolean[];
+  /** Whether nothing that a device did in the step was: it has no times. */
+  readonly isUnrecorded?: readonly boolean[];
 }
 
 export interface StepSeries {
