@@ -19,6 +19,7 @@ ABOUT_WORK: dict[str, tuple[Phase, ...]] = {
     "collectives": (Phase.COLLECTIVES,),
     "no_mixed_precision": COMPUTE,
     "channels_last": COMPUTE,
+    "bias_before_batch_norm": COMPUTE,
     "outside_compilation": ON_CORES,
 }
 ABOUT_TPU_WORK = "tpu_"

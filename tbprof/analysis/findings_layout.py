@@ -1,4 +1,4 @@
-"""Findings about the order of dimensions that convolutions on GPUs are given."""
+"""Findings about what stands around convolutions on GPUs: the order of dimensions, biases."""
 
 import re
 from collections.abc import Iterator
@@ -9,6 +9,7 @@ from tbprof.analysis.bottlenecks import HIGH, MODERATE
 from tbprof.analysis.finding import (
     GPU_GUIDE,
     KERNELS,
+    OPS,
     Evidence,
     Finding,
     Rule,
@@ -75,4 +76,31 @@ def channels_last(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-LAYOUT_RULES: tuple[Rule, ...] = (channels_last,)
+def bias_before_batch_norm(evidence: Evidence) -> Iterator[Finding]:
+    """Biases that batch normalization takes away again."""
+    gpus = evidence.gpus
+    total, lost = float(gpus.kernel_ps.sum()), float(gpus.bias_ps.sum())
+    grade = graded(100 * lost / total, *SHARE) if total > 0 else None
+    if grade is None:
+        return
+    share = 100 * lost / total
+    gain_ms, gain_ratio = evidence.gain_of_work(share / 100 * evidence.share(*COMPUTE), *COMPUTE)
+    yield Finding(
+        "bias_before_batch_norm",
+        grade[0],
+        f"Biases that batch normalization takes away take {percent(share)} of kernel time",
+        "Right behind these additions the batch is normalized: its mean is subtracted, and the "
+        "bias with it.",
+        share,
+        "%",
+        grade[1],
+        gain_ms,
+        gain_ratio,
+        "Leave the bias out of layers before batch normalization (use_bias=False).",
+        OPS,
+        OPS.showing(type="=BiasAdd"),
+        GPU_GUIDE,
+    )
+
+
+LAYOUT_RULES: tuple[Rule, ...] = (channels_last, bias_before_batch_norm)

@@ -33,6 +33,10 @@ PADDED = 0.1
 # Ops that a finding names, and those that its link shows.
 _NAMED, _LINKED = 3, 8
 _MOST_PATTERN = 480
+_ON_HOST = (
+    " With much padding it can pay to reshape to one dimension on the host, and back on the "
+    "device: less is transferred, and the peak of memory is lower."
+)
 _MOVES = {
     Move.TRANSPOSE: "transposes",
     Move.RESHAPE: "reshapes",
@@ -48,21 +52,33 @@ def padding(evidence: Evidence) -> Iterator[Finding]:
     if ops is None:
         return
     wasted = ops.wasted
+    is_padded = (wasted >= PADDED) & (ops.move == Move.NONE)
     yield from _finding(
         evidence,
         ops,
         "tpu_padding",
-        (wasted >= PADDED) & (ops.move == Move.NONE),
+        is_padded,
         np.asarray(ops.self_ps * np.nan_to_num(wasted), np.float64),
         "Padding takes {share} of the TPU's op time",
         "A TPU keeps arrays in tiles: the innermost dimension is padded to a multiple of 128, the "
         "next one to a multiple of 8, and what is padded is read, computed and written as well. "
         "Most is lost in {ops}.",
         "Choose a batch size per core and feature sizes that are multiples of 128, or at least of "
-        "8: sizes just above a multiple waste most. For convolutions with batches of 64 or more "
-        "XLA pads the batch to 128 and features to 8, below that the other way round (for the "
-        "gradients of kernels it is reversed).",
+        f"8: sizes just above a multiple waste most.{_batch_rule(ops, is_padded)}",
         TPU_GUIDE,
+    )
+
+
+def _batch_rule(ops: TpuOps, is_padded: NDArray[np.bool_]) -> str:
+    """What the batch size decides, for programs that pad convolutions; "" for others."""
+    kinds = zip(ops.category, ops.opcode, strict=True)
+    is_convolution = np.array([any("convolution" in one for one in kind) for kind in kinds], bool)
+    if not (is_padded & is_convolution & (ops.self_ps > 0)).any():
+        return ""
+    return (
+        " With the most common batch of its convolutions at 64 or more XLA pads the batch to 128 "
+        "and features to 8, below that the other way round (for the gradients of kernels it is "
+        "reversed)."
     )
 
 
@@ -91,8 +107,8 @@ def padded_moves(evidence: Evidence) -> Iterator[Finding]:
         f"another, has to be put together anew. Most of it is in {{ops}}.{further}",
         "Keep one order of dimensions through the model. Transposes are free right at a matrix "
         "product, and at a convolution where they swap batch and features (of kernels: input and "
-        "output features). Reshape, slice and concatenate along dimensions that are not padded, "
-        "or on the host.",
+        "output features). Reshape, slice and concatenate along dimensions that are not padded."
+        f"{_ON_HOST if (ops.self_ps[is_padded & (ops.move == Move.RESHAPE)] > 0).any() else ''}",
         TPU_OPS_GUIDE,
     )
 

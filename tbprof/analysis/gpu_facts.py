@@ -33,6 +33,9 @@ class GpuFacts:
     Copies: `copy_gpu` is an index into `name`, `copy_kind` such as "MemcpyHToD". `copy_ps` is the
     sum of their times, `copying_ps` the union, as copies run side by side. Sizes are -1 where the
     recorder states none; `pageable` counts those to or from memory that is not pinned.
+
+    `bias_ps` is the time of bias additions right after which, on the same stream, the result of the
+    same part of the model is normalized over the batch, which takes every bias away.
     """
 
     name: list[str]
@@ -45,6 +48,7 @@ class GpuFacts:
     small_gap_ps: NDArray[np.int64]
     busy_ps: NDArray[np.int64]
     window_ps: NDArray[np.int64]
+    bias_ps: NDArray[np.int64]
     copy_gpu: NDArray[np.int64]
     copy_kind: list[str]
     copies: NDArray[np.int64]
@@ -83,7 +87,7 @@ def find_gpu_facts(space: Space, programs: Programs) -> GpuFacts:
             found.copies.extend(_copies(plane, kinds, len(found.name)))
             found.name.append(plane.name.removeprefix("/device:"))
             found.rows.append(_kernels(plane, kinds))
-    table = np.array(found.rows, np.int64).reshape(len(found.rows), 9)
+    table = np.array(found.rows, np.int64).reshape(len(found.rows), 10)
     copies = found.copies
     return GpuFacts(
         found.name,
@@ -96,6 +100,7 @@ def find_gpu_facts(space: Space, programs: Programs) -> GpuFacts:
         table[:, 6],
         table[:, 7],
         table[:, 8],
+        table[:, 9],
         np.array([one.gpu for one in copies], np.int64),
         [one.kind for one in copies],
         np.array([one.count for one in copies], np.int64),
@@ -127,7 +132,28 @@ def _kernels(plane: Plane, kinds: GpuKinds) -> tuple[int, ...]:
         int(paused[paused <= PAUSE_PS].sum()),
         kinds.busy_ps,
         kinds.window_ps,
+        _bias_ps(kinds),
     )
+
+
+def _bias_ps(kinds: GpuKinds) -> int:
+    """The time of kernels that add a bias which the kernel after them normalizes away.
+
+    Events are in the order of streams, then of time. A layer's op is `model/conv/BiasAdd`, that of
+    the layer behind it `model/batch_norm/FusedBatchNormV3`.
+    """
+    parts = [op.name.rsplit("/", 2)[0] if op.name.count("/") > 1 else "" for op in kinds.op]
+    numbers = {part: number for number, part in enumerate(dict.fromkeys(parts))}
+    scope = np.array([numbers[part] for part in parts], np.int64)
+    adds = np.array([op.type == "BiasAdd" for op in kinds.op], bool)
+    norms = np.array([op.type.startswith("FusedBatchNorm") and "Grad" not in op.type
+                      for op in kinds.op], bool)  # fmt: skip
+    if not adds.any() or not norms.any():
+        return 0
+    code, line = kinds.code, kinds.events.line
+    here, there = code[:-1], code[1:]
+    is_lost = adds[here] & norms[there] & (scope[here] == scope[there]) & (line[:-1] == line[1:])
+    return int(kinds.events.duration_ps[:-1][is_lost].sum())
 
 
 def gaps_before(start: NDArray[np.int64], duration: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -219,6 +245,7 @@ def merge_gpu_facts(parts: Sequence[GpuFacts]) -> GpuFacts:
         join("small_gap_ps"),
         join("busy_ps"),
         join("window_ps"),
+        join("bias_ps"),
         np.concatenate(
             [
                 np.zeros(0, np.int64),

@@ -59,7 +59,7 @@ PARTS: Mapping[str, PartKind] = {
     "input_ops": PartKind(3, InputOps, find_input_ops, "decoding input ops"),
     "tpu_ops": PartKind(1, TpuOps, find_tpu_ops, "looking at TPU ops"),
     "environment": PartKind(1, Environment, find_environment, "reading the environment"),
-    "gpu_facts": PartKind(2, GpuFacts, find_gpu_facts, "looking at kernel launches"),
+    "gpu_facts": PartKind(3, GpuFacts, find_gpu_facts, "looking at kernel launches"),
     "host_facts": PartKind(4, HostFacts, find_host_facts, "looking at host threads"),
     "single_ops": PartKind(1, SingleOps, find_single_ops, "looking for eager ops"),
     "idle_time": PartKind(1, IdleTime, find_idle_time, "looking at what covers no op", ("marker",)),

@@ -148,6 +148,27 @@ def test_copies_that_a_driver_makes_by_kernels_are_copies():
     assert found.kernel_ps.tolist() == [2 * US]
 
 
+@pytest.mark.parametrize(
+    ("drawing", "add", "norm", "lost"),
+    [
+        ("Stream #1 |aaa.nn.aa.nnn", "m/conv/BiasAdd", "m/bn/FusedBatchNormV3", 5),
+        ("Stream #1 |aaa.kk.nn", "m/conv/BiasAdd", "m/bn/FusedBatchNormV3", 0),
+        ("Stream #1 |aaa\nStream #2 |....nn", "m/conv/BiasAdd", "m/bn/FusedBatchNormV3", 0),
+        ("Stream #1 |aaa.nn", "m/head/conv/BiasAdd", "m/stem/bn/FusedBatchNormV3", 0),
+        ("Stream #1 |aaa.nn", "m/conv/BiasAdd", "m/bn/FusedBatchNormGradV3", 0),
+        ("Stream #1 |aaa.nn", "BiasAdd", "FusedBatchNormV3", 3),
+    ],
+)
+def test_biases_that_are_normalized_away(drawing, add, norm, lost):
+    details = {"kernel_details": "grid:1,1,1 block:1,1,1"}
+    found = gpu(
+        {GPU: drawing},
+        stats={"a": {**details, "tf_op": f"{add}:BiasAdd"}, "k": details,
+               "n": {**details, "tf_op": f"{norm}:{norm.rpartition('/')[2]}"}},
+    )  # fmt: skip
+    assert (found.bias_ps // US).tolist() == [lost]
+
+
 def test_hosts_are_one_behind_the_other():
     one = gpu({GPU: "Stream #1 |a"}, names={"a": "MemcpyH2D"})
     both = merge_gpu_facts([one, one])

@@ -476,6 +476,19 @@ def test_convolutions_that_turn_their_images():
     assert finding.evidence.tool == "kernel_stats"
 
 
+def test_biases_before_batch_normalization():
+    def of(bias: int) -> Evidence:
+        facts = gpus(window_ps=[10**9], kernels=[9], kernel_ps=[1000 * US], median_ps=[1],
+                     bias_ps=[bias * US])  # fmt: skip
+        return evidence(gpus=facts)
+
+    assert severities("bias_before_batch_norm", *map(of, (29, 30, 149, 150, 500))) == LADDER
+    finding = found(of(150), "bias_before_batch_norm")
+    assert finding is not None
+    assert finding.gain_ms == pytest.approx(0.15)
+    assert "use_bias=False" in finding.action
+
+
 def test_programs_that_are_channels_last_are_not_told_to_be():
     assert found(convolutions(50, 100), "channels_last") is None
     turned = "model/conv-0-TransposeNHWCToNCHW-LayoutOptimizer"

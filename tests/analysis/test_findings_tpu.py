@@ -106,6 +106,22 @@ def test_what_moves_padded_data_counts_as_a_move_and_not_as_padding():
     assert "Moves of data with little padding take 2.0 %" in one.detail
 
 
+def test_the_batch_rule_is_for_programs_that_pad_convolutions():
+    plain = by_rule(tpu_ops((PADDED, "add", 1000)))["tpu_padding"]
+    assert "batch of its convolutions" not in plain.action
+    padded = by_rule(tpu_ops((PADDED, "convolution", 500), (WHOLE, "add", 500)))["tpu_padding"]
+    assert "batch of its convolutions at 64 or more" in padded.action
+    whole = by_rule(tpu_ops((PADDED, "add", 500), (WHOLE, "convolution", 500)))["tpu_padding"]
+    assert "batch of its convolutions" not in whole.action
+
+
+def test_reshapes_of_padded_arrays_may_go_to_the_host():
+    reshapes = by_rule(tpu_ops((PADDED, "reshape", 500), (WHOLE, "add", 500)))["tpu_padded_moves"]
+    assert "on the host" in reshapes.action
+    turns = by_rule(tpu_ops((PADDED, "transpose", 500), (WHOLE, "add", 500)))["tpu_padded_moves"]
+    assert "on the host" not in turns.action
+
+
 def test_moves_between_space_and_batch_count_without_padding():
     ops = tpu_ops((WHOLE, "copy", 100), (WHOLE, "add", 900), move=int(Move.SPACE))
     assert list(by_rule(ops)) == ["tpu_padded_moves"]
