@@ -84,7 +84,8 @@ def stragglers(evidence: Evidence) -> Iterator[Finding]:
     name = shortened(worker_name(evidence.job, one.worker, one.device))
     peer = shortened(worker_name(evidence.job, one.reference, one.reference_device))
     lost = f", most of it in {_label(one.phase)}" if one.phase >= 0 else ""
-    others = f" {len(found.late) - 1} more make others wait." if len(found.late) > 1 else ""
+    more = len(found.late) - 1
+    others = f" {more} more {'makes' if more == 1 else 'make'} others wait." if more else ""
     waited = 100 * one.wait_ps / 1e9 / evidence.step_ms
     gain_ms, gain_ratio = evidence.gain_of_lateness(share, waited)
     yield Finding(

@@ -37,7 +37,9 @@ function show(view: View = {}, more: Record<string, unknown> = {}, ask?: Ask) {
 test("the slowest worker of the step, at once rounded, then exactly", async () => {
   show({ step: "0" });
   expect(text(".pod-worker h2")).toBe("Slowest worker TPU:0");
-  expect(text(".pod-worker-time")).toContain("100 µs 20.0 µs slower than the median, the slowest");
+  expect(text(".pod-worker-time")).toContain(
+    "100 µs 20.0 µs slower than the median without collectives, the slowest",
+  );
   expect(document.querySelector(".pod-worker")?.getAttribute("aria-busy")).toBe("true");
   await act(async () => void (await vi.advanceTimersByTimeAsync(200)));
   expect(noted.asked).toEqual([{ step: "0" }]);

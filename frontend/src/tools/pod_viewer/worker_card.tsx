@@ -28,6 +28,7 @@ export function WorkerCard(props: WorkerCardProps) {
   const id = useId();
   const [part, pointPart] = useState<string | null>(null);
   const own = useMemo(() => ownTimes(pod, cells), [pod, cells]);
+  const hasCollectives = own.some((time, at) => time < cells.total[at]);
   const wanted = pointed.value ?? worker;
   const row = wanted === null ? largestAt(own) : cells.worker.indexOf(wanted);
   const shown = wanted ?? cells.worker[row] ?? 0;
@@ -63,7 +64,7 @@ export function WorkerCard(props: WorkerCardProps) {
       ) : (
         <>
           <p class="pod-worker-time">
-            <b>{formatTime(microseconds(cells.total[row]))}</b> {lateness(own, row)}
+            <b>{formatTime(microseconds(cells.total[row]))}</b> {lateness(own, row, hasCollectives)}
           </p>
           <PartTable
             label={`Parts of the step on ${pod.workers.titles[shown].slice(0, 200)}`}
@@ -107,12 +108,13 @@ function bottleneckId(pod: Pod, cells: StepCells, row: number): string | null {
 const ALIKE = 0.001;
 
 /** "1.20 ms slower than the median, 3 workers slower"; "" for the only worker. */
-function lateness(own: Float64Array, row: number): string {
+function lateness(own: Float64Array, row: number, hasCollectives: boolean): string {
   if (own.length < 2) return "";
   const slower = own.reduce((count, other) => count + (other > own[row] ? 1 : 0), 0);
   const late = own[row] - median(own);
   const time = formatTime(microseconds(Math.abs(late)));
-  const against = late > 0 ? `${time} slower than the median` : `${time} faster than the median`;
+  const usual = `the median${hasCollectives ? " without collectives" : ""}`;
+  const against = `${time} ${late > 0 ? "slower" : "faster"} than ${usual}`;
   const rank = slower === 0 ? "the slowest" : `${plural(slower, "worker")} slower`;
   return `${Math.abs(late) < own[row] * ALIKE ? "like the median" : against}, ${rank}`;
 }
