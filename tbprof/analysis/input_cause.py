@@ -4,6 +4,11 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+TRY_APART = (
+    "To learn whether the input limits, run the model on one batch that is kept in memory, and "
+    "iterate over the loader without the model: the slower of the two is what to work on."
+)
+
 Kind = Literal["stage", "pipeline", "transfer", "elsewhere", "unknown"]
 
 

@@ -120,6 +120,7 @@ _ADVICE = (
             "on one batch again and again to learn the rate that it could have."
         ),
         _ANALYSIS,
+        lambda facts: not facts.has_tf_data,
     ),
 )
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from tbprof.analysis.devices import Devices
 from tbprof.analysis.finding import DATA_ANALYSIS_GUIDE, DATA_GUIDE, milliseconds, percent
-from tbprof.analysis.input_cause import InputCause, Kind
+from tbprof.analysis.input_cause import TRY_APART, InputCause, Kind
 from tbprof.analysis.input_names import InputCategory
 from tbprof.analysis.input_ops import InputOps, merge_input_ops
 from tbprof.analysis.tf_data import TfData
@@ -18,14 +18,6 @@ from tbprof.tools.tool import Summaries
 
 # The parts that it takes.
 PARTS = ("tf_data", "input_ops", "devices")
-TRY_APART = (
-    "To learn which of them limits, run the model on one batch again and again "
-    "(dataset.take(1).cache().repeat()), and iterate over the loader without the model."
-)
-_TRY_SYNTHETIC = (
-    "To learn whether the input limits, run the model on one batch that is kept in memory, and "
-    "iterate over the loader without the model: the slower of the two is what to work on."
-)
 
 
 def judge_input(summaries: Summaries) -> list[Judgement]:
@@ -60,17 +52,17 @@ def _of_pipeline(worst: Judgement) -> InputCause:
     first = worst.advice[0]
     lasts = call_ms(pipeline)
     if stage is None or pipeline.is_cut or pipeline.is_device:
-        calls = f"Calls of {pipeline.name} last {milliseconds(lasts)} on average"
+        calls = f"Calls of pipeline {pipeline.name} last {milliseconds(lasts)} on average."
         why = (
-            "which fetches what a host's pipeline made; that one was not recorded"
+            "It fetches what a host's pipeline made, which was not recorded."
             if pipeline.is_device
-            else "and the trace does not tell for which of its stages: their work began before the "
-            "recording"
+            else "The trace does not tell which of its stages is slow: their work began before the "
+            "recording."
             if pipeline.is_cut
-            else "and no stage stands out"
+            else "No stage of it stands out."
         )
         return InputCause(
-            "pipeline", pipeline.host, pipeline.name, "", "", math.nan, lasts, f"{calls}, {why}.",
+            "pipeline", pipeline.host, pipeline.name, "", "", math.nan, lasts, f"{calls} {why}",
             first.action, first.guide_url,
         )  # fmt: skip
     return InputCause(
@@ -118,7 +110,7 @@ def _unknown(ops: InputOps) -> InputCause:
         if ops.has_jax
         else "Then load the next batch on other threads or processes while the step runs."
     )
-    return _loose("unknown", said, f"{_TRY_SYNTHETIC} {ahead}")
+    return _loose("unknown", said, f"{TRY_APART} {ahead}")
 
 
 def _loose(kind: Kind, sentence: str, action: str) -> InputCause:

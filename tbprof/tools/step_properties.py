@@ -9,12 +9,13 @@ from tbprof.analysis.bottlenecks import (
     BOTH,
     DEVICE,
     HOST,
+    MODERATELY_INPUT_BOUND,
     Bottleneck,
     Bottlenecks,
     find_bottlenecks,
 )
 from tbprof.analysis.idle_shares import IdleShare
-from tbprof.analysis.input_cause import InputCause
+from tbprof.analysis.input_cause import TRY_APART, InputCause
 from tbprof.analysis.input_ops import InputOps
 from tbprof.analysis.job_steps import JobSteps
 from tbprof.analysis.phases import COMPUTE, Phase
@@ -130,6 +131,8 @@ def next_step(found: Bottleneck, cause: InputCause | None) -> str:
             "Mark the steps of the program (see the overview page), or choose an event that "
             "repeats once per step; then the time that they wait for input can be told."
         )
+    if not found.percent >= MODERATELY_INPUT_BOUND:
+        return TRY_APART  # no wait was recorded that would have a cause
     return f"{cause.sentence} {cause.action}" if cause is not None else ""
 
 

@@ -18,7 +18,6 @@ from tbprof.tools.tf_data_case import (
     Facts,
     Rule,
     call_ms,
-    cause_sentence,
     duration,
     stage_ms,
 )
@@ -253,7 +252,7 @@ def _verdict(judgements: Sequence[Judgement], cause: InputCause) -> dict[str, st
     return {
         "is_input_bound": "true" if is_bound(worst.severity) else "false",
         "severity": worst.severity,
-        "summary_message": _summary(worst, is_slow=is_slow) + _devices_only(is_device),
+        "summary_message": _summary(worst, cause, is_slow=is_slow, is_device=is_device),
         "most_input_bound_host": pipeline.host,
         "has_slow_calls": "true" if is_slow else "false",
         "is_device_only": "true" if is_device else "false",
@@ -261,13 +260,14 @@ def _verdict(judgements: Sequence[Judgement], cause: InputCause) -> dict[str, st
     }
 
 
-def _summary(worst: Judgement, *, is_slow: bool) -> str:
+def _summary(worst: Judgement, cause: InputCause, *, is_slow: bool, is_device: bool) -> str:
     pipeline = worst.pipeline
     name = f"{pipeline.name} of host {pipeline.host}"
     if not is_slow:
         return (
             "No tf.data input pipeline is slow: no call took longer than 50 µs, the slowest "
             f"{duration(pipeline.max_ps)}. If not all hosts were recorded, another one may be."
+            + _devices_only(is_device)
         )
     calls = (
         f"{pipeline.slow_calls} of its {pipeline.calls} calls are slower than 50 µs, the slowest "
@@ -281,8 +281,9 @@ def _summary(worst: Judgement, *, is_slow: bool) -> str:
         else f"calls of {name} take {percent(worst.share)} of the time"
     )
     if not is_bound(worst.severity):
-        return f"tf.data does not hold the program up: {taken}; {calls}."
-    where = f" {cause_sentence(worst.case)}" if worst.usual is not None else ""
+        return f"tf.data does not hold the program up: {taken}; {calls}.{_devices_only(is_device)}"
+    # Of a pipeline that is slow the cause is one of its stages, or that none is known.
+    where = f" {cause.sentence}" if cause.kind in ("stage", "pipeline") else ""
     return f"The program waits for tf.data: {taken}; {calls}.{where}"
 
 

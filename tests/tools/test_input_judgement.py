@@ -101,7 +101,7 @@ def test_devices_alone_do_not_tell_the_stage():
     cause = cause_of(calls(Node("Iterator::Prefetch", 1000, 10), Node(name, 990, 990),
                            is_device=True))  # fmt: skip
     assert (cause.kind, cause.stage) == ("pipeline", "")
-    assert "that one was not recorded" in cause.sentence
+    assert "which was not recorded" in cause.sentence
 
 
 def test_a_pipeline_that_is_fast_is_not_blamed():

@@ -167,14 +167,13 @@ def test_advice_begins_with_what_holds_the_program_up():
     slow = calls_of((ROOT, 10), (MAP, 90), (READ, 900))
     table = columns(advice(input_ops(), slow))
     assert list(dict.fromkeys(table["category"])) == [
-        "advanced_file_read", "preprocessing", "enqueue", "unclassified",
+        "advanced_file_read", "preprocessing", "enqueue",
     ]  # fmt: skip
     assert table["title"][0] == "TFRecord reads one file after another"
     of = zip(table["category"], table["is_dominant"], strict=True)
     assert all(dominant == (category == "advanced_file_read") for category, dominant in of)
     share = dict(zip(table["category"], table["share"], strict=True))
     assert share["enqueue"] == pytest.approx(100 / 6)
-    assert share["unclassified"] == 0
     work = dict(zip(table["category"], table["ms"], strict=True))
     assert work["advanced_file_read"] == pytest.approx(0.004)
 

@@ -291,6 +291,9 @@ def test_the_next_step_is_what_all_pages_say_of_the_input():
     computes = job_of([{"w": {COMPUTE: 5}}])
     found = step_table(computes, pipeline("Iterator::Root"), cause=CAUSE).properties
     assert "can be skipped" in found["summary_nextstep"]
+    gaps = job_of([{"w": {Phase.OTHER: 5, COMPUTE: 5}}])
+    found = step_table(gaps, cause=CAUSE).properties
+    assert found["summary_nextstep"].startswith("To learn whether the input limits")
 
 
 step_splits = st.lists(
