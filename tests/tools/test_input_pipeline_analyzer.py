@@ -1,5 +1,6 @@
 """The input pipeline analyzer: whole tables of drawn traces and of steps made by hand."""
 
+import dataclasses
 from unittest.mock import patch
 
 import numpy as np
@@ -14,6 +15,7 @@ from tbprof.analysis.idle_time import find_idle_time
 from tbprof.analysis.input_names import InputCategory
 from tbprof.analysis.input_ops import InputOps, find_input_ops
 from tbprof.analysis.phases import Phase
+from tbprof.analysis.step_finding import find_steps
 from tbprof.tools import input_pipeline_analyzer as tool
 from tbprof.tools.datatable import Table
 from tbprof.tools.input_advice import advice_table
@@ -232,8 +234,10 @@ def test_every_piece_of_advice_names_a_guide_by_a_plain_address():
 
 def built(job, ops: InputOps, device: str = "/device:GPU:0", *calls: Made) -> list[Table]:
     """The tables of `job` and `ops`, on a host with the plane `device`."""
-    devices = find_devices(space_of(draw({device: "s |x"})))
+    space = space_of(draw({device: "s |x"}))
+    devices = find_devices(space)
     tf_data = made(*calls)
+    job = dataclasses.replace(job, parts=(find_steps(space, Programs(space)),))
     with patch.object(tool, "merge_steps", lambda _hosts, _parts: job):
         parts = {"steps": [], "input_ops": [ops], "devices": [devices], "tf_data": [tf_data],
                  "idle_time": [NOT_IDLE]}  # fmt: skip
