@@ -93,7 +93,8 @@ def eager_ops(evidence: Evidence) -> Iterator[Finding]:
 def retracing(evidence: Evidence) -> Iterator[Finding]:
     """Functions that are traced anew, or run eagerly, for much of the time in functions."""
     whole = 0
-    costly: dict[str, tuple[int, int, int]] = {}
+    costly: dict[str, tuple[int, int, int, int]] = {}
+    modes: dict[str, set[str]] = {}
     for facts in evidence.hosts:
         whole += int(facts.function_ps.sum())
         for at, (name, mode) in enumerate(
@@ -101,11 +102,13 @@ def retracing(evidence: Evidence) -> Iterator[Finding]:
         ):
             if mode != "eager" and not mode.startswith("traced"):
                 continue
-            time, calls, tracings = costly.get(name, (0, 0, 0))
+            modes.setdefault(name, set()).add("eager" if mode == "eager" else "traced")
+            time, calls, tracings, functions = costly.get(name, (0, 0, 0, 1))
             costly[name] = (
                 time + int(facts.function_ps[at]),
                 calls + int(facts.function_calls[at]),
                 max(tracings, int(facts.tracings[at])),
+                max(functions, int(facts.functions[at])),
             )
     if whole <= 0:
         return
@@ -123,17 +126,14 @@ def retracing(evidence: Evidence) -> Iterator[Finding]:
         steps = len(evidence.job.label)
         per_step = sum(costly[name][0] for name in top) / 1e9 / steps / max(len(evidence.hosts), 1)
         gain_ms, gain_ratio = evidence.gain_of(100 * per_step / evidence.step_ms)
-    told = "; ".join(
-        f"{shortened(name, 60)}: {costly[name][1]} calls, {milliseconds(costly[name][0] / 1e9)}"
-        + (f", traced {costly[name][2]} times by then" if costly[name][2] else "")
-        for name in top[:3]
-    )
+    told = "; ".join(_told(name, *costly[name]) for name in top[:3])
     more = f"; and {len(top) - 3} more" if len(top) > 3 else ""
     trace = TRACE.marking(f"whole:{top[0]}")
     yield Finding(
         "retracing",
         grade[0],
-        f"{percent(share)} of the time in tf.functions goes to tracing them anew",
+        f"{percent(share)} of the time in tf.functions goes to "
+        f"{_doing(set().union(*(modes[name] for name in top)))}",
         f"{told}{more}.",
         share,
         "%",
@@ -146,6 +146,20 @@ def retracing(evidence: Evidence) -> Iterator[Finding]:
         trace,
         FUNCTION_GUIDE,
     )
+
+
+def _told(name: str, ps: int, calls: int, tracings: int, functions: int) -> str:
+    """The calls of a name for a sentence; functions of one name each count their own tracings."""
+    if functions > 1:
+        who = f"{functions} or more functions named {shortened(name, 60)}"
+        return f"{who}: {calls} calls, {milliseconds(ps / 1e9)}"
+    text = f"{shortened(name, 60)}: {calls} calls, {milliseconds(ps / 1e9)}"
+    return text + (f", traced {tracings} times by then" if tracings else "")
+
+
+def _doing(modes: set[str]) -> str:
+    parts = {"traced": "tracing them", "eager": "running them eagerly"}
+    return " and ".join(text for mode, text in parts.items() if mode in modes)
 
 
 def compilation(evidence: Evidence) -> Iterator[Finding]:

@@ -36,7 +36,9 @@ class HostFacts:
 
     Eager: ops that ran one by one rather than in a function, by name, fetches of input left out.
     Functions: calls of `tf.function`s by (name, mode), time without other such calls inside;
-    `tracings` is the highest count of tracings that a call reported, 0 where none did.
+    `tracings` is the highest count of tracings that a call reported, 0 where none did, and
+    `functions` how many functions there are of the name, at least: each counts its own tracings,
+    so that calls which traced and report the same count are of different ones.
 
     Compilation: spans in which some thread compiled, their number and sum, and by event name.
     `compile_first_ps` and `compile_last_ps` count from the trace's first moment, -1 without any.
@@ -52,6 +54,7 @@ class HostFacts:
     function_calls: NDArray[np.int64]
     function_ps: NDArray[np.int64]
     tracings: NDArray[np.int64]
+    functions: NDArray[np.int64]
     compilations: int
     compile_ps: int
     compile_first_ps: int
@@ -96,6 +99,7 @@ def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
         _column(functions, 1),
         _column(functions, 0),
         _column(functions, 2),
+        _column(functions, 3),
         begin.size,
         int((end - begin).sum()),
         int(begin[0]) if begin.size else -1,
@@ -131,7 +135,7 @@ def _eager(plane: Plane, events: Events, texts: list[str]) -> dict[str, tuple[in
 def _functions(
     plane: Plane, events: Events, texts: list[str]
 ) -> dict[tuple[str, str], tuple[int, ...]]:
-    """(time without other calls inside, calls, tracings) by (function, mode of the call)."""
+    """(time without other calls inside, calls, tracings, functions) by (name, mode of the call)."""
     if names.TF_FUNCTION_CALL not in plane.stat_names:
         return {}
     # Calls are named after Python functions: ops and the runtime's own events hold a colon.
@@ -145,11 +149,17 @@ def _functions(
     code, first = group_rows([calls.type.astype(np.int64), mode.astype(np.int64)])
     count, total, _, _ = reduce_groups(code, own, first.size)
     most = reduce_groups(code, np.maximum(tracings, 0), first.size)[3]
+    # Calls of one name, mode and count of tracings.
+    equal, one = group_rows([code.astype(np.int64), tracings])
+    times = np.bincount(equal, minlength=one.size) * (tracings[one] > 0)
+    alike = np.ones(first.size, np.int64)
+    np.maximum.at(alike, code[one], times)
     return {
         (texts[kind] if kind >= 0 else "", plane.strings[how]): (
             int(total[at]),
             int(count[at]),
             int(most[at]),
+            int(alike[at]) if plane.strings[how].startswith("traced") else 1,
         )
         for at, (kind, how) in enumerate(
             zip(calls.type[first].tolist(), mode[first].tolist(), strict=True)

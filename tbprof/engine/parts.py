@@ -60,7 +60,7 @@ PARTS: Mapping[str, PartKind] = {
     "tpu_ops": PartKind(1, TpuOps, find_tpu_ops, "looking at TPU ops"),
     "environment": PartKind(1, Environment, find_environment, "reading the environment"),
     "gpu_facts": PartKind(3, GpuFacts, find_gpu_facts, "looking at kernel launches"),
-    "host_facts": PartKind(4, HostFacts, find_host_facts, "looking at host threads"),
+    "host_facts": PartKind(5, HostFacts, find_host_facts, "looking at host threads"),
     "single_ops": PartKind(1, SingleOps, find_single_ops, "looking for eager ops"),
     "idle_time": PartKind(1, IdleTime, find_idle_time, "looking at what covers no op", ("marker",)),
     "tf_data": PartKind(5, TfData, find_tf_data, "rebuilding input pipelines"),

@@ -230,6 +230,25 @@ def test_functions_by_mode_without_the_calls_inside():
     assert found.tracings.tolist() == [3, 1]
 
 
+def test_functions_of_one_name_are_told_apart_by_their_counts_of_tracings():
+    """Three calls that trace for the first time are of three functions; those of f of one."""
+    found = host(
+        "t |aa.bb.cc.ff.gg.hh",
+        names={**dict.fromkeys("abc", "<lambda>"), **dict.fromkeys("fgh", "f")},
+        stats={
+            letter: {"tf_function_call": mode, "tracing_count": count}
+            for letter, mode, count in (
+                ("a", "traced-nonXla", 1), ("b", "traced-nonXla", 1), ("c", "traced-nonXla", 1),
+                ("f", "traced-nonXla", 1), ("g", "traced-nonXla", 2), ("h", "notTraced-nonXla", 2),
+            )
+        },
+    )  # fmt: skip
+    by_call = zip(found.function_name, found.function_mode, found.functions.tolist(), strict=True)
+    assert sorted(by_call) == [
+        ("<lambda>", "traced-nonXla", 3), ("f", "notTraced-nonXla", 1), ("f", "traced-nonXla", 1),
+    ]  # fmt: skip
+
+
 def test_planes_of_one_host_add_up():
     space = space_of(
         draw(

@@ -556,7 +556,7 @@ def traced(share: int, mode: str = "traced-nonXla") -> Evidence:
     facts = host(
         function_name=["f", "g"], function_mode=[mode, "notTraced-nonXla"],
         function_calls=ints(2, 5), function_ps=ints(share * US, (1000 - share) * US),
-        tracings=ints(7, 1),
+        tracings=ints(7, 1), functions=ints(1, 1),
     )  # fmt: skip
     return evidence({Phase.OTHER: 50}, host_facts=facts)
 
@@ -571,11 +571,28 @@ def test_functions_that_are_traced_anew():
     assert found(traced(500, "concrete"), "retracing") is None
 
 
+def test_functions_of_one_name_are_not_one():
+    given = traced(500)
+    facts = dataclasses.replace(given.hosts[0], function_name=["<lambda>", "g"],
+                                functions=ints(2, 1))  # fmt: skip
+    finding = found(dataclasses.replace(given, hosts=[facts]), "retracing")
+    assert finding is not None
+    assert finding.detail == "2 or more functions named <lambda>: 2 calls, 500 µs."
+
+
+def test_functions_that_run_eagerly_are_not_said_to_be_traced():
+    assert found(traced(500), "retracing").title.endswith("goes to tracing them")  # type: ignore[union-attr]
+    eager = found(traced(500, "eager"), "retracing")
+    assert eager is not None
+    assert eager.title.endswith("goes to running them eagerly")
+
+
 def test_three_of_many_functions_are_named():
     names = list("abcd")
     facts = host(
         function_name=names, function_mode=["traced-xla"] * 4, function_calls=ints(1, 1, 1, 1),
         function_ps=ints(*[250 * US] * 4), tracings=ints(0, 0, 0, 0),
+        functions=ints(1, 1, 1, 1),
     )  # fmt: skip
     assert "and 1 more" in found(evidence(host_facts=facts), "retracing").detail  # type: ignore[union-attr]
 
