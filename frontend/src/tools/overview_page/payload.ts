@@ -15,6 +15,8 @@ export interface Overview {
   readonly figures: ReadonlyMap<string, Reading>;
   /** The average step, as its stack goes from the top. */
   readonly breakdown: readonly Breakdown[];
+  /** What threads did in the part of it that nothing covers, longest first. */
+  readonly idle: readonly IdlePart[];
   readonly environment: readonly Fact[];
   readonly markers: readonly Marker[];
   readonly diagnostics: readonly Diagnostic[];
@@ -71,6 +73,14 @@ export interface Breakdown {
   readonly parent: string;
 }
 
+export interface IdlePart {
+  readonly id: string;
+  readonly label: string;
+  readonly ms: number;
+  /** The id of the row that its time belongs to, "" for none. */
+  readonly parent: string;
+}
+
 export interface Fact {
   readonly id: string;
   readonly label: string;
@@ -93,6 +103,7 @@ const FIGURES = 8;
 const BREAKDOWN = 9;
 const ENVIRONMENT = 10;
 const MARKERS = 11;
+const IDLE = 12;
 
 export function parseOverview(json: unknown): Overview {
   if (!Array.isArray(json) || json.length < 2)
@@ -115,6 +126,12 @@ export function parseOverview(json: unknown): Overview {
       label: row.text("label"),
       ms: row.number("ms"),
       deviationMs: row.number("deviation"),
+      parent: row.text("parent"),
+    })),
+    idle: readRows(table(IDLE), (row) => ({
+      id: row.text("id"),
+      label: row.text("label"),
+      ms: row.number("ms"),
       parent: row.text("parent"),
     })),
     environment: readRows(table(ENVIRONMENT), (row) => ({

@@ -56,6 +56,7 @@ export function samplePayload({ kind, steps }: SampleOptions): unknown[] {
     byRow(["id", "label", "ms", "deviation", "share", "parent"], none ? [] : BREAKDOWN),
     byRow(["id", "label", "value", "note", "host"], ENVIRONMENT),
     byRow(["name", "count", "median_ms", "line", "is_current"], none ? [] : MARKERS),
+    byRow(["id", "label", "event", "ms", "share", "parent"], none ? [] : IDLE),
   ];
 }
 
@@ -252,6 +253,12 @@ const ENVIRONMENT: readonly Cells[] = [
   ["tensorflow", "TensorFlow", "", "the trace does not say", ""],
   ["window", "Recorded", "1.20 s", "", "h0"],
   ["dropped", "Dropped events", "0", "", "h0"],
+];
+
+const IDLE: readonly Cells[] = [
+  ["python", "Python", "", 0.12, 3.5, ""],
+  ["python.0", "batch (train.py:14): time.sleep", "$train.py:14 batch", 0.1, 2.9, "python"],
+  ["uncovered", "Not covered by any recorded event", "", 0.03, 0.9, ""],
 ];
 
 const MARKERS: readonly Cells[] = [

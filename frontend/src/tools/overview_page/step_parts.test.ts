@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { parseOverview } from "./payload";
 import { samplePayload } from "./sample.test_helper";
-import { averageParts, barParts, partsOfStep } from "./step_parts";
+import { averageParts, barParts, idleRows, partsOfStep } from "./step_parts";
 
-const { steps, breakdown } = parseOverview(samplePayload({ kind: "gpu", steps: 10 }));
+const { steps, breakdown, idle } = parseOverview(samplePayload({ kind: "gpu", steps: 10 }));
 
 test("the average step is what the server's table says, parts of nothing left out", () => {
   const { total, rows } = averageParts(steps, breakdown);
@@ -60,4 +60,18 @@ test("a step without device compute still has its row", () => {
   const cpu = parseOverview(samplePayload({ kind: "cpu", steps: 3 })).steps;
   const row = partsOfStep(cpu, 1).rows.find(({ id }) => id === "device_compute");
   expect(row).toMatchObject({ time: 0, share: 0 });
+});
+
+test("what threads did adds up to all others, and a function is part of Python", () => {
+  const { total, rows } = idleRows(idle);
+  expect(total).toBeCloseTo(150);
+  expect(rows.map(({ id, isPart }) => [id, isPart])).toEqual([
+    ["python", false],
+    ["python.0", true],
+    ["uncovered", false],
+  ]);
+  expect(rows[1]).toMatchObject({ color: "var(--c-host)", time: 100 });
+  const shares = rows.filter(({ isPart }) => !isPart).map(({ share }) => share);
+  expect(shares[0] + shares[1]).toBeCloseTo(1);
+  expect(idleRows([]).total).toBe(0);
 });

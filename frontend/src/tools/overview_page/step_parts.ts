@@ -4,7 +4,7 @@ import type { PartRow } from "../../widgets/stacked_bar/part_table";
 import { stepName } from "../../widgets/step_chart/steps";
 import { phaseColor } from "../phases";
 import { meanOf, type StepTable } from "../step_table";
-import type { Breakdown } from "./payload";
+import type { Breakdown, IdlePart } from "./payload";
 
 export interface StepParts {
   readonly title: string;
@@ -49,6 +49,42 @@ export function partsOfStep(steps: StepTable, step: number): StepParts {
     rows: ofSeries(steps, (values) => values[step], total),
   };
 }
+
+/** What threads did in "All others", as rows that add up to it; parts of rows are shares of all. */
+export function idleRows(parts: readonly IdlePart[]): StepParts {
+  const top = parts.filter(({ parent }) => parent === "");
+  const total = top.reduce((sum, { ms }) => sum + (ms || 0), 0);
+  const rows = parts.map(({ id, label, ms, parent }) => ({
+    id,
+    label,
+    color: IDLE_COLORS[parent || id] ?? "var(--c-idle)",
+    time: microseconds((ms || 0) * US_PER_MS),
+    share: total > 0 ? (ms || 0) / total : 0,
+    deviation: null,
+    isPart: parent !== "",
+  }));
+  return {
+    title: "What threads did in “All others”",
+    total: microseconds(total * US_PER_MS),
+    rows,
+  };
+}
+
+/** By kind, as the same things have elsewhere. */
+const IDLE_COLORS: Readonly<Record<string, string>> = {
+  python: "var(--c-host)",
+  annotation: "var(--c-host)",
+  compilation: "var(--c-compile)",
+  tf_data_function: "var(--c-input)",
+  tf_data: "var(--c-input)",
+  transfer: "var(--c-copy)",
+  ops: "var(--c-compute)",
+  eager: "var(--c-launch)",
+  runtime: "var(--c-launch)",
+  garbage: "var(--c-transfer)",
+  memory: "var(--c-transfer)",
+  wait: "var(--c-output)",
+};
 
 /** The parts that the bar shows: those that are not split further. */
 export function barParts(rows: readonly PartRow[]): PartRow[] {

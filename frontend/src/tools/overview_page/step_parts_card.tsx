@@ -6,6 +6,7 @@ import { Why } from "../../widgets/why";
 import type { Links } from "../tool";
 import { ToolLink } from "../tool_link";
 import { stepInTrace, TRACE } from "../trace_links";
+import { IdleParts } from "./idle_parts";
 import type { Overview } from "./payload";
 import { averageParts, barParts, partsOfStep } from "./step_parts";
 
@@ -64,6 +65,7 @@ export function StepPartsCard(props: StepPartsCardProps) {
           />
         </>
       )}
+      {step === null ? <IdleParts parts={overview.idle} /> : null}
       {step !== null && steps.isTruncated[step] ? (
         <p class="muted">Not recorded whole: left out of averages.</p>
       ) : null}
