@@ -293,8 +293,8 @@ def percent(value: float) -> str:
 
 def size(count: float) -> str:
     """A number of bytes for a sentence."""
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if count < 1024 or unit == "GiB":
+    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
+        if count < 1024 or unit == "TiB":
             break
         count /= 1024
     # Pages round 15.25 up, as Python would not; such sizes are common.

@@ -52,8 +52,9 @@ def diagnostics_table(
 def _infos(job: JobSteps, outliers: StepOutliers) -> list[str]:
     means = step_means(job)
     infos = []
-    if job.label and any(part.is_inferred for part in job.parts):
-        infos.append(f"Steps are inferred, as nothing in the trace marks them. {job.note}".strip())
+    if job.label:
+        notes = dict.fromkeys(part.note for part in job.parts if part.is_inferred)
+        infos += [f"Steps are inferred. {note}".strip() for note in notes]
     infos += silent_notes(job.hosts, job.parts)
     unrecorded = int(job.is_step_unrecorded.sum())  # a warning of its own says so
     left_out = len(job.label) - means.steps - unrecorded

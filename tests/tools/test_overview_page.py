@@ -362,7 +362,7 @@ def test_diagnostics_tell_what_to_know_first():
     steps = dataclasses.replace(GPU_STEPS, source="pattern")
     tables = build((recorder, steps))
     assert rows(tables[6]) == [
-        ("INFO", "Steps are inferred, as nothing in the trace marks them. One step per train."),
+        ("INFO", "Steps are inferred. One step per train."),
         ("INFO", "1 of 3 steps were not recorded whole; they are shown, and left out of averages."),
     ]
     cut = steps_of("GPU", {Phase.OTHER: 1}, truncated=[0])

@@ -35,8 +35,8 @@ export function TopOps({ ops, links }: { ops: readonly TopOp[]; links: Links }) 
       </header>
       {ops.length === 0 ? (
         <p class="muted">
-          No op is known: nothing ran on a device while the trace was recorded, or the device's
-          events do not name their ops.
+          No op is known: no work of a device was recorded, or the device's events do not name their
+          ops.
         </p>
       ) : (
         <table>

@@ -81,6 +81,7 @@ function signed(time: Microseconds): string {
 function nobody({ compared, noStraggler, workers }: Pod): string {
   if (workers.count < 2 && noStraggler !== "unnamed")
     return "There is one worker: nobody waits for another.";
+  if (compared?.late === 0) return "The workers take equally long.";
   const longer = compared
     ? `${compared.title.slice(0, 60)} took ${formatTime(compared.late)} longer per step (${interval(compared)}) than ${compared.reference.slice(0, 60)}`
     : "";
