@@ -15,13 +15,16 @@ from tbprof.analysis.environment import Environment
 from tbprof.analysis.gpu_facts import GpuFacts
 from tbprof.analysis.host_facts import HostFacts
 from tbprof.analysis.idle_shares import IdleShare
+from tbprof.analysis.idle_time import IdleTime
 from tbprof.analysis.input_cause import InputCause
 from tbprof.analysis.input_ops import InputOps
 from tbprof.analysis.job_steps import JobSteps
 from tbprof.analysis.kernels import Kernels
+from tbprof.analysis.layers import Spans, split
 from tbprof.analysis.memory_peaks import MemoryPeaks
 from tbprof.analysis.op_metrics import OpMetrics
 from tbprof.analysis.phases import COMPUTE, Phase
+from tbprof.analysis.result_reads import ResultReads
 from tbprof.analysis.single_ops import SingleOps
 from tbprof.analysis.step_means import StepMeans, used_rows
 from tbprof.analysis.step_outliers import NO_OUTLIERS, StepOutliers
@@ -145,7 +148,8 @@ class Evidence:
     `inputs`, `tpu_ops` and `input_cause` are None where they are not known; `couplings` are by
     host, empty where they are not known. `means` are of the typical steps, or where the user takes
     them in of all whole ones; `outliers` are the others, in either case.
-    `idle` is what threads did in the average step's time that nothing covers, longest first.
+    `idle` is what threads did in the average step's time that nothing covers, longest first;
+    `idle_time` what that is of, by host.
     """
 
     job: JobSteps
@@ -160,10 +164,12 @@ class Evidence:
     inputs: InputOps | None = None
     tpu_ops: TpuOps | None = None
     single_ops: Sequence[SingleOps] = ()
+    reads: Sequence[ResultReads] = ()
     couplings: Sequence[Coupling] = ()
     input_cause: InputCause | None = None
     outliers: StepOutliers = NO_OUTLIERS
     idle: Sequence[IdleShare] = ()
+    idle_time: Sequence[IdleTime] = ()
 
     @property
     def platform(self) -> Literal["GPU", "TPU", "CPU"]:
@@ -240,6 +246,18 @@ class Evidence:
     def gap_ps(self) -> NDArray[np.int64]:
         """[rows] the time after the own work of each worker's step, until the next one starts."""
         return self.job.duration_ps - self.job.own_ps
+
+    def in_steps(self, spans: Sequence[Spans]) -> NDArray[np.int64]:
+        """[rows] how much of each worker's step the spans of its host cover; one entry per host."""
+        job = self.job
+        out = np.zeros(job.step.size, np.int64)
+        for host, layer in enumerate(spans):
+            for worker in np.flatnonzero(job.worker_host == host).tolist():
+                rows = np.flatnonzero(job.worker == worker)
+                rows = rows[np.argsort(job.start_ps[rows], kind="stable")]
+                start = job.start_ps[rows]
+                out[rows] = split(start, start + job.duration_ps[rows], [layer])[:, 0]
+        return out
 
     def share_of_rows(self, part_ps: NDArray[np.int64]) -> float:
         """The percentage of step time that parts of each worker's steps [rows] make up."""

@@ -22,6 +22,7 @@ from tbprof.analysis.findings_input import INPUT_RULES
 from tbprof.analysis.findings_layout import LAYOUT_RULES
 from tbprof.analysis.findings_memory import MEMORY_RULES
 from tbprof.analysis.findings_outliers import OUTLIER_RULES
+from tbprof.analysis.findings_reads import READ_RULES
 from tbprof.analysis.findings_steps import STEP_RULES
 from tbprof.analysis.findings_tpu import TPU_RULES
 from tbprof.analysis.findings_workers import WORKER_RULES
@@ -41,6 +42,7 @@ RULES: tuple[Rule, ...] = (
     *TPU_RULES,
     *HOST_RULES,
     *EAGER_RULES,
+    *READ_RULES,
     *MEMORY_RULES,
 )
 

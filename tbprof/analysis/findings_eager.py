@@ -17,7 +17,6 @@ from tbprof.analysis.finding import (
     percent,
     shortened,
 )
-from tbprof.analysis.layers import split
 from tbprof.base import names
 
 # Percentages of step time, those of other overheads.
@@ -26,16 +25,7 @@ ONE_BY_ONE = (MODERATE, HIGH)
 
 def single_ops_ps(evidence: Evidence) -> NDArray[np.int64]:
     """[rows of the job's steps] the time in which ops of the row's host ran one by one."""
-    job = evidence.job
-    out = np.zeros(job.step.size, np.int64)
-    for at, one in enumerate(evidence.single_ops):
-        for worker in np.flatnonzero(job.worker_host == at).tolist():
-            rows = np.flatnonzero(job.worker == worker)
-            rows = rows[np.argsort(job.start_ps[rows], kind="stable")]
-            start = job.start_ps[rows]
-            spans = split(start, start + job.duration_ps[rows], [(one.start_ps, one.end_ps)])
-            out[rows] = spans[:, 0]
-    return out
+    return evidence.in_steps([(one.start_ps, one.end_ps) for one in evidence.single_ops])
 
 
 def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:

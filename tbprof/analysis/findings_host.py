@@ -22,11 +22,17 @@ from tbprof.analysis.finding import (
 from tbprof.analysis.findings_eager import ONE_BY_ONE, single_ops_ps
 from tbprof.analysis.host_facts import HostFacts
 from tbprof.analysis.phases import Phase
+from tbprof.analysis.retraced import (
+    EXPENSIVE,
+    Costly,
+    costly_functions,
+    is_in_outliers,
+    retraced_ms,
+)
 
 # Percentages: of op time on a side, of the time in tf.functions, of device op time.
 # Source: tools-steps.md, section 9; where it says "more than", a hair more is asked for.
 EAGER = (math.nextafter(10.0, 100.0), 50.0)
-EXPENSIVE = (20.0, 50.0)
 OUTSIDE = (math.nextafter(5.0, 100.0), 20.0)
 # Of the trace's length; ours, those of other overheads.
 COMPILING = (3.0, 15.0)
@@ -92,48 +98,23 @@ def eager_ops(evidence: Evidence) -> Iterator[Finding]:
 
 def retracing(evidence: Evidence) -> Iterator[Finding]:
     """Functions that are traced anew, or run eagerly, for much of the time in functions."""
-    whole = 0
-    costly: dict[str, tuple[int, int, int, int]] = {}
-    modes: dict[str, set[str]] = {}
-    for facts in evidence.hosts:
-        whole += int(facts.function_ps.sum())
-        for at, (name, mode) in enumerate(
-            zip(facts.function_name, facts.function_mode, strict=True)
-        ):
-            if mode != "eager" and not mode.startswith("traced"):
-                continue
-            modes.setdefault(name, set()).add("eager" if mode == "eager" else "traced")
-            time, calls, tracings, functions = costly.get(name, (0, 0, 0, 1))
-            costly[name] = (
-                time + int(facts.function_ps[at]),
-                calls + int(facts.function_calls[at]),
-                max(tracings, int(facts.tracings[at])),
-                max(functions, int(facts.functions[at])),
-            )
-    if whole <= 0:
-        return
-    shares = {name: 100 * row[0] / whole for name, row in costly.items()}
-    top = [name for name in sorted(shares, key=lambda name: -shares[name])
-           if shares[name] >= EXPENSIVE[0]]  # fmt: skip
-    if not top:
-        return
-    share = sum(shares[name] for name in top)
+    costly = costly_functions(evidence)
+    share = sum(one.share for one in costly.values())
     grade = graded(share, *EXPENSIVE)
-    if grade is None:
+    if grade is None or is_in_outliers(evidence):
         return
     gain_ms = gain_ratio = None
     if evidence.step_ms > 0:
-        steps = len(evidence.job.label)
-        per_step = sum(costly[name][0] for name in top) / 1e9 / steps / max(len(evidence.hosts), 1)
-        gain_ms, gain_ratio = evidence.gain_of(100 * per_step / evidence.step_ms)
-    told = "; ".join(_told(name, *costly[name]) for name in top[:3])
+        gain_ms, gain_ratio = evidence.gain_of(100 * retraced_ms(evidence) / evidence.step_ms)
+    top = list(costly)
+    told = "; ".join(_told(name, costly[name]) for name in top[:3])
     more = f"; and {len(top) - 3} more" if len(top) > 3 else ""
     trace = TRACE.marking(f"whole:{top[0]}")
     yield Finding(
         "retracing",
         grade[0],
         f"{percent(share)} of the time in tf.functions goes to "
-        f"{_doing(set().union(*(modes[name] for name in top)))}",
+        f"{_doing(frozenset().union(*(one.modes for one in costly.values())))}",
         f"{told}{more}.",
         share,
         "%",
@@ -148,16 +129,16 @@ def retracing(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def _told(name: str, ps: int, calls: int, tracings: int, functions: int) -> str:
+def _told(name: str, one: Costly) -> str:
     """The calls of a name for a sentence; functions of one name each count their own tracings."""
-    if functions > 1:
-        who = f"{functions} or more functions named {shortened(name, 60)}"
-        return f"{who}: {calls} calls, {milliseconds(ps / 1e9)}"
-    text = f"{shortened(name, 60)}: {calls} calls, {milliseconds(ps / 1e9)}"
-    return text + (f", traced {tracings} times by then" if tracings else "")
+    spent = f"{one.calls} calls, {milliseconds(one.ps / 1e9)}"
+    if one.functions > 1:
+        return f"{one.functions} or more functions named {shortened(name, 60)}: {spent}"
+    told = f", traced {one.tracings} times by then" if one.tracings else ""
+    return f"{shortened(name, 60)}: {spent}{told}"
 
 
-def _doing(modes: set[str]) -> str:
+def _doing(modes: frozenset[str]) -> str:
     parts = {"traced": "tracing them", "eager": "running them eagerly"}
     return " and ".join(text for mode, text in parts.items() if mode in modes)
 
@@ -172,7 +153,7 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
             if share > worst:
                 worst, host = share, facts
     grade = graded(worst, *COMPILING)
-    if grade is None or host is None:
+    if grade is None or host is None or is_in_outliers(evidence):
         return
     gain_ms, gain_ratio = evidence.gain_of(evidence.share(Phase.COMPILATION))
     which = _listed(host.compile_name[:2])

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from tbprof.analysis.bottlenecks import HIGH, MODERATE
+import numpy as np
+
 from tbprof.analysis.finding import (
     FUNCTION_GUIDE,
     PROFILER_GUIDE,
@@ -15,25 +16,29 @@ from tbprof.analysis.finding import (
     percent,
     shortened,
 )
+from tbprof.analysis.findings_reads import hidden_share
 from tbprof.analysis.host_activity import Activity
-from tbprof.analysis.idle_shares import DID, IdleShare, culprit, named
+from tbprof.analysis.idle_claims import IDLE, claimed_share, culprit, gap_share
+from tbprof.analysis.idle_shares import DID, IdleShare, named
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import spoken, wait_of
 
-# Percentages of step time.
-IDLE = (MODERATE, HIGH)
 # From this part of the time on, what a function was busy with is worth saying.
 _NOTABLE = 0.1
+# What so many steps do, each does.
+_NEARLY_ALL = 0.9
+# Reading results later saves so much of what a function takes that this is what to say.
+_HIDDEN = 0.9
 
 
 def python_overhead(evidence: Evidence) -> Iterator[Finding]:
     """The Python function, or the annotation, that most uncovered step time goes to."""
-    share = _culprit(evidence)
+    share = culprit(evidence)
     if share is None:
         return
     part = 100 * share.ms / evidence.step_ms
     grade = graded(part, *IDLE)
-    if grade is None:
+    if grade is None or hidden_share(evidence) >= _HIDDEN * part:
         return
     gain_ms, gain_ratio = evidence.gain_of(part)
     name = shortened(spoken(share.name))
@@ -42,7 +47,8 @@ def python_overhead(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         "python_overhead" if is_python else "annotation_overhead",
         grade[0],
-        f"{name} takes {milliseconds(share.ms)} of each step{_busy_with(share)}",
+        f"{name} takes {milliseconds(share.ms)} of {_which_steps(evidence, share)}"
+        f"{_busy_with(share)}",
         f"In that time {_nobody(evidence)} at work: {percent(part)} of an average step of "
         f"{milliseconds(evidence.step_ms)}.{_beside(evidence, share)}",
         part,
@@ -57,9 +63,21 @@ def python_overhead(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def _culprit(evidence: Evidence) -> IdleShare | None:
-    """The function or annotation of the driving thread that takes most of the uncovered time."""
-    return culprit(evidence.idle) if evidence.step_ms > 0 else None
+def _which_steps(evidence: Evidence, share: IdleShare) -> str:
+    """Each step, or how many take part in the average."""
+    job = evidence.job
+    found = np.zeros(len(job.label), np.bool_)
+    for at, host in enumerate(evidence.idle_time):
+        mine = np.flatnonzero(job.worker_host[job.worker] == at)
+        step_of = np.zeros(int(job.row[mine].max(initial=-1)) + 1, np.int64)
+        step_of[job.row[mine]] = job.step[mine]
+        is_it = np.array([name == share.name for name in host.name], bool)
+        rows = is_it[host.activity] & (host.time_ps >= _NOTABLE * share.ms * 1e9)
+        found[step_of[host.step[rows]]] = True
+    count, of = int((found & evidence.means.is_counted).sum()), evidence.means.steps
+    if not count or count >= _NEARLY_ALL * of:
+        return "each step"
+    return f"an average step, and is in {count} of {of}"
 
 
 def _busy_with(share: IdleShare) -> str:
@@ -99,14 +117,15 @@ def _advice(share: IdleShare) -> str:
 
 def all_others(evidence: Evidence) -> Iterator[Finding]:
     """The rest of the step time that no op covers, and what threads did then."""
-    whole = evidence.share(Phase.OTHER)
-    first = _culprit(evidence)
-    taken = 100 * first.ms / evidence.step_ms if first is not None else 0.0
-    name = first.name if first is not None and graded(taken, *IDLE) else ""
-    share = whole - taken if name else whole
+    share = evidence.share(Phase.OTHER) - claimed_share(evidence)
+    gap = gap_share(evidence)
+    if graded(gap, *IDLE) is not None:
+        share -= gap
     grade = graded(share, *IDLE)
     if grade is None:
         return
+    first = culprit(evidence)
+    name = first.name if first is not None else ""
     rest = [one for one in evidence.idle if not (name and one.is_named and one.name == name)]
     sums = _by_kind(rest) or {Activity.UNCOVERED: evidence.means.mean_ms(Phase.OTHER)}
     total = sum(sums.values())

@@ -1,6 +1,7 @@
 """Findings about steps that take much longer than the others: once, or in each k-th step."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +18,16 @@ from tbprof.analysis.finding import (
     percent,
     shortened,
 )
+from tbprof.analysis.idle_shares import idle_shares
 from tbprof.analysis.phases import COMPUTE, Phase
-from tbprof.analysis.step_outliers import Period, StepOutliers, phase_of
+from tbprof.analysis.python_frames import spoken
+from tbprof.analysis.step_outliers import MOST_OF_IT, Period, StepOutliers, phase_of
 
 # Percentages of the time of all steps.
 COST = (MODERATE, HIGH)
 _NAMED = 3
+# What has less of an excess than this is no cause of it.
+_PART = 0.2
 
 _LABELS = {
     **dict.fromkeys(COMPUTE, "device compute"),
@@ -72,7 +77,7 @@ def periodic_steps(evidence: Evidence) -> Iterator[Finding]:
         f"{_listed(evidence, period.step)} take {milliseconds(_mean_ms(evidence, period.step))} "
         f"on average, a typical step {milliseconds(outliers.typical_ps / 1e9)}: that costs "
         f"{milliseconds(cost_ms)} per step, {percent(100 * ratio)} of all time"
-        f"{_where(outliers, period.step)}.{more}",
+        f"{_cause(evidence, period.step)}.{more}",
         100 * ratio,
         "%",
         grade[1],
@@ -105,7 +110,7 @@ def slow_steps(evidence: Evidence) -> Iterator[Finding]:
         f"{'others' if steps > count else 'rest'}",
         f"{_listed(evidence, once)} {'takes' if count == 1 else 'take'} "
         f"{milliseconds(_mean_ms(evidence, once))}{'' if count == 1 else ' on average'}, a typical "
-        f"step {milliseconds(outliers.typical_ps / 1e9)}{_where(outliers, once)}. "
+        f"step {milliseconds(outliers.typical_ps / 1e9)}{_cause(evidence, once)}. "
         f"{_taken_in(evidence)}",
         share,
         "%",
@@ -154,6 +159,50 @@ def _where(outliers: StepOutliers, steps: NDArray[np.int64]) -> str:
     """What most of the excess is, "" where nothing has most of it."""
     phase = phase_of(outliers, steps)
     return "" if phase is None else f", most of it {_LABELS[phase]}"
+
+
+def _cause(evidence: Evidence, steps: NDArray[np.int64]) -> str:
+    """What the excess of outliers is: phases, and a function where that is known."""
+    where = _where(evidence.outliers, steps)
+    excess = excess_ps(evidence, steps)
+    if not where:
+        large = [at for at in np.argsort(-excess).tolist() if excess[at] >= _PART * excess.sum()]
+        labels = dict.fromkeys(_LABELS[Phase(at)] for at in large)
+        where = f", {' and '.join(list(labels)[:2])} for the most part" if labels else ""
+    name = _function(evidence, steps, float(excess[Phase.OTHER]))
+    return f"{where}: {name}" if name else where
+
+
+def excess_ps(evidence: Evidence, steps: NDArray[np.int64]) -> NDArray[np.float64]:
+    """[PHASES] how much more time outliers spend in each phase than typical steps, on average."""
+    means, outliers = evidence.means, evidence.outliers
+    is_typical = means.is_whole & ~outliers.is_outlier
+    if not is_typical.any() or not steps.size:
+        return np.zeros(means.phase_ps.shape[1])
+    more = means.phase_ps[steps].mean(axis=0) - means.phase_ps[is_typical].mean(axis=0)
+    return np.asarray(np.maximum(more, 0.0), np.float64)
+
+
+def _function(evidence: Evidence, steps: NDArray[np.int64], uncovered_ps: float) -> str:
+    """The function or annotation that takes most of the excess that no op covers, "" for none."""
+    if uncovered_ps < MOST_OF_IT * float(excess_ps(evidence, steps).sum()):
+        return ""
+    is_one = np.zeros(evidence.means.is_counted.size, np.bool_)
+    is_one[steps] = True
+    these = replace(evidence.means, is_counted=is_one)
+    usual = {(one.kind, one.name): one.ms for one in evidence.idle}
+    shares = [
+        one
+        for one in idle_shares(evidence.job, these, evidence.idle_time)
+        if one.is_driver and one.name
+    ]
+    excess = [one.ms - usual.get((one.kind, one.name), 0.0) for one in shares]
+    if not shares or max(excess) < MOST_OF_IT * uncovered_ps / 1e9:
+        return ""
+    most = shares[int(np.argmax(excess))]
+    part, ms = most.parts[0]
+    inner = f", in {shortened(spoken(part), 60)}" if part and ms >= MOST_OF_IT * most.ms else ""
+    return f"{shortened(spoken(most.name), 60)}{inner}"
 
 
 def _action(outliers: StepOutliers, period: Period) -> str:

@@ -22,6 +22,7 @@ from tbprof.analysis.finding import (
     percent,
     shortened,
 )
+from tbprof.analysis.idle_claims import gap_share
 from tbprof.analysis.idle_shares import culprit
 from tbprof.analysis.phases import Phase
 
@@ -40,18 +41,24 @@ def output_bound(evidence: Evidence) -> Iterator[Finding]:
     place = evidence.worst_step_in(Phase.OUTPUT)
     is_gpu = evidence.platform == "GPU"
     trace = TRACE.marking("/^memcpyd(2|to)h/" if is_gpu else "category:output", place)
+    taken = milliseconds(evidence.means.mean_ms(Phase.OUTPUT))
+    is_cpu = evidence.platform == "CPU"
     yield Finding(
         "output_bound",
         grade[0],
-        f"{percent(share)} of step time goes to results on their way to the host",
-        f"Copies from device to host that nothing else hides take "
-        f"{milliseconds(evidence.means.mean_ms(Phase.OUTPUT))} of a step.",
+        f"{percent(share)} of step time goes to "
+        + ("output: checkpoints and summaries" if is_cpu else "results on their way to the host"),
+        f"Ops that write checkpoints and summaries, or hand results over, take {taken} of a step."
+        if is_cpu
+        else f"Copies from device to host that nothing else hides take {taken} of a step.",
         share,
         "%",
         grade[1],
         gain_ms,
         gain_ratio,
-        "Fetch losses and metrics every few steps rather than in every one, keep them on the "
+        "Write them less often, or on another thread."
+        if is_cpu
+        else "Fetch losses and metrics every few steps rather than in every one, keep them on the "
         "device in between, and read them without waiting.",
         trace,
         OPS.showing(type="MemcpyDToH") if is_gpu else trace,
@@ -113,7 +120,7 @@ def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
     Devices that still work after the marker has ended, on whatever, leave no gap. A function that
     most of it goes to is a finding of its own, by name.
     """
-    share = evidence.means.share_of(evidence.means.gap_ps)
+    share = gap_share(evidence)
     grade = graded(share, *OVERHEAD)
     if grade is None or _is_explained(evidence, share / 100 * evidence.step_ms):
         return

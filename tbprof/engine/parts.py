@@ -24,6 +24,7 @@ from tbprof.analysis.op_metrics import OpMetrics
 from tbprof.analysis.ops import find_ops
 from tbprof.analysis.outline import Outline, find_outline
 from tbprof.analysis.program_runs import ProgramRuns, find_program_runs
+from tbprof.analysis.result_reads import ResultReads, find_result_reads
 from tbprof.analysis.single_ops import SingleOps, find_single_ops
 from tbprof.analysis.step_finding import find_steps
 from tbprof.analysis.steps import Steps
@@ -61,6 +62,7 @@ PARTS: Mapping[str, PartKind] = {
     "environment": PartKind(1, Environment, find_environment, "reading the environment"),
     "gpu_facts": PartKind(3, GpuFacts, find_gpu_facts, "looking at kernel launches"),
     "host_facts": PartKind(5, HostFacts, find_host_facts, "looking at host threads"),
+    "result_reads": PartKind(1, ResultReads, find_result_reads, "looking for reads"),
     "single_ops": PartKind(1, SingleOps, find_single_ops, "looking for eager ops"),
     "idle_time": PartKind(1, IdleTime, find_idle_time, "looking at what covers no op", ("marker",)),
     "tf_data": PartKind(5, TfData, find_tf_data, "rebuilding input pipelines"),

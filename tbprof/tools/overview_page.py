@@ -18,6 +18,7 @@ from tbprof.analysis.job_steps import merge_steps
 from tbprof.analysis.kernels import Kernels, merge_kernels
 from tbprof.analysis.memory_peaks import MemoryPeaks, merge_memory_peaks
 from tbprof.analysis.op_metrics import OpMetrics, merge_op_metrics
+from tbprof.analysis.result_reads import ResultReads
 from tbprof.analysis.single_ops import SingleOps
 from tbprof.analysis.steps import Steps
 from tbprof.analysis.tpu_ops import TpuOps, merge_tpu_ops
@@ -99,10 +100,12 @@ def gather(summaries: Summaries) -> Evidence:
         merge_input_ops(summaries.take("input_ops", InputOps)),
         merge_tpu_ops(summaries.take("tpu_ops", TpuOps)),
         single_ops=summaries.take("single_ops", SingleOps),
+        reads=summaries.take("result_reads", ResultReads),
         couplings=summaries.take("coupling", Coupling),
         input_cause=cause,
         outliers=outliers,
         idle=idle_shares(job, means, summaries.take("idle_time", IdleTime)),
+        idle_time=summaries.take("idle_time", IdleTime),
     )
 
 
@@ -139,6 +142,7 @@ OVERVIEW_PAGE = Tool(
         "input_ops",
         "tpu_ops",
         "single_ops",
+        "result_reads",
         "coupling",
         "tf_data",
         "idle_time",

@@ -33,9 +33,18 @@ class Shown:
 
     def measured(self, name: str) -> NDArray[np.float64]:
         """[steps] in ms: "whole", "waiting", "sleeping" of each step that was recorded."""
+        return np.array([row[name] for row in self._truth["steps"]])
+
+    @property
+    def delayed_ms(self) -> float:
+        """How long all threads together waited for a processor in each step."""
+        return float(self._truth["delayed"])
+
+    @cached_property
+    def _truth(self) -> dict[str, Any]:
         path = self.folder.parent / f"{self.folder.name}.json"
-        truth = json.loads(path.read_text(encoding="utf-8"))["steps"]
-        return np.array([row[name] for row in truth])
+        truth: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return truth
 
     @cached_property
     def opened(self) -> tuple[Engine, str]:

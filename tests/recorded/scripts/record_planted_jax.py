@@ -18,7 +18,7 @@ from planting import EACH, PLANTED_S, Body, Case, Clock, record_cases
 
 SIZE = 640
 BATCH = 64
-PRODUCTS = 12
+PRODUCTS = 10
 
 Step = Callable[[jax.Array, jax.Array], jax.Array]
 _random = np.random.default_rng(seed=1)
@@ -35,7 +35,7 @@ def train_step(weights: jax.Array, batch: jax.Array) -> jax.Array:
 
 def long_step(weights: jax.Array, batch: jax.Array) -> jax.Array:
     """The same of several batches, one after another."""
-    for _ in range(8):
+    for _ in range(4):
         batch = batch + train_step(weights, batch)
     return jnp.mean(batch)
 
@@ -113,7 +113,7 @@ def blocking_read(clock: Clock, plant: bool) -> Body:
 
 def changing_shapes(clock: Clock, plant: bool) -> Body:
     """A batch of another size each few steps, for which the program is compiled anew."""
-    step, weights = compiled(), jnp.array(_weights)
+    step, weights = compiled(long_step), jnp.array(_weights)
 
     def body(number: int) -> None:
         is_odd = plant and number % EACH == EACH - 1
@@ -129,7 +129,7 @@ def changing_shapes(clock: Clock, plant: bool) -> Body:
 
 def first_step(clock: Clock, plant: bool) -> Body:
     """The program is compiled in the first step that is recorded."""
-    step, weights = compiled(), jnp.array(_weights)
+    step, weights = compiled(long_step), jnp.array(_weights)
 
     def body(number: int) -> None:
         if plant and len(clock.starts) == 1:
@@ -337,7 +337,7 @@ CASES: dict[str, Case] = {
     "checkpoint": Case(checkpoint),
     "evaluation": Case(evaluation, python=False),
     "host_callback": Case(host_callback),
-    "annotated_wait": Case(annotated_wait, python=False),
+    "annotated_wait": Case(annotated_wait),
     "slow_loader": Case(slow_loader),
     "host_copies": Case(host_copies, python=False),
     "eager_ops": Case(eager_ops, python=False),

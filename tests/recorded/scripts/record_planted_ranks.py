@@ -12,7 +12,7 @@ os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import Mesh, PartitionSpec
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from planting import PLANTED_S, Body, Case, Clock, record_cases
 from record_planted_jax import marker, recording
 
@@ -50,8 +50,15 @@ def late_rank(clock: Clock, plant: bool) -> Body:
         )
     )
     random = np.random.default_rng(seed=1)
-    weights = jnp.array((random.normal(size=(SIZE, SIZE)) / 20).astype(np.float32))
-    batch = jnp.array(random.normal(size=(128, SIZE)).astype(np.float32))
+    # Where the devices want them: what has to be sent anew in each step would be input.
+    weights = jax.device_put(
+        (random.normal(size=(SIZE, SIZE)) / 20).astype(np.float32),
+        NamedSharding(mesh, PartitionSpec()),
+    )
+    batch = jax.device_put(
+        random.normal(size=(128, SIZE)).astype(np.float32),
+        NamedSharding(mesh, PartitionSpec("rank")),
+    )
 
     def body(number: int) -> None:
         with marker(number):

@@ -15,7 +15,7 @@ from planting import EACH, PLANTED_S, STEPS, Body, Case, Clock, record_cases
 
 SIZE = 640
 BATCH = 64
-PRODUCTS = 12
+PRODUCTS = 10
 
 Step = Callable[[tf.Tensor], tf.Tensor]
 _random = np.random.default_rng(seed=1)

@@ -1,0 +1,87 @@
+"""The finding about results that are read before the next step is under way."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.bottlenecks import HIGH, MODERATE
+from tbprof.analysis.finding import (
+    PROFILER_GUIDE,
+    TRACE,
+    Evidence,
+    Finding,
+    Rule,
+    graded,
+    milliseconds,
+    percent,
+    shortened,
+)
+from tbprof.analysis.host_activity import Activity
+from tbprof.analysis.idle_claims import culprit
+from tbprof.analysis.phases import Phase
+from tbprof.analysis.python_frames import spoken
+from tbprof.analysis.result_reads import READ
+
+# Percentages of step time, those of other overheads.
+BLOCKED = (MODERATE, HIGH)
+
+
+def hidden_share(evidence: Evidence) -> float:
+    """The percentage of step time that the devices could work through while the host reads nothing.
+
+    In each step the host waits in reads, and the devices wait until the host has done what comes
+    behind them. Read later, the shorter of the two times is gone. NaN without steps.
+    """
+    both = evidence.share_of_rows(np.minimum(*_reads_and_idle(evidence)))
+    waits = sum(one.ms for one in evidence.idle if one.kind == Activity.WAIT)
+    whole = evidence.share(Phase.OTHER)
+    return min(both, whole - 100 * waits / evidence.step_ms) if waits else both
+
+
+def _reads_and_idle(evidence: Evidence) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """[rows of the job's steps] the time of reads, and that in which nothing works."""
+    reads = evidence.in_steps([(one.start_ps, one.end_ps) for one in evidence.reads])
+    return reads, evidence.job.phase_ps[:, Phase.OTHER]
+
+
+def blocking_read(evidence: Evidence) -> Iterator[Finding]:
+    """Results that are read in each step, while the devices have nothing else to do."""
+    share = hidden_share(evidence)
+    grade = graded(share, *BLOCKED)
+    if grade is None:
+        return
+    reads, idle = _reads_and_idle(evidence)
+    waited_ms = evidence.share_of_rows(reads) / 100 * evidence.step_ms
+    idle_ms = evidence.means.mean_ms(Phase.OTHER)
+    gain_ms, gain_ratio = evidence.gain_of(share)
+    trace = TRACE.marking(f"whole:{READ}", evidence.worst_row(np.minimum(reads, idle)))
+    who = "ops compute" if evidence.platform == "CPU" else "devices work"
+    doer = culprit(evidence)
+    what = (
+        "while the program does other things"
+        if doer is None
+        else f"most of it in {shortened(spoken(doer.name))}"
+    )
+    none = "no op computes" if evidence.platform == "CPU" else "no device works"
+    yield Finding(
+        "blocking_read",
+        grade[0],
+        f"Reading results holds up {percent(share)} of step time",
+        f"In an average step of {milliseconds(evidence.step_ms)} the program waits "
+        f"{milliseconds(waited_ms)} in {READ} (float, item, numpy.asarray) while {who}, and for "
+        f"{milliseconds(idle_ms)} {none}, {what}. Read later, the two would go on side by side.",
+        share,
+        "%",
+        grade[1],
+        gain_ms,
+        gain_ratio,
+        "Read a result after the next step was started (the loss of the step before), or every "
+        "few steps, and keep it on the device in between.",
+        trace,
+        trace,
+        PROFILER_GUIDE,
+    )
+
+
+READ_RULES: tuple[Rule, ...] = (blocking_read,)

@@ -1,0 +1,57 @@
+"""Which uncovered step time other findings are about, so that each is said once."""
+
+import numpy as np
+
+from tbprof.analysis.bottlenecks import HIGH, MODERATE
+from tbprof.analysis.finding import Evidence, graded
+from tbprof.analysis.findings_eager import ONE_BY_ONE, single_ops_ps
+from tbprof.analysis.idle_shares import IdleShare
+from tbprof.analysis.idle_shares import culprit as longest
+from tbprof.analysis.phases import Phase
+from tbprof.analysis.retraced import retraced_ms
+
+# Percentages of step time.
+IDLE = (MODERATE, HIGH)
+
+
+def culprit(evidence: Evidence) -> IdleShare | None:
+    """The function or annotation of the driving thread that takes most of the uncovered time.
+
+    None where it takes too little to be worth a finding.
+    """
+    first = longest(evidence.idle) if evidence.step_ms > 0 else None
+    if first is None or graded(100 * first.ms / evidence.step_ms, *IDLE) is None:
+        return None
+    return first
+
+
+def claimed_share(evidence: Evidence) -> float:
+    """The percentage of step time that no op covers and that a finding names the cause of.
+
+    Those are the function or annotation above, ops that run one by one, and functions that are
+    traced anew, as far as that is no compilation. 0 without steps.
+    """
+    if not evidence.step_ms > 0:
+        return 0.0
+    most = culprit(evidence)
+    claimed = 100 * most.ms / evidence.step_ms if most is not None else 0.0
+    single = single_ops_ps(evidence)
+    if evidence.share_of_rows(single) >= ONE_BY_ONE[0]:
+        idle = evidence.job.phase_ps[:, Phase.OTHER]
+        claimed += evidence.share_of_rows(np.minimum(single, idle))
+    retraced = 100 * retraced_ms(evidence) / evidence.step_ms
+    claimed += max(0.0, retraced - evidence.share(Phase.COMPILATION))
+    return min(claimed, evidence.share(Phase.OTHER))
+
+
+def gap_share(evidence: Evidence) -> float:
+    """The percentage of step time between steps that nothing else explains, NaN without steps.
+
+    Neither waits for input there, nor what findings name; 0 where they explain most of it.
+    """
+    gap = evidence.share_of_rows(evidence.gap_ps)
+    idle = evidence.share_of_rows(
+        np.minimum(evidence.gap_ps, evidence.job.phase_ps[:, Phase.OTHER])
+    )
+    left = min(idle, evidence.share(Phase.OTHER) - claimed_share(evidence))
+    return gap if left >= gap / 2 else 0.0

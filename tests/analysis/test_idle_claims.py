@@ -1,0 +1,134 @@
+"""Step time without ops is said once: by the finding that names most of what it is spent on."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from analysis.test_findings import BATCH, evidence, found, host, idle, ints
+from analysis.test_findings_outliers import every, of
+from traces import draw, space_of
+
+from tbprof.analysis.finding import Evidence
+from tbprof.analysis.hlo import Programs
+from tbprof.analysis.host_activity import Activity
+from tbprof.analysis.idle_shares import IdleShare
+from tbprof.analysis.idle_time import IdleTime
+from tbprof.analysis.phases import Phase
+from tbprof.analysis.result_reads import ResultReads, find_result_reads
+from tbprof.analysis.single_ops import SingleOps
+
+US = 10**6
+MS = 1000 * US
+
+
+def each_step(begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+    """From `begin` to `end` µs of each of ten steps of 1 ms."""
+    start = np.arange(10, dtype=np.int64) * MS
+    return start + begin * US, start + end * US
+
+
+def waiting(name: str, part: str, ms: float) -> IdleShare:
+    return IdleShare(Activity.WAIT, name, is_driver=True, ms=ms, parts=((part, ms),))
+
+
+def test_reads_are_those_of_jax_on_any_thread():
+    names = {"r": "np.asarray(jax.Array)", "p": "PjitFunction(step)"}
+    drawing = "python |pp.rrr..\n other |....rrrr"
+    space = space_of(draw({"/host:CPU": drawing}, names=names))
+    reads = find_result_reads(space, Programs(space))
+    assert (reads.start_ps.tolist(), reads.end_ps.tolist()) == ([3 * US], [8 * US])
+
+
+@pytest.mark.parametrize(("read_us", "gain_us"), [(400, 300), (100, 100)])
+def test_a_read_in_each_step_costs_what_could_go_on_beside_it(read_us: int, gain_us: int):
+    """Devices are idle for 300 µs of each step, all of them in `batch`."""
+    given = evidence(
+        {Phase.OTHER: 300},
+        idle=(idle(Activity.PYTHON, 0.3, BATCH),),
+        reads=[ResultReads(*each_step(0, read_us))],
+    )
+    finding = found(given, "blocking_read")
+    assert finding is not None
+    assert finding.gain_ms == pytest.approx(gain_us / 1000)
+    assert "most of it in batch (train.py:14)" in finding.detail
+    # One of the two, where they are about the same time.
+    assert (found(given, "python_overhead") is None) == (gain_us == 300)
+    assert found(given, "all_others") is None
+
+
+def test_what_waits_for_the_result_itself_is_no_time_that_a_later_read_saves():
+    given = evidence(
+        {Phase.OTHER: 300},
+        idle=(waiting("", "np.asarray(jax.Array)", 0.2), idle(Activity.PYTHON, 0.1, BATCH)),
+        reads=[ResultReads(*each_step(0, 400))],
+    )
+    finding = found(given, "blocking_read")
+    assert finding is not None
+    assert finding.gain_ms == pytest.approx(0.1)
+
+
+def test_a_gap_that_a_function_fills_is_no_finding_of_its_own():
+    shares = (idle(Activity.PYTHON, 0.3, BATCH),)
+    assert found(evidence({Phase.OTHER: 300}, gap=300, idle=shares), "gap_between_steps") is None
+    # Time elsewhere in the step explains no gap.
+    both = evidence({Phase.OTHER: 600}, gap=300, idle=shares)
+    assert found(both, "gap_between_steps") is not None
+    assert found(both, "all_others") is None
+
+
+def test_a_gap_in_which_input_is_waited_for_is_input():
+    assert found(evidence({Phase.INPUT: 300}, gap=300), "gap_between_steps") is None
+
+
+def test_ops_one_by_one_are_not_told_as_time_without_ops_too():
+    def of_runs(end: int) -> Evidence:
+        runs = SingleOps(*each_step(0, end), ints(*[20] * 10), ["Mul"], ints(200))
+        return evidence({Phase.OTHER: 300}, single_ops=[runs])
+
+    assert found(of_runs(300), "all_others") is None
+    left = found(of_runs(200), "all_others")
+    assert left is not None
+    assert left.gain_ms == pytest.approx(0.1)
+
+
+def test_a_wait_for_another_thread_is_named():
+    given = evidence({Phase.OTHER: 300}, idle=(waiting(BATCH, "$queue.py:154 get", 0.3),))
+    finding = found(given, "python_overhead")
+    assert finding is not None
+    assert finding.title.endswith("takes 300 µs of each step, 300 µs of them in queue.get")
+
+
+def test_outliers_name_the_function_that_makes_them_long():
+    given = of(every(5, {Phase.OTHER: 42}))
+    rows = [int(row) for row in given.outliers.step]
+    spent = IdleTime(
+        step=ints(*rows), activity=ints(*[0] * len(rows)), time_ps=ints(*[42 * US] * len(rows)),
+        kind=ints(int(Activity.PYTHON)), name=[BATCH], part=["$gc collect"],
+        is_driver=np.array([True]),
+    )  # fmt: skip
+    given = dataclasses.replace(given, idle_time=[spent])
+    finding = found(given, "periodic_steps")
+    assert finding is not None
+    assert "time that no op covers: batch (train.py:14), in gc.collect." in finding.detail
+
+
+def test_what_is_compiled_in_outliers_is_told_of_them_alone():
+    given = of(every(5, {Phase.COMPILATION: 90}))
+    facts = host(compile_ps=500 * MS, compilations=3, compile_name=["backend_compile"])
+    given = dataclasses.replace(given, hosts=[facts])
+    assert found(given, "periodic_steps") is not None
+    assert found(given, "compilation") is None
+    usual = dataclasses.replace(evidence({Phase.COMPILATION: 100}), hosts=[facts])
+    assert found(usual, "compilation") is not None
+
+
+def test_a_function_of_few_steps_is_not_said_to_be_in_each():
+    shares = (idle(Activity.PYTHON, 0.3, BATCH),)
+    spent = IdleTime(
+        step=ints(2, 5, 8), activity=ints(0, 0, 0), time_ps=ints(*[1000 * US] * 3),
+        kind=ints(int(Activity.PYTHON)), name=[BATCH], part=[""], is_driver=np.array([True]),
+    )  # fmt: skip
+    given = evidence({Phase.OTHER: 300}, idle=shares, idle_time=[spent])
+    finding = found(given, "python_overhead")
+    assert finding is not None
+    assert "300 µs of an average step, and is in 3 of 10" in finding.title
