@@ -83,10 +83,14 @@ function BusyParts({ overview, busy }: { overview: Overview; busy: Reading }) {
   const told = parts.length > 1 || parts[0]?.id !== "device_compute" ? parts : [];
   const texts = told.map(({ label, share }) => `${formatRatio(ratio(share))} ${label}`);
   if (told.length === 0 || idle >= LITTLE) texts.push(`${formatRatio(ratio(idle))} idle`);
+  const rest = { id: "idle", label: "idle", color: "var(--c-idle)", share: idle };
   return (
     <>
       <p class="muted">{texts.join(" · ")}</p>
-      <StackedBar label="What the devices are busy with" parts={parts} />
+      <StackedBar
+        label="What the devices are busy with"
+        parts={idle >= LITTLE ? [...parts, rest] : parts}
+      />
     </>
   );
 }
