@@ -13,12 +13,15 @@ from pathlib import Path
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 STEPS = 10
 FIRST = 20
 SLEEP_S = 0.02
 
 # (is marked, sleeps for, level of the Python tracer)
+# How a batch is made between two steps, in a function of its own.
+BATCHES = ("sleeps", "computes")
 CASES: dict[str, tuple[bool, float, int]] = {
     "marked": (True, 0.0, 0),
     "unmarked": (False, 0.0, 0),
@@ -69,10 +72,45 @@ def record(folder: Path, *, is_marked: bool, sleep_s: float, python: int) -> lis
     return rows
 
 
+def make_batch(how: str) -> np.ndarray:
+    """A batch, after a while or after much work on it in NumPy."""
+    if how == "sleeps":
+        time.sleep(SLEEP_S)
+    values = np.ones((384, 384), np.float32)
+    for _ in range(12 if how == "computes" else 0):
+        values = np.sort(values[::-1] * 1.01, axis=0)
+    return values
+
+
+def record_batches(folder: Path, how: str) -> list[dict[str, float]]:
+    """Runs and records steps whose batches are made between them, `sleeping` while they are."""
+    weights = jax.random.normal(jax.random.key(1), (384, 384)) / 20
+    weights = train_step(weights, make_batch(how)).block_until_ready()
+    options = jax.profiler.ProfileOptions()
+    options.python_tracer_level = 1
+    rows: list[dict[str, float]] = []
+    with jax.profiler.trace(str(folder), profiler_options=options):
+        for number in range(FIRST, FIRST + STEPS):
+            start = time.perf_counter()
+            with jax.profiler.StepTraceAnnotation("train", step_num=number):
+                batch = make_batch(how)
+                made = time.perf_counter()
+                weights = train_step(weights, batch).block_until_ready()
+            whole = time.perf_counter() - start
+            rows.append({"number": number, "whole": whole * 1e3, "sleeping": (made - start) * 1e3})
+    return rows
+
+
 def main() -> None:
     """Records the cases that are named, or all."""
     folder, *names = sys.argv[1:]
+    for how in BATCHES:
+        if not names or f"batch_{how}" in names:
+            truth = json.dumps({"steps": record_batches(Path(folder) / f"batch_{how}", how)})
+            Path(folder, f"batch_{how}.json").write_text(truth, encoding="utf-8")
     for name in names or CASES:
+        if name not in CASES:
+            continue
         is_marked, sleep_s, python = CASES[name]
         rows = record(Path(folder) / name, is_marked=is_marked, sleep_s=sleep_s, python=python)
         Path(folder, f"{name}.json").write_text(json.dumps({"steps": rows}), encoding="utf-8")
