@@ -13,6 +13,7 @@ from tbprof.analysis.coupling import Coupling
 from tbprof.analysis.devices import Devices
 from tbprof.analysis.environment import Environment
 from tbprof.analysis.gpu_facts import GpuFacts
+from tbprof.analysis.host_callbacks import HostCallbacks
 from tbprof.analysis.host_facts import HostFacts
 from tbprof.analysis.idle_shares import IdleShare
 from tbprof.analysis.idle_time import IdleTime
@@ -165,6 +166,7 @@ class Evidence:
     tpu_ops: TpuOps | None = None
     single_ops: Sequence[SingleOps] = ()
     reads: Sequence[ResultReads] = ()
+    callbacks: Sequence[HostCallbacks] = ()
     couplings: Sequence[Coupling] = ()
     input_cause: InputCause | None = None
     outliers: StepOutliers = NO_OUTLIERS

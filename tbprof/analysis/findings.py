@@ -13,6 +13,7 @@ from tbprof.analysis.finding import (
     milliseconds,
     percent,
 )
+from tbprof.analysis.findings_callbacks import CALLBACK_RULES
 from tbprof.analysis.findings_copies import COPY_RULES
 from tbprof.analysis.findings_eager import EAGER_RULES
 from tbprof.analysis.findings_gpu import GPU_RULES
@@ -43,6 +44,7 @@ RULES: tuple[Rule, ...] = (
     *HOST_RULES,
     *EAGER_RULES,
     *READ_RULES,
+    *CALLBACK_RULES,
     *MEMORY_RULES,
 )
 

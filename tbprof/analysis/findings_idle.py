@@ -18,7 +18,7 @@ from tbprof.analysis.finding import (
 )
 from tbprof.analysis.findings_reads import hidden_share
 from tbprof.analysis.host_activity import Activity
-from tbprof.analysis.idle_claims import IDLE, claimed_share, culprit, gap_share
+from tbprof.analysis.idle_claims import IDLE, claimed_share, culprit, gap_share, is_in_callbacks
 from tbprof.analysis.idle_shares import DID, IdleShare, named
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import spoken, wait_of
@@ -27,7 +27,7 @@ from tbprof.analysis.python_frames import spoken, wait_of
 _NOTABLE = 0.1
 # What so many steps do, each does.
 _NEARLY_ALL = 0.9
-# Reading results later saves so much of what a function takes that this is what to say.
+# Where another finding is about so much of what a function takes, that one is what to say.
 _HIDDEN = 0.9
 
 
@@ -39,6 +39,8 @@ def python_overhead(evidence: Evidence) -> Iterator[Finding]:
     part = 100 * share.ms / evidence.step_ms
     grade = graded(part, *IDLE)
     if grade is None or hidden_share(evidence) >= _HIDDEN * part:
+        return
+    if is_in_callbacks(evidence, share):
         return
     gain_ms, gain_ratio = evidence.gain_of(part)
     name = shortened(spoken(share.name))

@@ -1,6 +1,7 @@
 """Which uncovered step time other findings are about, so that each is said once."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tbprof.analysis.bottlenecks import HIGH, MODERATE
 from tbprof.analysis.finding import Evidence, graded
@@ -23,6 +24,23 @@ def culprit(evidence: Evidence) -> IdleShare | None:
     if first is None or graded(100 * first.ms / evidence.step_ms, *IDLE) is None:
         return None
     return first
+
+
+def callbacks_ps(evidence: Evidence) -> NDArray[np.int64]:
+    """[rows of the job's steps] the time in which compiled programs called Python."""
+    return evidence.in_steps([(one.start_ps, one.end_ps) for one in evidence.callbacks])
+
+
+def callback_share(evidence: Evidence) -> float:
+    """The percentage of step time in callbacks of compiled programs, NaN without steps."""
+    return evidence.share_of_rows(callbacks_ps(evidence))
+
+
+def is_in_callbacks(evidence: Evidence, share: IdleShare) -> bool:
+    """Whether a function was recorded in callbacks, which are a finding of their own."""
+    return callback_share(evidence) >= IDLE[0] and any(
+        share.name in one.function for one in evidence.callbacks
+    )
 
 
 def claimed_share(evidence: Evidence) -> float:

@@ -14,6 +14,7 @@ from tbprof.analysis.coupling import Coupling, find_coupling
 from tbprof.analysis.devices import Devices, find_devices
 from tbprof.analysis.environment import Environment, find_environment
 from tbprof.analysis.gpu_facts import GpuFacts, find_gpu_facts
+from tbprof.analysis.host_callbacks import HostCallbacks, find_host_callbacks
 from tbprof.analysis.host_facts import HostFacts, find_host_facts
 from tbprof.analysis.idle_time import IdleTime, find_idle_time
 from tbprof.analysis.input_ops import InputOps, find_input_ops
@@ -62,6 +63,7 @@ PARTS: Mapping[str, PartKind] = {
     "environment": PartKind(1, Environment, find_environment, "reading the environment"),
     "gpu_facts": PartKind(3, GpuFacts, find_gpu_facts, "looking at kernel launches"),
     "host_facts": PartKind(5, HostFacts, find_host_facts, "looking at host threads"),
+    "host_callbacks": PartKind(1, HostCallbacks, find_host_callbacks, "looking for callbacks"),
     "result_reads": PartKind(1, ResultReads, find_result_reads, "looking for reads"),
     "single_ops": PartKind(1, SingleOps, find_single_ops, "looking for eager ops"),
     "idle_time": PartKind(1, IdleTime, find_idle_time, "looking at what covers no op", ("marker",)),

@@ -10,6 +10,7 @@ from tbprof.analysis.environment import Environment
 from tbprof.analysis.finding import Evidence
 from tbprof.analysis.findings import find_findings
 from tbprof.analysis.gpu_facts import GpuFacts, merge_gpu_facts
+from tbprof.analysis.host_callbacks import HostCallbacks
 from tbprof.analysis.host_facts import HostFacts
 from tbprof.analysis.idle_shares import idle_shares
 from tbprof.analysis.idle_time import IdleTime
@@ -101,6 +102,7 @@ def gather(summaries: Summaries) -> Evidence:
         merge_tpu_ops(summaries.take("tpu_ops", TpuOps)),
         single_ops=summaries.take("single_ops", SingleOps),
         reads=summaries.take("result_reads", ResultReads),
+        callbacks=summaries.take("host_callbacks", HostCallbacks),
         couplings=summaries.take("coupling", Coupling),
         input_cause=cause,
         outliers=outliers,
@@ -143,6 +145,7 @@ OVERVIEW_PAGE = Tool(
         "tpu_ops",
         "single_ops",
         "result_reads",
+        "host_callbacks",
         "coupling",
         "tf_data",
         "idle_time",

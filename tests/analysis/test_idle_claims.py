@@ -11,6 +11,7 @@ from traces import draw, space_of
 from tbprof.analysis.finding import Evidence
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_activity import Activity
+from tbprof.analysis.host_callbacks import HostCallbacks, find_host_callbacks
 from tbprof.analysis.idle_shares import IdleShare
 from tbprof.analysis.idle_time import IdleTime
 from tbprof.analysis.phases import Phase
@@ -65,6 +66,32 @@ def test_what_waits_for_the_result_itself_is_no_time_that_a_later_read_saves():
     finding = found(given, "blocking_read")
     assert finding is not None
     assert finding.gain_ms == pytest.approx(0.1)
+
+
+def test_callbacks_are_events_of_instructions():
+    names = {"p": "pure_callback.1", "d": "debug_callback", "x": "callback_of_mine", "b": BATCH,
+             "l": "$train.py:30 log"}  # fmt: skip
+    drawing = "pool |pp.dd.xxbb\n |.l..."
+    space = space_of(draw({"/host:CPU": drawing}, names=names))
+    found_ones = find_host_callbacks(space, Programs(space))
+    assert found_ones.start_ps.tolist() == [0, 3 * US]
+    assert found_ones.end_ps.tolist() == [2 * US, 5 * US]
+    assert found_ones.name == ["debug_callback", "pure_callback.1"]
+    assert found_ones.function == ["$train.py:30 log"]
+
+
+def test_a_callback_in_each_step_is_said_with_the_function_that_was_recorded_in_it():
+    called = HostCallbacks(*each_step(0, 400), ["pure_callback.1"], [BATCH])
+    split = {Phase.HOST_COMPUTE: 150, Phase.OTHER: 250}
+    idle_in = (idle(Activity.PYTHON, 0.25, BATCH),)
+    given = evidence(split, idle=idle_in, callbacks=[called])
+    finding = found(given, "host_callbacks")
+    assert finding is not None
+    assert (finding.severity, finding.gain_ms) == ("high", pytest.approx(0.4))
+    assert "pure_callback.1" in finding.detail
+    assert "batch (train.py:14)" in finding.detail
+    assert found(given, "python_overhead") is None
+    assert found(given, "all_others") is None
 
 
 def test_a_gap_that_a_function_fills_is_no_finding_of_its_own():

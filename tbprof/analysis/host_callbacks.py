@@ -1,0 +1,60 @@
+"""When a compiled program on the CPU called back into Python."""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.groups import reduce_groups
+from tbprof.analysis.hlo import Programs
+from tbprof.analysis.host_events import host_threads
+from tbprof.analysis.layers import unite
+from tbprof.analysis.lines import host_planes
+from tbprof.analysis.nesting import inherit
+from tbprof.analysis.python_frames import is_own
+from tbprof.events.space import Space
+
+# XLA's CPU runtime names its events by instruction, and JAX instructions by what the program calls:
+# jax.pure_callback, jax.experimental.io_callback, jax.debug.callback and jax.debug.print.
+_CALLBACK = re.compile(r"(?P<what>pure|io|debug)_callback(?:\.\w+)*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class HostCallbacks:
+    """When some thread of a host was in a callback [n], from the trace's first moment; ascending.
+
+    `name` are the events, sorted, and `function` the frames of the program that were recorded in
+    them, that of most time first.
+    """
+
+    start_ps: NDArray[np.int64]
+    end_ps: NDArray[np.int64]
+    name: list[str]
+    function: list[str]
+
+
+def find_host_callbacks(space: Space, _programs: Programs) -> HostCallbacks:
+    """The callbacks of all threads of a host, united."""
+    start, end = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    called: set[str] = set()
+    functions: dict[str, int] = {}
+    for plane in host_planes(space):
+        texts = plane.strings.take(plane.types.name.tolist())
+        is_one = np.array([*(_CALLBACK.match(text) is not None for text in texts), False], bool)
+        if not is_one.any():
+            continue
+        events, parent = host_threads(plane)
+        rows = events.rows_of(is_one)
+        start.append(events.start_ps[rows])
+        end.append(events.start_ps[rows] + events.duration_ps[rows])
+        called.update(texts[kind] for kind in np.unique(events.type[rows]).tolist())
+        is_inside = inherit(parent, events.by_type(np.where(is_one, 1, -1))) == 1
+        _, spent, _, _ = reduce_groups(
+            events.type[is_inside], events.duration_ps[is_inside], len(texts)
+        )
+        for kind in np.flatnonzero(spent).tolist():
+            if is_own(texts[kind]):
+                functions[texts[kind]] = functions.get(texts[kind], 0) + int(spent[kind])
+    spans = unite(np.concatenate(start), np.concatenate(end))
+    return HostCallbacks(*spans, sorted(called), sorted(functions, key=lambda one: -functions[one]))
