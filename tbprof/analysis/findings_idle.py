@@ -208,10 +208,10 @@ def _idle_action(evidence: Evidence, most: Activity) -> str:
             "Give the device more to do per call of the host: several steps in one compiled "
             "function, a larger batch, and input that is ready before it is asked for."
         )
-    return (
-        "See in the timeline what the program's thread does then; record it with the Python "
-        "tracer, or with annotations around what you suspect."
-    )
+    see = "See in the timeline what the program's thread does then"
+    if any(host.has_python for host in evidence.hosts):
+        return f"{see}; put annotations around what you suspect."
+    return f"{see}; record it with the Python tracer, or with annotations around what you suspect."
 
 
 IDLE_RULES: tuple[Rule, ...] = (python_overhead, all_others)

@@ -343,7 +343,11 @@ def test_an_annotation_is_named_where_there_are_no_frames():
 
 def test_frames_that_were_recorded_are_not_missed():
     given = evidence({Phase.OTHER: 30}, host_facts=host(has_python=True))
-    assert "No frames" not in found(given, "all_others").detail  # type: ignore[union-attr]
+    finding = found(given, "all_others")
+    assert finding is not None
+    assert "No frames" not in finding.detail
+    assert "Python tracer" not in finding.action
+    assert "Python tracer" in found(evidence({Phase.OTHER: 30}), "all_others").action  # type: ignore[union-attr]
 
 
 def late(by: int) -> Evidence:
