@@ -206,11 +206,40 @@ def memory_many(logdir: Path) -> None:
     write(logdir, "memory_many", "host0", many_events())
 
 
+def slow(logdir: Path) -> None:
+    """18 steps of 120 µs: the first compiles for 2 ms, and each fifth saves for 180 µs."""
+    letters = [chr(FIRST_MARKER + number) for number in range(18)]
+    before = [2000 if number == 0 else 180 if number % 5 == 0 else 0 for number in range(18)]
+    starts = [number * LENGTH + sum(before[:number]) for number in range(18)]
+    steps = list(zip(letters, starts, before, strict=True))
+    calls = [("C" if number == 0 else "S", at + 1, more - 2)
+             for number, (_, at, more) in enumerate(steps) if more]  # fmt: skip
+    launches = [("L", at + more + 1, 2) for _, at, more in steps]
+    kernels = [("g", at + more + 4, 100) for _, at, more in steps]
+    trace = draw(
+        {
+            HOST: f"""
+                python |{line(*((letter, at, LENGTH + more - 2) for letter, at, more in steps))}
+                       |{line(*sorted(calls + launches, key=lambda span: span[1]))}
+            """,
+            GPUS[0]: f"Stream #1(Compute) |{line(*kernels)}",
+        },
+        names={**NAMES, **dict.fromkeys(letters, "train"), "C": "XlaCompile", "S": "save_model"},
+        stats={
+            **{letter: {"_r": 1, "step_num": at} for at, letter in enumerate(letters)},
+            "g": {"kernel_details": KERNEL, "tf_op": "model/dense/MatMul:MatMul"},
+        },
+        plane_stats={GPUS[0]: PLANE},
+    )  # fmt: skip
+    write(logdir, "slow", "host0", trace)
+
+
 KINDS: dict[str, Callable[[Path], None]] = {
     "hosts": hosts,
     "one": one,
     "none": none,
     "many": many,
+    "slow": slow,
     "pod": pod,
     "memory": memory,
     "memory_many": memory_many,

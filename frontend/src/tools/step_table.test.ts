@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { sampleTable } from "../widgets/table/sample.test_helper";
-import { readStepTable } from "./step_table";
+import { readStepTable, waitingRange } from "./step_table";
 
 test("steps are split into phases that sum to them, in µs", () => {
   const table = sampleTable({
@@ -48,4 +48,29 @@ test("steps that were not recorded have no parts, and are in no average", () => 
   expect(steps.isUnrecorded).toEqual([false, true]);
   expect([...steps.series[0].values]).toEqual([1000, Number.NaN]);
   expect(steps.average).toBe(4000);
+});
+
+test("outliers are left out unless all steps are chosen, and say why they are", () => {
+  const columns = {
+    stepnum: ["1", "2", "3"],
+    stepTimeMs: [4, 40, 6],
+    waitingPercentMin: [10, 0, 20],
+    waitingPercentMax: [30, 99, 40],
+    isTruncated: [false, false, false],
+    outlierCause: ["", "36 ms longer than a typical step", ""],
+  };
+  const typical = readStepTable(sampleTable(columns));
+  expect(typical.isLeftOut).toEqual([false, true, false]);
+  expect([typical.isTypical, typical.average]).toEqual([true, 5000]);
+  expect(waitingRange(typical)).toEqual([10, 40]);
+  const properties = {
+    steps_chosen: "all",
+    infeed_percent_minimum: "0.0",
+    infeed_percent_maximum: "99.0",
+  };
+  const all = readStepTable({ ...sampleTable(columns), properties });
+  expect(all.isLeftOut).toEqual([false, false, false]);
+  expect([all.isTypical, all.average]).toEqual([false, 50_000 / 3]);
+  expect(all.outliers[1]).toContain("36 ms longer");
+  expect(waitingRange(all)).toEqual([0, 99]);
 });

@@ -23,7 +23,13 @@ export interface StepTable extends StepAxis {
   readonly start: Float64Array;
   /** The step on its slowest worker: where it began, how long it was in µs, and its host. */
   readonly slowest: SlowestSteps;
-  /** Mean over the steps that were recorded whole; NaN where there is none. */
+  /** [count] "" for steps that are no outliers. */
+  readonly outliers: readonly string[];
+  /** Whether what the page says is not of a step: it is truncated, not recorded, or an outlier. */
+  readonly isLeftOut: readonly boolean[];
+  /** Whether outliers are among those. */
+  readonly isTypical: boolean;
+  /** Mean over the steps that the page is about; NaN where there is none. */
   readonly average: Microseconds;
   /** What the table says of itself, by name; "" where it says nothing. */
   readonly property: (name: string) => string;
@@ -41,9 +47,18 @@ export function readStepTable(table: DataTable): StepTable {
     const value: unknown = table.properties[name];
     return typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
   };
+  const reasons = texts(table, "outlierCause");
+  const outliers = Array.from({ length: count }, (_, step) => textAt(reasons, step));
+  const isTypical = property("steps_chosen") !== "all" && outliers.some((reason) => reason !== "");
+  const isLeftOut = isTruncated.map(
+    (isCut, step) => isCut || isUnrecorded[step] || (isTypical && outliers[step] !== ""),
+  );
   return {
     table,
     count,
+    outliers,
+    isLeftOut,
+    isTypical,
     labels: Array.from({ length: count }, (_, step) => textAt(labels, step)),
     isTruncated,
     isUnrecorded,
@@ -55,15 +70,32 @@ export function readStepTable(table: DataTable): StepTable {
       total: inMicroseconds(numbers(table, "slowestMs"), count),
       host: Array.from({ length: count }, (_, step) => textAt(texts(table, "slowestHost"), step)),
     },
-    average: microseconds(meanOf(total, isTruncated)),
+    average: microseconds(meanOf(total, isLeftOut)),
     property,
   };
 }
 
-/** Mean over the steps that were recorded whole; NaN where there is none. */
-export function meanOf(values: Float64Array, isTruncated: readonly boolean[]): number {
-  const whole = values.filter((value, step) => !isTruncated[step] && !Number.isNaN(value));
-  return whole.reduce((sum, value) => sum + value, 0) / whole.length;
+/** Mean over the steps that are not left out; NaN where there is none. */
+export function meanOf(values: Float64Array, isLeftOut: readonly boolean[]): number {
+  const used = values.filter((value, step) => !isLeftOut[step] && !Number.isNaN(value));
+  return used.reduce((sum, value) => sum + value, 0) / used.length;
+}
+
+/** Least and most percent of a step that any worker waits for input; NaN where unknown. */
+export function waitingRange(steps: StepTable): readonly [least: number, most: number] {
+  const given = (name: string) => Number.parseFloat(steps.property(name));
+  const used = (id: string) =>
+    (numbers(steps.table, id) ?? new Float64Array(0)).filter(
+      (value, step) => !steps.isLeftOut[step] && !Number.isNaN(value),
+    );
+  // The server's own are of all whole steps.
+  if (!steps.isTypical) return [given("infeed_percent_minimum"), given("infeed_percent_maximum")];
+  const least = used("waitingPercentMin").reduce(
+    (a, b) => Math.min(a, b),
+    Number.POSITIVE_INFINITY,
+  );
+  const most = used("waitingPercentMax").reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  return least <= most ? [least, most] : [Number.NaN, Number.NaN];
 }
 
 /** [steps] of a column of flags; false where there is none. */

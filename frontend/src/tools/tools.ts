@@ -22,14 +22,14 @@ export const TOOLS: Readonly<Record<string, ToolEntry>> = {
     short: "Overview",
     title: "Overview",
     outline: "steps",
-    parameters: ["marker"],
+    parameters: ["marker", "steps"],
     load: async () => (await import("./overview_page")).default,
   },
   input_pipeline_analyzer: {
     short: "Input",
     title: "Input pipeline",
     outline: "steps",
-    parameters: ["marker"],
+    parameters: ["marker", "steps"],
     load: async () => (await import("./input_pipeline_analyzer")).default,
   },
   tf_data_bottleneck_analysis: {
@@ -62,7 +62,7 @@ export const TOOLS: Readonly<Record<string, ToolEntry>> = {
     short: "Pod",
     title: "Pod viewer",
     outline: "steps",
-    parameters: ["marker"],
+    parameters: ["marker", "steps"],
     load: async () => (await import("./pod_viewer")).default,
   },
   trace_viewer: {

@@ -70,7 +70,7 @@ export function worstStep(
   const values = steps.series.find(({ id }) => id === part)?.values;
   let worst = -1;
   values?.forEach((value, step) => {
-    if (!steps.isTruncated[step] && value > (values[worst] ?? 0)) worst = step;
+    if (!steps.isLeftOut[step] && value > (values[worst] ?? 0)) worst = step;
   });
   if (worst < 0) return null;
   const { view, ...rest } = stepInTrace(steps, worst, hosts);

@@ -12,6 +12,7 @@ test("steps, statistics over whole steps, and the waiting with its range", () =>
   expect(pipeline.stepTime).toEqual({
     average: 10_000,
     deviation: Number.NaN,
+    median: 10_000,
     least: 10_000,
     most: 10_000,
     count: 1,

@@ -12,7 +12,7 @@ import { isRecord, type Warning } from "../../api/types";
 import { type Microseconds, microseconds } from "../../base/units";
 import type { StepSeries } from "../../widgets/step_chart/steps";
 import { type Marker, readMarkers } from "../markers";
-import { readStepTable, type StepTable } from "../step_table";
+import { readStepTable, type StepTable, waitingRange } from "../step_table";
 import { findStatistic, type Statistic } from "./statistic";
 
 export interface InputPipeline {
@@ -112,17 +112,19 @@ export function parseInputPipeline(json: unknown): InputPipeline {
   const steps = readStepTable(table(STEPS));
   const given = (name: string) => Number.parseFloat(steps.property(name));
   const shares = numbers(steps.table, "waitingPercentAverage") ?? new Float64Array(0);
-  const share = findStatistic(shares, steps.isTruncated);
+  const range = waitingRange(steps);
+  const share = findStatistic(shares, steps.isLeftOut);
   return {
     steps,
     waiting: waitingSeries(steps.table, shares),
-    stepTime: findStatistic(steps.total, steps.isTruncated),
+    stepTime: findStatistic(steps.total, steps.isLeftOut),
     // The server's own, where it says them: of all workers' time, as its verdict counts.
     waitingShare: {
       average: firstKnown(given("waiting_percent"), share.average),
       deviation: share.deviation,
-      least: firstKnown(given("infeed_percent_minimum"), share.least),
-      most: firstKnown(given("infeed_percent_maximum"), share.most),
+      median: share.median,
+      least: firstKnown(range[0], share.least),
+      most: firstKnown(range[1], share.most),
       count: share.count,
     },
     level: steps.property("input_bottleneck") || "unknown",

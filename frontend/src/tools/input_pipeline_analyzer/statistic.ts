@@ -5,18 +5,17 @@ export interface Statistic {
   readonly average: number;
   /** Of a sample; NaN for fewer than two steps. */
   readonly deviation: number;
+  readonly median: number;
   readonly least: number;
   readonly most: number;
   /** How many steps count. */
   readonly count: number;
 }
 
-/** Over the steps that were recorded whole, or over all where none was. */
-export function findStatistic(values: Float64Array, isTruncated: readonly boolean[]): Statistic {
-  const isAny = !isTruncated.includes(false);
-  const known = values.filter(
-    (value, step) => (isAny || !isTruncated[step]) && !Number.isNaN(value),
-  );
+/** Over the steps that are not left out, or over all where none is in. */
+export function findStatistic(values: Float64Array, isLeftOut: readonly boolean[]): Statistic {
+  const isAny = !isLeftOut.includes(false);
+  const known = values.filter((value, step) => (isAny || !isLeftOut[step]) && !Number.isNaN(value));
   const count = known.length;
   const none = count === 0;
   const average = known.reduce((sum, value) => sum + value, 0) / count;
@@ -26,10 +25,17 @@ export function findStatistic(values: Float64Array, isTruncated: readonly boolea
   const spread = Math.sqrt(squares / (count - 1));
   return {
     average,
+    median: medianOf(known),
     // Of equal values, what rounding makes of their mean is no measurement.
     deviation: count > 1 ? (most - least > 1e-12 * most ? spread : 0) : Number.NaN,
     least,
     most,
     count,
   };
+}
+
+function medianOf(values: Float64Array): number {
+  const ranked = values.toSorted();
+  const middle = ranked.length >> 1;
+  return ranked.length % 2 === 1 ? ranked[middle] : (ranked[middle - 1] + ranked[middle]) / 2;
 }

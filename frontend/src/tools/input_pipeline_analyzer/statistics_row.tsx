@@ -7,7 +7,8 @@ import { Why } from "../../widgets/why";
 import type { InputPipeline } from "./payload";
 import type { Statistic } from "./statistic";
 
-const SOURCE = "The steps that were recorded whole; all of them where none was.";
+const SOURCE =
+  "The typical steps that were recorded whole, or with “All steps” all of those; every step where none was.";
 
 export function StatisticsRow({ pipeline }: { pipeline: InputPipeline }) {
   return (
@@ -47,10 +48,11 @@ interface StatisticCardProps {
 
 function StatisticCard({ title, statistic, write, explanation }: StatisticCardProps) {
   const id = useId();
-  const { average, deviation, least, most, count } = statistic;
+  const { average, median, deviation, least, most, count } = statistic;
   const isZero = count > 0 && most === 0;
   const items: readonly (readonly [string, number, string])[] = [
     ["Average", average, "no steps"],
+    ["Median", median, "no steps"],
     ["Deviation", deviation, count === 1 ? "one step has none" : "no steps"],
     ["Minimum", least, "no steps"],
     ["Maximum", most, "no steps"],

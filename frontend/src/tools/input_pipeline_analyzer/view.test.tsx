@@ -70,7 +70,9 @@ test("verdict, charts, statistics, host work, advice, activities, ops", async ()
     "Who works",
     "Input ops",
   ]);
-  expect(text(".pipeline-statistic")).toContain("Average10.0 msDeviation– one step has none");
+  expect(text(".pipeline-statistic")).toContain(
+    "Average10.0 msMedian10.0 msDeviation– one step has none",
+  );
   expect(text(".pipeline-host .part-table")).toContain("Preprocessing9.0090.0 %");
   expect(text(".pipeline-host")).toContain("The program waited 4.00 ms for the pipeline.");
   expect(document.querySelector<HTMLDetailsElement>(".pipeline-advice details")?.open).toBe(true);

@@ -1,6 +1,7 @@
 /** Input pipeline: whether steps wait for input, which part of it is slow, and what to do. */
 import { MarkerPicker } from "../marker_picker";
 import { NoSteps } from "../no_steps";
+import { StepChoice } from "../step_choice";
 import type { PageProps } from "../tool";
 import { Activities } from "./activities";
 import { Cores } from "./cores";
@@ -21,6 +22,7 @@ export function InputPipelinePage(props: PageProps<InputPipeline>) {
       <header class="page-head">
         <h1>Input pipeline</h1>
         <MarkerPicker markers={markers} steps={steps} chosen={view.marker ?? ""} select={select} />
+        <StepChoice steps={steps} chosen={view.steps} select={select} />
       </header>
       <Verdict pipeline={payload} links={links} hosts={hosts} />
       {steps.count > 0 ? (

@@ -15,11 +15,16 @@ export interface StepParts {
 const US_PER_MS = 1000;
 const COMPUTE = "device_compute";
 
+/** What the mean step is called: outliers are no part of a typical one. */
+export function averageName({ isTypical }: Pick<StepTable, "isTypical">): string {
+  return isTypical ? "Typical step" : "Average step";
+}
+
 /** Of the server's table; of the steps where it has none. */
 export function averageParts(steps: StepTable, breakdown: readonly Breakdown[]): StepParts {
-  const title = "Average step";
+  const title = averageName(steps);
   if (breakdown.length === 0) {
-    const time = (values: Float64Array) => meanOf(values, steps.isTruncated) || 0;
+    const time = (values: Float64Array) => meanOf(values, steps.isLeftOut) || 0;
     return { title, total: steps.average, rows: ofSeries(steps, time, steps.average) };
   }
   const top = breakdown.filter(({ parent }) => parent === "");

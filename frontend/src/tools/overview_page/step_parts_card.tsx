@@ -2,13 +2,14 @@
 import { useId, useState } from "preact/hooks";
 import { PartTable } from "../../widgets/stacked_bar/part_table";
 import { StackedBar } from "../../widgets/stacked_bar/stacked_bar";
+import { stepNotes } from "../../widgets/step_chart/steps";
 import { Why } from "../../widgets/why";
 import type { Links } from "../tool";
 import { ToolLink } from "../tool_link";
 import { stepInTrace, TRACE } from "../trace_links";
 import { IdleParts } from "./idle_parts";
 import type { Overview } from "./payload";
-import { averageParts, barParts, partsOfStep } from "./step_parts";
+import { averageName, averageParts, barParts, partsOfStep } from "./step_parts";
 
 interface StepPartsCardProps {
   readonly overview: Overview;
@@ -47,7 +48,7 @@ export function StepPartsCard(props: StepPartsCardProps) {
         ) : null}
         {step !== null ? (
           <button type="button" class="button small" onClick={close}>
-            Average step
+            {averageName(steps)}
           </button>
         ) : null}
       </header>
@@ -57,7 +58,7 @@ export function StepPartsCard(props: StepPartsCardProps) {
         <>
           <StackedBar label={title} parts={barParts(rows)} pointed={pointed} point={point} />
           <PartTable
-            label={`Parts of the ${step === null ? "average step" : "step"}`}
+            label={`Parts of the ${step === null ? averageName(steps).toLowerCase() : "step"}`}
             rows={rows}
             total={total}
             pointed={pointed}
@@ -66,9 +67,13 @@ export function StepPartsCard(props: StepPartsCardProps) {
         </>
       )}
       {step === null ? <IdleParts parts={overview.idle} /> : null}
-      {step !== null && steps.isTruncated[step] ? (
-        <p class="muted">Not recorded whole: left out of averages.</p>
-      ) : null}
+      {step === null
+        ? null
+        : stepNotes(steps, step).map((note) => (
+            <p class="muted" key={note}>
+              {note}
+            </p>
+          ))}
     </section>
   );
 }

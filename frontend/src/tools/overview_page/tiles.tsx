@@ -1,16 +1,19 @@
 /** The five key figures of a run. */
 import type { ComponentChildren } from "preact";
-import { formatCount, formatRatio, NOT_MEASURED } from "../../base/format";
+import { formatCount, formatRatio, NOT_MEASURED, plural } from "../../base/format";
 import { ratio } from "../../base/units";
 import { Sparkline } from "../../widgets/sparkline";
 import { type BarPart, StackedBar } from "../../widgets/stacked_bar/stacked_bar";
 import type { Explanation } from "../../widgets/table/columns";
 import { Why } from "../../widgets/why";
 import { phaseColor } from "../phases";
+import { waitingRange } from "../step_table";
 import { averageMs, explain, formatMs, formatReading } from "./numbers";
 import type { Overview, Reading } from "./payload";
+import { averageName } from "./step_parts";
 
-const STEPS = "The steps that were recorded whole, over all hosts and devices that are shown.";
+const STEPS =
+  "The steps that were recorded whole, without those that take much longer unless all are chosen, over all hosts and devices that are shown.";
 
 export function Tiles({ overview }: { overview: Overview }) {
   const { steps, figures } = overview;
@@ -19,7 +22,7 @@ export function Tiles({ overview }: { overview: Overview }) {
   return (
     <div class="tiles">
       <Tile
-        title="Average step"
+        title={averageName(steps)}
         reading={figures.get("step_time_average")}
         explanation={explain(overview, "step_time_average", "Mean of the step times", STEPS)}
       >
@@ -99,8 +102,7 @@ function BusyParts({ overview, busy }: { overview: Overview; busy: Reading }) {
 function waitingText(overview: Overview, percent: number): string {
   if (percent === 0) return "No step waits for it";
   const time = `${formatMs(averageMs(overview) * (percent / 100))} of each step`;
-  const low = overview.steps.property("infeed_percent_minimum");
-  const high = overview.steps.property("infeed_percent_maximum");
+  const [low, high] = waitingRange(overview.steps).map((value) => value.toFixed(1));
   return low === high ? time : `${time} · ${low} to ${high} %`;
 }
 
@@ -130,7 +132,8 @@ function Tile({ title, reading, explanation, value, children }: TileProps) {
   );
 }
 
-function StepNote({ overview: { figures, steps } }: { overview: Overview }) {
+function StepNote({ overview }: { overview: Overview }) {
+  const { figures, steps } = overview;
   const reading = (id: string) => {
     const found = figures.get(id);
     return found && !Number.isNaN(found.value) ? formatReading(found) : null;
@@ -139,31 +142,38 @@ function StepNote({ overview: { figures, steps } }: { overview: Overview }) {
   const deviation = reading("step_time_deviation");
   const least = reading("step_time_minimum");
   const most = reading("step_time_maximum");
-  const whole = steps.isTruncated.filter(
-    (isTruncated, step) => !isTruncated && !steps.isUnrecorded?.[step],
-  ).length;
+  const median = reading("step_time_median");
+  const all = reading("step_time_average_all");
+  const used = steps.isLeftOut.filter((isOut) => !isOut).length;
   const count =
-    whole === steps.count
-      ? `${formatCount(whole)} step${whole === 1 ? "" : "s"}`
-      : `${formatCount(whole)} of ${formatCount(steps.count)} steps`;
+    used === steps.count
+      ? plural(used, "step")
+      : `${formatCount(used)} of ${formatCount(steps.count)} steps`;
   return (
     <p class="muted">
+      {median && used > 1 ? <>median {median} · </> : null}
       {deviation ? (
         <>
           <span title="Standard deviation over the steps">σ {deviation}</span> ·{" "}
         </>
       ) : null}
-      <span title={whole === steps.count ? undefined : "The others were not recorded whole"}>
-        {count}
-      </span>
-      {least && most && whole > 1 ? (
+      <span title={used === steps.count ? undefined : leftOutText(overview)}>{count}</span>
+      {least && most && used > 1 ? (
         <>
           {" "}
           · {least} to {most}
         </>
       ) : null}
+      {steps.isTypical && all ? <> · average of all steps {all}</> : null}
     </p>
   );
+}
+
+function leftOutText({ steps }: Overview): string {
+  const isCut = steps.isTruncated.includes(true) || steps.isUnrecorded?.includes(true);
+  const cut = isCut ? ["were not recorded whole"] : [];
+  const slow = steps.isTypical ? ["take much longer"] : [];
+  return `The others ${[...cut, ...slow].join(" or ")}`;
 }
 
 const PRECISIONS: readonly (readonly [id: string, label: string, color: string])[] = [

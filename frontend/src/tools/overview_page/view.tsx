@@ -3,6 +3,7 @@ import { StepChart } from "../../widgets/step_chart/step_chart";
 import { useStepView } from "../../widgets/step_chart/step_view";
 import { MarkerPicker } from "../marker_picker";
 import { NoSteps } from "../no_steps";
+import { StepChoice } from "../step_choice";
 import { explainStepTime } from "../step_table";
 import type { PageProps } from "../tool";
 import { openInTrace } from "../trace_link";
@@ -24,6 +25,7 @@ export function OverviewPage(props: PageProps<Overview>) {
       <header class="page-head">
         <h1>Overview</h1>
         <MarkerPicker markers={markers} steps={steps} chosen={view.marker ?? ""} select={select} />
+        <StepChoice steps={steps} chosen={view.steps} select={select} />
       </header>
       <Verdict overview={payload} links={links} />
       <Tiles overview={payload} />

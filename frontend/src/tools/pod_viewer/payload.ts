@@ -170,11 +170,13 @@ export function cellOf({ steps }: Pod, worker: number, step: number): number {
 function parseSteps(json: Record<string, unknown>): PodSteps {
   const labels = list(json.label).map(String);
   const flags = list(json.is_truncated);
+  const reasons = list(json.outlier_cause);
   const start = list(json.start_ms);
   return {
     count: labels.length,
     labels,
     isTruncated: labels.map((_, step) => flags[step] === true || flags[step] === 1),
+    outliers: labels.map((_, step) => String(reasons[step] ?? "")),
     start: labels.map((_, step) => microseconds(number(start[step]) * 1000)),
   };
 }

@@ -133,6 +133,7 @@ export function StepBar({ pod, step, slowest, cells, choose, links }: StepBarPro
                   <span class="option-note">
                     {time(at)}
                     {steps.isTruncated[at] ? " · not recorded whole" : ""}
+                    {steps.outliers?.[at] ? " · outlier" : ""}
                   </span>
                 </>
               ),
@@ -160,6 +161,11 @@ export function StepBar({ pod, step, slowest, cells, choose, links }: StepBarPro
       {steps.isTruncated[step] ? (
         <span class="tag low" title="A part of the step was not recorded: averages leave it out">
           not recorded whole
+        </span>
+      ) : null}
+      {steps.outliers?.[step] ? (
+        <span class="tag low" title={`It takes ${steps.outliers[step]}`}>
+          outlier
         </span>
       ) : null}
     </section>

@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { MarkerPicker } from "../marker_picker";
 import { NoSteps } from "../no_steps";
+import { StepChoice } from "../step_choice";
 import type { PageProps } from "../tool";
 import { openInTrace } from "../trace_link";
 import { ColumnChart } from "./column_chart";
@@ -29,6 +30,7 @@ export function PodPage(props: PageProps<Pod>) {
           chosen={view.marker ?? ""}
           select={select}
         />
+        <StepChoice steps={pod.steps} chosen={view.steps} select={select} />
       </header>
       {hasSteps ? (
         <PodSteps {...props} />

@@ -35,6 +35,7 @@ const GAP_FROM = 4;
 const EDGE_FROM = 8;
 const HATCH = 6;
 const WIDEST = 120;
+const OUTLIER = 6;
 
 export function drawColumns(ctx: Context, picture: Picture): void {
   const { steps, series, columns, totals, inks, bbox, top } = picture;
@@ -76,6 +77,7 @@ export function drawColumns(ctx: Context, picture: Picture): void {
       ctx.fillRect(left, bbox.top, right - left, bbox.height);
     }
   });
+  drawOutliers(ctx, picture, boxes, y, ratio);
   drawAverage(ctx, picture, ratio);
   drawSelected(ctx, picture, ratio);
   ctx.restore();
@@ -125,6 +127,32 @@ export function drawLines(ctx: Context, picture: Picture): void {
   });
   drawAverage(ctx, picture, ratio);
   ctx.restore();
+}
+
+/** A triangle on the column of an outlier, or under the upper edge where there is no room. */
+function drawOutliers(
+  ctx: Context,
+  { steps, columns, totals, inks, bbox }: Picture,
+  boxes: readonly (readonly [left: number, right: number])[],
+  y: (value: number) => number,
+  ratio: number,
+): void {
+  const size = OUTLIER * ratio;
+  columns.forEach(({ step }, index) => {
+    if (!steps.outliers?.[step]) return;
+    const x = (boxes[index][0] + boxes[index][1]) / 2;
+    const tip = Math.max(y(totals[step]) - ratio, bbox.top + size + ratio);
+    ctx.beginPath();
+    ctx.moveTo(x, tip);
+    ctx.lineTo(x - size, tip - size);
+    ctx.lineTo(x + size, tip - size);
+    ctx.closePath();
+    ctx.fillStyle = inks.text;
+    ctx.strokeStyle = inks.background;
+    ctx.lineWidth = ratio;
+    ctx.fill();
+    ctx.stroke();
+  });
 }
 
 function begin(ctx: Context, { bbox }: Picture): void {

@@ -26,6 +26,7 @@ export function drawSvg(picture: Picture): string {
   const root = svgElement("svg", { ...size, viewBox: `0 0 ${WIDTH} ${HEIGHT}` });
   root.append(svgElement("rect", { ...size, fill: resolveColor("var(--background)") }));
   root.append(...drawAxes(picture), ...drawSeries(picture), ...drawLegend(picture));
+  root.append(...drawOutliers(picture));
   return new XMLSerializer().serializeToString(root);
 }
 
@@ -89,6 +90,21 @@ function drawSeries(picture: Picture): SVGElement[] {
       }),
     ];
   });
+}
+
+/** A triangle on the column of each outlier. */
+function drawOutliers({ steps, totals, from, to, quantity, drawing }: Picture): SVGElement[] {
+  if (drawing === "line") return [];
+  const fill = resolveColor("var(--text)");
+  const y = yScale(axisScale(totals, from, to, quantity).top);
+  return findColumns(totals, from, to, AREA.right - AREA.left)
+    .filter(({ step }) => steps.outliers?.[step])
+    .map(({ step, from: first, to: end }) => {
+      const middle = (Math.max(first, from) + Math.min(end, to)) / 2 - from;
+      const x = AREA.left + (middle / (to - from)) * (AREA.right - AREA.left);
+      const d = `M${x.toFixed(2)} ${(y(totals[step]) - 1).toFixed(2)}l-6 -6h12z`;
+      return svgElement("path", { d, fill });
+    });
 }
 
 function drawLegend({ series }: Picture): SVGElement[] {

@@ -2,7 +2,14 @@
 import { formatRatio, formatTime, NOT_MEASURED } from "../../base/format";
 import { microseconds, ratio } from "../../base/units";
 import type { Spot } from "./plot";
-import { type Drawing, readingScale, type StepAxis, type StepSeries, stepName } from "./steps";
+import {
+  type Drawing,
+  readingScale,
+  type StepAxis,
+  type StepSeries,
+  stepName,
+  stepNotes,
+} from "./steps";
 
 interface StepCardProps {
   readonly steps: StepAxis;
@@ -72,9 +79,11 @@ export function StepCard(props: StepCardProps) {
         </tbody>
       </table>
       {isUnrecorded ? <p>{NOT_RECORDED}</p> : null}
-      {steps.isTruncated[step] ? (
-        <p class="muted">Not recorded whole: left out of averages.</p>
-      ) : null}
+      {stepNotes(steps, step).map((note) => (
+        <p class="muted" key={note}>
+          {note}
+        </p>
+      ))}
       {props.openText ? <p class="muted">A click {props.openText}.</p> : null}
     </div>
   );
@@ -94,7 +103,11 @@ export function stepText(
     .filter(({ values }) => values[step] > 0)
     .map(({ label, values }) => `${label} ${formatValue(values[step], quantity)}`);
   const name = stepName(steps, step);
-  const note = steps.isTruncated[step] ? ["not recorded whole"] : [];
+  const reason = steps.outliers?.[step] ?? "";
+  const note = [
+    ...(steps.isTruncated[step] ? ["not recorded whole"] : []),
+    ...(reason === "" ? [] : [`outlier: ${reason}`]),
+  ];
   const sum = drawing === "line" ? [] : [formatValue(total, quantity)];
   return [name, ...sum, ...parts, ...note].join(", ");
 }

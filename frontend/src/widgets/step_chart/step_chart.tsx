@@ -2,7 +2,7 @@
 import { useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { formatCount } from "../../base/format";
+import { formatCount, plural } from "../../base/format";
 import { bindKeys, runKey } from "../../base/keys";
 import { watchColors } from "../../base/theme";
 import { Menu } from "../menu";
@@ -95,6 +95,7 @@ export function StepChart(props: StepChartProps) {
             {props.average == null
               ? ""
               : ` · dashed: average ${formatValue(props.average, quantity)}`}
+            <OutlierNote steps={steps} />
             <GroupNote count={view.to - view.from} />
           </div>
           <StepPlot {...props} series={visible} all={series} drawing={drawing} totals={totals} />
@@ -120,6 +121,17 @@ function useVisible(
   const key = [...hidden].join(".");
   // The key is the set.
   return useMemo(() => series.filter(({ id }) => !hidden.has(id)), [series, key]);
+}
+
+function OutlierNote({ steps: { outliers = [] } }: { steps: StepAxis }) {
+  const count = outliers.filter((reason) => reason !== "").length;
+  if (count === 0) return null;
+  return (
+    <span>
+      {" "}
+      · <span aria-hidden="true">▼</span> {plural(count, "outlier")}
+    </span>
+  );
 }
 
 const CROWDED = 1200;

@@ -56,11 +56,17 @@ export function saveStepsCsv(
   series: readonly StepSeries[],
 ): void {
   const unit = quantity === "time" ? "µs" : "%";
-  const head = ["Step", ...series.map(({ label }) => `${label} (${unit})`), "Recorded whole"];
+  const head = [
+    "Step",
+    ...series.map(({ label }) => `${label} (${unit})`),
+    "Recorded whole",
+    "Why it takes longer",
+  ];
   const rows = steps.labels.map((label, step) => [
     label,
     ...series.map(({ values }) => values[step]),
     isWhole(steps, step),
+    steps.outliers?.[step] ?? "",
   ]);
   saveFile(`${fileName}.csv`, new Blob([toCsv([head, ...rows])], { type: "text/csv" }));
 }
@@ -83,6 +89,7 @@ function stepTable(
     steps.isUnrecorded?.[step] ? Number.NaN : total,
   );
   const shown = series.toReversed();
+  const hasOutliers = steps.outliers?.some((reason) => reason !== "") ?? false;
   const table: DataTable = {
     columns: [
       encodeTexts("step", "Step", steps.labels),
@@ -94,6 +101,7 @@ function stepTable(
         label: "Recorded whole",
         values: Int8Array.from(steps.labels, (_, step) => (isWhole(steps, step) ? 1 : 0)),
       },
+      ...(hasOutliers ? [encodeTexts("why", "Why it takes longer", steps.outliers ?? [])] : []),
     ],
     length: count,
     properties: {},
@@ -119,6 +127,17 @@ function stepTable(
     ...(isStack ? [number("total", "Step time")] : []),
     ...shown.map(({ id, label }) => number(`of ${id}`, label)),
     { id: "whole", title: "Recorded whole", width: 130, isShown: true, group: { how: "none" } },
+    ...(hasOutliers
+      ? [
+          {
+            id: "why",
+            title: "Why it takes longer",
+            width: 420,
+            isShown: true,
+            group: { how: "none" },
+          } as const,
+        ]
+      : []),
   ];
   return { table, specs };
 }

@@ -8,6 +8,8 @@ export interface StepAxis {
   readonly isTruncated: readonly boolean[];
   /** Whether nothing that a device did in the step was: it has no times. */
   readonly isUnrecorded?: readonly boolean[];
+  /** Why a step takes much longer than the others, "" for those that do not. */
+  readonly outliers?: readonly string[];
 }
 
 export interface StepSeries {
@@ -52,6 +54,15 @@ export function stepTotals(
 export function stepName({ labels }: StepAxis, step: number): string {
   const label = (labels[step] ?? "").slice(0, 60);
   return /^\D/.test(label) && label.length > 1 ? label : `Step ${label}`;
+}
+
+/** What to know of a step, for its card and for who hears the chart. */
+export function stepNotes({ isTruncated, outliers }: StepAxis, step: number): string[] {
+  const reason = outliers?.[step] ?? "";
+  return [
+    ...(isTruncated[step] ? ["Not recorded whole: left out of averages."] : []),
+    ...(reason === "" ? [] : [`Outlier: ${reason.slice(0, 400)}.`]),
+  ];
 }
 
 /**
