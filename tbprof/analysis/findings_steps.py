@@ -108,8 +108,9 @@ def _launch_advice(evidence: Evidence) -> str:
     if evidence.platform == "GPU" and contends(evidence.means, evidence.inputs):
         advice += (
             " Two threads of tf.data or more are at work at once. Where they fill the host's "
-            "cores, give launches threads of their own (TF_GPU_THREAD_MODE=gpu_private), and "
-            "tf.data fewer (options.threading.private_threadpool_size)."
+            "cores, give launches threads of their own (TF_GPU_THREAD_MODE=gpu_private), tf.data "
+            "fewer (options.threading.private_threadpool_size), and ops on the host fewer "
+            "(tf.config.threading.set_intra_op_parallelism_threads, and inter_op)."
         )
     return advice
 

@@ -232,6 +232,7 @@ def test_launches_that_compete_with_tf_data():
     both = found(evidence(launches, inputs=inputs(Map=20_000)), "kernel_launch")
     assert "gpu_private" not in alone.action  # type: ignore[union-attr]
     assert "gpu_private" in both.action  # type: ignore[union-attr]
+    assert "intra_op" in both.action  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("is_xla", [False, True])
@@ -803,7 +804,7 @@ def test_durations_in_sentences(value, text):
 @pytest.mark.parametrize(
     ("count", "text"),
     [(0, "0 bytes"), (1023, "1023 bytes"), (1024, "1 KiB"), (5 * 2**20, "5 MiB"),
-     (15.5 * 2**30, "15.5 GiB"), (15.25 * 2**30, "15.3 GiB"), (2**42, "4.1e+03 GiB")],
+     (15.5 * 2**30, "15.5 GiB"), (15.25 * 2**30, "15.3 GiB"), (2**42, "4 TiB")],
 )  # fmt: skip
 def test_sizes_in_sentences(count, text):
     assert size(count) == text
