@@ -18,7 +18,8 @@ from tbprof.analysis.finding import (
     percent,
     shortened,
 )
-from tbprof.analysis.idle_shares import idle_shares
+from tbprof.analysis.host_activity import Activity
+from tbprof.analysis.idle_shares import DID, idle_shares
 from tbprof.analysis.phases import COMPUTE, Phase
 from tbprof.analysis.python_frames import spoken
 from tbprof.analysis.step_outliers import MOST_OF_IT, Period, StepOutliers, phase_of
@@ -83,7 +84,7 @@ def periodic_steps(evidence: Evidence) -> Iterator[Finding]:
         grade[1],
         cost_ms,
         ratio,
-        _action(outliers, period),
+        _action(evidence, period),
         trace,
         trace,
         PROFILER_GUIDE,
@@ -163,12 +164,11 @@ def _where(outliers: StepOutliers, steps: NDArray[np.int64]) -> str:
 
 def _cause(evidence: Evidence, steps: NDArray[np.int64]) -> str:
     """What the excess of outliers is: phases, and a function where that is known."""
-    where = _where(evidence.outliers, steps)
     excess = excess_ps(evidence, steps)
-    if not where:
-        large = [at for at in np.argsort(-excess).tolist() if excess[at] >= _PART * excess.sum()]
-        labels = dict.fromkeys(_LABELS[Phase(at)] for at in large)
-        where = f", {' and '.join(list(labels)[:2])} for the most part" if labels else ""
+    large = [at for at in np.argsort(-excess).tolist() if excess[at] >= _PART * excess.sum() > 0]
+    labels = list(dict.fromkeys(_LABELS[Phase(at)] for at in large))[:2]
+    where = _where(evidence.outliers, steps) or (f", much of it {labels[0]}" if labels else "")
+    where += "".join(f", then {label}" for label in labels[1:] if label not in where)
     name = _function(evidence, steps, float(excess[Phase.OTHER]))
     return f"{where}: {name}" if name else where
 
@@ -194,7 +194,7 @@ def _function(evidence: Evidence, steps: NDArray[np.int64], uncovered_ps: float)
     shares = [
         one
         for one in idle_shares(evidence.job, these, evidence.idle_time)
-        if one.is_driver and one.name
+        if one.is_driver and one.kind not in (Activity.UNCOVERED, Activity.WAIT, Activity.RUNTIME)
     ]
     excess = [one.ms - usual.get((one.kind, one.name), 0.0) for one in shares]
     if not shares or max(excess) < MOST_OF_IT * uncovered_ps / 1e9:
@@ -202,11 +202,12 @@ def _function(evidence: Evidence, steps: NDArray[np.int64], uncovered_ps: float)
     most = shares[int(np.argmax(excess))]
     part, ms = most.parts[0]
     inner = f", in {shortened(spoken(part), 60)}" if part and ms >= MOST_OF_IT * most.ms else ""
-    return f"{shortened(spoken(most.name), 60)}{inner}"
+    return f"{shortened(spoken(most.name), 60) if most.name else DID[most.kind]}{inner}"
 
 
-def _action(outliers: StepOutliers, period: Period) -> str:
-    if phase_of(outliers, period.step) == Phase.COMPILATION:
+def _action(evidence: Evidence, period: Period) -> str:
+    excess = excess_ps(evidence, period.step)
+    if excess[Phase.COMPILATION] >= _PART * excess.sum() > 0:
         return (
             "Something is compiled anew in these steps: keep shapes and Python arguments the same "
             "(pad the last batch, or put shapes into a few buckets)."
