@@ -1,5 +1,6 @@
 """Findings about steps that take much longer than the others: once, or in each k-th step."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -29,6 +30,8 @@ COST = (MODERATE, HIGH)
 _NAMED = 3
 # What has less of an excess than this is no cause of it.
 _PART = 0.2
+_GARBAGE = DID[Activity.GARBAGE]
+_CHECKPOINT = re.compile(r"save|checkpoint|ckpt|orbax", re.IGNORECASE)
 
 _LABELS = {
     **dict.fromkeys(COMPUTE, "device compute"),
@@ -169,8 +172,16 @@ def _cause(evidence: Evidence, steps: NDArray[np.int64]) -> str:
     labels = list(dict.fromkeys(_LABELS[Phase(at)] for at in large))[:2]
     where = _where(evidence.outliers, steps) or (f", much of it {labels[0]}" if labels else "")
     where += "".join(f", then {label}" for label in labels[1:] if label not in where)
-    name = _function(evidence, steps, float(excess[Phase.OTHER]))
+    name = _named(evidence, steps)
     return f"{where}: {name}" if name else where
+
+
+def _named(evidence: Evidence, steps: NDArray[np.int64]) -> str:
+    """What takes most of the excess, "" where the events do not say."""
+    excess = excess_ps(evidence, steps)
+    if evidence.platform == "CPU" and phase_of(evidence.outliers, steps) == Phase.OUTPUT:
+        return "ops that write checkpoints and summaries"
+    return _function(evidence, steps, float(excess[Phase.OTHER]))
 
 
 def excess_ps(evidence: Evidence, steps: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -184,13 +195,23 @@ def excess_ps(evidence: Evidence, steps: NDArray[np.int64]) -> NDArray[np.float6
 
 
 def _function(evidence: Evidence, steps: NDArray[np.int64], uncovered_ps: float) -> str:
-    """The function or annotation that takes most of the excess that no op covers, "" for none."""
+    """What takes most of the excess that no op covers, "" where nothing does.
+
+    A function or an annotation of the thread that drives the program, or garbage collection.
+    """
     if uncovered_ps < MOST_OF_IT * float(excess_ps(evidence, steps).sum()):
         return ""
     is_one = np.zeros(evidence.means.is_counted.size, np.bool_)
     is_one[steps] = True
     these = replace(evidence.means, is_counted=is_one)
-    usual = {(one.kind, one.name): one.ms for one in evidence.idle}
+    typical = replace(
+        evidence.means, is_counted=evidence.means.is_whole & ~evidence.outliers.is_outlier
+    )
+    usual = {
+        (one.kind, one.name): one.ms
+        for one in idle_shares(evidence.job, typical, evidence.idle_time)
+        if one.is_driver
+    }
     shares = [
         one
         for one in idle_shares(evidence.job, these, evidence.idle_time)
@@ -206,6 +227,17 @@ def _function(evidence: Evidence, steps: NDArray[np.int64], uncovered_ps: float)
 
 
 def _action(evidence: Evidence, period: Period) -> str:
+    name = _named(evidence, period.step)
+    if name.startswith(_GARBAGE):
+        return (
+            "Collect garbage less often, and less of it: make fewer objects per step, call "
+            "gc.freeze() once the program has warmed up, so that what stays is not looked at again."
+        )
+    if _CHECKPOINT.search(name):
+        return (
+            "Save less often, or on another thread: orbax's AsyncCheckpointer in JAX, "
+            "tf.train.CheckpointOptions(enable_async=True) in TensorFlow."
+        )
     excess = excess_ps(evidence, period.step)
     if excess[Phase.COMPILATION] >= _PART * excess.sum() > 0:
         return (

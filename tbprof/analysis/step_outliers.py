@@ -11,6 +11,10 @@ from tbprof.analysis.step_means import StepMeans
 
 # A step is an outlier from this many deviations above the median.
 DEVIATIONS = 5.0
+# So much is enough for one that is due: what recurs takes not always equally long.
+_DEVIATIONS_IF_DUE = 2.5
+# More others than this part that take as long, and steps vary.
+_MOST_LIKE_DUE = 0.1
 # The deviation of few steps is itself uncertain: no less than these parts of the median count.
 _LEAST_DEVIATION = 0.03
 _LEAST_OF_FEW = 0.4  # divided by the number of steps
@@ -22,6 +26,7 @@ MOST_RECURRING = 1 / 3
 # deviation", 1993.
 _MAD_TO_SIGMA = 1.4826
 _SHORTEST_PERIOD = 3
+_FEWEST_MEMBERS = 3
 _PERIODS = 3
 # Pairs of outliers that a period is looked for from.
 _MOST_STARTS = 64
@@ -92,10 +97,11 @@ def find_outliers(means: StepMeans, number: NDArray[np.int64]) -> StepOutliers:
         A................     the first one alone
         .A.AA..A.A.AA....     none: two kinds of steps
     """
-    is_slow = _slow(means)
+    is_slow = _slow(means, DEVIATIONS)
+    is_slowish = _slow(means, _DEVIATIONS_IF_DUE)
     place = np.flatnonzero(is_slow)
     rough = means.duration_ps - _median(means.duration_ps[means.is_counted & ~is_slow])
-    periods = _find_periods(place, rough, means.is_counted, number)
+    periods = _find_periods(is_slow, is_slowish, rough, means.is_counted, number)
     recurring = np.unique(np.concatenate([place[:0], *(steps for _, steps in periods)]))
     counted = means.steps
     if recurring.size > MOST_RECURRING * counted + 1:
@@ -107,7 +113,7 @@ def find_outliers(means: StepMeans, number: NDArray[np.int64]) -> StepOutliers:
     is_outlier[recurring] = is_outlier[once] = True
     is_typical = means.is_counted & ~is_outlier
     typical = float(means.duration_ps[is_typical].mean()) if is_typical.any() else float("nan")
-    excess = np.where(is_outlier, means.duration_ps - typical, 0.0)
+    excess = np.where(is_outlier, np.maximum(means.duration_ps - typical, 0.0), 0.0)
     return StepOutliers(
         is_outlier,
         excess,
@@ -122,15 +128,15 @@ def typical(means: StepMeans, outliers: StepOutliers) -> StepMeans:
     return replace(means, is_counted=means.is_counted & ~outliers.is_outlier)
 
 
-def _slow(means: StepMeans) -> NDArray[np.bool_]:
-    """[steps] those far above the median."""
+def _slow(means: StepMeans, deviations: float) -> NDArray[np.bool_]:
+    """[steps] those so many deviations above the median."""
     values = means.duration_ps[means.is_counted]
     if values.size < FEWEST_STEPS:
         return np.zeros(means.duration_ps.size, np.bool_)
     median = _median(values)
     deviation = _MAD_TO_SIGMA * _median(np.abs(values - median))
     least = max(_LEAST_DEVIATION, _LEAST_OF_FEW / values.size) * median
-    limit = median + DEVIATIONS * max(deviation, least)
+    limit = median + deviations * max(deviation, least)
     return means.is_counted & (means.duration_ps > limit)
 
 
@@ -155,54 +161,55 @@ def _phases(
 
 
 def _find_periods(
-    place: NDArray[np.int64],
+    is_slow: NDArray[np.bool_],
+    is_slowish: NDArray[np.bool_],
     excess: NDArray[np.float64],
     is_counted: NDArray[np.bool_],
     number: NDArray[np.int64],
 ) -> list[tuple[int, NDArray[np.int64]]]:
     """(period, steps) of what recurs; a step recurs in one period only."""
     found: list[tuple[int, NDArray[np.int64]]] = []
-    left, is_judged = place, is_counted.copy()
+    is_left, is_like, is_judged = is_slow.copy(), is_slowish.copy(), is_counted.copy()
     is_judged[:1] = False  # many programs do in each k-th step what they do not in the first one
-    while len(found) < _PERIODS:
+    while len(found) < _PERIODS and is_left.any():
         best = (
-            _best_period(left, excess, is_judged)
-            or _loose_period(left, excess, is_counted.size)
-            or _best_period(left, excess, is_judged, number)
+            _best_period(is_left, is_left, excess, is_judged)
+            or _best_period(is_left, is_like, excess, is_judged)
+            or _loose_period(np.flatnonzero(is_left), excess, is_counted.size)
+            or _best_period(is_left, is_left, excess, is_judged, number)
         )
         if best is None:
             break
         found.append(best)
-        left = np.setdiff1d(left, best[1])
-        is_judged[best[1]] = False
+        is_left[best[1]] = is_like[best[1]] = is_judged[best[1]] = False
     return found
 
 
 def _best_period(
-    place: NDArray[np.int64],
+    is_slow: NDArray[np.bool_],
+    is_like: NDArray[np.bool_],
     excess: NDArray[np.float64],
     is_judged: NDArray[np.bool_],
     number: NDArray[np.int64] | None = None,
 ) -> tuple[int, NDArray[np.int64]] | None:
-    """Every k-th step of the trace is one of `place`: those of which most time is lost.
+    """Every k-th step of the trace is `is_like`: those of which most time is lost.
 
-    Steps that are not judged may be anything. With the steps' numbers two are enough, where
-    programs would begin a period: at a multiple of it, by the step's number or that of the next.
+    Most of them are slow. Steps that are not judged may be anything. With the steps' numbers two
+    are enough, where programs would begin a period: at a multiple of it, by the step's number or
+    that of the next.
     """
-    is_slow = np.zeros(is_judged.size, np.bool_)
-    is_slow[place] = True
     best: tuple[float, int, NDArray[np.int64]] | None = None
-    starts = place[:_MOST_STARTS]
+    starts = np.flatnonzero(is_like)[:_MOST_STARTS]
     for at, first in enumerate(starts.tolist()):
         for second in starts[at + 1 :].tolist():
             period = second - first
             if period < _SHORTEST_PERIOD:
                 continue
             expected = np.arange(first % period, is_judged.size, period)
-            if not (is_slow[expected] | ~is_judged[expected]).all():
+            if not (is_like[expected] | ~is_judged[expected]).all():
                 continue
-            members = _alike(expected[is_slow[expected]], excess)
-            if members.size < 3 and (
+            members = _alike(expected[is_like[expected]], excess)
+            if not _recurs(members, is_slow, is_like, is_judged) and (
                 number is None or not _is_pair(members, period, excess, number)
             ):
                 continue
@@ -210,6 +217,21 @@ def _best_period(
             if best is None or lost > best[0]:
                 best = (lost, period, members)
     return None if best is None else best[1:]
+
+
+def _recurs(
+    members: NDArray[np.int64],
+    is_slow: NDArray[np.bool_],
+    is_like: NDArray[np.bool_],
+    is_judged: NDArray[np.bool_],
+) -> bool:
+    """Whether three or more are slow for the most part, and hardly others take as long."""
+    others = np.setdiff1d(np.flatnonzero(is_like & ~is_slow), members)
+    return bool(
+        members.size >= _FEWEST_MEMBERS
+        and 2 * is_slow[members].sum() > members.size
+        and others.size <= _MOST_LIKE_DUE * is_judged.sum()
+    )
 
 
 def _alike(hits: NDArray[np.int64], excess: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -237,7 +259,7 @@ def _loose_period(
 ) -> tuple[int, NDArray[np.int64]] | None:
     """The same where the distance varies by one step, as that of what goes by time does."""
     members = _alike(place, excess)
-    if members.size < 3:
+    if members.size < _FEWEST_MEMBERS:
         return None
     gaps: Sequence[int] = np.diff(members).tolist()
     period = round(float(np.mean(gaps)))

@@ -3,9 +3,10 @@
 import dataclasses
 from urllib.parse import parse_qs
 
+import numpy as np
 import pytest
 from analysis.job import job_of
-from analysis.test_findings import evidence
+from analysis.test_findings import NO_GPU, evidence, ints
 from finding_promises import check_findings
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 from tbprof.analysis.finding import Evidence, Finding
 from tbprof.analysis.findings import find_findings
 from tbprof.analysis.findings_outliers import ordinal, reasons
+from tbprof.analysis.host_activity import Activity
+from tbprof.analysis.idle_time import IdleTime
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.step_means import step_means
 from tbprof.analysis.step_outliers import find_outliers, typical
@@ -70,6 +73,38 @@ def test_compilation_that_recurs_is_told_what_helps_against_it():
     one = found(of(every(4, {Phase.COMPILATION: 90})))["periodic_steps"]
     assert "most of it compilation" in one.detail
     assert "shapes" in one.action
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "said", "advised"),
+    [
+        (Activity.GARBAGE, "", "garbage was collected", "gc.freeze()"),
+        (Activity.PYTHON, "$train.py:9 save_weights", "save_weights (train.py:9)", "Save less"),
+        (Activity.PYTHON, "$train.py:9 report", "report (train.py:9)", "See in the timeline"),
+        (Activity.ANNOTATION, "orbax save", "orbax save", "Save less"),
+        (Activity.RUNTIME, "", "", "See in the timeline"),
+    ],
+)
+def test_what_recurs_is_named_where_events_tell_it(kind, name, said, advised):
+    given = of(every(5, {Phase.OTHER: 42}))
+    slow = given.outliers.step
+    spent = IdleTime(
+        slow, np.zeros(slow.size, np.int64), np.full(slow.size, 40 * 10**6), ints(int(kind)),
+        [name], [""], np.array([True]),
+    )  # fmt: skip
+    one = found(dataclasses.replace(given, idle_time=[spent]))["periodic_steps"]
+    end = f": {said}." if said else "."
+    assert one.detail.endswith(f"most of it time that no op covers{end}")
+    assert one.action.startswith(advised) or advised in one.action
+
+
+def test_what_writes_on_a_cpu_is_a_checkpoint():
+    given = of(every(5, {Phase.OUTPUT: 42}), usual={Phase.HOST_COMPUTE: 20})
+    on_cpu = dataclasses.replace(given, devices=NO_GPU)
+    one = found(on_cpu)["periodic_steps"]
+    assert "ops that write checkpoints and summaries" in one.detail
+    assert one.action.startswith("Save less often")
+    assert "checkpoints" not in found(given)["periodic_steps"].detail
 
 
 def test_a_slow_first_step_is_no_headline():

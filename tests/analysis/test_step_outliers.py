@@ -163,6 +163,18 @@ def test_two_steps_recur_only_where_a_program_would_begin_a_period():
     assert periods(times) == []  # not alike
 
 
+def test_what_is_due_may_be_less_slow_than_what_stands_alone():
+    """Steps of 12 to 24 µs, and checkpoints of different length: the TensorFlow program."""
+    times = [12, 14, 18, 76, 20, 14, 16, 38, 21, 24, 13, 62]
+    assert periods(times) == [(4, [3, 7, 11])]
+    assert found([*times[:7], 17, *times[8:]]) == [3, 11]  # the middle one is not slow at all
+
+
+def test_where_others_are_as_slow_nothing_recurs():
+    times = [12, 38, 18, 76, 38, 14, 16, 38, 21, 38, 13, 62]
+    assert periods(times) == []
+
+
 def test_a_period_may_vary_by_one_step():
     times = [20] * 26
     for step in (4, 10, 15, 21):
