@@ -169,7 +169,7 @@ def test_a_choice_that_the_tool_does_not_know_is_told(sample_logdir, param):
     result = run("export", sample_logdir, "--run", RUN, "--tool", "pod_viewer", "--param", param)
     assert result.exit_code == 1
     assert "pod_viewer does not take" in result.stderr
-    assert "it takes marker, step, as NAME=VALUE" in result.stderr
+    assert "it takes marker, step, steps, as NAME=VALUE" in result.stderr
 
 
 def test_python_interface(sample_logdir):

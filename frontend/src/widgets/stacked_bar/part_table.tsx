@@ -47,7 +47,7 @@ export function PartTable(props: PartTableProps) {
             class={[row.time > 0 ? "" : "muted", pointed === row.id ? "pointed" : ""].join(" ")}
             onMouseEnter={() => point(row.id)}
           >
-            <th scope="row" class={row.isPart ? "part" : ""}>
+            <th scope="row" class={row.isPart ? "part" : ""} title={row.label}>
               <span class="swatch" style={{ background: row.color }} />
               {row.label}
             </th>
