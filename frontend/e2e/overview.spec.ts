@@ -7,6 +7,8 @@ import { addressOf, ask, column, RECORDED, rows, type Server, serveSteps } from 
 
 const TOOL = "overview_page";
 const MADE = ["hosts", "one", "none", "many"];
+/** Its first step compiles, and each fifth is slow. */
+const SLOW = "slow";
 /** Series of the step chart from the top: their colours, and the columns they are made of. */
 const SERIES: readonly (readonly [label: string, color: string, ids: readonly string[]])[] = [
   ["All others", "idle", ["otherTimeMs"]],
@@ -33,7 +35,7 @@ let problems: string[] = [];
 
 beforeAll(async () => {
   browser = await launch();
-  server = await serveSteps(...MADE);
+  server = await serveSteps(...MADE, SLOW);
 });
 afterEach(() => {
   expect(problems.splice(0)).toEqual([]);
@@ -82,7 +84,8 @@ test.each([...RECORDED, ...MADE])("%s: verdict and tiles are the server's", asyn
   const number = (id: string) => Number(figures.get(id)?.value ?? Number.NaN);
   const verdict = await textOf(page.locator(".verdict"));
   const findings = rows(found[7]);
-  const finding = findings.find(({ severity }) => severity !== "good") ?? findings[0];
+  const finding =
+    findings.find(({ severity }) => severity === "high" || severity === "moderate") ?? findings[0];
   const stepMs = number("step_time_average");
   if (Number.isNaN(stepMs)) expect(verdict).toContain("Step times are unknown");
   else if (finding) {
@@ -97,7 +100,7 @@ test.each([...RECORDED, ...MADE])("%s: verdict and tiles are the server's", asyn
   const value = async (name: string) => textOf(tile(page, name).locator(".figure-value"));
   const reasons: [string, string][] = [];
   for (const [name, id] of [
-    ["Average step", "step_time_average"],
+    [number("slow_steps") > 0 ? "Typical step" : "Average step", "step_time_average"],
     ["Waiting for input", "waiting_for_input"],
     ["Device busy", "device_busy"],
   ]) {
@@ -221,7 +224,7 @@ describe("the step chart", () => {
     await parts.getByRole("heading", { name: "train 11" }).waitFor();
     await parts.getByText("Not recorded whole").waitFor();
     expect(await parts.getByRole("link", { name: "In the trace" }).getAttribute("href")).toMatch(
-      /tool=trace_viewer&step=train\+11$/,
+      /tool=trace_viewer&hosts=worker-0&from_ms=[\d.]+&step=train\+11&to_ms=[\d.]+$/,
     );
     await parts.getByRole("button", { name: "Average step" }).click();
     await parts.getByRole("heading", { name: "Average step" }).waitFor();
@@ -418,11 +421,82 @@ test("one host and all hosts have numbers of their own", async () => {
   expectPercent(await shown(), second);
 });
 
+describe("outliers", () => {
+  const choice = (page: Page, name: RegExp) => page.getByRole("button", { name });
+  const average = async (more = {}) => {
+    const figures = rows((await tables(SLOW, more))[8]);
+    return Number(figures.find(({ id }) => id === "step_time_average")?.value);
+  };
+
+  test("the page is of typical steps, until all are chosen", async () => {
+    const page = await show(SLOW);
+    const value = (name: string) => textOf(tile(page, name).locator(".figure-value"));
+    const [typical, all] = [await average(), await average({ steps: "all" })];
+    expect(all).toBeGreaterThan(2 * typical);
+    expectTime(await value("Typical step"), typical * 1000);
+    expect(await textOf(tile(page, "Typical step"))).toContain("14 of 18 steps");
+    await page.locator(".step-parts").getByRole("heading", { name: "Typical step" }).waitFor();
+    expect(await choice(page, /^Typical steps \(14\)/).getAttribute("aria-pressed")).toBe("true");
+    await choice(page, /^All steps \(18\)/).click();
+    await expect.poll(() => tile(page, "Average step").count()).toBe(1);
+    expectTime(await value("Average step"), all * 1000);
+    await expect.poll(() => page.url()).toContain("steps=all");
+    await choice(page, /^Typical steps/).click();
+    await expect.poll(() => tile(page, "Typical step").count()).toBe(1);
+    await expect.poll(() => page.url()).not.toContain("steps=all");
+    await page.context().close();
+  });
+
+  test("what recurs is the headline, with the average step that has its cost", async () => {
+    const page = await show(SLOW);
+    const [finding] = rows((await tables(SLOW))[7]);
+    expect(finding.id).toBe("periodic_steps");
+    const verdict = await textOf(page.locator(".verdict"));
+    expect(verdict).toContain("Every 5th step takes");
+    const gain = Number(finding.gain_ms);
+    const [, saved] = verdict.split("save up to ");
+    expectTime(saved, gain * 1000);
+    expectTime(saved.split(" of ")[1], (gain / Number(finding.gain_ratio)) * 1000);
+    await page.context().close();
+  });
+
+  test("they are marked, and say why, in the chart, in words and in its table", async () => {
+    const page = await show(SLOW);
+    await canvas(page).waitFor();
+    expect(await textOf(page.locator(".step-axis-title"))).toContain("4 outliers");
+    await slider(page).focus();
+    await page.keyboard.press("ArrowRight");
+    const first = await slider(page).getAttribute("aria-valuetext");
+    expect(first).toContain("longer than a typical step, most of it compilation");
+    await page
+      .locator(".step-card")
+      .getByText(/Outlier: .*compilation/)
+      .waitFor();
+    await page.keyboard.press("ArrowRight");
+    expect(await slider(page).getAttribute("aria-valuetext")).not.toContain("outlier");
+    await page.getByRole("button", { name: /^Menu of/ }).click();
+    await page.getByRole("menuitem", { name: "As table" }).click();
+    await page.getByText("Why it takes longer").waitFor();
+    await page.context().close();
+  });
+
+  test("the choice goes along to the other pages of steps", async () => {
+    const page = await show(SLOW, { steps: "all" });
+    for (const name of ["Input", "Pod"]) {
+      await page.getByRole("link", { name, exact: true }).click();
+      const all = choice(page, /^All steps \(18\)/);
+      await expect.poll(() => all.getAttribute("aria-pressed"), { timeout: 20_000 }).toBe("true");
+    }
+    expect(page.url()).toContain("steps=all");
+    await page.context().close();
+  });
+});
+
 describe.each(SIZES)("at $width × $height", (size) => {
   test.each([false, true])("looks right (dark: %s)", async (dark) => {
-    for (const run of ["hosts", "none"]) {
+    for (const run of ["hosts", SLOW, "none"]) {
       const page = await show(run, {}, { ...size, dark });
-      if (run === "hosts") await canvas(page).waitFor();
+      if (run !== "none") await canvas(page).waitFor();
       expect(await faults(page)).toEqual([]);
       await page.context().close();
     }
