@@ -80,7 +80,8 @@ test("the details of an iterator, and the way to its events in the trace", async
       .locator("dd");
   expectTime(await textOf(row("Total Duration")), Number(map.total_us));
   expectTime(await textOf(row("Self Time")), Number(map.self_us));
-  expectTime(await textOf(row("Waiting")), Number(map.wait_us));
+  expectTime(await textOf(row("Waiting").first()), Number(map.wait_us));
+  expectTime(await textOf(row("Waiting for a pool")), Number(map.queue_us));
   expectTime(await textOf(row("Worker time")), Number(map.worker_us));
   const parameters = JSON.parse(String(map.parameters)) as Record<string, unknown>;
   expect(await details(page).locator(".tf-parameters dt").allTextContents()).toEqual(

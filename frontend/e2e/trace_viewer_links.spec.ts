@@ -130,7 +130,8 @@ test("the pod viewer's workers open on their own host", async () => {
   await page.getByRole("link", { name: "In the trace", exact: true }).click();
   await isTrace(page);
   await settled(page);
-  expect(parameter(page, "hosts")).toBeNull();
+  // A step opens where its slowest worker ran it.
+  expect(parameter(page, "hosts")).toMatch(/^worker-\d$/);
 });
 
 test("an event leads to its op and kernel on the other pages", async () => {
