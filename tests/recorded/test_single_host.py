@@ -45,7 +45,8 @@ def check_marked(shown: Shown) -> None:
 def test_a_well_fed_program_waits_as_little_as_it_says(tensorflow_runs: Runs):
     shown = tensorflow_runs("well_fed")
     check_marked(shown)
-    assert shown.properties["steps_averaged"] == str(STEPS)
+    # On a busy machine the last step may lack the gap that follows the others.
+    assert int(shown.properties["steps_averaged"]) in (STEPS - 1, STEPS)
     waiting = shown.measured("waiting").sum() / shown.measured("whole").sum()
     assert shown.figure("waiting_for_input") == pytest.approx(100 * waiting, abs=6)
     if waiting < 0.15:  # unless the machine was so busy that it did wait
@@ -176,9 +177,11 @@ def test_jax_steps_without_annotations_are_executions_of_the_program(jax_runs: R
 def test_the_user_can_choose_what_marks_steps(tensorflow_runs: Runs):
     shown = tensorflow_runs("slow_inside", marker="FunctionRun")
     assert shown.properties["step_source"] == "chosen"
-    assert len(shown.labels) == STEPS
+    # On a busy machine the call before the recording may end within it.
+    assert len(shown.labels) in (STEPS, STEPS + 1)
     shown.check_sums()
     # From one call of the function to the next there is one wait for input.
-    assert agree(shown.step_column("infeedTimeMs")[:-1], shown.measured("waiting")[1:])
+    waiting = shown.step_column("infeedTimeMs")[-STEPS:-1]
+    assert agree(waiting, shown.measured("waiting")[1:])
     names = shown.overview[11].column("name").cells()
     assert "train" in names
