@@ -114,12 +114,18 @@ def find_outliers(means: StepMeans, number: NDArray[np.int64]) -> StepOutliers:
     is_typical = means.is_counted & ~is_outlier
     typical = float(means.duration_ps[is_typical].mean()) if is_typical.any() else float("nan")
     excess = np.where(is_outlier, np.maximum(means.duration_ps - typical, 0.0), 0.0)
+    phase = _phases(means, is_outlier, is_typical, excess)
     return StepOutliers(
         is_outlier,
         excess,
-        _phases(means, is_outlier, is_typical, excess),
+        phase,
         typical,
-        tuple(Period(k, steps, float(excess[steps].mean())) for k, steps in periods),
+        tuple(
+            Period(k, steps, float(excess[steps].mean()))
+            for k, steps in periods
+            # Two alone may be chance, unless they are slow for the same thing.
+            if steps.size > 2 or (phase[steps[0]] >= 0 and phase[steps[0]] == phase[steps[1]])
+        ),
     )
 
 

@@ -199,3 +199,14 @@ def test_outliers_are_few_and_longer_than_what_is_typical(times):
     members = [step for one in outliers.periods for step in one.step.tolist()]
     assert len(set(members)) == len(members)
     assert set(members) | set(outliers.once.tolist()) == set(outliers.step.tolist())
+
+
+@pytest.mark.parametrize(("second", "found"), [(Phase.INPUT, [5]), (Phase.OTHER, [])])
+def test_two_steps_that_are_slow_for_different_things_are_no_period(
+    second: Phase, found: list[int]
+):
+    slow = {4: {Phase.COMPUTE_32: 20, Phase.INPUT: 100}, 9: {Phase.COMPUTE_32: 20, second: 100}}
+    job = job_of([{"GPU:0": slow.get(step, {Phase.COMPUTE_32: 20})} for step in range(12)])
+    outliers = find_outliers(step_means(job), job.number)
+    assert outliers.step.tolist() == [4, 9]
+    assert [period.period for period in outliers.periods] == found

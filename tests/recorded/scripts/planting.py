@@ -1,20 +1,27 @@
 """What the programs with planted causes share: their clock, and how a case is recorded."""
 
 import contextlib
+import functools
 import itertools
 import json
+import shutil
 import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 STEPS = 12
 FIRST = 20
 # What recurs does so in the last of this many steps: 23, 27 and 31.
 EACH = 4
 PLANTED_S = 0.03
+
+# Threads that wait for a processor for this part of a step are disturbed by others.
+_LONG = 0.5
+_TRIES = 2
 
 Body = Callable[[int], None]
 
@@ -25,24 +32,27 @@ class Clock:
 
     starts: list[float] = field(default_factory=list)
     planted: list[float] = field(default_factory=list)
+    delayed: list[float] = field(default_factory=list)
     marked: set[int] = field(default_factory=set)
 
     def begin(self) -> None:
         """A step begins, which ends the one before."""
         self.starts.append(time.perf_counter())
         self.planted.append(0.0)
+        self.delayed.append(0.0)
 
     @contextlib.contextmanager
     def planting(self) -> Iterator[None]:
         """Around the planted cause, on any thread."""
-        begin = time.perf_counter()
+        begin, delayed = time.perf_counter(), delayed_ms("thread-self")
         yield
-        self.add(time.perf_counter() - begin)
+        self.add(time.perf_counter() - begin, delayed_ms("thread-self") - delayed)
 
-    def add(self, seconds: float) -> None:
-        """What a cause took that measured itself."""
+    def add(self, seconds: float, delayed: float = 0.0) -> None:
+        """What a cause took that measured itself, and how long (ms) it lacked a processor."""
         if self.planted:
             self.planted[-1] += seconds
+            self.delayed[-1] += delayed
 
     def mark(self) -> None:
         """The step has the cause: what it takes beyond steps without is what was planted."""
@@ -56,7 +66,10 @@ class Clock:
         self.begin()
 
     def rows(self) -> list[dict[str, float]]:
-        """`number`, and in ms `whole` and `planted`, of each step."""
+        """`number`, and in ms `whole`, `planted` and of that `delayed`, of each step.
+
+        While it was delayed, the thread waited for a processor that others had.
+        """
         whole = [end - start for start, end in itertools.pairwise(self.starts)]
         for at in self.marked:
             usual = statistics.median(
@@ -64,8 +77,15 @@ class Clock:
             )
             self.planted[at] = whole[at] - usual
         return [
-            {"number": FIRST + at, "whole": time * 1e3, "planted": planted * 1e3}
-            for at, (time, planted) in enumerate(zip(whole, self.planted, strict=False))
+            {
+                "number": FIRST + at,
+                "whole": 1e3 * time,
+                "planted": 1e3 * planted,
+                "delayed": delayed,
+            }
+            for at, (time, planted, delayed) in enumerate(
+                zip(whole, self.planted, self.delayed, strict=False)
+            )
         ]
 
 
@@ -82,14 +102,13 @@ class Case:
     has_own_loop: bool = False
 
 
-def delayed_ms() -> float:
-    """How long the threads of the process were ready and waited for a processor, 0 if unknown.
+def delayed_ms(threads: str = "self/task/*") -> float:
+    """How long threads were ready and waited for a processor, 0 if unknown.
 
     Source: Linux, Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat.
     """
-    texts = [
-        path.read_text(encoding="ascii") for path in Path("/proc/self/task").glob("*/schedstat")
-    ]
+    paths = Path("/proc").glob(f"{threads}/schedstat")
+    texts = [path.read_text(encoding="ascii") for path in paths]
     return sum(int(text.split()[1]) for text in texts) / 1e6
 
 
@@ -101,21 +120,37 @@ def record_cases(cases: Mapping[str, Case], recording: Recording) -> None:
 
     Leaves FOLDER/CASE/planted/plugins/profile/..., FOLDER/CASE/without/... and beside each a JSON
     file of what the program's clock measured: `steps`, see `Clock.rows`, and `delayed`, how many ms
-    of a step all threads together waited for a processor.
+    of a step all threads together waited for a processor. Where that was long, other programs had
+    the machine: the program is recorded again, and the best recording kept.
     """
     target, *wanted = sys.argv[1:]
     for name in wanted or cases:
-        case = cases[name]
         for kind in ("planted", "without"):
             folder = Path(target, name, kind)
-            clock = Clock()
-            body = case.build(clock, kind == "planted")
-            with recording(folder, case.python):
-                before = delayed_ms()
-                if case.has_own_loop:
-                    body(FIRST)
-                else:
-                    clock.run(body)
-                delayed = (delayed_ms() - before) / STEPS
-            truth = json.dumps({"steps": clock.rows(), "delayed": delayed})
-            folder.with_suffix(".json").write_text(truth, encoding="utf-8")
+            body_of = functools.partial(cases[name].build, plant=kind == "planted")
+            tries: list[tuple[float, Path, dict[str, Any]]] = []
+            while len(tries) < _TRIES and (not tries or tries[-1][0] > _LONG):
+                place = folder.with_name(f"{kind}.{len(tries)}")
+                truth = _record(cases[name], body_of, recording(place, cases[name].python))
+                whole = sum(row["whole"] for row in truth["steps"]) / STEPS
+                tries.append((truth["delayed"] / whole, place, truth))
+            _, best, truth = min(tries, key=lambda one: one[0])
+            best.rename(folder)
+            for _, place, _ in tries:
+                shutil.rmtree(place, ignore_errors=True)
+            folder.with_suffix(".json").write_text(json.dumps(truth), encoding="utf-8")
+
+
+def _record(
+    case: Case, build: Callable[[Clock], Body], recording: contextlib.AbstractContextManager[object]
+) -> dict[str, Any]:
+    clock = Clock()
+    body = build(clock)
+    with recording:
+        before = delayed_ms()
+        if case.has_own_loop:
+            body(FIRST)
+        else:
+            clock.run(body)
+        delayed = (delayed_ms() - before) / STEPS
+    return {"steps": clock.rows(), "delayed": delayed}

@@ -40,6 +40,13 @@ def long_step(weights: jax.Array, batch: jax.Array) -> jax.Array:
     return jnp.mean(batch)
 
 
+def longer_step(weights: jax.Array, batch: jax.Array) -> jax.Array:
+    """Three times as much."""
+    for _ in range(3):
+        batch = batch + long_step(weights, batch)
+    return jnp.mean(batch)
+
+
 def compiled(function: Step = train_step) -> Step:
     """A function of its own, so that nothing is compiled but what a case wants."""
     return jax.jit(lambda weights, batch: function(weights, batch))
@@ -89,7 +96,7 @@ def numpy_between_steps(clock: Clock, plant: bool) -> Body:
 
 def blocking_read(clock: Clock, plant: bool) -> Body:
     """The loss is read before the next batch is made, so that the two do not overlap."""
-    step, weights = compiled(long_step), jnp.array(_weights)
+    step, weights = compiled(longer_step), jnp.array(_weights)
     losses = [step(weights, _batch)]
 
     def make_batch() -> np.ndarray:
@@ -162,7 +169,7 @@ def checkpoint(clock: Clock, plant: bool) -> Body:
     """The weights are written to a file each few steps."""
     step, weights = compiled(), jnp.array(_weights)
     folder = tempfile.mkdtemp()
-    state = [np.asarray(_random.normal(size=600_000)) for _ in range(4)]
+    state = [np.asarray(_random.normal(size=1_500_000)) for _ in range(4)]
 
     def save_checkpoint(number: int) -> None:
         with clock.planting():
@@ -190,7 +197,8 @@ def evaluation(clock: Clock, plant: bool) -> Body:
             step(weights, _batch).block_until_ready()
             if plant and number % EACH == EACH - 1:
                 with clock.planting():
-                    check(weights, _batch).block_until_ready()
+                    for _ in range(4):
+                        check(weights, _batch).block_until_ready()
 
     body(0)
     return body
@@ -262,19 +270,16 @@ def slow_loader(clock: Clock, plant: bool) -> Body:
 
 
 def host_copies(clock: Clock, plant: bool) -> Body:
-    """A large table that is copied to the device in each step."""
+    """Large tables that are copied to the device in each step."""
     step, weights = compiled(), jnp.array(_weights)
-    # A view that the device cannot share.
-    table = np.zeros(12_000_001, np.float32)[1:]
-    on_device = jax.device_put(table)
+    # Views that the device cannot share, of a size whose memory is used again.
+    tables = [np.zeros(2_000_001, np.float32)[1:] for _ in range(12)]
 
     def body(number: int) -> None:
         with marker(number):
             if plant:
                 with clock.planting():
-                    jax.device_put(table, may_alias=False).block_until_ready()
-            else:
-                on_device.block_until_ready()
+                    jax.block_until_ready(jax.device_put(tables, may_alias=False))
             step(weights, _batch).block_until_ready()
 
     body(0)
@@ -287,7 +292,7 @@ def eager_ops(clock: Clock, plant: bool) -> Body:
     rates = jnp.ones(8)
 
     def decay(rates: jax.Array) -> jax.Array:
-        for _ in range(200):
+        for _ in range(400):
             rates = rates * 0.999 + 0.001
         return rates
 

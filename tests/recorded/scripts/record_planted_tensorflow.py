@@ -212,7 +212,7 @@ def first_step(clock: Clock, plant: bool) -> Body:
 
 def checkpoint(clock: Clock, plant: bool) -> Body:
     """The variables are saved each few steps."""
-    state = [tf.Variable(_random.normal(size=400_000)) for _ in range(4)]
+    state = [tf.Variable(_random.normal(size=1_000_000)) for _ in range(4)]
     saver = tf.train.Checkpoint(state=state)
     prefix = str(Path(tempfile.mkdtemp(), "model"))
     saver.write(prefix)
@@ -222,8 +222,8 @@ def checkpoint(clock: Clock, plant: bool) -> Body:
         with marker(number):
             train_step(_batch).numpy()
             if plant and number % EACH == EACH - 1:
-                with clock.planting():
-                    saver.write(prefix)
+                clock.mark()
+                saver.write(prefix)
 
     return body
 

@@ -1,0 +1,172 @@
+"""The corpus of planted causes: what each program plants, and what the overview says of it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from recorded.conftest import Shown
+
+STEPS = 12
+EACH = 4
+ONCE = 0
+
+_TITLE = """# Planted causes
+
+Small programs of TensorFlow and JAX, each with one cause of lost time that it measures by its own
+clock, beside the same program without it (`tests/recorded/scripts/record_planted_*.py`).
+`tests/recorded/test_planted_causes.py` records them anew and holds them to this: the first finding
+of the overview names the cause, its figure is within 15 % of what was planted, the program without
+the cause does not get it, and nothing else is graded high in either. Where the machine is busy,
+time without a processor may count or not, and may be graded for as long as it was.
+
+The test run writes this table, and leaves it alone while only figures differ: they are those of one
+recording, in ms of a typical step, or of the first step where the cause is in that one alone.
+
+"""
+_HEAD = (
+    "| cause | program | first finding | planted | reported | rank |",
+    "| --- | --- | --- | --- | --- | --- |",
+)
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What a case of `record_planted_<framework>.py` plants: in each `period`-th step, or `ONCE`.
+
+    The first finding is `finding`, and its texts hold each of `words`.
+    """
+
+    name: str
+    framework: str
+    case: str
+    finding: str
+    words: tuple[str, ...]
+    period: int = 1
+
+    @property
+    def id(self) -> str:
+        """For the names of tests."""
+        return f"{self.framework}-{self.case}"
+
+    def planted_ms(self, shown: Shown, name: str = "planted") -> float:
+        """What the program's clock measured, as `reported_ms` counts it."""
+        planted, value = shown.measured("planted"), shown.measured(name)
+        if self.period == ONCE:
+            return float(value[0])
+        if self.period > 1:
+            return float(value[planted > 0].mean()) / self.period
+        return float(value[typical_steps(shown)].mean())
+
+    def allowed_ms(self, shown: Shown) -> tuple[float, float]:
+        """What a finding may report: 15 % less or more.
+
+        Time in which the machine gave the program no processor may be counted or not.
+        """
+        planted, delayed = self.planted_ms(shown), self.planted_ms(shown, "delayed")
+        return 0.85 * (planted - delayed), 1.15 * planted
+
+    def reported_ms(self, shown: Shown, finding: dict[str, Any]) -> float:
+        """What a finding promises, or where that is less than the cause takes, what that takes."""
+        value = finding["value"] / 100
+        if self.period == ONCE:
+            return float(value * shown.step_column("stepTimeMs")[recorded_steps(shown)].sum())
+        if self.finding == "eager_ops":
+            return float(value * shown.step_column("stepTimeMs")[typical_steps(shown)].mean())
+        return float(finding["gain_ms"])
+
+    def is_named_in(self, finding: dict[str, Any]) -> bool:
+        """Whether a finding is about this cause."""
+        texts = " ".join(finding[part] for part in ("title", "detail", "action"))
+        return finding["id"] == self.finding and all(word in texts for word in self.words)
+
+
+def _of_tensorflow() -> Iterable[Cause]:
+    for name, case, finding, *words in (
+        ("a slow map", "slow_map", "input_bound", "Map"),
+        ("a slow generator", "slow_generator", "input_bound", "Generator"),
+        ("threads that another stage fills", "filled_pool", "input_bound", "ParallelMap"),
+        ("no prefetch", "no_prefetch", "input_bound", "Map", ".prefetch("),
+        ("files read anew in each step", "uncached_reading", "input_bound", "TFRecord"),
+        ("ops one by one", "eager_ops", "eager_ops", "Mul", "AddV2"),
+        ("retracing for Python arguments", "retracing", "retracing", "schedule"),
+        ("NumPy in each step, no frames", "numpy_metrics", "all_others", "no recorded event"),
+        ("a callback of Keras, no frames", "keras_callback", "gap_between_steps", "callbacks"),
+    ):
+        yield Cause(name, "tensorflow", case, finding, tuple(words))
+    words = ("4th", "output")
+    yield Cause("a checkpoint", "tensorflow", "checkpoint", "periodic_steps", words, EACH)
+    yield Cause("a first step", "tensorflow", "first_step", "slow_steps", ("train 20",), ONCE)
+
+
+def _of_jax() -> Iterable[Cause]:
+    for name, case, finding, *words in (
+        ("a batch function that sleeps", "slow_batches", "python_overhead", "load_batch", "sleep"),
+        ("the same, no frames", "slow_batches_unrecorded", "all_others", "no recorded event"),
+        ("NumPy between steps", "numpy_between_steps", "python_overhead", "summarize"),
+        ("large arrays made anew", "allocation_churn", "python_overhead", "make_buffer"),
+        ("results read in each step", "blocking_read", "blocking_read", "np.asarray(jax.Array)"),
+        ("a slow thread that loads", "slow_loader", "python_overhead", "queue.get"),
+        ("a sleep that is annotated", "annotated_wait", "python_overhead", "time.sleep"),
+        ("a callback of a program", "host_callback", "host_callbacks", "pure_callback"),
+        ("large copies to the device", "host_copies", "input_bound", "sending data to devices"),
+        ("ops one by one", "eager_ops", "eager_ops", "multiply", "add"),
+    ):
+        yield Cause(name, "jax", case, finding, tuple(words))
+    for name, case, *words in (
+        ("shapes that change", "changing_shapes", "compilation"),
+        ("collecting garbage", "garbage", "garbage was collected"),
+        ("a checkpoint", "checkpoint", "save_checkpoint"),
+        ("an evaluation", "evaluation", "host compute"),
+    ):
+        yield Cause(name, "jax", case, "periodic_steps", ("4th", *words), EACH)
+    yield Cause("a first step", "jax", "first_step", "slow_steps", ("train 20",), ONCE)
+    yield Cause("a late device of four", "ranks", "late_rank", "straggler", ("CPU device 2",))
+
+
+CAUSES = (*_of_tensorflow(), *_of_jax())
+
+
+def recorded_steps(shown: Shown) -> NDArray[np.bool_]:
+    """[steps] whether a step was recorded whole."""
+    return ~np.array(shown.steps.column("isTruncated").cells(), bool)
+
+
+def typical_steps(shown: Shown) -> NDArray[np.bool_]:
+    """[steps] whether averages are of a step."""
+    return recorded_steps(shown) & ~np.array(shown.steps.column("isOutlier").cells(), bool)
+
+
+def claims_of(shown: Shown) -> list[dict[str, Any]]:
+    """The findings of the overview in its order, but that nothing holds the program up."""
+    columns = shown.overview[7].columns
+    names = [column.id for column in columns]
+    rows = zip(*(column.cells() for column in columns), strict=True)
+    found = [dict(zip(names, row, strict=True)) for row in rows]
+    return [one for one in found if one["severity"] != "good"]
+
+
+def write_table(path: Path, rows: Iterable[tuple[Cause, str, float, float, int]]) -> None:
+    """Writes the document of (cause, finding, planted ms, reported ms, rank) unless only figures
+    changed.
+    """
+    lines = [
+        f"| {cause.name}{_when(cause)} | {cause.framework}/{cause.case} | `{finding}` "
+        f"| {planted:.0f} ms | {reported:.0f} ms | {rank} |"
+        for cause, finding, planted, reported, rank in rows
+    ]
+    text = _TITLE + "\n".join((*_HEAD, *lines)) + "\n"
+    known = path.read_text(encoding="utf-8") if path.exists() else ""
+    if _without_figures(text) != _without_figures(known):
+        path.write_text(text, encoding="utf-8")
+
+
+def _when(cause: Cause) -> str:
+    return f" in each {cause.period}th step" if cause.period > 1 else ""
+
+
+def _without_figures(text: str) -> list[str]:
+    words = text.split()
+    return [word for at, word in enumerate(words) if words[at + 1 : at + 2] != ["ms"]]
