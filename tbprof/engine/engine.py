@@ -103,7 +103,7 @@ class Engine:
     def absences(self, run: Run, outlines: Outlines) -> dict[str, Absence]:
         """By tool why it has nothing to show of the run, where it has nothing.
 
-        The index tells it, or a page that was asked for and had nothing.
+        The index tells it, or a page that was asked for and had nothing, or that found no steps.
         """
         key = _versions(run.files)
         with self._lock:
@@ -250,6 +250,8 @@ class Engine:
             raise failures[0]
         outlines = {host: found["outline"][0] for host, found in good.items()}
         check_outlines(tool, outlines, failures)
+        if not params:
+            self._learn_of_steps(run, files, good)
         parts = {name: [found[name][0] for found in good.values()] for name in tool.parts}
         payload = tool.build(Summaries(tuple(good), parts, params))
         # Streams say themselves what they lack.
@@ -268,6 +270,18 @@ class Engine:
             self._nothing.setdefault(_versions(files), {})[tool.name] = absence
             while len(self._nothing) > _RUNS_LEARNED:
                 self._nothing.popitem(last=False)
+
+    def _learn_of_steps(
+        self, run: Run, files: Sequence[TraceFile], good: Mapping[str, dict[str, Found]]
+    ) -> None:
+        """Keeps which tools have nothing, where the hosts that can be read have no steps."""
+        steps = [found["steps"][0] for found in good.values() if "steps" in found]
+        if not steps or any(one.worker.size or one.candidate_name for one in steps):
+            return
+        outlines = {host: found["outline"][0] for host, found in good.items()}
+        for tool in TOOLS:
+            if tool.rests_on_steps:
+                self._learn(tool, run, files, empty_tool(tool, outlines))
 
     def _map(
         self,
@@ -314,7 +328,11 @@ class Engine:
         if not run.files:
             return {}
         results = self._map(run.files, part_keys(names, {}), lambda _file, _part: None)
-        return {file.host: found for file, found in zip(run.files, results, strict=True)}
+        found = dict(zip((file.host for file in run.files), results, strict=True))
+        good = {host: one for host, one in found.items() if not isinstance(one, TbprofError)}
+        if "outline" in names:
+            self._learn_of_steps(run, run.files, good)
+        return found
 
     def _keep(self, key: object, body: Body) -> None:
         with self._lock:

@@ -38,7 +38,10 @@ _UNITS_PER_STEP = 2_000
 
 
 def build(summaries: Summaries) -> Document:
-    """The records of all steps and workers; with the parameter `step`, of one step exactly."""
+    """The records of all steps and workers; with the parameter `step`, of one step exactly.
+
+    Empty where nothing marks steps, and there is no event to choose that could.
+    """
     job = merge_steps(summaries.hosts, summaries.take("steps", Steps))
     means, outliers = chosen_means(job, summaries.params)
     device = merge_devices(summaries.take("devices", Devices)).type
@@ -53,6 +56,7 @@ def build(summaries: Summaries) -> Document:
             else _one(job, event_ps, chosen)
         ),
         table=lambda: _table(job, event_ps, chosen),
+        is_empty=not job.label and not any(part.candidate_name for part in job.parts),
     )
 
 
@@ -287,7 +291,7 @@ POD_VIEWER = Tool(
     absent_hint="record again: the profiler was stopped before it wrote anything",
     empty="nothing in the trace tells where steps begin and end",
     empty_hint="mark the steps: tf.profiler.experimental.Trace('train', step_num=n, _r=1) around "
-    "each step, jax.profiler.StepTraceAnnotation('train', step_num=n) in JAX, or choose an event "
-    "that marks them on the overview page",
+    "each step, or jax.profiler.StepTraceAnnotation('train', step_num=n) in JAX",
     params=("marker", "step", STEPS),
+    rests_on_steps=True,
 )

@@ -66,6 +66,7 @@ class Tool:
     `planes` are name prefixes one of which the trace must have a plane of, `absent` the reason
     that is shown where it has none, and `empty` where those planes hold nothing for the tool, each
     with a hint at the way out. `content` is what its files have to hold, None for any events.
+    `rests_on_steps` says that it has nothing where there are no steps and no event could mark them.
     `params` are the parameters of a request that `build` heeds. `is_list` says that the payload is
     a list of tables, `is_streamed` that it is an `EventStream`.
     """
@@ -81,6 +82,7 @@ class Tool:
     absent_hint: str = ""
     empty: str = ""
     empty_hint: str = ""
+    rests_on_steps: bool = False
     params: tuple[str, ...] = ()
     is_list: bool = False
     is_streamed: bool = False

@@ -84,6 +84,21 @@ def test_what_is_offered_of_drawn_runs_is_answered(run: str, tmp_path: Path):
     check_menu(engine_of(tmp_path, **RUNS[run]()), "run", is_known=False)
 
 
+def test_without_steps_the_first_page_says_what_rests_on_them(tmp_path: Path):
+    """Nothing marks steps, nothing repeats; the overview finds that, and so does the doctor."""
+    content = draw({HOST: "python |aaa..bbb"}, names={"a": "x:MatMul", "b": "y:Relu"})
+    engine = engine_of(tmp_path, h0=content)
+    assert tools_of(engine, "run")["pod_viewer"]["available"]  # the index does not tell
+    assert ask(engine, "run", "overview_page") is None
+    entry = tools_of(engine, "run")["pod_viewer"]
+    assert (entry["available"], "where steps begin" in entry["reason"]) == (False, True)
+    error = ask(engine, "run", "pod_viewer")
+    assert isinstance(error, NoData)
+    assert error.hint == entry["hint"]
+    again = Engine(Logdir(str(tmp_path)))
+    assert "run: Pod viewer" in {one.about for one in examine_run(again, "run")}
+
+
 NOTHING = {
     "no events": {HOST: "main |"},
     "one event": {HOST: "main |x"},

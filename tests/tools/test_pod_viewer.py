@@ -276,6 +276,12 @@ def test_no_steps_is_an_empty_table_with_the_reason():
     assert found.columns()["total"].size == 0  # type: ignore[attr-defined]
 
 
+def test_there_is_something_to_show_where_an_event_can_be_chosen():
+    assert not document(host()).is_empty
+    assert document(dataclasses.replace(host(), candidate_name=[])).is_empty
+    assert not document(dataclasses.replace(ONE, candidate_name=[])).is_empty
+
+
 def test_the_table_has_a_row_per_step_and_worker():
     table = document(ONE, TWO).table()
     assert table.column("step_name").cells() == ["train 3", "train 4", "train 4"]
