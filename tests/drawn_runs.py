@@ -44,6 +44,14 @@ def cpu_steps(work: str, *, start_ns: int = 0, late: int = 0) -> bytes:
     )
 
 
+def unmarked_ops() -> bytes:
+    """Twelve times two ops back to back on one thread, and nothing else."""
+    return draw(
+        {HOST: f"python |{('m' * 18 + 'rr') * 12}"},
+        names={"m": "dense/MatMul:MatMul", "r": "dense/Relu:Relu"},
+    )
+
+
 def gpu_steps(device: str, host: str = "L", *, start_ns: int = 0) -> bytes:
     """Three steps of 40: `device` is what the GPU does in each, `host` what the program does.
 
@@ -134,6 +142,7 @@ RUNS: Mapping[str, Callable[[], Mapping[str, bytes]]] = {
     "input": lambda: {"h0": cpu_steps(f"{'i' * 25}{'o' * 10}")},
     "compiling": lambda: {"h0": cpu_steps(f"{'c' * 25}{'o' * 10}")},
     "python": lambda: {"h0": cpu_steps(f"{'p' * 25}{'o' * 10}")},
+    "unmarked": lambda: {"h0": unmarked_ops()},
     "sleeping": lambda: {"h0": idle_python()},
     "launching": lambda: {"h0": gpu_steps(f"{'.' * 20}{'k' * 20}", "L" * 20)},
     "output": lambda: {"h0": gpu_steps(f"{'k' * 15}{'d' * 20}")},

@@ -98,11 +98,11 @@ def _process(plane: Plane) -> int:
 
 
 def choose_roots(
-    graph: Graph, found: Sequence[Facts], root_name: str
+    graph: Graph, found: Sequence[Facts], root_name: str, thread: tuple[int, int] | None
 ) -> tuple[NDArray[np.int64], Loops]:
     """(roots in the order in which they take events, loops whose events they take first)."""
     if root_name:
-        plane, rows = named_roots([events for events, _ in graph.threads], root_name)
+        plane, rows = named_roots([events for events, _ in graph.threads], root_name, thread)
         return rows + graph.offsets[plane], Loops(_NOTHING, _NOTHING)
     rows = np.concatenate([_NOTHING, *(facts.marked for facts in found)])
     level = np.concatenate([_NOTHING, *(facts.level for facts in found)])

@@ -56,14 +56,21 @@ class Grouping:
     is_from_file: bool
 
 
-def find_grouping(space: Space, root_name: str = "", *, follows_pools: bool = True) -> Grouping:
+def find_grouping(
+    space: Space,
+    root_name: str = "",
+    *,
+    thread: tuple[int, int] | None = None,
+    follows_pools: bool = True,
+) -> Grouping:
     """The groups of a space; without arguments found once.
 
     A group is what a root encloses on its thread and what that has caused on others, through
     contexts that producer and consumer share, executions of one function, launches of programs.
     Roots are, whichever comes first:
 
-    - the outermost events named `root_name` on the thread that has most of them, if it is given;
+    - the outermost events named `root_name`, if it is given, on `thread` (plane, line), else on the
+      thread that has most of them;
     - the groups that the file brings (then nothing else is looked at);
     - events that the program marked (`_r`), higher levels first. Runs of functions that tf.data
       calls are none. Where only executions of functions are marked and fewer than three of them
@@ -81,8 +88,8 @@ def find_grouping(space: Space, root_name: str = "", *, follows_pools: bool = Tr
     """
     planes = host_planes(space)
     if not planes or root_name or not follows_pools:
-        return _find(space, planes, root_name, follows_pools)
-    return planes[0].memo.once("grouping", lambda: _find(space, planes, root_name, follows_pools))
+        return _find(space, planes, root_name, thread, follows_pools)
+    return planes[0].memo.once("grouping", lambda: _find(space, planes, "", None, follows_pools))
 
 
 def group_of_device_events(grouping: Grouping, plane: Plane, events: Events) -> NDArray[np.int32]:
@@ -106,7 +113,13 @@ def group_of_device_events(grouping: Grouping, plane: Plane, events: Events) -> 
     return np.where(is_known, grouping.correlation_group[at], -1).astype(np.int32)
 
 
-def _find(space: Space, planes: Sequence[Plane], root_name: str, follows_pools: bool) -> Grouping:
+def _find(
+    space: Space,
+    planes: Sequence[Plane],
+    root_name: str,
+    thread: tuple[int, int] | None,
+    follows_pools: bool,
+) -> Grouping:
     threads = [host_threads(plane) for plane in planes]
     if is_grouped(space) and not root_name:
         ids, group, roots = read_groups(space, [events for events, _ in threads])
@@ -116,19 +129,20 @@ def _find(space: Space, planes: Sequence[Plane], root_name: str, follows_pools: 
         ]
         none = np.zeros(0, np.int32)
         return Grouping(hosts, roots, _NO_ROWS, none, ids, [], is_from_file=True)
-    return _grouped(space, threads, root_name, follows_pools)
+    return _grouped(space, threads, root_name, thread, follows_pools)
 
 
 def _grouped(
     space: Space,
     threads: Sequence[tuple[Events, NDArray[np.int64]]],
     root_name: str,
+    thread: tuple[int, int] | None,
     follows_pools: bool,
 ) -> Grouping:
     """The groups of a space that brings none."""
     graph = read_graph(space, threads)
     facts = read_all_facts(graph)
-    roots, loops = choose_roots(graph, facts, root_name)
+    roots, loops = choose_roots(graph, facts, root_name, thread)
     links = find_links(graph, facts, loops)
     launches = [(part.correlated, part.correlation) for part in facts]
     del facts  # a third of what grouping needs

@@ -197,19 +197,20 @@ def driving_rows(
     *,
     driving_line: int,
     window_ps: tuple[int, int] | None = None,
+    has_groups: bool = True,
 ) -> NDArray[np.bool_]:
     """[n] whether an event's time counts for steps: work that a step needs, not work ahead of it.
 
     These are the events of a group, all events of the line that drives (a row in `events.lines`, -1
     for none) and its calls that lie apart, so that the gaps between steps are explained, and what
-    ran instructions of compiled programs on any thread; but no threads that prefetch. Only events
-    that meet the window (start, end) where one is given.
+    ran instructions of compiled programs on any thread; but no threads that prefetch. Ops on any
+    thread count where nothing says whose they are (`has_groups` is false). Only events that meet
+    the window (start, end) where one is given.
     """
     events = threads.events
     counts: NDArray[np.bool_] = threads.group >= 0
     drives = (threads.apart.thread == driving_line).tolist()
-    if types.is_hlo.any():
-        counts |= events.by_type(types.is_hlo)
+    counts |= events.by_type(types.is_hlo if has_groups else types.is_hlo | types.is_op)
     for line, text in enumerate(events.plane.strings.take(events.lines.name.tolist())):
         rows = slice(int(events.first_event[line]), int(events.first_event[line + 1]))
         if drives[line]:

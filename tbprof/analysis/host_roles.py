@@ -46,13 +46,15 @@ class Role(IntEnum):
 class HostTypes:
     """The types of event of a host plane; the last row of each column is for events of no type.
 
-    `is_hlo` says that the type's events ran instructions of a compiled program on the CPU,
-    `has_number` that they carry a step's number, `is_function` that they call a `tf.function`,
-    `is_launch` that they launch work on a device.
+    `is_hlo` says that the type's events ran instructions of a compiled program on the CPU, `is_op`
+    that each computed one op (of a framework or of a program), `has_number` that they carry a
+    step's number, `is_function` that they call a `tf.function`, `is_launch` that they launch work
+    on a device.
     """
 
     role: NDArray[np.int8]
     is_hlo: NDArray[np.bool_]
+    is_op: NDArray[np.bool_]
     has_number: NDArray[np.bool_]
     is_function: NDArray[np.bool_]
     is_launch: NDArray[np.bool_]
@@ -216,20 +218,19 @@ def _number(name: str) -> int:
 def host_types(events: Events, *, has_device: bool, wrappers: Collection[str] = ()) -> HostTypes:
     """The roles of the plane's types of event, by name and by the stats of sampled events.
 
-    `wrappers` are names of events that only delimit, such as the marker of steps. `events` are all
-    of the plane's recorded lines: what does not depend on `wrappers` is found once.
+    `wrappers` are names of events that delimit, such as the marker of steps: of unknown names that
+    is all they do, while an op is work even where it marks steps. `events` are all of the plane's
+    recorded lines: what does not depend on `wrappers` is found once.
     """
     plane = events.plane
     key = ("host types", has_device)
-    types, is_seen = plane.memo.once(key, lambda: _find_types(events, has_device=has_device))
+    types = plane.memo.once(key, lambda: _find_types(events, has_device=has_device))
     if not wrappers:
         return types
     texts = plane.strings.take(plane.types.name.tolist())
-    role = types.role.copy()
-    role[[row for row, text in enumerate(texts) if text in wrappers and is_seen[row]]] = (
-        Role.WRAPPER
-    )
-    return replace(types, role=role)
+    delimits = np.array([*(text in wrappers for text in texts), False])
+    delimits &= types.role == Role.ACTIVITY
+    return replace(types, role=np.where(delimits, np.int8(Role.WRAPPER), types.role))
 
 
 def lasting_rows(events: Events) -> NDArray[np.int64]:
@@ -242,8 +243,8 @@ def lasting_rows(events: Events) -> NDArray[np.int64]:
     return np.unique(sample[sample >= 0])
 
 
-def _find_types(events: Events, *, has_device: bool) -> tuple[HostTypes, NDArray[np.bool_]]:
-    """(the types, which of them have events that last)."""
+def _find_types(events: Events, *, has_device: bool) -> HostTypes:
+    """The types by what they are called, and by what their first and last events carry."""
     plane = events.plane
     texts = [*plane.strings.take(plane.types.name.tolist()), ""]
     count = len(texts)
@@ -262,12 +263,13 @@ def _find_types(events: Events, *, has_device: bool) -> tuple[HostTypes, NDArray
         may = (role < 0) & (role != Role.WAIT) & (role != Role.BACKGROUND)
         role[has[names.CORRELATION_ID] & may] = Phase.KERNEL_LAUNCH
     role[has[_STAGE]] = Phase.INPUT
+    is_known = np.array([_NAME.match(text[:_LONGEST]) is not None for text in texts])
+    is_op = np.isin(role, (Phase.COLLECTIVES, Phase.HOST_COMPUTE)) & ~is_known
     wraps = has[names.STEP_NUMBER] | has[names.ROOT] | has[_FUNCTION_CALL]
     role[wraps & (role == Role.ACTIVITY)] = Role.WRAPPER
-    types = HostTypes(
-        role, is_hlo, has[names.STEP_NUMBER], has[_FUNCTION_CALL], has[names.CORRELATION_ID]
+    return HostTypes(
+        role, is_hlo, is_op, has[names.STEP_NUMBER], has[_FUNCTION_CALL], has[names.CORRELATION_ID]
     )
-    return types, sample[:, 0] >= 0
 
 
 def _told(events: Events, sample: NDArray[np.int64]) -> dict[str, NDArray[np.bool_]]:

@@ -49,8 +49,13 @@ def event_names(events: Events, rows: NDArray[np.int64]) -> list[str]:
     )
 
 
-def named_roots(events: Sequence[Events], root_name: str) -> tuple[int, NDArray[np.int64]]:
-    """(plane, rows): the outermost events of a name on the thread that has most of them."""
+def named_roots(
+    events: Sequence[Events], root_name: str, thread: tuple[int, int] | None = None
+) -> tuple[int, NDArray[np.int64]]:
+    """(plane, rows): the outermost events of a name on a thread (plane, line).
+
+    Without one it is the thread that has most of them.
+    """
     best = (0, np.zeros(0, np.int64))
     for plane, found in enumerate(events):
         texts = found.plane.strings.take(found.plane.types.name.tolist())
@@ -58,6 +63,10 @@ def named_roots(events: Sequence[Events], root_name: str) -> tuple[int, NDArray[
         rows = found.rows_of(is_wanted)
         cuts = np.searchsorted(rows, found.first_event)
         counts = np.diff(cuts)
+        if thread is not None:
+            counts = np.where(
+                (np.arange(counts.size) == thread[1]) & (plane == thread[0]), counts, 0
+            )
         if counts.size and counts.max() > best[1].size:
             line = int(counts.argmax())
             best = (plane, rows[cuts[line] : cuts[line + 1]])

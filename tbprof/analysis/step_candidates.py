@@ -63,6 +63,7 @@ class _Candidate(NamedTuple):
     occurrences: int
     median_ps: int
     coverage: float
+    is_op: bool
 
 
 def find_candidates(hosts: Sequence[HostThreads]) -> Candidates:
@@ -70,14 +71,14 @@ def find_candidates(hosts: Sequence[HostThreads]) -> Candidates:
 
     Those come first that carry step numbers, then what the program itself calls, such as its
     functions and annotations, before what its runtime does for it; among these what covers more of
-    the trace and comes regularly.
+    the trace and comes regularly. Single ops come last: a step holds several.
     """
     best: dict[str, _Candidate] = {}
     for threads in hosts:
         for one in _of_plane(threads):
             if one.name not in best or one.score > best[one.name].score:
                 best[one.name] = one
-    found = sorted(best.values(), key=lambda one: (-one.score, one.name))[:_MOST]
+    found = sorted(best.values(), key=lambda one: (one.is_op, -one.score, one.name))[:_MOST]
     return Candidates(
         [one.name for one in found],
         [one.line for one in found],
@@ -102,20 +103,21 @@ def _of_plane(threads: HostThreads) -> list[_Candidate]:
     score = weight[repeats.type] * near * reach * (0.1 + coverage)
     line_names = events.plane.strings.take(events.lines.name.tolist())
     found = []
-    for at in np.argsort(-score, kind="stable")[:_FINALISTS].tolist():
+    order = np.lexsort((-score, types.is_op[repeats.type]))
+    for at in order[score[order] > 0][:_FINALISTS].tolist():
         line, type_ = int(repeats.line[at]), int(repeats.type[at])
-        if score[at] > 0:
-            rows = rows_of(events, line, type_)
-            found.append(
-                _Candidate(
-                    float(score[at]) * (0.1 + regularity(events.start_ps[rows])),
-                    texts[type_],
-                    line_names[line],
-                    rows.size,
-                    int(np.median(events.duration_ps[rows])),
-                    float(coverage[at]),
-                )
+        rows = rows_of(events, line, type_)
+        found.append(
+            _Candidate(
+                float(score[at]) * (0.1 + regularity(events.start_ps[rows])),
+                texts[type_],
+                line_names[line],
+                rows.size,
+                int(np.median(events.duration_ps[rows])),
+                float(coverage[at]),
+                bool(types.is_op[type_]),
             )
+        )
     return found
 
 

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from tbprof.analysis.device_phases import DeviceIntervals, find_device_intervals
 from tbprof.analysis.grouping import group_of_device_events
 from tbprof.analysis.hlo import Programs
-from tbprof.analysis.host_events import host_events
+from tbprof.analysis.host_events import HostThreads, host_events
 from tbprof.analysis.host_phases import driving_rows, flatten
 from tbprof.analysis.host_roles import Role, host_types
+from tbprof.analysis.input_names import is_iterator
 from tbprof.analysis.launching_threads import lines_for_devices
 from tbprof.analysis.layers import Spans, split, unite
 from tbprof.analysis.lines import gpu_planes, host_planes
@@ -27,10 +28,12 @@ from tbprof.analysis.step_bounds import (
     lags,
 )
 from tbprof.analysis.step_candidates import find_candidates
+from tbprof.analysis.step_inference import PATTERN
 from tbprof.analysis.step_sources import STEPS_LINE, StepSource, find_source
 from tbprof.analysis.step_windows import Windows, find_truncated
 from tbprof.analysis.steps import Steps
 from tbprof.analysis.unrecorded import Unrecorded, find_unrecorded
+from tbprof.base import names
 from tbprof.base.errors import CUT_HINT
 from tbprof.events.space import Space
 
@@ -217,7 +220,10 @@ def _host_spans(
         types = host_types(threads.events, has_device=bool(devices), wrappers=[source.marker])
         line = source.line if at == source.plane else -1
         window = min(starts), max(ends)
-        counts = driving_rows(threads, types, driving_line=line, window_ps=window)
+        has_groups = bool(devices) or source.source != PATTERN or _has_pipelines(threads)
+        counts = driving_rows(
+            threads, types, driving_line=line, window_ps=window, has_groups=has_groups
+        )
         if not devices:
             works = counts & ~threads.events.by_type(np.isin(types.role, _NO_WORK))
             works &= threads.events.duration_ps > 0
@@ -237,6 +243,12 @@ def _host_spans(
     # Each thread's events are ascending: what such a sort is good at.
     joined = [[_joined(layer) for layer in own] for own in layers]
     return joined, np.sort(np.concatenate(work), kind="stable")
+
+
+def _has_pipelines(threads: HostThreads) -> bool:
+    """Whether tf.data worked: threads may run its functions' ops, which are work ahead of steps."""
+    texts = threads.plane.strings.take(threads.plane.types.name.tolist())
+    return any(is_iterator(text) or text in names.CAPTURED_FUNCTIONS for text in texts)
 
 
 def _busy(devices: Sequence[DeviceIntervals], hosts: Sequence[Sequence[Spans]]) -> Spans:

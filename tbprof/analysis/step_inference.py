@@ -70,8 +70,9 @@ def infer_steps(hosts: Sequence[HostThreads]) -> InferredSteps | None:
 
     One step is one execution of the function or program on which most time is spent: the time of
     the calls, and of the compiled program's instructions where they ran on the host's own threads.
-    Without any the thread on which the program runs is searched for what happens over and over.
-    What comes again after less than a microsecond on average is no step.
+    Without any the thread on which the program runs is searched for what happens over and over;
+    a single op marks steps only where nothing else repeats. What comes again after less than a
+    microsecond on average is no step.
     """
     for find in (_executions, _pattern):
         choices = [(plane, find(threads)) for plane, threads in enumerate(hosts)]
@@ -190,7 +191,7 @@ def _pattern(threads: HostThreads) -> _Choice | None:
     starts = {
         type_: int(order[cuts[type_]]) for type_, count in periodic.items() if count == rounds
     }
-    first = min(starts, key=lambda type_: starts[type_])
+    first = min(starts, key=lambda type_: (types.is_op[type_], starts[type_]))
     line_name = events.plane.strings[int(events.lines.name[line])]
     name = events.plane.strings[int(events.plane.types.name[first])]
     reason = (

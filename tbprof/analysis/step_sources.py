@@ -176,7 +176,7 @@ def _inferred(space: Space, grouping: Grouping) -> StepSource | None:
         return None
     groups = _groups_at(grouping, inferred)
     if groups is None:
-        grouping = find_grouping(space, inferred.name)
+        grouping = find_grouping(space, inferred.name, thread=(inferred.plane, inferred.line))
         groups = _groups_at(grouping, inferred)
     if groups is None:
         groups = np.arange(len(grouping.roots))

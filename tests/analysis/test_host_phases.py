@@ -159,6 +159,8 @@ def test_driving_rows_are_groups_the_markers_thread_and_programs_on_any():
     assert counts.tolist() == [True, True, True, False, True, False, False, True, False]
     none = driving_rows(threads, types, driving_line=-1)
     assert none.tolist() == [True, False, True, False, True, False, False, True, False]
+    anyones = driving_rows(threads, types, driving_line=-1, has_groups=False)
+    assert anyones.tolist() == [True, True, True, True, True, True, False, True, True]
     late = driving_rows(threads, types, driving_line=0, window_ps=(3 * US, 9 * US))
     assert late.tolist() == [False, True, False, False, False, False, False, False, False]
 
@@ -220,7 +222,7 @@ def test_every_moment_has_the_phase_of_the_latest_event_that_goes_on(lines):
     parent = nest(first, start, duration)
     events = Events(None, None, first, type_, start, duration, start, None)
     none = np.zeros(len(ROLES), np.bool_)
-    types = HostTypes(np.array(ROLES, np.int8), none, none, none, none)
+    types = HostTypes(np.array(ROLES, np.int8), none, none, none, none, none)
     *found, cuts = flatten(
         HostThreads(None, events, parent, None, CallsApart.none(events)), counts, types
     )

@@ -185,6 +185,24 @@ def test_marks_of_steps_functions_and_chosen_markers_only_wrap():
     assert found == {**dict.fromkeys("srfc", R.WRAPPER), "u": R.ACTIVITY}
 
 
+def test_an_op_is_work_even_where_it_marks_steps():
+    names = {"m": "dense/MatMul:MatMul", "i": "IteratorGetNext:IteratorGetNext"}
+    found = roles("t |mmiic", has_device=False, wrappers=[*names.values(), "c"], names=names)
+    assert found == {names["m"]: P.HOST_COMPUTE, names["i"]: P.INPUT, "c": R.WRAPPER}
+
+
+def test_single_ops_are_those_of_frameworks_and_of_programs():
+    names = {"m": "dense/MatMul:MatMul", "d": "dot.1", "x": "ThunkExecutor::Execute",
+             "e": "ExecutorState::Process", "i": "IteratorGetNext:IteratorGetNext"}  # fmt: skip
+    stats = {letter: {"hlo_op": "x"} for letter in "dx"}
+    content = draw({"/host:CPU": "t |mdxeiu"}, names=names, stats=stats)
+    plane = space_of(content).planes[0]
+    types = host_types(plane.events(), has_device=False)
+    texts = plane.strings.take(plane.types.name.tolist())
+    is_op = [text for text, one in zip(texts, types.is_op[:-1], strict=True) if one]
+    assert sorted(is_op) == ["dense/MatMul:MatMul", "dot.1"]
+
+
 def test_stages_of_an_input_pipeline_are_input():
     stats = {"a": {"_ipl_stage_name": "decode"}}
     assert roles("t |aa", has_device=True, stats=stats) == {"a": P.INPUT}

@@ -89,6 +89,12 @@ def test_waits_work_ahead_compilation_and_rare_events_are_no_candidates():
     assert candidates("t |wpxfwpxfwpxfwpxf.rr", names=names).name == []
 
 
+def test_single_ops_are_the_last_candidates():
+    names = {"m": "dense/MatMul:MatMul", "r": "dense/Relu:Relu", "p": "ParseArguments"}
+    found = candidates("python |mmmmrp.mmmmrp.mmmmrp", names=names)
+    assert found.name == ["ParseArguments", "dense/MatMul:MatMul", "dense/Relu:Relu"]
+
+
 def test_events_that_overlap_each_other_delimit_nothing():
     assert candidates("t |aa.aaa.aa\n  |....aaa..").name == []
 

@@ -241,6 +241,36 @@ def test_nothing_marks_steps_and_nothing_repeats():
     assert steps_of(draw({"/host:metadata": ""})).source == "none"
 
 
+DENSE = {"m": "dense/MatMul:MatMul", "r": "dense/Relu:Relu", "g": "gather/Gather:Gather"}
+
+
+def test_ops_back_to_back_are_steps_in_which_an_op_is_always_at_work():
+    """The op that begins each step is work of it, too."""
+    found = steps_of(draw({HOST: "python |" + ("m" * 18 + "rr") * 12}, names=DENSE))
+    assert (found.source, found.marker) == ("pattern", DENSE["m"])
+    assert [row[2] for row in table(found)[:-1]] == [{"host_compute": 20}] * 11
+    assert times(found)[:2] == [(0, 20, 20), (20, 20, 20)]
+
+
+def test_steps_of_a_pattern_begin_on_the_thread_on_which_it_was_found():
+    """Another one has more events of that name."""
+    other = "m." * 60
+    found = steps_of(draw({HOST: f"a/1 |{('m' * 18 + 'rr') * 12}\nb/2 |{other}"}, names=DENSE))
+    assert [start for start, _, _ in times(found)] == list(range(0, 240, 20))
+    assert "repeat 12 times on the thread 'a/1'" in found.note
+
+
+def test_ops_of_any_thread_are_work_where_nothing_says_whose_they_are():
+    drawing = "python |f.........f.........f.........f\npool/2 |.mmmmrrr...mmmmrrr...mmmmrrr"
+    found = steps_of(draw({HOST: drawing}, names={**DENSE, "f": "$train.py:3 step"}))
+    assert [row[2] for row in table(found)[:3]] == [{"host_compute": 7, "other": 3}] * 3
+    # Threads may work ahead for tf.data, whose functions are made of ops, too.
+    drawing += "\ntf_data_1 |" + "i" * 30
+    names = {**DENSE, "f": "$train.py:3 step", "i": "Iterator::Root::ParallelMapV2"}
+    found = steps_of(draw({HOST: drawing}, names=names))
+    assert [row[2] for row in table(found)[:3]] == [{"other": 10}] * 3
+
+
 def test_a_tpu_step_by_its_own_line():
     trace = draw(
         {

@@ -108,6 +108,14 @@ def test_what_happens_over_and_over_is_a_step():
     )
 
 
+def test_a_single_op_marks_steps_only_where_nothing_else_repeats():
+    names = {"m": "dense/MatMul:MatMul", "r": "dense/Relu:Relu", "b": "next batch"}
+    found = infer("python |mmmrrbmmmrrbmmmrrbmmmrrb", names=names)
+    assert (found.name, starts(found)) == ("next batch", [5, 11, 17, 23])
+    found = infer("python |mmmrr.mmmrr.mmmrr.mmmrr.", names=names)
+    assert (found.name, starts(found)) == ("dense/MatMul:MatMul", [0, 6, 12, 18])
+
+
 def test_nothing_repeats():
     assert infer("python |abcdefg") is None
     assert infer("python |.") is None
