@@ -15,6 +15,11 @@ class Program:
         self.named: dict[str, Any] = {}
         self.computation("main")
 
+    def name(self, module: str, program_id: int) -> None:
+        """Names the module and gives it an id."""
+        self._proto.hlo_module.name = module
+        self._proto.hlo_module.id = program_id & (2**63 - 1)
+
     def computation(self, name: str) -> Any:
         """The computation of that name, made where there is none."""
         if name not in self._computations:

@@ -1,0 +1,20 @@
+"""Training jobs drawn with what is true of them.
+
+    from jobs import TpuJob, draw_tpu_job, Work
+
+    job = TpuJob(hosts=2, cores=4, slow=((1, 2, 1.3),), skew_us=(0, 60_000))
+    drawn = draw_tpu_job(job)
+    drawn.files              # {"host0": bytes, "host1": bytes}: the serialized XSpaces
+    drawn.write(folder)      # as a run of a logdir; answers the run's name
+    drawn.truth.rows         # one `CoreStep` per core and step: when, how long, by kind of work
+    drawn.truth.mean_ps(Work.INPUT)
+
+A job is a frozen dataclass whose fields are what can vary, each with a default that is a healthy
+job; `dataclasses.replace` makes the next case of one. The same job is the same bytes.
+"""
+
+from jobs.drawn_job import CoreStep, DrawnJob, Truth, Work
+from jobs.tpu_job import TpuJob
+from jobs.tpu_trace import draw_tpu_job
+
+__all__ = ["CoreStep", "DrawnJob", "TpuJob", "Truth", "Work", "draw_tpu_job"]

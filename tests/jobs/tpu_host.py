@@ -1,0 +1,96 @@
+"""The host's side of a drawn TPU job: the thread that runs the program, launches, input."""
+
+from collections.abc import Sequence
+
+from jobs.clocks import HostClock
+from jobs.space_writer import PlaneWriter, SpaceWriter, Stats
+from jobs.tpu_job import TpuJob
+from jobs.tpu_schedule import US, CoreSchedule, ProgramRun, launch_id
+
+# Programs are launched so long before they run; a launch takes so long.
+_AHEAD = 2_500 * US
+_CALL = 400 * US
+_LINE_NS = 212_990
+
+
+def draw_host(
+    job: TpuJob, space: SpaceWriter, cores: Sequence[CoreSchedule], clock: HostClock
+) -> None:
+    """The plane of the host's threads."""
+    writer = _Host(job, space.plane("/host:CPU"), clock)
+    by_step: dict[int, list[tuple[int, ProgramRun]]] = {}
+    for number, run in enumerate(cores[0].runs):
+        by_step.setdefault(run.step, []).append((number, run))
+    for step, runs in by_step.items():
+        writer.step(step, runs, cores)
+
+
+class _Host:
+    """Writes what the host did for each step."""
+
+    def __init__(self, job: TpuJob, plane: PlaneWriter, clock: HostClock) -> None:
+        self._job = job
+        self._plane = plane
+        self._clock = clock
+        self._python = plane.line("python", 4711, _LINE_NS)
+        self._queue = plane.line("tfrt-non-blocking-queue/4712", 4712, _LINE_NS)
+        is_fed = job.framework == "tensorflow" and job.infeed_us
+        self._input = plane.line("tf_Compute/4713", 4713, _LINE_NS) if is_fed else None
+        self._free = -(10**12)
+
+    def step(
+        self, step: int, runs: Sequence[tuple[int, ProgramRun]], cores: Sequence[CoreSchedule]
+    ) -> None:
+        """A step: its marker, and in it the launches of its programs, one after the other."""
+        job = self._job
+        call = "PjitFunction(train_step)" if job.framework == "jax" else "train_step"
+        begins: list[int] = []
+        for _, run in runs:
+            begins.append(max(run.start_ps - _AHEAD, self._free))
+            self._free = begins[-1] + _CALL + 20 * US
+        if job.has_markers:
+            number = job.first_number + step
+            end = begins[-1] + _CALL + 10 * US
+            stats: Stats = {"_r": 1, "step_num": number}
+            self._write(self._python, job.marker, begins[0] - 10 * US, end, stats)
+        for begin, (number, run) in zip(begins, runs, strict=True):
+            name = call if run.program != "apply" else call.replace("train_step", "apply")
+            self._write(self._python, name, begin, begin + _CALL, {})
+            self._launch(begin + 20 * US, number, cores)
+        if self._input is not None:
+            begin = runs[0][1].start_ps
+            fed = begin + (job.infeed_us - 100) * US
+            self._write(self._input, "IteratorGetNext:IteratorGetNext", begin, fed, {})
+            enqueue = "InfeedEnqueueTuple:InfeedEnqueueTuple"
+            self._write(self._input, enqueue, fed + 10 * US, fed + 90 * US, {})
+
+    def _launch(self, begin: int, run: int, cores: Sequence[CoreSchedule]) -> None:
+        """The launch of a program, on all cores."""
+        is_jax = self._job.framework == "jax"
+        execute = "TfrtTpuLoadedExecutable::Execute" if is_jax else "TPUExecute:TPUExecute"
+        link = 4_294_967_332 + run
+        stats: Stats = {"_pt": 5, "_p": link} if self._job.is_linked else {}
+        self._write(self._python, execute, begin, begin + 300 * US, stats)
+        if not self._job.is_linked:
+            return
+        queued = begin + 30 * US
+        end = queued + 20 * len(cores) * US + 10 * US
+        self._write(self._queue, "tpu::System::Execute", queued, end, {"_ct": 5, "_c": link})
+        for at, core in enumerate(cores):
+            own = queued + (5 + 20 * at) * US
+            launched: Stats = {
+                "run_id": run + 1,
+                "queue_id": 0,
+                "device_ordinal": core.core,
+                "core_type": 0,
+                "_pt": 12,
+                "_p": launch_id(core.host, core.core, run),
+            }
+            self._write(self._queue, "DoEnqueueProgram", own, own + 15 * US, launched)
+
+    def _write(self, line: object, name: str, start: int, end: int, stats: Stats) -> None:
+        window = self._job.recorded_us
+        if window and (start < window[0] * US or end > window[1] * US):
+            return
+        begin = self._clock.file_ps(start)
+        self._plane.event(line, name, begin, self._clock.file_ps(end) - begin, stats)
