@@ -11,6 +11,7 @@ from tbprof.analysis.alignment import HostSteps, align
 from tbprof.analysis.groups import group_rows, repeats
 from tbprof.analysis.phases import PHASES
 from tbprof.analysis.recording_gaps import lost_notices, unrecorded_notices
+from tbprof.analysis.step_hosts import choose_hosts
 from tbprof.analysis.steps import Steps
 from tbprof.base.errors import Notice
 
@@ -60,6 +61,21 @@ class JobSteps:
         return next((part.ends_early for part in self.parts if part.ends_early), "")
 
     @property
+    def step_parts(self) -> list[tuple[str, Steps]]:
+        """The hosts with steps of the job, and what these are made of."""
+        has_steps = set(self.worker_host[self.worker].tolist())
+        return [
+            (host, part)
+            for at, (host, part) in enumerate(zip(self.hosts, self.parts, strict=False))
+            if at in has_steps
+        ]
+
+    @property
+    def is_inferred(self) -> bool:
+        """Whether nothing in the trace marks the steps."""
+        return any(part.is_inferred for _, part in self.step_parts)
+
+    @property
     def is_step_truncated(self) -> NDArray[np.bool_]:
         """[steps] whether a part of the step is missing on any worker."""
         out = np.zeros(len(self.label), bool)
@@ -85,7 +101,7 @@ class JobSteps:
 
 
 def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
-    """The steps of all hosts.
+    """The steps of all hosts that mark them alike (`choose_hosts`).
 
     Hosts whose program numbered its steps are aligned by number, others by the time that their
     steps share; who shares neither is said. A step that a host lacks has no rows of that host.
@@ -94,16 +110,19 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
     notices: list[Notice] = []
     has_device = any(kind != CPU for part in parts for kind in part.worker_kind)
     rows = [_rows(part, has_device=has_device) for part in parts]
-    used = [at for at, chosen in enumerate(rows) if chosen.size]
+    used, why_not = choose_hosts(parts, rows)
+    left_out = {at for at, chosen in enumerate(rows) if chosen.size} - set(used)
     for at, chosen in enumerate(rows):
-        if used and not chosen.size and not (has_device and CPU in parts[at].worker_kind):
+        if at in left_out:
+            notices.append(Notice("other_steps", f"its steps are left out: {why_not}", hosts[at]))
+        elif used and not chosen.size and not (has_device and CPU in parts[at].worker_kind):
             reason = parts[at].note or "its trace marks none"
             text = f"left out of the figures of steps, as it has none: {reason}"
             notices.append(Notice("host_without_steps", text, hosts[at]))
     sequences = [_sequence(parts[at], rows[at]) for at in used]
     step_of, order, apart = align([sequence for sequence, _ in sequences])
     notices.extend(Notice(one.code, one.message, hosts[used[one.host]]) for one in apart)
-    workers = _Workers(hosts, parts, has_device=has_device)
+    workers = _Workers(hosts, parts, left_out, has_device=has_device)
     lead = parts[used[0]] if used else (parts[0] if parts else None)
     pieces = [
         (
@@ -173,7 +192,14 @@ def _rows(part: Steps, *, has_device: bool) -> NDArray[np.int64]:
 class _Workers:
     """The workers of all hosts, numbered through; `place` maps a part's own index, -1 if unused."""
 
-    def __init__(self, hosts: Sequence[str], parts: Sequence[Steps], *, has_device: bool) -> None:
+    def __init__(
+        self,
+        hosts: Sequence[str],
+        parts: Sequence[Steps],
+        left_out: set[int],
+        *,
+        has_device: bool,
+    ) -> None:
         self.names: list[str] = []
         self.kinds: list[str] = []
         self.hosts: list[int] = []
@@ -185,7 +211,7 @@ class _Workers:
             place = np.full(len(part.worker_name), -1, np.int64)
             taken: set[int] = set()
             for at, kind in enumerate(part.worker_kind):
-                if kind == CPU and has_device:
+                if host in left_out or (kind == CPU and has_device):
                     continue
                 place[at] = len(self.names) - self.first[-1]
                 self.names.append(part.worker_name[at])

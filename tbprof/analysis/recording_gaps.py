@@ -88,7 +88,7 @@ def listed(names: Sequence[str]) -> str:
         size = len(list(run))
         ranges.extend(_range(names[at : at + size], " to ", 2))
         at += size
-    return _few(ranges, _MOST_NAMES)
+    return few(ranges)
 
 
 def _steps(label: Sequence[str], steps: Sequence[int]) -> str:
@@ -97,7 +97,7 @@ def _steps(label: Sequence[str], steps: Sequence[int]) -> str:
     for _, run in groupby(enumerate(steps), lambda pair: pair[1] - pair[0]):
         texts.extend(_range([label[step] for _, step in run], " to ", 1))
     many = len(steps) > 1
-    return f"step{'s' if many else ''} {_few(texts, _MOST_RANGES)} {'were' if many else 'was'}"
+    return f"step{'s' if many else ''} {few(texts, _MOST_RANGES)} {'were' if many else 'was'}"
 
 
 def _range(texts: Sequence[str], to: str, most: int) -> list[str]:
@@ -106,7 +106,7 @@ def _range(texts: Sequence[str], to: str, most: int) -> list[str]:
     return shown if len(shown) <= most else [f"{shown[0]}{to}{shown[-1]}"]
 
 
-def _few(texts: Sequence[str], most: int) -> str:
+def few(texts: Sequence[str], most: int = _MOST_NAMES) -> str:
     """The first of many texts, joined."""
     if len(texts) <= most:
         return ", ".join(texts)

@@ -125,7 +125,7 @@ def _executions(threads: HostThreads) -> _Choice | None:
         weight *= 1 if program else _UNNAMED_SHARE
         weight += own_ps.get(_module_key(program), 0)
         if best is None or weight > best.weight:
-            name = _shown(program or texts[type_])
+            name = shown(program or texts[type_])
             what = f"{name}, on which most time is spent" if program else name
             reason = f"One step is one execution of {what}; {repeats.count[at]} were recorded."
             best = _Choice(EXECUTIONS, weight, line, type_, program, reason)
@@ -195,14 +195,15 @@ def _pattern(threads: HostThreads) -> _Choice | None:
     line_name = events.plane.strings[int(events.lines.name[line])]
     name = events.plane.strings[int(events.plane.types.name[first])]
     reason = (
-        f"{len(starts)} kinds of event repeat {rounds} times on the thread {_shown(line_name)}; "
-        f"a step begins with each {_shown(name)}."
+        f"{len(starts)} kinds of event repeat {rounds} times on the thread {shown(line_name)}; "
+        f"a step begins with each {shown(name)}."
     )
     return _Choice(PATTERN, float(rows.size), line, first, "", reason)
 
 
-def _shown(name: str) -> str:
-    """A name of a trace for a sentence: quoted, and not longer than that."""
+def shown(name: str) -> str:
+    """A name of a trace for a sentence: quoted, and not longer than 80 characters."""
+    name = name.encode("utf-8", "replace").decode()  # a user's choice may hold lone surrogates
     return f"'{name}'" if len(name) <= _LONGEST_SHOWN else f"'{name[: _LONGEST_SHOWN - 1]}…'"
 
 

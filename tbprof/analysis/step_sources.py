@@ -15,7 +15,7 @@ from tbprof.analysis.driving_thread import find_driving_line
 from tbprof.analysis.grouping import Grouping, find_grouping
 from tbprof.analysis.host_roles import host_types
 from tbprof.analysis.step_bounds import GroupSteps, device_hulls
-from tbprof.analysis.step_inference import InferredSteps, infer_steps
+from tbprof.analysis.step_inference import InferredSteps, infer_steps, shown
 from tbprof.events.space import Space
 
 CHOSEN = "chosen"
@@ -25,8 +25,6 @@ GROUPS = "groups"
 EXECUTIONS = "executions"
 NONE = "none"
 
-# Names are shown in sentences.
-_LONGEST_NAME = 80
 _NONE: NDArray[np.int64] = np.empty(0, np.int64)
 _NO_STEPS = (
     "The trace has no step markers: no step annotation of the program, no step line of a device, "
@@ -66,9 +64,9 @@ def find_source(space: Space, devices: Sequence[DeviceIntervals], marker: str = 
         grouping = find_grouping(space, marker)
         if len(grouping.roots):
             everything = np.arange(len(grouping.roots))
-            note = f"Each step goes from one {_shown(marker)} to the next, as chosen."
+            note = f"Each step goes from one {shown(marker)} to the next, as chosen."
             return _of_groups(CHOSEN, marker, note, grouping, everything)
-        missing = f"No thread has an event {_shown(marker)}. "
+        missing = f"No thread has an event {shown(marker)}. "
     found = _find(space, devices)
     return replace(found, note=missing + found.note) if missing else found
 
@@ -103,7 +101,7 @@ def _annotations(grouping: Grouping) -> StepSource | None:
     if not marked.size:
         return None
     count = Counter(roots.name[at] for at in marked.tolist())
-    several = " or ".join(_shown(name) for name, _ in count.most_common(3))
+    several = " or ".join(shown(name) for name, _ in count.most_common(3))
     note = f"Each step goes from one {several} annotation of the program to the next."
     found = _of_groups(MARKERS, count.most_common(1)[0][0], note, grouping, marked)
     return replace(found, has_explicit_numbers=_are_numbered(grouping, marked))
@@ -126,7 +124,7 @@ def _numbered_events(space: Space, grouping: Grouping) -> StepSource | None:
     if not total:
         return None
     name = total.most_common(1)[0][0]
-    note = f"Each step goes from one {_shown(name)}, which has a step's number, to the next."
+    note = f"Each step goes from one {shown(name)}, which has a step's number, to the next."
     again = find_grouping(space, name)
     found = _of_groups(MARKERS, name, note, again, np.arange(len(again.roots)))
     return replace(found, has_explicit_numbers=True)
@@ -163,9 +161,7 @@ def _program_runs(devices: Sequence[DeviceIntervals], grouping: Grouping) -> Ste
     if not total:
         return None
     name = total.most_common(1)[0][0]
-    note = (
-        f"Nothing marks steps: they are inferred from the executions of {_shown(name)}, one each."
-    )
+    note = f"Nothing marks steps: they are inferred from the executions of {shown(name)}, one each."
     return replace(_without_groups(EXECUTIONS, name, note, grouping), program=name)
 
 
@@ -184,12 +180,6 @@ def _inferred(space: Space, grouping: Grouping) -> StepSource | None:
     number = np.arange(found.steps.group.size)
     steps = replace(found.steps, number=number, label=[str(at) for at in number.tolist()])
     return replace(found, steps=steps)
-
-
-def _shown(name: str) -> str:
-    name = name.encode("utf-8", "replace").decode()  # a user's choice may hold lone surrogates
-    short = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
-    return f"'{short}'"
 
 
 def _without_groups(source: str, marker: str, note: str, grouping: Grouping) -> StepSource:

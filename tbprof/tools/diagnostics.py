@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from tbprof.analysis.finding import shortened
 from tbprof.analysis.job_steps import JobSteps
-from tbprof.analysis.recording_gaps import silent_notes
+from tbprof.analysis.recording_gaps import few, silent_notes
 from tbprof.analysis.step_means import step_means
 from tbprof.analysis.step_outliers import NO_OUTLIERS, StepOutliers
 from tbprof.tools.datatable import Table, text
@@ -53,8 +53,7 @@ def _infos(job: JobSteps, outliers: StepOutliers) -> list[str]:
     means = step_means(job)
     infos = []
     if job.label:
-        notes = dict.fromkeys(part.note for part in job.parts if part.is_inferred)
-        infos += [f"Steps are inferred. {note}".strip() for note in notes]
+        infos += _inferences(job)
     infos += silent_notes(job.hosts, job.parts)
     unrecorded = int(job.is_step_unrecorded.sum())  # a warning of its own says so
     left_out = len(job.label) - means.steps - unrecorded
@@ -75,6 +74,17 @@ def _infos(job: JobSteps, outliers: StepOutliers) -> list[str]:
             "are chosen."
         )
     return infos
+
+
+def _inferences(job: JobSteps) -> list[str]:
+    """How steps were inferred that nothing marks, by host where that differs."""
+    hosts: dict[str, list[str]] = {}
+    for host, part in job.step_parts:
+        if part.is_inferred:
+            hosts.setdefault(part.note, []).append(host)
+    if len(hosts) < 2:
+        return [f"Steps are inferred. {note}".strip() for note in hosts]
+    return [f"{few(names)}: steps are inferred. {note}".strip() for note, names in hosts.items()]
 
 
 def _step_warnings(job: JobSteps) -> list[str]:

@@ -188,7 +188,7 @@ def _overview(
         "step_source": job.source,
         "step_marker": job.marker,
         "step_note": job.note,
-        "is_inferred": bool(job.parts) and any(part.is_inferred for part in job.parts),
+        "is_inferred": job.is_inferred,
         "diagnostics": [*_diagnostics(job), *silent_notes(job.hosts, job.parts)],
         "markers": _markers(job),
     }

@@ -88,7 +88,7 @@ def properties(
         "step_source": job.source,
         "step_marker": job.marker,
         "step_note": job.note,
-        "is_inferred": _truth(any(part.is_inferred for part in job.parts)),
+        "is_inferred": _truth(job.is_inferred),
         "worker_count": str(int(np.unique(job.worker[used_rows(job)]).size)),
         "steps_total": str(len(job.label)),
         "steps_averaged": str(int(counted.sum())),

@@ -18,6 +18,7 @@ def steps(
     epoch_us: int = 1000,
     truncated: tuple[int, ...] = (),
     name: str = "train",
+    source: str = "markers",
 ) -> Steps:
     """Rows (number, start, duration in µs), the same for every worker."""
     count = len(rows) * len(workers)
@@ -25,7 +26,7 @@ def steps(
     phases = np.zeros((count, PHASES), np.int64)
     phases[:, Phase.OTHER] = duration
     return Steps(
-        source="markers" if rows else "none",
+        source=source if rows else "none",
         marker=name if rows else "",
         note="steps are marked" if rows else "nothing marks steps",
         epoch_ns=epoch_us * 1000,
@@ -162,3 +163,36 @@ def test_ten_thousand_steps_on_many_workers_are_quick_to_align():
     parts = [steps(*rows, workers=(0, 1)) for _ in range(8)]
     job = merge_steps([f"h{at}" for at in range(8)], parts)
     assert np.bincount(job.step).tolist() == [16] * 2_000
+
+
+def test_marked_steps_lead_and_inferred_ones_are_left_out():
+    """4 steps of 20 that a program marks, beside an op every 3."""
+    marked = steps(*((at, at * 20, 20) for at in range(4)), kind="CPU", numbered=True)
+    guessed = steps(*((at, at * 3, 3) for at in range(27)), kind="CPU", source="pattern", name="o")
+    for hosts in (["a", "b"], ["b", "a"]):
+        job = merge_steps(hosts, [{"a": marked, "b": guessed}[host] for host in hosts])
+        assert (job.source, job.marker, job.is_inferred) == ("markers", "train", False)
+        assert job.duration_ps.tolist() == [20 * US] * 4
+        assert [job.hosts[at] for at in job.worker_host.tolist()] == ["a"]
+        (notice,) = job.notices
+        assert (notice.code, notice.host) == ("other_steps", "b")
+
+
+def test_hosts_without_the_chosen_event_are_left_out():
+    chosen = steps((0, 0, 10), (1, 10, 10), source="chosen", name="epoch")
+    job = merge_steps(["a", "b"], [steps((0, 0, 20)), chosen])
+    assert (job.source, job.label) == ("chosen", ["epoch 0", "epoch 1"])
+    assert [(one.code, one.host) for one in job.notices] == [("other_steps", "a")]
+    assert "'epoch'" in job.notices[0].message
+
+
+def test_inferred_steps_count_that_begin_alike_on_most_hosts_or_are_as_long():
+    a = steps((0, 0, 100), (1, 100, 100), source="executions", name="f")
+    b = steps(*((at, at * 3, 3) for at in range(60)), source="pattern", name="o")
+    c = steps((0, 0, 20), (1, 20, 20), source="executions", name="f")
+    d = steps((0, 0, 110), (1, 110, 110), source="pattern", name="g")
+    job = merge_steps(["a", "b", "c", "d"], [a, b, c, d])
+    assert [host for host, _ in job.step_parts] == ["a", "c", "d"]
+    assert job.is_inferred
+    assert ("other_steps", "b") in [(one.code, one.host) for one in job.notices]
+    assert merge_steps(["a", "b"], [a, b]).marker == "f"  # of one host each, the longer time

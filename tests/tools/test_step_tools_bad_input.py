@@ -3,170 +3,13 @@
 One column of a drawn trace is 1 µs.
 """
 
-import csv
-import io
-import json
-import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-
 import pytest
-from traces import draw, write
+from answers import GPU, HOST, TOOLS, Ask, marked, rows
+from traces import draw
 
 from tbprof._pb import message
-from tbprof.base.errors import NoData
-from tbprof.engine.engine import DataRequest, Engine
-from tbprof.storage.logdir import Logdir
 
-TOOLS = ("overview_page", "input_pipeline_analyzer", "pod_viewer")
-LAYOUTS = ("rows", "columns")
-HOST, GPU = "/host:CPU", "/device:GPU:0"
 HUGE = 2**63 - 1
-
-
-@dataclass(frozen=True)
-class Answers:
-    """Everything that a run answers, by (tool, layout), and CSV files by (tool, table)."""
-
-    json: dict[tuple[str, str], Any]
-    csv: dict[tuple[str, int], str]
-    no_data: dict[str, NoData]
-
-    @property
-    def steps(self) -> list[dict[str, Any]]:
-        """The step table by column id."""
-        return rows(self.json["overview_page", "rows"][1])
-
-    @property
-    def labels(self) -> list[str]:
-        return [row["stepnum"] for row in self.steps]
-
-    @property
-    def properties(self) -> dict[str, str]:
-        properties: dict[str, str] = self.json["overview_page", "rows"][1]["p"]
-        return properties
-
-    @property
-    def figures(self) -> dict[str, Any]:
-        return {row["id"]: row for row in rows(self.json["overview_page", "rows"][8])}
-
-    @property
-    def warnings(self) -> list[str]:
-        found: list[str] = self.json["pod_viewer", "rows"]["diagnostics"]["warnings"]
-        return found
-
-    @property
-    def pod(self) -> Any:
-        return self.json["pod_viewer", "columns"]
-
-
-def rows(table: dict[str, Any]) -> list[dict[str, Any]]:
-    ids = [column["id"] for column in table["cols"]]
-    cells = [[cell["v"] for cell in row["c"]] for row in table["rows"]]
-    return [dict(zip(ids, row, strict=True)) for row in cells]
-
-
-def texts_and_numbers(value: object) -> Iterator[object]:
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield key
-            yield from texts_and_numbers(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from texts_and_numbers(inner)
-    else:
-        yield value
-
-
-def refuse(constant: str) -> object:
-    raise AssertionError(f"JSON holds {constant}")
-
-
-Ask = Callable[..., Answers]
-
-
-@pytest.fixture
-def ask(tmp_path: Path) -> Ask:
-    """What all tools answer of hosts (name=trace), in every layout and format, after checks."""
-
-    def answers(params: dict[str, str] | None = None, **hosts: bytes) -> Answers:
-        folder = tmp_path / "plugins" / "profile" / "run"
-        folder.mkdir(parents=True)
-        for host, content in hosts.items():
-            write(folder, content, host)
-        engine = Engine(Logdir(str(tmp_path)))
-        found = Answers({}, {}, {})
-        for tool in TOOLS:
-            try:
-                _ask(engine, tool, params or {}, found)
-            except NoData as error:
-                found.no_data[tool] = error
-        assert all(error.message and error.hint for error in found.no_data.values())
-        _check(found)
-        return found
-
-    return answers
-
-
-def _ask(engine: Engine, tool: str, params: dict[str, str], found: Answers) -> None:
-    for layout in LAYOUTS:
-        request = DataRequest("run", tool, layout=layout, params=params)  # type: ignore[arg-type]
-        content = engine.data(request).content
-        found.json[tool, layout] = json.loads(content, parse_constant=refuse)
-    tables = len(engine.tables(DataRequest("run", tool, params=params)))
-    for table in range(tables):
-        request = DataRequest("run", tool, format="csv", table=table, params=params)
-        text = engine.data(request).content.decode("utf-8")
-        found.csv[tool, table] = text
-        widths = {len(row) for row in csv.reader(io.StringIO(text.replace("\0", " ")))}
-        assert len(widths) <= 1, "rows of one width"
-
-
-def _check(found: Answers) -> None:
-    """Nothing is NaN or infinite, as a number or in a text; what is unknown is not 0."""
-    for answer in found.json.values():
-        for value in texts_and_numbers(answer):
-            if isinstance(value, str):
-                words = value.lower().replace("%", " ").split()
-                assert not {"nan", "-nan", "inf", "-inf", "infinity"} & set(words), value
-                assert "2.2250738585072014e-308" not in value
-            elif isinstance(value, float):
-                assert math.isfinite(value)
-    for text in found.csv.values():
-        assert "nan" not in text.lower().replace("\r\n", ",").split(",")
-    if ("overview_page", "rows") not in found.json:
-        return
-    for id_, figure in found.figures.items():
-        if figure["value"] is None:
-            assert figure["text"] == "", id_
-            assert figure["reason"], id_
-        else:
-            assert figure["text"], id_
-            assert figure["value"] >= 0, id_
-    for row in found.steps:
-        parts = [value for name, value in row.items() if name in PARTS]
-        assert all(value >= 0 for value in parts)
-        assert sum(parts) == pytest.approx(row["stepTimeMs"])
-
-
-PARTS = (
-    "deviceComputeTimeMs", "deviceToDeviceTimeMs", "deviceCollectivesTimeMs", "hostComputeTimeMs",
-    "kernelLaunchTimeMs", "infeedTimeMs", "outfeedTimeMs", "compileTimeMs", "otherTimeMs",
-)  # fmt: skip
-
-
-def marked(*numbers: int, name: str = "train", work: str = ".aaa...", **draws: Any) -> bytes:
-    """A host thread with a marked step of 7 µs per number, each with an op of 3 µs."""
-    letters = "stuvwxyz"[: len(numbers)]
-    return draw(
-        {HOST: f"python |{''.join(letter * 7 for letter in letters)}\n|{work * len(numbers)}"},
-        names=dict.fromkeys(letters, name) | {"a": "x:MatMul"},
-        stats={letter: {"_r": 1, "step_num": number}
-               for letter, number in zip(letters, numbers, strict=True)},
-        **draws,
-    )  # fmt: skip
 
 
 def test_no_steps_are_unknown_not_zero(ask: Ask):
@@ -276,32 +119,6 @@ def test_a_choice_that_is_not_there_changes_nothing_but_the_note(ask: Ask, marke
 def test_a_step_that_is_not_there_is_all_steps(ask: Ask, step: str):
     found = ask({"step": step}, h0=marked(1, 2))
     assert found.pod["steps"]["number"] == [1, 2]
-
-
-def test_hosts_whose_clocks_differ_meet_by_number(ask: Ask):
-    day_ns = 86_400 * 10**9
-    found = ask(
-        h0=marked(5, 6, 7, start_ns=10**18),
-        h1=marked(6, 7, 8, start_ns=10**18 + day_ns),
-        h2=marked(7, 8, 9),
-    )
-    assert found.labels == [f"train {number}" for number in range(5, 10)]
-    assert [row["workers"] for row in found.steps] == [1, 2, 3, 2, 1]
-    assert found.warnings == []
-
-
-def test_hosts_without_a_common_number_are_not_averaged_and_it_is_said(ask: Ask):
-    day_ns = 86_400 * 10**9
-    found = ask(h0=marked(1, 2, start_ns=10**18), h1=marked(11, 12, start_ns=10**18 + day_ns))
-    assert [row["workers"] for row in found.steps] == [1, 1, 1, 1]
-    assert [text.partition(": ")[0] for text in found.warnings] == ["h0", "h1"]
-    assert all("no step number in common" in text for text in found.warnings)
-
-
-def test_a_host_without_steps_is_named(ask: Ask):
-    found = ask(h0=marked(1, 2), h1=draw({HOST: "python |aaa..bbb"}))
-    assert found.labels == ["train 1", "train 2"]
-    assert any(text.startswith("h1: left out") for text in found.warnings)
 
 
 def test_a_damaged_host_is_left_out(ask: Ask):

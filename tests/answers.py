@@ -1,0 +1,164 @@
+"""What the tools of steps answer of drawn runs, checked, for tests. One column is 1 µs."""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from traces import draw, write
+
+from tbprof.base.errors import NoData
+from tbprof.engine.engine import DataRequest, Engine
+from tbprof.storage.logdir import Logdir
+
+TOOLS = ("overview_page", "input_pipeline_analyzer", "pod_viewer")
+LAYOUTS = ("rows", "columns")
+HOST, GPU = "/host:CPU", "/device:GPU:0"
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Everything that a run answers, by (tool, layout), and CSV files by (tool, table)."""
+
+    json: dict[tuple[str, str], Any]
+    csv: dict[tuple[str, int], str]
+    no_data: dict[str, NoData]
+
+    @property
+    def steps(self) -> list[dict[str, Any]]:
+        """The step table by column id."""
+        return rows(self.json["overview_page", "rows"][1])
+
+    @property
+    def labels(self) -> list[str]:
+        return [row["stepnum"] for row in self.steps]
+
+    @property
+    def properties(self) -> dict[str, str]:
+        properties: dict[str, str] = self.json["overview_page", "rows"][1]["p"]
+        return properties
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        return {row["id"]: row for row in rows(self.json["overview_page", "rows"][8])}
+
+    @property
+    def warnings(self) -> list[str]:
+        found: list[str] = self.json["pod_viewer", "rows"]["diagnostics"]["warnings"]
+        return found
+
+    @property
+    def messages(self) -> list[str]:
+        """What the overview says of the steps and the recording."""
+        return [row["message"] for row in rows(self.json["overview_page", "rows"][6])]
+
+    @property
+    def pod(self) -> Any:
+        return self.json["pod_viewer", "columns"]
+
+
+def rows(table: dict[str, Any]) -> list[dict[str, Any]]:
+    ids = [column["id"] for column in table["cols"]]
+    cells = [[cell["v"] for cell in row["c"]] for row in table["rows"]]
+    return [dict(zip(ids, row, strict=True)) for row in cells]
+
+
+def texts_and_numbers(value: object) -> Iterator[object]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from texts_and_numbers(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from texts_and_numbers(inner)
+    else:
+        yield value
+
+
+def refuse(constant: str) -> object:
+    raise AssertionError(f"JSON holds {constant}")
+
+
+Ask = Callable[..., Answers]
+
+
+def answers_of(folder: Path, hosts: Mapping[str, bytes], params: dict[str, str]) -> Answers:
+    """What all tools answer of hosts (name: trace), in every layout and format, after checks."""
+    run = folder / "plugins" / "profile" / "run"
+    run.mkdir(parents=True)
+    for host, content in hosts.items():
+        write(run, content, host)
+    engine = Engine(Logdir(str(folder)))
+    found = Answers({}, {}, {})
+    for tool in TOOLS:
+        try:
+            _ask(engine, tool, params, found)
+        except NoData as error:
+            found.no_data[tool] = error
+    assert all(error.message and error.hint for error in found.no_data.values())
+    _check(found)
+    return found
+
+
+def _ask(engine: Engine, tool: str, params: dict[str, str], found: Answers) -> None:
+    for layout in LAYOUTS:
+        request = DataRequest("run", tool, layout=layout, params=params)  # type: ignore[arg-type]
+        content = engine.data(request).content
+        found.json[tool, layout] = json.loads(content, parse_constant=refuse)
+    tables = len(engine.tables(DataRequest("run", tool, params=params)))
+    for table in range(tables):
+        request = DataRequest("run", tool, format="csv", table=table, params=params)
+        text = engine.data(request).content.decode("utf-8")
+        found.csv[tool, table] = text
+        widths = {len(row) for row in csv.reader(io.StringIO(text.replace("\0", " ")))}
+        assert len(widths) <= 1, "rows of one width"
+
+
+def _check(found: Answers) -> None:
+    """Nothing is NaN or infinite, as a number or in a text; what is unknown is not 0."""
+    for answer in found.json.values():
+        for value in texts_and_numbers(answer):
+            if isinstance(value, str):
+                words = value.lower().replace("%", " ").split()
+                assert not {"nan", "-nan", "inf", "-inf", "infinity"} & set(words), value
+                assert "2.2250738585072014e-308" not in value
+            elif isinstance(value, float):
+                assert math.isfinite(value)
+    for text in found.csv.values():
+        assert "nan" not in text.lower().replace("\r\n", ",").split(",")
+    if ("overview_page", "rows") not in found.json:
+        return
+    for id_, figure in found.figures.items():
+        if figure["value"] is None:
+            assert figure["text"] == "", id_
+            assert figure["reason"], id_
+        else:
+            assert figure["text"], id_
+            assert figure["value"] >= 0, id_
+    for row in found.steps:
+        parts = [value for name, value in row.items() if name in PARTS]
+        assert all(value >= 0 for value in parts)
+        assert sum(parts) == pytest.approx(row["stepTimeMs"])
+
+
+PARTS = (
+    "deviceComputeTimeMs", "deviceToDeviceTimeMs", "deviceCollectivesTimeMs", "hostComputeTimeMs",
+    "kernelLaunchTimeMs", "infeedTimeMs", "outfeedTimeMs", "compileTimeMs", "otherTimeMs",
+)  # fmt: skip
+
+
+def marked(*numbers: int, name: str = "train", work: str = ".aaa...", **draws: Any) -> bytes:
+    """A host thread with a marked step of 7 µs per number, each with an op of 3 µs."""
+    letters = "stuvwxyz"[: len(numbers)]
+    return draw(
+        {HOST: f"python |{''.join(letter * 7 for letter in letters)}\n|{work * len(numbers)}"},
+        names=dict.fromkeys(letters, name) | {"a": "x:MatMul"},
+        stats={letter: {"_r": 1, "step_num": number}
+               for letter, number in zip(letters, numbers, strict=True)},
+        **draws,
+    )  # fmt: skip

@@ -1,0 +1,16 @@
+"""Shared by tests of tools."""
+
+from pathlib import Path
+
+import pytest
+from answers import Answers, Ask, answers_of
+
+
+@pytest.fixture
+def ask(tmp_path: Path) -> Ask:
+    """What all tools answer of hosts (name=trace), in every layout and format, after checks."""
+
+    def answers(params: dict[str, str] | None = None, **hosts: bytes) -> Answers:
+        return answers_of(tmp_path, hosts, params or {})
+
+    return answers

@@ -1,0 +1,68 @@
+"""The tools of steps on hosts that contradict each other: what is doubtful is said.
+
+One column of a drawn trace is 1 µs.
+"""
+
+import pytest
+from answers import HOST, Ask, marked
+from traces import draw
+
+
+def test_hosts_whose_clocks_differ_meet_by_number(ask: Ask):
+    day_ns = 86_400 * 10**9
+    found = ask(
+        h0=marked(5, 6, 7, start_ns=10**18),
+        h1=marked(6, 7, 8, start_ns=10**18 + day_ns),
+        h2=marked(7, 8, 9),
+    )
+    assert found.labels == [f"train {number}" for number in range(5, 10)]
+    assert [row["workers"] for row in found.steps] == [1, 2, 3, 2, 1]
+    assert found.warnings == []
+
+
+def test_hosts_without_a_common_number_are_not_averaged_and_it_is_said(ask: Ask):
+    day_ns = 86_400 * 10**9
+    found = ask(h0=marked(1, 2, start_ns=10**18), h1=marked(11, 12, start_ns=10**18 + day_ns))
+    assert [row["workers"] for row in found.steps] == [1, 1, 1, 1]
+    assert [text.partition(": ")[0] for text in found.warnings] == ["h0", "h1"]
+    assert all("no step number in common" in text for text in found.warnings)
+
+
+def test_a_host_without_steps_is_named(ask: Ask):
+    found = ask(h0=marked(1, 2), h1=draw({HOST: "python |aaa..bbb"}))
+    assert found.labels == ["train 1", "train 2"]
+    assert any(text.startswith("h1: left out") for text in found.warnings)
+
+
+def test_inferred_steps_of_a_host_do_not_mix_with_marked_ones(ask: Ask):
+    """Four steps of 20 that wait 3 for input, beside an op of 1 every 3."""
+    letters = "stuv"
+    a = draw(
+        {HOST: f"python |{''.join(20 * one for one in letters)}\n|{('iii' + 'a' * 15 + '..') * 4}"},
+        names=dict.fromkeys(letters, "train")
+        | {"i": "IteratorGetNext:IteratorGetNext", "a": "x:MatMul"},
+        stats={one: {"_r": 1, "step_num": at} for at, one in enumerate(letters)},
+    )
+    b = draw({HOST: f"python |{'b..' * 27}"}, names={"b": "y:Relu"})
+    found = ask(a=a, b=b)
+    assert found.labels == ["train 0", "train 1", "train 2", "train 3"]
+    assert [row["stepTimeMs"] for row in found.steps] == pytest.approx([0.02] * 4)
+    assert found.properties["waiting_percent"] == "15.0"
+    assert found.properties["is_inferred"] == "false"
+    assert not any("inferred." in text for text in found.messages)
+    assert [text.partition(",")[0] for text in found.warnings] == [
+        "b: its steps are left out: nothing in its trace marks them"
+    ]
+
+
+def test_what_is_said_of_inference_is_true_of_each_host(ask: Ask):
+    """Three calls of a function on one host, four on the other."""
+    a, b = (
+        draw({HOST: f"python |{'fffff.' * calls}"}, names={"f": "PjitFunction(step)"})
+        for calls in (3, 4)
+    )
+    found = ask(a=a, b=b)
+    assert found.properties["is_inferred"] == "true"
+    said = [text for text in found.messages if "inferred" in text]
+    assert [text.partition(" ")[0] for text in said] == ["a:", "b:"]
+    assert ["3 were recorded" in said[0], "4 were recorded" in said[1]] == [True, True]
