@@ -22,6 +22,7 @@ from tbprof.analysis.findings_idle import IDLE_RULES
 from tbprof.analysis.findings_input import INPUT_RULES
 from tbprof.analysis.findings_layout import LAYOUT_RULES
 from tbprof.analysis.findings_memory import MEMORY_RULES
+from tbprof.analysis.findings_others import OTHERS_RULES
 from tbprof.analysis.findings_outliers import OUTLIER_RULES
 from tbprof.analysis.findings_reads import READ_RULES
 from tbprof.analysis.findings_steps import STEP_RULES
@@ -35,6 +36,7 @@ RULES: tuple[Rule, ...] = (
     *INPUT_RULES,
     *STEP_RULES,
     *IDLE_RULES,
+    *OTHERS_RULES,
     *COPY_RULES,
     *OUTLIER_RULES,
     *WORKER_RULES,
@@ -56,9 +58,12 @@ def find_findings(evidence: Evidence) -> list[Finding]:
     if not evidence.step_ms > 0:  # without steps, or with such as have no length
         is_lost = bool(evidence.job.label) and not evidence.means.is_whole.any()
         return [*found, _unrecorded() if is_lost else _no_steps(evidence)]
-    # What happened once holds up no program.
-    is_good = {one.id for one in found} <= {"slow_steps"}
-    return [_good(evidence), *found] if is_good else found
+    # Neither what is small holds up a program, nor what happened once.
+    is_good = all(one.severity == "low" for one in found)
+    return [_good(evidence, bool(found)), *found] if is_good else found
+
+
+_NOTHING_ELSE = "no other figure is over its threshold."
 
 
 def _no_steps(evidence: Evidence) -> Finding:
@@ -108,7 +113,7 @@ def _unrecorded() -> Finding:
     )
 
 
-def _good(evidence: Evidence) -> Finding:
+def _good(evidence: Evidence, has_low: bool) -> Finding:
     busy = evidence.share(*evidence.work)
     worker = "it computes" if evidence.platform == "CPU" else "its devices work"
     return Finding(
@@ -116,8 +121,8 @@ def _good(evidence: Evidence) -> Finding:
         "good",
         f"Nothing holds up the program: {worker} for {percent(busy)} of step time",
         f"Of a step of {milliseconds(evidence.step_ms)} "
-        f"{percent(evidence.share(Phase.INPUT))} waits for input, and no other figure is over its "
-        "threshold.",
+        f"{percent(evidence.share(Phase.INPUT))} waits for input, and "
+        + ("what else was found is small, or happened once." if has_low else _NOTHING_ELSE),
         busy,
         "%",
         0.0,

@@ -1,4 +1,4 @@
-"""Findings about step time that no op covers: what the host's threads did then, by name."""
+"""The finding about step time that no op covers and that one function or annotation takes."""
 
 from collections.abc import Iterator
 
@@ -11,15 +11,14 @@ from tbprof.analysis.finding import (
     Evidence,
     Finding,
     Rule,
-    graded,
     milliseconds,
     percent,
     shortened,
 )
 from tbprof.analysis.findings_reads import hidden_share
 from tbprof.analysis.host_activity import Activity
-from tbprof.analysis.idle_claims import IDLE, claimed_share, culprit, gap_share, is_in_callbacks
-from tbprof.analysis.idle_shares import DID, IdleShare, named
+from tbprof.analysis.idle_claims import culprit, graded_idle, is_in_callbacks
+from tbprof.analysis.idle_shares import IdleShare, named
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import spoken, wait_of
 
@@ -37,7 +36,7 @@ def python_overhead(evidence: Evidence) -> Iterator[Finding]:
     if share is None:
         return
     part = 100 * share.ms / evidence.step_ms
-    grade = graded(part, *IDLE)
+    grade = graded_idle(part)
     if grade is None or hidden_share(evidence) >= _HIDDEN * part:
         return
     if is_in_callbacks(evidence, share):
@@ -51,7 +50,7 @@ def python_overhead(evidence: Evidence) -> Iterator[Finding]:
         grade[0],
         f"{name} takes {milliseconds(share.ms)} of {_which_steps(evidence, share)}"
         f"{_busy_with(share)}",
-        f"In that time {_nobody(evidence)} at work: {percent(part)} of an average step of "
+        f"In that time {nobody(evidence)}: {percent(part)} of an average step of "
         f"{milliseconds(evidence.step_ms)}.{_beside(evidence, share)}",
         part,
         "%",
@@ -117,101 +116,11 @@ def _advice(share: IdleShare) -> str:
     )
 
 
-def all_others(evidence: Evidence) -> Iterator[Finding]:
-    """The rest of the step time that no op covers, and what threads did then."""
-    share = evidence.share(Phase.OTHER) - claimed_share(evidence)
-    gap = gap_share(evidence)
-    if graded(gap, *IDLE) is not None:
-        share -= gap
-    grade = graded(share, *IDLE)
-    if grade is None:
-        return
-    first = culprit(evidence)
-    name = first.name if first is not None else ""
-    rest = [one for one in evidence.idle if not (name and one.is_named and one.name == name)]
-    sums = _by_kind(rest) or {Activity.UNCOVERED: evidence.means.mean_ms(Phase.OTHER)}
-    total = sum(sums.values())
-    most = max(sums, key=lambda kind: sums[kind])
-    gain_ms, gain_ratio = evidence.gain_of(share)
-    trace = TRACE.marking(place=evidence.worst_step_in(Phase.OTHER))
-    if most == Activity.UNCOVERED and sums[most] >= total / 2:
-        title = (
-            f"In {percent(share)} of step time {_nobody(evidence)} at work, and no recorded event "
-            f"covers {'all' if sums[most] > 0.9995 * total else percent(100 * sums[most] / total)} "
-            "of that"
-        )
-    else:
-        title = (
-            f"In {percent(share)} of step time {_nobody(evidence)} at work; {DID[most]} in "
-            f"{percent(100 * sums[most] / total)} of that"
-        )
-    yield Finding(
-        "all_others",
-        grade[0],
-        title,
-        f"Of {milliseconds(total)} per step: {_listed(sums)}.{_not_recorded(evidence, sums)}",
-        share,
-        "%",
-        grade[1],
-        gain_ms,
-        gain_ratio,
-        _idle_action(evidence, most),
-        trace,
-        trace,
-        PROFILER_GUIDE,
-    )
+def nobody(evidence: Evidence) -> str:
+    """Who did nothing in time that is in no phase: ops may run that leave no event."""
+    if evidence.platform == "CPU":
+        return "no op of the step was recorded"
+    return "no device worked and no op of the step was recorded"
 
 
-def _by_kind(shares: list[IdleShare]) -> dict[Activity, float]:
-    """ms by kind, longest first; what tf.data does goes together."""
-    sums: dict[Activity, float] = {}
-    for one in shares:
-        kind = Activity.TF_DATA if one.kind == Activity.TF_DATA_FUNCTION else one.kind
-        sums[kind] = sums.get(kind, 0.0) + one.ms
-    return dict(sorted(sums.items(), key=lambda item: -item[1]))
-
-
-def _listed(sums: dict[Activity, float]) -> str:
-    """The kinds with their times, which add up; small ones together."""
-    total = sum(sums.values())
-    shown = {kind: ms for kind, ms in list(sums.items())[:5] if ms >= 0.01 * total}
-    texts = [f"{DID[kind]} for {milliseconds(ms)}" for kind, ms in shown.items()]
-    left = total - sum(shown.values())
-    if left > 0.0005 * total:
-        texts.append(f"other things for {milliseconds(left)}")
-    return ", ".join(texts)
-
-
-def _not_recorded(evidence: Evidence, sums: dict[Activity, float]) -> str:
-    if any(host.has_python for host in evidence.hosts) or Activity.UNCOVERED not in sums:
-        return ""
-    return " No frames of Python were recorded, which may show more."
-
-
-def _nobody(evidence: Evidence) -> str:
-    return "no op was" if evidence.platform == "CPU" else "neither a device nor an op was"
-
-
-def _idle_action(evidence: Evidence, most: Activity) -> str:
-    if most in (Activity.RUNTIME, Activity.EAGER, Activity.MEMORY):
-        return (
-            "Give the program more to do per call: a larger batch, the whole step in one compiled "
-            "function, several steps per call."
-        )
-    if most == Activity.TF_DATA:
-        return (
-            "See in the timeline whether the program's thread waits for tf.data then; if so, make "
-            "the input faster, else look for what that thread does."
-        )
-    if evidence.platform == "TPU":
-        return (
-            "Give the device more to do per call of the host: several steps in one compiled "
-            "function, a larger batch, and input that is ready before it is asked for."
-        )
-    see = "See in the timeline what the program's thread does then"
-    if any(host.has_python for host in evidence.hosts):
-        return f"{see}; put annotations around what you suspect."
-    return f"{see}; record it with the Python tracer, or with annotations around what you suspect."
-
-
-IDLE_RULES: tuple[Rule, ...] = (python_overhead, all_others)
+IDLE_RULES: tuple[Rule, ...] = (python_overhead,)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.bottlenecks import HIGH, MODERATE
-from tbprof.analysis.finding import Evidence, graded
+from tbprof.analysis.finding import Evidence, Severity, graded
 from tbprof.analysis.findings_eager import ONE_BY_ONE, single_ops_ps
 from tbprof.analysis.idle_shares import IdleShare
 from tbprof.analysis.idle_shares import culprit as longest
@@ -13,6 +13,14 @@ from tbprof.analysis.retraced import retraced_ms
 
 # Percentages of step time.
 IDLE = (MODERATE, HIGH)
+# Less is small beside what a program may gain elsewhere.
+_SMALL = 5.0
+
+
+def graded_idle(share: float) -> tuple[Severity, float] | None:
+    """(severity, the threshold that was reached) of a percentage of step time without ops."""
+    grade = graded(share, *IDLE)
+    return ("low", IDLE[0]) if grade is not None and share < _SMALL else grade
 
 
 def culprit(evidence: Evidence) -> IdleShare | None:

@@ -13,21 +13,38 @@ from tbprof.analysis.python_frames import is_own
 from tbprof.analysis.step_means import StepMeans, used_rows
 
 _NAMED = (Activity.PYTHON, Activity.ANNOTATION)
-# What a thread did, for a sentence: "the runtime was at work in 12 % of that".
+# What a thread did, for a sentence: "threads of tf.data were at work in 12 % of that".
 DID = {
     Activity.PYTHON: "Python ran",
-    Activity.ANNOTATION: "annotations of the program went on",
+    Activity.ANNOTATION: "annotated parts of the program ran",
     Activity.COMPILATION: "a compiler ran on another thread",
     Activity.TF_DATA_FUNCTION: "functions of tf.data ran",
     Activity.TF_DATA: "threads of tf.data were at work",
     Activity.TRANSFER: "data were copied",
-    Activity.OPS: "ops ran on other threads",
+    Activity.OPS: "ops outside of the step ran",
     Activity.EAGER: "ops were dispatched one by one",
-    Activity.RUNTIME: "the runtime was at work",
+    Activity.RUNTIME: "calls of the runtime were under way",
     Activity.GARBAGE: "garbage was collected",
     Activity.MEMORY: "memory was allocated",
     Activity.WAIT: "the program's thread waited",
     Activity.UNCOVERED: "no event was recorded",
+}
+
+# What the page calls them.
+LABELS = {
+    Activity.PYTHON: "Python",
+    Activity.ANNOTATION: "Annotations",
+    Activity.COMPILATION: "Compilation on other threads",
+    Activity.TF_DATA_FUNCTION: "Functions of tf.data",
+    Activity.TF_DATA: "Threads of tf.data",
+    Activity.TRANSFER: "Copies",
+    Activity.OPS: "Ops outside of the step",
+    Activity.EAGER: "Dispatch of single ops",
+    Activity.RUNTIME: "Calls of the runtime",
+    Activity.GARBAGE: "Garbage collection",
+    Activity.MEMORY: "Memory allocation",
+    Activity.WAIT: "Waiting",
+    Activity.UNCOVERED: "Not covered by any recorded event",
 }
 
 
@@ -53,6 +70,12 @@ class IdleShare:
         """
         is_known = self.kind in _NAMED or (self.kind == Activity.WAIT and is_own(self.name))
         return self.is_driver and bool(self.name) and is_known
+
+
+def kind_label(kind: Activity) -> str:
+    """What the page calls a kind, within a sentence."""
+    label = LABELS[kind]
+    return label if kind == Activity.PYTHON else label[0].lower() + label[1:]
 
 
 def named(shares: Sequence[IdleShare]) -> tuple[IdleShare, ...]:

@@ -4,24 +4,10 @@ import numpy as np
 
 from tbprof.analysis.finding import Evidence
 from tbprof.analysis.host_activity import Activity
+from tbprof.analysis.idle_shares import LABELS
 from tbprof.analysis.python_frames import spoken
 from tbprof.tools.datatable import Table, number, text
 
-_LABELS = {
-    Activity.PYTHON: "Python",
-    Activity.ANNOTATION: "Annotations",
-    Activity.COMPILATION: "Compilation on other threads",
-    Activity.TF_DATA_FUNCTION: "Functions of tf.data",
-    Activity.TF_DATA: "Threads of tf.data",
-    Activity.TRANSFER: "Copies",
-    Activity.OPS: "Ops on other threads",
-    Activity.EAGER: "Dispatch of single ops",
-    Activity.RUNTIME: "Runtime",
-    Activity.GARBAGE: "Garbage collection",
-    Activity.MEMORY: "Memory allocation",
-    Activity.WAIT: "Waiting",
-    Activity.UNCOVERED: "Not covered by any recorded event",
-}
 # Rows below a kind, and in each of these what it was busy with; from this part of all on.
 _MOST = 5
 _LEAST = 0.01
@@ -45,7 +31,7 @@ def idle_table(evidence: Evidence) -> Table:
     rows: list[_Row] = []
     for kind, names in sorted(by_kind.items(), key=lambda item: -sum(item[1].values())):
         id_ = kind.name.lower()
-        rows.append((id_, _LABELS[kind], "", sum(names.values()), ""))
+        rows.append((id_, LABELS[kind], "", sum(names.values()), ""))
         ranked = sorted(names.items(), key=lambda item: -item[1])
         for at, ((name, part), ms) in enumerate(ranked[:_MOST]):
             if (name or part) and ms >= _LEAST * whole:

@@ -52,7 +52,7 @@ def test_what_is_known_to_take_the_time_is_named():
     assert "f (a.py:3) takes 20.0% of the sampled step time" in found.input.statement
     found = bottlenecks(split, idle=SHARES[1:])
     assert (found.input.level, found.other.level) == ("device", "high")
-    assert "In 10.0% the runtime was at work." in found.other.statement
+    assert "In 10.0% calls of the runtime were under way." in found.other.statement
     assert "Python" not in found.other.statement
 
 

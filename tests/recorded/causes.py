@@ -92,7 +92,7 @@ def _of_tensorflow() -> Iterable[Cause]:
         ("files read anew in each step", "uncached_reading", "input_bound", "TFRecord"),
         ("ops one by one", "eager_ops", "eager_ops", "Mul", "AddV2"),
         ("retracing for Python arguments", "retracing", "retracing", "schedule"),
-        ("NumPy in each step, no frames", "numpy_metrics", "all_others", "no recorded event"),
+        ("NumPy in each step, no frames", "numpy_metrics", "all_others", "not covered by any"),
         ("a callback of Keras, no frames", "keras_callback", "gap_between_steps", "callbacks"),
     ):
         yield Cause(name, "tensorflow", case, finding, tuple(words))
@@ -104,7 +104,7 @@ def _of_tensorflow() -> Iterable[Cause]:
 def _of_jax() -> Iterable[Cause]:
     for name, case, finding, *words in (
         ("a batch function that sleeps", "slow_batches", "python_overhead", "load_batch", "sleep"),
-        ("the same, no frames", "slow_batches_unrecorded", "all_others", "no recorded event"),
+        ("the same, no frames", "slow_batches_unrecorded", "all_others", "not covered by any"),
         ("NumPy between steps", "numpy_between_steps", "python_overhead", "summarize"),
         ("large arrays made anew", "allocation_churn", "python_overhead", "make_buffer"),
         ("results read in each step", "blocking_read", "blocking_read", "np.asarray(jax.Array)"),
