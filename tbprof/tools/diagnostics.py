@@ -29,6 +29,22 @@ def diagnostics_table(
     errors: Iterable[str] = (),
     warnings: Iterable[str] = (),
 ) -> Table:
+    """The diagnostics as a table."""
+    rows = diagnostics(job, outliers, errors, warnings)
+    return Table(
+        (
+            text("severity", "Severity", [severity for severity, _ in rows]),
+            text("message", "Message", [message for _, message in rows]),
+        )
+    )
+
+
+def diagnostics(
+    job: JobSteps,
+    outliers: StepOutliers = NO_OUTLIERS,
+    errors: Iterable[str] = (),
+    warnings: Iterable[str] = (),
+) -> list[tuple[str, str]]:
     """Severities and messages: INFO, then WARNING, then ERROR; each message once.
 
     `errors` and `warnings` are those of the recorder; warnings about steps follow them.
@@ -41,12 +57,7 @@ def diagnostics_table(
             *(("ERROR", message) for message in sorted(set(errors))),
         )
     )
-    return Table(
-        (
-            text("severity", "Severity", [severity for severity, _ in rows]),
-            text("message", "Message", [message for _, message in rows]),
-        )
-    )
+    return list(rows)
 
 
 def _infos(job: JobSteps, outliers: StepOutliers) -> list[str]:

@@ -11,11 +11,11 @@ from tbprof.analysis.devices import Devices, merge_devices
 from tbprof.analysis.findings_outliers import reasons
 from tbprof.analysis.job_steps import JobSteps, merge_steps
 from tbprof.analysis.phases import COMPUTE, Phase
-from tbprof.analysis.recording_gaps import silent_notes
 from tbprof.analysis.step_outliers import StepOutliers
 from tbprof.analysis.steps import Steps
 from tbprof.analysis.stragglers import Lateness, Stragglers, find_stragglers
 from tbprof.tools.datatable import Table, boolean, number, text
+from tbprof.tools.diagnostics import diagnostics
 from tbprof.tools.step_choice import STEPS, chosen_means
 from tbprof.tools.tool import Document, Summaries, Tool
 
@@ -49,7 +49,7 @@ def build(summaries: Summaries) -> Document:
     event_ps = np.stack([job.phase_ps[:, list(phases)].sum(axis=1) for _, _, phases in EVENTS], 1)
     chosen = _chosen_step(summaries.params, len(job.label))
     return Document(
-        rows=lambda: _records(job, event_ps, device, chosen),
+        rows=lambda: _records(job, outliers, event_ps, device, chosen),
         columns=lambda: (
             _overview(job, outliers, event_ps, device, find_stragglers(job, means, couplings))
             if chosen is None
@@ -69,9 +69,14 @@ def _chosen_step(params: Mapping[str, str], steps: int) -> int | None:
 
 
 def _records(
-    job: JobSteps, event_ps: NDArray[np.int64], device: str, chosen: int | None
+    job: JobSteps,
+    outliers: StepOutliers,
+    event_ps: NDArray[np.int64],
+    device: str,
+    chosen: int | None,
 ) -> dict[str, object]:
     """The JSON that scripts for the profile plugin read."""
+    known = diagnostics(job, outliers)
     bottleneck = _bottlenecks(event_ps)
     event_us = (event_ps / 1e6).tolist()
     total_us = (job.duration_ps / 1e6).tolist()
@@ -108,8 +113,8 @@ def _records(
     return {
         "podStatsSequence": {"podStatsMap": steps},
         "diagnostics": {
-            "info": silent_notes(job.hosts, job.parts),
-            "warnings": _diagnostics(job),
+            "info": [message for severity, message in known if severity == "INFO"],
+            "warnings": [message for severity, message in known if severity == "WARNING"],
             "errors": [],
         },
         "stepBreakdownEvents": [{"id": id_, "name": name} for id_, name, _ in EVENTS],
@@ -122,11 +127,6 @@ def _bottlenecks(event_ps: NDArray[np.int64]) -> list[int]:
     by_name = sorted(range(len(EVENTS)), key=lambda at: EVENTS[at][1], reverse=True)
     best = event_ps[:, by_name].argmax(axis=1) if event_ps.size else np.empty(0, np.int64)
     return [by_name[at] for at in best.tolist()]
-
-
-def _diagnostics(job: JobSteps) -> list[str]:
-    texts = [f"{one.host}: {one.message}" if one.host else one.message for one in job.notices]
-    return texts if job.label else [*texts, f"the step time is unknown: {job.note}"]
 
 
 def _overview(
@@ -189,7 +189,10 @@ def _overview(
         "step_marker": job.marker,
         "step_note": job.note,
         "is_inferred": job.is_inferred,
-        "diagnostics": [*_diagnostics(job), *silent_notes(job.hosts, job.parts)],
+        "diagnostics": [
+            {"severity": severity, "message": message}
+            for severity, message in diagnostics(job, outliers)
+        ],
         "markers": _markers(job),
     }
 

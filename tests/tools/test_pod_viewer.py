@@ -209,7 +209,10 @@ def test_what_was_not_recorded_is_no_zero():
     assert columns["unrecorded"].tolist() == [1]  # type: ignore[index]
     assert columns["total"].tolist() == [10_000, -1, -1, 6_000]  # type: ignore[index]
     assert columns["diagnostics"] == [  # type: ignore[index]
-        "host0: GPU:0: step train 4 was not recorded; averages leave it out."
+        {
+            "severity": "WARNING",
+            "message": "host0: GPU:0: step train 4 was not recorded; averages leave it out.",
+        }
     ]
     assert document(lost, TWO, step="1").columns()["worker"].tolist() == [1]  # type: ignore[index]
     table = {column.id: column.cells() for column in found.table().columns}
@@ -268,11 +271,8 @@ def test_a_step_that_is_not_there_means_all_of_them():
 def test_no_steps_is_an_empty_table_with_the_reason():
     found = document(host())
     assert len(found.table()) == 0
-    assert found.rows()["diagnostics"] == {
-        "info": [],
-        "warnings": ["the step time is unknown: nothing marks steps"],
-        "errors": [],
-    }
+    known = found.rows()["diagnostics"]
+    assert known["warnings"][0].startswith("No step marker was found")  # type: ignore[index]
     assert found.columns()["total"].size == 0  # type: ignore[attr-defined]
 
 

@@ -1,5 +1,6 @@
 /** What was found, each with its number, why it matters, what to do, and where to see it. */
 import type { ComponentChildren } from "preact";
+import { Sentence } from "./sentence";
 
 export type Severity = "high" | "moderate" | "low" | "good";
 
@@ -44,17 +45,27 @@ export function FindingList({ findings, opens = USUAL }: FindingListProps) {
           <details open={at === 0 && opens.includes(finding.severity)}>
             <summary>
               <SeverityTag severity={finding.severity} />
-              <span class="finding-title">{finding.title}</span>
+              <span class="finding-title">
+                <Sentence text={finding.title} />
+              </span>
               <span class="finding-value">{finding.gain}</span>
             </summary>
             <div class="finding-body">
-              {finding.detail ? <p>{finding.detail}</p> : null}
-              {finding.action ? (
+              {finding.detail ? (
                 <p>
-                  <b>Do this:</b> {finding.action}
+                  <Sentence text={finding.detail} />
                 </p>
               ) : null}
-              {finding.notes ? <p class="muted">{finding.notes}</p> : null}
+              {finding.action ? (
+                <p>
+                  <b>Do this:</b> <Sentence text={finding.action} />
+                </p>
+              ) : null}
+              {finding.notes ? (
+                <p class="muted">
+                  <Sentence text={finding.notes} />
+                </p>
+              ) : null}
               <p class="finding-links">{finding.links}</p>
             </div>
           </details>

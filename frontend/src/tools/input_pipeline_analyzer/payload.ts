@@ -11,6 +11,7 @@ import { PayloadError } from "../../api/errors";
 import { isRecord, type Warning } from "../../api/types";
 import { type Microseconds, microseconds } from "../../base/units";
 import type { StepSeries } from "../../widgets/step_chart/steps";
+import type { Diagnostic } from "../diagnostics";
 import { type Marker, readMarkers } from "../markers";
 import { readStepTable, type StepTable, waitingRange } from "../step_table";
 import { findStatistic, type Statistic } from "./statistic";
@@ -32,7 +33,7 @@ export interface InputPipeline {
   readonly advice: readonly Advice[];
   readonly activities: readonly Activity[];
   readonly markers: readonly Marker[];
-  readonly diagnostics: readonly { readonly severity: string; readonly message: string }[];
+  readonly diagnostics: readonly Diagnostic[];
   readonly warnings: readonly Warning[];
 }
 

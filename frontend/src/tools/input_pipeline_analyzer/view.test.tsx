@@ -69,6 +69,7 @@ test("verdict, charts, statistics, host work, advice, activities, ops", async ()
     "Who waits",
     "Who works",
     "Input ops",
+    "About this trace",
   ]);
   expect(text(".pipeline-statistic")).toContain(
     "Average10.0 msMedian10.0 msDeviation– one step has none",

@@ -1,4 +1,5 @@
 /** Input pipeline: whether steps wait for input, which part of it is slow, and what to do. */
+import { Diagnostics } from "../diagnostics";
 import { MarkerPicker } from "../marker_picker";
 import { NoSteps } from "../no_steps";
 import { StepChoice } from "../step_choice";
@@ -43,15 +44,7 @@ export function InputPipelinePage(props: PageProps<InputPipeline>) {
       ) : (
         <NoInput pipeline={payload} />
       )}
-      {diagnostics.length > 0 ? (
-        <ul class="diagnostics">
-          {diagnostics.slice(0, 50).map(({ severity, message }, at) => (
-            <li key={at}>
-              <b>{severity}</b> {message}
-            </li>
-          ))}
-        </ul>
-      ) : null}
+      <Diagnostics diagnostics={diagnostics} />
     </div>
   );
 }

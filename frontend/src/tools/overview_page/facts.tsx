@@ -1,8 +1,8 @@
-/** What the run ran on, further readings, and what the server has to say of the trace. */
+/** What the run ran on, and further readings. */
 import { useId } from "preact/hooks";
 import { type Definition, DefinitionList } from "../../widgets/definition_list";
 import { formatReading } from "./numbers";
-import type { Diagnostic, Fact, Overview } from "./payload";
+import type { Fact, Overview } from "./payload";
 
 export function Environment({ environment }: { environment: readonly Fact[] }) {
   const id = useId();
@@ -71,31 +71,6 @@ export function Readings({ overview }: { overview: Overview }) {
         <h2 id={id}>{isTpu ? "TPU" : "Rates"}</h2>
       </header>
       <DefinitionList items={items} />
-    </section>
-  );
-}
-
-const SIGNS: Readonly<Record<string, string>> = { ERROR: "✕", WARNING: "⚠", INFO: "ℹ" };
-
-export function Diagnostics({ diagnostics }: { diagnostics: readonly Diagnostic[] }) {
-  const id = useId();
-  if (diagnostics.length === 0) return null;
-  return (
-    <section class="card facts" aria-labelledby={id}>
-      <header class="card-head">
-        <h2 id={id}>About this trace</h2>
-      </header>
-      <ul class="diagnostics">
-        {diagnostics.map(({ severity, message }, at) => (
-          <li key={at}>
-            <span class="diagnostic-sign" title={severity.toLowerCase()}>
-              <span aria-hidden="true">{SIGNS[severity] ?? "•"}</span>
-              <span class="unseen">{severity.toLowerCase()}: </span>
-            </span>
-            {message}
-          </li>
-        ))}
-      </ul>
     </section>
   );
 }

@@ -3,6 +3,7 @@ import { type DataTable, parseTable, type Row, readRows } from "../../api/data_t
 import { PayloadError } from "../../api/errors";
 import { isRecord, type Warning } from "../../api/types";
 import type { Severity } from "../../widgets/finding_list";
+import type { Diagnostic } from "../diagnostics";
 import { type Marker, readMarkers } from "../markers";
 import { readStepTable, type StepTable } from "../step_table";
 import { type LinkTarget, parseTarget } from "../tool_link";
@@ -87,11 +88,6 @@ export interface Fact {
   readonly value: string;
   readonly note: string;
   readonly host: string;
-}
-
-export interface Diagnostic {
-  readonly severity: string;
-  readonly message: string;
 }
 
 const OPS = 0;

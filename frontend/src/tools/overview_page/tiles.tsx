@@ -1,7 +1,8 @@
 /** The five key figures of a run. */
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import { formatCount, formatRatio, NOT_MEASURED, plural } from "../../base/format";
 import { ratio } from "../../base/units";
+import { Sentence } from "../../widgets/sentence";
 import { Sparkline } from "../../widgets/sparkline";
 import { type BarPart, StackedBar } from "../../widgets/stacked_bar/stacked_bar";
 import type { Explanation } from "../../widgets/table/columns";
@@ -41,7 +42,9 @@ export function Tiles({ overview }: { overview: Overview }) {
       >
         {input && !Number.isNaN(input.value) ? (
           <>
-            <p class="muted">{waitingText(overview, input.value)}</p>
+            <p class="muted">
+              <Sentence text={waitingText(overview, input.value)} />
+            </p>
             <Meter share={input.value / 100} color="var(--c-input)" />
           </>
         ) : null}
@@ -89,7 +92,9 @@ function BusyParts({ overview, busy }: { overview: Overview; busy: Reading }) {
   const rest = { id: "idle", label: "idle", color: "var(--c-idle)", share: idle };
   return (
     <>
-      <p class="muted">{texts.join(" · ")}</p>
+      <p class="muted">
+        <Sentence text={texts.join(" · ")} />
+      </p>
       <StackedBar
         label="What the devices are busy with"
         parts={idle >= LITTLE ? [...parts, rest] : parts}
@@ -149,22 +154,23 @@ function StepNote({ overview }: { overview: Overview }) {
     used === steps.count
       ? plural(used, "step")
       : `${formatCount(used)} of ${formatCount(steps.count)} steps`;
+  const facts = [
+    { text: median && used > 1 ? `median ${median}` : "" },
+    { text: deviation ? `σ ${deviation}` : "", title: "Standard deviation over the steps" },
+    { text: count, title: used === steps.count ? undefined : leftOutText(overview) },
+    { text: least && most && used > 1 ? `${least} to ${most}` : "" },
+    { text: steps.isTypical && all ? `average of all steps ${all}` : "" },
+  ].filter(({ text }) => text !== "");
   return (
     <p class="muted">
-      {median && used > 1 ? <>median {median} · </> : null}
-      {deviation ? (
-        <>
-          <span title="Standard deviation over the steps">σ {deviation}</span> ·{" "}
-        </>
-      ) : null}
-      <span title={used === steps.count ? undefined : leftOutText(overview)}>{count}</span>
-      {least && most && used > 1 ? (
-        <>
-          {" "}
-          · {least} to {most}
-        </>
-      ) : null}
-      {steps.isTypical && all ? <> · average of all steps {all}</> : null}
+      {facts.map(({ text, title }, at) => (
+        <Fragment key={text}>
+          {at > 0 ? " · " : ""}
+          <span class="measure" title={title}>
+            {text}
+          </span>
+        </Fragment>
+      ))}
     </p>
   );
 }

@@ -2,6 +2,7 @@
 import { formatRatio } from "../../base/format";
 import { ratio } from "../../base/units";
 import { SeverityTag } from "../../widgets/finding_list";
+import { Sentence } from "../../widgets/sentence";
 import type { Links } from "../tool";
 import { ToolLink } from "../tool_link";
 import { averageMs, formatMs } from "./numbers";
@@ -41,8 +42,10 @@ export function Verdict({ overview, links }: VerdictProps) {
     <p class={`card verdict ${finding.severity}`}>
       <SeverityTag severity={finding.severity} />
       <span>
-        <b>{endless(finding.title)}.</b>{" "}
-        {savings(finding, averageMs(overview)) || firstSentence(finding.detail)}
+        <b>
+          <Sentence text={`${endless(finding.title)}.`} />
+        </b>{" "}
+        <Sentence text={savings(finding, averageMs(overview)) || firstSentence(finding.detail)} />
       </span>
       {finding.evidence && links.reason(finding.evidence.tool) === null ? (
         <ToolLink links={links} {...finding.evidence}>

@@ -1,6 +1,7 @@
 /** Overview: what is slow, how much that costs, and what to do about it. */
 import { StepChart } from "../../widgets/step_chart/step_chart";
 import { useStepView } from "../../widgets/step_chart/step_view";
+import { Diagnostics } from "../diagnostics";
 import { MarkerPicker } from "../marker_picker";
 import { NoSteps } from "../no_steps";
 import { StepChoice } from "../step_choice";
@@ -8,7 +9,7 @@ import { explainStepTime } from "../step_table";
 import type { PageProps } from "../tool";
 import { openInTrace } from "../trace_link";
 import { stepInTrace, TRACE } from "../trace_links";
-import { Diagnostics, Environment, Readings } from "./facts";
+import { Environment, Readings } from "./facts";
 import { averageMs } from "./numbers";
 import type { Overview } from "./payload";
 import { Recommendations } from "./recommendations";
@@ -32,14 +33,18 @@ export function OverviewPage(props: PageProps<Overview>) {
       {steps.count > 0 ? (
         <Steps {...props} />
       ) : (
-        <NoSteps reason={null} markers={markers} select={select} />
+        <>
+          <NoSteps reason={null} markers={markers} select={select} />
+          <Recommendations findings={payload.findings} links={links} />
+        </>
       )}
-      <div class="halves">
-        <Recommendations findings={payload.findings} links={links} />
+      <div class="two-thirds">
         <TopOps ops={payload.ops} links={links} />
+        <div class="stack">
+          <Readings overview={payload} />
+          <Diagnostics diagnostics={payload.diagnostics} />
+        </div>
       </div>
-      <Readings overview={payload} />
-      <Diagnostics diagnostics={payload.diagnostics} />
       <Environment environment={payload.environment} />
     </div>
   );
@@ -58,24 +63,27 @@ function Steps({ payload, view, select, links, hosts, fileName }: PageProps<Over
   };
   return (
     <div class="two-thirds">
-      <StepChart
-        title="Step time"
-        explanation={explainStepTime(steps)}
-        steps={steps}
-        series={steps.series}
-        quantity="time"
-        axisTitle="Time per step"
-        view={stepView}
-        average={Number.isNaN(average) ? null : average}
-        height={300}
-        selected={step}
-        open={open}
-        openText={
-          hasTrace ? "opens the step in the trace viewer" : "shows what the step is made of"
-        }
-        toTimeline={(chosen) => openInTrace(links, stepInTrace(steps, chosen, hosts))}
-        fileName={`steps_${fileName}`}
-      />
+      <div class="stack">
+        <StepChart
+          title="Step time"
+          explanation={explainStepTime(steps)}
+          steps={steps}
+          series={steps.series}
+          quantity="time"
+          axisTitle="Time per step"
+          view={stepView}
+          average={Number.isNaN(average) ? null : average}
+          height={300}
+          selected={step}
+          open={open}
+          openText={
+            hasTrace ? "opens the step in the trace viewer" : "shows what the step is made of"
+          }
+          toTimeline={(chosen) => openInTrace(links, stepInTrace(steps, chosen, hosts))}
+          fileName={`steps_${fileName}`}
+        />
+        <Recommendations findings={payload.findings} links={links} />
+      </div>
       <StepPartsCard
         overview={payload}
         step={step}

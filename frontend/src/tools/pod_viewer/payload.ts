@@ -3,6 +3,7 @@ import { PayloadError } from "../../api/errors";
 import { isRecord } from "../../api/types";
 import { type Microseconds, microseconds } from "../../base/units";
 import type { StepAxis } from "../../widgets/step_chart/steps";
+import type { Diagnostic } from "../diagnostics";
 import type { Marker } from "../markers";
 import { phaseColor } from "../phases";
 import { shortNames } from "./short_names";
@@ -24,7 +25,7 @@ export interface Pod {
   /** Why nobody is said to make others wait: `no_straggler` of docs/http_api.md. */
   readonly noStraggler: string;
   readonly markers: readonly Marker[];
-  readonly diagnostics: readonly string[];
+  readonly diagnostics: readonly Diagnostic[];
   /** As the properties of a step table: what marks the steps. */
   readonly property: (name: string) => string;
 }
@@ -126,7 +127,9 @@ export function parsePod(json: unknown): Pod {
     compared: parseLateness(json.compared, workers, names)[0] ?? null,
     noStraggler: String(json.no_straggler ?? ""),
     markers: parseMarkers(json.markers, json.step_marker),
-    diagnostics: list(json.diagnostics).map(String),
+    diagnostics: list(json.diagnostics)
+      .filter(isRecord)
+      .map(({ severity, message }) => ({ severity: String(severity), message: String(message) })),
     property: (name) => {
       const value = json[name];
       return value === undefined || value === null ? "" : String(value);

@@ -150,7 +150,14 @@ test("a truncated step is flagged; the address is not trusted", () => {
 test("without steps: the reason and the way out", () => {
   const none = { number: [], label: [], start_ms: [], is_truncated: [] };
   const empty = { steps: none, total: [], share_permille: {}, stragglers: [] };
-  show({}, { ...empty, step_note: "nothing repeats", diagnostics: ["unknown"] });
+  show(
+    {},
+    {
+      ...empty,
+      step_note: "nothing repeats",
+      diagnostics: [{ severity: "WARNING", message: "unknown" }],
+    },
+  );
   expect(text(".no-steps")).toContain("nothing repeats");
   expect(text(".diagnostics")).toContain("unknown");
 });

@@ -1,6 +1,7 @@
 /** Pod: the steps of every worker side by side, and who makes the others wait. */
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
+import { Diagnostics } from "../diagnostics";
 import { MarkerPicker } from "../marker_picker";
 import { NoSteps } from "../no_steps";
 import { StepChoice } from "../step_choice";
@@ -37,18 +38,7 @@ export function PodPage(props: PageProps<Pod>) {
       ) : (
         <NoSteps reason={pod.property("step_note")} markers={pod.markers} select={select} />
       )}
-      {pod.diagnostics.length > 0 ? (
-        <ul class="diagnostics">
-          {pod.diagnostics.slice(0, 50).map((text, at) => (
-            <li key={at}>
-              <span class="diagnostic-sign" aria-hidden="true">
-                ⚠
-              </span>
-              {text}
-            </li>
-          ))}
-        </ul>
-      ) : null}
+      <Diagnostics diagnostics={pod.diagnostics} />
     </div>
   );
 }

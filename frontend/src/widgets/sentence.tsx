@@ -1,0 +1,20 @@
+/** A sentence whose numbers stay with their units where its lines break. */
+
+const MEASURE = /([−-]?\d[\d.,]*\s(?:%|[nµm]?s|[KMGT]?i?B(?:\/s)?|[GT]FLOP\/s)(?![\p{L}\d]))/u;
+
+export function Sentence({ text }: { readonly text: string }) {
+  // Split by one group: every other piece is a measure.
+  return (
+    <>
+      {text.split(MEASURE).map((piece, at) =>
+        at % 2 === 0 ? (
+          piece
+        ) : (
+          <span class="measure" key={at}>
+            {piece}
+          </span>
+        ),
+      )}
+    </>
+  );
+}
