@@ -157,7 +157,7 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
         return
     gain_ms, gain_ratio = evidence.gain_of(evidence.share(Phase.COMPILATION))
     which = _listed(host.compile_name[:2])
-    trace = TRACE.marking("category:compilation", _span(host) if len(evidence.hosts) == 1 else {})
+    trace = TRACE.marking("category:compilation", _span(evidence, host))
     yield Finding(
         "compilation",
         grade[0],
@@ -179,12 +179,15 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def _span(host: HostFacts) -> dict[str, str]:
-    """From the first compilation to the last, for the address of the trace viewer."""
-    if host.compile_first_ps < 0:
-        return {}
-    first, last = host.compile_first_ps / 1e9, host.compile_last_ps / 1e9
-    return {"from_ms": f"{first:.9f}", "to_ms": f"{last:.9f}"}
+def _span(evidence: Evidence, facts: HostFacts) -> dict[str, str]:
+    """From the first compilation of a host to the last, for the address of the trace viewer."""
+    hosts = evidence.job.hosts
+    at = next(at for at, one in enumerate(evidence.hosts) if one is facts)
+    place = {"hosts": hosts[at]} if len(hosts) > 1 else {}
+    if facts.compile_first_ps >= 0:
+        place["from_ms"] = f"{facts.compile_first_ps / 1e9:.9f}"
+        place["to_ms"] = f"{facts.compile_last_ps / 1e9:.9f}"
+    return place
 
 
 def outside_compilation(evidence: Evidence) -> Iterator[Finding]:

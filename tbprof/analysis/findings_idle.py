@@ -18,8 +18,7 @@ from tbprof.analysis.finding import (
 from tbprof.analysis.findings_reads import hidden_share
 from tbprof.analysis.host_activity import Activity
 from tbprof.analysis.idle_claims import culprit, graded_idle, is_in_callbacks
-from tbprof.analysis.idle_shares import IdleShare, named
-from tbprof.analysis.phases import Phase
+from tbprof.analysis.idle_shares import IdleShare, named, share_ps
 from tbprof.analysis.python_frames import spoken, wait_of
 
 # From this part of the time on, what a function was busy with is worth saying.
@@ -44,7 +43,8 @@ def python_overhead(evidence: Evidence) -> Iterator[Finding]:
     gain_ms, gain_ratio = evidence.gain_of(part)
     name = shortened(spoken(share.name))
     is_python = share.kind != Activity.ANNOTATION
-    trace = TRACE.marking(f"whole:{share.name}", evidence.worst_step_in(Phase.OTHER))
+    spent_ps = share_ps(evidence.job, evidence.idle_time, share.name)
+    trace = TRACE.marking(f"whole:{share.name}", evidence.worst_row(spent_ps))
     yield Finding(
         "python_overhead" if is_python else "annotation_overhead",
         grade[0],

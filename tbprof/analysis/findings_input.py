@@ -1,6 +1,6 @@
 """The finding about input: that steps wait for it, and what for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tbprof.analysis.bottlenecks import HIGHLY_INPUT_BOUND, MODERATELY_INPUT_BOUND
 from tbprof.analysis.finding import (
@@ -46,7 +46,7 @@ def input_bound(evidence: Evidence) -> Iterator[Finding]:
         gain_ms,
         gain_ratio,
         cause.action if cause is not None else _LOOK,
-        *_pages(cause, TRACE.marking("category:input", evidence.worst_step_in(Phase.INPUT))),
+        *_pages(cause, evidence.worst_step_in(Phase.INPUT)),
         DATA_GUIDE if cause is None else Guide("TensorFlow guide", cause.guide_url),
     )
 
@@ -58,11 +58,12 @@ def _whom(evidence: Evidence) -> str:
     return "program waits" if evidence.platform == "CPU" else "devices wait"
 
 
-def _pages(cause: InputCause | None, trace: Page) -> tuple[Page, Page]:
-    """(where to go on, what shows the waits): the trace shows them where host threads waited."""
+def _pages(cause: InputCause | None, place: Mapping[str, str]) -> tuple[Page, Page]:
+    """(where to go on, what shows the waits): what is copied counts where no pipeline is slow."""
     if cause is None or cause.kind in ("transfer", "unknown"):
-        return trace, INPUT_PIPELINE
-    return TF_DATA if cause.kind != "elsewhere" else INPUT_PIPELINE, trace
+        return INPUT_PIPELINE, TRACE.marking("/category:^(input|copies)$/", place)
+    waits = TRACE.marking("category:input", place)
+    return TF_DATA if cause.kind != "elsewhere" else INPUT_PIPELINE, waits
 
 
 INPUT_RULES: tuple[Rule, ...] = (input_bound,)

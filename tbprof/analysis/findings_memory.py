@@ -36,6 +36,7 @@ def near_capacity(evidence: Evidence) -> Iterator[Finding]:
     if grade is None:
         return
     name = owner(memory.name[worst])
+    page = MEMORY.choosing(memory_id=memory.name[worst])
     yield Finding(
         "memory_near_capacity",
         grade[0],
@@ -50,8 +51,8 @@ def near_capacity(evidence: Evidence) -> Iterator[Finding]:
         "See which tensors are alive at the peak. Mixed precision halves activations, "
         f"recomputing them ({'jax.checkpoint' if evidence.is_jax else 'tf.recompute_grad'}) saves "
         f"most of them, and a smaller batch always helps.{_where_it_fails(evidence, worst)}",
-        MEMORY,
-        MEMORY,
+        page,
+        page,
         MEMORY_GUIDE,
     )
 
@@ -69,6 +70,7 @@ def fragmentation(evidence: Evidence) -> Iterator[Finding]:
         return
     free = int(memory.capacity_bytes[worst] - memory.peak_bytes[worst])
     largest = free * (1 - float(scattered[worst]) / 100)
+    page = MEMORY.choosing(memory_id=memory.name[worst])
     yield Finding(
         "memory_fragmentation",
         "moderate" if grade[0] == "high" else "low",
@@ -83,8 +85,8 @@ def fragmentation(evidence: Evidence) -> Iterator[Finding]:
         None,
         "Use few different sizes (constant batch and sequence lengths), and allocate large "
         f"tensors first.{_other_allocator(evidence, worst)}",
-        MEMORY,
-        MEMORY,
+        page,
+        page,
         MEMORY_GUIDE,
     )
 
@@ -111,8 +113,13 @@ def _other_allocator(evidence: Evidence, allocator: int) -> str:
 
 
 def owner(allocator: str) -> str:
-    """What an allocator is called in a sentence; TPUs are mere numbers."""
-    return f"device {allocator}" if allocator.isdigit() else shortened(allocator)
+    """What an allocator is called in a sentence, with its host if it has one.
+
+    TPUs are mere numbers.
+    """
+    host, _, name = allocator.rpartition(": ")
+    own = f"device {name}" if name.isdigit() else shortened(name)
+    return f"{own} of {shortened(host)}" if host else own
 
 
 def free_memory(evidence: Evidence) -> int:

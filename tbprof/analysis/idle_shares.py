@@ -104,8 +104,7 @@ def idle_shares(
     """All that the hosts' threads did, longest first; together the mean of `Phase.OTHER`."""
     sums: dict[tuple[Activity, str, bool], dict[str, float]] = {}
     for at, host in enumerate(hosts):
-        rows = 1 + max(int(job.row.max(initial=-1)), int(host.step.max(initial=-1)))
-        weight = _weights(job, means, at, rows)
+        weight = _weights(job, means, at, _rows(job, host))
         ms = np.bincount(host.activity, host.time_ps * weight[host.step], len(host.name)) / 1e9
         for row in np.flatnonzero(ms).tolist():
             kind = Activity(int(host.kind[row]))
@@ -116,6 +115,24 @@ def idle_shares(
         for key, parts in sums.items()
     ]
     return tuple(sorted(found, key=lambda one: (-one.ms, one.kind, one.name)))
+
+
+def share_ps(job: JobSteps, hosts: Sequence[IdleTime], name: str) -> NDArray[np.int64]:
+    """[rows of the job's steps] the uncovered time of the driving thread's function `name`."""
+    out = np.zeros(job.step.size, np.int64)
+    for at, host in enumerate(hosts):
+        is_it = np.array([one == name for one in host.name], bool) & host.is_driver
+        found = np.flatnonzero(is_it[host.activity])
+        mine = np.flatnonzero(job.worker_host[job.worker] == at)
+        time = np.zeros(_rows(job, host), np.int64)
+        np.add.at(time, host.step[found], host.time_ps[found])
+        out[mine] = time[job.row[mine]]
+    return out
+
+
+def _rows(job: JobSteps, host: IdleTime) -> int:
+    """One more than the last row of the host's steps."""
+    return 1 + max(int(job.row.max(initial=-1)), int(host.step.max(initial=-1)))
 
 
 def _weights(job: JobSteps, means: StepMeans, host: int, rows: int) -> NDArray[np.float64]:

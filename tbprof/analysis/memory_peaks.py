@@ -1,7 +1,7 @@
 """How full the memory of each allocator was, and how scattered what was free."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,13 +52,22 @@ class MemoryPeaks:
 def find_memory_peaks(space: Space, _programs: Programs) -> MemoryPeaks:
     """The peak of every allocator of the host and its devices."""
     parts = [_of_plane(plane) for plane in host_planes(space)]
-    return merge_memory_peaks(parts) if parts else _table([], [])
+    return _joined(parts) if parts else _table([], [])
 
 
-def merge_memory_peaks(parts: Sequence[MemoryPeaks]) -> MemoryPeaks:
-    """The allocators of all hosts, one behind the other."""
+def merge_memory_peaks(hosts: Sequence[str], parts: Sequence[MemoryPeaks]) -> MemoryPeaks:
+    """The allocators of all hosts, one behind the other; of several hosts "host: name"."""
     if len(parts) == 1:
         return parts[0]
+    return _joined(
+        [
+            replace(part, name=[f"{host}: {name}" for name in part.name])
+            for host, part in zip(hosts, parts, strict=True)
+        ]
+    )
+
+
+def _joined(parts: Sequence[MemoryPeaks]) -> MemoryPeaks:
     names = [name for part in parts for name in part.name]
     columns = [one.name for one in fields(MemoryPeaks)[1:]]
     return MemoryPeaks(

@@ -97,7 +97,7 @@ def gather(summaries: Summaries) -> Evidence:
         summaries.take("environment", Environment),
         merge_gpu_facts(summaries.take("gpu_facts", GpuFacts)),
         summaries.take("host_facts", HostFacts),
-        merge_memory_peaks(summaries.take("memory_peaks", MemoryPeaks)),
+        merge_memory_peaks(summaries.hosts, summaries.take("memory_peaks", MemoryPeaks)),
         merge_input_ops(summaries.take("input_ops", InputOps)),
         merge_tpu_ops(summaries.take("tpu_ops", TpuOps)),
         single_ops=summaries.take("single_ops", SingleOps),

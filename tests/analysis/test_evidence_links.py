@@ -85,21 +85,29 @@ def test_what_a_link_shows_is_cut_to_its_range(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("tool", "query", "gain_ms"),
+    ("id_", "tool", "query", "gain_ms"),
     [
-        ("trace_viewer", "q=whole:no such event&from_ms=0&to_ms=1", None),
-        ("trace_viewer", "q=category:compilation&from_ms=0.03&to_ms=0.05", 0.025),
-        ("trace_viewer", "step=no such step", None),
-        ("kernel_stats", "", None),
-        ("framework_op_stats", "f.operation=no such op", None),
+        ("python_overhead", "trace_viewer", "q=whole:no such event&from_ms=0&to_ms=1", None),
+        ("compilation", "trace_viewer", "q=category:compilation&from_ms=0.03&to_ms=0.05", 0.025),
+        ("compilation", "trace_viewer", "from_ms=0&to_ms=1", 0.025),
+        ("all_others", "trace_viewer", "step=no such step", None),
+        ("all_others", "trace_viewer", "step=train 1&from_ms=0.04&to_ms=0.09", 0.005),
+        ("all_others", "trace_viewer", "step=train 1&from_ms=0.04&to_ms=0.08", 0.02),
+        ("small_kernels", "kernel_stats", "", None),
+        ("input_bound", "input_pipeline_analyzer", "", None),
+        ("eager_ops", "framework_op_stats", "f.operation=no such op", None),
     ],
 )
-def test_a_link_that_shows_less_is_found(tmp_path: Path, tool, query, gain_ms):
+def test_a_link_that_shows_less_is_found(tmp_path: Path, id_, tool, query, gain_ms):
     folder = tmp_path / "plugins" / "profile" / "run"
     folder.mkdir(parents=True)
     write(folder, cpu_steps(f"{'c' * 25}oo"))
     engine = Engine(Logdir(str(tmp_path)))
     with pytest.raises(AssertionError):
-        check_claim(engine, "run", Claim("made_up", "", "", gain_ms, tool, query))
+        check_claim(engine, "run", Claim(id_, "", "", gain_ms, tool, query))
+    shown = Claim(
+        "all_others", "", "", 0.01, "trace_viewer", "step=train 1&from_ms=0.04&to_ms=0.08"
+    )
+    check_claim(engine, "run", shown)
     [good] = [one for one in claims(engine, "run") if one.id == "compilation"]
     assert dict(parse_qsl(good.query))["q"] == "category:compilation"

@@ -337,8 +337,9 @@ def test_hostile_sizes_stay_in_range():
 
 def test_allocators_of_hosts_are_one_behind_the_other():
     one = memory("t |a", names={"a": "MemoryAllocation"}, stats={"a": change("cpu", 5, 6)})
-    both = merge_memory_peaks([one, one])
-    assert both.name == ["cpu", "cpu"]
+    both = merge_memory_peaks(["h0", "h1"], [one, one])
+    assert both.name == ["h0: cpu", "h1: cpu"]
+    assert merge_memory_peaks(["h0"], [one]).name == ["cpu"]
     assert both.capacity_bytes.tolist() == [11, 11]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from evidence_links import check_claim, claims
 from recorded.causes import CAUSES, ONCE, STEPS, Cause, claims_of, write_table
 from recorded.conftest import Shown
 
@@ -67,6 +68,14 @@ def test_nothing_else_is_graded_high(planted_runs: Runs, cause: Cause, kind: str
     others = [one for one in high if kind == "without" or not cause.is_named_in(one)]
     told = [(one["id"], one["title"], one["gain_ms"]) for one in others]
     assert all((one["gain_ms"] or 0) <= shown.delayed_ms for one in others), told
+
+
+@each_cause
+@pytest.mark.parametrize("kind", ["planted", "without"])
+def test_links_show_what_is_counted(planted_runs: Runs, cause: Cause, kind: str):
+    engine, run = planted_runs(cause.framework, cause.case, kind).opened
+    for one in claims(engine, run):
+        check_claim(engine, run, one)
 
 
 def test_the_table_of_the_documents_is_what_was_found(planted_runs: Runs):
