@@ -21,7 +21,7 @@ ABOUT_WORK: dict[str, tuple[Phase, ...]] = {
     "channels_last": COMPUTE,
     "bias_before_batch_norm": COMPUTE,
     "outside_compilation": ON_CORES,
-    "host_callbacks": (Phase.HOST_COMPUTE, Phase.OTHER),
+    "host_callbacks": (Phase.HOST_CALLBACK, Phase.HOST_COMPUTE, Phase.OTHER),
 }
 ABOUT_TPU_WORK = "tpu_"
 

@@ -18,6 +18,7 @@ const SERIES: readonly (readonly [label: string, color: string, ids: readonly st
   ["Kernel launch", "launch", ["kernelLaunchTimeMs"]],
   ["Host compute", "host", ["hostComputeTimeMs"]],
   ["Device collectives", "collective", ["deviceCollectivesTimeMs"]],
+  ["Host callbacks", "callback", ["hostCallbackTimeMs"]],
   ["Host transfer", "transfer", ["hostTransferTimeMs"]],
   ["Device to device", "copy", ["deviceToDeviceTimeMs"]],
   [

@@ -15,6 +15,7 @@ const EVENTS: readonly (readonly [id: string, label: string, color: string])[] =
   ["5", "Kernel launch", "launch"],
   ["4", "Host compute", "host"],
   ["3", "Device collectives", "collective"],
+  ["11", "Host callbacks", "callback"],
   ["10", "Host transfer", "transfer"],
   ["2", "Device to device", "copy"],
   ["1", "Device compute", "compute16"],

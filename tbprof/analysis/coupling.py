@@ -117,7 +117,9 @@ def _tpu_names(plane: Plane, programs: Programs) -> tuple[str, _Ran]:
     phase = tpu_phases(plane, programs, types)
     texts = plane.strings.take(plane.types.name[types].tolist())
     return _device_name(plane), {
-        text: COLLECTIVE if one == Phase.COLLECTIVES else TRANSFER * _is_transfer(text)
+        text: COLLECTIVE
+        if one == Phase.COLLECTIVES
+        else TRANSFER * (one == Phase.DEVICE_TO_DEVICE and _is_transfer(text))
         for text, one in zip(texts, phase.tolist(), strict=True)
     }
 

@@ -37,7 +37,7 @@ SEVERITIES: tuple[Severity, ...] = ("high", "moderate", "low", "good")
 # Phases in which a device works; in all others it waits for its host or for data.
 WORK = (*COMPUTE, Phase.COLLECTIVES, Phase.DEVICE_TO_DEVICE, Phase.HOST_TRANSFER)
 # Phases of the ops of a TPU core: transfers to and from the host are some of them.
-ON_CORES = (*WORK, Phase.INPUT, Phase.OUTPUT)
+ON_CORES = (*WORK, Phase.HOST_CALLBACK, Phase.INPUT, Phase.OUTPUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +75,12 @@ TPU_OPS_GUIDE = Guide(
 OFFLOADING_GUIDE = Guide(
     "JAX memories and host offloading",
     "https://docs.jax.dev/en/latest/notebooks/host-offloading.html",
+)
+CALLBACKS_GUIDE = Guide(
+    "JAX: external callbacks", "https://docs.jax.dev/en/latest/external-callbacks.html"
+)
+MULTISLICE_GUIDE = Guide(
+    "Cloud TPU Multislice", "https://cloud.google.com/tpu/docs/multislice-introduction"
 )
 PROFILER_GUIDE = Guide("Profile a training loop", f"{_TENSORFLOW}guide/profiler")
 

@@ -1,10 +1,12 @@
-"""The finding about callbacks that were left in a compiled program."""
+"""Findings about callbacks that were left in a compiled program."""
 
 from collections.abc import Iterator
 
 from tbprof.analysis.bottlenecks import HIGH, MODERATE
 from tbprof.analysis.finding import (
+    CALLBACKS_GUIDE,
     FUNCTION_GUIDE,
+    OPS,
     TRACE,
     Evidence,
     Finding,
@@ -14,6 +16,9 @@ from tbprof.analysis.finding import (
     percent,
     shortened,
 )
+from tbprof.analysis.findings_host import OUTSIDE_TYPES
+from tbprof.analysis.findings_tpu import showing_ops
+from tbprof.analysis.host_channels import Peer
 from tbprof.analysis.idle_claims import callback_share, callbacks_ps
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import spoken
@@ -54,4 +59,38 @@ def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-CALLBACK_RULES: tuple[Rule, ...] = (host_callbacks,)
+def core_callbacks(evidence: Evidence) -> Iterator[Finding]:
+    """Cores of TPUs that wait for what the host runs for their program.
+
+    Outside compilation of TensorFlow is a finding of its own.
+    """
+    share = evidence.share(Phase.HOST_CALLBACK)
+    grade = graded(share, *CALLING)
+    ops = evidence.tpu_ops
+    if grade is None or (ops is not None and OUTSIDE_TYPES & set(ops.op_type)):
+        return
+    gain_ms, gain_ratio = evidence.gain_of_work(share, Phase.HOST_CALLBACK)
+    rows = ops.longest(ops.peer == Peer.CALLBACK) if ops is not None else []
+    called = list(dict.fromkeys(ops.op[row] for row in rows)) if ops is not None else []
+    named = f", above all in {', '.join(shortened(one, 60) for one in called[:3])}"
+    yield Finding(
+        "host_callbacks",
+        grade[0],
+        f"The compiled program waits for callbacks on the host for {percent(share)} of step time",
+        f"Of an average step of {milliseconds(evidence.step_ms)} the cores wait "
+        f"{milliseconds(evidence.means.mean_ms(Phase.HOST_CALLBACK))} for what the host runs for "
+        f"them{named if called else ''}, and go on when it answers.",
+        share,
+        "%",
+        grade[1],
+        gain_ms,
+        gain_ratio,
+        "Take pure_callback, io_callback and debug.print out of the compiled function, return what "
+        "they need as results, or call them every few steps.",
+        TRACE.marking("/send|recv/", evidence.worst_step_in(Phase.HOST_CALLBACK)),
+        showing_ops(called) if called else OPS,
+        CALLBACKS_GUIDE,
+    )
+
+
+CALLBACK_RULES: tuple[Rule, ...] = (host_callbacks, core_callbacks)

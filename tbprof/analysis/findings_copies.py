@@ -22,6 +22,7 @@ from tbprof.analysis.finding import (
 )
 from tbprof.analysis.findings_memory import free_memory
 from tbprof.analysis.findings_tpu import NOTABLE, showing_ops
+from tbprof.analysis.host_channels import Peer
 from tbprof.analysis.host_copies import IN_HOST
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.tpu_ops import TpuOps
@@ -82,28 +83,59 @@ def host_transfers(evidence: Evidence) -> Iterator[Finding]:
         "category:copies" if ops is not None else "/^memcpy(h(2|to)d|d(2|to)h)/",
         evidence.worst_step_in(Phase.HOST_TRANSFER),
     )
-    copies = ops.op_of_host_copies if ops is not None else []
+    copies, exchanges = _op_names(ops)
     free = free_memory(evidence)
     room = f" The fullest device has {size(free)} free at its peak." if free > 0 else ""
     yield Finding(
         "host_transfers",
         grade[0],
-        f"{percent(share)} of step time goes to copies between device and host memory",
-        "What the program offloads to the host's memory or fetches from there, and no computation "
-        f"hides, takes {milliseconds(evidence.means.mean_ms(Phase.HOST_TRANSFER))} of a step."
-        f"{_directions(ops) if ops is not None else ''}{room}",
+        f"{percent(share)} of step time goes to "
+        + ("transfers between devices and the host" if exchanges else
+           "copies between device and host memory"),
+        f"{_what(copies, exchanges)}, and no computation hides, takes "
+        f"{milliseconds(evidence.means.mean_ms(Phase.HOST_TRANSFER))} of a step."
+        f"{_directions(ops) if ops is not None else ''}{room if copies else ''}",
         share,
         "%",
         grade[1],
         gain_ms,
         gain_ratio,
-        "Keep on the device what fits there, or compute it again where it is needed "
-        "(jax.checkpoint) rather than offload it. Copy the rest in few large pieces, early enough "
-        "that computation hides the copies.",
+        _KEEP if copies or not exchanges else _EXCHANGE_LESS,
         trace,
-        showing_ops(copies) if copies else trace,
+        showing_ops(copies + exchanges) if copies or exchanges else trace,
         OFFLOADING_GUIDE,
-    )
+    )  # fmt: skip
+
+
+_KEEP = (
+    "Keep on the device what fits there, or compute it again where it is needed (jax.checkpoint) "
+    "rather than offload it. Copy the rest in few large pieces, early enough that computation "
+    "hides the copies."
+)
+_EXCHANGE_LESS = (
+    "See which part of the program sends to the host or receives from it. Do so every few steps, "
+    "in few large pieces, early enough that computation hides it."
+)
+
+
+def _op_names(ops: TpuOps | None) -> tuple[list[str], list[str]]:
+    """What op tables call the ops that copy to or from host memory, and those that send to it."""
+    if ops is None:
+        return [], []
+    meant = (ops.is_host_copy, ops.peer == Peer.HOST)
+    copies, exchanges = ([ops.op[row] for row in ops.longest(one)] for one in meant)
+    return copies, exchanges
+
+
+def _what(copies: list[str], exchanges: list[str]) -> str:
+    """What the time goes to, for a sentence."""
+    parts: list[str] = []
+    if copies or not exchanges:
+        parts.append("the program offloads to the host's memory or fetches from there")
+    if exchanges:
+        named = ", ".join(shortened(one, 40) for one in dict.fromkeys(exchanges[:_NAMED]))
+        parts.append(f"the program sends to the host or receives from it ({named})")
+    return f"What {' and what '.join(parts)}"
 
 
 def _directions(ops: TpuOps) -> str:

@@ -37,7 +37,7 @@ OUTSIDE = (math.nextafter(5.0, 100.0), 20.0)
 # Of the trace's length; ours, those of other overheads.
 COMPILING = (3.0, 15.0)
 
-_OUTSIDE_TYPES = ("XlaSendToHost", "XlaRecvFromHost")
+OUTSIDE_TYPES = frozenset({"XlaSendToHost", "XlaRecvFromHost"})
 
 
 def eager_shares(evidence: Evidence) -> tuple[float, float]:
@@ -195,7 +195,7 @@ def outside_compilation(evidence: Evidence) -> Iterator[Finding]:
     ops = evidence.ops
     device = float(ops.self_ps[ops.is_device].sum())
     is_outside = np.array(
-        [is_device and (kind in _OUTSIDE_TYPES or name.rpartition(":")[2] in _OUTSIDE_TYPES)
+        [is_device and (kind in OUTSIDE_TYPES or name.rpartition(":")[2] in OUTSIDE_TYPES)
          for is_device, kind, name in zip(ops.is_device.tolist(), ops.type, ops.name, strict=True)],
         bool,
     )  # fmt: skip

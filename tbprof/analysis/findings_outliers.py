@@ -38,6 +38,7 @@ _LABELS = {
     Phase.COLLECTIVES: "collective communication",
     Phase.DEVICE_TO_DEVICE: "copies between devices",
     Phase.HOST_TRANSFER: "copies between device and host memory",
+    Phase.HOST_CALLBACK: "waiting for callbacks on the host",
     Phase.INPUT: "waiting for input",
     Phase.OUTPUT: "output",
     Phase.COMPILATION: "compilation",

@@ -10,8 +10,10 @@ from tbprof.analysis.bottlenecks import (
 )
 from tbprof.analysis.finding import (
     GPU_GUIDE,
+    MULTISLICE_GUIDE,
     OPS,
     POD,
+    TPU_GUIDE,
     Evidence,
     Finding,
     Rule,
@@ -20,9 +22,12 @@ from tbprof.analysis.finding import (
     percent,
     shortened,
 )
+from tbprof.analysis.findings_tpu import showing_ops
+from tbprof.analysis.host_channels import Peer
 from tbprof.analysis.job_steps import JobSteps
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.stragglers import CONFIDENCE, Lateness, find_stragglers
+from tbprof.analysis.tpu_ops import TpuOps
 
 # Percentages of step time, moderate and high; others wait for a late worker as for input.
 TALKING = (MODERATE, HIGH)
@@ -35,6 +40,7 @@ _LABELS = {
     Phase.COLLECTIVES: "collectives",
     Phase.DEVICE_TO_DEVICE: "copies between devices",
     Phase.HOST_TRANSFER: "copies to and from the host's memory",
+    Phase.HOST_CALLBACK: "waiting for callbacks",
     Phase.INPUT: "waiting for input",
     Phase.OUTPUT: "output",
     Phase.COMPILATION: "compilation",
@@ -51,23 +57,46 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
     if grade is None:
         return
     gain_ms, gain_ratio = evidence.gain_of_work(share, Phase.COLLECTIVES)
+    ops = evidence.tpu_ops
+    talking = [ops.op[row] for row in ops.longest(ops.is_collective)] if ops is not None else []
+    slices = ops is not None and bool((ops.peer == Peer.SLICES).any())
     yield Finding(
         "collectives",
         grade[0],
         f"{percent(share)} of step time goes to collective communication",
         "All-reduces and the like that no computation hides take "
         f"{milliseconds(evidence.means.mean_ms(Phase.COLLECTIVES))} of a step; waiting for late "
-        "devices is part of it.",
+        f"devices is part of it.{_between_slices(evidence.tpu_ops)}",
         share,
         "%",
         grade[1],
         gain_ms,
         gain_ratio,
         "Reduce gradients in fewer and larger pieces, in 16 bit, while the backward pass still "
-        "runs; a larger batch per device communicates less often.",
+        "runs; a larger batch per device communicates less often."
+        f"{_NETWORK if slices else ''}",
         POD,
-        OPS.showing(operation=_OPS),
-        GPU_GUIDE,
+        showing_ops(talking) if talking else OPS.showing(operation=_OPS),
+        MULTISLICE_GUIDE if slices else TPU_GUIDE if evidence.platform == "TPU" else GPU_GUIDE,
+    )
+
+
+_NETWORK = (
+    " Between slices exchange gradients alone: axes of the mesh that split the model belong within "
+    "a slice. Accumulating gradients over several batches crosses the network less often."
+)
+
+
+def _between_slices(ops: TpuOps | None) -> str:
+    """A sentence on the share of op time that goes to other slices, "" without any."""
+    rows = ops.longest(ops.peer == Peer.SLICES) if ops is not None else []
+    if ops is None or not rows:
+        return ""
+    share = 100 * float(ops.self_ps[rows].sum()) / float(ops.self_ps.sum())
+    named = ", ".join(dict.fromkeys(shortened(ops.op[row], 40) for row in rows[:3]))
+    return (
+        f" {percent(share)} of the cores' op time goes to exchanges with other slices over the "
+        f"network of the data center ({named})."
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from tbprof._pb import message
 from tbprof.analysis.dtypes import Tensor
+from tbprof.analysis.host_channels import HANDLER
 from tbprof.analysis.host_copies import HOST_SPACE
 from tbprof.analysis.lines import metadata_planes
 from tbprof.analysis.op_names import parse_provenance
@@ -31,6 +32,7 @@ class Instruction(NamedTuple):
 
     `products` are the operands of the matrix products and convolutions in it, its own or those of
     its fusion. `wrapped` is the opcode that an asynchronous start, update or done stands for.
+    `handler` is who serves the host's end of a transfer, and `op` the framework op, "" unknown.
     `is_in_host` says that an operand or a result lies in the host's memory, `fusion_kind` how a
     fusion is emitted ("kLoop").
     """
@@ -44,6 +46,8 @@ class Instruction(NamedTuple):
     is_host_transfer: bool
     is_in_host: bool = False
     fusion_kind: str = ""
+    handler: str = ""
+    op: str = ""
 
 
 class Programs:
@@ -225,6 +229,8 @@ class Module:
                 proto.is_host_transfer,
                 any(_is_in_host(one.shape) for one in (proto, *self.operands_of(proto))),
                 proto.fusion_kind,
+                self._handler(proto),
+                proto.metadata.op_name,
             )
         return self._found[name]
 
@@ -235,6 +241,13 @@ class Module:
                 break
             proto = self._by_id.get(proto.operand_ids[0], proto)
         return proto
+
+    def _handler(self, proto: Any) -> str:
+        """Who serves a transfer: the attribute of the instruction, or of what it completes."""
+        for one in (proto, *self.operands_of(proto)):
+            if HANDLER in one.frontend_attributes.map:
+                return str(one.frontend_attributes.map[HANDLER])
+        return ""
 
     def _root(self, proto: Any) -> Any | None:
         """What the first computation that an instruction calls returns."""

@@ -2,7 +2,7 @@
 
 from enum import IntEnum
 
-PHASES = 15
+PHASES = 16
 
 
 class Phase(IntEnum):
@@ -11,7 +11,9 @@ class Phase(IntEnum):
     Where several cover one instant the order of precedence is: device phases before host phases,
     and among either the lower number; `OTHER` is what nothing covers. `HOST_TRANSFER` are copies
     that compiled programs make between the device's memory and the host's, as where arrays are
-    offloaded; what the program is fed and what it returns is `INPUT` and `OUTPUT`.
+    offloaded, and what they exchange with the host for no known purpose. In `HOST_CALLBACK` a
+    program waits for what the host runs for it. What it is fed and what it returns is `INPUT` and
+    `OUTPUT`.
     """
 
     COMPUTE_64 = 0
@@ -23,12 +25,13 @@ class Phase(IntEnum):
     COLLECTIVES = 6
     DEVICE_TO_DEVICE = 7
     HOST_TRANSFER = 8
-    INPUT = 9
-    OUTPUT = 10
-    COMPILATION = 11
-    KERNEL_LAUNCH = 12
-    HOST_COMPUTE = 13
-    OTHER = 14
+    HOST_CALLBACK = 9
+    INPUT = 10
+    OUTPUT = 11
+    COMPILATION = 12
+    KERNEL_LAUNCH = 13
+    HOST_COMPUTE = 14
+    OTHER = 15
 
 
 # Device compute by precision.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.collectives import is_collective_op
 from tbprof.analysis.hlo import Module, Programs
 from tbprof.analysis.hlo_roles import (
     PRODUCTS,
@@ -21,6 +22,7 @@ from tbprof.analysis.hlo_roles import (
 )
 from tbprof.analysis.hlo_shapes import Padding, Shape, padding_of, parse_shapes, read_shape
 from tbprof.analysis.hlo_shapes import split_text as split_hlo
+from tbprof.analysis.host_channels import Peer
 from tbprof.analysis.host_copies import is_host_copy
 from tbprof.analysis.lines import tpu_planes
 from tbprof.analysis.op_names import Category, OpName
@@ -34,6 +36,7 @@ from tbprof.analysis.tpu_op_names import (
     is_moving_average,
     random_kind,
 )
+from tbprof.analysis.tpu_phases import op_kind, op_peer
 from tbprof.base import names
 from tbprof.events.space import Plane, Space
 
@@ -55,8 +58,8 @@ class TpuOps:
     `op` is the name that op tables list it under. `result` and `operands` are HLO shapes with
     layouts, `dtype` that of the largest array. `elements` and `padded_elements` are those of the
     result, `bytes` and `padded_bytes` of all arrays that the op takes and returns, -1 where they
-    are not known; `padding` says which array is padded most, and how. `move`, `reduction` and
-    `random` hold `Move`, `Reduction` and `Random`.
+    are not known; `padding` says which array is padded most, and how. `move`, `reduction`,
+    `random` and `peer` hold `Move`, `Reduction`, `Random` and `Peer`.
     """
 
     name: list[str]
@@ -83,6 +86,7 @@ class TpuOps:
     move: NDArray[np.int64]
     reduction: NDArray[np.int64]
     random: NDArray[np.int64]
+    peer: NDArray[np.int64]
 
     @property
     def wasted(self) -> NDArray[np.float64]:
@@ -97,10 +101,16 @@ class TpuOps:
         return np.array([is_host_copy(opcode, one + two) for opcode, one, two in texts], bool)
 
     @property
-    def op_of_host_copies(self) -> list[str]:
-        """What op tables call the copies that `is_host_copy` tells, those of most time first."""
-        rows = np.flatnonzero(self.is_host_copy & (self.self_ps > 0))
-        return [self.op[row] for row in rows[np.argsort(-self.self_ps[rows], kind="stable")]]
+    def is_collective(self) -> NDArray[np.bool_]:
+        """[n] whether an op exchanges data with other cores, those of other slices among them."""
+        kinds = zip(self.category, self.opcode, strict=True)
+        by_kind = [any(is_collective_op(one) for one in kind) for kind in kinds]
+        return np.asarray(np.array(by_kind, bool) | (self.peer == Peer.SLICES), np.bool_)
+
+    def longest(self, is_meant: NDArray[np.bool_]) -> list[int]:
+        """The rows that are meant and took time, those of most time first."""
+        rows = np.flatnonzero(is_meant & (self.self_ps > 0))
+        return [int(row) for row in rows[np.argsort(-self.self_ps[rows], kind="stable")]]
 
 
 @dataclass(slots=True)
@@ -128,6 +138,7 @@ class _Row:
     move: int
     reduction: int
     random: int
+    peer: int
     occurrences: int = 0
     total_ps: int = 0
     self_ps: int = 0
@@ -208,6 +219,8 @@ class _Reader:
             opcode = opcode or category
             opcodes = frozenset({opcode})
             reduction = Reduction.NONE
+        instruction = module.instruction(name) if module is not None else None
+        kind = op_kind(category, text, name, instruction)
         is_known = opcode not in _CONTROL and bool(results or operands)
         padding = padding_of((*results, *operands)) if is_known else _UNKNOWN
         roles: Callable[[], dict[tuple[int, ...], dict[int, str]]] = dict
@@ -242,6 +255,7 @@ class _Reader:
             Move.SPACE if op.type in SPACE_TYPES else move,
             reduction,
             _random(op, opcodes),
+            op_peer(kind, text, instruction, f"{op.name}:{op.type}"),
         )  # fmt: skip
 
     def _role(self, program: int, module: Module, proto: Any) -> Reduction:

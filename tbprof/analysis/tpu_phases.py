@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.collectives import is_collective_op
 from tbprof.analysis.device_clock import Clock, find_clock, nesting_order
 from tbprof.analysis.hlo import Instruction, Programs
+from tbprof.analysis.host_channels import Peer, is_exchange, peer_of
 from tbprof.analysis.host_copies import is_host_copy
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.precision import hlo_precision
@@ -18,19 +19,25 @@ from tbprof.events.space import Events, Plane
 # Categories of HLO ops. Source: xla/tsl/profiler/convert/xla_op_utils.h; xprof, pod viewer.
 _INPUT = frozenset(
     {
-        "infeed", "host recv", "host recv-done", "sparsecorev0 infeed",
-        "sparsecorev0 infeed wait", "sparsecorev0 infeed transform",
+        "infeed", "sparsecorev0 infeed", "sparsecorev0 infeed wait",
+        "sparsecorev0 infeed transform",
     }
 )  # fmt: skip
-_OUTPUT = frozenset({"outfeed", "host send", "host send-done", "sparsecorev0 outfeed"})
-_SEND = frozenset({"send", "send-done"})
-_RECEIVE = frozenset({"recv", "recv-done"})
+_OUTPUT = frozenset({"outfeed", "sparsecorev0 outfeed"})
+_OF_PEER = {
+    Peer.SLICES: Phase.COLLECTIVES,
+    Peer.CALLBACK: Phase.HOST_CALLBACK,
+    Peer.HOST: Phase.HOST_TRANSFER,
+}
 # Copies that go on beside other ops: what is seen of them is that a core waits for one.
 _COPY = re.compile(
     r"(?:copy|slice|dynamic-slice|dynamic-update-slice|async-copy)-(?:start|update|done)|async-copy"
 )
 _ASYNC = re.compile(r"async-(?:start|update|done)")
 _ASYNC_COLLECTIVE = re.compile(r"async-collective-(?:start|done)")
+_MOVES = re.compile(rf"(?:host )?(?:send|recv)|{_COPY.pattern}|{_ASYNC.pattern}")
+# Of an instruction's text the types of its operands are of no interest where it moves nothing.
+_LONGEST = 512
 # What the self time of these is spent on has no type: deciding what runs next.
 _CONTROL = frozenset(
     {"while", "conditional", "call", "tuple", "get-tuple-element", "after-all", "barrier"}
@@ -41,23 +48,24 @@ _NAME = re.compile(r"%?([A-Za-z_][\w.\-]*)")
 _OPCODE = re.compile(r"[\s})\]]([a-z][a-z0-9\-]*)\(")
 
 
-def op_phase(category: str, text: str, label: str, instruction: Instruction | None) -> Phase:
+def op_phase(
+    category: str, text: str, label: str, instruction: Instruction | None, op: str = ""
+) -> Phase:
     """The phase of an HLO op by its category, else its opcode.
 
-    `text` is the event's name, which holds the instruction; `label` its short name. A core that
-    waits for a collective or a copy is in that phase; a copy between the core's memory and the
-    host's is a host transfer. A megacore fusion's own time is one core's wait for the other one
+    `text` is the event's name, which holds the instruction; `label` its short name, `op` that of
+    the framework's op. A core that waits for a collective or a copy is in that phase; a copy
+    between the core's memory and the host's is a host transfer. What goes through the host to
+    other slices is a collective. A megacore fusion's own time is one core's wait for the other one
     (xprof, profile_time_breakdown.h): it counts as a collective.
     """
-    kind = category.lower() or (instruction.opcode if instruction else "") or _opcode(text, label)
+    kind = op_kind(category, text, label, instruction)
     if kind in _INPUT:
         return Phase.INPUT
     if kind in _OUTPUT:
         return Phase.OUTPUT
-    if kind in _SEND or kind in _RECEIVE:
-        if instruction is not None and instruction.is_host_transfer:
-            return Phase.OUTPUT if kind in _SEND else Phase.INPUT
-        return Phase.DEVICE_TO_DEVICE
+    if is_exchange(kind):
+        return _OF_PEER.get(op_peer(kind, text, instruction, op), Phase.DEVICE_TO_DEVICE)
     if kind == "megacore fusion" or is_collective_op(kind):
         return Phase.COLLECTIVES
     is_host = is_host_copy(
@@ -75,6 +83,20 @@ def op_phase(category: str, text: str, label: str, instruction: Instruction | No
     if kind in _CONTROL:
         return Phase.COMPUTE_UNKNOWN
     return hlo_precision(instruction, text, is_product=_PRODUCT.search(kind) is not None)
+
+
+def op_kind(category: str, text: str, label: str, instruction: Instruction | None) -> str:
+    """What kind of op it is: the recorder's category, else the opcode."""
+    return category.lower() or (instruction.opcode if instruction else "") or _opcode(text, label)
+
+
+def op_peer(kind: str, text: str, instruction: Instruction | None, op: str) -> Peer:
+    """Whom an op of a kind exchanges data with through the host."""
+    if instruction is None:
+        return peer_of(kind, text, "", op)
+    names_of_op = f"{op} {instruction.op}"
+    is_host = instruction.is_host_transfer
+    return peer_of(kind, text, instruction.handler, names_of_op, is_host=is_host)
 
 
 def _async_phase(text: str, label: str, instruction: Instruction | None) -> Phase:
@@ -153,12 +175,19 @@ def find_op_segments(
     return start, until - start, order[at], clock
 
 
-def tpu_phases(plane: Plane, programs: Programs, types: NDArray[np.int64]) -> NDArray[np.int8]:
-    """[n] the phase of each of the kinds of op `types`, rows of the plane's types."""
-    wanted = [names.HLO_CATEGORY, names.PROGRAM_ID, "shape_with_layout"]
+def tpu_phases(
+    plane: Plane, programs: Programs, types: NDArray[np.int64], *, is_precise: bool = True
+) -> NDArray[np.int8]:
+    """[n] the phase of each of the kinds of op `types`, rows of the plane's types.
+
+    Where it need not be precise, computation may be of any precision, and programs are read only
+    for what sends, receives or copies.
+    """
+    wanted = [names.HLO_CATEGORY, names.PROGRAM_ID, names.TF_OP, "shape_with_layout"]
     stats = plane.types.stats(wanted)
     category = stats[names.HLO_CATEGORY].texts()
     shape = stats["shape_with_layout"].texts()
+    op = stats[names.TF_OP].texts()
     program = stats[names.PROGRAM_ID].integers(-1)
     strings = plane.strings
     out = np.full(types.size, Phase.COMPUTE_UNKNOWN, np.int8)
@@ -169,8 +198,15 @@ def tpu_phases(plane: Plane, programs: Programs, types: NDArray[np.int64]) -> ND
         label = strings[int(plane.types.display_name[row])]
         named = _NAME.match(text)
         own = named[1] if named else label
-        instruction = programs.instruction(int(program[row]), "", own)
         if " = " not in text:
             text = f"{text} = {strings[int(shape[row])]}"
-        out[at] = op_phase(strings[int(category[row])], text, label or own, instruction)
+        kind = op_kind(strings[int(category[row])], text, label or own, None)
+        instruction = None
+        if is_precise or _MOVES.match(kind):
+            instruction = programs.instruction(int(program[row]), "", own)
+        else:
+            text = text[:_LONGEST]
+        out[at] = op_phase(
+            strings[int(category[row])], text, label or own, instruction, strings[int(op[row])]
+        )
     return out

@@ -51,7 +51,7 @@ class PartKind:
 
 PARTS: Mapping[str, PartKind] = {
     "outline": PartKind(4, Outline, find_outline, "reading the index"),
-    "coupling": PartKind(1, Coupling, find_coupling, "looking at what ties workers together"),
+    "coupling": PartKind(2, Coupling, find_coupling, "looking at what ties workers together"),
     "devices": PartKind(
         2, Devices, lambda space, _programs: find_devices(space), "reading the devices"
     ),
@@ -59,7 +59,7 @@ PARTS: Mapping[str, PartKind] = {
     "ops": PartKind(5, OpMetrics, find_ops, "decoding ops"),
     "steps": PartKind(8, Steps, find_steps, "finding the steps", ("marker",)),
     "input_ops": PartKind(3, InputOps, find_input_ops, "decoding input ops"),
-    "tpu_ops": PartKind(1, TpuOps, find_tpu_ops, "looking at TPU ops"),
+    "tpu_ops": PartKind(2, TpuOps, find_tpu_ops, "looking at TPU ops"),
     "environment": PartKind(1, Environment, find_environment, "reading the environment"),
     "gpu_facts": PartKind(3, GpuFacts, find_gpu_facts, "looking at kernel launches"),
     "host_facts": PartKind(5, HostFacts, find_host_facts, "looking at host threads"),

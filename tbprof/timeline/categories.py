@@ -11,19 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.gpu_phases import NO_PHASE, name_phase
+from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_roles import Role, classify_host_names, host_types
 from tbprof.analysis.input_names import is_enqueue
 from tbprof.analysis.op_names import Category as OpCategory
 from tbprof.analysis.op_names import copy_type, parse_op_name
 from tbprof.analysis.phases import COMPUTE, Phase
-from tbprof.analysis.tpu_phases import op_phase
+from tbprof.analysis.tpu_phases import tpu_phases
 from tbprof.base import names
 from tbprof.events.space import Events, Plane
 
 # No pattern looks farther into a name.
 _LONGEST = 4096
-# Of an instruction's text the types of its operands are of no interest here.
-_LONGEST_HLO = 512
 
 
 class Category(IntEnum):
@@ -74,6 +73,7 @@ _OF_PHASE: dict[int, Category] = {
     Phase.COLLECTIVES: Category.COLLECTIVES,
     Phase.DEVICE_TO_DEVICE: Category.COPIES,
     Phase.HOST_TRANSFER: Category.COPIES,
+    Phase.HOST_CALLBACK: Category.WAITING,
     Phase.INPUT: Category.INPUT,
     Phase.OUTPUT: Category.OUTPUT,
     Phase.COMPILATION: Category.COMPILATION,
@@ -152,7 +152,9 @@ def _is_copy(text: str) -> bool:
     return copy_type(text) != ""
 
 
-def track_categories(plane: Plane, types: NDArray[np.int64], kind: str) -> NDArray[np.uint8]:
+def track_categories(
+    plane: Plane, types: NDArray[np.int64], kind: str, programs: Programs
+) -> NDArray[np.uint8]:
     """[n] the categories of the `types` [n] of a device's tracks of this kind; -1 is no type."""
     if kind in _OF_TRACK:
         return np.full(types.size, _OF_TRACK[kind], np.uint8)
@@ -160,7 +162,7 @@ def track_categories(plane: Plane, types: NDArray[np.int64], kind: str) -> NDArr
     if plane.name.startswith(names.GPU_PREFIX) and kind in ("stream", "async"):
         found = [gpu_category(text) for text in texts]
     elif kind in ("xla_ops", "async"):
-        found = _hlo_categories(plane, types, texts)
+        found = [_OF_PHASE[one] for one in tpu_phases(plane, programs, types, is_precise=False)]
     elif kind == "ops":
         found = [op_category(text) for text in texts]
     else:
@@ -178,14 +180,3 @@ def op_category(op: str) -> Category:
     parsed = parse_op_name(op[:_LONGEST])
     category = gpu_category(parsed.type or parsed.name.rpartition("/")[2])
     return Category.COMPUTE if category == Category.BOOKKEEPING else category
-
-
-def _hlo_categories(plane: Plane, types: NDArray[np.int64], texts: Sequence[str]) -> list[Category]:
-    """The categories of instructions, as their own text and the recorder's category tell them."""
-    kinds = plane.types.stats([names.HLO_CATEGORY])[names.HLO_CATEGORY].texts()
-    kind_of = plane.strings.take(np.append(kinds, np.int32(-1))[types].tolist())
-    label_of = plane.strings.take(np.append(plane.types.display_name, np.int32(-1))[types].tolist())
-    return [
-        _OF_PHASE[op_phase(kind, text[:_LONGEST_HLO], (label or text)[:_LONGEST_HLO], None)]
-        for kind, text, label in zip(kind_of, texts, label_of, strict=True)
-    ]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.groups import group_rows
+from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_roles import host_types
 from tbprof.analysis.lines import gpu_planes, is_derived, tpu_planes
 from tbprof.base import names
@@ -61,6 +62,7 @@ def find_tracks(space: Space, piece_bytes: int = PIECE_BYTES) -> Draft:
     """
     has_device = any(plane.lines.id.size for plane in (*gpu_planes(space), *tpu_planes(space)))
     types = TypeCollector(space.strings)
+    programs = Programs(space)
     sections: list[Section] = []
     tracks: list[TrackDraft] = []
     counters: list[CounterLine] = []
@@ -73,7 +75,8 @@ def find_tracks(space: Space, piece_bytes: int = PIECE_BYTES) -> Draft:
         unplaced += sum(piece.events.aggregated.type.size for piece in pieces)
         if events:
             lines = _read_lines(pieces, section_of(space.planes[row]))
-            tracks += _tracks(pieces, lines, row, len(sections), types, has_device=has_device)
+            place = row, len(sections)
+            tracks += _tracks(pieces, lines, place, types, programs, has_device=has_device)
             counters += _counter_lines(pieces, lines, row, len(sections))
             sections.append(lines.section)
     table = types.table()
@@ -154,13 +157,17 @@ def _survey(first_event, kind, type_, is_call, used, calls):  # type: ignore[no-
 def _tracks(
     pieces: Sequence[Piece],
     lines: _Lines,
-    plane_row: int,
-    section: int,
+    place: tuple[int, int],
     types: TypeCollector,
+    programs: Programs,
     *,
     has_device: bool,
 ) -> list[TrackDraft]:
-    """The tracks of one plane, in order. Their kinds of event are added to `types`."""
+    """The tracks of one plane, in order. Their kinds of event are added to `types`.
+
+    `place` is the row of the plane, and that of its section.
+    """
+    plane_row, section = place
     plane = pieces[0].events.plane
     sample = sampled(pieces) if lines.section.kind == "host" else None
     is_call = (
@@ -183,7 +190,7 @@ def _tracks(
         rows = np.flatnonzero(in_use)
         rows = np.where(rows == is_call.size - 1, -1, rows)
         category = (
-            track_categories(plane, rows, kind)
+            track_categories(plane, rows, kind, programs)
             if sample is None
             else host_categories(sample, rows, has_device=has_device)
         )

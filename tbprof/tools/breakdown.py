@@ -12,6 +12,8 @@ DEVICE_COMPUTE = "device_compute"
 
 # Hosts that compute themselves may exchange data, too, and then have these rows.
 _DEVICES_ALONE = ("kernel_launch", "collectives", "device_to_device", "host_transfer")
+# Few programs have them.
+_RARE = ("host_callback",)
 
 # (id, label, phases, what it is a part of), in the order in which the guide lists them.
 Row = tuple[str, str, tuple[Phase, ...], str]
@@ -25,6 +27,7 @@ _ROWS: tuple[Row, ...] = (
     ("collectives", "Device collectives", (Phase.COLLECTIVES,), ""),
     ("device_to_device", "Device to device", (Phase.DEVICE_TO_DEVICE,), ""),
     ("host_transfer", "Host transfer", (Phase.HOST_TRANSFER,), ""),
+    ("host_callback", "Host callbacks", (Phase.HOST_CALLBACK,), ""),
     (DEVICE_COMPUTE, "Device compute", COMPUTE, ""),
     ("compute_64", "64 bit", (Phase.COMPUTE_64,), DEVICE_COMPUTE),
     ("compute_32", "32 bit", (Phase.COMPUTE_32,), DEVICE_COMPUTE),
@@ -38,11 +41,10 @@ _ROWS: tuple[Row, ...] = (
 def breakdown_table(means: StepMeans) -> Table:
     """What the average step is made of: rows without a parent add up to it; none without steps.
 
-    What only devices do is no row where no device ran. `deviation` is the sample deviation over the
+    What only devices do is no row where no device ran, and what is rare none where it took no time. `deviation` is the sample deviation over the
     counted steps, null for fewer than two, `share` the percentage of the time of all of them.
     """
-    rows = tuple(row for row in _ROWS if means.has_device or not _is_on_device(row, means))
-    rows = rows if means.steps else ()
+    rows = tuple(row for row in _ROWS if _is_row(row, means)) if means.steps else ()
     counted = means.phase_ps[means.is_counted]
     parts = [counted[:, list(phases)].sum(axis=1) / 1e9 for _, _, phases, _ in rows]
     return Table(
@@ -61,11 +63,11 @@ def breakdown_table(means: StepMeans) -> Table:
     )  # fmt: skip
 
 
-def _is_on_device(row: Row, means: StepMeans) -> bool:
+def _is_row(row: Row, means: StepMeans) -> bool:
     name, _, phases, parent = row
-    return DEVICE_COMPUTE in (name, parent) or (
-        name in _DEVICES_ALONE and not means.phase_ps[:, list(phases)].any()
-    )
+    if name in _RARE or (name in _DEVICES_ALONE and not means.has_device):
+        return bool(means.phase_ps[:, list(phases)].any())
+    return means.has_device or DEVICE_COMPUTE not in (name, parent)
 
 
 def _floats(values: list[float]) -> NDArray[np.float64]:

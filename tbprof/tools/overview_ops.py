@@ -10,7 +10,7 @@ from tbprof.analysis.findings_gpu import low_precision_share
 from tbprof.analysis.findings_host import eager_shares
 from tbprof.analysis.kernels import Kernels
 from tbprof.analysis.op_metrics import OpMetrics
-from tbprof.analysis.phases import Phase
+from tbprof.analysis.phases import COMPUTE, Phase
 from tbprof.analysis.tensor_cores import core_name
 from tbprof.tools.datatable import PERCENT, Column, Table, boolean, number, ratio, text
 from tbprof.tools.rates import device_rates
@@ -134,10 +134,7 @@ def _of_platform(evidence: Evidence) -> dict[str, str]:
 def _active(evidence: Evidence) -> dict[str, str]:
     if not evidence.means.steps:
         return {}
-    waits = (Phase.INPUT, Phase.OUTPUT, Phase.KERNEL_LAUNCH, Phase.HOST_COMPUTE,
-             Phase.COMPILATION, Phase.OTHER)  # fmt: skip
-    whole = evidence.means.whole
-    active = f"{whole.mean_ms() - whole.mean_ms(*waits):.2f}"
+    active = f"{evidence.means.whole.mean_ms(*COMPUTE, Phase.COLLECTIVES):.2f}"
     return {"tc_active_ms_average": active, "active_steptime_ms_average": active}
 
 

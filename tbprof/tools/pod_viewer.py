@@ -23,7 +23,8 @@ from tbprof.tools.tool import Document, Summaries, Tool
 EVENTS: tuple[tuple[int, str, tuple[Phase, ...]], ...] = (
     (1, "Device compute", COMPUTE),
     (2, "Device to device", (Phase.DEVICE_TO_DEVICE,)),
-    (10, "Host transfer", (Phase.HOST_TRANSFER,)),  # the profile plugin has none
+    (10, "Host transfer", (Phase.HOST_TRANSFER,)),  # the profile plugin has none of these two
+    (11, "Host callbacks", (Phase.HOST_CALLBACK,)),
     (3, "Device collective communication", (Phase.COLLECTIVES,)),
     (4, "Host compute", (Phase.HOST_COMPUTE,)),
     (5, "Kernel launch", (Phase.KERNEL_LAUNCH,)),

@@ -42,6 +42,8 @@ _TPU_PARTS = (
     ("tc_outfeed_ms_average", "tcOutfeedTimeMs"),
     ("tc_idle_ms_average", "tcIdleTimeMs"),
     ("host_transfer_ms_average", "hostTransferTimeMs"),
+    ("host_callback_ms_average", "hostCallbackTimeMs"),
+    ("tc_copy_ms_average", "tcCopyTimeMs"),
 )
 _ACTIVE = ("tc_active_ms_average", "active_steptime_ms_average")
 _NOT_MEASURED = ("scv0_compute_ms_average", "scv0_infeed_ms_average")

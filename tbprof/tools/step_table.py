@@ -19,12 +19,14 @@ from tbprof.tools.step_properties import properties
 
 TPU = "TPU"
 HOST_TRANSFER = "hostTransferTimeMs"
+HOST_CALLBACK = "hostCallbackTimeMs"
 
 # (id, label, name in texts, phases). Source: ids and labels of the profile plugin.
 PARTS: tuple[tuple[str, str, str, tuple[Phase, ...]], ...] = (
     ("deviceComputeTimeMs", "Device compute", "Device compute", COMPUTE),
     ("deviceToDeviceTimeMs", "Device to device", "Device to device", (Phase.DEVICE_TO_DEVICE,)),
     (HOST_TRANSFER, "Host transfer", "Host transfer", (Phase.HOST_TRANSFER,)),
+    (HOST_CALLBACK, "Host callbacks", "Host callbacks", (Phase.HOST_CALLBACK,)),
     (
         "deviceCollectivesTimeMs",
         "Device collective communication",
@@ -46,18 +48,18 @@ _PRECISIONS = (
     ("deviceCompute8Ms", "Device compute, 8 bit", Phase.COMPUTE_8),
     ("deviceComputeUnknownMs", "Device compute, precision unknown", Phase.COMPUTE_UNKNOWN),
 )
+# Parts that the profile plugin lacks.
+_ADDED_PARTS = (HOST_TRANSFER, HOST_CALLBACK)
 # What a TensorCore waits for, whoever on the host is to blame.
 _IDLE = (Phase.OTHER, Phase.COMPILATION, Phase.KERNEL_LAUNCH, Phase.HOST_COMPUTE)
 _TPU_PARTS = (
-    (
-        "tcComputeTimeMs",
-        "TensorCore compute (in ms)",
-        (*COMPUTE, Phase.COLLECTIVES, Phase.DEVICE_TO_DEVICE),
-    ),
+    ("tcComputeTimeMs", "TensorCore compute (in ms)", (*COMPUTE, Phase.COLLECTIVES)),
     ("tcInfeedTimeMs", "TensorCore input (in ms)", (Phase.INPUT,)),
     ("tcOutfeedTimeMs", "TensorCore output (in ms)", (Phase.OUTPUT,)),
     ("tcIdleTimeMs", "TensorCore idle (in ms)", _IDLE),
     (HOST_TRANSFER, "Host transfer (in ms)", (Phase.HOST_TRANSFER,)),
+    (HOST_CALLBACK, "Host callbacks (in ms)", (Phase.HOST_CALLBACK,)),
+    ("tcCopyTimeMs", "TensorCore copies (in ms)", (Phase.DEVICE_TO_DEVICE,)),
 )
 
 
@@ -115,15 +117,19 @@ class _Columns:
         parts = [
             number(name, label, values)
             for (name, label, _, _), values in zip(PARTS, self._part_ms, strict=True)
-            if name != HOST_TRANSFER
+            if name not in _ADDED_PARTS
         ]
         tooltip = _tooltip(self._tooltips())
         step_time = number("stepTimeMs", "Step time", self._step_ms)
         if is_tpu:
             return (*self._of_tpu(tooltip), *parts, step_time, *self._added())
         labels = text("stepnum", "Step number", self._job.label)
-        transfer = number(HOST_TRANSFER, "Host transfer", self._ms(Phase.HOST_TRANSFER))
-        return (labels, *parts, tooltip, step_time, *self._added(), transfer)
+        added = [
+            number(name, label, values)
+            for (name, label, _, _), values in zip(PARTS, self._part_ms, strict=True)
+            if name in _ADDED_PARTS
+        ]
+        return (labels, *parts, tooltip, step_time, *self._added(), *added)
 
     def _of_tpu(self, tooltip: Column) -> tuple[Column, ...]:
         job = self._job
@@ -177,11 +183,11 @@ class _Columns:
         return [PARTS[by_label[at]][1] if is_known else "" for at, is_known in largest]
 
     def _tooltips(self) -> list[str]:
-        # Most jobs have no host transfers: their texts are those of the profile plugin.
+        # Most jobs have none of these: their texts are those of the profile plugin.
         shown = [
             (name, part.tolist())
             for (id_, _, name, _), part in zip(PARTS, self._part_ms, strict=True)
-            if id_ != HOST_TRANSFER or np.nan_to_num(part).any()
+            if id_ not in _ADDED_PARTS or np.nan_to_num(part).any()
         ][::-1]
         names = [name for name, _ in shown]
         rows = zip(*(values for _, values in shown), strict=True)

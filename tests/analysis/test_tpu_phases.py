@@ -15,8 +15,10 @@ TOGETHER, NONE, FULL = Phase.COLLECTIVES, Phase.COMPUTE_UNKNOWN, Phase.COMPUTE_3
 
 # Every category that the pod viewer of xprof was probed with, and those of newer compilers.
 CATEGORIES = {
-    IN: "infeed|host recv|host recv-done|sparsecorev0 infeed",
-    OUT: "outfeed|host send|host send-done|sparsecorev0 outfeed",
+    IN: "infeed|sparsecorev0 infeed",
+    OUT: "outfeed|sparsecorev0 outfeed",
+    # They do not say what for.
+    Phase.HOST_TRANSFER: "host send|host send-done|host recv|host recv-done",
     COPY: (
         "send|send-done|recv|recv-done|copy-start|copy-done|async-start|async-done|async-update"
         "|slice-start|slice-done|dynamic-slice-start|dynamic-update-slice-done|async-copy"
@@ -57,8 +59,10 @@ def test_an_op_without_category_goes_by_its_opcode():
     assert phase("") == NONE
 
 
-def op(opcode: str, wrapped: str = "", *, is_host: bool = False) -> Instruction:
-    return Instruction(opcode, "", (), (), (), wrapped, is_host)
+def op(
+    opcode: str, wrapped: str = "", *, is_host: bool = False, handler: str = "", of: str = ""
+) -> Instruction:
+    return Instruction(opcode, "", (), (), (), wrapped, is_host, handler=handler, op=of)
 
 
 def test_what_an_asynchronous_op_waits_for():
@@ -73,10 +77,51 @@ def test_what_an_asynchronous_op_waits_for():
     assert op_phase("async-done", wrapped, "x", op("async-done", "dynamic-slice")) == COPY
 
 
-def test_host_transfers_are_known_by_the_program_too():
-    assert op_phase("send", "%s", "s", op("send", is_host=True)) == OUT
-    assert op_phase("recv-done", "%s", "s", op("recv-done", is_host=True)) == IN
-    assert op_phase("recv-done", "%s", "s", op("recv-done")) == COPY
+def test_what_goes_through_the_host_is_told_apart_by_who_serves_it():
+    """Megascale's transfers are collectives, callbacks are waits for them; others are transfers."""
+    text = "%r = f32[8] recv-done(%a), is_host_transfer=true, frontend_attributes={{{}}}"
+    handler = '_xla_host_transfer_handler_name="{}"'
+    for name, phase in (
+        ("xla_megascale_runtime", TOGETHER),
+        ("tf_rendezvous", Phase.HOST_CALLBACK),
+        ("pjrt_rendezvous", Phase.HOST_CALLBACK),
+    ):
+        stated = text.format(handler.format(name))
+        for kind in ("host recv-done", "recv-done", "host send"):
+            assert op_phase(kind, stated, "r", None) == phase
+        done = op("recv-done", is_host=True, handler=name)
+        assert op_phase("host recv-done", "%r", "r", done) == phase
+    assert op_phase("recv-done", text.format(""), "r", None) == Phase.HOST_TRANSFER
+    assert op_phase("recv-done", "%r", "r", op("recv-done", is_host=True)) == Phase.HOST_TRANSFER
+    assert op_phase("recv-done", "%r", "r", op("recv-done")) == COPY
+
+
+@pytest.mark.parametrize(
+    ("name", "phase"),
+    [
+        ("jit(step)/jit(main)/pure_callback:", Phase.HOST_CALLBACK),
+        ("jit(step)/io_callback", Phase.HOST_CALLBACK),
+        ("model/summary:XlaSendToHost", Phase.HOST_CALLBACK),
+        ("jit(step)/psum", Phase.HOST_TRANSFER),
+        ("", Phase.HOST_TRANSFER),
+    ],
+)
+def test_without_a_handler_the_framework_s_op_tells_callbacks(name, phase):
+    assert op_phase("host recv-done", "%r", "r", None, name) == phase
+    assert op_phase("recv-done", "%r", "r", op("recv-done", is_host=True, of=name)) == phase
+
+
+def test_a_program_states_the_handler_where_the_transfer_begins():
+    program = Program()
+    program.add("a", "parameter", "f32[8]")
+    begin = program.add("recv.1", "recv", "f32[8]", "a")
+    begin.is_host_transfer = True
+    begin.frontend_attributes.map["_xla_host_transfer_handler_name"] = "xla_megascale_runtime"
+    program.add("recv-done.1", "recv-done", "f32[8]", "recv.1").is_host_transfer = True
+    module = Module(program.bytes())
+    for name in ("recv.1", "recv-done.1"):
+        kind = name.partition(".")[0]
+        assert op_phase(kind, f"%{name}", name, module.instruction(name)) == TOGETHER
 
 
 def test_copies_go_by_the_memories_between_which():

@@ -130,6 +130,7 @@ def test_the_records_that_scripts_read():
             {"id": 1, "name": "Device compute"},
             {"id": 2, "name": "Device to device"},
             {"id": 10, "name": "Host transfer"},
+            {"id": 11, "name": "Host callbacks"},
             {"id": 3, "name": "Device collective communication"},
             {"id": 4, "name": "Host compute"},
             {"id": 5, "name": "Kernel launch"},

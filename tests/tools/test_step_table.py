@@ -86,6 +86,7 @@ def test_the_whole_table_of_two_gpus():
         "isUnrecorded": [False, False, False],
         "bottleneck": ["Device compute", "Device collective communication", "Host compute"],
         "hostTransferTimeMs": [0, 0, 0],
+        "hostCallbackTimeMs": [0, 0, 0],
         "isOutlier": [False, False, False],
         "outlierCause": ["", "", ""],
     }
@@ -213,14 +214,15 @@ def test_tensor_cores_have_their_columns_first_and_these_add_up_to_the_step():
     found = columns(table)
     first = [
         "stepnum", "tcComputeTimeMs", "scv0ComputeTimeMs", "scv0InfeedTimeMs", "tcInfeedTimeMs",
-        "tcOutfeedTimeMs", "tcIdleTimeMs", "hostTransferTimeMs", "tooltip",
+        "tcOutfeedTimeMs", "tcIdleTimeMs", "hostTransferTimeMs", "hostCallbackTimeMs",
+        "tcCopyTimeMs", "tooltip",
         "infeedPercentAverage", "infeedPercentMin", "infeedPercentMax", "deviceComputeTimeMs",
     ]  # fmt: skip
     assert list(found)[: len(first)] == first
-    assert [found[name] for name in first[1:8]] == [
-        [4], [None], [None], [2.5], [0.5], [2], [1],
+    assert [found[name] for name in first[1:10]] == [
+        [4], [None], [None], [2.5], [0.5], [2], [1], [0], [0],
     ]  # fmt: skip
-    assert [found[name] for name in first[9:12]] == [[25], [20], [30]]
+    assert [found[name] for name in first[11:14]] == [[25], [20], [30]]
     assert found["stepTimeMs"] == [10]
     properties = table.properties
     assert properties["steptime_ms_average"] == "10.00"
@@ -239,14 +241,14 @@ def test_tensor_cores_have_their_columns_first_and_these_add_up_to_the_step():
     assert properties["output_bottleneck"] == "moderate"
     assert properties["output_conclusion"]
     ids = properties["step_time_graph_column_ids"].split(",")
-    assert ids == first[:9]
+    assert ids == first[:11]
 
 
 def test_copies_are_no_activity_of_a_tensor_core():
     steps = [{"TPU:0": {COMPUTE: 2 * MS, Phase.DEVICE_TO_DEVICE: 6 * MS}}]
     found = step_table(job_of(steps, kinds={"TPU:0": "TPU"})).properties
-    assert found["tc_compute_ms_average"] == "8.00"
-    assert found["tc_active_ms_average"] == "2.00"
+    assert found["tc_compute_ms_average"] == found["tc_active_ms_average"] == "2.00"
+    assert found["tc_copy_ms_average"] == "6.00"
 
 
 def test_charts_are_told_which_columns_are_tooltips_and_intervals():
