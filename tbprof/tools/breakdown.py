@@ -41,8 +41,9 @@ _ROWS: tuple[Row, ...] = (
 def breakdown_table(means: StepMeans) -> Table:
     """What the average step is made of: rows without a parent add up to it; none without steps.
 
-    What only devices do is no row where no device ran, and what is rare none where it took no time. `deviation` is the sample deviation over the
-    counted steps, null for fewer than two, `share` the percentage of the time of all of them.
+    What only devices do is no row where no device ran, and what is rare none where it took no
+    time. `deviation` is the sample deviation over the counted steps, null for fewer than two,
+    `share` the percentage of the time of all of them.
     """
     rows = tuple(row for row in _ROWS if _is_row(row, means)) if means.steps else ()
     counted = means.phase_ps[means.is_counted]
