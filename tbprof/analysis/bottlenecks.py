@@ -101,9 +101,11 @@ def find_bottlenecks(
 def _taken_by(first: IdleShare | None, step_ms: float) -> str:
     """`batch (train.py:14) takes 62.7%`, "" where it is too little to speak of."""
     share = 100 * first.ms / step_ms if first is not None else 0.0
-    if first is None or share < POTENTIALLY_INPUT_BOUND:
+    # What holds the whole loop makes no input by itself; a call in it may.
+    is_loop = first is not None and first.holds_more and not first.parts[0][0]
+    if first is None or is_loop or share < POTENTIALLY_INPUT_BOUND:
         return ""
-    return f"{spoken(first.name)} takes {share:.1f}%"
+    return f"{first.subject} takes {share:.1f}%"
 
 
 def _did(idle: Sequence[IdleShare], step_ms: float) -> str:
@@ -148,8 +150,8 @@ def input_bottleneck(
         return Bottleneck(
             BOTH,
             input_percent,
-            f"The program is POTENTIALLY input-bound: {taken_by} of the sampled step time while "
-            "nothing else is at work. Whether it makes input the trace cannot tell.",
+            f"{taken_by} of the sampled step time while nothing else is at work. If that is "
+            "for input, the program is input-bound; the trace does not show what it is for.",
         )
     if other_percent >= POTENTIALLY_INPUT_BOUND and not is_recorded:
         return Bottleneck(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tbprof.analysis.finding import (
     FUNCTION_GUIDE,
@@ -41,15 +42,13 @@ def python_overhead(evidence: Evidence) -> Iterator[Finding]:
     if is_in_callbacks(evidence, share):
         return
     gain_ms, gain_ratio = evidence.gain_of(part)
-    name = shortened(spoken(share.name))
     is_python = share.kind != Activity.ANNOTATION
-    spent_ps = share_ps(evidence.job, evidence.idle_time, share.name)
-    trace = TRACE.marking(f"whole:{share.name}", evidence.worst_row(spent_ps))
+    spent_ps = share_ps(evidence.job, evidence.idle_time, share)
+    trace = TRACE.marking(f"whole:{share.event}", evidence.worst_row(spent_ps))
     yield Finding(
         "python_overhead" if is_python else "annotation_overhead",
         grade[0],
-        f"{name} takes {milliseconds(share.ms)} of {_which_steps(evidence, share)}"
-        f"{_busy_with(share)}",
+        f"{shortened(share.subject, 120)} takes {_how_long(evidence, share, spent_ps)}",
         f"In that time {nobody(evidence)}: {percent(part)} of an average step of "
         f"{milliseconds(evidence.step_ms)}.{_beside(evidence, share)}",
         part,
@@ -64,35 +63,30 @@ def python_overhead(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def _which_steps(evidence: Evidence, share: IdleShare) -> str:
-    """Each step, or how many take part in the average."""
-    job = evidence.job
-    found = np.zeros(len(job.label), np.bool_)
-    for at, host in enumerate(evidence.idle_time):
-        mine = np.flatnonzero(job.worker_host[job.worker] == at)
-        step_of = np.zeros(int(job.row[mine].max(initial=-1)) + 1, np.int64)
-        step_of[job.row[mine]] = job.step[mine]
-        is_it = np.array([name == share.name for name in host.name], bool)
-        rows = is_it[host.activity] & (host.time_ps >= _NOTABLE * share.ms * 1e9)
-        found[step_of[host.step[rows]]] = True
-    count, of = int((found & evidence.means.is_counted).sum()), evidence.means.steps
-    if not count or count >= _NEARLY_ALL * of:
-        return "each step"
-    return f"an average step, and is in {count} of {of}"
-
-
-def _busy_with(share: IdleShare) -> str:
-    """The call that most of it goes to, "" where there is none to speak of."""
+def _how_long(evidence: Evidence, share: IdleShare, spent_ps: NDArray[np.int64]) -> str:
+    """How much of each step, or of those that it is in, and the call that most of it goes to."""
+    job, means = evidence.job, evidence.means
+    longest = np.zeros(len(job.label))
+    np.maximum.at(longest, job.step, spent_ps)
+    spent = longest[means.is_counted]
+    count, of = int((spent > 0).sum()), means.steps
+    times, which = 1.0, "of each step"
+    if count and count < _NEARLY_ALL * of:
+        typical = "typical " if evidence.outliers.step.size else ""
+        times, which = of / count, f"in {count} of {of} {typical}steps"
+    elif count and (spent >= _NOTABLE * share.ms * 1e9).sum() < _NEARLY_ALL * of:
+        which = "of an average step"
     name, ms = next(((name, ms) for name, ms in share.parts if name), ("", 0.0))
-    if ms < _NOTABLE * share.ms:
-        return ""
-    return f", {milliseconds(ms)} of them in {shortened(spoken(name), 60)}"
+    text = f"{milliseconds(times * share.ms)} {which}"
+    if share.holds_more or ms < _NOTABLE * share.ms:
+        return text
+    return f"{text}, {milliseconds(times * ms)} of them in {shortened(spoken(name), 60)}"
 
 
 def _beside(evidence: Evidence, share: IdleShare) -> str:
     """What other functions take, and that a caller is not known where it is not."""
     others = [
-        f"{shortened(spoken(one.name), 60)} {milliseconds(one.ms)}"
+        f"{shortened(one.subject, 100)} {milliseconds(one.ms)}"
         for one in named(evidence.idle)
         if one.name != share.name and one.ms >= _NOTABLE * share.ms
     ]
@@ -108,6 +102,11 @@ def _advice(share: IdleShare) -> str:
         return (
             "Find out what it waits for, and have that done ahead, on another thread, while the "
             "step before is computed (prefetching, a queue), or leave it out of the loop."
+        )
+    if share.holds_more and not share.parts[0][0]:
+        return (
+            "See in the timeline between which events it passes. Methods in C++ leave no frame, so "
+            "that their time is their caller's: put annotations around what you suspect."
         )
     return (
         "Do it ahead, on another thread or process, while the step before is computed, or move it "

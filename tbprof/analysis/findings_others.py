@@ -17,7 +17,7 @@ from tbprof.analysis.finding import (
 from tbprof.analysis.findings_idle import nobody
 from tbprof.analysis.host_activity import Activity
 from tbprof.analysis.idle_claims import IDLE, claimed_share, culprit, gap_share, graded_idle
-from tbprof.analysis.idle_shares import DID, IdleShare, kind_label
+from tbprof.analysis.idle_shares import DID, IdleShare, kind_label, without
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import spoken
 
@@ -35,7 +35,7 @@ def all_others(evidence: Evidence) -> Iterator[Finding]:
     gap = gap_share(evidence)
     if graded(gap, *IDLE) is not None:
         share -= gap
-    rest = _rest(evidence)
+    rest = without(evidence.idle, culprit(evidence))
     sums = _by_kind(rest) or {Activity.UNCOVERED: evidence.means.mean_ms(Phase.OTHER)}
     total = sum(sums.values())
     most = next(iter(sums))
@@ -77,13 +77,6 @@ def _graded(share: float, most: Activity) -> tuple[Severity, float] | None:
     if grade is not None and grade[0] == "high" and most == Activity.RUNTIME:
         return "moderate", IDLE[0]
     return grade
-
-
-def _rest(evidence: Evidence) -> list[IdleShare]:
-    """All that threads did but what the finding on one function is about."""
-    first = culprit(evidence)
-    name = first.name if first is not None else ""
-    return [one for one in evidence.idle if not (name and one.is_named and one.name == name)]
 
 
 def _by_kind(shares: Sequence[IdleShare]) -> dict[Activity, float]:

@@ -60,8 +60,8 @@ def blocking_read(evidence: Evidence) -> Iterator[Finding]:
     doer = culprit(evidence)
     what = (
         "while the program does other things"
-        if doer is None
-        else f"most of it in {shortened(spoken(doer.name))}"
+        if doer is None or doer.ms < idle_ms / 2
+        else f"most of it in {shortened(spoken(doer.event))}"
     )
     none = "no op computes" if evidence.platform == "CPU" else "no device works"
     yield Finding(

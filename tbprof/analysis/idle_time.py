@@ -43,7 +43,8 @@ class IdleTime:
     to its time in `Phase.OTHER`: an instant has one activity, and UNCOVERED is what no recorded
     event covers. `kind` is one of `Activity`; `name` and `part` are names of events as recorded, ""
     for none: which Python function or annotation, and what that was busy with. `is_driver` says
-    that the thread that drives the program did it.
+    that the thread that drives the program did it. `open_ps` is how long events of that name were
+    open on that thread within the step, with all that went on in them; 0 without a name.
     """
 
     step: NDArray[np.int64]
@@ -53,6 +54,7 @@ class IdleTime:
     name: list[str]
     part: list[str]
     is_driver: NDArray[np.bool_]
+    open_ps: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,9 @@ def find_idle_time(space: Space, programs: Programs, marker: str = "") -> IdleTi
     ]
     labels, found = _fewer(labels, found)
     order = sorted(range(len(labels)), key=lambda at: _precedence(list(labels)[at]))
-    rows: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]] = []
+    names, name_of = _open_names(labels)
+    opened = [_opened(layers, name) for name in names]
+    rows: list[tuple[NDArray[np.int64], ...]] = []
     first = 0
     for worker, window in enumerate(layers.windows):
         spans = [_spans(found, worker, label) for label in order]
@@ -89,9 +93,12 @@ def find_idle_time(space: Space, programs: Programs, marker: str = "") -> IdleTi
         rest = window.duration_ps - times.sum(axis=1)
         times = np.column_stack([times[:, 1:], rest])
         step, column = np.nonzero(times)
-        rows.append((first + step, np.array([*order, len(labels)])[column], times[step, column]))
+        activity = np.array([*order, len(labels)])[column]
+        each = [split(window.start_ps, window.end_ps, [one])[:, 0] for one in opened]
+        is_open = np.column_stack([*each, np.zeros(window.start_ps.size, np.int64)])
+        rows.append((first + step, activity, times[step, column], is_open[step, name_of[activity]]))
         first += window.start_ps.size
-    step, activity, time = (
+    step, activity, time, open_ps = (
         np.concatenate(column).astype(np.int64) for column in zip(*rows, strict=True)
     )
     known = [*labels, _REST]
@@ -103,7 +110,32 @@ def find_idle_time(space: Space, programs: Programs, marker: str = "") -> IdleTi
         [name for _, name, _, _ in known],
         [part for _, _, part, _ in known],
         np.array([is_driver for _, _, _, is_driver in known], np.bool_),
+        open_ps,
     )
+
+
+def _open_names(labels: dict[_Label, int]) -> tuple[list[str], NDArray[np.int64]]:
+    """(names of what the driving thread did, [labels and the rest] which one, -1 for none)."""
+    names: dict[str, int] = {}
+    number = [
+        names.setdefault(name, len(names)) if name and is_driver else -1
+        for _, name, _, is_driver in labels
+    ]
+    return list(names), np.array([*number, -1], np.int64)
+
+
+def _opened(layers: StepLayers, name: str) -> Spans:
+    """When events of a name were open on the driving thread, as disjoint spans."""
+    source = layers.source
+    if source.line < 0:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    threads = source.grouping.hosts[source.plane]
+    events = threads.events
+    texts = threads.plane.strings.take(threads.plane.types.name.tolist())
+    rows = events.rows_of(np.array([*(text == name for text in texts), False], bool))
+    first, last = events.first_event[source.line], events.first_event[source.line + 1]
+    rows = rows[(rows >= first) & (rows < last)]
+    return unite(events.start_ps[rows], events.start_ps[rows] + events.duration_ps[rows])
 
 
 def _precedence(label: _Label) -> tuple[int, int, _Label]:

@@ -49,7 +49,8 @@ def test_what_is_known_to_take_the_time_is_named():
     split = {Phase.COMPUTE_16: 700, Phase.OTHER: 300}
     found = bottlenecks(split, idle=SHARES)
     assert found.input.level == "both"
-    assert "f (a.py:3) takes 20.0% of the sampled step time" in found.input.statement
+    assert found.input.statement.startswith("f (a.py:3) takes 20.0% of the sampled step time")
+    assert "If that is for input, the program is input-bound" in found.input.statement
     found = bottlenecks(split, idle=SHARES[1:])
     assert (found.input.level, found.other.level) == ("device", "high")
     assert "In 10.0% calls of the runtime were under way." in found.other.statement

@@ -90,7 +90,7 @@ def test_what_recurs_is_named_where_events_tell_it(kind, name, said, advised):
     slow = given.outliers.step
     spent = IdleTime(
         slow, np.zeros(slow.size, np.int64), np.full(slow.size, 40 * 10**6), ints(int(kind)),
-        [name], [""], np.array([True]),
+        [name], [""], np.array([True]), np.zeros(slow.size, np.int64),
     )  # fmt: skip
     one = found(dataclasses.replace(given, idle_time=[spent]))["periodic_steps"]
     end = f": {said}." if said else "."

@@ -1,6 +1,7 @@
 """Step time without ops is said once: by the finding that names most of what it is spent on."""
 
 import dataclasses
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from analysis.test_findings import BATCH, evidence, found, host, idle, ints
 from analysis.test_findings_outliers import every, of
 from traces import draw, space_of
 
+from tbprof.analysis.bottlenecks import find_bottlenecks
 from tbprof.analysis.finding import Evidence
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_activity import Activity
@@ -131,7 +133,7 @@ def test_outliers_name_the_function_that_makes_them_long():
     spent = IdleTime(
         step=ints(*rows), activity=ints(*[0] * len(rows)), time_ps=ints(*[42 * US] * len(rows)),
         kind=ints(int(Activity.PYTHON)), name=[BATCH], part=["$gc collect"],
-        is_driver=np.array([True]),
+        is_driver=np.array([True]), open_ps=ints(*[42 * US] * len(rows)),
     )  # fmt: skip
     given = dataclasses.replace(given, idle_time=[spent])
     finding = found(given, "periodic_steps")
@@ -149,13 +151,60 @@ def test_what_is_compiled_in_outliers_is_told_of_them_alone():
     assert found(usual, "compilation") is not None
 
 
+LOOP = "$train.py:50 body"
+
+
+def loop(ms: float, **parts: float) -> IdleShare:
+    """A function that is open all step long; `parts` are frames of C functions and their ms."""
+    return dataclasses.replace(idle(Activity.PYTHON, ms, LOOP, **parts), open_ms=0.9)
+
+
+def test_of_a_function_that_holds_the_loop_what_it_calls_is_named():
+    """The loop leaves 400 µs of its 900 to ops; of the others a call of `sleep` takes 450."""
+    given = evidence({Phase.OTHER: 500}, idle=(loop(0.5, sleep=0.45),))
+    finding = found(given, "python_overhead")
+    assert finding is not None
+    assert finding.title == "time.sleep, called by body (train.py:50), takes 450 µs of each step"
+    assert finding.gain_ms == pytest.approx(0.45)
+    assert dict(parse_qsl(finding.evidence.query))["q"] == "whole:$time sleep"
+    rest = found(given, "all_others")
+    assert rest is not None
+    assert rest.gain_ms == pytest.approx(0.05)
+    assert "Python 50 µs" in rest.detail
+
+
+def test_of_a_function_that_holds_the_loop_its_own_code_is_named_where_no_call_takes_most():
+    given = evidence({Phase.OTHER: 200}, idle=(loop(0.2, sleep=0.05),))
+    finding = found(given, "python_overhead")
+    assert finding is not None
+    assert finding.title == "body (train.py:50) itself takes 150 µs of each step"
+    assert "leave no frame" in finding.action
+    # What holds the step makes no input by itself.
+    means = given.means
+    assert find_bottlenecks(means, idle=given.idle).input.level == "device"
+
+
+def test_a_function_that_holds_a_loop_leaves_the_name_to_one_that_takes_longer():
+    shares = (loop(0.2, sleep=0.11), idle(Activity.PYTHON, 0.15, BATCH))
+    finding = found(evidence({Phase.OTHER: 350}, idle=shares), "python_overhead")
+    assert finding is not None
+    assert finding.title.startswith("batch (train.py:14) takes 150 µs of each step")
+    assert "Beside it: time.sleep, called by body (train.py:50), 110 µs." in finding.detail
+
+
 def test_a_function_of_few_steps_is_not_said_to_be_in_each():
-    shares = (idle(Activity.PYTHON, 0.3, BATCH),)
+    shares = (idle(Activity.PYTHON, 0.3, BATCH, sleep=0.15),)
     spent = IdleTime(
         step=ints(2, 5, 8), activity=ints(0, 0, 0), time_ps=ints(*[1000 * US] * 3),
         kind=ints(int(Activity.PYTHON)), name=[BATCH], part=[""], is_driver=np.array([True]),
+        open_ps=ints(*[1000 * US] * 3),
     )  # fmt: skip
     given = evidence({Phase.OTHER: 300}, idle=shares, idle_time=[spent])
     finding = found(given, "python_overhead")
     assert finding is not None
-    assert "300 µs of an average step, and is in 3 of 10" in finding.title
+    assert finding.title == (
+        "batch (train.py:14) takes 1 ms in 3 of 10 steps, 500 µs of them in time.sleep"
+    )
+    assert finding.gain_ms == pytest.approx(0.3)
+    # The step that opens is one of them.
+    assert dict(parse_qsl(finding.evidence.query))["step"] == "train 2"

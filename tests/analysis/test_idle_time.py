@@ -170,6 +170,14 @@ def test_many_functions_are_told_apart_only_as_far_as_they_matter():
     assert found.time_ps.sum() == steps.phase_ps[:, Phase.OTHER].sum()
 
 
+def test_how_long_a_function_is_open_with_all_that_goes_on_in_it():
+    """`batch` sleeps for 2 of the 7 µs that it is open; an op runs in it, which is no idle time."""
+    found, _ = parts("main|tttttttttt\n    |.bbbbbbb..\n    |..ss.mm...")
+    rows = [found.name[at] == BATCH for at in found.activity.tolist()]
+    assert found.open_ps[rows].tolist() == [7 * US] * 2
+    assert found.open_ps[~np.array(rows)].tolist() == [0] * (len(rows) - 2)
+
+
 LINE = st.lists(st.sampled_from([*"bBsnqaLIPREgjzk", "."]), min_size=12, max_size=12).map("".join)
 
 
