@@ -118,7 +118,7 @@ test("the pod viewer's workers open on their own host", async () => {
   const card = page.locator(".pod-worker");
   await card.waitFor();
   const host = await textOf(card.locator(".cut").first());
-  await card.getByRole("link", { name: "Its host in the trace" }).click();
+  await card.getByRole("link", { name: "Show its host in the trace" }).click();
   await isTrace(page);
   await settled(page);
   expect(parameter(page, "hosts")).toBe(host);

@@ -96,8 +96,8 @@ TF_DATA_BOTTLENECK_ANALYSIS = Tool(
     content="iterators",
     absent="the trace has no host threads, in which tf.data works",
     absent_hint="record with host_tracer_level 1 or more, and the host among the workers",
-    empty="the trace has no tf.data events: no input pipeline worked while it was recorded, or it "
-    "is none of tf.data",
+    empty="the trace has no tf.data events: no input pipeline worked while it was recorded, or "
+    "the program does not use tf.data",
     empty_hint=f"record a few steps that ask for batches, with host_tracer_level 2; {_JAX_HINT}",
     params=("graph_host", "input_pipeline", "rank"),
     is_list=True,

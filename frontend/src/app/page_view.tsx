@@ -1,5 +1,6 @@
 /** The page of one tool, in whichever of its four states it is. */
 import type { SessionTool, Warning } from "../api/types";
+import { sentence } from "../base/format";
 import type { View } from "../base/url_state";
 import type { Ask, Links, Select } from "../tools/tool";
 import { TOOLS } from "../tools/tools";
@@ -36,8 +37,8 @@ export function PageView(props: PageViewProps) {
   if (session && !session.isAvailable) {
     return (
       <Message title={`${title}: nothing to show`}>
-        <p>{session.reason}</p>
-        {session.hint === "" ? null : <p class="muted">{session.hint}</p>}
+        <p>{sentence(session.reason ?? "")}</p>
+        {session.hint === "" ? null : <p class="muted">{sentence(session.hint)}</p>}
         <Others {...props} />
       </Message>
     );
@@ -52,7 +53,7 @@ export function PageView(props: PageViewProps) {
   if (emptiness !== null) {
     return (
       <Message title={`${title}: nothing to show`}>
-        <p>{emptiness}</p>
+        <p>{sentence(emptiness)}</p>
         <Others {...props} />
       </Message>
     );

@@ -6,6 +6,7 @@ import {
   formatRatio,
   formatTick,
   formatTime,
+  sentence,
   significant,
 } from "./format";
 import { bytes, microseconds, ratio } from "./units";
@@ -58,4 +59,13 @@ test("marks of an axis have the decimals that tell them apart", () => {
   const ms = columnScale("time", 30_000);
   expect([0, 500, 1000].map((value) => formatTick(value, ms, 500))).toEqual(["0.0", "0.5", "1.0"]);
   expect(formatTick(20_000, ms, 10_000)).toBe("20");
+});
+
+test.each([
+  ["record again: it is empty", "Record again: it is empty."],
+  ["Is it?", "Is it?"],
+  ["tf.data was not used", "tf.data was not used."],
+  ["", ""],
+])("%j is the sentence %j", (text, written) => {
+  expect(sentence(text)).toBe(written);
 });

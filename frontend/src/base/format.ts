@@ -64,6 +64,12 @@ export function formatDate(value: Milliseconds): string {
   return Number.isFinite(value) && Math.abs(value) < 8.64e15 ? day.format(value) : NOT_MEASURED;
 }
 
+/** "record again" as "Record again."; names keep their letters: "tf.data was …". */
+export function sentence(text: string): string {
+  const whole = /[.!?…)]$|^$/.test(text) ? text : `${text}.`;
+  return /^[a-z]+ /.test(whole) ? `${whole.charAt(0).toUpperCase()}${whole.slice(1)}` : whole;
+}
+
 /** "1 op", "2,300 ops". */
 export function plural(count: number, noun: string): string {
   return `${formatCount(count)} ${count === 1 ? noun : `${noun}s`}`;

@@ -38,7 +38,7 @@ function contrast(one: string, other: string): number {
 }
 
 test.each(
-  "compute16 compute32 compute input output launch host collective copy transfer compile idle".split(
+  "compute16 compute32 compute input output launch host collective copy transfer compile idle wait".split(
     " ",
   ),
 )("text upon %s is read in both themes", (name) => {

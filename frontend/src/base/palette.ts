@@ -9,7 +9,7 @@ const MEANINGS: readonly (readonly [pattern: RegExp, color: string])[] = [
 ];
 
 /** Fills on which light text reads better than dark, in the light theme. */
-const DEEP = ["input", "host", "compile", "transfer"];
+const DEEP = ["input", "host", "compile", "transfer", "wait"];
 
 /** The colour of text upon a fill: "var(--ink)" upon "var(--c-launch)". */
 export function inkOn(color: string): string {

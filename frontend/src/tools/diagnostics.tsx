@@ -27,7 +27,9 @@ export function Diagnostics({ diagnostics }: { diagnostics: readonly Diagnostic[
               <span aria-hidden="true">{SIGNS[severity] ?? "•"}</span>
               <span class="unseen">{severity.toLowerCase()}: </span>
             </span>
-            <Sentence text={message} />
+            <span>
+              <Sentence text={message} />
+            </span>
           </li>
         ))}
       </ul>

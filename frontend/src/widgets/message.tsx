@@ -1,13 +1,14 @@
 /** What a view says where it has no data: why, and the way out. */
 import type { ComponentChildren } from "preact";
 import { describeProblem } from "../api/errors";
+import { sentence } from "../base/format";
 
 export function ErrorMessage({ error, retry }: { error: unknown; retry: () => void }) {
   const problem = describeProblem(error);
   return (
     <Message title={problem.title} isAlert={!problem.isEmpty}>
-      <p>{problem.message}</p>
-      {problem.hint ? <p class="muted">{problem.hint}</p> : null}
+      <p>{sentence(problem.message)}</p>
+      {problem.hint ? <p class="muted">{sentence(problem.hint)}</p> : null}
       <p>
         <button type="button" class="button" onClick={retry}>
           Try again

@@ -34,7 +34,7 @@ export function Growth({ memory }: { readonly memory: Memory }) {
           }}
         />
       </header>
-      <div class="halves">
+      <div class={leaks.length > 0 ? "halves" : "memory-alone"}>
         {steps.labels.length > FEW ? <StepGrid memory={memory} /> : <StepList memory={memory} />}
         {leaks.length > 0 ? (
           <Leaks leaks={leaks} />

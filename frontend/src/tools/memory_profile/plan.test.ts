@@ -1,6 +1,16 @@
 import { expect, test } from "vitest";
 import { parseMemory } from "./payload";
-import { lastBefore, marksOf, type Plan, pointAt, topOf, windowOf, xOf, zoomed } from "./plan";
+import {
+  lastBefore,
+  marksOf,
+  type Plan,
+  pointAt,
+  topOf,
+  wholeView,
+  windowOf,
+  xOf,
+  zoomed,
+} from "./plan";
 import { GIB, sampleMemory } from "./sample.test_helper";
 
 const MEMORY = parseMemory(sampleMemory());
@@ -17,6 +27,21 @@ test("the window of the address stays within the recording", () => {
   });
   expect(windowOf(MEMORY, { from_ps: "5", to_ps: "4" }).isZoomed).toBe(false);
   expect(windowOf(MEMORY, { from_ps: "<b>", to_ps: "-1" }).isZoomed).toBe(false);
+});
+
+test("what passes before the first event is left out where it is most of the recording", () => {
+  const time = MEMORY.timeline.time.map((at) => at + 92e9);
+  const late = { ...MEMORY, end: 100e9, timeline: { ...MEMORY.timeline, time } };
+  const { from, to, isZoomed } = windowOf(late, {});
+  expect([from, to, isZoomed]).toEqual([time[0] - 0.05 * (100e9 - time[0]), 100e9, true]);
+  const whole = wholeView(late);
+  expect(whole).toEqual({ from_ps: "0", to_ps: "100000000000" });
+  expect(windowOf(late, { from_ps: "0", to_ps: "100000000000" })).toEqual({
+    from: 0,
+    to: 100e9,
+    isZoomed: false,
+  });
+  expect(wholeView(MEMORY)).toEqual({ from_ps: null, to_ps: null });
 });
 
 test("the axis reaches what is shown in the window, and what began before it", () => {

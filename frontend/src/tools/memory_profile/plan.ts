@@ -29,11 +29,13 @@ export interface Window {
   readonly to: number;
 }
 
-/** The window in the address, within the recording; all of it where there is none. */
+/** The window in the address, within the recording; where there is none, all that is known. */
 export function windowOf(
-  { begin, end }: Memory,
+  memory: Memory,
   view: Readonly<Record<string, string | undefined>>,
 ): Window & { readonly isZoomed: boolean } {
+  const { begin, end } = memory;
+  if (view.from_ps === undefined && view.to_ps === undefined) return knownWindow(memory);
   const [from, to] = [view.from_ps, view.to_ps].map((text) =>
     /^\d{1,18}$/.test(text ?? "") ? Number(text) : Number.NaN,
   );
@@ -42,6 +44,25 @@ export function windowOf(
   return high > low && (low > begin || high < end)
     ? { from: low, to: high, isZoomed: true }
     : { from: begin, to: Math.max(end, begin + 1), isZoomed: false };
+}
+
+/** Of the room before the first event. */
+const BEFORE = 0.05;
+
+/** What the address says for all of the recording. */
+export function wholeView(memory: Memory): Readonly<Record<"from_ps" | "to_ps", string | null>> {
+  const { begin, end } = memory;
+  return knownWindow(memory).isZoomed
+    ? { from_ps: String(begin), to_ps: String(end) }
+    : { from_ps: null, to_ps: null };
+}
+
+/** From shortly before the first event, where more than half of the recording passes before it. */
+function knownWindow({ begin, end, timeline }: Memory): Window & { readonly isZoomed: boolean } {
+  const first = timeline.time[0] ?? begin;
+  const isLate = first - begin > (end - begin) / 2;
+  const from = isLate ? Math.max(Math.floor(first - BEFORE * (end - first)), begin) : begin;
+  return { from, to: Math.max(end, from + 1), isZoomed: from > begin };
 }
 
 /** What the upper edge must reach for the parts that are shown; the capacity where nothing is. */

@@ -9,7 +9,7 @@ import type { Select } from "../tool";
 import { memoryScale } from "./format";
 import type { Memory } from "./payload";
 import { drawMemorySvg } from "./picture";
-import { FRAGMENTATION, PARTS, topOf, windowOf } from "./plan";
+import { FRAGMENTATION, PARTS, topOf, wholeView, windowOf } from "./plan";
 import { TimelinePlot } from "./timeline_plot";
 import { saveTimelineCsv, TimelineTable } from "./timeline_table";
 
@@ -51,11 +51,7 @@ export function TimelineCard(props: TimelineCardProps) {
         </span>
         <span class="space" />
         {window.isZoomed ? (
-          <button
-            type="button"
-            class="button small"
-            onClick={() => select({ from_ps: null, to_ps: null })}
-          >
+          <button type="button" class="button small" onClick={() => select(wholeView(memory))}>
             Whole recording
           </button>
         ) : null}

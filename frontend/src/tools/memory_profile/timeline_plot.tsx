@@ -19,6 +19,7 @@ import {
   timeAt,
   topOf,
   type Window,
+  wholeView,
   xOf,
   zoomed,
 } from "./plan";
@@ -84,8 +85,12 @@ export function TimelinePlot(props: TimelinePlotProps) {
   const keys = timelineKeys({
     move: (by) => setPoint((before) => beside(before, by)),
     choose: () => choose(point),
-    zoomBy: (factor) =>
-      zoom(zoomed(memory, window, factor, point >= 0 ? timeline.time[point] : (from + to) / 2)),
+    zoomBy: (factor) => {
+      const middle = point >= 0 ? timeline.time[point] : (from + to) / 2;
+      const next = zoomed(memory, window, factor, middle);
+      if (next === null) select(wholeView(memory));
+      else zoom(next);
+    },
     pan: (share) => {
       const shift = Math.round((to - from) * share);
       const by = Math.max(memory.begin - from, Math.min(shift, memory.end - to));

@@ -1,14 +1,24 @@
 /** What threads did in the time of the average step that nothing covers: a bar with its table. */
 import { useState } from "preact/hooks";
+import type { Microseconds } from "../../base/units";
 import { PartTable } from "../../widgets/stacked_bar/part_table";
 import { StackedBar } from "../../widgets/stacked_bar/stacked_bar";
 import type { IdlePart } from "./payload";
 import { idleRows } from "./step_parts";
 
-export function IdleParts({ parts }: { readonly parts: readonly IdlePart[] }) {
+/** Less of the step is not worth a table. */
+const LITTLE = 0.001;
+
+interface IdlePartsProps {
+  readonly parts: readonly IdlePart[];
+  /** Of the average step. */
+  readonly stepTime: Microseconds;
+}
+
+export function IdleParts({ parts, stepTime }: IdlePartsProps) {
   const [pointed, point] = useState<string | null>(null);
   const { title, total, rows } = idleRows(parts);
-  if (total <= 0) return null;
+  if (!(total > LITTLE * stepTime)) return null;
   return (
     <section class="idle-parts" aria-label={title}>
       <h3>{title}</h3>

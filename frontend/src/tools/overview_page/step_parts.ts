@@ -86,9 +86,9 @@ const IDLE_COLORS: Readonly<Record<string, string>> = {
   ops: "var(--c-compute)",
   eager: "var(--c-launch)",
   runtime: "var(--c-launch)",
-  garbage: "var(--c-transfer)",
-  memory: "var(--c-transfer)",
-  wait: "var(--c-output)",
+  garbage: "var(--c-host)",
+  memory: "var(--c-host)",
+  wait: "var(--c-wait)",
 };
 
 /** The parts that the bar shows: those that are not split further. */

@@ -66,7 +66,7 @@ export function StepPartsCard(props: StepPartsCardProps) {
           />
         </>
       )}
-      {step === null ? <IdleParts parts={overview.idle} /> : null}
+      {step === null ? <IdleParts parts={overview.idle} stepTime={total} /> : null}
       {step === null
         ? null
         : stepNotes(steps, step).map((note) => (

@@ -131,7 +131,7 @@ function Tile({ title, reading, explanation, value, children }: TileProps) {
       <div class="figure-value" title={shown === null ? reason : undefined}>
         {shown ?? NOT_MEASURED}
       </div>
-      {shown === null ? <p class="muted">{sentence(reason)}</p> : null}
+      {shown === null ? <p class="muted">{capitalized(reason)}</p> : null}
       {children}
     </div>
   );
@@ -263,6 +263,6 @@ function Meter({ share, color }: { share: number; color: string }) {
   );
 }
 
-function sentence(text: string): string {
+function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -11,6 +11,8 @@ export interface HeatInk {
   readonly ramp: Ramp;
   /** Columns of which no step was recorded whole. */
   readonly isTruncated: readonly boolean[];
+  /** Columns that hold an outlier. */
+  readonly isOutlier: readonly boolean[];
   readonly rowLabels: readonly AxisLabel[];
   readonly columnLabels: readonly AxisLabel[];
   /** Rows above which another host begins. */
@@ -33,6 +35,8 @@ export const RIGHT = 14;
 /** Cells this large or larger are set apart by lines. */
 const LINES_FROM = 6;
 const HATCH = 6;
+/** Half the width of an outlier's mark, and its height. */
+export const OUTLIER = 5;
 
 export function drawHeat(canvas: HTMLCanvasElement, ink: HeatInk): void {
   const { plan, left } = ink;
@@ -49,6 +53,7 @@ export function drawHeat(canvas: HTMLCanvasElement, ink: HeatInk): void {
   drawCells(pen, ink);
   drawLines(pen, ink);
   drawLabels(pen, ink);
+  drawOutliers(pen, ink);
 }
 
 /** One pixel per cell, in an image of its own; what is absent stays clear. */
@@ -114,6 +119,19 @@ function drawLabels(pen: CanvasRenderingContext2D, ink: HeatInk): void {
     pen.fillRect(Math.round(left + middle), plan.height, 1, 4);
     pen.fillText(text, left + middle, plan.height + 12);
   }
+}
+
+/** A triangle below the column of each outlier, where a tick would be. */
+function drawOutliers(pen: CanvasRenderingContext2D, { plan, left, isOutlier }: HeatInk): void {
+  isOutlier.forEach((isMarked, column) => {
+    if (!isMarked) return;
+    const middle = left + (column + 0.5) * plan.columnWidth;
+    pen.beginPath();
+    pen.moveTo(middle, plan.height + 1);
+    pen.lineTo(middle - OUTLIER, plan.height + 1 + OUTLIER);
+    pen.lineTo(middle + OUTLIER, plan.height + 1 + OUTLIER);
+    pen.fill();
+  });
 }
 
 /** `text` cut in its middle to `room` CSS pixels. */

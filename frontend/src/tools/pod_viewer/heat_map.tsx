@@ -1,12 +1,13 @@
 /** Workers × steps: who was slow when. */
 import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { formatCount, formatRatio, formatTime, NOT_MEASURED } from "../../base/format";
+import { formatCount, formatRatio, formatTime, NOT_MEASURED, plural } from "../../base/format";
 import { bindKeys, runKey } from "../../base/keys";
 import { watchColors } from "../../base/theme";
 import { microseconds, ratio } from "../../base/units";
 import { Menu } from "../../widgets/menu";
 import { resolveColor, savePng, saveSvg } from "../../widgets/picture";
+import { stepNotes } from "../../widgets/step_chart/steps";
 import { useWidth } from "../../widgets/use_size";
 import { Why } from "../../widgets/why";
 import type { Select } from "../tool";
@@ -162,7 +163,8 @@ function HeatPicture(props: HeatPictureProps) {
       cells: heatCells(values, workers.count, steps.count, plan),
       domain,
       ramp,
-      isTruncated: truncatedColumns(steps.isTruncated, plan),
+      isTruncated: columnFlags(steps.isTruncated, plan).map((flags) => flags.every(Boolean)),
+      isOutlier: columnFlags(isOutlier(pod), plan).map((flags) => flags.some(Boolean)),
       rowLabels: rowLabels(pod, plan),
       columnLabels: columnLabels(short, plan),
       borders: hostBorders(pod, plan),
@@ -353,7 +355,11 @@ function HeatCard({ pod, measure, value, plan, left, spot }: HeatCardProps) {
           )}
         </tbody>
       </table>
-      {pod.steps.isTruncated[spot.step] ? <p class="muted">Not recorded whole.</p> : null}
+      {stepNotes(pod.steps, spot.step).map((note) => (
+        <p class="muted" key={note}>
+          {note}
+        </p>
+      ))}
       <p class="muted">
         {count > 1 ? `The largest of up to ${formatCount(count)} here. ` : ""}A click chooses both.
       </p>
@@ -415,7 +421,8 @@ function spotText(pod: Pod, spot: HeatSpot, measure: Measure, values: Float32Arr
   return `${pod.workers.titles[spot.worker]}, step ${pod.steps.labels[spot.step]}: ${written}${note}`;
 }
 
-function axisNote({ steps, hosts, unrecorded }: Pod, plan: HeatPlan, shared: string): string {
+function axisNote(pod: Pod, plan: HeatPlan, shared: string): string {
+  const { steps, hosts, unrecorded } = pod;
   const parts = [
     `Down: workers${hosts.length > 1 ? " by host" : ""}`,
     `across: steps${shared === "" ? "" : ` (${shared.slice(0, 60)})`}`,
@@ -425,16 +432,21 @@ function axisNote({ steps, hosts, unrecorded }: Pod, plan: HeatPlan, shared: str
     plan.stepsPerColumn > 1 ? `${plan.stepsPerColumn} steps` : "",
   ].filter(Boolean);
   if (cells.length > 0) parts.push(`each cell is the largest of ${cells.join(" × ")}`);
+  const outliers = isOutlier(pod).filter(Boolean).length;
+  if (outliers > 0) parts.push(`▲ ${plural(outliers, "outlier")}`);
   if (steps.isTruncated.includes(true)) parts.push("hatched: not recorded whole");
   if (unrecorded.size > 0) parts.push("striped without color: not recorded");
   return parts.join(" · ");
 }
 
-function truncatedColumns(isTruncated: readonly boolean[], plan: HeatPlan): boolean[] {
+function isOutlier({ steps: { outliers = [] } }: Pod): boolean[] {
+  return outliers.map((reason) => reason !== "");
+}
+
+/** Of each column those of its steps. */
+function columnFlags(ofSteps: readonly boolean[], plan: HeatPlan): boolean[][] {
   return Array.from({ length: plan.columns }, (_, column) =>
-    isTruncated
-      .slice(column * plan.stepsPerColumn, (column + 1) * plan.stepsPerColumn)
-      .every(Boolean),
+    ofSteps.slice(column * plan.stepsPerColumn, (column + 1) * plan.stepsPerColumn),
   );
 }
 

@@ -1,6 +1,6 @@
 /** The heat map as a picture file. */
 import { resolveColor, svgElement, svgText } from "../../widgets/picture";
-import { AXIS_HEIGHT, cellImage, type HeatInk } from "./heat_ink";
+import { AXIS_HEIGHT, cellImage, type HeatInk, OUTLIER } from "./heat_ink";
 import { rampColor } from "./ramp";
 
 const HEAD = 64;
@@ -44,6 +44,13 @@ export function drawHeatSvg(
     if (!isCut) return;
     const place = { x: x + column * plan.columnWidth, y: HEAD, width: plan.columnWidth };
     root.append(svgElement("rect", { ...place, height: plan.height, fill: "url(#hatch)" }));
+  });
+  ink.isOutlier.forEach((isMarked, column) => {
+    if (!isMarked) return;
+    const middle = x + (column + 0.5) * plan.columnWidth;
+    const [top, bottom] = [HEAD + plan.height + 1, HEAD + plan.height + 1 + OUTLIER];
+    const points = `${middle},${top} ${middle - OUTLIER},${bottom} ${middle + OUTLIER},${bottom}`;
+    root.append(svgElement("polygon", { points, fill: text }));
   });
   for (const label of ink.rowLabels) {
     const place = { "text-anchor": "end", "font-size": 11 };

@@ -54,8 +54,8 @@ export function StragglerList({ pod, worker, choose }: StragglerListProps) {
                       {one.phase} ·{" "}
                     </>
                   ) : null}
-                  {formatRatio(ratio(one.share))} of a step · {interval(one)} · the longest in{" "}
-                  {formatCount(one.lastSteps)}
+                  {formatRatio(ratio(one.share))} of a step · {interval(one)} · the slowest in{" "}
+                  {one.lastSteps === one.steps ? "each" : `${formatCount(one.lastSteps)} of them`}
                 </span>
               </button>
             </li>
@@ -89,13 +89,13 @@ function nobody({ compared, noStraggler, workers }: Pod): string {
     case "uncoupled":
       return `${longer}; nothing in the trace shows that others wait for it.`;
     case "few_steps":
-      return `${longer}: fewer than 3 steps do not tell a late worker from a late step.`;
+      return `${longer}: with fewer than 3 steps a late worker cannot be told from a late step.`;
     case "varies":
-      return `${longer}: no more than steps vary.`;
+      return `${longer}: no more than steps vary by chance.`;
     case "unmet":
       return `${longer}, and the others do not wait longer in collectives meanwhile.`;
     case "unnamed":
-      return "Devices that the CPU plays wait for each other in collectives; the recorder does not say which is which.";
+      return "Virtual devices of the CPU wait for each other in collectives; the recorder does not say which is which.";
     case "apart":
       return "The workers have no step in common to compare.";
     default:

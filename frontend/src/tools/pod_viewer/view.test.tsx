@@ -37,8 +37,9 @@ function show(view: View = {}, more: Record<string, unknown> = {}, ask?: Ask) {
 test("the slowest worker of the step, at once rounded, then exactly", async () => {
   show({ step: "0" });
   expect(text(".pod-worker h2")).toBe("Slowest worker TPU:0");
-  expect(text(".pod-worker-time")).toContain(
-    "100 µs 20.0 µs slower than the median without collectives, the slowest",
+  expect(text(".pod-worker-time")).toBe("100 µs");
+  expect(text(".pod-worker")).toContain(
+    "Without collectives 20.0 µs slower than the median worker.",
   );
   expect(document.querySelector(".pod-worker")?.getAttribute("aria-busy")).toBe("true");
   await act(async () => void (await vi.advanceTimersByTimeAsync(200)));
@@ -70,7 +71,7 @@ test("stragglers are chosen, and chosen again are not", () => {
   show({ step: "0" });
   const straggler = () => document.querySelector<HTMLElement>(".pod-stragglers li button");
   expect(straggler()?.textContent).toBe(
-    "TPU:0w-1+20.0 µsInput · 19.0 % of a step · 95 %: 15.0 µs to 25.0 µs over 4 steps · the longest in 2",
+    "TPU:0w-1+20.0 µsInput · 19.0 % of a step · 95 %: 15.0 µs to 25.0 µs over 4 steps · the slowest in 2 of them",
   );
   act(() => straggler()?.click());
   expect(noted.selected).toEqual([{ worker: "2" }]);
@@ -138,6 +139,14 @@ test("the heat map goes by keys, and tells where it is", () => {
   expect(text(".pod-heat [role=status]")).toBe("TPU:1 · pod-w-0.eu, step train 4: 77.0 µs");
   press(map, "Enter");
   expect(noted.selected).toEqual([{ step: "1", worker: "1" }]);
+});
+
+test("outliers are marked, and said of the step that is pointed at", () => {
+  const steps = { ...(samplePod().steps as object), outlier_cause: ["", "compiles", ""] };
+  show({ step: "0" }, { steps });
+  expect(text(".pod-axis-title")).toContain("▲ 1 outlier");
+  show({ step: "0" });
+  expect(text(".pod-axis-title")).not.toContain("outlier");
 });
 
 test("a truncated step is flagged; the address is not trusted", () => {

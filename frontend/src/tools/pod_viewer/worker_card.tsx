@@ -64,8 +64,9 @@ export function WorkerCard(props: WorkerCardProps) {
       ) : (
         <>
           <p class="pod-worker-time">
-            <b>{formatTime(microseconds(cells.total[row]))}</b> {lateness(own, row, hasCollectives)}
+            <b>{formatTime(microseconds(cells.total[row]))}</b>
           </p>
+          {own.length > 1 ? <p>{lateness(own, row, hasCollectives)}</p> : null}
           <PartTable
             label={`Parts of the step on ${pod.workers.titles[shown].slice(0, 200)}`}
             rows={pod.phases
@@ -88,7 +89,7 @@ export function WorkerCard(props: WorkerCardProps) {
           </p>
           <p>
             <ToolLink links={links} tool={TRACE} {...workerPlace(pod, cells, shown)}>
-              {host ? "Its host in the trace" : "In the trace"}
+              {host ? "Show its host in the trace" : "Show it in the trace"}
             </ToolLink>
           </p>
           {cells.isTruncated[row] ? <p class="muted">Not recorded whole on this worker.</p> : null}
@@ -104,17 +105,20 @@ function bottleneckId(pod: Pod, cells: StepCells, row: number): string | null {
   return phase ? String(phase.id) : null;
 }
 
-/** Times that differ by less of the step are called alike. */
+/** Times that differ by less of the step are called equal. */
 const ALIKE = 0.001;
 
-/** "1.20 ms slower than the median, 3 workers slower"; "" for the only worker. */
+/** "Without collectives 1.20 ms slower than the median worker; 3 workers are slower." */
 function lateness(own: Float64Array, row: number, hasCollectives: boolean): string {
-  if (own.length < 2) return "";
   const slower = own.reduce((count, other) => count + (other > own[row] ? 1 : 0), 0);
   const late = own[row] - median(own);
   const time = formatTime(microseconds(Math.abs(late)));
-  const usual = `the median${hasCollectives ? " without collectives" : ""}`;
-  const against = `${time} ${late > 0 ? "slower" : "faster"} than ${usual}`;
-  const rank = slower === 0 ? "the slowest" : `${plural(slower, "worker")} slower`;
-  return `${Math.abs(late) < own[row] * ALIKE ? "like the median" : against}, ${rank}`;
+  const against =
+    Math.abs(late) < own[row] * ALIKE
+      ? "as long as the median worker"
+      : `${time} ${late > 0 ? "slower" : "faster"} than the median worker`;
+  const what = hasCollectives ? `without collectives ${against}` : against;
+  const rank =
+    slower === 0 ? "" : `; ${plural(slower, "worker")} ${slower === 1 ? "is" : "are"} slower`;
+  return `${what.charAt(0).toUpperCase()}${what.slice(1)}${rank}.`;
 }
