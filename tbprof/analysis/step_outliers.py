@@ -1,5 +1,6 @@
 """Steps that take much longer than the others: which, how much longer, and whether they recur."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -33,6 +34,8 @@ _MOST_STARTS = 64
 # Of what recurs, one that takes this many times longer has another cause.
 _OTHER_CAUSE = 3.0
 _ALIKE = 1.25
+# Steps that are slow by chance lie about as far apart so rarely.
+_CHANCE = 0.02
 # What explains this part of the excess is what a step is slow for.
 MOST_OF_IT = 0.5
 
@@ -251,8 +254,8 @@ def _is_pair(
     excess: NDArray[np.float64],
     number: NDArray[np.int64],
 ) -> bool:
-    """Whether two steps look like a period."""
-    if members.size != 2:
+    """Whether two steps look like a period. The first one may be slow for anything."""
+    if members.size != 2 or members[0] == 0:
         return False
     low, high = sorted(excess[members].tolist())
     numbers = number[members]
@@ -271,7 +274,12 @@ def _loose_period(
     period = round(float(np.mean(gaps)))
     is_even = all(abs(gap - period) <= 1 for gap in gaps)
     reaches = members[0] <= period and steps - 1 - members[-1] <= period
-    return (period, members) if period > _SHORTEST_PERIOD and is_even and reaches else None
+    if period <= _SHORTEST_PERIOD or not is_even or not reaches:
+        return None
+    # As many slow steps lie like that in no more than so many of all the ways to place them.
+    count = int(members.size)
+    alike = (period + 1) * 3 ** (count - 1)
+    return (period, members) if alike <= _CHANCE * math.comb(steps, count) else None
 
 
 def phase_of(outliers: StepOutliers, steps: NDArray[np.int64]) -> Phase | None:

@@ -182,6 +182,16 @@ def test_a_period_may_vary_by_one_step():
     assert periods(times) == [(6, [4, 10, 15, 21])]
 
 
+def test_slow_steps_that_lie_about_as_far_apart_by_chance_are_no_period():
+    """So do 3 of 12 steps in one of five placements, and 3 of 40 in one of eighty."""
+    times = [20] * 12
+    times[0] = times[3] = times[7] = 70
+    assert periods(times) == []
+    rare = [20] * 40
+    rare[12] = rare[25] = rare[39] = 70
+    assert periods(rare) == [(14, [12, 25, 39])]
+
+
 def test_a_step_of_the_period_that_was_not_recorded_whole_is_no_objection():
     times = every(5, steps=18, offset=2)
     assert periods(times, truncated=(17,)) == [(5, [2, 7, 12])]
