@@ -58,8 +58,9 @@ def find_bottlenecks(
     *,
     is_tpu: bool = False,
     idle: Sequence[IdleShare] = (),
+    is_transfer: bool = False,
 ) -> Bottlenecks:
-    """The bottlenecks of a job's counted steps.
+    """The bottlenecks of a job's counted steps; `is_transfer` says that input is data on its way.
 
     Time that nothing explains may be input only where waiting for input would not have been
     recorded: without tf.data and infeeds. Where `idle` is known, what threads are known to have
@@ -79,6 +80,7 @@ def find_bottlenecks(
         100 * other_ms / means.mean_ms(),
         is_recorded=is_recorded,
         taken_by=_taken_by(culprit(idle), means.mean_ms()),
+        is_transfer=is_transfer and not is_tpu,
     )
     is_reported = of_input.level == BOTH and input_percent < MODERATELY_INPUT_BOUND
     bits_16 = means.share(Phase.COMPUTE_16) + means.share(Phase.COMPUTE_8)
@@ -118,12 +120,18 @@ def _did(idle: Sequence[IdleShare], step_ms: float) -> str:
 
 
 def input_bottleneck(
-    input_percent: float, other_percent: float, *, is_recorded: bool = False, taken_by: str = ""
+    input_percent: float,
+    other_percent: float,
+    *,
+    is_recorded: bool = False,
+    taken_by: str = "",
+    is_transfer: bool = False,
 ) -> Bottleneck:
     """Whether steps wait for input; NaN stands for steps without time.
 
     `is_recorded` says that the trace would show such waiting, so that other gaps are none.
-    `other_percent` is the time that no event covers, `taken_by` says what is known to take it.
+    `other_percent` is the time that no event covers, `taken_by` says what is known to take it,
+    `is_transfer` that the input is data on its way to devices, such as arguments of calls.
     """
     if not input_percent >= 0:
         return Bottleneck(
@@ -132,6 +140,12 @@ def input_bottleneck(
             "No step time was measured, so nothing can be said about where the bottleneck is.",
         )
     text = f"{input_percent:.1f}%"
+    if is_transfer and input_percent >= MODERATELY_INPUT_BOUND:
+        sent = f"{text} of the sampled step time is spent sending data to devices."
+        if input_percent >= HIGHLY_INPUT_BOUND:
+            return Bottleneck(HOST, input_percent, f"{sent} Shorten that before anything else.")
+        rest = "Both that and the rest of the step are worth improving."
+        return Bottleneck(BOTH, input_percent, f"{sent} {rest}")
     if input_percent >= HIGHLY_INPUT_BOUND:
         return Bottleneck(
             HOST,
@@ -144,7 +158,7 @@ def input_bottleneck(
             BOTH,
             input_percent,
             f"The program is MODERATELY input-bound: {text} of the sampled step time is spent "
-            "waiting for input. Both the input and the rest of the step are worth work.",
+            "waiting for input. Both the input and the rest of the step are worth improving.",
         )
     if taken_by and not is_recorded:
         return Bottleneck(
@@ -183,7 +197,7 @@ def output_bottleneck(percent: float) -> Bottleneck:
             MODERATE_CLASS,
             percent,
             f"The program is MODERATELY output-bound: {text} Both the output and the rest of the "
-            "step are worth work.",
+            "step are worth improving.",
         )
     return Bottleneck(NO_CLASS, percent, "")
 

@@ -13,6 +13,7 @@ from tbprof.analysis.finding import (
     Guide,
     Page,
     Rule,
+    Severity,
     graded,
     milliseconds,
     percent,
@@ -30,15 +31,17 @@ def input_bound(evidence: Evidence) -> Iterator[Finding]:
     severity, threshold = grade
     gain_ms, gain_ratio = evidence.gain_of(share)
     cause = evidence.input_cause
-    how_much = "highly" if severity == "high" else "moderately"
-    above_all = f", above all for {cause.type}" if cause is not None and cause.is_most else ""
+    taken = milliseconds(evidence.means.mean_ms(Phase.INPUT))
+    whole = milliseconds(evidence.step_ms)
     yield Finding(
         "input_bound",
         severity,
-        f"The program is {how_much} input-bound: {percent(share)} of step time waits for "
-        f"input{above_all}",
-        f"Of an average step of {milliseconds(evidence.step_ms)} the {_whom(evidence)} "
-        f"{milliseconds(evidence.means.mean_ms(Phase.INPUT))} for data."
+        _title(evidence, severity, share),
+        (
+            f"Of an average step of {whole} it takes {taken}."
+            if is_transfer(evidence)
+            else f"Of an average step of {whole} the {_whom(evidence)} {taken} for data."
+        )
         + (f" {cause.sentence}" if cause is not None else ""),
         share,
         "%",
@@ -48,6 +51,27 @@ def input_bound(evidence: Evidence) -> Iterator[Finding]:
         cause.action if cause is not None else _LOOK,
         *_pages(cause, evidence.worst_step_in(Phase.INPUT)),
         DATA_GUIDE if cause is None else Guide("TensorFlow guide", cause.guide_url),
+    )
+
+
+def is_transfer(evidence: Evidence) -> bool:
+    """Whether data on its way to devices is what counts as input.
+
+    Cores of TPUs wait for their infeed, whatever hosts send meanwhile.
+    """
+    cause = evidence.input_cause
+    return cause is not None and cause.kind == "transfer" and evidence.platform != "TPU"
+
+
+def _title(evidence: Evidence, severity: Severity, share: float) -> str:
+    if is_transfer(evidence):
+        return f"{percent(share)} of step time goes to sending data to devices"
+    cause = evidence.input_cause
+    how_much = "highly" if severity == "high" else "moderately"
+    above_all = f", above all for {cause.type}" if cause is not None and cause.is_most else ""
+    return (
+        f"The program is {how_much} input-bound: {percent(share)} of step time waits for "
+        f"input{above_all}"
     )
 
 

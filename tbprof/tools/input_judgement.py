@@ -86,15 +86,16 @@ def _elsewhere(worst: Judgement) -> InputCause:
 
 
 def _transfer(ops: InputOps) -> InputCause:
-    """Data on its way to devices."""
+    """Data on its way to devices: a batch, or what else a call is given."""
     sent = np.where(ops.category == InputCategory.ENQUEUE, ops.work_ps, 0)
-    name, spent = ops.name[int(sent.argmax())], int(sent.max())
+    name = ops.name[int(sent.argmax())]
+    ahead = "jax.device_put of the next batch" if ops.has_jax else "prefetch to the device"
     return _loose(
         "transfer",
-        f"Most work on the input is sending data to devices: {name} takes "
-        f"{milliseconds(spent / 1e9)} of all that was recorded.",
+        f"That is input, or what else the program's calls are given ({name}); the trace does not "
+        "show which.",
         "Send data in few large pieces, in the type that it is stored in, and ahead of the step: "
-        + ("jax.device_put of the next batch." if ops.has_jax else "prefetch to the device."),
+        f"{ahead}. Keep on the device what stays the same from step to step.",
     )
 
 

@@ -12,6 +12,7 @@ from tbprof.analysis.finding import (
     Finding,
     Guide,
 )
+from tbprof.analysis.findings_input import is_transfer
 from tbprof.tools.datatable import Table, number, text
 
 _HEADINGS = {
@@ -65,7 +66,11 @@ def recommendation_table(evidence: Evidence) -> Table:
     """Tips by kind, and a statement about each possible bottleneck, on every platform."""
     tips = [*_tips(evidence)]
     found = find_bottlenecks(
-        evidence.means, evidence.inputs, is_tpu=evidence.platform == "TPU", idle=evidence.idle
+        evidence.means,
+        evidence.inputs,
+        is_tpu=evidence.platform == "TPU",
+        idle=evidence.idle,
+        is_transfer=is_transfer(evidence),
     )
     other_side = {HOST: "device", DEVICE: "host"}.get(found.input.level, "")
     return Table(

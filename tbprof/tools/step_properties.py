@@ -75,7 +75,8 @@ def properties(
 
     typical_ms = np.asarray(values["stepTimeMs"], np.float64)[counted & ~outliers.is_outlier]
     digits = 2 if is_tpu else 1
-    found = find_bottlenecks(means, pipeline, is_tpu=is_tpu, idle=idle)
+    is_transfer = cause is not None and cause.kind == "transfer"
+    found = find_bottlenecks(means, pipeline, is_tpu=is_tpu, idle=idle, is_transfer=is_transfer)
     graph_ids = [column.id for column in columns]
     end = graph_ids.index("infeedPercentAverage" if is_tpu else "stepTimeMs")
     out = {

@@ -41,6 +41,7 @@ from tbprof.analysis.phases import Phase
 from tbprof.analysis.single_ops import SingleOps
 from tbprof.analysis.step_means import step_means
 from tbprof.analysis.tensor_cores import CoreUse
+from tbprof.tools.overview_advice import recommendation_table
 
 US, MS = 10**6, 10**9
 NO_GPU = Devices(0, 0, "CPU", math.nan, math.nan)
@@ -214,6 +215,19 @@ def test_an_input_bound_program_is_told_what_its_input_waits_for():
     assert finding.gain_ms == pytest.approx(0.3)
     assert finding.next_page.tool == "tf_data_bottleneck_analysis"
     assert finding.evidence.tool == "trace_viewer"
+
+
+@pytest.mark.parametrize(("devices", "is_sent"), [(NO_GPU, True), (GPU, True), (TPU, False)])
+def test_data_on_its_way_to_devices_is_not_said_to_be_input(devices: Devices, is_sent: bool):
+    given = evidence({Phase.INPUT: 300}, devices=devices)
+    given = dataclasses.replace(given, input_cause=cause_of("transfer", ""))
+    finding = found(given, "input_bound")
+    assert finding is not None
+    sent = "30.0 % of step time goes to sending data to devices"
+    assert (finding.title == sent) == is_sent
+    assert ("input-bound" in finding.title) != is_sent
+    statement = recommendation_table(given).properties["statement"]
+    assert statement.startswith("30.0% of the sampled step time is spent sending") == is_sent
 
 
 @pytest.mark.parametrize("cause", [None, cause_of(stage_ms=0.1), cause_of("unknown", "")])

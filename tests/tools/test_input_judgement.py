@@ -123,7 +123,7 @@ def test_sending_data_is_the_cause_where_it_takes_longer_than_the_pipeline():
     sent = inputs(f"t |{'h' * 200}", h="MemcpyH2D")
     cause = cause_of(ops=sent)
     assert (cause.kind, cause.stage) == ("transfer", "")
-    assert "MemcpyH2D takes 200 µs" in cause.sentence
+    assert "(MemcpyH2D)" in cause.sentence
     slow = calls(Node(ROOT, 1000, 100), Node(f"{ROOT}::Map", 900, 900))
     assert cause_of(slow, ops=sent).kind == "stage"
 

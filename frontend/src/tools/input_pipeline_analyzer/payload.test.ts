@@ -81,6 +81,8 @@ test("the tag says how sure the verdict is", () => {
   expect(tag({})).toBe("Input-bound");
   expect(tag({ input_bottleneck: "both", waiting_percent: "11.4" })).toBe("Partly input-bound");
   expect(tag({ input_bottleneck: "both", waiting_percent: "0.0" })).toBe("Perhaps input-bound");
+  const sent = { input_bottleneck: "both", waiting_percent: "11.4", input_cause: "transfer" };
+  expect(tag(sent)).toBe("Sending data");
   expect(tag({ input_bottleneck: "device" })).toBe("Not input-bound");
   expect(findTag(parseInputPipeline([{}, {}, {}]))[1]).toBe("No steps");
 });

@@ -50,6 +50,10 @@ export function findTag({
   level,
   waitingShare,
 }: InputPipeline): readonly [Severity, string] {
+  const isSent = steps.property("input_cause") === "transfer" && waitingShare.average >= MODERATE;
+  if (isSent && steps.property("hardware_type") !== "TPU") {
+    return [level === "host" ? "high" : "moderate", "Sending data"];
+  }
   if (level === "both" && waitingShare.average < MODERATE) return ["low", "Perhaps input-bound"];
   return LEVELS[level] ?? ["low", steps.count > 0 ? "Unknown" : "No steps"];
 }
