@@ -138,7 +138,7 @@ test("an event tells its arguments, name, stack, likes and flows, and leads ther
   expect(await fact(page, "Self")).toBe("15.0 µs");
   expect(await textOf(pane("Arguments"))).toContain("a note of the op");
   await drawer(page).locator(".trace-event-name a").first().waitFor();
-  await same.getByRole("button", { name: "Show all" }).click();
+  await same.getByRole("button", { name: "Find all of this name" }).click();
   await expectParameter(page, "q", "whole:dense/MatMul:MatMul");
 });
 

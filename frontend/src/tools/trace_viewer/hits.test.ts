@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { takeInOrder } from "./hit_sources";
 import { createHits } from "./hits";
 import { placeHosts } from "./model";
-import { createPage, type Page } from "./page";
+import { createPage, listHitsInView, type Page } from "./page";
 import { sampleDerived, sampleTimeline } from "./sample.test_helper";
 import { fakeServer, Refusal, settle } from "./server.test_helper";
 
@@ -84,6 +84,28 @@ test("hits in view are counted", async () => {
   page.model.view.value = { from: 9.5e9, to: 12.5e9 };
   await settle();
   expect(hits.inView.value).toBe(3);
+  hits.dispose();
+});
+
+test("hits are listed of a part of the trace, until something else is searched for", async () => {
+  fakeServer({ timeline_search: serve(2, { "h0 events": 50 }) });
+  const page = pageOf(["h0"]);
+  const hits = createHits(page);
+  page.model.search.value = SEARCH;
+  page.model.view.value = { from: 9.5e9, to: 12.5e9 };
+  listHitsInView(page);
+  page.model.view.value = { from: 0, to: 20e9 };
+  await settle();
+  const { count, listed, hits: first } = hits.state.value;
+  expect([count, listed, first.map((hit) => hit.id)]).toEqual([50, 3, [10, 11]]);
+  hits.more();
+  await settle();
+  expect(hits.state.value).toMatchObject({ count: 50, listed: 3, hasMore: false });
+  expect(hits.state.value.hits.map((hit) => hit.id)).toEqual([10, 11, 12]);
+  await vi.waitFor(() => expect(hits.inView.value).toBe(20));
+  page.model.search.value = { ...SEARCH, text: "m" };
+  await settle();
+  expect(hits.state.value).toMatchObject({ span: null, count: 50, listed: 50 });
   hits.dispose();
 });
 

@@ -12,13 +12,18 @@ import {
   receive,
   takeInOrder,
 } from "./hit_sources";
-import type { Search } from "./model";
+import type { Search, Span } from "./model";
 import { type Page, partOf } from "./page";
 import { PARTS } from "./payload";
 
 export interface HitState {
   readonly search: Search | null;
+  /** In all of the trace. */
   readonly count: number;
+  /** What of the trace they are listed of, null: of all of it. */
+  readonly span: Span | null;
+  /** How many there are in that span. */
+  readonly listed: number;
   /** In time order; those after them are not loaded yet. */
   readonly hits: readonly Hit[];
   readonly hasMore: boolean;
@@ -42,6 +47,8 @@ export interface Hits {
 const NONE: HitState = {
   search: null,
   count: 0,
+  span: null,
+  listed: 0,
   hits: [],
   hasMore: false,
   isLoading: false,
@@ -60,22 +67,44 @@ export function createHits(page: Page): Hits {
     if (isStale(error)) model.stale.value++;
     state.value = { ...state.peek(), isLoading: false, error };
   };
+  const countIn = async (
+    search: Search,
+    span: Span | null,
+    aborted: AbortSignal,
+  ): Promise<number> => {
+    const answers = await Promise.all(
+      sources.map((source) =>
+        fetchSearch(source.of, search, { limit: 0, ...within(source, span) }, aborted),
+      ),
+    );
+    return answers.reduce((sum, answer) => sum + answer.count, 0);
+  };
   const load = async (wanted: readonly HitSource[], search: Search, isFirst: boolean) => {
     const { signal: aborted } = abort;
+    const { span } = state.peek();
     state.value = { ...state.peek(), isLoading: true };
     try {
       const answers = await Promise.all(
-        wanted.map(({ of, cursor }) =>
-          fetchSearch(of, search, { limit: PAGE, after: cursor }, aborted),
+        wanted.map((source) =>
+          fetchSearch(
+            source.of,
+            search,
+            { limit: PAGE, after: source.cursor, ...within(source, span) },
+            aborted,
+          ),
         ),
       );
+      const found = answers.reduce((sum, answer) => sum + answer.count, 0);
+      const all = isFirst && span ? await countIn(search, null, aborted) : found;
       if (aborted.aborted) return;
       for (const [at, answer] of answers.entries()) receive(wanted[at], answer);
       const merged = takeInOrder(sources);
       const before = state.peek();
       state.value = {
         search,
-        count: isFirst ? answers.reduce((sum, answer) => sum + answer.count, 0) : before.count,
+        count: isFirst ? all : before.count,
+        span,
+        listed: isFirst ? found : before.listed,
         hits: isFirst ? merged : [...before.hits, ...merged],
         hasMore: sources.some((source) => source.cursor !== "" || source.waiting.length > 0),
         isLoading: false,
@@ -89,6 +118,7 @@ export function createHits(page: Page): Hits {
   const stopSearching = effect(() => {
     const search = model.search.value;
     const hosts = model.hosts.value;
+    const listed = page.listedSpan.value;
     abort.abort();
     abort = new AbortController();
     if (search === null || hosts.length === 0) {
@@ -102,19 +132,19 @@ export function createHits(page: Page): Hits {
         return of ? [{ of, host: host.at, offsetPs: host.offsetPs, waiting: [], cursor: "" }] : [];
       }),
     );
-    state.value = { ...NONE, search, isLoading: true };
+    const span = listed?.search === search ? { from: listed.from, to: listed.to } : null;
+    state.value = { ...NONE, search, span, isLoading: true };
     untracked(() => void load(sources, search, true));
   });
 
   const stopCounting = effect(() => {
     const { from, to } = model.view.value;
-    const { search, count, hits, hasMore } = state.value;
-    const asked = sources;
+    const { search, count, span, hits, hasMore } = state.value;
     if (search === null) {
       inView.value = null;
       return;
     }
-    if (!hasMore) {
+    if (!hasMore && span === null) {
       inView.value = hits.filter(
         (hit) => hit.from < to && hit.from + hit.durationPs >= from,
       ).length;
@@ -123,16 +153,7 @@ export function createHits(page: Page): Hits {
     const aborted = new AbortController();
     const timer = setTimeout(async () => {
       try {
-        const answers = await Promise.all(
-          asked.map(({ of, offsetPs }) => {
-            const span = { fromPs: from - offsetPs, toPs: to - offsetPs };
-            return fetchSearch(of, search, { limit: 0, span }, aborted.signal);
-          }),
-        );
-        inView.value = Math.min(
-          answers.reduce((sum, answer) => sum + answer.count, 0),
-          count,
-        );
+        inView.value = Math.min(await countIn(search, { from, to }, aborted.signal), count);
       } catch {
         // The search itself says what is wrong.
       }
@@ -196,4 +217,8 @@ export function createHits(page: Page): Hits {
       abort.abort();
     },
   };
+}
+
+function within({ offsetPs }: HitSource, span: Span | null) {
+  return span ? { span: { fromPs: span.from - offsetPs, toPs: span.to - offsetPs } } : {};
 }

@@ -4,7 +4,13 @@ import type { Tab } from "./address";
 import type { AggregateBy } from "./answers";
 import type { PartOf } from "./api";
 import type { HostGroup } from "./groups";
-import { createModel, type HostTimeline, type Span, type TimelineModel } from "./model";
+import {
+  createModel,
+  type HostTimeline,
+  type Search,
+  type Span,
+  type TimelineModel,
+} from "./model";
 import type { Part, TimelineIndex } from "./payload";
 import { createViewApi } from "./view_api";
 
@@ -24,8 +30,15 @@ export interface Page {
   readonly isHitWanted: { current: boolean };
   /** Whether the hits in the range of a link are to be brought onto the screen. */
   readonly isRangeWanted: { current: boolean };
+  /** What of the trace the hits of a search are listed of, null: of all of it. */
+  readonly listedSpan: Signal<ListedSpan | null>;
   /** Where the page itself put the view: as long as it is there, the user has not moved it. */
   readonly restingView: Signal<Span | null>;
+}
+
+/** It holds for this search alone: another one lists all that it finds. */
+export interface ListedSpan extends Span {
+  readonly search: Search;
 }
 
 export function createPage(run: string): Page {
@@ -39,6 +52,7 @@ export function createPage(run: string): Page {
     isTabKept: { current: false },
     isHitWanted: { current: false },
     isRangeWanted: { current: false },
+    listedSpan: signal<ListedSpan | null>(null),
     restingView: signal<Span | null>(null),
   };
 }
@@ -48,6 +62,13 @@ export function keepTab(page: Page, selectSomething: () => void): void {
   page.isTabKept.current = true;
   selectSomething();
   page.isTabKept.current = false;
+}
+
+/** Lists the hits that the view shows, where something is searched for. */
+export function listHitsInView({ model, listedSpan }: Page): void {
+  const search = model.search.peek();
+  const { from, to } = model.view.peek();
+  listedSpan.value = search && { search, from, to };
 }
 
 /** One part of one host, for questions about it; null where it is not there yet. */

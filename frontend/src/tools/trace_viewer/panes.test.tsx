@@ -181,7 +181,7 @@ test("the details of an event: its name, arguments, stack, flows and links", asy
   await click(link);
   expect(said.opened).toEqual([["kernel_stats", { "f.kernel_name": "=k" }]]);
   expect(document.body.textContent).toContain("3 more of this name, of another category");
-  await click(button("Show all"));
+  await click(button("Find all of this name"));
   expect(query<HTMLInputElement>(".trace-search input").value).toBe("whole:matmul");
 });
 

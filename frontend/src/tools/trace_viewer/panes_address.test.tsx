@@ -67,6 +67,28 @@ test("a link that searches goes to the first hit", async () => {
   expect(text(".trace-count")).toBe("1 hit · 1 in view");
 });
 
+test("a link that searches in a range lists what is there, and all if asked to", async () => {
+  const hits = [5e9, 45e9, 80e9].map((start_ps, id) => ({ ...PLACE, id, start_ps }));
+  fakeServer({
+    timeline_search: ({ part, from_ps, to_ps }) => {
+      const found = hits.filter(
+        ({ start_ps }) =>
+          part === "events" && start_ps > Number(from_ps ?? 0) && start_ps < Number(to_ps ?? 1e15),
+      );
+      return { count: found.length, types: 1, hits: found, cursor: "", tracks: {} };
+    },
+  });
+  await show({ from_ms: "40", to_ms: "50", q: "matmul" });
+  expect(text(".trace-tab.current")).toBe("Search hits (3)");
+  expect(text(".trace-panel .trace-note")).toContain("1 of 3 events, from 40 ms to 50 ms");
+  expect(texts(".trace-rows-body [role=gridcell]:first-child")).toEqual(["45 ms"]);
+  await click(button("List all 3"));
+  expect(text(".trace-panel .trace-note")).toContain("3 events in time order");
+  expect(texts(".trace-rows-body [role=gridcell]:first-child")).toHaveLength(3);
+  await click(button("List those in view"));
+  expect(text(".trace-panel .trace-note")).toContain("1 of 3 events");
+});
+
 test("what an address selects leaves the drawer as the address says", async () => {
   fakeServer();
   await show({ event: "e7@h0", range: "1..2", tab: "hits", q: "mat" });

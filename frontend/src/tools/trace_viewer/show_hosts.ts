@@ -65,7 +65,7 @@ function anchorOf({ lanes, scrollTop }: TimelineModel): { key: string; above: nu
   return lane ? { key: lane.key, above: lane.top - top } : null;
 }
 
-function shiftTimes({ model, restingView }: Page, by: number): void {
+function shiftTimes({ model, restingView, listedSpan }: Page, by: number): void {
   const moved = <T extends Span>(span: T): T => ({
     ...span,
     from: span.from + by,
@@ -76,6 +76,8 @@ function shiftTimes({ model, restingView }: Page, by: number): void {
   model.view.value = view;
   const range = model.range.peek();
   if (range) model.range.value = moved(range);
+  const listed = listedSpan.peek();
+  if (listed) listedSpan.value = moved(listed);
   model.marks.value = model.marks.peek().map(moved);
 }
 

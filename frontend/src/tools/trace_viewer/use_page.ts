@@ -7,7 +7,7 @@ import type { Select } from "../tool";
 import { type Address, readAddress, type Tab, writeAddress } from "./address";
 import { findStep } from "./find_step";
 import { createLoading, type Kept, type Loading, loadHosts } from "./load";
-import { createPage, keepTab, type Page, padded } from "./page";
+import { createPage, keepTab, listHitsInView, type Page, padded } from "./page";
 import { addressOf, applyAddress } from "./page_address";
 import { clampView } from "./view_math";
 
@@ -133,11 +133,14 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
     const address = readAddress(of);
     const isFirst = known.current === null;
     known.current = addressKey(of);
-    applyAddress(page, isFirst ? withTyped(page, address) : address);
     // What is searched for is what the link is about.
     page.isHitWanted.current = !!of.q && !of.event && !of.from_ms;
     // An address of the page's own says itself what is open and selected; links of others do not.
     page.isRangeWanted.current = !!of.q && !of.event && !!of.from_ms && !of.fold && !of.hide;
+    batch(() => {
+      applyAddress(page, isFirst ? withTyped(page, address) : address);
+      if (page.isRangeWanted.current) listHitsInView(page);
+    });
     page.tab.value = address.tab ?? tabFor(address);
   }
 }

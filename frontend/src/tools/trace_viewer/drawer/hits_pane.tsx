@@ -4,7 +4,7 @@ import { formatCount } from "../../../base/format";
 import { foldName, readableName } from "../../../base/names";
 import { Name } from "../../../widgets/name";
 import type { Hits } from "../hits";
-import { indexOf, type Page } from "../page";
+import { indexOf, listHitsInView, type Page } from "../page";
 import { trackOfRow } from "../reveal";
 import { type RowColumn, RowList } from "../row_list";
 import { choose } from "../selected_event";
@@ -15,7 +15,7 @@ const AHEAD = 40;
 
 export function HitsPane({ page, hits }: { page: Page; hits: Hits }) {
   const { model } = page;
-  const { search, hits: list, count, hasMore, isLoading } = hits.state.value;
+  const { search, hits: list, count, span, listed, hasMore, isLoading } = hits.state.value;
   const hosts = model.hosts.value;
   const zero = model.zero.value;
   const selection = model.selection.value;
@@ -82,25 +82,45 @@ export function HitsPane({ page, hits }: { page: Page; hits: Hits }) {
           "Searching"
         ) : (
           <>
-            <b>{formatCount(count)}</b> {count === 1 ? "event" : "events"} in time order
+            <b>{formatCount(listed)}</b>
+            {span ? ` of ${formatCount(count)}` : null} {count === 1 ? "event" : "events"}
+            {span
+              ? `, from ${formatInstant(span.from - zero)} to ${formatInstant(span.to - zero)}`
+              : " in time order"}
           </>
         )}
-        {list.length < count ? (
+        {list.length < listed ? (
           <span class="muted">, the first {formatCount(list.length)} loaded</span>
-        ) : null}
+        ) : null}{" "}
+        <button
+          type="button"
+          class="button small"
+          onClick={() => {
+            if (span) page.listedSpan.value = null;
+            else listHitsInView(page);
+          }}
+        >
+          {span ? `List all ${formatCount(count)}` : "List those in view"}
+        </button>
       </p>
       <RowList
         label="Search hits"
         columns={columns}
         length={list.length}
-        total={count}
+        total={listed}
         selected={selected}
         choose={(row) => choose(page, list[row], list[row])}
         seen={(last) => {
           if (hasMore && last >= list.length - AHEAD) hits.more();
         }}
-        empty={isLoading ? "Searching" : "No event is found."}
-        of={search}
+        empty={
+          isLoading
+            ? "Searching"
+            : span && count > 0
+              ? "No event is found in this part of the trace."
+              : "No event is found."
+        }
+        of={span ?? search}
       />
     </>
   );

@@ -53,7 +53,7 @@ export function SameName({ page, details }: SameNameProps) {
               page.tab.value = "hits";
             }}
           >
-            Show all
+            Find all of this name
           </button>
           <button type="button" class="button small" onClick={() => moves.go("previous_same")}>
             ◂ Before
