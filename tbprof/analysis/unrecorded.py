@@ -77,7 +77,7 @@ def find_unrecorded(
         return Unrecorded(nothing, nothing, 0)  # as mostly: launches need not be read
     launches = find_launches(grouping.hosts, devices)
     launch_step = _step(step_of, launches.group)
-    lost, usual = _lost(launches, launch_step, works)
+    without, lost, usual = _lost(launches, launch_step, works)
     has_usual = (usual > 0)[:, None]
     is_missing = has_usual & (lost >= np.maximum(_LAUNCHED * usual, 1)[:, None])
     has_launches = np.bincount(launch_step[launch_step >= 0], minlength=count) > 0
@@ -85,7 +85,7 @@ def find_unrecorded(
         did = works | is_missing
         would_work = _would_work(grouping, step_of, did) | _would_go_on(devices, did)
         is_missing |= ~has_launches & would_work
-    hardly_any = np.median(np.where(works, lost, 0), axis=1) <= _HARDLY_ANY * usual
+    hardly_any = np.median(np.where(works, without, 0), axis=1) <= _HARDLY_ANY * usual
     is_cut = works & has_usual & hardly_any[:, None]
     is_cut &= lost >= np.maximum(_PART * usual, 1)[:, None]
     return Unrecorded(is_missing & ~works, is_cut, _lost_devices(launches))
@@ -120,22 +120,38 @@ def _pieces(
 
 def _lost(
     launches: Launches, step: NDArray[np.int64], works: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """([devices, steps] launches without their kernels, [devices] what steps with work launch).
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """(launches without their kernels, those that were for the device, its usual launches).
 
-    A launch without its kernel may be for each device that its target has launched on.
+    The first two are [devices, steps], the last is [devices] and of steps with work. A launch
+    without its kernel may be for each device that its target has launched on. Of several devices
+    each gets what it lacks of its usual launches, those first that work in most steps.
     """
-    lost = np.zeros(works.shape, np.int64)
-    usual = np.zeros(works.shape[0])
-    for device, own_works in enumerate(works):
+    devices, steps = works.shape
+    targets = launches.is_named.size
+    made = np.zeros(works.shape, np.int64)
+    is_for = np.zeros((devices, targets), bool)
+    for device in range(devices):
         own = launches.device == device
-        made = np.bincount(step[own & (step >= 0)], minlength=own_works.size)[own_works]
-        usual[device] = np.median(made) if made.size else 0
-        is_for = np.zeros(launches.is_named.size, bool)
-        is_for[launches.target[own]] = True
-        is_lost = (launches.device < 0) & (step >= 0) & is_for[launches.target]
-        lost[device] = np.bincount(step[is_lost], minlength=own_works.size)
-    return lost, usual
+        made[device] = np.bincount(step[own & (step >= 0)], minlength=steps)
+        is_for[device, launches.target[own]] = True
+    usual = np.array(
+        [np.median(row[did]) if did.any() else 0.0 for row, did in zip(made, works, strict=True)]
+    )
+    is_lost = (launches.device < 0) & (step >= 0)
+    by_target = np.bincount(
+        launches.target[is_lost] * steps + step[is_lost], minlength=targets * steps
+    ).reshape(targets, steps)
+    lost = np.zeros(works.shape)
+    order = np.argsort(-works.sum(axis=1), kind="stable").tolist()
+    for target in np.flatnonzero(is_for.any(axis=0)).tolist():
+        left = by_target[target].astype(np.float64)
+        for device in [device for device in order if is_for[device, target]]:
+            lacks = np.maximum(usual[device] - made[device] - lost[device], 0)
+            own_lost = np.minimum(left, lacks) if is_for[:, target].sum() > 1 else left
+            lost[device] += own_lost
+            left = left - own_lost
+    return is_for.astype(np.int64) @ by_target, lost, usual
 
 
 def _lost_devices(launches: Launches) -> int:

@@ -70,8 +70,9 @@ def _infos(job: JobSteps, outliers: StepOutliers) -> list[str]:
     left_out = len(job.label) - means.steps - unrecorded
     if left_out:
         infos.append(
-            f"{left_out} of {len(job.label)} steps were not recorded whole; they are shown, and "
-            "left out of averages."
+            f"{left_out} of {len(job.label)} steps "
+            f"{'was' if left_out == 1 else 'were'} not recorded whole, up to the start of the next "
+            f"one: {'it is' if left_out == 1 else 'they are'} shown, and left out of averages."
         )
     elif bool(job.is_step_truncated.any()):
         infos.append("No step was recorded whole; averages are of what was recorded of them.")

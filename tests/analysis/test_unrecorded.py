@@ -163,6 +163,24 @@ def test_where_no_device_was_recorded_steps_are_not_known():
     assert silent_notes(["h0"], [found]) == []
 
 
+@pytest.mark.parametrize("says_device", [False, True])
+def test_what_one_device_lost_is_not_missing_on_another(says_device: bool):
+    """One thread launches for both; the second one evaluates each fourth step."""
+    recorded = [0, 1, 2, 3, 4, 6, 7, 8, 9]
+    launches = {0: STEPS, 1: [3, 7]}
+    found = steps_of(lossy({0: recorded, 1: [3, 7]}, launches=launches, says_device=says_device))
+    assert missing(found) == {"GPU:0": [5]}
+    partly = {(0, 5): 1}
+    kernels = {0: STEPS, 1: [3, 7]}
+    found = steps_of(lossy(kernels, launches=launches, pieces=partly, says_device=says_device))
+    assert missing(found) == {}
+    assert set(found.number[found.is_truncated].tolist()) == {5}
+    # Where both launched and neither has kernels, both lack them.
+    both = {0: STEPS, 1: STEPS}
+    found = steps_of(lossy({0: recorded, 1: recorded}, launches=both, says_device=says_device))
+    assert missing(found) == {"GPU:0": [5], "GPU:1": [5]}
+
+
 def test_devices_without_a_trace_of_work_are_named():
     found = steps_of(lossy({0: STEPS}, says_device=True, silent=range(1, 8)))
     assert found.lost_devices == 0
@@ -171,6 +189,7 @@ def test_devices_without_a_trace_of_work_are_named():
         "The trace has no work of GPU:1 to GPU:7: figures are of GPU:0 alone."
     ]
     assert silent_notes(["h0", "h1"], [found, found])[1].startswith("h1: The trace has")
+    assert silent_notes(["h0"], []) == []
 
 
 def test_the_hosts_of_a_job_are_named():

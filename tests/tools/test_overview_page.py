@@ -361,9 +361,10 @@ def test_diagnostics_tell_what_to_know_first():
     recorder = draw({GPU: "s |k"})
     steps = dataclasses.replace(GPU_STEPS, source="pattern")
     tables = build((recorder, steps))
+    until, left_out = "up to the start of the next one", "left out of averages"
     assert rows(tables[6]) == [
         ("INFO", "Steps are inferred. One step per train."),
-        ("INFO", "1 of 3 steps were not recorded whole; they are shown, and left out of averages."),
+        ("INFO", f"1 of 3 steps was not recorded whole, {until}: it is shown, and {left_out}."),
     ]
     cut = steps_of("GPU", {Phase.OTHER: 1}, truncated=[0])
     assert rows(build((recorder, cut))[6]) == [
