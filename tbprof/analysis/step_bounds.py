@@ -148,7 +148,14 @@ def by_steps_line(device: DeviceIntervals, grouping: Grouping) -> Windows:
         if at >= 0 and roots.is_marker[at]:
             number[row], label[row] = roots.number[at], roots.label[at]
         label[row] = label[row] or str(number[row])
-    return tile(group, number, label, steps.start_ps, steps.start_ps + steps.duration_ps)
+    # Recorders begin a step with each program: those that one marker launched are one step.
+    is_marked = (group >= 0) & np.append(roots.is_marker, False)[group]
+    follows = np.append(False, (group[1:] == group[:-1]) & is_marked[1:])[: group.size]
+    first = np.flatnonzero(~follows)
+    end = steps.start_ps + steps.duration_ps
+    end = np.maximum.reduceat(end, first) if first.size else end
+    labels = [label[row] for row in first.tolist()]
+    return tile(group[first], number[first], labels, steps.start_ps[first], end)
 
 
 def _groups_of(
@@ -157,12 +164,11 @@ def _groups_of(
     """[n] the group of each step of a device's line, -1 for none."""
     if grouping.is_from_file:
         return codes(grouping.ids, steps.group).astype(np.int64)
-    out = np.full(steps.start_ps.size, -1, np.int64)
+    # Both are in the file's order: times are not compared, as those of steps go by another clock.
     for core in grouping.cores:
-        if core.plane is device.plane and core.start_ps.size:
-            at = np.searchsorted(core.start_ps, steps.start_ps, "right") - 1
-            out = np.where(at >= 0, core.group[at], -1)
-    return out
+        if core.plane is device.plane and core.group.size == steps.start_ps.size:
+            return core.group.astype(np.int64)
+    return np.full(steps.start_ps.size, -1, np.int64)
 
 
 def by_executions(device: DeviceIntervals, program: str) -> Windows:
