@@ -13,8 +13,8 @@ A job is a frozen dataclass whose fields are what can vary, each with a default 
 job; `dataclasses.replace` makes the next case of one. The same job is the same bytes.
 """
 
-from jobs.drawn_job import CoreStep, DrawnJob, Truth, Work
+from jobs.drawn_job import CoreStep, DrawnJob, DrawnOp, Truth, Work
 from jobs.tpu_job import TpuJob
 from jobs.tpu_trace import draw_tpu_job
 
-__all__ = ["CoreStep", "DrawnJob", "TpuJob", "Truth", "Work", "draw_tpu_job"]
+__all__ = ["CoreStep", "DrawnJob", "DrawnOp", "TpuJob", "Truth", "Work", "draw_tpu_job"]

@@ -35,7 +35,8 @@ class CoreStep:
 
     It lasts until the device's next one begins (the last one until its own work ends), so `work`
     adds up to `duration_ps`; `own_ps` is the time of its programs. What was not recorded is not
-    in the trace: all of the step, or a part of it (`is_whole` is False for both).
+    in the trace: all of the step, or a part of it (`is_whole` is False for both), or the marker
+    that tells its number.
     """
 
     host: int
@@ -48,6 +49,7 @@ class CoreStep:
     work: Mapping[Work, int]
     is_recorded: bool = True
     is_whole: bool = True
+    is_marked: bool = True
 
     def ps(self, *kinds: Work) -> int:
         """How long it did work of these kinds."""
@@ -55,14 +57,29 @@ class CoreStep:
 
 
 @dataclass(frozen=True, slots=True)
+class DrawnOp:
+    """An op that was recorded: the name it has in tables, when it ran, and its time without what
+    nests in it.
+    """
+
+    name: str
+    start_ps: int
+    end_ps: int
+    self_ps: int
+    flops: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Truth:
     """What is true of a job: all steps of all devices, recorded or not, by (host, device, number).
 
-    `late` are the (host, device) that the others wait for, worst first.
+    `late` are the (host, device) that the others wait for, worst first. `ops` are those that each
+    (host, device) recorded, by start, parents first.
     """
 
     rows: tuple[CoreStep, ...]
     late: tuple[tuple[int, str], ...] = ()
+    ops: Mapping[tuple[int, str], tuple[DrawnOp, ...]] = field(default_factory=dict)
 
     def of(self, host: int, device: str) -> list[CoreStep]:
         """The steps of one device, in order."""
@@ -72,6 +89,11 @@ class Truth:
     def numbers(self) -> list[int]:
         """The numbers of the steps that are in a trace, ascending."""
         return sorted({row.number for row in self.rows if row.is_recorded})
+
+    @property
+    def marked_numbers(self) -> list[int]:
+        """Those of them that the program marked in a trace."""
+        return sorted({row.number for row in self.rows if row.is_recorded and row.is_marked})
 
     @property
     def whole_numbers(self) -> list[int]:

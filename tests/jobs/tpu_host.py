@@ -7,22 +7,28 @@ from jobs.space_writer import PlaneWriter, SpaceWriter, Stats
 from jobs.tpu_job import TpuJob
 from jobs.tpu_schedule import US, CoreSchedule, ProgramRun, launch_id
 
-# Programs are launched so long before they run; a launch takes so long.
-_AHEAD = 2_500 * US
+# How long a launch takes, and how much earlier than the program the marker begins where the host
+# waits for each step; else the host is half a step ahead.
 _CALL = 400 * US
+LAUNCH = 460 * US
+_MARK = 10 * US
 _LINE_NS = 212_990
 
 
 def draw_host(
     job: TpuJob, space: SpaceWriter, cores: Sequence[CoreSchedule], clock: HostClock
-) -> None:
-    """The plane of the host's threads."""
+) -> set[int]:
+    """Writes the plane of the host's threads; answers the steps of which the marker is there."""
     writer = _Host(job, space.plane("/host:CPU"), clock)
+    runs = cores[0].runs
+    if not job.is_blocking:
+        writer.ahead = (runs[-1].end_ps - runs[0].start_ps) // job.steps // 2
     by_step: dict[int, list[tuple[int, ProgramRun]]] = {}
     for number, run in enumerate(cores[0].runs):
         by_step.setdefault(run.step, []).append((number, run))
     for step, runs in by_step.items():
         writer.step(step, runs, cores)
+    return writer.marked
 
 
 class _Host:
@@ -37,6 +43,8 @@ class _Host:
         is_fed = job.framework == "tensorflow" and job.infeed_us
         self._input = plane.line("tf_Compute/4713", 4713, _LINE_NS) if is_fed else None
         self._free = -(10**12)
+        self.marked: set[int] = set()
+        self.ahead = LAUNCH - _MARK
 
     def step(
         self, step: int, runs: Sequence[tuple[int, ProgramRun]], cores: Sequence[CoreSchedule]
@@ -46,13 +54,14 @@ class _Host:
         call = "PjitFunction(train_step)" if job.framework == "jax" else "train_step"
         begins: list[int] = []
         for _, run in runs:
-            begins.append(max(run.start_ps - _AHEAD, self._free))
-            self._free = begins[-1] + _CALL + 20 * US
+            begins.append(max(run.start_ps - self.ahead, self._free))
+            self._free = begins[-1] + _CALL + 2 * _MARK
         if job.has_markers:
             number = job.first_number + step
-            end = begins[-1] + _CALL + 10 * US
+            end = begins[-1] + _CALL + _MARK
             stats: Stats = {"_r": 1, "step_num": number}
-            self._write(self._python, job.marker, begins[0] - 10 * US, end, stats)
+            if self._write(self._python, job.marker, begins[0] - _MARK, end, stats):
+                self.marked.add(step)
         for begin, (number, run) in zip(begins, runs, strict=True):
             name = call if run.program != "apply" else call.replace("train_step", "apply")
             self._write(self._python, name, begin, begin + _CALL, {})
@@ -88,9 +97,10 @@ class _Host:
             }
             self._write(self._queue, "DoEnqueueProgram", own, own + 15 * US, launched)
 
-    def _write(self, line: object, name: str, start: int, end: int, stats: Stats) -> None:
+    def _write(self, line: object, name: str, start: int, end: int, stats: Stats) -> bool:
         window = self._job.recorded_us
         if window and (start < window[0] * US or end > window[1] * US):
-            return
+            return False
         begin = self._clock.file_ps(start)
         self._plane.event(line, name, begin, self._clock.file_ps(end) - begin, stats)
+        return True

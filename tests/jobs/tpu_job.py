@@ -15,10 +15,10 @@ class TpuJob:
                   `compute_us` and `elementwise_us`; `slow` cores take longer, in a `loop` where
                   asked for; copies within the device (`copy_us`, to VMEM: `vmem_copy_us`) and
                   offloaded arrays (`host_copy_us` is what the core waits for them)
+        idle      `idle_us` inside of the program
         exchange  an all-reduce of the slice, `all_reduce_us` from the last core's arrival; of all
                   slices over DCN by the megascale runtime, `dcn_us` from the last one's
         callback  a function of the host, `callback_us`
-        idle      `idle_us` inside of the program
         outfeed   `outfeed_us`
         gap       `gap_us` between programs
 
@@ -37,7 +37,7 @@ class TpuJob:
 
     Clocks: `skew_us` and `drift_ppm` by host against the job's; `core_drift_ppm` is how far cores'
     own clocks drift at most, each by a part of it, with `has_core_clocks`. `file_error_us` is how
-    wrong the file's times of every other program are at most.
+    late the file puts the begin of every other program at most, by less than half a step.
 
     What is missing: `lost` (host, core, step counted from 0) has no event of that core and
     `lost_ops` (host, core, step, name of the instruction) none of that op; all that begins before
@@ -76,6 +76,7 @@ class TpuJob:
     framework: str = "jax"
     has_markers: bool = True
     is_linked: bool = True
+    is_blocking: bool = False
     marker: str = "train"
     first_number: int = 100
     steps_line: str = "numbers"

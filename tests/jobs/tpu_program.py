@@ -141,7 +141,7 @@ def _compute(layers: int) -> Iterable[Instruction]:
     """A convolution and an elementwise fusion of each layer, and what a megacore does of it."""
     for layer in range(layers):
         operands = f"{BF16} %p, {BF16} %p"
-        scope = f"jit(train_step)/jit(main)/layer{layer}"
+        scope = f"jit(train_step)/jit(main)/transpose(jvp(layer{layer}))"
         yield Instruction(
             name=f"fusion.{layer}", work=Work.COMPUTE_16, category="convolution fusion",
             shape=BF16, opcode="fusion", operands=operands,

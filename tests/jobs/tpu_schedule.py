@@ -100,9 +100,10 @@ def _step(job: TpuJob, step: int, slices: list[list[CoreSchedule]]) -> None:
                 core.now += _START
                 if is_last:
                     core.begin("apply", step)
-    _exchange(job, slices)
     for core in cores:
         core.now += job.idle_us * US
+    _exchange(job, slices)
+    for core in cores:
         core.do("outfeed.1", core.now + job.outfeed_us * US, Work.OUTPUT)
         core.end()
         core.now += job.gap_us * US
@@ -118,13 +119,11 @@ def _compute(job: TpuJob, step: int, micro: int, core: CoreSchedule) -> None:
     """The input and the computation of one (micro) step of one core."""
     parts = job.micro_steps
     core.do("infeed.1", core.now + job.infeed_us * US // parts, Work.INPUT)
-    begun: dict[str, int] = {}
-    for number, length, work in (
-        ("2", job.vmem_copy_us, Work.COPY), ("3", job.host_copy_us, Work.HOST_COPY)
-    ):  # fmt: skip
-        if length:
-            begun[number] = core.now
-            core.do(f"copy-start.{number}", core.now + _START, work)
+    # The copy within the device ends first: it is what counts while both go on.
+    if job.host_copy_us:
+        core.do("copy-start.3", core.now + _START, Work.HOST_COPY)
+    if job.vmem_copy_us:
+        core.do("copy-start.2", core.now + _START, Work.COPY)
     loop = len(core.run.pieces)
     began = core.now
     factor = _factor(job, step, micro, core) / parts
@@ -133,10 +132,8 @@ def _compute(job: TpuJob, step: int, micro: int, core: CoreSchedule) -> None:
     if job.has_loop:
         core.run.pieces.insert(loop, Piece("while.1", began, core.now, None))
     core.do("copy.1", core.now + job.copy_us * US // parts, Work.COPY)
-    for number, length, work in (
-        ("2", job.vmem_copy_us, Work.COPY), ("3", job.host_copy_us, Work.HOST_COPY)
-    ):  # fmt: skip
-        core.do(f"copy-done.{number}", core.now + length * US // parts, work)
+    core.do("copy-done.2", core.now + job.vmem_copy_us * US // parts, Work.COPY)
+    core.do("copy-done.3", core.now + job.host_copy_us * US // parts, Work.HOST_COPY)
 
 
 def _factor(job: TpuJob, step: int, micro: int, core: CoreSchedule) -> float:
@@ -191,15 +188,23 @@ def _transfer(number: str, work: Work, until: int, cores: list[CoreSchedule]) ->
 def work_of(run: ProgramRun) -> Iterator[tuple[Work, int]]:
     """(what, how long) a run did, in ps; they add up to its length."""
     covered = 0
-    for at, piece in enumerate(run.pieces):
-        own = piece.end_ps - piece.start_ps
-        if piece.name.startswith("megacore_fusion"):
-            inner = run.pieces[at + 1]
-            own -= inner.end_ps - inner.start_ps
+    for piece in run.pieces:
         if piece.work is not None:
+            own = self_ps(run, piece)
             covered += own
             yield piece.work, own
     yield Work.IDLE, run.end_ps - run.start_ps - covered
+
+
+def self_ps(run: ProgramRun, piece: Piece) -> int:
+    """How long a piece lasts without the others that it holds."""
+    length = piece.end_ps - piece.start_ps
+    if piece.work is None:
+        return 0  # a loop, which its body fills
+    if piece.work != Work.MEGACORE:
+        return length
+    inner = run.pieces[run.pieces.index(piece) + 1]
+    return length - (inner.end_ps - inner.start_ps)
 
 
 def launch_id(host: int, core: int, run: int) -> int:

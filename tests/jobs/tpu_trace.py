@@ -1,5 +1,6 @@
 """The traces of a TPU job, written as TPU v6e recorders do, and the truth of it."""
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from random import Random
@@ -7,9 +8,9 @@ from random import Random
 from traces import Unsigned
 
 from jobs.clocks import CoreClock, HostClock, core_clock, host_clock
-from jobs.drawn_job import CoreStep, DrawnJob, Truth, Work
+from jobs.drawn_job import CoreStep, DrawnJob, DrawnOp, Truth, Work
 from jobs.space_writer import SpaceWriter, Stats
-from jobs.tpu_host import draw_host
+from jobs.tpu_host import LAUNCH, draw_host
 from jobs.tpu_job import TpuJob
 from jobs.tpu_program import hlo_proto, instructions, sparse_instruction
 from jobs.tpu_schedule import (
@@ -19,6 +20,7 @@ from jobs.tpu_schedule import (
     ProgramRun,
     launch_id,
     schedule,
+    self_ps,
     work_of,
 )
 from tbprof._pb import message
@@ -44,20 +46,24 @@ def draw_tpu_job(job: TpuJob) -> DrawnJob:
     cores = schedule(job)
     files = {}
     rows: list[CoreStep] = []
+    ops: dict[tuple[int, str], tuple[DrawnOp, ...]] = {}
     for host in range(job.hosts):
         mine = [core for core in cores if core.host == host]
         space = SpaceWriter()
-        for core in mine:
-            recorder = _Recorder(job, space, core)
-            recorder.draw()
-            rows += recorder.rows()
-            for number in range(job.sparse_cores if core.core % _per_chip(job) == 0 else 0):
-                sparse = _Recorder(job, space, _sparse_schedule(job, core), number)
-                sparse.draw()
-                rows += sparse.rows()
-        _draw_programs(job, space, mine)
         clock = host_clock(job, host)
-        draw_host(job, space, mine, clock)
+        marked = draw_host(job, space, mine, clock)
+        for core in mine:
+            recorders = [_Recorder(job, space, core)]
+            if core.core % _per_chip(job) == 0:
+                sparse = _sparse_schedule(job, core)
+                recorders += [
+                    _Recorder(job, space, sparse, number) for number in range(job.sparse_cores)
+                ]
+            for recorder in recorders:
+                recorder.draw()
+                rows += recorder.rows(marked)
+                ops[host, recorder.device] = tuple(recorder.ops)
+        _draw_programs(job, space, mine)
         space.plane("Task Environment").state(
             {
                 "profile_start_time": Unsigned(clock.begin_ns),
@@ -65,7 +71,7 @@ def draw_tpu_job(job: TpuJob) -> DrawnJob:
             }
         )
         files[f"host{host}"] = space.bytes()
-    return DrawnJob(files, Truth(tuple(rows), _late(job)))
+    return DrawnJob(files, Truth(tuple(rows), _late(job), ops))
 
 
 def _per_chip(job: TpuJob) -> int:
@@ -132,6 +138,13 @@ class _Recorder:
         self._host_clock: HostClock = host_clock(job, core.host)
         self._clock: CoreClock = core_clock(job, core.host, core.core)
         self._known = instructions(job) | {"sparse_gather.1": sparse_instruction()}
+        self._begins = [run.start_ps for run in core.runs]
+        random = Random(f"{job.seed} error {core.host} {core.core}")
+        self._errors = [
+            random.randrange(job.file_error_us * US + 1) if number % 2 else 0
+            for number in range(len(core.runs))
+        ]
+        self.ops: list[DrawnOp] = []
         self._recorded: Counter[int] = Counter()
         self._missing: Counter[int] = Counter()
         self._describe(sparse)
@@ -167,23 +180,30 @@ class _Recorder:
         moves = plane.line("Async XLA Ops", 4) if not prefix else None
         markers = plane.line("XLA TraceMe", 6) if not prefix else None
         for number, run in enumerate(self._core.runs):
-            error = self._error(number)
-            self._module(modules, number, run, error)
+            self._module(modules, number, run)
             for piece in run.pieces:
                 if piece.is_marker:
-                    self._write(markers, piece.name, piece, run.step, error, {}, is_timed=False)
+                    self._write(markers, piece.name, piece, run.step, {}, is_timed=False)
                 else:
-                    self._op(ops, run, piece, error)
+                    self._op(ops, run, piece)
             if moves is not None:
-                self._async(moves, run, error)
+                self._async(moves, run)
 
-    def _error(self, number: int) -> int:
-        """How late the file puts a run: every other one by up to `file_error_us`."""
-        if number % 2 == 0 or not self._job.file_error_us:
-            return 0
-        core = self._core
-        random = Random(f"{self._job.seed} error {core.host} {core.core} {number}")
-        return random.randrange(self._job.file_error_us * US)
+    def _file_ps(self, time_ps: int) -> int:
+        """The time in the file: right where every other run begins, wrong at the others.
+
+        Recorders know single moments and put what lies between them on a line.
+        """
+        right = self._host_clock.file_ps(time_ps)
+        if not self._job.file_error_us:
+            return right
+        at = max(bisect_right(self._begins, time_ps) - 1, 0)
+        if at + 1 == len(self._begins):
+            return right + self._errors[at]
+        begin, end = self._begins[at : at + 2]
+        share = min(max((time_ps - begin) / (end - begin), 0), 1)
+        low, high = self._errors[at : at + 2]
+        return right + round(low + share * (high - low))
 
     def _is_lost(self, piece: Piece, step: int) -> bool:
         job, core = self._job, self._core
@@ -203,7 +223,6 @@ class _Recorder:
         kind: int | str,
         piece: Piece,
         step: int,
-        error: int,
         stats: Stats,
         *,
         is_timed: bool = True,
@@ -211,8 +230,8 @@ class _Recorder:
         """Writes an event unless it was lost; whether it was written."""
         if self._is_lost(piece, step):
             return False
-        start = self._host_clock.file_ps(piece.start_ps)
-        length = self._host_clock.file_ps(piece.end_ps) - start
+        start = self._file_ps(piece.start_ps)
+        length = self._file_ps(piece.end_ps) - start
         own: Stats = {}
         if is_timed and self._job.has_core_clocks:
             begin = self._clock.ps(piece.start_ps)
@@ -220,7 +239,7 @@ class _Recorder:
                 "device_offset_ps": Unsigned(begin),
                 "device_duration_ps": Unsigned(self._clock.ps(piece.end_ps) - begin),
             }
-        self._plane.event(line, kind, start + error, length, {**own, **stats})
+        self._plane.event(line, kind, start, length, {**own, **stats})
         return True
 
     def _step(self, line: object, number: int, run: ProgramRun) -> None:
@@ -229,9 +248,9 @@ class _Recorder:
         first = job.line_first[host] if host < len(job.line_first) else 0
         name = str(first + number) if job.steps_line == "numbers" else "step"
         piece = Piece(name, run.start_ps, run.end_ps, None)
-        self._write(line, name, piece, run.step, self._error(number), {}, is_timed=False)
+        self._write(line, name, piece, run.step, {}, is_timed=False)
 
-    def _module(self, line: object, number: int, run: ProgramRun, error: int) -> None:
+    def _module(self, line: object, number: int, run: ProgramRun) -> None:
         core = self._core
         stats: dict[str, str | bytes | int | float] = {
             "run_id": Unsigned(number + 1),
@@ -243,15 +262,19 @@ class _Recorder:
             stats |= {"_ct": 12, "_c": launch_id(core.host, core.core, number)}
         name = f"jit_{run.program}({PROGRAM_ID[run.program]})"
         piece = Piece(name, run.start_ps, run.end_ps, None)
-        self._write(line, name, piece, run.step, error, stats, is_timed=False)
+        self._write(line, name, piece, run.step, stats, is_timed=False)
 
-    def _op(self, line: object, run: ProgramRun, piece: Piece, error: int) -> None:
+    def _op(self, line: object, run: ProgramRun, piece: Piece) -> None:
         stats: dict[str, str | bytes | int | float] = {}
         if piece.name == "all-reduce.1":
             stats["all_reduce_unique_id"] = Unsigned(1 + 65_536 * run.step)
         kind = self._kind(piece.name, piece.name, run.program)
-        if self._write(line, kind, piece, run.step, error, stats):
+        if self._write(line, kind, piece, run.step, stats):
             self._recorded[run.step] += 1
+            known = self._known[piece.name]
+            name = known.tf_op.removesuffix(":") or known.name
+            own = self_ps(run, piece)
+            self.ops.append(DrawnOp(name, piece.start_ps, piece.end_ps, own, known.flops))
         else:
             self._missing[run.step] += 1
 
@@ -261,7 +284,7 @@ class _Recorder:
         stats = instruction.stats(PROGRAM_ID[program], symbol)
         return self._plane.kind(instruction.title, short, stats)
 
-    def _async(self, line: object, run: ProgramRun, error: int) -> None:
+    def _async(self, line: object, run: ProgramRun) -> None:
         """Copies that go on beside other ops: from where they begin to where they are awaited."""
         ends = {piece.name: piece for piece in run.pieces}
         for number in ("2", "3"):
@@ -270,17 +293,19 @@ class _Recorder:
                 both = Piece("async-copy", start.start_ps, done.end_ps, None)
                 kind = self._kind(start.name, "async-copy", run.program)
                 stats: Stats = {"hlo_op": done.name, "_a": 1, "id": Unsigned(int(number))}
-                self._write(line, kind, both, run.step, error, stats, is_timed=False)
+                self._write(line, kind, both, run.step, stats, is_timed=False)
 
-    def rows(self) -> list[CoreStep]:
+    def rows(self, marked: set[int]) -> list[CoreStep]:
         """The steps, as they truly were."""
         runs: dict[int, list[ProgramRun]] = {}
         for run in self._core.runs:
             runs.setdefault(run.step, []).append(run)
         out = []
+        # Where the host's markers bound the steps, launches are a part of them.
+        lead = LAUNCH if self._job.is_blocking and self._job.steps_line == "none" else 0
         for step, mine in runs.items():
-            start, end = mine[0].start_ps, mine[-1].end_ps
-            following = runs[step + 1][0].start_ps if step + 1 in runs else end
+            start, end = mine[0].start_ps - lead, mine[-1].end_ps
+            following = runs[step + 1][0].start_ps - lead if step + 1 in runs else end
             work: Counter[Work] = Counter()
             for run in mine:
                 work.update(dict(_added(run)))
@@ -297,6 +322,7 @@ class _Recorder:
                     {kind: length for kind, length in work.items() if length},
                     self._recorded[step] > 0,
                     self._recorded[step] > 0 and not self._missing[step],
+                    step in marked or not self._job.has_markers,
                 )
             )
         return out

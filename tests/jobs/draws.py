@@ -1,0 +1,59 @@
+"""Jobs as hypothesis draws them."""
+
+from hypothesis import strategies as st
+
+from jobs.tpu_job import TpuJob
+
+
+@st.composite
+def tpu_jobs(draw: st.DrawFn) -> TpuJob:
+    """Jobs on TPUs of which the trace tells all steps."""
+    hosts = draw(st.integers(1, 3))
+    megacore = draw(st.booleans())
+    cores = draw(st.sampled_from([2, 4] if megacore else [1, 2, 4]))
+    steps = draw(st.integers(3, 7))
+    has_markers = draw(st.booleans())
+    is_blocking = has_markers and draw(st.booleans())
+    has_slices = hosts % 2 == 0 and draw(st.booleans())
+
+    def us(most: int) -> int:
+        return draw(st.one_of(st.just(0), st.integers(most // 10, most)))
+
+    device = draw(st.tuples(st.integers(0, hosts - 1), st.integers(0, cores - 1)))
+    is_slow = hosts * cores > 2 and draw(st.booleans())
+    return TpuJob(
+        hosts=hosts,
+        cores=cores,
+        steps=steps,
+        slices=2 if has_slices else 1,
+        layers=draw(st.integers(1, 3)),
+        infeed_us=us(60_000),
+        compute_us=draw(st.integers(20_000, 80_000)),
+        elementwise_us=draw(st.integers(2_000, 20_000)),
+        vmem_copy_us=us(5_000),
+        host_copy_us=us(20_000),
+        all_reduce_us=draw(st.integers(3_000, 30_000)),
+        dcn_us=us(20_000) if has_slices else 0,
+        callback_us=us(15_000),
+        idle_us=us(20_000),
+        outfeed_us=us(8_000),
+        gap_us=1_000 if is_blocking else us(1_000),
+        has_loop=draw(st.booleans()),
+        slow=((*device, draw(st.floats(1.15, 1.6))),) if is_slow else (),
+        jitter=draw(st.sampled_from([0.0, 0.003])),
+        megacore=megacore,
+        megacore_us=us(6_000) if megacore else 0,
+        micro_steps=draw(st.sampled_from([1, 1, 4])) if has_markers and not is_blocking else 1,
+        framework=draw(st.sampled_from(["jax", "tensorflow"])),
+        has_markers=has_markers,
+        is_linked=has_markers,
+        is_blocking=is_blocking,
+        first_number=draw(st.integers(0, 10**6)) if has_markers else 0,
+        steps_line=draw(st.sampled_from(["numbers", "none"])),
+        line_first=tuple(draw(st.integers(0, 9)) for _ in range(hosts)) if has_markers else (),
+        has_hlo=draw(st.booleans()),
+        drift_ppm=tuple(draw(st.floats(-20, 20)) for _ in range(hosts)),
+        has_core_clocks=draw(st.booleans()),
+        core_drift_ppm=draw(st.sampled_from([0.0, 50.0])),
+        seed=draw(st.integers(0, 99)),
+    )
