@@ -12,9 +12,10 @@ from tbprof.events.stats import StatColumn
 
 CLOCK_STATS = (names.DEVICE_OFFSET, names.DEVICE_DURATION)
 
-# Ops that the clocks are compared by, and the most that a clock drifts (crystals: 100 ppm).
+# Ops that the clocks are compared by, and the most that they drift apart: two crystals, of about
+# 100 ppm each.
 _SAMPLES = 90
-_MOST_DRIFT = 1e-3
+_MOST_DRIFT = 2e-4
 # Longer times are damage: 40 hours, as in the reader.
 _MOST_PS = 2**57
 

@@ -4,9 +4,14 @@ import numpy as np
 
 from tbprof.analysis.gpu_events import find_gpu_kinds, op_or_event
 from tbprof.analysis.hlo import Programs
-from tbprof.analysis.lines import gpu_planes, tpu_planes
+from tbprof.analysis.lines import (
+    gpu_planes,
+    is_sparse_core,
+    tensor_core_planes,
+    tpu_planes,
+)
 from tbprof.analysis.memory_access import hbm_bytes
-from tbprof.analysis.op_metrics import DEVICE, OpGatherer
+from tbprof.analysis.op_metrics import DEVICE, SPARSE_CORE, OpGatherer
 from tbprof.analysis.op_names import UNKNOWN_TYPE
 from tbprof.analysis.tpu_kinds import WORK, TpuOpNames, find_tpu_kinds
 from tbprof.base import names
@@ -14,14 +19,16 @@ from tbprof.events.space import Plane, Space
 
 
 def gather_device_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> None:
-    """Adds the ops of all GPU and TPU planes and each device's idle time.
+    """Adds the ops of all GPU and TPU planes and each device's idle time; SparseCores apart.
 
     Idle is a device's window (first start to last end) less the union of its busy intervals.
     """
     for plane in gpu_planes(space):
         _gather_gpu(plane, programs, gatherer)
+    has_tensor_cores = bool(tensor_core_planes(space))
     for plane in tpu_planes(space):
-        _gather_tpu(plane, gatherer)
+        is_apart = has_tensor_cores and is_sparse_core(plane)
+        _gather_tpu(plane, gatherer, SPARSE_CORE if is_apart else DEVICE)
 
 
 def _gather_gpu(plane: Plane, programs: Programs, gatherer: OpGatherer) -> None:
@@ -38,10 +45,10 @@ def _gather_gpu(plane: Plane, programs: Programs, gatherer: OpGatherer) -> None:
         row.bytes_accessed += int(kinds.bytes_accessed[kind])
         row.hbm_bytes += int(kinds.bytes_accessed[kind])
         row.is_eager |= bool(kinds.eager[kind])
-    gatherer.device_idle_ps += kinds.window_ps - kinds.busy_ps
+    gatherer.add_idle(DEVICE, kinds.window_ps - kinds.busy_ps)
 
 
-def _gather_tpu(plane: Plane, gatherer: OpGatherer) -> None:
+def _gather_tpu(plane: Plane, gatherer: OpGatherer, side: int) -> None:
     """Rates are per execution, on the event's type, or on the event (custom calls)."""
     kinds = find_tpu_kinds(plane, names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)
     ops = TpuOpNames(plane)
@@ -51,7 +58,7 @@ def _gather_tpu(plane: Plane, gatherer: OpGatherer) -> None:
     for kind, row in enumerate(kinds.type.tolist()):
         occurrences = int(kinds.occurrences[kind])
         op = ops.op(row)
-        entry = gatherer.row(DEVICE, op.name, op.type)
+        entry = gatherer.row(side, op.name, op.type)
         entry.occurrences += occurrences
         entry.total_ps += int(kinds.total_ps[kind])
         entry.self_ps += int(kinds.self_ps[kind])
@@ -67,4 +74,4 @@ def _gather_tpu(plane: Plane, gatherer: OpGatherer) -> None:
         blob = stats[names.MEMORY_BREAKDOWN].blob(row) if row >= 0 else None
         to_hbm = hbm_bytes(blob) if blob else None
         entry.hbm_bytes += accessed if to_hbm is None else to_hbm * occurrences
-    gatherer.device_idle_ps += kinds.window_ps - kinds.busy_ps
+    gatherer.add_idle(side, kinds.window_ps - kinds.busy_ps)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tbprof._pb import message
-from tbprof.analysis.lines import gpu_planes, tpu_planes
+from tbprof.analysis.lines import gpu_planes, tensor_core_planes
 from tbprof.analysis.tensor_cores import is_amd
 from tbprof.base import names
 from tbprof.events.space import Plane, Space
@@ -33,7 +33,7 @@ class Devices:
 def find_devices(space: Space) -> Devices:
     """The devices whose planes the space holds."""
     gpus = gpu_planes(space)
-    tpus = [plane for plane in tpu_planes(space) if "SparseCore" not in plane.name]
+    tpus = tensor_core_planes(space)
     first = next((plane for plane in (*gpus, *tpus) if plane.stats), None)
     if first is None:
         kind = "GPU" if gpus else "TPU" if tpus else "CPU"

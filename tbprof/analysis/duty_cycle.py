@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.device_clock import find_clock
 from tbprof.analysis.devices import chip_and_core
 from tbprof.analysis.layers import unite
 from tbprof.analysis.lines import named_lines, tpu_planes
@@ -55,16 +56,18 @@ def _chip_times(planes: list[Plane]) -> tuple[int, int]:
     for plane in planes:
         ops = plane.events(named_lines(plane, names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE))
         modules = plane.events(named_lines(plane, *_MODULES_LINES))
-        for events in (ops, modules):
-            if len(events):
-                first = min(first, int(events.start_ps.min()))
-                last = max(last, int((events.start_ps + events.duration_ps).max()))
+        op_start, op_end, clock = find_clock(ops)
+        module_start, module_duration = clock.place(modules.start_ps, modules.duration_ps)
+        for start, end in ((op_start, op_end), (module_start, module_start + module_duration)):
+            if start.size:
+                first = min(first, int(start.min()))
+                last = max(last, int(end.max()))
         category = plane.types.stats([names.HLO_CATEGORY])[names.HLO_CATEGORY].texts()
         texts = plane.strings.take(category.tolist())
         waits = np.array([text in _OFF_DUTY for text in [*texts, ""]], bool)
         works = ~waits[ops.type]
-        starts.append(ops.start_ps[works])
-        ends.append(ops.start_ps[works] + ops.duration_ps[works])
+        starts.append(op_start[works])
+        ends.append(op_end[works])
     if last < first:
         return 0, 0
     begin, end = unite(np.concatenate(starts), np.concatenate(ends))

@@ -12,7 +12,7 @@ from tbprof.analysis.duty_cycle import duty_cycle
 from tbprof.analysis.gpu_events import find_gpu_kinds
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_events import host_events
-from tbprof.analysis.lines import gpu_planes, recorded_lines, tpu_planes
+from tbprof.analysis.lines import gpu_planes, is_sparse_core, recorded_lines, tpu_planes
 from tbprof.analysis.recording import dropped_events, environment_stats, stated_window
 from tbprof.base import names
 from tbprof.events.space import Plane, Space, Value
@@ -117,8 +117,8 @@ def _devices(space: Space) -> Iterator[tuple[str, int, int]]:
     tpus = tpu_planes(space)
     for kind, planes in (
         ("GPU", gpu_planes(space)),
-        ("TPU", [plane for plane in tpus if "SparseCore" not in plane.name]),
-        ("SparseCore", [plane for plane in tpus if "SparseCore" in plane.name]),
+        ("TPU", [plane for plane in tpus if not is_sparse_core(plane)]),
+        ("SparseCore", [plane for plane in tpus if is_sparse_core(plane)]),
     ):
         if planes:
             yield kind, len(planes), sum(bool(recorded_lines(plane)) for plane in planes)

@@ -48,12 +48,10 @@ def eager_shares(evidence: Evidence) -> tuple[float, float]:
     ops = evidence.ops
     shares = []
     calls = sum(int(host.eager_ps.sum()) for host in evidence.hosts)
-    for is_device in (False, True):
-        own = ops.self_ps[ops.is_device == is_device].astype(np.float64)
-        is_eager = ops.is_eager[ops.is_device == is_device]
+    for side, called in ((ops.is_host, calls), (ops.is_device, 0)):
+        own, is_eager = ops.self_ps[side].astype(np.float64), ops.is_eager[side]
         eager, function = float(own[is_eager].sum()), float(own[~is_eager].sum())
-        if not is_device:
-            eager = max(eager, float(calls))
+        eager = max(eager, float(called))
         whole = eager + function
         shares.append(100 * eager / whole if whole > 0 else math.nan)
     return shares[0], shares[1]

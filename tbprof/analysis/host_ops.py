@@ -52,7 +52,7 @@ def gather_host_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> N
             row.is_eager |= bool(is_eager[at]) and ops[at].category == Category.TENSORFLOW
         _gather_aggregated(plane, events, gatherer)
         busy, window = busy_time(events.first_event, start, duration)
-        gatherer.host_idle_ps += window - busy
+        gatherer.add_idle(HOST, window - busy)
 
 
 def find_op_events(

@@ -26,6 +26,16 @@ def tpu_planes(space: Space) -> list[Plane]:
     return [plane for plane in space.planes if plane.name.startswith(names.TPU_PREFIX)]
 
 
+def is_sparse_core(plane: Plane) -> bool:
+    """Whether a plane is that of a SparseCore, which works for the TensorCores of its chip."""
+    return plane.name.startswith(names.TPU_PREFIX) and "SparseCore" in plane.name
+
+
+def tensor_core_planes(space: Space) -> list[Plane]:
+    """The planes of TPU cores without SparseCores."""
+    return [plane for plane in tpu_planes(space) if not is_sparse_core(plane)]
+
+
 def metadata_planes(space: Space) -> list[Plane]:
     """The planes that hold the compiled programs."""
     return [plane for plane in space.planes if plane.name.startswith(names.METADATA_PLANE)]

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 HOST = 0
 DEVICE = 1
+SPARSE_CORE = 2
+_ORDER = (DEVICE, SPARSE_CORE, HOST)
 
 _MOST = 2**63 - 1
 
@@ -29,11 +31,13 @@ class OpRow:
 
 @dataclass(frozen=True, slots=True)
 class OpMetrics:
-    """One row per op and side (host or device), summed over lines and devices.
+    """One row per op and side (host, device or SparseCore), summed over lines and devices.
 
-    `is_device` tells the side. `hbm_bytes` is the part of `bytes_accessed` that went to the
-    device's main memory. Idle times are what no op covers of each host's (device's) own window:
-    the union of busy intervals is taken first, so threads and streams that overlap count once.
+    `is_device` and `is_sparse_core` tell the side. SparseCores work beside TensorCores, so that
+    neither's times and rates are those of the other; without TensorCores they are devices.
+    `hbm_bytes` is the part of `bytes_accessed` that went to the device's main memory. Idle times
+    are what no op covers of each host's (device's) own window: the union of busy intervals is taken
+    first, so threads and streams that overlap count once.
     """
 
     is_device: NDArray[np.bool_]
@@ -47,17 +51,30 @@ class OpMetrics:
     bytes_accessed: NDArray[np.int64]
     hbm_bytes: NDArray[np.int64]
     is_eager: NDArray[np.bool_]
+    is_sparse_core: NDArray[np.bool_]
     host_idle_ps: int = 0
     device_idle_ps: int = 0
+    sparse_core_idle_ps: int = 0
+
+    @property
+    def is_host(self) -> NDArray[np.bool_]:
+        """[n] whether an op ran on a host."""
+        return ~(self.is_device | self.is_sparse_core)
 
 
 @dataclass(slots=True)
 class OpGatherer:
-    """Collects rows keyed by (side, op name); the first type that is known counts."""
+    """Collects rows keyed by (side, op name), and idle times by side.
+
+    The first type of an op that is known counts.
+    """
 
     rows: dict[tuple[int, str], OpRow] = field(default_factory=dict)
-    host_idle_ps: int = 0
-    device_idle_ps: int = 0
+    idle_ps: dict[int, int] = field(default_factory=dict)
+
+    def add_idle(self, side: int, idle_ps: int) -> None:
+        """Adds idle time of a side."""
+        self.idle_ps[side] = self.idle_ps.get(side, 0) + idle_ps
 
     def row(self, side: int, name: str, type_: str) -> OpRow:
         """The row of an op, made when it is new."""
@@ -70,7 +87,7 @@ class OpGatherer:
 
     def table(self) -> OpMetrics:
         """The rows as columns, devices first, in the order in which the ops were first seen."""
-        keys = sorted(self.rows, key=lambda key: key[0] != DEVICE)
+        keys = sorted(self.rows, key=lambda key: _ORDER.index(key[0]))
         rows = [self.rows[key] for key in keys]
 
         def column(name: str) -> NDArray[np.int64]:
@@ -90,8 +107,8 @@ class OpGatherer:
             column("bytes_accessed"),
             column("hbm_bytes"),
             np.array([row.is_eager for row in rows], bool),
-            self.host_idle_ps,
-            self.device_idle_ps,
+            np.array([side == SPARSE_CORE for side, _ in keys], bool),
+            *(self.idle_ps.get(side, 0) for side in (HOST, DEVICE, SPARSE_CORE)),
         )
 
 
@@ -101,10 +118,12 @@ def merge_op_metrics(parts: Sequence[OpMetrics]) -> OpMetrics:
         return parts[0]
     gatherer = OpGatherer()
     for part in parts:
-        gatherer.host_idle_ps += part.host_idle_ps
-        gatherer.device_idle_ps += part.device_idle_ps
+        gatherer.add_idle(HOST, part.host_idle_ps)
+        gatherer.add_idle(DEVICE, part.device_idle_ps)
+        gatherer.add_idle(SPARSE_CORE, part.sparse_core_idle_ps)
+        side = np.where(part.is_device, DEVICE, np.where(part.is_sparse_core, SPARSE_CORE, HOST))
         for at, name in enumerate(part.name):
-            row = gatherer.row(int(part.is_device[at]), name, part.type[at])
+            row = gatherer.row(int(side[at]), name, part.type[at])
             row.occurrences += int(part.occurrences[at])
             row.total_ps += int(part.total_ps[at])
             row.self_ps += int(part.self_ps[at])

@@ -1,6 +1,6 @@
 """Which events a row of a table of ops, kernels, input ops or stages of pipelines counts."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,12 +14,19 @@ from tbprof.analysis.host_events import host_events
 from tbprof.analysis.host_ops import find_op_events
 from tbprof.analysis.input_events import OPS, OpIndex, find_input_events
 from tbprof.analysis.kernels import parse_launch
-from tbprof.analysis.lines import gpu_planes, host_planes, named_lines, tpu_planes
+from tbprof.analysis.lines import (
+    gpu_planes,
+    host_planes,
+    is_sparse_core,
+    named_lines,
+    tensor_core_planes,
+    tpu_planes,
+)
 from tbprof.analysis.tpu_kinds import TpuOpNames
 from tbprof.base import names
 from tbprof.events.space import Plane, Space
 
-TableKind = Literal["device-op", "host-op", "kernel", "input-op", "iterator"]
+TableKind = Literal["device-op", "sparse-core-op", "host-op", "kernel", "input-op", "iterator"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +71,15 @@ def _of_device_op(space: Space, programs: Programs, row: TableRow) -> _Found:
             for one in zip(kinds.op, kinds.event_name, kinds.copy, strict=True)
         ]
         yield plane, _of_kinds(kinds, is_wanted)
-    for plane in tpu_planes(space):
+    yield from _of_tpu_op(tensor_core_planes(space) or tpu_planes(space), row)
+
+
+def _of_sparse_core_op(space: Space, _programs: Programs, row: TableRow) -> _Found:
+    return _of_tpu_op([plane for plane in tpu_planes(space) if is_sparse_core(plane)], row)
+
+
+def _of_tpu_op(planes: Sequence[Plane], row: TableRow) -> _Found:
+    for plane in planes:
         events = plane.events(named_lines(plane, names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE))
         ops, types = TpuOpNames(plane), int(plane.types.id.size)
         wanted = np.zeros(types + 1, np.bool_)
@@ -130,6 +145,7 @@ def _of_iterator(space: Space, _programs: Programs, row: TableRow) -> _Found:
 
 _FINDERS: dict[TableKind, Callable[[Space, Programs, TableRow], _Found]] = {
     "device-op": _of_device_op,
+    "sparse-core-op": _of_sparse_core_op,
     "host-op": _of_host_op,
     "kernel": _of_kernel,
     "input-op": _of_input_op,

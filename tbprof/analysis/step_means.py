@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from tbprof.analysis.job_steps import CPU, JobSteps
 from tbprof.analysis.phases import PHASES, Phase
 
+SPARSE_CORE = "SparseCore"
+
 
 @dataclass(frozen=True, slots=True)
 class StepMeans:
@@ -63,8 +65,21 @@ class StepMeans:
 
 def step_means(job: JobSteps) -> StepMeans:
     """The means of each step's workers; averages are of all steps that were recorded whole."""
+    return _means(job, used_rows(job))
+
+
+def sparse_core_means(job: JobSteps) -> StepMeans | None:
+    """The same of the SparseCores beside TensorCores; None where there are none."""
+    if not {"TPU", SPARSE_CORE} <= set(job.worker_kind):
+        return None
+    is_sparse = np.array([kind == SPARSE_CORE for kind in job.worker_kind], bool)
+    rows = np.flatnonzero(is_sparse[job.worker] & ~job.is_unrecorded & ~job.is_truncated)
+    means = _means(job, rows)
+    return means if means.steps else None
+
+
+def _means(job: JobSteps, rows: NDArray[np.int64]) -> StepMeans:
     steps = len(job.label)
-    rows = used_rows(job)
     step = job.step[rows]
     workers = np.bincount(step, minlength=steps)
 
@@ -100,6 +115,6 @@ def sample_deviation(values: NDArray[np.float64]) -> float:
 
 def used_rows(job: JobSteps) -> NDArray[np.int64]:
     """The rows that means are of: recorded ones, SparseCores only where there is nothing else."""
-    is_core = np.array([kind != "SparseCore" for kind in job.worker_kind], bool)
+    is_core = np.array([kind != SPARSE_CORE for kind in job.worker_kind], bool)
     is_used = is_core if is_core.any() else ~is_core
     return np.flatnonzero(is_used[job.worker] & ~job.is_unrecorded)

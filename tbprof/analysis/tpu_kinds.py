@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.device_clock import CLOCK_STATS, device_times, nesting_order
+from tbprof.analysis.device_clock import CLOCK_STATS, Clock, device_times, find_clock, nesting_order
 from tbprof.analysis.groups import group_rows, reduce_groups
 from tbprof.analysis.intervals import busy_time
 from tbprof.analysis.lines import named_lines
@@ -42,6 +42,7 @@ def find_tpu_kinds(plane: Plane, *lines: str) -> TpuKinds:
     """The kinds of op on the lines of these names, in the order in which they first ran."""
     events = plane.events(named_lines(plane, *lines))
     stats = events.stats([*CLOCK_STATS, *WORK])
+    by_clock = find_clock(events)
     start, duration = device_times(events, stats)
     first = events.first_event
     order = nesting_order(first, start, duration)
@@ -68,22 +69,22 @@ def find_tpu_kinds(plane: Plane, *lines: str) -> TpuKinds:
         np.concatenate([np.stack(work, axis=1), merged_work]),
         np.repeat([True, False], [seen.size, merged.type.size]),
         busy,
-        _with_steps(plane, start, duration, window),
+        window + _beyond(plane, *by_clock),
     )
 
 
-def _with_steps(
-    plane: Plane, start: NDArray[np.int64], duration: NDArray[np.int64], window: int
-) -> int:
-    """The core's window in ps, from the first op or step to the last."""
+def _beyond(plane: Plane, start: NDArray[np.int64], end: NDArray[np.int64], clock: Clock) -> int:
+    """How long the core's steps last before its first op and after its last one, in ps.
+
+    Steps state the file's times alone: they go by the clock that the ops were put on.
+    """
     steps = plane.events(named_lines(plane, names.STEPS_LINE, names.SPARSE_CORE_STEPS_LINE))
     if not len(steps) or not start.size:
-        return window
-    stats = steps.stats(CLOCK_STATS)
-    step_start, step_duration = device_times(steps, stats)
-    begin = min(int(start.min()), int(step_start.min()))
-    end = max(int((start + duration).max()), int((step_start + step_duration).max()))
-    return end - begin
+        return 0
+    step_start, step_duration = clock.place(steps.start_ps, steps.duration_ps)
+    before = int(start.min()) - int(step_start.min())
+    after = int((step_start + step_duration).max()) - int(end.max())
+    return max(before, 0) + max(after, 0)
 
 
 class TpuOpNames:

@@ -24,7 +24,7 @@ from tbprof.analysis.hlo_shapes import Padding, Shape, padding_of, parse_shapes,
 from tbprof.analysis.hlo_shapes import split_text as split_hlo
 from tbprof.analysis.host_channels import Peer
 from tbprof.analysis.host_copies import is_host_copy
-from tbprof.analysis.lines import tpu_planes
+from tbprof.analysis.lines import tensor_core_planes
 from tbprof.analysis.op_names import Category, OpName
 from tbprof.analysis.tpu_kinds import TpuOpNames, find_tpu_kinds
 from tbprof.analysis.tpu_op_names import (
@@ -148,9 +148,8 @@ def find_tpu_ops(space: Space, programs: Programs) -> TpuOps:
     """The ops of all TPU cores but SparseCores, in the order in which they first ran."""
     rows: dict[tuple[int, str], _Row] = {}
     reader = _Reader(programs)
-    for plane in tpu_planes(space):
-        if "SparseCore" not in plane.name:
-            _gather(plane, reader, rows)
+    for plane in tensor_core_planes(space):
+        _gather(plane, reader, rows)
     fused = {
         (row.program, batch_norm_scope(row.op))
         for row in rows.values()

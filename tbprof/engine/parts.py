@@ -56,11 +56,11 @@ PARTS: Mapping[str, PartKind] = {
         2, Devices, lambda space, _programs: find_devices(space), "reading the devices"
     ),
     "kernels": PartKind(3, Kernels, find_kernels, "decoding GPU kernels"),
-    "ops": PartKind(5, OpMetrics, find_ops, "decoding ops"),
+    "ops": PartKind(6, OpMetrics, find_ops, "decoding ops"),
     "steps": PartKind(10, Steps, find_steps, "finding the steps", ("marker",)),
     "input_ops": PartKind(3, InputOps, find_input_ops, "decoding input ops"),
     "tpu_ops": PartKind(2, TpuOps, find_tpu_ops, "looking at TPU ops"),
-    "environment": PartKind(1, Environment, find_environment, "reading the environment"),
+    "environment": PartKind(2, Environment, find_environment, "reading the environment"),
     "gpu_facts": PartKind(3, GpuFacts, find_gpu_facts, "looking at kernel launches"),
     "host_facts": PartKind(5, HostFacts, find_host_facts, "looking at host threads"),
     "host_callbacks": PartKind(1, HostCallbacks, find_host_callbacks, "looking for callbacks"),

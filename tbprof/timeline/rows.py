@@ -22,7 +22,7 @@ from tbprof.analysis.row_events import TableKind, TableRow, find_row_events
 from tbprof.events.space import Space
 from tbprof.timeline.store import Timeline, Track
 
-_QUERY = re.compile(r"(device-op|host-op|input-op|iterator|kernel):(.+)", re.DOTALL)
+_QUERY = re.compile(r"(device-op|sparse-core-op|host-op|input-op|iterator|kernel):(.+)", re.DOTALL)
 _KERNEL = re.compile(r"(.+?)(?: op:(.*?))?(?: launch:([\d,/]*))?", re.DOTALL)
 
 

@@ -17,13 +17,16 @@ from tbprof.tools.tool import Summaries, Tool
 _GIBI = 2**30 / 1e9
 # Caches serve some of the bytes that a program asks for: a little over the peak is believed.
 _TOLERANCE = 1.25
+# What ran an op; SparseCores work beside the TensorCores, which are the device.
+_DEVICE, _SPARSE_CORE, _HOST = "Device", "SparseCore", "Host"
 
 
 def build(summaries: Summaries) -> Sequence[Table]:
     """Two tables, with and without idle time: a row per op, devices first, by self time.
 
     Percentages are of the sum of the self times (and idle time) of the row's own side, over all
-    ops: they add up to 1 on each side. Idle is not an op: it has no occurrences, no average.
+    ops: they add up to 1 on hosts and on devices, and are 0 for what ran on SparseCores. Idle is
+    not an op: it has no occurrences, no average.
     """
     ops = merge_op_metrics(summaries.take("ops", OpMetrics))
     devices = merge_devices(summaries.take("devices", Devices))
@@ -43,29 +46,32 @@ def build(summaries: Summaries) -> Sequence[Table]:
 
 
 class _Rows:
-    """The rows of one table in order: op numbers, -1 and -2 for the idle rows of each side."""
-
-    DEVICE_IDLE = -1
-    HOST_IDLE = -2
+    """The rows of one table in order: op numbers, those below 0 for the idle rows of each side."""
 
     def __init__(self, ops: OpMetrics, *, with_idle: bool) -> None:
-        sides = []
-        for is_device, idle_row, idle_ps in (
-            (True, self.DEVICE_IDLE, ops.device_idle_ps),
-            (False, self.HOST_IDLE, ops.host_idle_ps),
-        ):
-            rows = np.flatnonzero(ops.is_device == is_device).tolist()
-            own = {row: int(ops.self_ps[row]) for row in rows}
-            if with_idle and rows:
-                own[idle_row] = idle_ps
+        self.side: list[str] = []
+        op: list[int] = []
+        own_ps: list[int] = []
+        for at, (side, is_here, idle_ps) in enumerate((
+            (_DEVICE, ops.is_device, ops.device_idle_ps),
+            (_SPARSE_CORE, ops.is_sparse_core, ops.sparse_core_idle_ps),
+            (_HOST, ops.is_host, ops.host_idle_ps),
+        )):  # fmt: skip
+            own = {row: int(ops.self_ps[row]) for row in np.flatnonzero(is_here).tolist()}
+            if with_idle and own:
+                own[-1 - at] = idle_ps
             ranked = sorted(own, key=lambda row: (-own[row], _name(ops, row)))
-            sides.append((ranked, [own[row] for row in ranked]))
-        self.op = np.array(sides[0][0] + sides[1][0], np.int64)
-        self.is_device = np.arange(self.op.size) < len(sides[0][0])
+            op += ranked
+            own_ps += [own[row] for row in ranked]
+            self.side += [side] * len(ranked)
+        self.op = np.array(op, np.int64)
+        self.is_device, is_host = (
+            np.array([one == side for one in self.side], bool) for side in (_DEVICE, _HOST)
+        )
         self.is_idle = self.op < 0
-        self.self_ps = np.array(sides[0][1] + sides[1][1], np.float64)
+        self.self_ps = np.array(own_ps, np.float64)
         self.device_share, self.device_cumulative = self._shares(self.is_device)
-        self.host_share, self.host_cumulative = self._shares(~self.is_device)
+        self.host_share, self.host_cumulative = self._shares(is_host)
 
     def _shares(self, side: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(share, cumulative share) [n] of a side's self time; 0 for rows of the other side."""
@@ -104,7 +110,7 @@ def _table(
     work = _Work(rows, ops, devices)
     columns = [
         number("rank", "Rank", np.arange(1, rows.op.size + 1)),
-        text("host_or_device", "Host/device", np.where(rows.is_device, "Device", "Host").tolist()),
+        text("host_or_device", "Host/device", rows.side),
         text("type", "Operation Type", types),
         text("operation", "Operation Name", names),
         number("occurrences", "#Occurrences", occurrences),

@@ -12,10 +12,10 @@ from tbprof.analysis.finding import WORK, Evidence, milliseconds, percent, size
 from tbprof.analysis.findings_host import eager_shares
 from tbprof.analysis.findings_memory import owner
 from tbprof.analysis.phases import COMPUTE, Phase
-from tbprof.analysis.step_means import sample_deviation
+from tbprof.analysis.step_means import sample_deviation, sparse_core_means
 from tbprof.tools.datatable import Table, number, text
 from tbprof.tools.overview_ops import duty_cycle_percent, mean_known
-from tbprof.tools.rates import device_rates
+from tbprof.tools.rates import device_rates, sparse_core_rates
 
 _NO_STEPS = "the trace tells no steps"
 _UNRECORDED = "what devices did in the steps was not recorded"
@@ -63,6 +63,7 @@ def figures_table(evidence: Evidence) -> Table:
         *_device_time(evidence),
         *_memory(evidence),
         *_utilization(evidence),
+        *_sparse_cores(evidence),
         *_eager(evidence),
     ]
     return Table(
@@ -266,6 +267,48 @@ def _utilization(evidence: Evidence) -> Iterator[Figure]:
         "asynchronous ops, divided by the time from its first op or program to its last; chips "
         "and hosts add up.",
         not_a_tpu or "no op ran on a TPU",
+    )
+
+
+def _sparse_cores(evidence: Evidence) -> Iterator[Figure]:
+    """What SparseCores do beside the TensorCores; nothing where there are none."""
+    means = sparse_core_means(evidence.job)
+    if means is None and not evidence.ops.is_sparse_core.any():
+        return
+    rates = sparse_core_rates(evidence)
+    time = "divided by the SparseCores' time from the first op to the last, idle time included"
+    yield Figure(
+        "sc_step_time",
+        "SparseCore step time",
+        means.mean_ms() if means is not None else math.nan,
+        "ms",
+        "Mean over the steps that were recorded whole; a step is the mean over its SparseCores.",
+        _NO_STEPS,
+    )
+    yield Figure(
+        "sc_busy",
+        "SparseCores busy",
+        means.share(*WORK) if means is not None else math.nan,
+        "%",
+        "Time of these steps in which a SparseCore computes, communicates or copies, divided by "
+        "their time; mean over SparseCores.",
+        _NO_STEPS,
+    )
+    yield Figure(
+        "sc_flop_rate",
+        "FLOP rate per SparseCore",
+        rates.gflops,
+        "GFLOP/s",
+        f"Floating point operations that ops state, {time}.",
+        rates.flop_reason,
+    )
+    yield Figure(
+        "sc_memory_bandwidth",
+        "Memory bandwidth per SparseCore",
+        rates.gbytes,
+        "GB/s",
+        f"Bytes of main memory that ops access, {time}.",
+        rates.bandwidth_reason,
     )
 
 

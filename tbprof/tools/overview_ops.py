@@ -26,7 +26,7 @@ def top_ops_table(evidence: Evidence) -> Table:
     """
     ops = evidence.ops
     has_device = bool(ops.is_device.any())
-    of_side = np.flatnonzero(ops.is_device == has_device)
+    of_side = np.flatnonzero(ops.is_device if has_device else ops.is_host)
     ranked = sorted(of_side.tolist(), key=lambda row: (-int(ops.self_ps[row]), ops.name[row]))
     rows = np.array(ranked[:_TOP], np.int64)
     own = ops.self_ps[rows].astype(np.float64)
@@ -78,7 +78,7 @@ def percent_text(value: float) -> str:
 
 def _common(evidence: Evidence) -> dict[str, str]:
     ops = evidence.ops
-    executions = float(ops.occurrences.sum())
+    executions = float(ops.occurrences[ops.is_device | ops.is_host].sum())
     on_device = float(ops.occurrences[ops.is_device].sum())
     share = 100 * on_device / executions if executions > 0 else math.nan
     host_eager, device_eager = eager_shares(evidence)

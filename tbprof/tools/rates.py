@@ -3,7 +3,11 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tbprof.analysis.finding import Evidence
+from tbprof.analysis.op_metrics import OpMetrics
 
 # Caches serve some of the bytes that a program asks for: a little over the peak is believed.
 _TOLERANCE = 1.25
@@ -25,11 +29,24 @@ class Rates:
 
 
 def device_rates(evidence: Evidence) -> Rates:
-    """The rates over all device ops."""
+    """The rates over all ops of GPUs, or of TensorCores."""
     ops, devices = evidence.ops, evidence.devices
-    device_ps = float(ops.self_ps[ops.is_device].sum()) + ops.device_idle_ps
-    flops = float(ops.flops[ops.is_device].sum())
-    traffic = float(ops.hbm_bytes[ops.is_device].sum())
+    peaks = devices.peak_gflops, devices.peak_hbm_gbytes
+    return _rates(ops, ops.is_device, ops.device_idle_ps, *peaks)
+
+
+def sparse_core_rates(evidence: Evidence) -> Rates:
+    """The rates over the ops of SparseCores beside TensorCores; traces state no peaks of theirs."""
+    ops = evidence.ops
+    return _rates(ops, ops.is_sparse_core, ops.sparse_core_idle_ps, math.nan, math.nan)
+
+
+def _rates(
+    ops: OpMetrics, is_here: NDArray[np.bool_], idle_ps: int, peak_gflops: float, peak: float
+) -> Rates:
+    device_ps = float(ops.self_ps[is_here].sum()) + idle_ps
+    flops = float(ops.flops[is_here].sum())
+    traffic = float(ops.hbm_bytes[is_here].sum())
     if device_ps <= 0:
         reason = "no op ran on a device"
         return Rates(math.nan, math.nan, math.nan, math.nan, reason, reason)
@@ -38,11 +55,10 @@ def device_rates(evidence: Evidence) -> Rates:
     gbytes = traffic / device_ps * 1e3 if traffic > 0 else math.nan
     flop_reason = "" if flops > 0 else "the trace does not state how much its ops compute"
     reason = "" if traffic > 0 else "the trace does not state how much memory its ops access"
-    peak = devices.peak_hbm_gbytes
     if gbytes > _TOLERANCE * peak:
         gbytes = math.nan
         reason = "the bytes that ops state are more than the memory can move"
-    flop_percent = 100 * gflops / devices.peak_gflops if devices.peak_gflops > 0 else math.nan
+    flop_percent = 100 * gflops / peak_gflops if peak_gflops > 0 else math.nan
     bandwidth_percent = 100 * gbytes / peak if peak > 0 else math.nan
     unknown_peak = "the device's peak is not known"
     return Rates(
@@ -50,6 +66,6 @@ def device_rates(evidence: Evidence) -> Rates:
         flop_percent,
         gbytes,
         bandwidth_percent,
-        flop_reason or ("" if devices.peak_gflops > 0 else unknown_peak),
+        flop_reason or ("" if peak_gflops > 0 else unknown_peak),
         reason or ("" if peak > 0 else unknown_peak),
     )

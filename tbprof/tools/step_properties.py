@@ -14,12 +14,18 @@ from tbprof.analysis.bottlenecks import (
     Bottlenecks,
     find_bottlenecks,
 )
+from tbprof.analysis.finding import WORK
 from tbprof.analysis.idle_shares import IdleShare
 from tbprof.analysis.input_cause import TRY_APART, InputCause
 from tbprof.analysis.input_ops import InputOps
 from tbprof.analysis.job_steps import JobSteps
 from tbprof.analysis.phases import COMPUTE, Phase
-from tbprof.analysis.step_means import StepMeans, sample_deviation, used_rows
+from tbprof.analysis.step_means import (
+    StepMeans,
+    sample_deviation,
+    sparse_core_means,
+    used_rows,
+)
 from tbprof.analysis.step_outliers import StepOutliers
 from tbprof.tools.datatable import Column
 from tbprof.tools.step_choice import ALL_STEPS
@@ -47,6 +53,8 @@ _TPU_PARTS = (
 )
 _ACTIVE = ("tc_active_ms_average", "active_steptime_ms_average")
 _NOT_MEASURED = ("scv0_compute_ms_average", "scv0_infeed_ms_average")
+# What a SparseCore waits for; infeed and outfeed have figures of their own.
+_IDLE = tuple(phase for phase in Phase if phase not in (*WORK, Phase.INPUT, Phase.OUTPUT))
 _HARDWARE = {"TPU": "TPU", "SparseCore": "TPU", "GPU": "GPU", "CPU": "CPU_ONLY"}
 
 
@@ -114,7 +122,22 @@ def properties(
         # Copies between devices and memories leave the units that compute idle.
         active = means.whole.mean_ms(*COMPUTE, Phase.COLLECTIVES)
         out.update(dict.fromkeys(_ACTIVE, _figure(active, 2)))
+        out.update(_of_sparse_cores(job))
     return out
+
+
+def _of_sparse_cores(job: JobSteps) -> dict[str, str]:
+    """What the profile plugin tells of SparseCores; {} where there are none beside TensorCores."""
+    means = sparse_core_means(job)
+    if means is None:
+        return {}
+    return {
+        "sc_compute_ms_average": _figure(means.mean_ms(*WORK), 2),
+        "sc_infeed_ms_average": _figure(means.mean_ms(Phase.INPUT), 2),
+        "sc_outfeed_ms_average": _figure(means.mean_ms(Phase.OUTPUT), 2),
+        "sc_idle_ms_average": _figure(means.mean_ms(*_IDLE), 2),
+        "sc_step_time_ms_average": _figure(means.mean_ms(), 2),
+    }
 
 
 def hardware_type(job: JobSteps) -> str:

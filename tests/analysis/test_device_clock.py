@@ -1,8 +1,11 @@
 """The device's clock beside the host's."""
 
 import numpy as np
+import pytest
+from analysis.tpu_steps import Overview
 from hypothesis import given
 from hypothesis import strategies as st
+from jobs import TpuJob, draw_tpu_job
 
 from tbprof.analysis.device_clock import Clock, _fit, nesting_order
 
@@ -20,6 +23,21 @@ def test_one_shift_and_equal_times_have_no_drift():
 
 def test_a_drift_that_no_clock_has_is_none():
     assert fit([0, SECOND], [0, SECOND]) == (SECOND // 2, 0.0)
+    # Crystals drift by about 100 ppm, and not by 300.
+    assert fit([0, SECOND], [0, 100 * 10**6]) == (0, 1e-4)
+    assert fit([0, SECOND], [0, 300 * 10**6]) == (150 * 10**6, 0.0)
+
+
+@pytest.mark.parametrize("drift", [0.0, 80.0])
+def test_one_clock_for_ops_and_steps(tmp_path, drift):
+    """Cores' clocks start up to 2 s off; of each step of 100 ms nothing covers 7 ms."""
+    job = TpuJob(cores=3, steps=8, core_drift_ppm=drift)
+    found = Overview(tmp_path, *draw_tpu_job(job).files.values())
+    idle = found.tables[0].properties["device_idle_time_percent"]
+    assert found.shares["other"] == pytest.approx(7.0, abs=0.01)
+    assert float(idle.rstrip("%")) == pytest.approx(7.0, abs=0.1)
+    # Infeed, outfeed and idle time are no duty.
+    assert found.figures["duty_cycle"] == pytest.approx(100 - 25 - 3 - 7, abs=0.1)
 
 
 @given(

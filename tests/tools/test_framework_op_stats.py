@@ -55,7 +55,7 @@ def column(table: Table, name: str) -> list[object]:
 
 def gathered(*rows: tuple[int, str, int], host_idle: int = 0, device_idle: int = 0) -> OpMetrics:
     """Ops of (side, name, self time in ps)."""
-    gatherer = OpGatherer(host_idle_ps=host_idle, device_idle_ps=device_idle)
+    gatherer = OpGatherer(idle_ps={HOST: host_idle, DEVICE: device_idle})
     for side, name, own in rows:
         row = gatherer.row(side, name, "T")
         row.occurrences, row.total_ps, row.self_ps = 1, own, own
@@ -158,7 +158,7 @@ def test_sides_without_ops_have_no_idle_time():
 
 
 def worked(**work: int) -> OpMetrics:
-    gatherer = OpGatherer(device_idle_ps=10)
+    gatherer = OpGatherer(idle_ps={DEVICE: 10})
     row = gatherer.row(DEVICE, "a", "")
     row.occurrences, row.total_ps, row.self_ps = 2, 4_000_000, 1_000_000  # 4 µs in all
     for name, value in work.items():

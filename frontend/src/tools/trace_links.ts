@@ -6,13 +6,16 @@ import type { LinkTarget } from "./tool_link";
 
 export const TRACE = "trace_viewer";
 
+/** What searches for the ops of a side. */
+const SEARCHES: Readonly<Record<string, string>> = { Device: "device", SparseCore: "sparse-core" };
+
 /** The events that a row of the op table counts; null for idle time, which has none. */
 export function opEvents(table: DataTable, row: number): View | null {
   const name = textAt(texts(table, "operation"), row);
   const side = textAt(texts(table, "host_or_device"), row);
   const count = numbers(table, "occurrences")?.[row] ?? 0;
   if (name === "" || !(count > 0)) return null;
-  return marking(`${side === "Device" ? "device" : "host"}-op:${name}`);
+  return marking(`${SEARCHES[side] ?? "host"}-op:${name}`);
 }
 
 /** The launches that a row of the kernel table counts, said as shortly as the table allows. */

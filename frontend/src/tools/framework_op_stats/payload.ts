@@ -10,7 +10,7 @@ export interface OpStats {
   readonly operations: readonly string[];
 }
 
-export type Side = "Device" | "Host";
+export type Side = "Device" | "SparseCore" | "Host";
 
 /** Kept by the server for scripts; the same column as the one in lower case. */
 const OLD_ID = "Host_cumulative_total_self_time_percent";

@@ -95,7 +95,7 @@ interface Chart {
 function findCharts(table: DataTable): Chart[] {
   const values = numbers(table, "total_self_time");
   if (!values) return [];
-  return (["Device", "Host"] as const).flatMap((side) => {
+  return (["Device", "SparseCore", "Host"] as const).flatMap((side) => {
     const within = sideRows(table, side);
     return (["operation", "type"] as const).flatMap((id): Chart[] => {
       const names = texts(table, id);

@@ -43,27 +43,32 @@ const OF_OTHERS = [
   "device_op_eager",
 ];
 
+/** Of SparseCores, where there are any. */
+const OF_SPARSE_CORES = ["sc_step_time", "sc_busy", "sc_flop_rate", "sc_memory_bandwidth"];
+
 /** On TPUs every reading, also those that were not measured; elsewhere those that were. */
 export function Readings({ overview }: { overview: Overview }) {
   const id = useId();
   const { isTpu } = overview;
-  const items = (isTpu ? OF_TPUS : OF_OTHERS).flatMap((name): Definition[] => {
-    const reading = overview.figures.get(name);
-    if (!reading || (!isTpu && Number.isNaN(reading.value))) return [];
-    return [
-      {
-        id: name,
-        label: reading.label,
-        value: formatReading(reading),
-        reason: reading.reason,
-        explanation: {
-          formula: reading.explanation || reading.label,
-          unit: reading.unit || "none",
-          source: "Device events and counters of the trace.",
+  const items = (isTpu ? [...OF_TPUS, ...OF_SPARSE_CORES] : OF_OTHERS).flatMap(
+    (name): Definition[] => {
+      const reading = overview.figures.get(name);
+      if (!reading || (!isTpu && Number.isNaN(reading.value))) return [];
+      return [
+        {
+          id: name,
+          label: reading.label,
+          value: formatReading(reading),
+          reason: reading.reason,
+          explanation: {
+            formula: reading.explanation || reading.label,
+            unit: reading.unit || "none",
+            source: "Device events and counters of the trace.",
+          },
         },
-      },
-    ];
-  });
+      ];
+    },
+  );
   if (items.length === 0) return null;
   return (
     <section class="card facts" aria-labelledby={id}>
