@@ -55,8 +55,8 @@ PARTS: Mapping[str, PartKind] = {
     "devices": PartKind(
         2, Devices, lambda space, _programs: find_devices(space), "reading the devices"
     ),
-    "kernels": PartKind(3, Kernels, find_kernels, "decoding GPU kernels"),
-    "ops": PartKind(6, OpMetrics, find_ops, "decoding ops"),
+    "kernels": PartKind(4, Kernels, find_kernels, "decoding GPU kernels"),
+    "ops": PartKind(7, OpMetrics, find_ops, "decoding ops"),
     "steps": PartKind(10, Steps, find_steps, "finding the steps", ("marker",)),
     "input_ops": PartKind(3, InputOps, find_input_ops, "decoding input ops"),
     "tpu_ops": PartKind(2, TpuOps, find_tpu_ops, "looking at TPU ops"),
