@@ -51,23 +51,34 @@ _LABELS = {
 
 
 def collectives(evidence: Evidence) -> Iterator[Finding]:
-    """Steps that wait for communication among devices."""
+    """Steps that wait for communication among devices, less what they wait for a late worker.
+
+    The late worker comes last, so that it waits for none: its collectives are communication.
+    """
     share = evidence.share(Phase.COLLECTIVES)
-    grade = graded(share, *TALKING)
+    late = _latest(evidence)
+    left = share if late is None else min(share, _talking_share(evidence, late.worker))
+    grade = graded(left, *TALKING)
     if grade is None:
         return
-    gain_ms, gain_ratio = evidence.gain_of_work(share, Phase.COLLECTIVES)
+    gain_ms, gain_ratio = evidence.gain_of_work(left, Phase.COLLECTIVES)
+    title = f"{percent(share)} of step time goes to collective communication"
+    waits = "waiting for late devices is part of it."
+    if late is not None and left < share:
+        name = shortened(worker_name(evidence.job, late.worker, late.device))
+        title += f", {percent(left)} without waiting for {name}"
+        waits = f"of {name}, which is late, {milliseconds(left / 100 * evidence.step_ms)}."
     ops = evidence.tpu_ops
     talking = [ops.op[row] for row in ops.longest(ops.is_collective)] if ops is not None else []
     slices = ops is not None and bool((ops.peer == Peer.SLICES).any())
     yield Finding(
         "collectives",
         grade[0],
-        f"{percent(share)} of step time goes to collective communication",
+        title,
         "All-reduces and the like that no computation hides take "
-        f"{milliseconds(evidence.means.mean_ms(Phase.COLLECTIVES))} of a step; waiting for late "
-        f"devices is part of it.{_between_slices(evidence.tpu_ops)}",
-        share,
+        f"{milliseconds(evidence.means.mean_ms(Phase.COLLECTIVES))} of a step; {waits}"
+        f"{_between_slices(evidence.tpu_ops)}",
+        left,
         "%",
         grade[1],
         gain_ms,
@@ -85,6 +96,24 @@ _NETWORK = (
     " Between slices exchange gradients alone: axes of the mesh that split the model belong within "
     "a slice. Accumulating gradients over several batches crosses the network less often."
 )
+
+
+def _latest(evidence: Evidence) -> Lateness | None:
+    """The worker that others wait for longest, where that is a finding.
+
+    Devices that a CPU plays have no collectives of their own in the steps.
+    """
+    late = find_stragglers(evidence.job, evidence.means, evidence.couplings).late
+    is_said = late and late[0].device < 0 and graded(100 * late[0].share, *LATE) is not None
+    return late[0] if is_said else None
+
+
+def _talking_share(evidence: Evidence, worker: int) -> float:
+    """The percentage of collectives in one worker's steps that count."""
+    job = evidence.job
+    rows = (job.worker == worker) & evidence.means.is_counted[job.step] & ~job.is_unrecorded
+    whole = float(job.duration_ps[rows].sum())
+    return 100 * float(job.phase_ps[rows, Phase.COLLECTIVES].sum()) / whole if whole > 0 else 0.0
 
 
 def _between_slices(ops: TpuOps | None) -> str:

@@ -68,7 +68,8 @@ _GET_NEXT = re.compile(
     re.DOTALL,
 )
 _HOST_TO_DEVICE = re.compile(
-    r"DevicePut|BatchedDevicePut|tpu::System::TransferToDevice"
+    r"DevicePut(?:WithSharding)?|BatchedDevicePut|shard_args|tpu::System::TransferToDevice"
+    r"|H2D Dispatch"
     r"|.*::BufferFromHostBuffer.*"
 )
 _INFEED = re.compile(r".*TransferToInfeed.*")
