@@ -21,11 +21,23 @@ from tbprof.base import names
 
 # Percentages of step time, those of other overheads.
 ONE_BY_ONE = (MODERATE, HIGH)
+# A step that is one function makes a few calls beside it, or is one small call itself.
+FEWEST_PER_STEP = 4
 
 
 def single_ops_ps(evidence: Evidence) -> NDArray[np.int64]:
-    """[rows of the job's steps] the time in which ops of the row's host ran one by one."""
-    return evidence.in_steps([(one.start_ps, one.end_ps) for one in evidence.single_ops])
+    """[rows of the job's steps] the time in which ops of the row's host ran one by one.
+
+    None of hosts that make but a few such calls per step.
+    """
+    fewest = FEWEST_PER_STEP * len(evidence.job.label)
+    return evidence.in_steps(
+        [
+            (one.start_ps[is_many], one.end_ps[is_many])
+            for one in evidence.single_ops
+            for is_many in [np.full(one.calls.size, one.calls.sum() >= fewest)]
+        ]
+    )
 
 
 def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:

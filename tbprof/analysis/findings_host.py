@@ -1,6 +1,7 @@
 """Findings about the host: eager ops, retracing, compilation, ops outside of the program."""
 
 import math
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -19,7 +20,7 @@ from tbprof.analysis.finding import (
     percent,
     shortened,
 )
-from tbprof.analysis.findings_eager import ONE_BY_ONE, single_ops_ps
+from tbprof.analysis.findings_eager import FEWEST_PER_STEP, ONE_BY_ONE, single_ops_ps
 from tbprof.analysis.host_facts import HostFacts
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.retraced import (
@@ -40,16 +41,30 @@ COMPILING = (3.0, 15.0)
 OUTSIDE_TYPES = frozenset({"XlaSendToHost", "XlaRecvFromHost"})
 
 
-def eager_shares(evidence: Evidence) -> tuple[float, float]:
+# What writes checkpoints and summaries belongs into no compiled step.
+_WRITES = re.compile(
+    r"Save|Restore|MergeV2Checkpoints|DisableCopyOnRead|ShardedFilename"
+    r"|Write\w*Summary|FlushSummaryWriter|AsString"
+)
+
+
+def eager_shares(evidence: Evidence, *, of_writes: bool = True) -> tuple[float, float]:
     """(host, device) percentages of op time in ops that ran one by one; NaN without ops.
 
-    Ops that leave no event of their own count by the call that ran them.
+    Ops that leave no event of their own count by the call that ran them. Without `of_writes` those
+    that write checkpoints and summaries count as ops that did not run one by one.
     """
     ops = evidence.ops
     shares = []
-    calls = sum(int(host.eager_ps.sum()) for host in evidence.hosts)
+    counts = np.array([of_writes or not _WRITES.match(kind) for kind in ops.type], bool)
+    calls = sum(
+        int(time)
+        for host in evidence.hosts
+        for name, time in zip(host.eager_name, host.eager_ps.tolist(), strict=True)
+        if of_writes or not _WRITES.match(name)
+    )
     for side, called in ((ops.is_host, calls), (ops.is_device, 0)):
-        own, is_eager = ops.self_ps[side].astype(np.float64), ops.is_eager[side]
+        own, is_eager = ops.self_ps[side].astype(np.float64), (ops.is_eager & counts)[side]
         eager, function = float(own[is_eager].sum()), float(own[~is_eager].sum())
         eager = max(eager, float(called))
         whole = eager + function
@@ -61,7 +76,7 @@ def eager_ops(evidence: Evidence) -> Iterator[Finding]:
     """Ops that run one by one rather than in a function."""
     if evidence.share_of_rows(single_ops_ps(evidence)) >= ONE_BY_ONE[0]:
         return  # said by the time that it takes of steps
-    host, device = eager_shares(evidence)
+    host, device = eager_shares(evidence, of_writes=False)
     share = np.nanmax([host, device, 0.0])
     grade = graded(float(share), *EAGER)
     if grade is None:
@@ -69,9 +84,15 @@ def eager_ops(evidence: Evidence) -> Iterator[Finding]:
     names: dict[str, int] = {}
     count = 0
     for facts in evidence.hosts:
-        count += int(facts.eager_count.sum())
-        for name, time in zip(facts.eager_name, facts.eager_ps.tolist(), strict=True):
-            names[name] = names.get(name, 0) + time
+        calls = zip(
+            facts.eager_name, facts.eager_count.tolist(), facts.eager_ps.tolist(), strict=True
+        )
+        for name, each, time in calls:
+            if not _WRITES.match(name):
+                count += each
+                names[name] = names.get(name, 0) + time
+    if 0 < count < FEWEST_PER_STEP * len(evidence.job.label):
+        return  # a step that is a function makes a few calls beside it
     top = sorted(names, key=lambda name: -names[name])[:3]
     which = f" {count:,} calls, most time in {_listed(top)}." if top else ""
     sides = [f"{percent(side)} of op time on the {where}"

@@ -46,9 +46,12 @@ def find_single_ops(space: Space, _programs: Programs) -> SingleOps:
 
     Calls are `EagerExecute` of what is no function (TensorFlow), and calls of compiled functions
     that usually take less than a millisecond (JAX, which compiles each op by itself). A run goes on
-    while no more than four milliseconds pass between two calls.
+    while no more than four milliseconds pass between two calls. A larger function that is called
+    between two, or a batch that is fetched there, is no part of it: what remains are rows of fewer
+    calls.
 
         |a.b.a.b............a.b|   two runs: of four calls, and of two, with the gap too long
+        |a.b.FFFFF.a.b|            one run of four calls, in two rows
     """
     runs = [run for plane in host_planes(space) for run in _runs(plane)]
     counts: dict[str, int] = {}
@@ -70,6 +73,8 @@ def find_single_ops(space: Space, _programs: Programs) -> SingleOps:
     )
 
 
+# Rows of calls of one op, the text of each, and rows of calls that are none.
+_Calls = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 _Runs = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], dict[str, int]]
 
 
@@ -79,17 +84,14 @@ def _runs(plane: Plane) -> Iterator[_Runs]:
     if not any(text == names.EAGER_EXECUTE or text.startswith(_JITTED) for text in texts):
         return
     events, parent = host_threads(plane)
-    for rows, labels in (_eager(plane, events, texts), _jitted(events, parent, texts)):
+    for rows, labels, others in (_eager(plane, events, texts), _jitted(events, parent, texts)):
         duration = events.duration_ps[rows]
         rows, labels = rows[duration <= LONGEST_PS], labels[duration <= LONGEST_PS]
         if rows.size >= FEWEST_CALLS:
-            yield _joined(plane, events, rows, labels)
+            yield _joined(plane, events, rows, labels, others)
 
 
-def _eager(
-    plane: Plane, events: Events, texts: list[str]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(rows of calls of one op, the op's text)."""
+def _eager(plane: Plane, events: Events, texts: list[str]) -> _Calls:
     rows = events.rows_of(np.array([*(text == names.EAGER_EXECUTE for text in texts), False], bool))
     stats = events.stats([names.IS_FUNCTION, names.EAGER_OP], rows)
     is_function, op = stats[names.IS_FUNCTION], stats[names.EAGER_OP].texts()
@@ -101,13 +103,11 @@ def _eager(
         if any(name in text for name in _INPUT_OPS)
     ]
     is_op &= ~np.isin(op, fetches)
-    return rows[is_op], op[is_op].astype(np.int64)
+    return rows[is_op], op[is_op].astype(np.int64), rows[~is_op]
 
 
-def _jitted(
-    events: Events, parent: NDArray[np.int64], texts: list[str]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(rows of outermost calls of small programs, the text of the call)."""
+def _jitted(events: Events, parent: NDArray[np.int64], texts: list[str]) -> _Calls:
+    """Of outermost calls: those of small programs are calls of one op."""
     is_call = np.array([*(text.startswith(_JITTED) for text in texts), False], bool)
     rows = events.rows_of(is_call)
     above = parent[rows]
@@ -115,23 +115,33 @@ def _jitted(
     kind, code = np.unique(events.type[rows], return_inverse=True)
     usual = [np.median(events.duration_ps[rows[code == at]]) for at in range(kind.size)]
     is_small = np.array(usual, np.float64) < LONGEST_USUAL_PS
-    rows = rows[is_small[code]] if rows.size else rows
-    return rows, events.plane.types.name[events.type[rows]].astype(np.int64)
+    is_op = is_small[code] if rows.size else np.zeros(0, np.bool_)
+    others, rows = rows[~is_op], rows[is_op]
+    return rows, events.plane.types.name[events.type[rows]].astype(np.int64), others
 
 
 def _joined(
-    plane: Plane, events: Events, rows: NDArray[np.int64], text: NDArray[np.int64]
+    plane: Plane,
+    events: Events,
+    rows: NDArray[np.int64],
+    text: NDArray[np.int64],
+    others: NDArray[np.int64],
 ) -> _Runs:
-    """Calls that follow each other soon on a thread are one run; short runs are dropped."""
+    """Calls that follow each other soon on a thread are one run; short runs are dropped.
+
+    A run is cut where one of the `others` lies between two calls.
+    """
     start = events.start_ps[rows]
     end = start + events.duration_ps[rows]
     line = events.line[rows]
     is_first = np.ones(rows.size, np.bool_)
     is_first[1:] = (line[1:] != line[:-1]) | (start[1:] - end[:-1] > LONGEST_GAP_PS)
+    run = np.cumsum(is_first) - 1
+    is_kept = np.bincount(run)[run] >= FEWEST_CALLS
+    is_first[1:] |= np.diff(np.searchsorted(others, rows)) > 0
     first = np.flatnonzero(is_first)
     calls = np.diff([*first.tolist(), rows.size])
-    is_run = calls >= FEWEST_CALLS
-    kept = np.repeat(is_run, calls)
+    is_run, kept = is_kept[first], is_kept
     code, count = np.unique(text[kept], return_counts=True)
     called = dict(zip(map(_op, plane.strings.take(code.tolist())), count.tolist(), strict=True))
     last = first + calls - 1

@@ -631,6 +631,21 @@ def test_eager_calls_count_where_the_ops_leave_no_events():
     assert finding.evidence.query == "f.eager=%3DEager"
 
 
+def test_ops_that_write_checkpoints_belong_into_no_function():
+    facts = host(eager_name=["SaveV2"], eager_count=ints(60), eager_ps=ints(500 * US))
+    given = evidence(host_facts=facts, ops=ops((False, "a", "Sum", 800, False)))
+    assert found(given, "eager_ops") is None
+    assert eager_shares(given)[0] == pytest.approx(100 * 500 / 1300)
+
+
+def test_few_calls_beside_a_function_are_not_the_step():
+    facts = host(eager_name=["Mul"], eager_count=ints(39), eager_ps=ints(500 * US))
+    given = evidence(host_facts=facts, ops=ops((False, "a", "Sum", 800, False)))
+    assert found(given, "eager_ops") is None
+    many = dataclasses.replace(facts, eager_count=ints(40))
+    assert found(dataclasses.replace(given, hosts=[many]), "eager_ops") is not None
+
+
 def test_ops_one_by_one_count_by_the_time_that_they_take_of_steps():
     """In each step of 1 ms from 100 to 400 µs; devices are idle for 250 µs of it."""
     start = ints(*range(0, 10_000 * US, 1000 * US)) + 100 * US
@@ -644,6 +659,18 @@ def test_ops_one_by_one_count_by_the_time_that_they_take_of_steps():
     assert "take 300 µs" in finding.detail
     assert "200 calls in all, most of them of Mul, AddV2" in finding.detail
     assert dict(parse_qsl(finding.evidence.query))["q"] == "EagerExecute"
+
+
+def test_a_step_of_few_calls_is_not_said_to_run_op_by_op():
+    """Such as that of a compiled function that is called once in each step of one millisecond."""
+
+    def of(calls: int) -> Evidence:
+        start = ints(*range(0, 10_000 * US, 1000 * US))
+        runs = SingleOps(start, start + 900 * US, ints(*[calls] * 10), ["step"], ints(10 * calls))
+        return evidence({Phase.OTHER: 900}, single_ops=[runs])
+
+    assert found(of(3), "eager_ops") is None
+    assert found(of(4), "eager_ops") is not None
 
 
 def test_nothing_is_known_of_eager_ops_without_ops():

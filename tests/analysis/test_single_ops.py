@@ -44,6 +44,15 @@ def test_a_long_pause_ends_a_run():
     assert run.start_ps.tolist() == [0, 4040 * US]
 
 
+def test_a_function_between_two_calls_is_no_part_of_the_run():
+    run = found("python |" + "a." * 10 + "fff.iii." + "b." * 6)
+    assert run.calls.tolist() == [10, 6]
+    assert run.end_ps.tolist() == [19 * US, 39 * US]
+    large = "q" * 1000
+    run = found("python |" + "p." * 10 + f"{large}." + "p." * 6)
+    assert run.calls.tolist() == [10, 6]
+
+
 def test_threads_have_runs_of_their_own():
     run = found(f"""
         one |{"a." * 16}
