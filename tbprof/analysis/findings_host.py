@@ -150,11 +150,15 @@ def retracing(evidence: Evidence) -> Iterator[Finding]:
 
 def _told(name: str, one: Costly) -> str:
     """The calls of a name for a sentence; functions of one name each count their own tracings."""
-    spent = f"{one.calls} calls, {milliseconds(one.ps / 1e9)}"
+    spent = f"{_times(one.calls, 'call')}, {milliseconds(one.ps / 1e9)}"
     if one.functions > 1:
         return f"{one.functions} or more functions named {shortened(name, 60)}: {spent}"
-    told = f", traced {one.tracings} times by then" if one.tracings else ""
-    return f"{shortened(name, 60)}: {spent}{told}"
+    traced = f", traced {_times(one.tracings, 'time')} by then" if one.tracings else ""
+    return f"{shortened(name, 60)}: {spent}{traced}"
+
+
+def _times(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _doing(modes: frozenset[str]) -> str:
@@ -174,14 +178,18 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
     grade = graded(worst, *COMPILING)
     if grade is None or host is None or is_in_outliers(evidence):
         return
-    gain_ms, gain_ratio = evidence.gain_of(evidence.share(Phase.COMPILATION))
+    spent = evidence.share(Phase.COMPILATION)
+    gain_ms, gain_ratio = evidence.gain_of(spent)
+    # What was compiled outside of the steps holds up none of them.
+    severity = "low" if spent < COMPILING[0] else grade[0]
     which = _listed(host.compile_name[:2])
+    count = _times(host.compilations, "compilation")
     trace = TRACE.marking("category:compilation", _span(evidence, host))
     yield Finding(
         "compilation",
-        grade[0],
+        severity,
         f"Programs were compiled in {percent(min(worst, 100.0))} of the recorded time",
-        f"{host.compilations:,} compilations, {milliseconds(host.compile_ps / 1e9)} in all, from "
+        f"{count}, {milliseconds(host.compile_ps / 1e9)} in all, from "
         f"{milliseconds(host.compile_first_ps / 1e9)} to "
         f"{milliseconds(host.compile_last_ps / 1e9)} of the trace ({which}).",
         min(worst, 100.0),

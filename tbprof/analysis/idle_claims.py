@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.bottlenecks import HIGH, MODERATE
 from tbprof.analysis.finding import Evidence, Severity, graded
 from tbprof.analysis.findings_eager import ONE_BY_ONE, single_ops_ps
+from tbprof.analysis.host_activity import Activity
 from tbprof.analysis.idle_shares import IdleShare
 from tbprof.analysis.idle_shares import culprit as longest
 from tbprof.analysis.phases import Phase
@@ -73,11 +74,18 @@ def claimed_share(evidence: Evidence) -> float:
 def gap_share(evidence: Evidence) -> float:
     """The percentage of step time between steps that nothing else explains, NaN without steps.
 
-    Neither waits for input there, nor what findings name; 0 where they explain most of it.
+    Neither waits for input there, nor what findings name, nor calls of the runtime, in which ops
+    may run that leave no event; 0 where they explain most of it.
     """
     gap = evidence.share_of_rows(evidence.gap_ps)
     idle = evidence.share_of_rows(
         np.minimum(evidence.gap_ps, evidence.job.phase_ps[:, Phase.OTHER])
     )
-    left = min(idle, evidence.share(Phase.OTHER) - claimed_share(evidence))
+    whole = evidence.share(Phase.OTHER)
+    calls_ms = sum(
+        one.ms for one in evidence.idle if one.is_driver and one.kind == Activity.RUNTIME
+    )
+    # Calls that take more than the rest of the time without ops lie in the gaps for the rest.
+    calls = max(0.0, idle + 100 * calls_ms / evidence.step_ms - whole) if calls_ms else 0.0
+    left = min(idle - calls, whole - claimed_share(evidence))
     return gap if left >= gap / 2 else 0.0

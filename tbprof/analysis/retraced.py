@@ -50,7 +50,14 @@ def costly_functions(evidence: Evidence) -> dict[str, Costly]:
                 known.modes | {"eager" if mode == "eager" else "traced"},
             )
     ranked = sorted(found.items(), key=lambda item: -item[1].share)
-    return {name: one for name, one in ranked if one.share >= EXPENSIVE[0]}
+    return {
+        name: one for name, one in ranked if one.share >= EXPENSIVE[0] and not _is_first_call(one)
+    }
+
+
+def _is_first_call(one: Costly) -> bool:
+    """Whether it was one call that traced: the first one of a function has to."""
+    return one.calls == 1 and one.tracings <= 1 and one.modes == {"traced"}
 
 
 def retraced_ms(evidence: Evidence) -> float:

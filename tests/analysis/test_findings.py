@@ -696,6 +696,17 @@ def test_functions_that_are_traced_anew():
     assert found(traced(500, "concrete"), "retracing") is None
 
 
+def test_the_first_call_of_a_function_is_not_traced_anew():
+    given = traced(500)
+    (facts,) = given.hosts
+    once = dataclasses.replace(facts, function_calls=ints(1, 5), tracings=ints(1, 1))
+    assert found(dataclasses.replace(given, hosts=[once]), "retracing") is None
+    again = dataclasses.replace(facts, function_calls=ints(1, 5), tracings=ints(2, 1))
+    finding = found(dataclasses.replace(given, hosts=[again]), "retracing")
+    assert finding is not None
+    assert finding.detail == "f: 1 call, 500 µs, traced 2 times by then."
+
+
 def test_functions_of_one_name_are_not_one():
     given = traced(500)
     facts = dataclasses.replace(given.hosts[0], function_name=["<lambda>", "g"],
@@ -727,9 +738,12 @@ def test_compilation_within_the_trace():
         facts = host(compilations=2, compile_ps=time * MS, compile_first_ps=0,
                      compile_last_ps=900 * MS, compile_name=["XlaCompile"],
                      compile_count=ints(2), compile_name_ps=ints(time * MS))  # fmt: skip
-        return evidence({Phase.COMPILATION: 20}, host_facts=facts)
+        return evidence({Phase.COMPILATION: share}, host_facts=facts)
 
+    share = 30
     assert severities("compilation", *map(of, (29, 30, 149, 150, 2000))) == LADDER
+    share = 20
+    assert severities("compilation", of(29), of(2000)) == [None, "low"]  # outside of the steps
     finding = found(of(150), "compilation")
     assert finding is not None
     assert "2 compilations, 150 ms in all, from 0 µs to 900 ms of the trace" in finding.detail

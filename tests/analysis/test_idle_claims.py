@@ -105,6 +105,21 @@ def test_a_gap_that_a_function_fills_is_no_finding_of_its_own():
     assert found(both, "all_others") is None
 
 
+def test_a_gap_that_calls_of_the_runtime_fill_is_not_idle():
+    """JAX 0.4 runs programs inside of their calls on a CPU, without an event of an op."""
+    calls = IdleShare(Activity.RUNTIME, "", is_driver=True, ms=0.55, parts=(("", 0.55),))
+    shares = (calls, idle(Activity.UNCOVERED, 0.05))
+    given = evidence({Phase.OTHER: 600}, gap=300, idle=shares)
+    assert found(given, "gap_between_steps") is None
+    rest = found(given, "all_others")
+    assert rest is not None
+    assert rest.gain_ms == pytest.approx(0.6)
+    # Calls elsewhere in the step fill no gap.
+    short = (dataclasses.replace(calls, ms=0.3, parts=(("", 0.3),)), idle(Activity.UNCOVERED, 0.3))
+    given = evidence({Phase.OTHER: 600}, gap=300, idle=short)
+    assert found(given, "gap_between_steps") is not None
+
+
 def test_a_gap_in_which_input_is_waited_for_is_input():
     assert found(evidence({Phase.INPUT: 300}, gap=300), "gap_between_steps") is None
 
