@@ -7,11 +7,12 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.alignment import HostSteps, align
+from tbprof.analysis.alignment import align
 from tbprof.analysis.groups import group_rows, repeats
 from tbprof.analysis.phases import PHASES
-from tbprof.analysis.recording_gaps import lost_notices, unrecorded_notices
+from tbprof.analysis.recording_gaps import few, lost_notices, unrecorded_notices
 from tbprof.analysis.step_hosts import choose_hosts
+from tbprof.analysis.step_matching import HostSteps
 from tbprof.analysis.steps import Steps
 from tbprof.base.errors import Notice
 
@@ -103,8 +104,8 @@ class JobSteps:
 def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
     """The steps of all hosts that mark them alike (`choose_hosts`).
 
-    Hosts whose program numbered its steps are aligned by number, others by the time that their
-    steps share; who shares neither is said. A step that a host lacks has no rows of that host.
+    Hosts whose program numbered its steps are aligned by number, others by `match_steps`; what is
+    doubtful of that is said. A step that a host lacks has no rows of that host.
     CPU-only hosts of a job with devices coordinate, and have no steps of their own.
     """
     notices: list[Notice] = []
@@ -120,8 +121,8 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
             text = f"left out of the figures of steps, as it has none: {reason}"
             notices.append(Notice("host_without_steps", text, hosts[at]))
     sequences = [_sequence(parts[at], rows[at]) for at in used]
-    step_of, order, apart = align([sequence for sequence, _ in sequences])
-    notices.extend(Notice(one.code, one.message, hosts[used[one.host]]) for one in apart)
+    step_of, order, doubts = align([sequence for sequence, _ in sequences])
+    notices.extend(Notice(one.code, one.message, hosts[used[one.host]]) for one in doubts)
     workers = _Workers(hosts, parts, left_out, has_device=has_device)
     lead = parts[used[0]] if used else (parts[0] if parts else None)
     pieces = [
@@ -151,6 +152,7 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
     numbers = [sequences[host][0].number[row] for host, row in order]
     labels = [sequences[host][0].label[row] for host, row in order]
     worker_host = np.array(workers.hosts, np.int64)
+    notices += _doubt_notices(hosts, parts, used)
     notices += lost_notices(hosts, parts)
     notices += unrecorded_notices(
         hosts, labels, workers.names, worker_host, worker[unrecorded], step[unrecorded]
@@ -177,8 +179,22 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
         phases,
         tuple(notices),
         tuple(parts),
-        frozenset(used[one.host] for one in apart),
+        frozenset(used[one.host] for one in doubts if one.is_unpaired),
     )
+
+
+def _doubt_notices(
+    hosts: Sequence[str], parts: Sequence[Steps], used: Sequence[int]
+) -> list[Notice]:
+    """What is doubtful of the steps of single hosts; once where it is of all."""
+    having: dict[str, list[str]] = {}
+    for at in used:
+        for text in parts[at].doubts:
+            having.setdefault(text, []).append(hosts[at])
+    return [
+        Notice("doubtful_steps", text, "" if len(names) == len(used) else few(names))
+        for text, names in having.items()
+    ]
 
 
 def _rows(part: Steps, *, has_device: bool) -> NDArray[np.int64]:

@@ -1,6 +1,6 @@
 """The steps of a host and what their time was spent on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,8 @@ class Steps:
     "executions" (inferred: one step per execution of a function or program), "pattern" (inferred:
     what repeats on the busiest thread), and "none"; `marker` names the event that delimits steps
     and `note` says it in a sentence. Candidates are events that could mark steps, best first.
-    `ends_early` says where the file ends that was cut off, "" where it is whole.
+    `has_explicit_numbers` says that the program numbered all steps, `doubts` in sentences what of
+    them is not certain, and `ends_early` where the file ends that was cut off ("": it is whole).
     """
 
     source: str
@@ -53,6 +54,7 @@ class Steps:
     candidate_count: NDArray[np.int64]
     candidate_median_ps: NDArray[np.int64]
     ends_early: str = ""
+    doubts: list[str] = field(default_factory=list)
 
     @property
     def is_inferred(self) -> bool:

@@ -80,7 +80,10 @@ def test_numbered_steps_meet_by_number_whatever_the_clocks_say():
         ("train 3", "a GPU:0"), ("train 4", "a GPU:0"), ("train 4", "b GPU:0"),
         ("train 5", "a GPU:0"), ("train 5", "b GPU:0"), ("train 6", "b GPU:0"),
     ]  # fmt: skip
-    assert job.notices == ()
+    (notice,) = job.notices
+    assert (notice.code, notice.host) == ("clocks_apart", "b")
+    assert "899 ms later" in notice.message
+    assert job.unpaired == frozenset()
 
 
 def test_unnumbered_steps_meet_in_time():
@@ -196,3 +199,88 @@ def test_inferred_steps_count_that_begin_alike_on_most_hosts_or_are_as_long():
     assert job.is_inferred
     assert ("other_steps", "b") in [(one.code, one.host) for one in job.notices]
     assert merge_steps(["a", "b"], [a, b]).marker == "f"  # of one host each, the longer time
+
+
+def lengths(*lasting: int, first: int = 0) -> list[tuple[int, int, int]]:
+    """Rows of steps one behind the other."""
+    ends = np.cumsum(lasting).tolist()
+    return [(first + at, ends[at] - long, long) for at, long in enumerate(lasting)]
+
+
+UNEVEN = (93, 107, 99, 112, 90, 104, 97, 101, 95, 109, 88, 103, 98, 111, 94, 106, 96, 100, 92, 105)
+
+
+def codes(job: JobSteps) -> list[tuple[str, str]]:
+    return [(notice.code, notice.host) for notice in job.notices]
+
+
+@pytest.mark.parametrize("skew", [0, 40, 60, 250, 3_000])
+def test_unnumbered_steps_are_the_same_where_their_lengths_are(skew: int):
+    """A host that lacks the first two, and differs by a little, whatever its clock says."""
+    a = steps(*lengths(*UNEVEN))
+    b = steps(
+        *lengths(*(long + at % 2 for at, long in enumerate(UNEVEN[2:]))), epoch_us=1200 + skew
+    )
+    job = merge_steps(["a", "b"], [a, b])
+    assert [np.flatnonzero(job.worker == worker).size for worker in (0, 1)] == [20, 18]
+    assert job.step[job.worker == 1].tolist() == list(range(2, 20))
+    assert codes(job) == ([] if skew < 50 else [("clocks_apart", "b")])
+    assert job.unpaired == frozenset()
+
+
+@pytest.mark.parametrize("skew", [0, 40, 60, 100, 250])
+def test_hosts_with_as_many_equal_steps_recorded_the_same_ones(skew: int):
+    a = steps(*lengths(*[100] * 20))
+    job = merge_steps(["a", "b"], [a, steps(*lengths(*[100] * 20), epoch_us=1000 + skew)])
+    assert job.step.tolist() == [at // 2 for at in range(40)]
+    assert codes(job) == ([] if skew < 50 else [("doubtful_pairs", "b")])
+
+
+def test_equal_steps_of_a_host_with_fewer_meet_in_time():
+    """By clocks that are right; where they fit two steps about as well, it is said."""
+    a = steps(*lengths(*[100] * 20))
+    for late, first, doubts in ((390, 4, []), (340, 3, [("doubtful_pairs", "b")])):
+        job = merge_steps(["a", "b"], [a, steps(*lengths(*[100] * 10), epoch_us=1000 + late)])
+        assert job.step[job.worker == 1].tolist() == list(range(first, first + 10))
+        assert codes(job) == doubts
+    job = merge_steps(["a", "b"], [a, steps(*lengths(*[100] * 19), epoch_us=940)])
+    assert len(job.label) == 20  # none is outside of the lead's
+    assert codes(job) == [("doubtful_pairs", "b")]
+
+
+def test_one_late_step_of_each_host_says_nothing_of_which_is_which():
+    a = steps(*lengths(*[100] * 5, 300, *[100] * 14))
+    b = steps(*lengths(*[100] * 9, 300, *[100] * 10))
+    job = merge_steps(["a", "b"], [a, b])
+    assert job.step.tolist() == [at // 2 for at in range(40)]
+
+
+def test_steps_of_a_period_meet_where_the_clocks_say():
+    """Every fifth step is longer: so they are four shifts on, of which the clocks know one."""
+    a = steps(*lengths(*[100, 100, 100, 100, 150] * 6))
+    b = steps(*lengths(*[100, 100, 100, 100, 150] * 5), epoch_us=1000 + 530)
+    job = merge_steps(["a", "b"], [a, b])
+    assert job.step[job.worker == 1].tolist() == list(range(5, 30))
+    assert codes(job) == []
+
+
+def test_a_host_without_numbers_meets_those_that_have_some():
+    a = steps(*lengths(*UNEVEN, first=7), numbered=True)
+    b = steps(*lengths(*UNEVEN[1:], first=8), numbered=True, epoch_us=1093)
+    c = steps(*lengths(*UNEVEN[3:]), epoch_us=1299)
+    job = merge_steps(["c", "b", "a"], [c, b, a])
+    assert job.number.tolist() == list(range(7, 27))
+    assert np.bincount(job.step).tolist() == [1, 2, 2, *[3] * 17]
+    assert codes(job) == []
+
+
+def test_steps_with_other_names_meet_by_number_where_they_last_as_long():
+    a = steps((3, 0, 10), (4, 10, 10), (5, 20, 10), numbered=True)
+    b = steps((3, 0, 11), (4, 11, 11), (5, 22, 11), numbered=True, name="step")
+    job = merge_steps(["a", "b"], [a, b])
+    assert job.label == ["train 3", "train 4", "train 5"]
+    assert (codes(job), job.unpaired) == ([("other_names", "b")], frozenset())
+    longer = steps((3, 0, 40), (4, 40, 40), (5, 80, 40), numbered=True, name="epoch")
+    job = merge_steps(["a", "b"], [a, longer])
+    assert len(job.label) == 6
+    assert codes(job) == [("no_common_step", "a"), ("no_common_step", "b")]

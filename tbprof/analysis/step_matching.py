@@ -1,0 +1,213 @@
+"""Which steps of two hosts are the same, where no program numbered them."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Picoseconds from a common origin must fit in an int64: 100 days.
+_FARTHEST_NS = 100 * 86_400 * 10**9
+# Clocks say which steps are the same where these share so much of their time.
+_SURE = 0.75
+# Lengths say it where they rise and fall together over so many steps, over half of the steps of one
+# host, and by more than chance does: so many standard deviations (of Fisher's z).
+_LEAST_STEPS = 8
+_LEAST_SHARED = 0.5
+_BY_CHANCE = 4.0
+# Where steps repeat in their lengths, several shifts agree as well as that.
+_AS_WELL = 0.1
+_MOST_SHIFTS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class HostSteps:
+    """The steps of one host in order of time; `repeat` counts equal numbers and labels before.
+
+    Times in ps since `epoch_ns`, which is 0 where the trace does not tell the time of day.
+    `has_explicit_numbers` says that they are the program's own.
+    """
+
+    number: NDArray[np.int64]
+    label: list[str]
+    repeat: NDArray[np.int64]
+    start_ps: NDArray[np.int64]
+    end_ps: NDArray[np.int64]
+    epoch_ns: int
+    has_explicit_numbers: bool
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    @property
+    def length_ps(self) -> NDArray[np.int64]:
+        """[n] how long steps last."""
+        return self.end_ps - self.start_ps
+
+
+Basis = Literal["lengths", "clocks", "order"]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Which steps of a host are which of another one, the lead: a step's place + `shift`.
+
+    `by` is what says so: how long steps last, the clocks, or nothing but their order. `apart_ps` is
+    how much later they are than those of the lead, None where a trace does not tell the time of
+    day. With `is_sure` the clocks do not contradict, nor fit other steps about as well;
+    `shares_time` says that the steps of both overlap at all.
+    """
+
+    shift: int
+    by: Basis
+    apart_ps: float | None
+    is_sure: bool
+    shares_time: bool
+
+
+def match_steps(lead: HostSteps, host: HostSteps) -> Match:
+    """The first of these that there is.
+
+    - Where steps differ in length as they do on the other host, these are the same. Of several
+      places where they do, as with steps of a period, the one that the clocks say.
+    - Their order: hosts that recorded as many steps recorded the same ones. The steps of a host
+      with fewer are those of the lead with which they share most of their time; unless that is
+      nearly all of it, none of them lies outside of the lead's.
+    """
+    clock, share = _by_clocks(lead, host)
+    more = len(lead) - len(host)
+    in_order = _between(clock or 0, 0, more)
+    alike = _by_lengths(lead.length_ps, host.length_ps)
+    by: Basis
+    if alike:
+        by, shift = "lengths", min(alike, key=lambda one: (one != clock, abs(one - in_order)))
+    elif clock is not None and (clock == in_order or (more and share >= _SURE)):
+        by, shift = "clocks", clock
+    else:
+        by, shift = "order", in_order
+    is_sure = shift == clock and (by != "clocks" or not more or share >= _SURE)
+    return Match(shift, by, _apart(lead, host, shift), is_sure, clock is not None)
+
+
+def _between(value: int, one: int, other: int) -> int:
+    return min(max(value, min(one, other)), max(one, other))
+
+
+def epochs_apart_ps(lead: HostSteps, host: HostSteps) -> int | None:
+    """What to add to a host's times to get those of the lead; None where that is not known."""
+    apart = host.epoch_ns - lead.epoch_ns
+    if abs(apart) > _FARTHEST_NS or (host.epoch_ns == 0) != (lead.epoch_ns == 0):
+        return None
+    return apart * 1000
+
+
+def _apart(lead: HostSteps, host: HostSteps, shift: int) -> float | None:
+    """How much later the steps of a host are than those of the lead that they are."""
+    origin = epochs_apart_ps(lead, host)
+    first, last = max(0, -shift), min(len(host), len(lead) - shift)
+    if origin is None or first >= last:
+        return None
+    between = host.start_ps[first:last] - lead.start_ps[first + shift : last + shift]
+    return float(np.median(between)) + origin
+
+
+def _by_clocks(lead: HostSteps, host: HostSteps) -> tuple[int | None, float]:
+    """(where the steps' times overlap most, None where none do; how much of them does there)."""
+    origin = epochs_apart_ps(lead, host)
+    if origin is None:
+        return None, 0.0
+    start, end = host.start_ps + origin, host.end_ps + origin
+    first = np.searchsorted(np.maximum.accumulate(lead.end_ps), start, "right")
+    last = np.searchsorted(lead.start_ps, end, "left")
+    pairs = np.maximum(last - first, 0)
+    mine = np.repeat(np.arange(len(host)), pairs)
+    begin = np.repeat(first, pairs)
+    offset = np.arange(mine.size) - np.repeat(np.cumsum(pairs) - pairs, pairs)
+    theirs = begin + offset
+    shared = np.minimum(end[mine], lead.end_ps[theirs]) - np.maximum(
+        start[mine], lead.start_ps[theirs]
+    )
+    if not shared.size or int(shared.max()) <= 0:
+        return None, 0.0
+    weight = np.bincount(theirs - mine + len(host), np.maximum(shared, 0).astype(np.float64))
+    best = int(np.argmax(weight))
+    here = theirs - mine + len(host) == best
+    length = np.minimum(host.length_ps[mine[here]], lead.length_ps[theirs[here]])
+    return best - len(host), float(weight[best] / max(int(length.sum()), 1))
+
+
+def _by_lengths(lead: NDArray[np.int64], host: NDArray[np.int64]) -> list[int]:
+    """The shifts at which lengths rise and fall together, by rank; none where they say nothing.
+
+    Lengths that are alike but for one step say nothing: each host may have its own late step.
+    """
+    a, b = _ranks(lead), _ranks(host)
+    least = max(_LEAST_STEPS, int(np.ceil(_LEAST_SHARED * min(a.size, b.size))))
+    if min(a.size, b.size) < least:
+        return []
+    steps, r = _correlations(a, b)
+    r[steps < least] = 0.0
+    found = np.flatnonzero(_deviations(r, steps) >= _BY_CHANCE)
+    if not found.size:
+        return []
+    found = found[r[found] >= r[found].max() - _AS_WELL]
+    best = found[np.argsort(-r[found], kind="stable")][:_MOST_SHIFTS]
+    return [at - (b.size - 1) for at in best.tolist() if _is_of_several(a, b, at - (b.size - 1))]
+
+
+def _ranks(values: NDArray[np.int64]) -> NDArray[np.float64]:
+    """[n] the ranks of values, their mean 0; equal ones share theirs."""
+    _, of, count = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(count)
+    ranks: NDArray[np.float64] = (last - (count - 1) / 2)[of] - (values.size + 1) / 2
+    return ranks
+
+
+def _correlations(
+    a: NDArray[np.float64], b: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """(pairs, correlation of a[i + shift] with b[i]) by shift, from -(len(b) - 1) on.
+
+    0 where values do not vary. By Fourier transforms, as hosts may have recorded 100,000 steps.
+    """
+    size = a.size + b.size - 1
+
+    def sums(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+        product = np.fft.rfft(x, 2 * size) * np.fft.rfft(y[::-1], 2 * size)
+        total: NDArray[np.float64] = np.fft.irfft(product, 2 * size)[:size]
+        return total
+
+    all_a, all_b = np.ones(a.size), np.ones(b.size)
+    pairs = np.maximum(np.rint(sums(all_a, all_b)), 1)
+    sum_a, sum_b = sums(a, all_b), sums(all_a, b)
+    both = sums(a, b) - sum_a * sum_b / pairs
+    varies = [
+        np.maximum(sums(a * a, all_b) - sum_a**2 / pairs, 0),
+        np.maximum(sums(all_a, b * b) - sum_b**2 / pairs, 0),
+    ]
+    rounding = 1e-6 * pairs
+    is_there = (varies[0] > rounding) & (varies[1] > rounding)
+    r = np.divide(both, np.sqrt(varies[0] * varies[1]), out=np.zeros(size), where=is_there)
+    return pairs.astype(np.int64), r
+
+
+def _deviations(r: NDArray[np.float64], pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+    """How far from 0 correlations of so many pairs are, in standard deviations.
+
+    Source: Fisher's z-transformation. A few pairs correlate fully by chance: 1 is never reached.
+    """
+    most = 1 - 2 / np.maximum(pairs, 2) ** 2
+    z: NDArray[np.float64] = np.arctanh(np.clip(r, -most, most)) * np.sqrt(np.maximum(pairs - 3, 0))
+    return z
+
+
+def _is_of_several(a: NDArray[np.float64], b: NDArray[np.float64], shift: int) -> bool:
+    """Whether the lengths agree at a shift without the step that agrees most, too."""
+    first, last = max(0, -shift), min(b.size, a.size - shift)
+    x, y = a[first + shift : last + shift], b[first:last]
+    most = int(np.argmax((x - x.mean()) * (y - y.mean())))
+    x, y = np.delete(x, most), np.delete(y, most)
+    if not (np.ptp(x) and np.ptp(y)):
+        return False
+    r = np.array([np.corrcoef(x, y)[0, 1]])
+    return bool(_deviations(r, np.array([x.size]))[0] >= _BY_CHANCE)
