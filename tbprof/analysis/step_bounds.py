@@ -6,9 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.device_phases import DeviceIntervals, DeviceSteps
-from tbprof.analysis.file_groups import codes
-from tbprof.analysis.grouping import Grouping
+from tbprof.analysis.device_phases import DeviceIntervals
 from tbprof.analysis.host_events import HostThreads
 from tbprof.analysis.roots import Roots
 from tbprof.analysis.step_windows import Windows, hulls, tile
@@ -17,7 +15,6 @@ from tbprof.analysis.step_windows import Windows, hulls, tile
 # the next step begins, give or take this share of a step.
 _KEEPS_UP = 0.9
 _TOLERANCE = 0.02
-_NO_ROWS: NDArray[np.int64] = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,45 +127,6 @@ def _place_missing(
             low = int(host_start[begin]) if high is None else high - length
         cuts = np.linspace(low, low + length if high is None else high, end - begin + 1)
         first[begin:end], last[begin:end] = cuts[:-1], cuts[1:]
-
-
-def by_steps_line(device: DeviceIntervals, grouping: Grouping) -> Windows:
-    """As the device recorded its steps, up to the start of the next.
-
-    A step is called what the program called it where the two are linked, else as on the line.
-    """
-    steps = device.steps
-    if steps is None:
-        return tile(_NO_ROWS, _NO_ROWS, [], _NO_ROWS, _NO_ROWS)
-    roots = grouping.roots
-    group = _groups_of(steps, device, grouping)
-    number = np.where(steps.number >= 0, steps.number, np.arange(group.size))
-    label = list(steps.name)
-    for row, at in enumerate(group.tolist()):
-        if at >= 0 and roots.is_marker[at]:
-            number[row], label[row] = roots.number[at], roots.label[at]
-        label[row] = label[row] or str(number[row])
-    # Recorders begin a step with each program: those that one marker launched are one step.
-    is_marked = (group >= 0) & np.append(roots.is_marker, False)[group]
-    follows = np.append(False, (group[1:] == group[:-1]) & is_marked[1:])[: group.size]
-    first = np.flatnonzero(~follows)
-    end = steps.start_ps + steps.duration_ps
-    end = np.maximum.reduceat(end, first) if first.size else end
-    labels = [label[row] for row in first.tolist()]
-    return tile(group[first], number[first], labels, steps.start_ps[first], end)
-
-
-def _groups_of(
-    steps: DeviceSteps, device: DeviceIntervals, grouping: Grouping
-) -> NDArray[np.int64]:
-    """[n] the group of each step of a device's line, -1 for none."""
-    if grouping.is_from_file:
-        return codes(grouping.ids, steps.group).astype(np.int64)
-    # Both are in the file's order: times are not compared, as those of steps go by another clock.
-    for core in grouping.cores:
-        if core.plane is device.plane and core.group.size == steps.start_ps.size:
-            return core.group.astype(np.int64)
-    return np.full(steps.start_ps.size, -1, np.int64)
 
 
 def by_executions(device: DeviceIntervals, program: str) -> Windows:

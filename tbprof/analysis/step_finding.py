@@ -15,6 +15,7 @@ from tbprof.analysis.host_roles import Role, host_types
 from tbprof.analysis.input_names import is_iterator
 from tbprof.analysis.launching_threads import lines_for_devices
 from tbprof.analysis.layers import Spans, split, unite
+from tbprof.analysis.line_steps import LineSteps, find_line_steps
 from tbprof.analysis.lines import gpu_planes, host_planes
 from tbprof.analysis.phases import PHASES, Phase
 from tbprof.analysis.recording import epoch_of_times
@@ -23,14 +24,13 @@ from tbprof.analysis.step_bounds import (
     by_device,
     by_executions,
     by_host,
-    by_steps_line,
     by_threads,
     lags,
 )
 from tbprof.analysis.step_candidates import find_candidates
 from tbprof.analysis.step_inference import PATTERN
 from tbprof.analysis.step_sources import STEPS_LINE, StepSource, find_source
-from tbprof.analysis.step_windows import Windows, find_truncated
+from tbprof.analysis.step_windows import Windows, find_lacking, find_truncated
 from tbprof.analysis.steps import Steps
 from tbprof.analysis.unrecorded import Unrecorded, find_unrecorded
 from tbprof.base import names
@@ -50,7 +50,8 @@ class StepLayers:
 
     A worker is one of `devices`, or the host's CPU where there is none. `host` has its threads'
     spans by phase; `work` are the ascending starts of their events, needed without devices.
-    `silent` and `missing` are the GPUs and the steps of which nothing was recorded.
+    `silent` and `missing` are the GPUs and the steps of which nothing was recorded, `lines` the
+    steps that devices recorded themselves.
     """
 
     source: StepSource
@@ -61,6 +62,7 @@ class StepLayers:
     work: NDArray[np.int64]
     silent: list[str]
     missing: Unrecorded
+    lines: LineSteps | None
 
     def covered(self, worker: int) -> Spans:
         """The time that is in any phase but `OTHER`, as disjoint spans, ascending."""
@@ -105,11 +107,12 @@ def _find_step_layers(space: Space, programs: Programs, marker: str) -> StepLaye
         device.group[:] = groups[device.row]
     silent = _silent_gpus(space, devices)
     missing = find_unrecorded(source.grouping, source.steps, devices, has_silent=bool(silent))
-    windows, note = _windows(source, devices, missing)
+    lines = find_line_steps(devices, source.grouping) if source.source == STEPS_LINE else None
+    windows, note = _windows(source, devices, missing, lines)
     hosts, work = _host_spans(source, windows, devices)
     busy = _busy(devices, hosts)
     windows = [_without_gap(window, busy) for window in windows]
-    return StepLayers(source, note, devices, windows, hosts, work, silent, missing)
+    return StepLayers(source, note, devices, windows, hosts, work, silent, missing, lines)
 
 
 def _find_steps(space: Space, programs: Programs, marker: str) -> Steps:
@@ -117,11 +120,19 @@ def _find_steps(space: Space, programs: Programs, marker: str) -> Steps:
     source, note, devices, windows = layers.source, layers.note, layers.devices, layers.windows
     missing = layers.missing
     is_missing, is_cut = _of_windows(source.steps, windows, missing)
+    lines = layers.lines
+    if lines is not None:
+        is_missing = [gone | lost for gone, lost in zip(is_missing, lines.is_lost, strict=True)]
+        is_cut = [part | cut for part, cut in zip(is_cut, lines.is_cut, strict=True)]
     starts = [device.start_ps for device in devices] or [layers.work]
     cut = [
         part | find_truncated(window, start, ~gone)
         for window, start, gone, part in zip(windows, starts, is_missing, is_cut, strict=True)
     ]
+    for part, window, device, gone in zip(cut, windows, devices, is_missing, strict=False):
+        if device.kind != "GPU":
+            middle = device.start_ps + device.duration_ps // 2
+            part |= find_lacking(window, middle, device.event_kind, ~gone)
     candidates = find_candidates(source.grouping.hosts)
     sizes = [window.start_ps.size for window in windows]
     found = sum(sizes)
@@ -148,7 +159,8 @@ def _find_steps(space: Space, programs: Programs, marker: str) -> Steps:
         is_truncated=np.concatenate(cut),
         is_unrecorded=np.concatenate(is_missing),
         phase_ps=_split(windows, devices, layers.host),
-        has_explicit_numbers=source.has_explicit_numbers,
+        has_explicit_numbers=(lines or source).has_explicit_numbers,
+        doubts=lines.doubts if lines is not None else [],
         candidate_name=candidates.name,
         candidate_line=candidates.line,
         candidate_count=candidates.count,
@@ -183,13 +195,16 @@ def _silent_gpus(space: Space, devices: Sequence[DeviceIntervals]) -> list[str]:
 
 
 def _windows(
-    source: StepSource, devices: Sequence[DeviceIntervals], missing: Unrecorded
+    source: StepSource,
+    devices: Sequence[DeviceIntervals],
+    missing: Unrecorded,
+    lines: LineSteps | None,
 ) -> tuple[list[Windows], str]:
     """(the windows of each device, or of the CPU where there is none; how they are bounded)."""
+    if lines is not None:
+        return lines.windows, source.note
     if not devices:
         return [by_threads(source.steps, source.grouping.hosts)], source.note
-    if source.source == STEPS_LINE:
-        return [by_steps_line(device, source.grouping) for device in devices], source.note
     if source.program:
         return [by_executions(device, source.program) for device in devices], source.note
     if lags(source.steps, devices):

@@ -56,8 +56,9 @@ class StepSource:
 def find_source(space: Space, devices: Sequence[DeviceIntervals], marker: str = "") -> StepSource:
     """The best that there is.
 
-    In this order: the user's choice, the step lines of TPUs, markers of the program, step lines of
-    GPUs, groups that the file brings, executions of the main program, a repeating pattern.
+    In this order: the user's choice, the step lines of all TPU cores, markers of the program, step
+    lines of any devices, groups that the file brings, executions of the main program, a repeating
+    pattern.
     """
     missing = ""
     if marker:
@@ -74,8 +75,9 @@ def find_source(space: Space, devices: Sequence[DeviceIntervals], marker: str = 
 def _find(space: Space, devices: Sequence[DeviceIntervals]) -> StepSource:
     grouping = find_grouping(space)
     cores = [device for device in devices if device.kind == "TPU"]
+    have_lines = all(core.steps is not None for core in cores)
     return (
-        _step_lines(cores, grouping)
+        _step_lines(cores if have_lines else (), grouping)
         or _annotations(grouping)
         or _numbered_events(space, grouping)
         or _step_lines(devices, grouping)
@@ -87,8 +89,8 @@ def _find(space: Space, devices: Sequence[DeviceIntervals]) -> StepSource:
 
 
 def _step_lines(devices: Sequence[DeviceIntervals], grouping: Grouping) -> StepSource | None:
-    """Steps as the devices recorded them, where all did."""
-    if not devices or any(device.steps is None for device in devices):
+    """Steps as devices recorded them, if any did."""
+    if all(device.steps is None for device in devices):
         return None
     note = "Each step goes from one event of the device's Steps line to the next."
     return _without_groups(STEPS_LINE, "Steps", note, grouping)
@@ -104,7 +106,7 @@ def _annotations(grouping: Grouping) -> StepSource | None:
     several = " or ".join(shown(name) for name, _ in count.most_common(3))
     note = f"Each step goes from one {several} annotation of the program to the next."
     found = _of_groups(MARKERS, count.most_common(1)[0][0], note, grouping, marked)
-    return replace(found, has_explicit_numbers=_are_numbered(grouping, marked))
+    return replace(found, has_explicit_numbers=are_numbered(grouping, marked))
 
 
 def _numbered_events(space: Space, grouping: Grouping) -> StepSource | None:
@@ -216,7 +218,7 @@ def _driven(source: StepSource) -> StepSource:
     return source
 
 
-def _are_numbered(grouping: Grouping, groups: NDArray[np.int64]) -> bool:
+def are_numbered(grouping: Grouping, groups: NDArray[np.int64]) -> bool:
     """Whether the program gave each of the steps its number."""
     for plane, threads in enumerate(grouping.hosts):
         mine = groups[grouping.roots.plane[groups] == plane]

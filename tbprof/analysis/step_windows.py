@@ -92,12 +92,10 @@ def find_truncated(
     (`work_start_ps`, ascending, are the starts of the worker's executions), or the last lacks the
     gap that follows others: no next one bounds it.
     """
-    count = windows.start_ps.size
-    out = np.zeros(count, bool)
+    out = np.zeros(windows.start_ps.size, bool)
     if np.count_nonzero(is_recorded) < 2:
         return out
-    beside = np.concatenate(([False], is_recorded, [False]))
-    is_first, is_last = is_recorded & ~beside[:-2], is_recorded & ~beside[2:]
+    is_first, is_last = _ends(is_recorded)
     gap = windows.duration_ps - windows.own_ps
     inner = is_recorded & ~is_last
     if inner.any():
@@ -114,6 +112,37 @@ def find_truncated(
         )
         out |= (is_first | is_last) & (work < least)
     return out
+
+
+def find_lacking(
+    windows: Windows,
+    middle_ps: NDArray[np.int64],
+    kind: NDArray[np.int32],
+    is_recorded: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """[n] whether a step that is the first or last of a row lacks a kind of op of all between.
+
+    Steps of a compiled program hold the same ops. `middle_ps` and `kind` are those of the worker's
+    ops: ends of steps and ops that touch are not always equal.
+    """
+    is_first, is_last = _ends(is_recorded)
+    inner = is_recorded & ~is_first & ~is_last
+    if np.count_nonzero(inner) < _LEAST_INNER:
+        return np.zeros(windows.start_ps.size, bool)
+    step = np.searchsorted(windows.start_ps, middle_ps, side="right") - 1
+    is_inside = (step >= 0) & (middle_ps < windows.end_ps[step])
+    kinds = int(kind.max(initial=0)) + 1
+    step, kinds_of = np.divmod(np.unique(step[is_inside] * kinds + kind[is_inside]), kinds)
+    among = np.bincount(kinds_of[inner[step]], minlength=kinds)
+    is_usual = among == np.count_nonzero(inner)
+    usual = np.bincount(step[is_usual[kinds_of]], minlength=windows.start_ps.size)
+    return (is_first | is_last) & (usual < np.count_nonzero(is_usual))
+
+
+def _ends(is_recorded: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """[n] the first ones, [n] the last ones of steps in a row."""
+    beside = np.concatenate(([False], is_recorded, [False]))
+    return is_recorded & ~beside[:-2], is_recorded & ~beside[2:]
 
 
 def hulls(

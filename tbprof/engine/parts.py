@@ -57,7 +57,7 @@ PARTS: Mapping[str, PartKind] = {
     ),
     "kernels": PartKind(4, Kernels, find_kernels, "decoding GPU kernels"),
     "ops": PartKind(7, OpMetrics, find_ops, "decoding ops"),
-    "steps": PartKind(10, Steps, find_steps, "finding the steps", ("marker",)),
+    "steps": PartKind(11, Steps, find_steps, "finding the steps", ("marker",)),
     "input_ops": PartKind(4, InputOps, find_input_ops, "decoding input ops"),
     "tpu_ops": PartKind(2, TpuOps, find_tpu_ops, "looking at TPU ops"),
     "environment": PartKind(2, Environment, find_environment, "reading the environment"),
