@@ -52,15 +52,21 @@ RULES: tuple[Rule, ...] = (
 
 
 def find_findings(evidence: Evidence) -> list[Finding]:
-    """What all rules find, by gain, then severity; what is good where there is nothing else."""
+    """What all rules find, by gain, then severity; what is good where there is nothing else.
+
+    Steps that were slow once come before that, and what is small behind it.
+    """
     found = [finding for rule in RULES for finding in rule(evidence)]
     found.sort(key=lambda one: (-(one.gain_ms or 0.0), SEVERITIES.index(one.severity), one.id))
     if not evidence.step_ms > 0:  # without steps, or with such as have no length
         is_lost = bool(evidence.job.label) and not evidence.means.is_whole.any()
         return [*found, _unrecorded() if is_lost else _no_steps(evidence)]
     # Neither what is small holds up a program, nor what happened once.
-    is_good = all(one.severity == "low" for one in found)
-    return [_good(evidence, bool(found)), *found] if is_good else found
+    if any(one.severity != "low" for one in found):
+        return found
+    once = [one for one in found if one.id == "slow_steps"]
+    small = [one for one in found if one.id != "slow_steps"]
+    return [*once, _good(evidence, has_once=bool(once), has_small=bool(small)), *small]
 
 
 _NOTHING_ELSE = "no other figure is over its threshold."
@@ -113,16 +119,17 @@ def _unrecorded() -> Finding:
     )
 
 
-def _good(evidence: Evidence, has_low: bool) -> Finding:
+def _good(evidence: Evidence, *, has_once: bool, has_small: bool) -> Finding:
     busy = evidence.share(*evidence.work)
     worker = "it computes" if evidence.platform == "CPU" else "its devices work"
     return Finding(
         "no_bottleneck",
         "good",
-        f"Nothing holds up the program: {worker} for {percent(busy)} of step time",
+        f"{'Nothing else' if has_once else 'Nothing'} holds up the program: {worker} for "
+        f"{percent(busy)} of step time",
         f"Of a step of {milliseconds(evidence.step_ms)} "
         f"{percent(evidence.share(Phase.INPUT))} waits for input, and "
-        + ("what else was found is small, or happened once." if has_low else _NOTHING_ELSE),
+        + ("what else was found is small." if has_small else _NOTHING_ELSE),
         busy,
         "%",
         0.0,

@@ -69,12 +69,10 @@ class Cause:
         return 0.85 * (planted - delayed), 1.15 * planted
 
     def reported_ms(self, shown: Shown, finding: dict[str, Any]) -> float:
-        """What a finding promises, or where that is less than the cause takes, what that takes."""
+        """What a finding promises; of what happened once, which promises nothing, what it took."""
         value = finding["value"] / 100
         if self.period == ONCE:
             return float(value * shown.step_column("stepTimeMs")[recorded_steps(shown)].sum())
-        if self.finding == "eager_ops":
-            return float(value * shown.step_column("stepTimeMs")[typical_steps(shown)].mean())
         return float(finding["gain_ms"])
 
     def is_named_in(self, finding: dict[str, Any]) -> bool:
@@ -140,12 +138,11 @@ def typical_steps(shown: Shown) -> NDArray[np.bool_]:
 
 
 def claims_of(shown: Shown) -> list[dict[str, Any]]:
-    """The findings of the overview in its order, but that nothing holds the program up."""
+    """The findings of the overview in its order."""
     columns = shown.overview[7].columns
     names = [column.id for column in columns]
     rows = zip(*(column.cells() for column in columns), strict=True)
-    found = [dict(zip(names, row, strict=True)) for row in rows]
-    return [one for one in found if one["severity"] != "good"]
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def write_table(path: Path, rows: Iterable[tuple[Cause, str, float, float, int]]) -> None:
