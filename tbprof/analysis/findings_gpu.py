@@ -28,6 +28,7 @@ from tbprof.analysis.tensor_cores import CoreUse, core_name
 # Percentages of the time from a GPU's first event to its last; ours, at half of what the
 # statements about input take for moderate and high, as small kernels add up to other findings.
 SMALL = (10.0, 30.0)
+_PAUSES = 3.0
 COPIES = (5.0, 20.0)
 # Percentages of the time of all kernels; ours.
 ELIGIBLE = (10.0, 40.0)
@@ -46,14 +47,15 @@ def small_kernels(evidence: Evidence) -> Iterator[Finding]:
         return
     count, small = int(gpus.kernels.sum()), int(gpus.small_kernels.sum())
     gain_ms, gain_ratio = evidence.gain_of(100 * lost / window)
+    # Without pauses the GPU loses nothing to launches, however short its kernels are.
     yield Finding(
         "small_kernels",
-        grade[0],
+        grade[0] if 100 * lost / window >= _PAUSES else "low",
         f"Kernels of less than {SMALL_PS // 10**6} µs, and the pauses before them, take "
         f"{percent(share)} of the GPUs' time",
         f"{small:,} of {count:,} kernels are that short; the median of all lasts "
-        f"{milliseconds(_median(evidence) / 1e9)}. A launch takes the host 5 to 20 µs, so short "
-        f"kernels leave the GPU idle: {milliseconds(lost / 1e9)} in pauses of up to "
+        f"{milliseconds(_median(evidence) / 1e9)}. A launch takes the host 5 to 20 µs, so that "
+        f"short kernels may leave the GPU idle: {milliseconds(lost / 1e9)} in pauses of up to "
         f"{PAUSE_PS // 10**6} µs.",
         share,
         "%",

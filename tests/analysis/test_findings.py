@@ -488,6 +488,14 @@ def test_small_kernels():
     assert finding.evidence.query == "f.avg_duration_us=%3C5"
 
 
+def test_small_kernels_without_pauses_are_no_loss():
+    busy = gpus(
+        window_ps=[1000 * US], kernels=[100], small_kernels=[100], small_ps=[900 * US],
+        small_gap_ps=[29 * US], median_ps=[1 * US],
+    )  # fmt: skip
+    assert severities("small_kernels", evidence(gpus=busy)) == ["low"]
+
+
 def test_copies_to_devices_gain_what_steps_wait_for_at_most():
     def of(time: int, waiting: int = 0) -> Evidence:
         return evidence({Phase.INPUT: waiting}, gpus=gpus(
@@ -726,7 +734,7 @@ def test_functions_that_run_eagerly_are_not_said_to_be_traced():
 def test_three_of_many_functions_are_named():
     names = list("abcd")
     facts = host(
-        function_name=names, function_mode=["traced-xla"] * 4, function_calls=ints(1, 1, 1, 1),
+        function_name=names, function_mode=["traced-xla"] * 4, function_calls=ints(2, 2, 2, 2),
         function_ps=ints(*[250 * US] * 4), tracings=ints(0, 0, 0, 0),
         functions=ints(1, 1, 1, 1),
     )  # fmt: skip
@@ -839,7 +847,7 @@ def test_an_allocator_of_no_capacity_says_nothing():
 
 
 def test_findings_are_ordered_by_gain_then_severity():
-    facts = host(eager_ps=ints(900 * US), eager_name=["A"], eager_count=ints(1))
+    facts = host(eager_ps=ints(900 * US), eager_name=["A"], eager_count=ints(40))
     given = evidence(
         {Phase.INPUT: 100, Phase.KERNEL_LAUNCH: 200, Phase.COLLECTIVES: 31},
         host_facts=facts,
