@@ -12,6 +12,7 @@ from tbprof.analysis.host_channels import HANDLER
 from tbprof.analysis.host_copies import HOST_SPACE
 from tbprof.analysis.lines import metadata_planes
 from tbprof.analysis.op_names import parse_provenance
+from tbprof.analysis.program_functions import named_apart, tell_apart
 from tbprof.base import names
 from tbprof.events.space import Space
 
@@ -25,6 +26,8 @@ _PRODUCT_CALL = re.compile(r"gemm|matmul|conv|fmha|dot", re.IGNORECASE)
 _PRODUCTS = ("dot", "convolution", "ragged-dot", "scaled-dot")
 _CALLERS = ("fusion", "async-start", "async-update", "async-done", "call")
 _TUPLE = 13  # PrimitiveType.TUPLE
+# More programs of one name are not told apart by their functions.
+_MOST_ALIKE = 256
 
 
 class Instruction(NamedTuple):
@@ -57,6 +60,8 @@ class Programs:
         self._space = space
         self._sources: dict[int, bytes] | None = None
         self._by_name: dict[str, int] = {}
+        self._module_name: dict[int, str] = {}
+        self._places: dict[str, Mapping[int, str]] = {}
         self._ops: dict[int, Mapping[str, str]] = {}
         self._modules: dict[int, Module] = {}
 
@@ -69,14 +74,28 @@ class Programs:
         """The full name (`name:Type` or `name:`) of an instruction's framework op, "" if unknown.
 
         The program is found by its id (the low 64 bits), else by the module's name where that is
-        the name of one program alone.
+        the name of one program alone. Ops of two functions of one name have the function's place
+        in their names (`tell_apart`).
         """
         program = self._find(program_id, module)
         if program < 0:
             return ""
         if program not in self._ops:
-            self._ops[program] = _instruction_ops(self._load()[program])
+            place = self._place(program)
+            self._ops[program] = {
+                name: named_apart(op, place) if place else op
+                for name, op in _instruction_ops(self._load()[program]).items()
+            }
         return self._ops[program].get(instruction, "")
+
+    def _place(self, program: int) -> str:
+        """Where the function of a program is written, "" where no other function has its name."""
+        module = self._module_name[program]
+        if module not in self._places:
+            alike = [one for one, name in self._module_name.items() if name == module]
+            parsed = {one: _parse(self._load()[one]).hlo_module for one in alike[:_MOST_ALIKE]}
+            self._places[module] = tell_apart(parsed) if len(alike) > 1 else {}
+        return self._places[module].get(program, "")
 
     def op_type(self, program_id: int, module: str, instruction: str) -> str:
         """What an instruction without an op is, "" if unknown: "transpose", "fusion".
@@ -132,6 +151,7 @@ class Programs:
                     self._sources[program] = blob
                     module = _PROGRAM.sub("", texts[row])
                     # A name that two programs share says nothing about either.
+                    self._module_name[program] = module
                     self._by_name[module] = -1 if module in self._by_name else program
         return self._sources
 

@@ -1,0 +1,127 @@
+"""Functions of one name are told apart by where they are written."""
+
+from typing import Any
+
+import pytest
+from analysis.programs import Program
+from traces import draw, space_of
+
+from tbprof._pb import message
+from tbprof.analysis.hlo import Programs
+from tbprof.analysis.ops import find_ops
+from tbprof.analysis.program_functions import named_apart, tell_apart
+
+Frame = tuple[str, str, int]  # a file, a function, a line
+
+
+def module(op: str, *stack: Frame, **metadata: Any) -> Any:
+    """A program of one instruction, made on a stack of Python, outermost first."""
+    made = message("xla.HloModuleProto")()
+    index = made.stack_frame_index
+    for at, (file, function, line) in enumerate(stack):
+        index.file_names.append(file)
+        index.function_names.append(function)
+        index.file_locations.add(file_name_id=at + 1, function_name_id=at + 1, line=line)
+        index.stack_frames.add(file_location_id=at + 1, parent_frame_id=at)
+    about = made.computations.add().instructions.add().metadata
+    about.op_name = op
+    about.stack_frame_id = len(stack)
+    for name, value in metadata.items():
+        setattr(about, name, value)
+    return made
+
+
+def nameless(line: int, file: str = "/src/train.py", op: str = "jit(<lambda>)/add") -> Any:
+    return module(op, (file, "<module>", 9), (file, "<lambda>", line), ("/src/lib.py", "help", 3))
+
+
+def test_unnamed_functions_on_different_lines_are_different():
+    """Each is compiled for two shapes."""
+    found = tell_apart({1: nameless(5), 2: nameless(8), 3: nameless(5), 4: nameless(8)})
+    assert found == {
+        1: "train.py line 5", 3: "train.py line 5", 2: "train.py line 8", 4: "train.py line 8",
+    }  # fmt: skip
+
+
+def test_one_function_that_is_compiled_again_is_one():
+    assert tell_apart({1: nameless(5), 2: nameless(5)}) == {}
+    assert tell_apart({1: nameless(5)}) == {}
+
+
+def test_a_named_function_may_take_another_branch_for_another_shape():
+    def step(line: int, file: str) -> Any:
+        return module("jit(step)/add", (file, "main", 40), (file, "Model.step", line))
+
+    assert tell_apart({1: step(5, "a.py"), 2: step(8, "a.py")}) == {}
+    assert tell_apart({1: step(5, "a.py"), 2: step(5, "x/b.py"), 3: step(9, "a.py")}) == {
+        1: "a.py", 2: "b.py", 3: "a.py",
+    }  # fmt: skip
+
+
+def test_the_function_that_was_compiled_is_the_outermost_of_its_name():
+    """A function that it calls is called so, too."""
+
+    def of(outer: str) -> Any:
+        return module("jit(f)/add", (outer, "f", 1), ("lib.py", "f", 7))
+
+    assert tell_apart({1: of("a.py"), 2: of("b.py")}) == {1: "a.py", 2: "b.py"}
+    assert tell_apart({1: of("a.py"), 2: of("a.py")}) == {}
+
+
+def test_what_does_not_say_where_it_is_written_stays_as_it_is():
+    bare = module("jit(<lambda>)/add")
+    assert tell_apart({1: bare, 2: bare}) == {}
+    assert tell_apart({1: bare, 2: nameless(5), 3: nameless(8)}) == {
+        2: "train.py line 5", 3: "train.py line 8",
+    }  # fmt: skip
+    # The line of an op, which older versions write, may be one of a function that f calls.
+    f, unnamed = "jit(f)/add", "jit(<lambda>)/add"
+    assert tell_apart({at: module(f, source_file=f"{at}.py", source_line=1) for at in "12"}) == {}
+    lines = {at: module(unnamed, source_file="a.py", source_line=at) for at in (5, 6)}
+    assert tell_apart(lines) == {5: "a.py line 5", 6: "a.py line 6"}
+
+
+@pytest.mark.parametrize("frame", [(0, 0), (7, 7), (-1, -2)])
+def test_stacks_of_damaged_programs_say_nothing(frame: tuple[int, int]):
+    made = nameless(5)
+    made.stack_frame_index.stack_frames[2].parent_frame_id = frame[0]
+    made.stack_frame_index.stack_frames[2].file_location_id = frame[1]
+    assert tell_apart({1: made, 2: made}) == {}
+    made.stack_frame_index.stack_frames[2].parent_frame_id = 3  # a circle
+    assert tell_apart({1: made, 2: made}) == {}
+
+
+def test_names_of_ops_hold_the_place():
+    assert named_apart("jit(<lambda>)/jit(main)/add", "a.py line 5") == (
+        "jit(<lambda>, a.py line 5)/jit(main)/add"
+    )
+    assert named_apart("model/dense/MatMul", "a.py line 5") == "model/dense/MatMul"
+
+
+def test_tables_have_a_row_for_each():
+    """Two programs of one name on a CPU: x ran one instruction of each."""
+    programs = {}
+    for id_, line in ((7, 5), (8, 6)):
+        program = Program()
+        program.name("jit__lambda", id_)
+        program.add("add.1", "add", "f32[8]", op="jit(<lambda>)/add")
+        proto = message("xla.HloProto").FromString(program.bytes())
+        proto.hlo_module.stack_frame_index.CopyFrom(nameless(line).stack_frame_index)
+        proto.hlo_module.computations[0].instructions[0].metadata.stack_frame_id = 3
+        programs[id_] = bytes(proto.SerializeToString())
+    calls = {letter: {"hlo_op": "add.1", "hlo_module": "jit__lambda", "program_id": id_}
+             for letter, id_ in (("x", 7), ("y", 8))}  # fmt: skip
+    space = space_of(
+        draw(
+            {"/host:metadata": "none |", "/host:CPU": "thread |xxx.yy"},
+            names={"x": "add.1", "y": "add.1", "P": "jit__lambda(7)", "Q": "jit__lambda(8)"},
+            stats=calls,
+            type_stats={"P": {"Hlo Proto": programs[7]}, "Q": {"Hlo Proto": programs[8]}},
+        )
+    )
+    ops = find_ops(space, Programs(space))
+    assert dict(zip(ops.name, ops.occurrences.tolist(), strict=True)) == {
+        "jit(<lambda>, train.py line 5)/add": 1,
+        "jit(<lambda>, train.py line 6)/add": 1,
+    }
+    assert set(ops.type) == {"add"}
