@@ -283,14 +283,10 @@ test("columns and heat map have tables of the same", async () => {
   await heat(page).locator("canvas").waitFor();
 });
 
-test("without steps it says why, and how to get them", async () => {
+test("without steps there is nothing to show, and it says how to get them", async () => {
   const opened = await open(browser, addressOf(server, "none", TOOL));
   const main = opened.page.getByRole("main");
-  await main.getByRole("heading", { name: "No steps in this trace" }).waitFor();
-  await main
-    .getByText(/The trace has no step markers/)
-    .first()
-    .waitFor();
+  await main.getByRole("heading", { name: "Pod viewer: nothing to show" }).waitFor();
   await main
     .getByText(/StepTraceAnnotation/)
     .first()

@@ -1,5 +1,6 @@
 /** What to know of the steps and the recording before the numbers of a page are believed. */
 import { useId } from "preact/hooks";
+import { sentence } from "../base/format";
 import { Sentence } from "../widgets/sentence";
 
 export interface Diagnostic {
@@ -28,7 +29,7 @@ export function Diagnostics({ diagnostics }: { diagnostics: readonly Diagnostic[
               <span class="unseen">{severity.toLowerCase()}: </span>
             </span>
             <span>
-              <Sentence text={message} />
+              <Sentence text={sentence(message)} />
             </span>
           </li>
         ))}

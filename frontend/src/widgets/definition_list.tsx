@@ -21,7 +21,13 @@ export function DefinitionList({ items }: { items: readonly Definition[] }) {
       {items.map(({ id, label, value, note, reason, explanation }) => (
         <div key={id}>
           <dt>
-            {label} {explanation ? <Why title={label} explanation={explanation} /> : null}
+            {label}
+            {explanation ? (
+              <>
+                {"\u00a0"}
+                <Why title={label} explanation={explanation} />
+              </>
+            ) : null}
           </dt>
           <dd>
             {value === null ? <NotMeasured reason={reason} /> : value}

@@ -165,9 +165,10 @@ function StepNote({ overview }: { overview: Overview }) {
     <p class="muted">
       {facts.map(({ text, title }, at) => (
         <Fragment key={text}>
-          {at > 0 ? " · " : ""}
+          {at > 0 ? " " : ""}
           <span class="measure" title={title}>
             {text}
+            {at < facts.length - 1 ? " ·" : ""}
           </span>
         </Fragment>
       ))}

@@ -39,10 +39,14 @@ export function OverviewPage(props: PageProps<Overview>) {
         </>
       )}
       <div class="two-thirds">
-        <TopOps ops={payload.ops} links={links} />
+        <div class="stack">
+          <TopOps ops={payload.ops} links={links} />
+          {/* The readings of TPUs are a tall card. */}
+          {payload.isTpu ? <Diagnostics diagnostics={payload.diagnostics} /> : null}
+        </div>
         <div class="stack">
           <Readings overview={payload} />
-          <Diagnostics diagnostics={payload.diagnostics} />
+          {payload.isTpu ? null : <Diagnostics diagnostics={payload.diagnostics} />}
         </div>
       </div>
       <Environment environment={payload.environment} />
