@@ -113,7 +113,9 @@ def _gpu_names(plane: Plane, programs: Programs) -> tuple[str, _Ran]:
 def _tpu_names(plane: Plane, programs: Programs) -> tuple[str, _Ran]:
     # The types alone tell: those of ops have a category, unless the recorder writes none.
     category = plane.types.stats([names.HLO_CATEGORY])[names.HLO_CATEGORY].texts()
-    types = np.flatnonzero(category >= 0 if (category >= 0).any() else category < 0)
+    is_op = category >= 0 if (category >= 0).any() else category < 0
+    known = plane.strings.take(plane.types.name.tolist())
+    types = np.flatnonzero(is_op | np.array([name == names.CORE_BARRIER for name in known], bool))
     phase = tpu_phases(plane, programs, types)
     texts = plane.strings.take(plane.types.name[types].tolist())
     return _device_name(plane), {

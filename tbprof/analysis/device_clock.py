@@ -49,24 +49,52 @@ class Clock:
     Recorders put ops on the host's clock, program by program, and are wrong by up to 0.2 s at times
     (observed: 100 equal steps of 784 ms appear as 551 to 982 ms). The device's clock is exact but
     starts elsewhere and drifts. Here it is moved as a whole, and times that the file states are
-    moved with the ops that they are next to. `known` are the file's times at which ops start or
-    end, empty where these are all there is; the shift of a moment at which one op ends and another
-    starts depends on which is meant.
+    moved with the ops that they are next to. `begin` and `end` are the file's times at which ops
+    start and end, ascending, each with the time that it is moved by; empty where the file's times
+    are all there is.
     """
 
-    known: NDArray[np.int64]
-    shift_of_start: NDArray[np.int64]
-    shift_of_end: NDArray[np.int64]
+    begin: NDArray[np.int64]
+    begin_shift: NDArray[np.int64]
+    end: NDArray[np.int64]
+    end_shift: NDArray[np.int64]
 
     def place(
         self, start: NDArray[np.int64], duration: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(start, duration) [n] of the file's events moved: linearly between `known` times."""
-        if not self.known.size:
+        """(start, duration) [n] of the file's events, such as steps and programs, moved.
+
+        An event begins with the op that follows, and ends with the one before: the file may put
+        what is between two of them anywhere.
+        """
+        if not self.begin.size:
             return start, duration
-        end = _moved(start + duration, self.known, self.shift_of_end)
-        start = _moved(start, self.known, self.shift_of_start)
-        return start, np.maximum(end - start, 0)
+        begin = self._with_next(start, start)
+        end = start + duration
+        before = np.searchsorted(self.end, end, "right") - 1
+        shift = np.where(before < 0, self.begin_shift[0], self.end_shift[before])
+        following = np.searchsorted(self.begin, end)
+        latest = np.append(self.begin + self.begin_shift, np.iinfo(np.int64).max)[following]
+        return begin, np.maximum(np.minimum(end + shift, latest) - begin, 0)
+
+    def place_waits(
+        self, start: NDArray[np.int64], duration: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The same of what a core does between ops, which moves with the op that follows."""
+        if not self.begin.size:
+            return start, duration
+        end = start + duration
+        begin = self._with_next(start, end)
+        return begin, np.maximum(self._with_next(end, end) - begin, 0)
+
+    def _with_next(self, time: NDArray[np.int64], until: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Times [n] moved like the op that follows `until`, but not into the one before them."""
+        shift = np.append(self.begin_shift, self.end_shift[-1])
+        moved = time + shift[np.searchsorted(self.begin, until)]
+        before = np.searchsorted(self.end, time, "right") - 1
+        earliest = (self.end + self.end_shift)[before]
+        out: NDArray[np.int64] = np.where(before >= 0, np.maximum(moved, earliest), moved)
+        return out
 
 
 def find_clock(
@@ -80,7 +108,7 @@ def find_clock(
     file_end = ops.start_ps + ops.duration_ps
     is_timed = all(bool(stats[name].is_integer.all()) for name in CLOCK_STATS)
     nothing = np.zeros(0, np.int64)
-    by_file = ops.start_ps, file_end, Clock(nothing, nothing, nothing)
+    by_file = ops.start_ps, file_end, Clock(nothing, nothing, nothing, nothing)
     if not len(ops) or not is_timed:
         return by_file
     start, duration = device_times(ops, stats)
@@ -88,16 +116,13 @@ def find_clock(
         return by_file
     offset, drift = _fit(start, ops.start_ps - start)
     origin = start.min()
-    ends = np.concatenate([start, start + duration])
-    moved = ends + offset + np.rint((ends - origin) * drift).astype(np.int64)
-    starts, ends = moved[: start.size], moved[start.size :]
-    known, first = np.unique(np.concatenate([ops.start_ps, file_end]), return_index=True)
-    _, last = np.unique(np.concatenate([file_end, ops.start_ps]), return_index=True)
-    return (
-        starts,
-        ends,
-        Clock(known, moved[first] - known, np.roll(moved, start.size)[last] - known),
+    begins, ends = (
+        time + offset + np.rint((time - origin) * drift).astype(np.int64)
+        for time in (start, start + duration)
     )
+    begin, first = np.unique(ops.start_ps, return_index=True)
+    end, last = np.unique(file_end, return_index=True)
+    return begins, ends, Clock(begin, begins[first] - begin, end, ends[last] - end)
 
 
 def _fit(time: NDArray[np.int64], shift: NDArray[np.int64]) -> tuple[int, float]:
@@ -121,12 +146,3 @@ def _fit(time: NDArray[np.int64], shift: NDArray[np.int64]) -> tuple[int, float]
         return int(np.median(value)), 0.0
     best = int(np.argmin(distance))
     return round(float(at_first[best])), float(drift[best])
-
-
-def _moved(
-    time: NDArray[np.int64], known: NDArray[np.int64], shift: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    origin = known[0]
-    added = np.interp((time - origin).astype(float), (known - origin).astype(float), shift)
-    out: NDArray[np.int64] = time + np.rint(added).astype(np.int64)
-    return out

@@ -48,7 +48,7 @@ class Executions:
 
 @dataclass(frozen=True, slots=True)
 class DeviceIntervals:
-    """What one device did, by start; intervals may overlap, those of a TPU core only async ones.
+    """What one device did, by start; intervals overlap on GPUs, and of TPU cores async ones.
 
     `name` is such as "GPU:4" or "TPU:0 SparseCore 1", `kind` "GPU", "TPU" or "SparseCore", `id` the
     device's number on its host (SparseCores count from 1,000,000).
@@ -106,15 +106,22 @@ def _gpu_intervals(plane: Plane, programs: Programs) -> DeviceIntervals:
 
 
 def _tpu_intervals(plane: Plane, programs: Programs) -> DeviceIntervals:
-    events = plane.events(named_lines(plane, *_OP_LINES, names.ASYNC_OPS_LINE))
+    lines = (*_OP_LINES, names.ASYNC_OPS_LINE, names.XLA_TRACE_LINE)
+    events = plane.events(named_lines(plane, *lines))
     line_names = plane.strings.take(events.lines.name.tolist())
-    is_async = np.array([name == names.ASYNC_OPS_LINE for name in line_names], bool)[events.line]
-    op_rows, async_rows = np.flatnonzero(~is_async), np.flatnonzero(is_async)
+    op_rows, async_rows, marks = (
+        np.flatnonzero(np.array([name in wanted for name in line_names], bool)[events.line])
+        for wanted in (_OP_LINES, lines[-2:-1], lines[-1:])
+    )
+    barriers = marks[events.type[marks] == _barrier_type(plane)]
     start, duration, at, clock = find_op_segments(events.select(op_rows))
-    async_start, async_duration = _placed(events, async_rows, clock)
-    row = np.concatenate([op_rows[at], async_rows])
-    start = np.concatenate([start, async_start])
-    duration = np.concatenate([duration, async_duration])
+    async_start, async_duration = clock.place(
+        events.start_ps[async_rows], events.duration_ps[async_rows]
+    )
+    wait = clock.place_waits(events.start_ps[barriers], events.duration_ps[barriers])
+    row = np.concatenate([op_rows[at], async_rows, barriers])
+    start = np.concatenate([start, async_start, wait[0]])
+    duration = np.concatenate([duration, async_duration, wait[1]])
     order = np.argsort(start, kind="stable")
     row, start, duration = row[order], start[order], duration[order]
     types, kind = np.unique(events.type[row], return_inverse=True)
@@ -136,10 +143,16 @@ def _tpu_intervals(plane: Plane, programs: Programs) -> DeviceIntervals:
     )
 
 
+def _barrier_type(plane: Plane) -> int:
+    """The event type of a core's wait for the others, a number of no type where there is none."""
+    texts = plane.strings.take(plane.types.name.tolist())
+    return texts.index(names.CORE_BARRIER) if names.CORE_BARRIER in texts else -2
+
+
 def _placed(
     events: Events, rows: NDArray[np.int64], clock: Clock | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(start, duration) of events that lack the device's clock, among the ops that have it."""
+    """(start, duration) of steps or programs, which lack the device's clock that ops have."""
     start, duration = events.start_ps[rows], events.duration_ps[rows]
     return (start, duration) if clock is None else clock.place(start, duration)
 

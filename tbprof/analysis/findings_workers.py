@@ -14,8 +14,10 @@ from tbprof.analysis.finding import (
     OPS,
     POD,
     TPU_GUIDE,
+    TRACE,
     Evidence,
     Finding,
+    Page,
     Rule,
     graded,
     milliseconds,
@@ -87,9 +89,18 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
         "runs; a larger batch per device communicates less often."
         f"{_NETWORK if slices else ''}",
         POD,
-        showing_ops(talking) if talking else OPS.showing(operation=_OPS),
+        _evidence(evidence, talking),
         MULTISLICE_GUIDE if slices else TPU_GUIDE if evidence.platform == "TPU" else GPU_GUIDE,
     )
+
+
+def _evidence(evidence: Evidence, talking: list[str]) -> Page:
+    """The ops that communicate; waits for other cores are no ops."""
+    if talking:
+        return showing_ops(talking)
+    if evidence.tpu_ops is not None:
+        return TRACE.marking("category:collectives", evidence.worst_step_in(Phase.COLLECTIVES))
+    return OPS.showing(operation=_OPS)
 
 
 _NETWORK = (

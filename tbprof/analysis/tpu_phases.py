@@ -38,6 +38,7 @@ _ASYNC_COLLECTIVE = re.compile(r"async-collective-(?:start|done)")
 _MOVES = re.compile(rf"(?:host )?(?:send|recv)|{_COPY.pattern}|{_ASYNC.pattern}")
 # Of an instruction's text the types of its operands are of no interest where it moves nothing.
 _LONGEST = 512
+_MEGACORE = "megacore fusion"
 # What the self time of these is spent on has no type: deciding what runs next.
 _CONTROL = frozenset(
     {"while", "conditional", "call", "tuple", "get-tuple-element", "after-all", "barrier"}
@@ -57,7 +58,7 @@ def op_phase(
     the framework's op. A core that waits for a collective or a copy is in that phase; a copy
     between the core's memory and the host's is a host transfer. What goes through the host to
     other slices is a collective. A megacore fusion's own time is one core's wait for the other one
-    (xprof, profile_time_breakdown.h): it counts as a collective.
+    (xprof, profile_time_breakdown.h): it counts as a collective, as does a wait for all cores.
     """
     kind = op_kind(category, text, label, instruction)
     if kind in _INPUT:
@@ -66,7 +67,7 @@ def op_phase(
         return Phase.OUTPUT
     if is_exchange(kind):
         return _OF_PEER.get(op_peer(kind, text, instruction, op), Phase.DEVICE_TO_DEVICE)
-    if kind == "megacore fusion" or is_collective_op(kind):
+    if kind in (_MEGACORE, names.CORE_BARRIER) or is_collective_op(kind):
         return Phase.COLLECTIVES
     is_host = is_host_copy(
         kind, text, is_in_host=instruction is not None and instruction.is_in_host

@@ -14,6 +14,9 @@ SPARSE_CORE_OPS_LINE = "Sparse Core Ops"
 STEPS_LINE = "Steps"
 SPARSE_CORE_STEPS_LINE = "Sparse Core Steps"
 ASYNC_OPS_LINE = "Async XLA Ops"
+# What the program itself marks on a core: `barrier-cores` is its wait for the other cores.
+XLA_TRACE_LINE = "XLA TraceMe"
+CORE_BARRIER = "barrier-cores"
 # Its events are points of counters: power, load.
 COUNTERS_LINE = "_counters_"
 

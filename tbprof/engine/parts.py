@@ -51,14 +51,14 @@ class PartKind:
 
 PARTS: Mapping[str, PartKind] = {
     "outline": PartKind(4, Outline, find_outline, "reading the index"),
-    "coupling": PartKind(2, Coupling, find_coupling, "looking at what ties workers together"),
+    "coupling": PartKind(3, Coupling, find_coupling, "looking at what ties workers together"),
     "devices": PartKind(
         2, Devices, lambda space, _programs: find_devices(space), "reading the devices"
     ),
-    "kernels": PartKind(4, Kernels, find_kernels, "decoding GPU kernels"),
-    "ops": PartKind(7, OpMetrics, find_ops, "decoding ops"),
-    "steps": PartKind(11, Steps, find_steps, "finding the steps", ("marker",)),
-    "input_ops": PartKind(4, InputOps, find_input_ops, "decoding input ops"),
+    "kernels": PartKind(5, Kernels, find_kernels, "decoding GPU kernels"),
+    "ops": PartKind(8, OpMetrics, find_ops, "decoding ops"),
+    "steps": PartKind(12, Steps, find_steps, "finding the steps", ("marker",)),
+    "input_ops": PartKind(5, InputOps, find_input_ops, "decoding input ops"),
     "tpu_ops": PartKind(2, TpuOps, find_tpu_ops, "looking at TPU ops"),
     "environment": PartKind(2, Environment, find_environment, "reading the environment"),
     "gpu_facts": PartKind(3, GpuFacts, find_gpu_facts, "looking at kernel launches"),

@@ -166,7 +166,9 @@ def track_categories(
     elif kind == "ops":
         found = [op_category(text) for text in texts]
     else:
-        return name_categories(texts, has_device=True)
+        named = name_categories(texts, has_device=True)
+        is_barrier = np.array([text == names.CORE_BARRIER for text in texts], bool)
+        return np.where(is_barrier, Category.COLLECTIVES, named).astype(np.uint8)
     return np.array(found, np.uint8)
 
 

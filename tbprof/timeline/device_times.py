@@ -3,11 +3,15 @@
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tbprof.analysis.device_clock import find_clock, nesting_order
 from tbprof.analysis.lines import named_lines
 from tbprof.base import names
 from tbprof.events.space import Events
+
+_OP_LINES = (names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)
+_WAIT_LINES = (names.XLA_TRACE_LINE,)
 
 
 def on_device_clock(events: Events) -> Events:
@@ -19,18 +23,14 @@ def on_device_clock(events: Events) -> Events:
     plane = events.plane
     if not plane.name.startswith(names.TPU_PREFIX):
         return events
-    is_op = np.zeros(events.first_event.size - 1, np.bool_)
-    is_op[named_lines(plane, names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)] = True
-    on_op_line = np.repeat(is_op, np.diff(events.first_event))
-    ops, others = np.flatnonzero(on_op_line), np.flatnonzero(~on_op_line)
+    ops, waits, others = _rows_of_lines(events)
     op_start, op_end, clock = find_clock(events.select(ops))
-    if not clock.known.size:
+    if not clock.begin.size:
         return events
     start, duration = np.empty_like(events.start_ps), np.empty_like(events.duration_ps)
     start[ops], duration[ops] = op_start, op_end - op_start
-    start[others], duration[others] = clock.place(
-        events.start_ps[others], events.duration_ps[others]
-    )
+    for rows, place in ((waits, clock.place_waits), (others, clock.place)):
+        start[rows], duration[rows] = place(events.start_ps[rows], events.duration_ps[rows])
     order = nesting_order(events.first_event, start, duration)
     return replace(
         events,
@@ -39,3 +39,12 @@ def on_device_clock(events: Events) -> Events:
         type=events.type[order],
         source=events.source[order],
     )
+
+
+def _rows_of_lines(events: Events) -> list[NDArray[np.int64]]:
+    """The rows of ops, of what cores mark between ops, and of all others."""
+    kind = np.full(events.first_event.size - 1, 2)
+    for number, wanted in enumerate((_OP_LINES, _WAIT_LINES)):
+        kind[named_lines(events.plane, *wanted)] = number
+    of_row = np.repeat(kind, np.diff(events.first_event))
+    return [np.flatnonzero(of_row == number) for number in range(3)]

@@ -57,20 +57,40 @@ def test_the_line_is_found_among_wrong_shifts(offset, drift_ppm, is_wrong, error
     assert all(abs(one - other) <= 1000 for one, other in zip(ends, line, strict=True))
 
 
-def test_times_between_ops_move_linearly_and_outside_in_parallel():
-    known = np.array([10, 20, 40], np.int64)
-    shift = np.array([100, 100, 120], np.int64)
-    clock = Clock(known, shift, shift)
-    start, duration = clock.place(np.array([0, 10, 20, 30, 50]), np.array([5, 10, 20, 0, 1]))
-    assert start.tolist() == [100, 110, 120, 140, 170]
-    assert duration.tolist() == [5, 10, 40, 0, 1]
+# Ops at 0 to 10 and 20 to 30 in the file; the first is moved by 100, the second by 120.
+CLOCK = Clock(
+    *(np.array(column, np.int64) for column in ([0, 20], [100, 120], [10, 30], [100, 120]))
+)
 
 
-def test_a_moment_that_two_ops_share_is_an_end_or_a_start():
-    known = np.array([0, 10, 20], np.int64)
-    clock = Clock(known, np.array([0, 7, 7], np.int64), np.array([0, 3, 7], np.int64))
-    start, duration = clock.place(np.array([0, 10]), np.array([10, 10]))
-    assert (start.tolist(), duration.tolist()) == ([0, 17], [13, 10])
+@pytest.mark.parametrize(
+    ("event", "moved"),
+    [
+        ((-5, 10), (95, 110)),  # before all ops, until the first one ends
+        ((0, 10), (100, 110)),
+        ((12, 30), (132, 150)),  # it begins between them: with the one that follows
+        ((0, 18), (100, 118)),  # and ends with the one before
+        ((12, 18), (132, 132)),
+        ((35, 40), (155, 160)),
+    ],
+)
+def test_an_event_begins_with_the_next_op_and_ends_with_the_last(event, moved):
+    start, duration = CLOCK.place(np.array([event[0]]), np.array([event[1] - event[0]]))
+    assert (int(start[0]), int(start[0] + duration[0])) == moved
+
+
+def test_no_event_is_moved_into_an_op():
+    """Both ops are moved apart from each other, or towards each other."""
+    near = Clock(*(np.array(one, np.int64) for one in ([0, 20], [100, 91], [10, 30], [100, 91])))
+    start, duration = near.place(np.array([10, 0]), np.array([20, 19]))
+    assert (start.tolist(), duration.tolist()) == ([110, 100], [11, 11])
+    start, duration = near.place_waits(np.array([12]), np.array([8]))
+    assert (start.tolist(), duration.tolist()) == ([110], [1])
+
+
+def test_a_wait_moves_with_the_op_that_follows():
+    start, duration = CLOCK.place_waits(np.array([12, 32]), np.array([8, 3]))
+    assert (start.tolist(), duration.tolist()) == ([132, 152], [8, 3])
 
 
 def test_parents_precede_their_children_on_each_line():

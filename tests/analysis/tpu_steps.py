@@ -36,13 +36,14 @@ def tpu_steps(
     ops: Mapping[str, Op] | None = None,
     *,
     steps: int = 5,
+    names: Mapping[str, str] | None = None,
     stats: Mapping[str, Stats] | None = None,
     plane_stats: Mapping[str, Stats] | None = None,
 ) -> bytes:
     """A trace of TPU cores whose steps are all as drawn, with a line of steps.
 
     By plane the ops of one step, or the drawings of several lines; `ops` by letter, those of `OPS`
-    too.
+    too; `names` are those of other events.
     """
     known = {**OPS, **(ops or {})}
     planes: dict[str, str] = {}
@@ -60,7 +61,7 @@ def tpu_steps(
         planes[plane] = "\n".join(drawn)
     return draw(
         planes,
-        names={letter: op.text for letter, op in known.items()},
+        names={**{letter: op.text for letter, op in known.items()}, **(names or {})},
         display_names={
             letter: op.text.lstrip("%").partition(" ")[0] for letter, op in known.items()
         },
