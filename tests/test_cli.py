@@ -183,7 +183,7 @@ def test_python_interface(sample_logdir):
         "memory_profile", "trace_viewer", "pod_viewer",
     )  # fmt: skip
     result = one.tool(TOOL)
-    assert len(result.tables) == 2
+    assert len(result.tables) == 3
     assert result.warnings == ()
     assert one.tool(TOOL, hosts=["host0"]).tables[0].columns[3].values == (
         result.tables[0].columns[3].values
@@ -203,4 +203,4 @@ def test_tables_become_pandas(sample_logdir):
     assert list(frame.columns) == [column.id for column in result.tables[1].columns]
     assert len(frame) == len(result.tables[1])
     with pytest.raises(tbprof.base.errors.BadRequest):
-        result.to_pandas(2)
+        result.to_pandas(3)

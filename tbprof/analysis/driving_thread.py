@@ -30,17 +30,21 @@ def find_driving_line(threads: HostThreads, types: HostTypes) -> int:
     It is the one on which most time passes of those on which the program calls its framework, else
     of all that do not work ahead.
     """
-    events = threads.events
-    texts = threads.plane.strings.take(threads.plane.types.name.tolist())
-    is_call = types.has_number[:-1] | types.is_function[:-1]
-    is_call |= np.array([text.startswith(_CALLS) for text in texts], np.bool_)
-    busy = _busy(threads) * ~is_ahead(events)
-    calls = np.zeros(busy.size, np.bool_)
-    calls[find_repeats(events, is_call, 1).line] = True
-    for some in (busy * calls, busy):
+    busy = _busy(threads) * ~is_ahead(threads.events)
+    for some in (busy * calls_framework(threads.events, types), busy):
         if some.any():
             return int(some.argmax())
     return -1
+
+
+def calls_framework(events: Events, types: HostTypes) -> NDArray[np.bool_]:
+    """[lines] whether the program calls its framework on the thread."""
+    texts = events.plane.strings.take(events.plane.types.name.tolist())
+    is_call = types.has_number[:-1] | types.is_function[:-1]
+    is_call |= np.array([text.startswith(_CALLS) for text in texts], np.bool_)
+    calls = np.zeros(events.first_event.size - 1, np.bool_)
+    calls[find_repeats(events, is_call, 1).line] = True
+    return calls
 
 
 def _busy(threads: HostThreads) -> NDArray[np.float64]:

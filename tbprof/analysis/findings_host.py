@@ -22,6 +22,7 @@ from tbprof.analysis.finding import (
 )
 from tbprof.analysis.findings_eager import FEWEST_PER_STEP, ONE_BY_ONE, single_ops_ps
 from tbprof.analysis.host_facts import HostFacts
+from tbprof.analysis.input_names import fetches_batch
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.retraced import (
     EXPENSIVE,
@@ -51,12 +52,16 @@ _WRITES = re.compile(
 def eager_shares(evidence: Evidence, *, of_writes: bool = True) -> tuple[float, float]:
     """(host, device) percentages of op time in ops that ran one by one; NaN without ops.
 
-    Ops that leave no event of their own count by the call that ran them. Without `of_writes` those
-    that write checkpoints and summaries count as ops that did not run one by one.
+    Ops that leave no event of their own count by the call that ran them; a wait for a batch is no
+    computation. Without `of_writes` those that write checkpoints and summaries count as ops that
+    did not run one by one.
     """
     ops = evidence.ops
     shares = []
-    counts = np.array([of_writes or not _WRITES.match(kind) for kind in ops.type], bool)
+    counts = np.array(
+        [not fetches_batch(kind) and (of_writes or not _WRITES.match(kind)) for kind in ops.type],
+        bool,
+    )
     calls = sum(
         int(time)
         for host in evidence.hosts

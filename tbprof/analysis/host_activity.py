@@ -145,7 +145,8 @@ def find_activity(threads: HostThreads, types: HostTypes, marker: str = "") -> T
     events = threads.events
     texts = [*threads.plane.strings.take(threads.plane.types.name.tolist()), ""]
     does = np.array(
-        [_does(text, role) for text, role in zip(texts, types.role.tolist(), strict=True)], np.int8
+        [activity_of(text, role) for text, role in zip(texts, types.role.tolist(), strict=True)],
+        np.int8,
     )
     is_marker = np.array([text == marker for text in texts]) & (does == _ANNOTATION)
     wrappers = np.flatnonzero(types.role == Role.WRAPPER)
@@ -177,8 +178,8 @@ def find_activity(threads: HostThreads, types: HostTypes, marker: str = "") -> T
     return ThreadActivity(kind, name, part, is_sleep)
 
 
-def _does(text: str, role: int) -> int:
-    """What an event of this name does by itself."""
+def activity_of(text: str, role: int) -> int:
+    """What an event of this name and role does by itself: `Activity`, or negative for nothing."""
     if text.startswith(names.PYTHON_FRAME):
         wait = wait_of(text)
         if text == "$gc collect":

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.groups import group_rows, reduce_groups
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_events import host_events
+from tbprof.analysis.input_names import fetches_batch
 from tbprof.analysis.layers import unite
 from tbprof.analysis.lines import host_planes
 from tbprof.analysis.nesting import nest, self_times
@@ -21,8 +22,6 @@ from tbprof.events.space import Events, Plane, Space
 _COMPILE = re.compile(r"[Cc]ompil(?:e|ation)(?![a-z])")
 # Runs of programs that XLA has compiled: of JAX, and of TensorFlow with jit_compile.
 _XLA = re.compile(r"PjitFunction\(|ExecuteReplicated|[\w: ]*Executable::Execute|\w*XlaLaunch")
-# Ops that fetch a batch: the wait for input is no eager computation.
-_INPUT_OPS = re.compile(r"IteratorGetNext|MultiDeviceIterator|OptionalGetValue")
 
 _K = TypeVar("_K", str, tuple[str, str])
 
@@ -128,7 +127,7 @@ def _eager(plane: Plane, events: Events, texts: list[str]) -> dict[str, tuple[in
     return {
         name: (int(total[at]), int(count[at]))
         for at, name in enumerate(plane.strings.take(op[first].tolist()))
-        if not _INPUT_OPS.search(name)
+        if not fetches_batch(name)
     }
 
 

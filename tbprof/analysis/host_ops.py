@@ -20,6 +20,8 @@ from tbprof.events.space import Events, Plane, Space
 _NO_OP = -1
 # An `EagerExecute` event: no op, but it tells how the ops inside it ran.
 _MARKER = -2
+# A marker that stands for the op that it ran.
+_CALL = f"{names.EAGER_EXECUTE}: "
 
 
 def gather_host_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> None:
@@ -27,12 +29,13 @@ def gather_host_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> N
 
     An event is an op when its name parses to one (see `parse_op_name`), or when it ran an HLO
     instruction (`hlo_op`). Other events between two ops are transparent: an op inside another one
-    on the same thread is its child, and takes its own time out of the other's self time. Idle is
-    the window from the first to the last op less the union of all ops of all threads.
+    on the same thread is its child, and takes its own time out of the other's self time. Eager ops
+    may leave no event of their own (observed on CPU, TensorFlow 2.21): those calls stand for them.
+    Idle is the window from the first to the last op less the union of all ops of all threads.
     """
     for plane in host_planes(space):
         events, code, ops = find_op_events(plane, programs)
-        eager = _is_eager(plane, events, code)
+        eager = _is_eager(plane, events, code, ops)
         if (code == _MARKER).any():
             rows = np.flatnonzero(code != _MARKER)
             events, code, eager = events.select(rows), code[rows], eager[rows]
@@ -58,14 +61,16 @@ def gather_host_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> N
 def find_op_events(
     plane: Plane, programs: Programs
 ) -> tuple[Events, NDArray[np.int32], list[OpName]]:
-    """(events, op of each, the ops): op executions and, where they are needed, eager markers.
+    """(events, op of each, the ops): op executions and eager markers.
 
     The other columns, most of a host's events, are let go on return.
     """
     events = host_events(plane, is_kept=False)
     op, ops = _classify(plane, events, programs)
     rows = np.flatnonzero(op != _NO_OP)
-    return events.select(rows), op[rows], ops
+    events, op = events.select(rows), op[rows]
+    _classify_calls(plane, events, op, ops)
+    return events, op, ops
 
 
 def _classify(
@@ -90,10 +95,9 @@ def _classify(
         op = parse_op_name(names_of_type[row])
         if op.category != Category.UNKNOWN:
             of_type[row] = number(op)
-    if names.IS_EAGER not in plane.stat_names:
-        for row, text in enumerate(names_of_type):
-            if text == names.EAGER_EXECUTE:
-                of_type[row] = _MARKER
+    for row, text in enumerate(names_of_type):
+        if text == names.EAGER_EXECUTE:
+            of_type[row] = _MARKER
     out: NDArray[np.int32] = events.by_type(of_type)
     if names.HLO_OP in plane.stat_names:
         _classify_hlo(plane, events, programs, out, number)
@@ -130,6 +134,25 @@ def _classify_hlo(
             op = OpName(Category.JAX, op.name or instruction, type_)
         numbers[group] = number(op)
     out[rows] = numbers[code]
+
+
+def _classify_calls(
+    plane: Plane, events: Events, out: NDArray[np.int32], ops: list[OpName]
+) -> None:
+    """Makes eager markers of single ops, in which no op was recorded, ops of their own."""
+    markers = np.flatnonzero(out == _MARKER)
+    if not markers.size or names.EAGER_OP not in plane.stat_names:
+        return
+    parent = nest(events.first_event, events.start_ps, events.duration_ps)
+    has_op = np.zeros(out.size + 1, np.bool_)
+    has_op[parent[out >= 0]] = True
+    stats = events.stats([names.IS_FUNCTION, names.EAGER_OP], markers)
+    is_function, called = stats[names.IS_FUNCTION], stats[names.EAGER_OP].texts()
+    is_op = is_function.is_integer & (is_function.bits == 0) & (called >= 0) & ~has_op[markers]
+    code, first = group_rows([called[is_op]])
+    out[markers[is_op]] = len(ops) + code
+    texts = plane.strings.take(called[is_op][first].tolist())
+    ops.extend(OpName(Category.TENSORFLOW, f"{_CALL}{text}", text) for text in texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,25 +194,27 @@ def _classify_stages(
     out[found.rows] = numbers[code]
 
 
-def _is_eager(plane: Plane, events: Events, code: NDArray[np.int32]) -> NDArray[np.bool_]:
+def _is_eager(
+    plane: Plane, events: Events, code: NDArray[np.int32], ops: Sequence[OpName]
+) -> NDArray[np.bool_]:
     """[n] whether an op ran eagerly.
 
     Grouped files say so in `is_eager`. In others an op is eager when the nearest `EagerExecute`
-    around it on its thread runs no function.
+    around it on its thread runs no function. Markers that stand for ops are eager themselves.
     """
+    eager = np.array([*(op.name.startswith(_CALL) for op in ops), False, False])[code]
     if names.IS_EAGER in plane.stat_names:
-        eager = np.zeros(len(events), bool)
         for rows, stats in stats_by_pieces(events, [names.IS_EAGER]):
-            eager[rows] = stats[names.IS_EAGER].integers() != 0
+            eager[rows] |= stats[names.IS_EAGER].integers() != 0
         return eager
     markers = np.flatnonzero(code == _MARKER)
     if not markers.size:
-        return np.zeros(len(events), bool)
+        return eager
     parent = nest(events.first_event, events.start_ps, events.duration_ps)
     runs = np.full(len(events), -1, np.int64)
     is_function = events.stats([names.IS_FUNCTION], markers)[names.IS_FUNCTION]
     runs[markers] = is_function.is_integer & (is_function.bits == 0)
-    ran_eagerly: NDArray[np.bool_] = inherit(parent, runs) == 1
+    ran_eagerly: NDArray[np.bool_] = eager | (inherit(parent, runs) == 1)
     return ran_eagerly
 
 

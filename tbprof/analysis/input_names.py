@@ -72,6 +72,7 @@ _HOST_TO_DEVICE = re.compile(
     r"|H2D Dispatch"
     r"|.*::BufferFromHostBuffer.*"
 )
+_FETCHES = re.compile(r"IteratorGetNext|MultiDeviceIterator|OptionalGetValue")
 _INFEED = re.compile(r".*TransferToInfeed.*")
 
 
@@ -189,6 +190,11 @@ def is_infeed(event: str) -> bool:
 def is_get_next(event: str) -> bool:
     """Whether in an event the program asks for its next batch, of tf.data or another loader."""
     return _GET_NEXT.fullmatch(event) is not None
+
+
+def fetches_batch(op: str) -> bool:
+    """Whether an op of this name or type takes a batch: its time is no computation."""
+    return _FETCHES.search(op) is not None
 
 
 def is_producer(event: str) -> bool:

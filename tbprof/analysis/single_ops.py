@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_events import host_threads
+from tbprof.analysis.input_names import fetches_batch
 from tbprof.analysis.lines import host_planes
 from tbprof.base import names
 from tbprof.events.space import Events, Plane, Space
@@ -21,8 +22,6 @@ LONGEST_PS = 10**10
 FEWEST_CALLS = 16
 
 _JITTED = "PjitFunction("
-# Fetches a batch: the wait for input is no computation.
-_INPUT_OPS = ("IteratorGetNext", "MultiDeviceIterator", "OptionalGetValue")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +99,7 @@ def _eager(plane: Plane, events: Events, texts: list[str]) -> _Calls:
     fetches = [
         code
         for code, text in zip(known.tolist(), plane.strings.take(known.tolist()), strict=True)
-        if any(name in text for name in _INPUT_OPS)
+        if fetches_batch(text)
     ]
     is_op &= ~np.isin(op, fetches)
     return rows[is_op], op[is_op].astype(np.int64), rows[~is_op]

@@ -15,6 +15,7 @@ from tbprof.analysis.devices import Devices, find_devices
 from tbprof.analysis.environment import Environment, find_environment
 from tbprof.analysis.gpu_facts import GpuFacts, find_gpu_facts
 from tbprof.analysis.host_callbacks import HostCallbacks, find_host_callbacks
+from tbprof.analysis.host_calls import HostCalls, find_host_calls
 from tbprof.analysis.host_facts import HostFacts, find_host_facts
 from tbprof.analysis.idle_time import IdleTime, find_idle_time
 from tbprof.analysis.input_ops import InputOps, find_input_ops
@@ -56,13 +57,14 @@ PARTS: Mapping[str, PartKind] = {
         2, Devices, lambda space, _programs: find_devices(space), "reading the devices"
     ),
     "kernels": PartKind(5, Kernels, find_kernels, "decoding GPU kernels"),
-    "ops": PartKind(8, OpMetrics, find_ops, "decoding ops"),
+    "ops": PartKind(9, OpMetrics, find_ops, "decoding ops"),
     "steps": PartKind(12, Steps, find_steps, "finding the steps", ("marker",)),
     "input_ops": PartKind(5, InputOps, find_input_ops, "decoding input ops"),
     "tpu_ops": PartKind(2, TpuOps, find_tpu_ops, "looking at TPU ops"),
     "environment": PartKind(2, Environment, find_environment, "reading the environment"),
     "gpu_facts": PartKind(3, GpuFacts, find_gpu_facts, "looking at kernel launches"),
     "host_facts": PartKind(5, HostFacts, find_host_facts, "looking at host threads"),
+    "host_calls": PartKind(1, HostCalls, find_host_calls, "looking for calls and annotations"),
     "host_callbacks": PartKind(1, HostCallbacks, find_host_callbacks, "looking for callbacks"),
     "result_reads": PartKind(1, ResultReads, find_result_reads, "looking for reads"),
     "single_ops": PartKind(2, SingleOps, find_single_ops, "looking for eager ops"),

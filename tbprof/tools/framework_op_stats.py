@@ -1,4 +1,4 @@
-"""TensorFlow stats: every op of the framework, on hosts and devices."""
+"""TensorFlow stats: every op of the framework, on hosts and devices, and calls of programs."""
 
 from collections.abc import Sequence
 
@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.devices import Devices, merge_devices
+from tbprof.analysis.host_calls import HostCalls, merge_host_calls
 from tbprof.analysis.kernels import Kernels, merge_kernels
 from tbprof.analysis.op_metrics import OpMetrics, merge_op_metrics
 from tbprof.analysis.op_names import IDLE
@@ -24,6 +25,7 @@ _DEVICE, _SPARSE_CORE, _HOST = "Device", "SparseCore", "Host"
 def build(summaries: Summaries) -> Sequence[Table]:
     """Two tables, with and without idle time: a row per op, devices first, by self time.
 
+    A third one has the calls of functions and the annotations of the program, which are no ops.
     Percentages are of the sum of the self times (and idle time) of the row's own side, over all
     ops: they add up to 1 on hosts and on devices, and are 0 for what ran on SparseCores. Idle is
     not an op: it has no occurrences, no average.
@@ -40,8 +42,11 @@ def build(summaries: Summaries) -> Sequence[Table]:
     if devices.gpus:
         properties["matrix_unit"] = core_name(is_amd=bool(kernels.is_amd.any()))
     return [
-        _table(_Rows(ops, with_idle=with_idle), ops, devices, cores, properties)
-        for with_idle in (True, False)
+        *(
+            _table(_Rows(ops, with_idle=with_idle), ops, devices, cores, properties)
+            for with_idle in (True, False)
+        ),
+        _calls(merge_host_calls(summaries.take("host_calls", HostCalls))),
     ]
 
 
@@ -162,6 +167,22 @@ def _table(
     return Table(tuple(columns), properties)
 
 
+def _calls(calls: HostCalls) -> Table:
+    """A row per name and kind, by the time outside of other rows' calls."""
+    total_us = calls.total_ps / 1e6
+    count = calls.occurrences.astype(np.float64)
+    return Table(
+        (
+            text("type", "Kind", calls.kind),
+            text("operation", "Name", calls.name),
+            number("occurrences", "#Occurrences", calls.occurrences),
+            number("total_time", "Total time (us)", total_us),
+            number("avg_time", "Avg. time (us)", ratio(total_us, count)),
+            number("total_self_time", "Total self-time (us)", calls.self_ps / 1e6),
+        )
+    )
+
+
 def _share(id_: str, label: str, values: NDArray[np.float64]) -> Column:
     return number(id_, label, values, PERCENT)
 
@@ -215,12 +236,12 @@ FRAMEWORK_OP_STATS = Tool(
     name="framework_op_stats",
     label="TensorFlow stats",
     aliases=("tensorflow_stats",),
-    parts=("ops", "devices", "kernels"),
+    parts=("ops", "devices", "kernels", "host_calls"),
     build=build,
     content="names",
     absent="the trace has no planes",
-    empty="the trace has no op in it",
-    empty_hint="either nothing ran while it was recorded, or the recorder was set to leave ops out "
-    "(host_tracer_level 0)",
+    empty="the trace has no op in it, no call of a compiled function and no annotation",
+    empty_hint="either nothing of that ran while it was recorded, or the recorder was set to leave "
+    "it out (host_tracer_level 0)",
     is_list=True,
 )

@@ -681,6 +681,12 @@ def test_a_step_of_few_calls_is_not_said_to_run_op_by_op():
     assert found(of(4), "eager_ops") is not None
 
 
+def test_a_wait_for_a_batch_is_no_eager_computation():
+    given = ops((False, "EagerExecute: IteratorGetNext", "IteratorGetNext", 700, True),
+                (False, "a", "MatMul", 300, False))  # fmt: skip
+    assert eager_shares(evidence(ops=given))[0] == 0
+
+
 def test_nothing_is_known_of_eager_ops_without_ops():
     assert all(map(math.isnan, eager_shares(evidence())))
 

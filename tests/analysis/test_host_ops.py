@@ -175,6 +175,26 @@ def test_only_ops_are_eager():
     assert found == {"Iterator::Root": False}
 
 
+def test_eager_calls_stand_for_ops_that_left_no_event():
+    """Which op ran only the call says; a call of a function is none, nor is one around an op."""
+    drawing = """
+        t |EE.EEE.M.FFFF.GGGG
+          |...............a..
+    """
+    names = {**dict.fromkeys("EMFG", "EagerExecute"), "a": "Add:Add"}
+    stats = {
+        "E": {"is_func": 0, "eager_op": "MatMul"}, "M": {"is_func": 0, "eager_op": "Mul"},
+        "F": {"is_func": 1, "eager_op": "__inference_f_1"}, "G": {"is_func": 0, "eager_op": "Add"},
+    }  # fmt: skip
+    ops = ops_of(draw({HOST: drawing}, names=names, stats=stats))
+    assert table(ops) == {
+        "EagerExecute: MatMul": (2, 5, 5), "EagerExecute: Mul": (1, 1, 1), "Add": (1, 1, 1),
+    }  # fmt: skip
+    assert dict(zip(ops.name, ops.type, strict=True))["EagerExecute: MatMul"] == "MatMul"
+    assert all(eager(ops).values())
+    assert ops.host_idle_ps == (16 - 7) * 1_000_000
+
+
 def test_device_ops_are_eager_where_the_host_ran_them_eagerly():
     trace = draw(
         {HOST: "t |EEEE\n  |.a..", "/device:GPU:0": "Stream #1 |..a.b"},

@@ -149,7 +149,7 @@ def test_hosts_are_chosen_by_name(engine: Engine, hosts: tuple[str, ...], count:
 
 @pytest.mark.parametrize("tag", ["framework_op_stats", "tensorflow_stats", "framework_op_stats^"])
 def test_tools_go_by_name_alias_and_old_spelling(engine: Engine, tag: str):
-    with_idle, without = payload(engine, "cpu", tag)
+    with_idle, without, _calls = payload(engine, "cpu", tag)
     assert cells(without, "operation") == ["a", "b"]
     assert cells(with_idle, "operation") == ["a", "b", "IDLE"]
 
@@ -291,8 +291,8 @@ def test_gpus_that_ran_nothing_are_no_data_with_the_likely_cause(tmp_path: Path)
 
 
 def test_a_trace_without_ops_is_no_data(tmp_path: Path):
-    engine = one_run(tmp_path, h0=draw({HOST: "t |a"}, names={"a": "not an op"}))
-    with pytest.raises(NoData, match="no op in it") as error:
+    engine = one_run(tmp_path, h0=draw({HOST: "t |a"}, names={"a": "$train.py:1 main"}))
+    with pytest.raises(NoData, match="no op in it, no call") as error:
         engine.data(DataRequest("run", OPS))
     assert error.value.hint
 
@@ -326,7 +326,7 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 
 # What the tables of ops and kernels need, of two hosts.
-ALL_ONCE = {"outline": 2, "devices": 2, "kernels": 2, "ops": 2}
+ALL_ONCE = {"outline": 2, "devices": 2, "kernels": 2, "ops": 2, "host_calls": 2}
 
 
 def test_a_second_engine_computes_nothing(logdir: Path, tmp_path: Path, counts: Counter[str]):
@@ -425,10 +425,10 @@ def test_progress_tells_what_is_being_done(engine: Engine, monkeypatch: pytest.M
     assert {one["state"] for one in seen} == {"working"}
     assert {one["total"] for one in seen} == {1}
     # Parts are computed side by side: each sees what was begun last.
-    assert len(seen) == 4
+    assert len(seen) == 5
     assert {one["text"] for one in seen} <= {
         "reading the index of h0", "decoding ops of h0", "reading the devices of h0",
-        "decoding GPU kernels of h0",
+        "decoding GPU kernels of h0", "looking for calls and annotations of h0",
     }  # fmt: skip
     assert engine.progress("cpu", OPS) == engine.progress("cpu", "no_such_tool") == idle
 

@@ -101,7 +101,7 @@ def test_version_and_config(client):
 def test_data_is_a_list_of_tables(client):
     response = get(client, "data", run=RUN, tag=TOOL)
     assert response.mimetype == "application/json"
-    with_idle, without_idle = response.json
+    with_idle, without_idle, _calls = response.json
     assert with_idle["cols"][0]["id"] == "rank"
     assert len(with_idle["rows"]) >= len(without_idle["rows"]) > 0
     columns = get(client, "data", run=RUN, tag=TOOL, layout="columns").json[0]["columns"]
@@ -151,7 +151,7 @@ def test_csv_is_an_attachment(client):
     )
     second = get(client, "data_csv", run=RUN, tag=TOOL, table="1")
     assert second.status_code == 200
-    assert error_of(get(client, "data_csv", run=RUN, tag=TOOL, table="2")) == (400, "bad_request")
+    assert error_of(get(client, "data_csv", run=RUN, tag=TOOL, table="3")) == (400, "bad_request")
 
 
 def test_etag_saves_the_second_transfer(client):

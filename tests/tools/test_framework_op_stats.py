@@ -1,6 +1,7 @@
 """The op tables: order, shares, rates and Tensor Core use."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from traces import draw, space_of
 
 from tbprof.analysis.devices import Devices, find_devices
 from tbprof.analysis.hlo import Programs
+from tbprof.analysis.host_calls import HostCalls, find_host_calls
 from tbprof.analysis.kernels import Kernels, find_kernels, merge_kernels
 from tbprof.analysis.op_metrics import DEVICE, HOST, OpGatherer, OpMetrics
 from tbprof.analysis.ops import find_ops
@@ -21,6 +23,11 @@ GPU = "/device:GPU:0"
 NO_DEVICES = Devices(0, 0, "CPU", math.nan, math.nan)
 
 
+def no_calls() -> HostCalls:
+    space = space_of(draw({"/host:CPU": "t |"}))
+    return find_host_calls(space, Programs(space))
+
+
 def no_kernels() -> Kernels:
     space = space_of(draw({"/host:CPU": "t |a"}))
     return find_kernels(space, Programs(space))
@@ -30,12 +37,19 @@ def tables(
     ops: OpMetrics, devices: Devices = NO_DEVICES, kernels: Kernels | None = None
 ) -> tuple[Table, Table]:
     """(with idle, without)."""
-    parts = {"ops": [ops], "devices": [devices], "kernels": [kernels or no_kernels()]}
+    parts = {"ops": [ops], "devices": [devices], "kernels": [kernels or no_kernels()],
+             "host_calls": [no_calls()]}  # fmt: skip
     both = FRAMEWORK_OP_STATS.build(Summaries(("h",), parts))
     return both[0], both[1]
 
 
 def of_trace(*traces: bytes) -> tuple[Table, Table]:
+    """(with idle, without)."""
+    both = all_of_trace(*traces)
+    return both[0], both[1]
+
+
+def all_of_trace(*traces: bytes) -> Sequence[Table]:
     spaces = [space_of(trace) for trace in traces]
     programs = [Programs(space) for space in spaces]
     parts = {
@@ -44,9 +58,13 @@ def of_trace(*traces: bytes) -> tuple[Table, Table]:
         "kernels": [
             find_kernels(space, each) for space, each in zip(spaces, programs, strict=True)
         ],
+        "host_calls": [
+            find_host_calls(space, each) for space, each in zip(spaces, programs, strict=True)
+        ],
     }
-    both = FRAMEWORK_OP_STATS.build(Summaries(tuple("h" * len(traces)), parts))
-    return both[0], both[1]
+    found = FRAMEWORK_OP_STATS.build(Summaries(tuple("h" * len(traces)), parts))
+    assert isinstance(found, Sequence)
+    return found
 
 
 def column(table: Table, name: str) -> list[object]:
@@ -294,3 +312,37 @@ def test_the_execution_mode_is_spelled_out(eager):
 def test_merging_kernels_of_one_host_changes_nothing():
     part = no_kernels()
     assert merge_kernels([part]) is part
+
+
+# Eager programs, and what programs call.
+
+
+def test_an_eager_trace_has_a_row_per_op_that_was_called():
+    trace = draw(
+        {"/host:CPU": "python |" + "E." * 240},
+        names={"E": "EagerExecute"},
+        stats={"E": {"is_func": 0, "eager_op": "MatMul"}},
+    )
+    with_idle, without = of_trace(trace)
+    assert column(without, "operation") == ["EagerExecute: MatMul"]
+    assert column(without, "type") == ["MatMul"]
+    assert column(without, "occurrences") == [240]
+    assert column(without, "eager") == ["Eager"]
+    assert column(with_idle, "total_self_time") == [240, 239]
+
+
+def test_calls_and_annotations_of_the_program_are_rows_of_their_own():
+    """Ops are counted as ever: the first two tables have none of them."""
+    trace = draw(
+        {"/host:CPU": "python |ssssssssss\n       |.PPPPPP..\n       |..m"},
+        names={"s": "forward", "P": "PjitFunction(step)", "m": "x/MatMul:MatMul"},
+    )
+    for traces, times in ((1, 1), (2, 2)):
+        _, without, calls = all_of_trace(*[trace] * traces)
+        assert column(without, "operation") == ["x/MatMul"]
+        assert column(calls, "operation") == ["PjitFunction(step)", "forward"]
+        assert column(calls, "type") == ["Compiled function", "Annotation"]
+        assert column(calls, "occurrences") == [times, times]
+        assert column(calls, "total_time") == [6 * times, 10 * times]
+        assert column(calls, "avg_time") == [6, 10]
+        assert column(calls, "total_self_time") == [6 * times, 4 * times]

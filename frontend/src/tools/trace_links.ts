@@ -18,6 +18,12 @@ export function opEvents(table: DataTable, row: number): View | null {
   return marking(`${SEARCHES[side] ?? "host"}-op:${name}`);
 }
 
+/** The events of a call or an annotation of the program. */
+export function callEvents(table: DataTable, row: number): View | null {
+  const name = textAt(texts(table, "operation"), row);
+  return name === "" ? null : marking(`whole:${name}`);
+}
+
 /** The launches that a row of the kernel table counts, said as shortly as the table allows. */
 export function kernelEvents(table: DataTable, row: number): View | null {
   const kernels = texts(table, "kernel_name");

@@ -6,8 +6,10 @@ export default defineTool<OpStats>({
   parse: parseOpStats,
   warnings: ({ withIdle, withoutIdle }) =>
     withIdle.warnings.length > 0 ? withIdle.warnings : withoutIdle.warnings,
-  emptiness: ({ withIdle }) =>
-    withIdle.length > 0 ? null : "The trace holds no ops, neither of the host nor of a device.",
+  emptiness: ({ withIdle, calls }) =>
+    withIdle.length > 0 || calls !== null
+      ? null
+      : "The trace holds no ops, neither of the host nor of a device.",
   finds: ({ operations, withIdle }, select) => [
     {
       kind: "Op",

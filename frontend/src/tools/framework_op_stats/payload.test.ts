@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { resolveColumns } from "../../widgets/table/columns";
+import { callEvents } from "../trace_links";
 import { opColumns } from "./columns";
 import { OP_GROUPINGS } from "./groupings";
 import { parseOpStats, sideRows } from "./payload";
@@ -26,6 +27,19 @@ test("the cumulative share of the host is there once", () => {
 
 test("a table alone is not the payload", () => {
   expect(() => parseOpStats(table([]))).toThrow(/two tables/);
+});
+
+test("calls are there where the program made some", () => {
+  const calls = {
+    cols: [{ id: "operation", label: "Name", type: "string" }],
+    columns: [["PjitFunction(step)"]],
+  };
+  const none = { ...calls, columns: [[]] };
+  const parsed = parseOpStats([table([]), table([]), calls]).calls;
+  expect(parsed?.length).toBe(1);
+  expect(callEvents(parsed!, 0)).toMatchObject({ q: "whole:PjitFunction(step)" });
+  expect(parseOpStats([table([]), table([]), none]).calls).toBeNull();
+  expect(parseOpStats([table([]), table([])]).calls).toBeNull();
 });
 
 test("rows belong to one side", () => {

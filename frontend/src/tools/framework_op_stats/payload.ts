@@ -1,4 +1,4 @@
-/** The two tables of framework_op_stats: with and without idle time. */
+/** The tables of framework_op_stats: ops with and without idle time, and calls of programs. */
 import { type DataTable, parseTable, type TextColumn, texts } from "../../api/data_table";
 import { PayloadError } from "../../api/errors";
 import type { RowTest } from "../../widgets/table/filter";
@@ -6,6 +6,8 @@ import type { RowTest } from "../../widgets/table/filter";
 export interface OpStats {
   readonly withIdle: DataTable;
   readonly withoutIdle: DataTable;
+  /** What the program called and annotated, null where it did neither. */
+  readonly calls: DataTable | null;
   /** Names of all ops, each once. */
   readonly operations: readonly string[];
 }
@@ -20,9 +22,11 @@ export function parseOpStats(json: unknown): OpStats {
     throw new PayloadError("TensorFlow stats are two tables, with and without idle time");
   }
   const withIdle = dropOldColumn(parseTable(json[0]));
+  const calls = json.length > 2 ? parseTable(json[2]) : null;
   return {
     withIdle,
     withoutIdle: dropOldColumn(parseTable(json[1])),
+    calls: calls !== null && calls.length > 0 ? calls : null,
     operations: texts(withIdle, "operation")?.strings ?? [],
   };
 }

@@ -13,11 +13,24 @@ import { TableBar } from "../../widgets/table/table_bar";
 import type { PageProps } from "../tool";
 import { TraceLink, toTrace } from "../trace_link";
 import { opEvents } from "../trace_links";
+import { CallsTable } from "./calls_table";
 import { opColumns } from "./columns";
 import { OP_GROUPINGS } from "./groupings";
 import { type OpStats, type Side, sideRows } from "./payload";
 
-export function OpStatsPage({ payload, view, select, links, fileName }: PageProps<OpStats>) {
+export function OpStatsPage(props: PageProps<OpStats>) {
+  const { withIdle, calls } = props.payload;
+  if (withIdle.length > 0 || calls === null) return <OpsPage {...props} />;
+  return (
+    <div class="page">
+      <h1>TensorFlow stats</h1>
+      <p class="muted">The trace holds no ops. What the program called and annotated is below.</p>
+      <CallsTable table={calls} links={props.links} />
+    </div>
+  );
+}
+
+function OpsPage({ payload, view, select, links, fileName }: PageProps<OpStats>) {
   const hasIdle = view.idle === "1";
   const table = hasIdle ? payload.withIdle : payload.withoutIdle;
   const specs = useMemo(() => opColumns(table), [table]);
@@ -80,6 +93,7 @@ export function OpStatsPage({ payload, view, select, links, fileName }: PageProp
         )}
         toTimeline={toTrace(links, (row) => opEvents(table, row))}
       />
+      {payload.calls && <CallsTable table={payload.calls} links={links} />}
     </div>
   );
 }

@@ -1,0 +1,62 @@
+/** What the program called and annotated: no ops, but what they ran for. */
+import type { DataTable } from "../../api/data_table";
+import type { ColumnSpec } from "../../widgets/table/columns";
+import { LocalTable } from "../local_table";
+import type { Links } from "../tool";
+import { toTrace } from "../trace_link";
+import { callEvents } from "../trace_links";
+
+/** CSS pixels of the table with its heading and its sum; more than it has room for are scrolled. */
+const HEIGHT = 240;
+
+const text = (id: string, title: string, width: number): ColumnSpec => ({
+  id,
+  title,
+  width,
+  isShown: true,
+  group: { how: "same" },
+});
+const time = (id: string, title: string, formula: string): ColumnSpec => ({
+  id,
+  title,
+  quantity: "time",
+  width: 112,
+  isShown: true,
+  group: { how: "none" },
+  explanation: {
+    formula,
+    unit: "µs, written in the unit of the header",
+    source: "Events of the program's own threads",
+  },
+});
+
+const SPECS: readonly ColumnSpec[] = [
+  { ...text("operation", "Name", 320), isName: true, isSticky: true },
+  text("type", "Kind", 150),
+  { ...text("occurrences", "Occurrences", 112), quantity: "count", group: { how: "sum" } },
+  time("total_time", "Total", "Sum of the durations of all calls"),
+  {
+    ...time("total_self_time", "Self", "Total, less the calls in this table inside of it"),
+    group: { how: "sum" },
+  },
+  time("avg_time", "Avg.", "Total ÷ occurrences"),
+];
+
+export function CallsTable({ table, links }: { readonly table: DataTable; readonly links: Links }) {
+  return (
+    <section aria-label="Calls and annotations" style={{ paddingBottom: "16px" }}>
+      <header class="page-head">
+        <h2>Calls and annotations</h2>
+      </header>
+      <LocalTable
+        label="Calls and annotations"
+        table={table}
+        specs={SPECS}
+        rankBy="total_self_time"
+        noun="name"
+        height={HEIGHT}
+        toTimeline={toTrace(links, (row) => callEvents(table, row))}
+      />
+    </section>
+  );
+}
