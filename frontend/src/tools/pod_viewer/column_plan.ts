@@ -17,7 +17,8 @@ export function arrangeColumns(
 ): Int32Array {
   const { workers } = pod;
   const { worker } = cells;
-  const own = ownTimes(pod, cells);
+  // Those that are not compared come last.
+  const own = ownTimes(pod, cells).map((time) => (Number.isNaN(time) ? -1 : time));
   let rows = Int32Array.from(worker.keys());
   if (isByHost) {
     const latest = new Map<number, number>();

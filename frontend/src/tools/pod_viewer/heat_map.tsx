@@ -46,7 +46,7 @@ export function HeatMap(props: HeatMapProps) {
   const values = useMemo(() => measureValues(pod, measure), [pod, measure]);
   const limit = measure.quantity === "percent" ? 100 : Number.POSITIVE_INFINITY;
   const domain = useMemo(
-    () => findDomain(values, pod.steps.isTruncated, isFromZero, limit),
+    () => findDomain(comparedValues(pod, values), pod.steps.isTruncated, isFromZero, limit),
     [values, pod, isFromZero, limit],
   );
   const { ramp, theme } = useRamp();
@@ -437,6 +437,12 @@ function axisNote(pod: Pod, plan: HeatPlan, shared: string): string {
   if (steps.isTruncated.includes(true)) parts.push("hatched: not recorded whole");
   if (unrecorded.size > 0) parts.push("striped without color: not recorded");
   return parts.join(" · ");
+}
+
+/** Those of workers that do the same work. */
+function comparedValues({ workers, steps }: Pod, values: Float32Array): Float32Array {
+  if (!workers.isAside.includes(true)) return values;
+  return values.filter((_, cell) => !workers.isAside[Math.floor(cell / steps.count)]);
 }
 
 function isOutlier({ steps: { outliers = [] } }: Pod): boolean[] {

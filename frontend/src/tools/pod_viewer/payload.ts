@@ -42,6 +42,8 @@ export interface PodWorkers {
   readonly names: readonly string[];
   /** [count] index into the hosts. */
   readonly host: Int32Array;
+  /** [count] whether it is a SparseCore beside TensorCores: it does other work than they do. */
+  readonly isAside: readonly boolean[];
   /** Name and host, where there are several hosts. */
   readonly titles: readonly string[];
   /** Hosts and titles without what all hosts share, for axes. */
@@ -188,12 +190,14 @@ function parseWorkers(json: Record<string, unknown>, hosts: readonly string[]): 
   const names = list(json.name).map(String);
   const host = Int32Array.from(sized(json.host, names.length));
   const shortHosts = shortNames(hosts);
+  const isSparse = names.map((_, at) => list(json.kind)[at] === "SparseCore");
   const titled = (of: readonly string[]) =>
     names.map((name, at) => (hosts.length > 1 ? `${name} · ${of[host[at]] ?? ""}` : name));
   return {
     count: names.length,
     names,
     host,
+    isAside: isSparse.map((is) => is && isSparse.includes(false)),
     titles: titled(hosts),
     shortHosts,
     shortTitles: titled(shortHosts),

@@ -62,6 +62,21 @@ test("whoever waits least in collectives is the latest", () => {
   expect(largestAt(new Float64Array(0))).toBe(-1);
 });
 
+test("SparseCores are not compared with TensorCores, and come last", () => {
+  const kind = ["TPU", "SparseCore", "TPU", "SparseCore"];
+  const workers = { ...(samplePod().workers as object), kind };
+  const mixed = parsePod(samplePod({ workers }));
+  const cells = roundedCells(mixed, 1);
+  const own = ownTimes(mixed, cells);
+  expect([...own].map(Number.isNaN)).toEqual([false, true, false, true]);
+  expect(largestAt(own)).toBe(2);
+  expect(median(own)).toBe(own[0]);
+  const order = arrangeColumns(mixed, cells, { isByHost: false, isLatestFirst: true });
+  expect([...order]).toEqual([2, 0, 1, 3]);
+  const alone = parsePod(samplePod({ workers: { ...workers, kind: Array(4).fill("SparseCore") } }));
+  expect(alone.workers.isAside).toEqual([false, false, false, false]);
+});
+
 test("columns: in order, latest first, one per host", () => {
   const cells = roundedCells(pod, 1);
   const order = (isByHost: boolean, isLatestFirst: boolean) => [

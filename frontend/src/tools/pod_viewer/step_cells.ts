@@ -109,25 +109,28 @@ export function parseStepCells(json: unknown, pod: Pod, step: number): StepCells
 
 /**
  * [rows] µs of the step without collectives: the early wait in those for the late, so that the
- * steps themselves take equally long.
+ * steps themselves take equally long. NaN for SparseCores, which are not compared with TensorCores.
  */
-export function ownTimes({ phases }: Pod, cells: StepCells): Float64Array {
+export function ownTimes({ phases, workers }: Pod, cells: StepCells): Float64Array {
   const at = phases.findIndex(({ label }) => label === COLLECTIVES);
-  return cells.total.map((total, row) => total - (cells.phases[at]?.[row] ?? 0));
+  return cells.total.map((total, row) =>
+    workers.isAside[cells.worker[row]] ? Number.NaN : total - (cells.phases[at]?.[row] ?? 0),
+  );
 }
 
 /** Where the largest value is; -1 without any. */
 export function largestAt(values: Float64Array): number {
   let most = -1;
   for (let row = 0; row < values.length; row++) {
-    if (most < 0 || values[row] > values[most]) most = row;
+    if (!Number.isNaN(values[row]) && (most < 0 || values[row] > values[most])) most = row;
   }
   return most;
 }
 
 /** Of the lower of the two middle ones, NaN without any. */
 export function median(values: Float64Array): number {
-  return values.toSorted()[(values.length - 1) >> 1] ?? Number.NaN;
+  const known = values.filter((value) => !Number.isNaN(value)).sort();
+  return known[(known.length - 1) >> 1] ?? Number.NaN;
 }
 
 function largest(phases: readonly Float64Array[], rows: number): Int32Array {

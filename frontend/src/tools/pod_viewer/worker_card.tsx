@@ -66,7 +66,9 @@ export function WorkerCard(props: WorkerCardProps) {
           <p class="pod-worker-time">
             <b>{formatTime(microseconds(cells.total[row]))}</b>
           </p>
-          {own.length > 1 ? <p>{lateness(own, row, hasCollectives)}</p> : null}
+          {own.length > 1 && !Number.isNaN(own[row]) ? (
+            <p>{lateness(own, row, hasCollectives)}</p>
+          ) : null}
           <PartTable
             label={`Parts of the step on ${pod.workers.titles[shown].slice(0, 200)}`}
             rows={pod.phases
