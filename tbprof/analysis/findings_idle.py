@@ -103,6 +103,12 @@ def _advice(share: IdleShare) -> str:
             "Find out what it waits for, and have that done ahead, on another thread, while the "
             "step before is computed (prefetching, a queue), or leave it out of the loop."
         )
+    if share.kind == Activity.ANNOTATION:
+        return (
+            "The trace does not show what goes on in it: record it with the Python tracer, or with "
+            "annotations around its parts. What prepares or waits can be done ahead, on another "
+            "thread, while the step before is computed."
+        )
     if share.holds_more and not share.parts[0][0]:
         return (
             "See in the timeline between which events it passes. Methods in C++ leave no frame, so "

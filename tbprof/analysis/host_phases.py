@@ -20,7 +20,6 @@ _COMPUTE = int(Phase.HOST_COMPUTE)
 _FRAME = int(Role.FRAME)
 _WRAPPER = int(Role.WRAPPER)
 _WAIT = int(Role.WAIT)
-_ACTIVITY = int(Role.ACTIVITY)
 _LAUNCHER = int(Role.LAUNCHER)
 _UPKEEP = int(Role.UPKEEP)
 _BACKGROUND = int(Role.BACKGROUND)
@@ -58,7 +57,7 @@ def _phase_inside(own, above, inside):  # type: ignore[no-untyped-def]
     launches = (inside & _LAUNCHES) != 0
     if own == _LAUNCHER and launches:
         return _LAUNCH
-    if own in (_LAUNCHER, _ACTIVITY):
+    if own == _LAUNCHER:
         if above >= 0 or (inside & _KNOWN) != 0:
             return above
         return _COMPUTE
@@ -136,8 +135,8 @@ def host_intervals(
     Only events with `counts` [n] take part, and those that last. The innermost of them that says
     something decides, but what input, output and compilation call is still theirs (compilation in
     the other two apart), and an op that something launches is launching. Waiting in none of them,
-    Python frames and wrappers leave a gap. `wrappers` are names that only delimit, such as the
-    marker of steps.
+    Python frames, annotations and wrappers leave a gap. `wrappers` are names that only delimit,
+    such as the marker of steps.
 
         |train...........|                train: marker, Iter: input, w: a wait, a: MatMul:MatMul
         |.Iter..aaaaaaa..|          ->    |.IIII..CC..CCC..|

@@ -26,9 +26,10 @@ class Role(IntEnum):
     FRAME, WRAPPER: nothing itself, its time has the phase of what is around it. A wrapper is of a
         known runtime, where a Python frame, a mark or an instant says nothing.
     WAIT: blocks; where it is not part of input, output or compilation nothing is done.
-    ACTIVITY: an unknown name, such as the program's own annotation: work of the host unless
-        something known is recorded in it, which then says what its time was spent on.
-    LAUNCHER: runs ops on whatever device: it launches if something in it launches, else ACTIVITY.
+    ACTIVITY: an unknown name, such as the program's own annotation: it may compute or sleep, and
+        only what is recorded in it says what its time was spent on.
+    LAUNCHER: runs ops on whatever device: it launches if something in it launches, else it computes
+        unless something known is recorded in it.
     BACKGROUND: works ahead for others; whoever waits for it says so.
     UPKEEP: the runtime's own memory, allocated or collected: no op, and no launch of any.
     """

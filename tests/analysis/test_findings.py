@@ -415,6 +415,7 @@ def test_an_annotation_is_named_where_there_are_no_frames():
     finding = found(evidence({Phase.OTHER: 200}, idle=shares), "annotation_overhead")
     assert finding is not None
     assert finding.title == "load_batch takes 200 µs of each step"
+    assert "does not show what goes on in it" in finding.action
     assert found(evidence({Phase.OTHER: 200}, idle=shares), "python_overhead") is None
 
 

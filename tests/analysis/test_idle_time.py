@@ -79,8 +79,9 @@ BATCH, LOG = NAMES["b"], NAMES["B"]
         ),
         pytest.param(
             "main|tttttttttt\n    |.LLLLLL.mm\n    |..ssss....",
-            {(A.ANNOTATION, "load_batch", "$time sleep"): 4, (A.UNCOVERED, "", ""): 2},
-            id="an annotation that sleeps; what it works is host compute",
+            {(A.ANNOTATION, "load_batch", "$time sleep"): 4, (A.ANNOTATION, "load_batch", ""): 2,
+             (A.UNCOVERED, "", ""): 2},
+            id="an annotation that sleeps, and does what is not known",
         ),
         pytest.param(
             "main|tttttttttt\n    |EEzz.gg.mm",

@@ -165,9 +165,9 @@ def test_the_thread_of_another_gpu_does_not_explain_an_idle_one():
                "M": {"correlation_id": 2, "_ct": 2, "_c": 6}},
     )  # fmt: skip
     assert table(steps_of(trace)) == [
-        # Columns 1-2 launch, 3-4 compute, 6-8 an op of its own thread, 0 what gives it work.
-        ("GPU:0", "train 7", {"kernel_launch": 2, "compute_32": 2, "host_compute": 4, "other": 6}),
-        ("GPU:1", "train 7", {"kernel_launch": 8, "compute_32": 3, "host_compute": 2, "other": 1}),
+        # Columns 1-2 launch, 3-4 compute, 6-8 an op of its own thread.
+        ("GPU:0", "train 7", {"kernel_launch": 2, "compute_32": 2, "host_compute": 3, "other": 7}),
+        ("GPU:1", "train 7", {"kernel_launch": 8, "compute_32": 3, "other": 3}),
     ]
 
 
