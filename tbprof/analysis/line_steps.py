@@ -81,7 +81,8 @@ def find_line_steps(devices: Sequence[DeviceIntervals], grouping: Grouping) -> L
     used = _placed_by_markers([line for line in lines if len(line)], grouping)
     has_numbers = bool(used) and all(bool((line.place >= 0).all()) for line in used)
     if has_numbers:
-        doubts += _contradictions(used)
+        cores = {device.name for device in devices if device.kind == "TPU"}
+        doubts += _contradictions([line for line in used if line.device in cores])
     else:
         used = _placed_by_time(used)
         if len(used) > 1:
@@ -183,16 +184,16 @@ def _placed_by_markers(lines: Sequence[Line], grouping: Grouping) -> list[Line]:
 
 
 def _contradictions(lines: Sequence[Line]) -> list[str]:
-    """Where numbers contradict the order of time, or the times of another device."""
+    """Where numbers of cores contradict the order of time, or the times of another core."""
     found = []
-    lead = max(lines, key=len)
+    lead = max(lines, key=len, default=None)
     for line in lines:
         back = np.flatnonzero(np.diff(line.place) < 0)
         if back.size:
             one, other = line.label[back[0]], line.label[back[0] + 1]
             text = f"The numbers on the Steps line of {line.device} are out of order"
             found.append(f"{text}: {other} follows {one}.")
-        elif line is not lead and lead.is_ascending and not _agree(line, lead):
+        elif lead is not None and line is not lead and lead.is_ascending and not _agree(line, lead):
             text = f"Steps of {line.device} share no time with those of {lead.device} that have"
             found.append(f"{text} the same numbers. They are paired by number.")
     return found

@@ -160,7 +160,7 @@ def _find_steps(space: Space, programs: Programs, marker: str) -> Steps:
         is_unrecorded=np.concatenate(is_missing),
         phase_ps=_split(windows, devices, layers.host),
         has_explicit_numbers=(lines or source).has_explicit_numbers,
-        doubts=lines.doubts if lines is not None else [],
+        doubts=[*source.doubts, *(lines.doubts if lines is not None else ())],
         candidate_name=candidates.name,
         candidate_line=candidates.line,
         candidate_count=candidates.count,

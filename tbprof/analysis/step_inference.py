@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from tbprof.analysis.host_events import HostThreads
 from tbprof.analysis.host_roles import HostTypes, Role, host_types
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.repeats import find_repeats, rows_of
+from tbprof.analysis.rounds import doubt_of_rounds
 from tbprof.base import names
 
 EXECUTIONS = "executions"
@@ -41,7 +42,8 @@ class InferredSteps:
 
     `source` is "executions" or "pattern". `plane` is the place in the hosts that were asked, `line`
     a row of its `events.lines`. `name` is that of the events, `program` the function that they
-    execute ("" where it is unknown). `note` says in a sentence how they were found.
+    execute ("" where it is unknown). `note` says in a sentence how they were found, `doubts` what
+    of that is not certain.
     """
 
     source: str
@@ -53,6 +55,7 @@ class InferredSteps:
     start_ps: NDArray[np.int64]
     duration_ps: NDArray[np.int64]
     note: str
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,7 @@ class _Choice:
     type: int
     program: str
     reason: str
+    doubts: tuple[str, ...] = ()
 
 
 def infer_steps(hosts: Sequence[HostThreads]) -> InferredSteps | None:
@@ -91,6 +95,7 @@ def _steps(plane: int, threads: HostThreads, choice: _Choice) -> InferredSteps:
         choice.source, plane, choice.line, name, choice.program, rows,
         events.start_ps[rows], events.duration_ps[rows],
         f"Nothing in this trace marks steps. {choice.reason}",
+        choice.doubts,
     )  # fmt: skip
 
 
@@ -112,6 +117,7 @@ def _executions(threads: HostThreads) -> _Choice | None:
     repeats = find_repeats(events, wanted, _LEAST_EXECUTIONS)
     own_ps = _program_times(threads, types)
     best: _Choice | None = None
+    each_ps: dict[tuple[int, int], float] = {}
     ahead = is_ahead(events)
     least_unnamed = _UNNAMED_COVERAGE * window_ps(threads)
     for at, (line, type_) in enumerate(
@@ -124,12 +130,22 @@ def _executions(threads: HostThreads) -> _Choice | None:
             continue
         weight *= 1 if program else _UNNAMED_SHARE
         weight += own_ps.get(_module_key(program), 0)
+        each_ps[line, type_] = weight / float(repeats.count[at])
         if best is None or weight > best.weight:
             name = shown(program or texts[type_])
             what = f"{name}, on which most time is spent" if program else name
             reason = f"One step is one execution of {what}; {repeats.count[at]} were recorded."
             best = _Choice(EXECUTIONS, weight, line, type_, program, reason)
-    return best
+    if best is None or not best.program:
+        return best
+    times = {
+        type_: (events.start_ps[rows_of(events, line, type_)], each)
+        for (line, type_), each in each_ps.items()
+        if line == best.line and programs[type_]
+    }
+    main = times.pop(best.type)
+    others = {shown(programs[type_]): time for type_, time in times.items()}
+    return replace(best, doubts=tuple(doubt_of_rounds(shown(best.program), *main, others)))
 
 
 def _module_key(program: str) -> str:

@@ -14,6 +14,7 @@ from tbprof.analysis.device_phases import DeviceIntervals
 from tbprof.analysis.driving_thread import find_driving_line
 from tbprof.analysis.grouping import Grouping, find_grouping
 from tbprof.analysis.host_roles import host_types
+from tbprof.analysis.rounds import doubt_of_rounds
 from tbprof.analysis.step_bounds import GroupSteps, device_hulls
 from tbprof.analysis.step_inference import InferredSteps, infer_steps, shown
 from tbprof.events.space import Space
@@ -40,6 +41,7 @@ class StepSource:
     `steps` are the groups that are steps; none where the devices bound their steps themselves: by
     their own lines ("steps_line") or by the executions of `program`. The thread that drives the
     program is the line `line` (a row in `events.lines`) of `grouping.hosts[plane]`, -1 for none.
+    `doubts` says in sentences what of the steps is not certain.
     """
 
     source: str
@@ -51,6 +53,7 @@ class StepSource:
     plane: int = -1
     line: int = -1
     has_explicit_numbers: bool = False
+    doubts: tuple[str, ...] = ()
 
 
 def find_source(space: Space, devices: Sequence[DeviceIntervals], marker: str = "") -> StepSource:
@@ -164,7 +167,21 @@ def _program_runs(devices: Sequence[DeviceIntervals], grouping: Grouping) -> Ste
         return None
     name = total.most_common(1)[0][0]
     note = f"Nothing marks steps: they are inferred from the executions of {shown(name)}, one each."
-    return replace(_without_groups(EXECUTIONS, name, note, grouping), program=name)
+    doubts = _doubts_of_runs(name, next(one for one in devices if name in one.executions.name))
+    found = _without_groups(EXECUTIONS, name, note, grouping)
+    return replace(found, program=name, doubts=tuple(doubts))
+
+
+def _doubts_of_runs(name: str, device: DeviceIntervals) -> list[str]:
+    """Whether the executions of a program on a device may be parts of steps."""
+    runs = device.executions
+    of = [np.flatnonzero(runs.kind == kind) for kind in range(len(runs.name))]
+    times = {
+        one: (runs.start_ps[rows], float(runs.duration_ps[rows].mean()))
+        for one, rows in zip(runs.name, of, strict=True)
+    }
+    main = times.pop(name)
+    return doubt_of_rounds(shown(name), *main, {shown(one): time for one, time in times.items()})
 
 
 def _inferred(space: Space, grouping: Grouping) -> StepSource | None:
@@ -181,7 +198,7 @@ def _inferred(space: Space, grouping: Grouping) -> StepSource | None:
     found = _of_groups(inferred.source, inferred.name, inferred.note, grouping, groups)
     number = np.arange(found.steps.group.size)
     steps = replace(found.steps, number=number, label=[str(at) for at in number.tolist()])
-    return replace(found, steps=steps)
+    return replace(found, steps=steps, doubts=inferred.doubts)
 
 
 def _without_groups(source: str, marker: str, note: str, grouping: Grouping) -> StepSource:

@@ -74,6 +74,18 @@ def test_jax_steps_are_the_calls_of_the_program_whose_instructions_take_most_tim
     assert without.program == "metric"
 
 
+def test_calls_that_another_one_follows_every_few_may_be_parts_of_a_step():
+    """Gradients of four calls, then an update; the trace looks the same with an evaluation."""
+    names = {"m": "PjitFunction(micro)", "u": "PjitFunction(update)"}
+    found = infer("python |mm.mm.mm.mm.uu.mm.mm.mm.mm.uu.mm.mm.mm.mm.uu.", names=names)
+    assert found.program == "micro"
+    (doubt,) = found.doubts
+    assert doubt.startswith("'update' runs after every 4 executions of 'micro'.")
+    each = infer("python |mm.uu.mm.uu.mm.uu.", names=names)
+    now_and_then = infer("python |mm.mm.uu.mm.mm.mm.uu.mm.mm.uu.", names=names)
+    assert each.doubts == now_and_then.doubts == ()
+
+
 def test_eager_calls_of_functions_are_named_without_their_number():
     names = {"t": "EagerLocalExecute: __inference_train_step_1410"}
     found = infer("python |tt.tt.tt", names=names)

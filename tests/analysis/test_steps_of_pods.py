@@ -121,3 +121,12 @@ def test_a_window_that_cuts_both_ends(is_linked: bool):
     found = found_in(replace(TWO, recorded_us=(150_000, 1_750_000), is_linked=is_linked))
     assert len(found.job.label) == 15
     assert step_means(found.job).mean_ms() == pytest.approx(101.87, abs=0.01)
+
+
+def test_programs_that_may_be_parts_of_a_step_are_said_to_be():
+    """Four programs add up gradients before one exchanges them, and nothing marks steps."""
+    job = replace(TWO, steps=5, has_markers=False, steps_line="none", micro_steps=4)
+    (notice,) = found_in(job).job.notices
+    assert (notice.code, notice.host) == ("doubtful_steps", "")
+    assert "runs after every 4 executions of" in notice.message
+    assert found_in(replace(job, micro_steps=1)).job.notices == ()
