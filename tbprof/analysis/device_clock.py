@@ -16,6 +16,10 @@ CLOCK_STATS = (names.DEVICE_OFFSET, names.DEVICE_DURATION)
 # 100 ppm each.
 _SAMPLES = 90
 _MOST_DRIFT = 2e-4
+# Most programs in a row are put less wrong than this (observed: 0.2 s), and clocks that jump more
+# are noticed where so many ops in a row differ.
+_MOST_ERROR_PS = 5 * 10**11
+_IN_A_ROW = 5
 # Longer times are damage: 40 hours, as in the reader.
 _MOST_PS = 2**57
 
@@ -51,13 +55,14 @@ class Clock:
     starts elsewhere and drifts. Here it is moved as a whole, and times that the file states are
     moved with the ops that they are next to. `begin` and `end` are the file's times at which ops
     start and end, ascending, each with the time that it is moved by; empty where the file's times
-    are all there is.
+    are all there is: where ops lack the device's clock, or it jumps, by `jump_ps`.
     """
 
     begin: NDArray[np.int64]
     begin_shift: NDArray[np.int64]
     end: NDArray[np.int64]
     end_shift: NDArray[np.int64]
+    jump_ps: int = 0
 
     def place(
         self, start: NDArray[np.int64], duration: NDArray[np.int64]
@@ -102,7 +107,7 @@ def find_clock(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Clock]:
     """(start [n], end [n], clock) of a core's ops, the device's clock moved to the host's.
 
-    The file's times where not all ops carry the device's clock.
+    The file's times where not all ops carry the device's clock, or where that jumps.
     """
     stats = ops.stats(CLOCK_STATS)
     file_end = ops.start_ps + ops.duration_ps
@@ -115,14 +120,26 @@ def find_clock(
     if max(abs(int(start.min())), abs(int(start.max())), int(duration.max())) > _MOST_PS:
         return by_file
     offset, drift = _fit(start, ops.start_ps - start)
-    origin = start.min()
-    begins, ends = (
-        time + offset + np.rint((time - origin) * drift).astype(np.int64)
-        for time in (start, start + duration)
-    )
+    origin = int(start.min())
+    jump = _jump(start, ops.start_ps - _shifted(start, origin, offset, drift))
+    if jump > _MOST_ERROR_PS:
+        return ops.start_ps, file_end, Clock(nothing, nothing, nothing, nothing, jump)
+    begins, ends = (_shifted(time, origin, offset, drift) for time in (start, start + duration))
     begin, first = np.unique(ops.start_ps, return_index=True)
     end, last = np.unique(file_end, return_index=True)
     return begins, ends, Clock(begin, begins[first] - begin, end, ends[last] - end)
+
+
+def _shifted(time: NDArray[np.int64], origin: int, offset: int, drift: float) -> NDArray[np.int64]:
+    """Times of the device's clock on the host's."""
+    out: NDArray[np.int64] = time + offset + np.rint((time - origin) * drift).astype(np.int64)
+    return out
+
+
+def _jump(time: NDArray[np.int64], error: NDArray[np.int64]) -> int:
+    """How far off the file's times are where most ops in a row are, at most."""
+    blocks = np.array_split(np.argsort(time, kind="stable"), max(1, time.size // _IN_A_ROW))
+    return max(int(abs(np.median(error[rows]))) for rows in blocks[:: len(blocks) // 100 + 1])
 
 
 def _fit(time: NDArray[np.int64], shift: NDArray[np.int64]) -> tuple[int, float]:

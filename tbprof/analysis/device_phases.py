@@ -56,7 +56,7 @@ class DeviceIntervals:
     Of each interval: its `phase`; whether it is a kernel that the host launched; what it was, an
     index into `event_name`; and the `row` of the event in `events` that it is, or is a part of.
     `group` is for the caller to fill: -1 is none. Times, those of steps and executions too, are the
-    file's, on TPUs put right by the device's own clock (`Clock`).
+    file's, on TPUs put right by the device's own clock (`Clock`), unless that jumps.
     """
 
     name: str
@@ -74,6 +74,7 @@ class DeviceIntervals:
     group: NDArray[np.int32]
     steps: DeviceSteps | None
     executions: Executions
+    clock_jump_ps: int
 
 
 def find_device_intervals(space: Space, programs: Programs) -> list[DeviceIntervals]:
@@ -192,6 +193,7 @@ def _intervals(
         np.full(row.size, -1, np.int32),
         _find_steps(plane, clock),
         _find_executions(plane, clock),
+        clock.jump_ps if clock is not None else 0,
     )
 
 

@@ -6,6 +6,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.device_phases import DeviceIntervals
 from tbprof.analysis.steps import Steps
 from tbprof.base.errors import Notice
 
@@ -55,6 +56,21 @@ def _lost(part: Steps) -> str:
     if known:
         return f"{text}was recorded: figures are of {known} alone."
     return f"{text}was recorded: what devices did in the steps is not known."
+
+
+def clock_doubts(devices: Sequence[DeviceIntervals]) -> list[str]:
+    """A sentence on the devices of a host whose own clocks jump, none where all go steadily."""
+    jumps = {one.name: one.clock_jump_ps for one in devices if one.clock_jump_ps}
+    if not jumps:
+        return []
+    whose = "clock" if len(jumps) == 1 else "clocks"
+    jump = "jumps" if len(jumps) == 1 else "jump"
+    most = max(jumps.values()) / 1e12
+    text = (
+        f"The {whose} of {listed([*jumps])} {jump} by up to {most:.3g} s against the times of the "
+        "file, which are shown: they may be wrong by some tenths of a second."
+    )
+    return [text]
 
 
 def silent_notes(hosts: Sequence[str], parts: Sequence[Steps]) -> list[str]:

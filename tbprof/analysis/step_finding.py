@@ -19,6 +19,7 @@ from tbprof.analysis.line_steps import LineSteps, find_line_steps
 from tbprof.analysis.lines import gpu_planes, host_planes
 from tbprof.analysis.phases import PHASES, Phase
 from tbprof.analysis.recording import epoch_of_times
+from tbprof.analysis.recording_gaps import clock_doubts
 from tbprof.analysis.step_bounds import (
     GroupSteps,
     by_device,
@@ -160,7 +161,11 @@ def _find_steps(space: Space, programs: Programs, marker: str) -> Steps:
         is_unrecorded=np.concatenate(is_missing),
         phase_ps=_split(windows, devices, layers.host),
         has_explicit_numbers=(lines or source).has_explicit_numbers,
-        doubts=[*source.doubts, *(lines.doubts if lines is not None else ())],
+        doubts=[
+            *source.doubts,
+            *(lines.doubts if lines is not None else ()),
+            *clock_doubts(devices),
+        ],
         candidate_name=candidates.name,
         candidate_line=candidates.line,
         candidate_count=candidates.count,

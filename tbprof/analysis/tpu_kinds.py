@@ -43,7 +43,10 @@ def find_tpu_kinds(plane: Plane, *lines: str) -> TpuKinds:
     events = plane.events(named_lines(plane, *lines))
     stats = events.stats([*CLOCK_STATS, *WORK])
     by_clock = find_clock(events)
-    start, duration = device_times(events, stats)
+    has_clock = by_clock[2].begin.size > 0
+    start, duration = (
+        device_times(events, stats) if has_clock else (events.start_ps, events.duration_ps)
+    )
     first = events.first_event
     order = nesting_order(first, start, duration)
     start, duration = start[order], duration[order]

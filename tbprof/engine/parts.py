@@ -61,7 +61,7 @@ PARTS: Mapping[str, PartKind] = {
     "steps": PartKind(13, Steps, find_steps, "finding the steps", ("marker",)),
     "input_ops": PartKind(5, InputOps, find_input_ops, "decoding input ops"),
     "tpu_ops": PartKind(2, TpuOps, find_tpu_ops, "looking at TPU ops"),
-    "environment": PartKind(2, Environment, find_environment, "reading the environment"),
+    "environment": PartKind(3, Environment, find_environment, "reading the environment"),
     "gpu_facts": PartKind(3, GpuFacts, find_gpu_facts, "looking at kernel launches"),
     "host_facts": PartKind(5, HostFacts, find_host_facts, "looking at host threads"),
     "host_calls": PartKind(1, HostCalls, find_host_calls, "looking for calls and annotations"),

@@ -1,6 +1,7 @@
 """What devices did when: GPUs, TPU cores and SparseCores, from drawn and recorded traces."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from tbprof.analysis.device_phases import DeviceIntervals, find_device_intervals
 from tbprof.analysis.gpu_events import find_gpu_kinds
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.phases import Phase
+from tbprof.analysis.recording_gaps import clock_doubts
 from tbprof.events.space import Space
 from tbprof.xplane.reader import read_space
 
@@ -404,11 +406,14 @@ def test_ops_nest_by_the_devices_clock_and_lie_among_the_other_lines():
     assert (device.steps.start_ps.tolist(), device.steps.duration_ps.tolist()) == ([0], [6 * US])
 
 
-def steady(file_starts: list[float], drift_us: float = 0) -> DeviceIntervals:
+def steady(
+    file_starts: list[float], drift_us: float = 0, jumps: Mapping[int, float] | None = None
+) -> DeviceIntervals:
     """A core that runs a program of one op of half a second each second, as a file states it.
 
     Starts are in seconds; the clock of the device begins at 100 s and is slower by `drift_us` per
-    second. The program lasts as long as its op, or where the next one is too early as long as fits.
+    second, and ahead by what `jumps` says from such an op on. The program lasts as long as its op,
+    or where the next one is too early as long as fits.
     """
     space = message("tensorflow.profiler.XSpace").FromString(
         draw(
@@ -428,6 +433,8 @@ def steady(file_starts: list[float], drift_us: float = 0) -> DeviceIntervals:
             line.events[number].offset_ps = round(start * second)
             line.events[number].duration_ps = round(min(0.5, until - start) * second)
         clock = 100 * second + round(number * (second - drift_us * US))
+        ahead = [by for first, by in (jumps or {}).items() if number >= first]
+        clock += round(sum(ahead) * second)
         ops.events[number].stats[0].int64_value = clock
         ops.events[number].stats[1].int64_value = second // 2
     (device,) = devices_of(bytes(space.SerializeToString()))
@@ -456,6 +463,17 @@ def test_programs_that_the_file_puts_wrong_are_put_right():
     """Two of five are late, and their ends are cut where the next one begins."""
     wrong = [2.0, 3.0, 4.7, 5.3, 6.0, 7.0, 8.8, 9.2, 10.0, 11.0]
     assert seconds(steady(wrong)) == pytest.approx(list(range(2, 12)), abs=1e-5)
+
+
+@pytest.mark.parametrize("jumps", [{12: 5.0}, {12: -5.0}, {5: 1.0, 10: -1.0}, {0: 3.0, 15: 9.0}])
+def test_a_clock_that_jumps_is_not_believed(jumps):
+    starts = [2.0 + number for number in range(20)]
+    device = steady(starts, jumps=jumps)
+    assert seconds(device) == starts
+    assert device.clock_jump_ps > 10**12 // 2
+    (text,) = clock_doubts([device, steady(starts)])
+    assert text.startswith("The clock of TPU:0 jumps by up to ")
+    assert clock_doubts([steady(starts)]) == []
 
 
 def test_one_op_is_where_the_file_puts_it():
