@@ -29,6 +29,7 @@ from tbprof.analysis.result_reads import ResultReads
 from tbprof.analysis.single_ops import SingleOps
 from tbprof.analysis.step_means import StepMeans, used_rows
 from tbprof.analysis.step_outliers import NO_OUTLIERS, StepOutliers
+from tbprof.analysis.step_places import slowest_place, worst_place
 from tbprof.analysis.tpu_ops import TpuOps
 
 Severity = Literal["high", "moderate", "low", "good"]
@@ -233,18 +234,11 @@ class Evidence:
 
         Rows are those of `job`; of steps that count, the first of equal ones; {} without any.
         """
-        job = self.job
-        rows = used_rows(job)
-        rows = rows[self.means.is_counted[job.step[rows]]]
-        if not rows.size:
-            return {}
-        return self._place(int(rows[part_ps[rows].argmax()]))
+        return worst_place(self.job, self.means, part_ps)
 
     def place_of(self, step: int) -> dict[str, str]:
         """Where in the trace viewer a step of the job is: that of the worker who took longest."""
-        rows = used_rows(self.job)
-        rows = rows[self.job.step[rows] == step]
-        return self._place(int(rows[self.job.duration_ps[rows].argmax()])) if rows.size else {}
+        return slowest_place(self.job, step)
 
     def worst_step_in(self, *phases: Phase) -> dict[str, str]:
         """The same by the time that a step spends in some phases."""
@@ -278,19 +272,6 @@ class Evidence:
     def share(self, *phases: Phase) -> float:
         """The percentage of step time in some phases, NaN without steps."""
         return self.means.share(*phases)
-
-    def _place(self, row: int) -> dict[str, str]:
-        job = self.job
-        begin = int(job.start_ps[row])
-        place = {
-            "step": job.label[int(job.step[row])],
-            "from_ms": f"{begin / 1e9:.9f}",
-            "to_ms": f"{(begin + int(job.duration_ps[row])) / 1e9:.9f}",
-        }
-        if len(job.hosts) == 1:
-            return place
-        # Times count from the first moment of the host's own trace.
-        return {"hosts": job.hosts[int(job.worker_host[job.worker[row]])], **place}
 
 
 Rule = Callable[[Evidence], Iterator[Finding]]

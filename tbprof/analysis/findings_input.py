@@ -1,6 +1,6 @@
 """The finding about input: that steps wait for it, and what for."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from tbprof.analysis.bottlenecks import HIGHLY_INPUT_BOUND, MODERATELY_INPUT_BOUND
 from tbprof.analysis.finding import (
@@ -19,7 +19,10 @@ from tbprof.analysis.finding import (
     percent,
 )
 from tbprof.analysis.input_cause import InputCause
+from tbprof.analysis.job_steps import JobSteps
 from tbprof.analysis.phases import Phase
+from tbprof.analysis.step_means import StepMeans
+from tbprof.analysis.step_places import worst_place
 
 
 def input_bound(evidence: Evidence) -> Iterator[Finding]:
@@ -49,7 +52,8 @@ def input_bound(evidence: Evidence) -> Iterator[Finding]:
         gain_ms,
         gain_ratio,
         cause.action if cause is not None else _LOOK,
-        *_pages(cause, evidence.worst_step_in(Phase.INPUT)),
+        _next_page(cause),
+        waits_in_trace(evidence.job, evidence.means, cause),
         DATA_GUIDE if cause is None else Guide("TensorFlow guide", cause.guide_url),
     )
 
@@ -82,12 +86,18 @@ def _whom(evidence: Evidence) -> str:
     return "program waits" if evidence.platform == "CPU" else "devices wait"
 
 
-def _pages(cause: InputCause | None, place: Mapping[str, str]) -> tuple[Page, Page]:
-    """(where to go on, what shows the waits): what is copied counts where no pipeline is slow."""
-    if cause is None or cause.kind in ("transfer", "unknown"):
-        return INPUT_PIPELINE, TRACE.marking("/category:^(input|copies)$/", place)
-    waits = TRACE.marking("category:input", place)
-    return TF_DATA if cause.kind != "elsewhere" else INPUT_PIPELINE, waits
+def waits_in_trace(job: JobSteps, means: StepMeans, cause: InputCause | None) -> Page:
+    """The trace viewer at the longest wait of a step that counts, with what is waited for marked.
+
+    Copies are what is waited for where no pipeline is slow.
+    """
+    of_pipeline = cause is not None and cause.kind not in ("transfer", "unknown")
+    events = "category:input" if of_pipeline else "/category:^(input|copies)$/"
+    return TRACE.marking(events, worst_place(job, means, job.phase_ps[:, Phase.INPUT]))
+
+
+def _next_page(cause: InputCause | None) -> Page:
+    return TF_DATA if cause is not None and cause.kind in ("stage", "pipeline") else INPUT_PIPELINE
 
 
 INPUT_RULES: tuple[Rule, ...] = (input_bound,)

@@ -132,11 +132,14 @@ class _Row(NamedTuple):
     guide: tuple[str, str]
 
 
-def advice_table(ops: InputOps, judgements: Sequence[Judgement]) -> Table:
+def advice_table(
+    ops: InputOps, judgements: Sequence[Judgement], *, is_waited_for: bool = True
+) -> Table:
     """Advice by category; only what is to the point, that on what holds the program up first.
 
-    On a tf.data pipeline it is what the page of tf.data says of the worst one. Sending data has
-    advice where that was recorded; what holds for all programs is under the last category. `ms` is
+    On a tf.data pipeline it is what the page of tf.data says of the worst one. Where steps wait for
+    input (`is_waited_for`), sending data has advice if that was recorded; what holds for all
+    programs is under the last category. `ms` is
     the work of a category, `share` its percentage of that of all (null without any). `is_dominant`
     is the category of what holds the program up, or else that with most work.
     """
@@ -150,7 +153,9 @@ def advice_table(ops: InputOps, judgements: Sequence[Judgement]) -> Table:
     general = [
         _Row(one.category, one.title, one.advice(facts), one.guide)
         for one in _ADVICE
-        if (work[one.category] or one.category == InputCategory.UNKNOWN) and one.applies(facts)
+        if is_waited_for
+        and (work[one.category] or one.category == InputCategory.UNKNOWN)
+        and one.applies(facts)
     ]
     rows = sorted(
         (*on_pipeline, *general),

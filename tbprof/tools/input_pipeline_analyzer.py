@@ -6,6 +6,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.bottlenecks import MODERATELY_INPUT_BOUND
 from tbprof.analysis.devices import Devices
 from tbprof.analysis.idle_shares import idle_shares
 from tbprof.analysis.idle_time import IdleTime
@@ -44,8 +45,9 @@ def build(summaries: Summaries) -> Sequence[Table]:
         return [_NO_TABLE] * 9
     judgements = judge_input(summaries)
     cause = find_cause(summaries, judgements)
-    advice = advice_table(ops, judgements)
     means, outliers = chosen_means(job, summaries.params)
+    waits = means.share(Phase.INPUT) >= MODERATELY_INPUT_BOUND
+    advice = advice_table(ops, judgements, is_waited_for=waits)
     return [
         core_table(job),
         step_table(

@@ -15,6 +15,7 @@ from tbprof.analysis.bottlenecks import (
     find_bottlenecks,
 )
 from tbprof.analysis.finding import WORK
+from tbprof.analysis.findings_input import waits_in_trace
 from tbprof.analysis.idle_shares import IdleShare
 from tbprof.analysis.input_cause import TRY_APART, InputCause
 from tbprof.analysis.input_ops import InputOps
@@ -107,6 +108,7 @@ def properties(
         "steps_chosen": "typical" if means.steps == typical_ms.size else ALL_STEPS,
         **_statements(found),
         "summary_nextstep": next_step(found.input, cause),
+        "longest_wait": longest_wait(job, means, cause),
         **(cause.properties() if cause is not None else {}),
     }
     # Over workers as well as steps: the range in which all waiting lies.
@@ -124,6 +126,12 @@ def properties(
         out.update(dict.fromkeys(_ACTIVE, _figure(active, 2)))
         out.update(_of_sparse_cores(job))
     return out
+
+
+def longest_wait(job: JobSteps, means: StepMeans, cause: InputCause | None) -> str:
+    """Where in the trace viewer the longest wait for input is, "" where steps do not wait."""
+    waits = means.mean_ms(Phase.INPUT) > 0
+    return waits_in_trace(job, means, cause).query if waits else ""
 
 
 def _of_sparse_cores(job: JobSteps) -> dict[str, str]:

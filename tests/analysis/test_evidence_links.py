@@ -14,7 +14,7 @@ from traces import write
 
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.step_means import step_means
-from tbprof.engine.engine import Engine
+from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
 
 
@@ -35,13 +35,23 @@ def test_links_of_drawn_runs_show_what_is_counted(drawn_engine: Engine, run: str
     assert found
     for one in found:
         check_claim(drawn_engine, run, one)
+    check_longest_wait(drawn_engine, run, found)
 
 
 @every_trace
 def test_links_of_recorded_traces_show_what_is_counted(trace: str, request: pytest.FixtureRequest):
     engine, run = opened(trace, request)
-    for one in claims(engine, run):
+    found = claims(engine, run)
+    for one in found:
         check_claim(engine, run, one)
+    check_longest_wait(engine, run, found)
+
+
+def check_longest_wait(engine: Engine, run: str, found: list[Claim]) -> None:
+    """The page of input opens the longest wait that the finding about input opens."""
+    steps = engine.tables(DataRequest(run, "input_pipeline_analyzer"))[1]
+    waits = [one for one in found if one.id == "input_bound"]
+    assert [one.query for one in waits] in ([], [steps.properties.get("longest_wait")])
 
 
 def test_a_link_opens_the_step_of_the_worker_that_lost_most():

@@ -20,7 +20,7 @@ from tbprof.tools import input_pipeline_analyzer as tool
 from tbprof.tools.datatable import Table
 from tbprof.tools.input_advice import advice_table
 from tbprof.tools.input_facts import CATEGORIES, dominant_category
-from tbprof.tools.tf_data_advice import in_order, judge
+from tbprof.tools.tf_data_advice import Judgement, in_order, judge
 from tbprof.tools.tf_data_case import Facts
 from tbprof.tools.tf_data_pipelines import find_pipelines
 from tbprof.tools.tool import Summaries
@@ -143,8 +143,12 @@ def test_without_input_ops_every_category_is_zero_and_none_dominates():
 
 def advice(ops: InputOps, *calls: Made) -> Table:
     """Advice where calls of a tf.data pipeline were recorded, too."""
-    judgements = judge(find_pipelines(["h0"], [made(*calls)]), {"h0": ALONE}) if calls else []
-    return advice_table(ops, judgements)
+    return advice_table(ops, judged(*calls))
+
+
+def judged(*calls: Made) -> list[Judgement]:
+    """What is said of a pipeline; nothing without calls."""
+    return judge(find_pipelines(["h0"], [made(*calls)]), {"h0": ALONE}) if calls else []
 
 
 def titles(ops: InputOps, category: str, *calls: Made) -> list[object]:
@@ -205,6 +209,21 @@ def test_advice_without_work_is_general_and_shares_are_unknown():
     assert set(table["share"]) == {None}
     assert "Use tf.data or another instrumented loader" in table["title"]
     assert "Measure the input alone" in table["title"]
+
+
+def test_where_steps_hardly_wait_only_pipelines_get_advice():
+    """Steps of 100: 4 % and 5 % wait for input."""
+
+    def said(waits: int) -> list[object]:
+        split = {Phase.INPUT: waits, Phase.COMPUTE_16: 100 - waits}
+        tables = built(job_of([{"GPU:0": split}] * 3), one_op("x:MatMul"))
+        return list(tables[5].column("title").cells())
+
+    assert said(4) == []
+    assert "Use tf.data or another instrumented loader" in said(5)
+    slow = calls_of((ROOT, 10), (MAP, 900), (READ, 90))
+    table = advice_table(input_ops(), judged(slow), is_waited_for=False)
+    assert set(table.column("category").cells()) == {"preprocessing"}
 
 
 def test_many_small_transfers_are_counted():

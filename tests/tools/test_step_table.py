@@ -1,6 +1,7 @@
 """The step table of jobs made by hand: whole tables, and properties."""
 
 import dataclasses
+from urllib.parse import parse_qs
 
 import pytest
 from analysis.job import job_of
@@ -104,6 +105,8 @@ def test_the_properties_of_two_gpus():
         for name in list(found)
         if name.endswith(("_conclusion", "_statement", "_nextstep"))
     }
+    wait = parse_qs(found.pop("longest_wait"))
+    assert (wait["step"], wait["q"]) == (["train 1"], ["category:^(input|copies)$"])
     # Over steps 0 and 1, as the last one is cut: 10.5 ms, of which 2 are input.
     assert found == {
         "hardware_type": "GPU",

@@ -1,14 +1,7 @@
 import { expect, test } from "vitest";
 import { sampleTable } from "../widgets/table/sample.test_helper";
 import { readStepTable } from "./step_table";
-import {
-  inputEvents,
-  kernelEvents,
-  opEvents,
-  stepInTrace,
-  stepTimes,
-  worstStep,
-} from "./trace_links";
+import { inputEvents, kernelEvents, opEvents, stepInTrace, stepTimes } from "./trace_links";
 
 test("ops are found on their side, idle time is not", () => {
   const table = sampleTable({
@@ -64,9 +57,6 @@ test("the worst of the whole steps is shown", () => {
   const view = { step: "2", from_ms: "650", to_ms: "656" };
   expect(stepInTrace(steps, 1, ["a"])).toEqual({ view });
   expect(stepInTrace(steps, 1, ["a", "b"])).toEqual({ view, hosts: ["b"] });
-  const marked = { view: { ...view, q: "category:input" } };
-  expect(worstStep(steps, "input", "category:input", ["a"])).toEqual(marked);
-  expect(worstStep(steps, "output", "category:output", ["h0"])).toBeNull();
 });
 
 test("steps go by label, and by time where it is known", () => {

@@ -69,23 +69,6 @@ export function stepInTrace(steps: StepTable, step: number, hosts: readonly stri
   return hosts.length > 1 && host[step] ? { view, hosts: [host[step]] } : { view };
 }
 
-/** The whole step of which a part was largest, with the events that `query` finds; null without. */
-export function worstStep(
-  steps: StepTable,
-  part: string,
-  query: string,
-  hosts: readonly string[],
-): LinkTarget | null {
-  const values = steps.series.find(({ id }) => id === part)?.values;
-  let worst = -1;
-  values?.forEach((value, step) => {
-    if (!steps.isLeftOut[step] && value > (values[worst] ?? 0)) worst = step;
-  });
-  if (worst < 0) return null;
-  const { view, ...rest } = stepInTrace(steps, worst, hosts);
-  return { ...rest, view: { ...view, ...marking(query) } };
-}
-
 /** The memory events of an op; of all ops where it is "". */
 export function allocationEvents(op: string): View {
   return op === "" ? namedEvents("MemoryAllocation") : marking(`arg:tf_op=${op}`);

@@ -9,19 +9,31 @@ import { StackedBar } from "../../widgets/stacked_bar/stacked_bar";
 import { Why } from "../../widgets/why";
 import type { Links } from "../tool";
 import { EventLink } from "../trace_link";
-import { inputOpEvents } from "../trace_links";
+import { inputOpEvents, iteratorEvents } from "../trace_links";
 import type { Advice, HostWork, InputPipeline } from "./payload";
+import { MODERATE } from "./verdict";
 
 export function HostWorkCards({ pipeline, links }: { pipeline: InputPipeline; links: Links }) {
   return (
     <div class="halves">
-      <WorkCard host={pipeline.host} links={links} />
-      <AdviceCard advice={pipeline.advice} />
+      <WorkCard host={pipeline.host} stage={findStage(pipeline)} links={links} />
+      <AdviceCard advice={pipeline.advice} hasWork={pipeline.host.total > 0} />
     </div>
   );
 }
 
-function WorkCard({ host, links }: { host: HostWork; links: Links }) {
+/** The stage of tf.data that steps wait for, "" where they hardly wait, or for something else. */
+function findStage({ steps, waitingShare }: InputPipeline): string {
+  return waitingShare.average >= MODERATE ? steps.property("input_cause_stage") : "";
+}
+
+interface WorkCardProps {
+  readonly host: HostWork;
+  readonly stage: string;
+  readonly links: Links;
+}
+
+function WorkCard({ host, stage, links }: WorkCardProps) {
   const id = useId();
   const [pointed, point] = useState<string | null>(null);
   const title = "Work on the host";
@@ -60,16 +72,24 @@ function WorkCard({ host, links }: { host: HostWork; links: Links }) {
       ) : (
         <p class="muted">No thread worked on the input while the trace was recorded.</p>
       )}
-      <HostNotes host={host} links={links} />
+      <HostNotes host={host} stage={stage} links={links} />
     </section>
   );
 }
 
-function HostNotes({ host, links }: { host: HostWork; links: Links }) {
+function HostNotes({ host, stage, links }: WorkCardProps) {
   const time = formatTime;
   return (
     <ul class="pipeline-notes">
-      {host.slowestOp && host.slowestTime > 0 ? (
+      {stage ? (
+        <li>
+          Steps wait above all for{" "}
+          <EventLink links={links} view={iteratorEvents(stage)}>
+            <Name text={stage} />
+          </EventLink>
+        </li>
+      ) : null}
+      {host.slowestOp && host.slowestTime > 0 && !stage ? (
         <li>
           Most work in one op:{" "}
           <EventLink links={links} view={inputOpEvents(host.slowestOp)}>
@@ -90,7 +110,7 @@ function HostNotes({ host, links }: { host: HostWork; links: Links }) {
 }
 
 /** That for the largest part in full, that for the others folded. */
-function AdviceCard({ advice }: { advice: readonly Advice[] }) {
+function AdviceCard({ advice, hasWork }: { advice: readonly Advice[]; hasWork: boolean }) {
   const id = useId();
   const categories = [...new Set(advice.map(({ category }) => category))];
   const dominant = advice.find(({ isDominant }) => isDominant)?.category;
@@ -100,7 +120,11 @@ function AdviceCard({ advice }: { advice: readonly Advice[] }) {
         <h2 id={id}>What to do</h2>
       </header>
       {advice.length === 0 ? (
-        <p class="muted">There is no advice: nothing of an input pipeline was recorded.</p>
+        <p class="muted">
+          {hasWork
+            ? "Nothing: steps hardly wait for input."
+            : "There is no advice: nothing of an input pipeline was recorded."}
+        </p>
       ) : (
         categories
           .toSorted((a, b) => Number(b === dominant) - Number(a === dominant))

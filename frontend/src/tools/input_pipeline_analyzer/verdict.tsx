@@ -1,8 +1,8 @@
 /** Whether steps wait for input, in one sentence, and where to look next. */
 import { type Severity, SeverityTag } from "../../widgets/finding_list";
 import type { Links } from "../tool";
-import { ToolLink } from "../tool_link";
-import { TRACE, worstStep } from "../trace_links";
+import { parseTarget, ToolLink } from "../tool_link";
+import { TRACE } from "../trace_links";
 import type { InputPipeline } from "./payload";
 
 const LEVELS: Readonly<Record<string, readonly [severity: Severity, tag: string]>> = {
@@ -12,17 +12,16 @@ const LEVELS: Readonly<Record<string, readonly [severity: Severity, tag: string]
 };
 
 /** Percent of the step; below it time that nothing explains is the reason. Source: bottlenecks.py. */
-const MODERATE = 5;
+export const MODERATE = 5;
 
 interface VerdictProps {
   readonly pipeline: InputPipeline;
   readonly links: Links;
-  readonly hosts: readonly string[];
 }
 
-export function Verdict({ pipeline, links, hosts }: VerdictProps) {
+export function Verdict({ pipeline, links }: VerdictProps) {
   const { steps } = pipeline;
-  const longest = worstStep(steps, "input", "category:input", hosts);
+  const longest = steps.property("longest_wait");
   const [severity, tag] = findTag(pipeline);
   const sentence = steps.property("input_conclusion");
   const output = steps.property("output_conclusion");
@@ -36,8 +35,8 @@ export function Verdict({ pipeline, links, hosts }: VerdictProps) {
         {output ? ` ${output}` : ""}
         {next ? <span class="pipeline-next">{next}</span> : null}
       </span>
-      {longest !== null && links.reason(TRACE) === null ? (
-        <ToolLink links={links} tool={TRACE} {...longest}>
+      {longest !== "" && links.reason(TRACE) === null ? (
+        <ToolLink links={links} tool={TRACE} {...parseTarget(longest)}>
           See the longest wait
         </ToolLink>
       ) : null}

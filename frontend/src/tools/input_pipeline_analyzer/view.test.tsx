@@ -21,7 +21,9 @@ vi.mock("uplot", () => ({
 }));
 
 const opened: [string, View][] = [];
+let available: readonly string[];
 beforeEach(() => {
+  available = ["pod_viewer"];
   act(() => render(null, document.body));
   opened.length = 0;
 });
@@ -34,7 +36,7 @@ async function show(json: unknown, view: View = {}) {
         view={view}
         select={() => {}}
         links={{
-          reason: (tool) => (tool === "pod_viewer" ? null : "none"),
+          reason: (tool) => (available.includes(tool) ? null : "none"),
           address: () => "#",
           open: (tool, chosen) => opened.push([tool, chosen]),
         }}
@@ -78,6 +80,28 @@ test("verdict, charts, statistics, host work, advice, activities, ops", async ()
   expect(text(".pipeline-host")).toContain("The program waited 4.00 ms for the pipeline.");
   expect(document.querySelector<HTMLDetailsElement>(".pipeline-advice details")?.open).toBe(true);
   expect(text(".pipeline-cores tbody")).toBe("h:TPU:11 of 2 steps7");
+});
+
+test("the longest wait opens where the finding does, and the stage that is waited for is named", async () => {
+  available = ["trace_viewer"];
+  const cause = { input_cause_stage: "Iterator::Root::Map" };
+  const wait = "q=category%3Ainput&hosts=h1&step=3&from_ms=1&to_ms=2";
+  await show(samplePipeline({ ...cause, longest_wait: wait }));
+  expect(text(".pipeline-notes")).toContain("Steps wait above all for Iterator::Root::Map");
+  expect(text(".pipeline-notes")).not.toContain("Most work in one op");
+  const link = [...document.querySelectorAll<HTMLElement>("a")].find(
+    (one) => one.textContent === "See the longest wait",
+  );
+  act(() => link?.click());
+  const place = { q: "category:input", step: "3", from_ms: "1", to_ms: "2" };
+  expect(opened).toEqual([["trace_viewer", place]]);
+});
+
+test("steps that hardly wait get no advice", async () => {
+  const tables = samplePipeline();
+  tables[5] = {};
+  await show(tables);
+  expect(text(".pipeline-advice")).toContain("Nothing: steps hardly wait for input.");
 });
 
 test("a step opens on every worker, with what marks steps", async () => {

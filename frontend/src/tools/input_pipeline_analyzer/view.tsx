@@ -15,7 +15,7 @@ import { StepCharts } from "./step_charts";
 import { Verdict } from "./verdict";
 
 export function InputPipelinePage(props: PageProps<InputPipeline>) {
-  const { payload, view, select, links, hosts } = props;
+  const { payload, view, select, links } = props;
   const { steps, markers, ops, activities, diagnostics } = payload;
   const hasHost = ops.length > 0 || activities.length > 0;
   return (
@@ -25,7 +25,7 @@ export function InputPipelinePage(props: PageProps<InputPipeline>) {
         <MarkerPicker markers={markers} steps={steps} chosen={view.marker ?? ""} select={select} />
         <StepChoice steps={steps} chosen={view.steps} select={select} />
       </header>
-      <Verdict pipeline={payload} links={links} hosts={hosts} />
+      <Verdict pipeline={payload} links={links} />
       {steps.count > 0 ? (
         <>
           <StepCharts {...props} />
