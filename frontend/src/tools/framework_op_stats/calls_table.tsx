@@ -6,7 +6,8 @@ import type { Links } from "../tool";
 import { toTrace } from "../trace_link";
 import { callEvents } from "../trace_links";
 
-/** CSS pixels of the table with its heading and its sum; more than it has room for are scrolled. */
+/** CSS pixels of a row, and of all rows at most, with heading and sum; more are scrolled. */
+const ROW = 30;
 const HEIGHT = 240;
 
 const text = (id: string, title: string, width: number): ColumnSpec => ({
@@ -54,7 +55,7 @@ export function CallsTable({ table, links }: { readonly table: DataTable; readon
         specs={SPECS}
         rankBy="total_self_time"
         noun="name"
-        height={HEIGHT}
+        height={Math.min((table.length + 2) * ROW, HEIGHT)}
         toTimeline={toTrace(links, (row) => callEvents(table, row))}
       />
     </section>

@@ -53,7 +53,7 @@ function OpsPage({ payload, view, select, links, fileName }: PageProps<OpStats>)
     setFilter(model, chart.id, isChosen ? "" : text);
   };
   return (
-    <div class="page">
+    <div class={payload.calls ? "page two-tables" : "page"}>
       <header class="page-head">
         <h1>TensorFlow stats</h1>
         <label class="switch">

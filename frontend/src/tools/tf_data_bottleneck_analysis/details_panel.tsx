@@ -8,7 +8,7 @@ import type { Links } from "../tool";
 import { ToolLink } from "../tool_link";
 import { TRACE } from "../trace_links";
 import { AdviceList } from "./advice_list";
-import { type GraphTree, shareOf } from "./graph_tree";
+import { type GraphTree, heldShare, shareOf } from "./graph_tree";
 import { plainType, workOf } from "./iterators";
 import { formatStart, LEAST_START } from "./node_shapes";
 import type { Advice, CallGraph, GraphNode } from "./payload";
@@ -135,7 +135,7 @@ function Times({ tree, node }: { tree: GraphTree; node: GraphNode }) {
       "Waiting",
       Number.isNaN(wait) ? NOT_MEASURED : formatTime(wait),
       Number.isNaN(wait)
-        ? "not told by the server"
+        ? "not given by the server"
         : wait === 0 && Number.isNaN(worker)
           ? "it has no threads of its own to wait for"
           : "of the self time, for its own threads",
@@ -144,13 +144,13 @@ function Times({ tree, node }: { tree: GraphTree; node: GraphNode }) {
     [
       "Waiting for a pool",
       Number.isNaN(queue) ? NOT_MEASURED : formatTime(queue),
-      Number.isNaN(queue) ? "not told by the server" : "of the self time, for a thread",
+      Number.isNaN(queue) ? "not given by the server" : "of the self time, for a thread",
       "The part of the self time in which its functions had been handed to a pool of threads, none of them ran, and threads ran those of other stages",
     ],
     [
       "Holds up",
       Number.isNaN(held) ? NOT_MEASURED : formatTime(held),
-      share(held),
+      heldText(tree, node),
       "Its self time, less the waiting for a pool that functions of another stage filled, and with the waiting of others for the pool that its functions filled",
     ],
     [
@@ -221,4 +221,9 @@ function Parameters({ node: { parameters } }: { node: GraphNode }) {
       )}
     </>
   );
+}
+
+function heldText(tree: GraphTree, node: GraphNode): string {
+  const share = heldShare(tree, node);
+  return Number.isNaN(share) ? "" : `${formatRatio(ratio(share))} of what holds the execution up`;
 }

@@ -7,6 +7,8 @@ export interface GraphTree {
   readonly children: readonly (readonly number[])[];
   /** Of the node without a caller; NaN without nodes. */
   readonly duration: number;
+  /** All that held the execution up: more than its duration where some of it was ahead of that. */
+  readonly held: number;
   /** Place of the bottleneck, -1 where none is named. */
   readonly bottleneck: number;
 }
@@ -40,10 +42,16 @@ export function makeTree({ nodes }: CallGraph): GraphTree {
     if (parent >= 0) children[parent].push(at);
   });
   for (const list of children) list.sort((a, b) => nodes[b].total - nodes[a].total || a - b);
+  const duration = nodes.find(({ parent }) => parent < 0)?.total ?? Number.NaN;
+  const held = nodes.reduce(
+    (sum, node) => sum + (node.kind === "other" ? 0 : heldBy(node) || 0),
+    0,
+  );
   return {
     nodes,
     children,
-    duration: nodes.find(({ parent }) => parent < 0)?.total ?? Number.NaN,
+    duration,
+    held: Math.max(duration, held),
     bottleneck: nodes.findIndex(({ kind }) => kind === "bottleneck"),
   };
 }
@@ -51,6 +59,16 @@ export function makeTree({ nodes }: CallGraph): GraphTree {
 /** 0–1 and more, for threads that work side by side; NaN where it is not known. */
 export function shareOf(tree: GraphTree, us: number): number {
   return tree.duration > 0 ? us / tree.duration : Number.NaN;
+}
+
+/** How long a node held the execution up: its self time, where the server does not say. */
+export function heldBy({ held, self }: GraphNode): GraphNode["held"] {
+  return Number.isNaN(held) ? self : held;
+}
+
+/** 0–1 of all that held the execution up; NaN where it is not known. */
+export function heldShare(tree: GraphTree, node: GraphNode): number {
+  return tree.held > 0 ? heldBy(node) / tree.held : Number.NaN;
 }
 
 /**

@@ -7,16 +7,8 @@ import { microseconds, ratio } from "../../base/units";
 import type { Select } from "../tool";
 import { graphKeys, nodeKeys, ZOOM, zoomKeys } from "./graph_keys";
 import type { Box, GraphLayout } from "./graph_layout";
-import { type GraphTree, type Shown, type Stub, shareOf } from "./graph_tree";
-import {
-  chosenShape,
-  EDGES,
-  heldBy,
-  LEAST_START,
-  nodeShapes,
-  type Shape,
-  stubShapes,
-} from "./node_shapes";
+import { type GraphTree, heldShare, type Shown, type Stub } from "./graph_tree";
+import { chosenShape, EDGES, LEAST_START, nodeShapes, type Shape, stubShapes } from "./node_shapes";
 import type { GraphNode } from "./payload";
 import { useDrag } from "./use_drag";
 import { type LookState, useLook } from "./use_look";
@@ -287,12 +279,12 @@ const KIND_TEXTS: Readonly<Record<GraphNode["kind"], string>> = {
 };
 
 function describe(tree: GraphTree, node: GraphNode): string {
-  const share = shareOf(tree, heldBy(node));
+  const share = heldShare(tree, node);
   return [
     node.type.slice(0, 100),
     KIND_TEXTS[node.kind],
     `self time ${formatTime(node.self)}`,
-    Number.isNaN(share) ? "" : `holds up ${formatRatio(ratio(share))} of the execution`,
+    Number.isNaN(share) ? "" : `${formatRatio(ratio(share))} of what holds the execution up`,
     `total ${formatTime(microseconds(node.total))}`,
     `${formatCount(node.calls)} calls`,
   ]

@@ -9,7 +9,7 @@ import {
 } from "../../base/format";
 import { microseconds, ratio } from "../../base/units";
 import { type Box, NODE, STUB } from "./graph_layout";
-import { type GraphTree, type Stub, shareOf } from "./graph_tree";
+import { type GraphTree, heldBy, heldShare, type Stub } from "./graph_tree";
 import type { GraphNode, Parameter } from "./payload";
 import { fitItems, fitText } from "./text_fit";
 
@@ -46,7 +46,7 @@ const HEAT = 0.3;
 
 export function nodeShapes(tree: GraphTree, node: GraphNode, startScale: Scale): Shape[] {
   const held = heldBy(node);
-  const share = shareOf(tree, held);
+  const share = heldShare(tree, node);
   // Where functions wait for a pool, what a node is to blame for is not its self time.
   const isShared = Math.abs(held - node.self) > 0.05 * Math.max(held, node.self);
   const filled = Math.max(0, Math.min(share || 0, 1));
@@ -112,11 +112,6 @@ export function nodeShapes(tree: GraphTree, node: GraphNode, startScale: Scale):
       { "font-size": 11, "text-anchor": "end" },
     ),
   ];
-}
-
-/** How long a node held the execution up: its self time, where the server does not say. */
-export function heldBy({ held, self }: GraphNode): GraphNode["held"] {
-  return Number.isNaN(held) ? self : held;
 }
 
 export function stubShapes({ count, self }: Stub): Shape[] {

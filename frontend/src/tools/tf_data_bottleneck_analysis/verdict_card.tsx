@@ -6,6 +6,7 @@ import { ratio } from "../../base/units";
 import { CopyButton } from "../../widgets/copy_button";
 import { type Severity, SeverityTag } from "../../widgets/finding_list";
 import { Name } from "../../widgets/name";
+import { Sentence } from "../../widgets/sentence";
 import { Why } from "../../widgets/why";
 import { AdviceList } from "./advice_list";
 import { readLongName } from "./iterators";
@@ -42,7 +43,9 @@ export function VerdictCard({ data, showBottleneck }: VerdictCardProps) {
         <div class="tf-verdict">
           <p class={`tf-sentence ${severity}`}>
             <SeverityTag severity={severity} text={tag} />{" "}
-            <span>{cut(data.message || defaultMessage(data), MOST)}</span>
+            <span>
+              <Sentence text={cut(data.message || defaultMessage(data), MOST)} />
+            </span>
           </p>
           {worst ? (
             <Facts worst={worst} pipeline={pipeline} showBottleneck={showBottleneck} />
