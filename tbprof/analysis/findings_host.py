@@ -167,7 +167,7 @@ def _times(count: int, noun: str) -> str:
 
 
 def _doing(modes: frozenset[str]) -> str:
-    parts = {"traced": "tracing them", "eager": "running them eagerly"}
+    parts = {"traced": "calls that trace them", "eager": "running them eagerly"}
     return " and ".join(text for mode, text in parts.items() if mode in modes)
 
 

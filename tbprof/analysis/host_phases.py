@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.host_events import HostThreads, async_rows
 from tbprof.analysis.host_roles import HostTypes, Role, host_types
+from tbprof.analysis.nesting import inherit
 from tbprof.analysis.phases import Phase
+from tbprof.base import names
 from tbprof.base.jit import kernel
 from tbprof.events.space import Events
 
@@ -162,8 +164,38 @@ def flatten(
     inside[apart.around[launches]] |= _LAUNCHES
     _look_inside(*columns, types.role, inside)
     _find_phases(*columns, counts, types.role, inside, phase)
+    phase[_builds_graphs(threads, types, phase) & counts] = _COMPILATION
     most = 2 * int(np.count_nonzero(counts))
     return pieces(events, counts, phase.astype(np.int32), most)
+
+
+def _builds_graphs(
+    threads: HostThreads, types: HostTypes, phase: NDArray[np.int8]
+) -> NDArray[np.bool_]:
+    """[n] whether an event is a call of a `tf.function` that traces, or Python that it runs for it.
+
+    What else is known of the events inside stands, and so does the execution that follows.
+
+        |ffffffffffff|   f: traces, T: TFE_Py_Execute, o: an op
+        |....TTTTTTTT|   ->  |CCCC....oooo|
+        |........oooo|
+    """
+    events = threads.events
+    calls = events.rows_of(types.is_function)
+    builds: NDArray[np.bool_] = np.zeros(len(events), np.bool_)
+    if not calls.size:
+        return builds
+    mode = events.stats([names.TF_FUNCTION_CALL], calls)[names.TF_FUNCTION_CALL].texts()
+    known, code = np.unique(mode, return_inverse=True)
+    traces = [text.startswith("traced") for text in events.plane.strings.take(known.tolist())]
+    calls = calls[np.array(traces, np.bool_)[code]]
+    if not calls.size:
+        return builds
+    executes = np.isin(types.role, (_WRAPPER, _LAUNCHER, _LAUNCH)) & ~types.is_function
+    scope = np.where(events.by_type(executes), np.int64(0), np.int64(-1))
+    scope[calls] = 1
+    builds[:] = (inherit(threads.parent, scope) == 1) & (phase == _NOTHING)
+    return builds & (events.duration_ps > 0)
 
 
 def pieces(

@@ -732,7 +732,7 @@ def test_functions_of_one_name_are_not_one():
 
 
 def test_functions_that_run_eagerly_are_not_said_to_be_traced():
-    assert found(traced(500), "retracing").title.endswith("goes to tracing them")  # type: ignore[union-attr]
+    assert found(traced(500), "retracing").title.endswith("goes to calls that trace them")  # type: ignore[union-attr]
     eager = found(traced(500, "eager"), "retracing")
     assert eager is not None
     assert eager.title.endswith("goes to running them eagerly")

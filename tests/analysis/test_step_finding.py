@@ -435,3 +435,21 @@ def test_a_gap_of_a_host_is_time_in_which_no_op_computes():
         stats=MARKERS,
     )  # fmt: skip
     assert times(steps_of(trace)) == [(0, 14, 7), (14, 4, 4)]
+
+
+def test_building_the_graph_of_a_function_is_compilation():
+    """A call that traces runs Python until it executes what came of it."""
+    drawing = """
+        python |ssssssssssssssssssssttttttttttttttttttttt
+               |.ffffffffffffffffff..gggggggggggggggggg
+               |..pppp.wwTTTTTTTTT..........TTTTTTTTTTT
+               |............ooooo...............oooooo
+    """
+    names = {**TRAIN, "f": "step", "g": "step", "p": "$train.py:3 step", "w": "$time sleep",
+             "T": "TFE_Py_ExecuteCancelable", "o": "dense/MatMul:MatMul"}  # fmt: skip
+    stats = {**MARKERS, "f": {"tf_function_call": "traced-nonXla"},
+             "g": {"tf_function_call": "notTraced-nonXla"}}  # fmt: skip
+    assert [row[2] for row in table(steps_of(draw({HOST: drawing}, names=names, stats=stats)))] == [
+        {"compilation": 9, "host_compute": 5, "other": 6},
+        {"host_compute": 6, "other": 15},
+    ]
