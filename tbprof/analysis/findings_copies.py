@@ -23,7 +23,7 @@ from tbprof.analysis.finding import (
 from tbprof.analysis.findings_memory import free_memory
 from tbprof.analysis.findings_tpu import NOTABLE, showing_ops
 from tbprof.analysis.host_channels import Peer
-from tbprof.analysis.host_copies import IN_HOST
+from tbprof.analysis.host_copies import IN_HOST, is_copy
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.tpu_ops import TpuOps
 
@@ -41,21 +41,23 @@ def device_to_device(evidence: Evidence) -> Iterator[Finding]:
     gain_ms, gain_ratio = evidence.gain_of_work(share, Phase.DEVICE_TO_DEVICE)
     place = evidence.worst_step_in(Phase.DEVICE_TO_DEVICE)
     is_gpu = evidence.platform == "GPU"
+    ops = evidence.tpu_ops
+    where = _memories(ops) if ops is not None else ""
     trace = TRACE.marking(
         "/memcpy[dp](2|to)[dp]|rocclr_copy/" if is_gpu else "category:copies", place
     )
-    advice = (
-        "Avoid needless copies (concat, slices, changes of layout), and let copies run beside "
-        "computation."
-    )
-    if evidence.devices.gpus + evidence.devices.tpus > 1:
-        advice += " Place ops that share data on one device."
+    advice = _ADVICE
+    if ops is not None:
+        advice = _VMEM_ADVICE if _is_mostly_vmem(ops) else _ADVICE
+        advice += _PLACE if (ops.self_ps[ops.is_between_devices] > 0).any() else ""
+    elif evidence.devices.gpus + evidence.devices.tpus > 1:
+        advice += _PLACE
     yield Finding(
         "device_to_device",
         grade[0],
         f"{percent(share)} of step time goes to copies within devices or between them",
         "Copies from device memory to device memory that no computation hides take "
-        f"{milliseconds(evidence.means.mean_ms(Phase.DEVICE_TO_DEVICE))} of a step.",
+        f"{milliseconds(evidence.means.mean_ms(Phase.DEVICE_TO_DEVICE))} of a step.{where}",
         share,
         "%",
         grade[1],
@@ -66,6 +68,42 @@ def device_to_device(evidence: Evidence) -> Iterator[Finding]:
         trace,
         TPU_GUIDE if evidence.platform == "TPU" else GPU_GUIDE,
     )
+
+
+_ADVICE = (
+    "Avoid needless copies (concat, slices, changes of layout), and let copies run beside "
+    "computation."
+)
+_VMEM_ADVICE = (
+    "XLA itself copies to VMEM what ops read next, and the core waits where the main memory is "
+    "slower than the computation: keep arrays in 16 bit, and let a step compute more with what it "
+    "reads."
+)
+_PLACE = " Place ops that share data on one device."
+
+
+def _is_mostly_vmem(ops: TpuOps) -> bool:
+    """Whether most time of copies within devices or between them goes to those from and to VMEM."""
+    is_host = ops.is_host_copy
+    copies = np.array([is_copy(opcode) for opcode in ops.opcode], bool) & ~is_host
+    own = float(ops.self_ps[copies | ops.is_between_devices].sum())
+    return 2 * float(ops.self_ps[ops.is_vmem_copy].sum()) > own
+
+
+def _memories(ops: TpuOps) -> str:
+    """A sentence on the share of op time that goes to copies by where they go, "" without."""
+    whole = float(ops.self_ps.sum())
+    parts: list[str] = []
+    for name, is_meant in (
+        ("copies between main memory (HBM) and the cores' own (VMEM)", ops.is_vmem_copy),
+        ("sends and receives between devices", ops.is_between_devices),
+    ):
+        rows = ops.longest(is_meant)
+        if rows:
+            named = ", ".join(shortened(ops.name[row], 40) for row in rows[:_NAMED])
+            share = percent(100 * float(ops.self_ps[rows].sum()) / whole)
+            parts.append(f"{share}{'' if parts else ' goes'} to {name} ({named})")
+    return f" Of the cores' op time {' and '.join(parts)}." if parts else ""
 
 
 def host_transfers(evidence: Evidence) -> Iterator[Finding]:

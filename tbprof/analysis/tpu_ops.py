@@ -22,8 +22,8 @@ from tbprof.analysis.hlo_roles import (
 )
 from tbprof.analysis.hlo_shapes import Padding, Shape, padding_of, parse_shapes, read_shape
 from tbprof.analysis.hlo_shapes import split_text as split_hlo
-from tbprof.analysis.host_channels import Peer
-from tbprof.analysis.host_copies import is_host_copy
+from tbprof.analysis.host_channels import Peer, is_exchange
+from tbprof.analysis.host_copies import is_host_copy, is_vmem_copy
 from tbprof.analysis.lines import tensor_core_planes
 from tbprof.analysis.op_names import Category, OpName
 from tbprof.analysis.tpu_kinds import TpuOpNames, find_tpu_kinds
@@ -99,6 +99,19 @@ class TpuOps:
         """[n] whether an op copies between the core's memory and the host's, or waits for it."""
         texts = zip(self.opcode, self.result, self.operands, strict=True)
         return np.array([is_host_copy(opcode, one + two) for opcode, one, two in texts], bool)
+
+    @property
+    def is_vmem_copy(self) -> NDArray[np.bool_]:
+        """[n] whether an op copies between the core's vector memory and HBM, or waits for it."""
+        texts = zip(self.opcode, self.result, self.operands, strict=True)
+        return np.array([is_vmem_copy(opcode, one + two) for opcode, one, two in texts], bool)
+
+    @property
+    def is_between_devices(self) -> NDArray[np.bool_]:
+        """[n] whether an op sends to another device or receives from one, not by the host."""
+        kinds = zip(self.category, self.opcode, strict=True)
+        by_kind = np.array([any(is_exchange(one) for one in kind) for kind in kinds], bool)
+        return np.asarray(by_kind & (self.peer == Peer.NONE), np.bool_)
 
     @property
     def is_collective(self) -> NDArray[np.bool_]:

@@ -9,7 +9,7 @@ from tbprof.analysis.collectives import is_collective_op
 from tbprof.analysis.device_clock import Clock, find_clock, nesting_order
 from tbprof.analysis.hlo import Instruction, Programs
 from tbprof.analysis.host_channels import Peer, is_exchange, peer_of
-from tbprof.analysis.host_copies import is_host_copy
+from tbprof.analysis.host_copies import is_copy, is_host_copy
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.precision import hlo_precision
 from tbprof.base import names
@@ -29,13 +29,8 @@ _OF_PEER = {
     Peer.CALLBACK: Phase.HOST_CALLBACK,
     Peer.HOST: Phase.HOST_TRANSFER,
 }
-# Copies that go on beside other ops: what is seen of them is that a core waits for one.
-_COPY = re.compile(
-    r"(?:copy|slice|dynamic-slice|dynamic-update-slice|async-copy)-(?:start|update|done)|async-copy"
-)
 _ASYNC = re.compile(r"async-(?:start|update|done)")
 _ASYNC_COLLECTIVE = re.compile(r"async-collective-(?:start|done)")
-_MOVES = re.compile(rf"(?:host )?(?:send|recv)|{_COPY.pattern}|{_ASYNC.pattern}")
 # Of an instruction's text the types of its operands are of no interest where it moves nothing.
 _LONGEST = 512
 _MEGACORE = "megacore fusion"
@@ -77,7 +72,7 @@ def op_phase(
         return phase if phase == Phase.COLLECTIVES or not is_host else Phase.HOST_TRANSFER
     if is_host:
         return Phase.HOST_TRANSFER
-    if _COPY.fullmatch(kind):
+    if is_copy(kind):
         return Phase.DEVICE_TO_DEVICE
     if kind in ("custom-call", "custom fusion", "custom call") and is_collective_op(label):
         return Phase.COLLECTIVES
@@ -203,7 +198,7 @@ def tpu_phases(
             text = f"{text} = {strings[int(shape[row])]}"
         kind = op_kind(strings[int(category[row])], text, label or own, None)
         instruction = None
-        if is_precise or _MOVES.match(kind):
+        if is_precise or is_exchange(kind) or is_copy(kind) or _ASYNC.fullmatch(kind):
             instruction = programs.instruction(int(program[row]), "", own)
         else:
             text = text[:_LONGEST]

@@ -52,7 +52,7 @@ class PartKind:
 
 PARTS: Mapping[str, PartKind] = {
     "outline": PartKind(4, Outline, find_outline, "reading the index"),
-    "coupling": PartKind(3, Coupling, find_coupling, "looking at what ties workers together"),
+    "coupling": PartKind(4, Coupling, find_coupling, "looking at what ties workers together"),
     "devices": PartKind(
         2, Devices, lambda space, _programs: find_devices(space), "reading the devices"
     ),

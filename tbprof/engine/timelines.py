@@ -29,7 +29,7 @@ from tbprof.timeline.store import Levels, Timeline
 _log = logging.getLogger(__name__)
 
 # Changes whenever what is kept of a timeline does.
-_FORMAT = 7
+_FORMAT = 8
 # Mapped ones take little memory until they are looked at; others what all their columns take.
 _OPEN = 64
 _UNMAPPED_BYTES = 1 << 30

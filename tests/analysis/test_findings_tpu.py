@@ -239,6 +239,33 @@ def test_the_v6e_waits_for_what_it_offloads(tpu_trace: Path):
     assert figures["device_busy"] == "100.0 %"
 
 
+def test_copies_from_and_to_vmem_are_xlas_own():
+    """Half of the ops' time; no op is to be placed elsewhere for them."""
+    near = "%{} = f32[8,128]{{1,0:T(8,128)S(1)}} {}(f32[8,128]{{1,0:T(8,128)}} %x)"
+    ops = tpu_ops((near, "copy-done", 350), (near, "slice-start", 150), (near, "fusion", 500))
+    assert ops.is_vmem_copy.tolist() == [True, True, False]
+    assert not ops.is_host_copy.any()
+    by_id = {one.id: one for one in find_findings(tpu(ops, {Phase.DEVICE_TO_DEVICE: 400}))}
+    found = by_id["device_to_device"]
+    assert (
+        "50.0 % goes to copies between main memory (HBM) and the cores' own (VMEM) (op.0, op.1)"
+        in (found.detail)
+    )
+    assert "XLA itself copies to VMEM" in found.action
+    assert "Place ops" not in found.action
+    assert "host_transfers" not in by_id
+
+
+def test_ops_are_to_be_placed_together_where_devices_send_to_each_other():
+    sent = "%{} = f32[8,128]{{1,0:T(8,128)}} {}(f32[8,128]{{1,0:T(8,128)}} %x)"
+    ops = tpu_ops((sent, "recv-done", 300), (WHOLE, "copy-done", 200), (WHOLE, "fusion", 500))
+    by_id = {one.id: one for one in find_findings(tpu(ops, {Phase.DEVICE_TO_DEVICE: 400}))}
+    found = by_id["device_to_device"]
+    assert "30.0 % goes to sends and receives between devices (op.0)" in found.detail
+    assert found.action.startswith("Avoid needless copies")
+    assert found.action.endswith("Place ops that share data on one device.")
+
+
 def test_copies_on_the_device_are_not_said_to_go_to_the_host():
     ops = tpu_ops((WHOLE, "copy-done", 400), (WHOLE, "fusion", 600))
     by_id = {one.id: one for one in find_findings(tpu(ops, {Phase.DEVICE_TO_DEVICE: 400}))}

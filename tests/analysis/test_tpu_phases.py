@@ -20,7 +20,7 @@ CATEGORIES = {
     # They do not say what for.
     Phase.HOST_TRANSFER: "host send|host send-done|host recv|host recv-done",
     COPY: (
-        "send|send-done|recv|recv-done|copy-start|copy-done|async-start|async-done|async-update"
+        "send|send-done|recv|recv-done|copy|copy-start|copy-done|async-start|async-done|async-update"
         "|slice-start|slice-done|dynamic-slice-start|dynamic-update-slice-done|async-copy"
     ),
     TOGETHER: (
@@ -30,7 +30,7 @@ CATEGORIES = {
         "|collective-broadcast|megacore fusion"
     ),
     FULL: (
-        "convolution|convolution fusion|loop fusion|input fusion|output fusion|custom fusion|copy"
+        "convolution|convolution fusion|loop fusion|input fusion|output fusion|custom fusion"
         "|data formatting|dynamic-slice|dynamic-update-slice|slice|sort|rng-bit-generator|reduce"
         "|custom-call|non-fusion elementwise|broadcast|gather|scatter|select-and-scatter"
     ),
