@@ -18,6 +18,8 @@ from tbprof.analysis.memory_events import (
     read_memory_stats,
 )
 from tbprof.analysis.memory_steps import find_memory_steps
+from tbprof.analysis.step_finding import find_steps
+from tbprof.analysis.steps import Steps
 from tbprof.base import names
 from tbprof.events.space import Plane, Space
 from tbprof.events.strings import Strings
@@ -91,8 +93,11 @@ class Memory:
         return self.step_label[int(self.first_step[allocator]) + step] if step >= 0 else ""
 
 
-def find_memory(space: Space, programs: Programs) -> Memory:
-    """The memory of a host and its devices as it was recorded; no allocators where it was not."""
+def find_memory(space: Space, programs: Programs, host_steps: Steps | None = None) -> Memory:
+    """The memory of a host and its devices as it was recorded; no allocators where it was not.
+
+    `host_steps` are those that all pages have, found here where they are not given.
+    """
     planes = [(plane, find_memory_events(plane)) for plane in host_planes(space)]
     found = [(plane, events) for plane, events in planes if events is not None]
     stats = [read_memory_stats(events) for _, events in found]
@@ -118,7 +123,9 @@ def find_memory(space: Space, programs: Programs) -> Memory:
     first_event = np.searchsorted(owner, np.arange(len(name) + 1)).astype(np.int64)
     heap = column("heap_bytes")
     own = np.where(allocated >= 0, allocated, np.maximum(requested, 0))
-    steps, step = find_memory_steps(space, programs, name, first_event, column("group"), time)
+    if host_steps is None and time.size:
+        host_steps = find_steps(space, programs)
+    steps, step = find_memory_steps(space, host_steps, name, first_event, column("group"), time)
     return Memory(
         name=name,
         is_device=np.array([is_device_name(one) for one in name], np.bool_),

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.file_groups import codes
-from tbprof.analysis.hlo import Programs
 from tbprof.analysis.lines import gpu_planes, named_lines, tpu_planes
 from tbprof.analysis.memory_events import NO_GROUP, is_device_name
-from tbprof.analysis.step_finding import find_steps
 from tbprof.analysis.step_windows import hulls, tile
 from tbprof.analysis.steps import Steps
 from tbprof.base import names
@@ -32,7 +30,7 @@ class MemorySteps:
 
 def find_memory_steps(
     space: Space,
-    programs: Programs,
+    found: Steps | None,
     allocators: Sequence[str],
     first_event: NDArray[np.int64],
     group: NDArray[np.int64],
@@ -40,19 +38,18 @@ def find_memory_steps(
 ) -> tuple[list[MemorySteps], NDArray[np.int32]]:
     """(the steps of each allocator, the step [n] of each event among its allocator's, or -1).
 
-    Steps are as on all pages, by device: those of the allocator's own. Memory of the host, or of a
-    device without steps, has those that all devices of the host share, else those of each one
-    under its name where they do not overlap, else those of the one with the most. Where nothing
-    has steps, the groups of the file (`group` [n], `NO_GROUP` for none) are steps, from the first
-    memory event of one to that of the next.
+    Steps are those that were `found` (None without events), by device: those of the allocator's
+    own. Memory of the host, or of a device without steps, has those that all devices of the host
+    share, else those of each one under its name where they do not overlap, else those of the one
+    with the most. Where nothing has steps, the groups of the file (`group` [n], `NO_GROUP` for
+    none) are steps, from the first memory event of one to that of the next.
 
     Events are those of allocators in turn, by time. One belongs to the step that it lies in;
     outside of all, to that in which most events of its group lie.
     """
-    if not time_ps.size:
+    if found is None or not time_ps.size:
         none = np.empty(0, np.int64)
         return [MemorySteps([], none, none) for _ in allocators], np.empty(0, np.int32)
-    found = find_steps(space, programs)
     if not found.label and (group != NO_GROUP).any():
         steps, step = _by_groups(space, group, time_ps)
         others = np.flatnonzero(step < 0)

@@ -40,7 +40,8 @@ class PartKind:
     """One part: `version` changes whenever what is computed does, so that kept ones are redone.
 
     `compute` takes a space, its programs, and the values of the `params` of a request, "" where
-    the request has none. `task` says what that is, to whoever waits for it.
+    the request has none. A part that `rests_on` another one, as it is without choices, is given
+    that one before the values. `task` says what it is, to whoever waits for it.
     """
 
     version: int
@@ -48,6 +49,7 @@ class PartKind:
     compute: Callable[..., Any]
     task: str
     params: tuple[str, ...] = ()
+    rests_on: str = ""
 
 
 PARTS: Mapping[str, PartKind] = {
@@ -71,7 +73,7 @@ PARTS: Mapping[str, PartKind] = {
     "idle_time": PartKind(5, IdleTime, find_idle_time, "looking at idle time", ("marker",)),
     "tf_data": PartKind(5, TfData, find_tf_data, "rebuilding input pipelines"),
     "memory_peaks": PartKind(1, MemoryPeaks, find_memory_peaks, "looking at device memory"),
-    "memory": PartKind(2, Memory, find_memory, "decoding memory events"),
+    "memory": PartKind(2, Memory, find_memory, "decoding memory events", rests_on="steps"),
     "program_runs": PartKind(1, ProgramRuns, find_program_runs, "reading the programs"),
 }
 
@@ -88,8 +90,16 @@ class PartKey:
         """What the part is."""
         return PARTS[self.name]
 
+    @property
+    def below(self) -> "list[PartKey]":
+        """The part that it rests on, without choices; none for most."""
+        return part_keys([self.kind.rests_on], {}) if self.kind.rests_on else []
+
     def __str__(self) -> str:
-        return "\0".join((self.name, str(self.kind.version), *self.values))
+        versions = str(self.kind.version)
+        if self.kind.rests_on:
+            versions += f" on {PARTS[self.kind.rests_on].version}"
+        return "\0".join((self.name, versions, *self.values))
 
 
 def part_keys(names: Iterable[str], params: Mapping[str, str]) -> list[PartKey]:

@@ -76,8 +76,9 @@ class SummaryCache:
                     return state.parts[part]
                 one = self._kept(key, part)
                 if one is None:
+                    below = [find(one)[0] for one in part.below]
                     on_work(part.name)
-                    one = self._compute(opened_space.get(), key, part)
+                    one = self._compute(opened_space.get(), key, part, below)
                 self._remember(state, part, one)
                 return one
 
@@ -154,9 +155,11 @@ class SummaryCache:
             # Written by another version, or damaged in a way that the store does not notice.
             return None
 
-    def _compute(self, opened_space: Opened, key: str, part: PartKey) -> Found:
+    def _compute(
+        self, opened_space: Opened, key: str, part: PartKey, below: Sequence[object]
+    ) -> Found:
         space, programs, warnings = opened_space
-        found = part.kind.compute(space, programs, *part.values)
+        found = part.kind.compute(space, programs, *below, *part.values)
         damage = [*warnings, *space.notices]
         for plane in space.planes:
             damage.extend(plane.notices)

@@ -169,6 +169,18 @@ def test_only_what_is_asked_for_is_computed(
     assert len(heard) == 2  # kept ones are no work
 
 
+def test_a_part_takes_what_it_rests_on_from_where_that_is_kept(
+    file: TraceFile, store: ResultStore, counting: Counting
+):
+    SummaryCache(store).parts(file, keys("steps"))
+    SummaryCache(store).parts(file, keys("memory"))
+    assert counting.counts == {"steps": 1, "memory": 1}
+    # Other steps are other memory.
+    counting.replace("steps", version=99)
+    SummaryCache(store).parts(file, keys("memory"))
+    assert counting.counts["memory"] == 2
+
+
 def test_without_a_store_parts_are_kept_in_memory(file: TraceFile, counting: Counting):
     cache = SummaryCache(None)
     cache.parts(file, keys("ops"))
