@@ -1,6 +1,6 @@
 """Training jobs drawn with what is true of them.
 
-    from jobs import TpuJob, draw_tpu_job, Work
+    from jobs import TpuJob, Work, draw_tpu_job  # GpuJob and draw_gpu_job for GPUs
 
     job = TpuJob(hosts=2, cores=4, slow=((1, 2, 1.3),), skew_us=(0, 60_000))
     drawn = draw_tpu_job(job)
@@ -14,7 +14,19 @@ job; `dataclasses.replace` makes the next case of one. The same job is the same 
 """
 
 from jobs.drawn_job import CoreStep, DrawnJob, DrawnOp, Truth, Work
+from jobs.gpu_job import GpuJob
+from jobs.gpu_trace import draw_gpu_job
 from jobs.tpu_job import TpuJob
 from jobs.tpu_trace import draw_tpu_job
 
-__all__ = ["CoreStep", "DrawnJob", "DrawnOp", "TpuJob", "Truth", "Work", "draw_tpu_job"]
+__all__ = [
+    "CoreStep",
+    "DrawnJob",
+    "DrawnOp",
+    "GpuJob",
+    "TpuJob",
+    "Truth",
+    "Work",
+    "draw_gpu_job",
+    "draw_tpu_job",
+]

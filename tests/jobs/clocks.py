@@ -1,5 +1,6 @@
 """The clocks of a drawn job: its own, which is true, those of its hosts, and those of its cores."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -41,10 +42,10 @@ class CoreClock:
         return round((time_ps + LEAD_PS) * (1 + self.drift)) + self.origin_ps
 
 
-def host_clock(job: TpuJob, host: int) -> HostClock:
-    """The clock of a host."""
-    skew = job.skew_us[host] if host < len(job.skew_us) else 0
-    drift = job.drift_ppm[host] if host < len(job.drift_ppm) else 0.0
+def host_clock(skew_us: Sequence[int], drift_ppm: Sequence[float], host: int) -> HostClock:
+    """The clock of a host; those of which nothing is said are right."""
+    skew = skew_us[host] if host < len(skew_us) else 0
+    drift = drift_ppm[host] if host < len(drift_ppm) else 0.0
     return HostClock(skew * 1_000_000, drift * 1e-6)
 
 

@@ -25,8 +25,9 @@ _COLUMNS: dict[str, tuple[Work, ...]] = {
     "infeedTimeMs": (Work.INPUT,),
     "outfeedTimeMs": (Work.OUTPUT,),
 }
-# What the host does while the device is idle is shown, too.
+# What the host does while the device is idle is shown, too; launches of TPUs are no part of truth.
 _IDLE_COLUMNS = ("otherTimeMs", "hostComputeTimeMs", "kernelLaunchTimeMs", "compileTimeMs")
+_OP_THREADS = ("XLA Ops", "Sparse Core Ops", "Stream #")
 _POD = {
     "1": (Work.COMPUTE_16, Work.COMPUTE_32, Work.COMPUTE_OTHER),
     "2": (Work.COPY,),
@@ -87,7 +88,9 @@ def _steps(pages: Pages, truth: Truth, named: dict[int, str], slack: Slack) -> I
         elif label in whole and (row["isTruncated"] or row["isUnrecorded"]):
             yield f"step {label!r} was recorded whole and is marked as cut"
     by_number: dict[int, list[CoreStep]] = {}
-    for one in truth.counted("TPU"):
+    for one in truth.counted():
+        if one.kind == "SparseCore":
+            continue
         by_number.setdefault(one.number, []).append(one)
     for number, mine in by_number.items():
         if number in named and named[number] in shown:
@@ -104,7 +107,10 @@ def _of_row(label: str, row: Row, mine: list[CoreStep], slack: Slack) -> Iterabl
     for column, kinds in _COLUMNS.items():
         yield from _off(f"{column} of {label}", row.get(column, 0) * _MS, mean(*kinds), slack)
     idle = sum(row[column] for column in _IDLE_COLUMNS)
-    yield from _off(f"idle time of {label}", idle * _MS, mean(Work.IDLE), slack)
+    if mine[0].kind == "GPU":
+        shown = row["kernelLaunchTimeMs"]
+        yield from _off(f"launches of {label}", shown * _MS, mean(Work.LAUNCH), slack)
+    yield from _off(f"idle time of {label}", idle * _MS, mean(Work.IDLE, Work.LAUNCH), slack)
     if row["workers"] != len(mine):
         yield f"step {label} is of {row['workers']} cores, truth {len(mine)}"
 
@@ -159,7 +165,7 @@ def _ops(pages: Pages, truth: Truth, slack: Slack) -> Iterable[str]:
     """Ops are those that were recorded, with their own time."""
     count: Counter[str] = Counter()
     own: Counter[str] = Counter()
-    for one in _all_ops(truth):
+    for one in _all_ops(truth, with_sparse=False):
         count[one.name] += 1
         own[one.name] += one.self_ps
     shown = {name: row for name, row in pages.device_ops.items() if name != "IDLE"}
@@ -172,17 +178,19 @@ def _ops(pages: Pages, truth: Truth, slack: Slack) -> Iterable[str]:
         yield from _off(name, shown[name]["total_self_time"] * _US, own[name], most)
 
 
-def _all_ops(truth: Truth) -> Iterable[DrawnOp]:
-    for ops in truth.ops.values():
-        yield from ops
+def _all_ops(truth: Truth, *, with_sparse: bool = True) -> Iterable[DrawnOp]:
+    """The recorded ops; tables of ops are of TensorCores and GPUs."""
+    for (_, device), ops in truth.ops.items():
+        if with_sparse or "SparseCore" not in device:
+            yield from ops
 
 
 def _timeline(pages: Pages, truth: Truth, slack: Slack) -> Iterable[str]:
     """The trace viewer has each op, where it was beside the others of its core."""
-    tracks: dict[tuple[str, str], list[Row]] = {}
+    tracks: dict[str, list[Row]] = {}
     for event in pages.events:
-        if event["thread"] in ("XLA Ops", "Sparse Core Ops"):
-            tracks.setdefault((event["process"], event["thread"]), []).append(event)
+        if event["thread"].startswith(_OP_THREADS):
+            tracks.setdefault(event["process"], []).append(event)
     events = [track for _, track in sorted(tracks.items())]
     lengths = sorted(len(track) for track in events)
     if lengths != (true := sorted(len(ops) for ops in truth.ops.values() if ops)):

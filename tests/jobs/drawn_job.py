@@ -7,7 +7,8 @@ from pathlib import Path
 
 
 class Work(Enum):
-    """What a device does at an instant. `IDLE` is what nothing else covers, gaps included.
+    """What a device does at an instant. `IDLE` is what nothing else covers, gaps included; `LAUNCH`
+    and part of `INPUT` are what the host does while it has nothing to do.
 
     `DCN` is exchange between slices, `CALLBACK` waiting for a function of the host, `BARRIER`
     waiting for cores that begin later, `MEGACORE` one core's wait for the other of its chip,
@@ -26,6 +27,7 @@ class Work(Enum):
     CALLBACK = "host callbacks"
     INPUT = "input"
     OUTPUT = "output"
+    LAUNCH = "launches"
     IDLE = "idle"
 
 
@@ -110,13 +112,16 @@ class Truth:
             if row.is_recorded and row.number in whole and row.kind in (kind, kind or row.kind)
         ]
 
-    def mean_ps(self, *kinds: Work, kind: str = "TPU") -> float:
+    def mean_ps(self, *kinds: Work) -> float:
         """The mean over `counted` of how long they did such work; of their length without kinds.
 
-        A step's mean over its devices comes first, then that of all steps.
+        A step's mean over its devices comes first, then that of all steps. SparseCores are left
+        out.
         """
         by_step: dict[int, list[int]] = {}
-        for row in self.counted(kind):
+        for row in self.counted():
+            if row.kind == "SparseCore":
+                continue
             by_step.setdefault(row.number, []).append(row.ps(*kinds) if kinds else row.duration_ps)
         means = [sum(values) / len(values) for values in by_step.values()]
         return sum(means) / len(means)

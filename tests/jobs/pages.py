@@ -20,12 +20,13 @@ class Pages:
 
     engine: Engine
     run: str
+    logdir: str
 
     @classmethod
     def of(cls, drawn: DrawnJob, logdir: Path) -> "Pages":
         """The pages of a job that is written into an empty logdir."""
         run = drawn.write(logdir)
-        return cls(Engine(Logdir(str(logdir))), run)
+        return cls(Engine(Logdir(str(logdir))), run, str(logdir))
 
     def document(self, tool: str) -> Any:
         """A tool's answer."""

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from jobs import TpuJob, draw_tpu_job
+from jobs import GpuJob, TpuJob, draw_gpu_job, draw_tpu_job
 from jobs.comparison import Slack, compare
-from jobs.draws import tpu_jobs
+from jobs.draws import gpu_jobs, tpu_jobs
 from jobs.pages import Pages
 
 _JOBS = int(os.environ.get("TBPROF_JOBS", "0"))
 _drawn = settings(
-    max_examples=_JOBS or 30,
+    max_examples=_JOBS or 20,
     derandomize=not _JOBS,
     suppress_health_check=list(HealthCheck),
     database=None,
@@ -25,11 +25,15 @@ _drawn = settings(
 )
 
 
-def wrong(job: TpuJob) -> list[str]:
-    """What the pages of a job on TPUs show that is not so."""
-    drawn = draw_tpu_job(job)
-    is_named = job.has_markers and job.is_linked
-    clocks = max(map(abs, job.drift_ppm), default=0) + abs(job.core_drift_ppm)
+def wrong(job: TpuJob | GpuJob) -> list[str]:
+    """What the pages of a job show that is not so."""
+    if isinstance(job, GpuJob):
+        drawn, is_named = draw_gpu_job(job), job.has_markers
+        clocks = max(map(abs, job.drift_ppm), default=0)
+    else:
+        drawn, is_named = draw_tpu_job(job), job.has_markers and job.is_linked
+        clocks = max(map(abs, job.drift_ppm), default=0) + job.core_drift_ppm
+        clocks += 100 if job.file_error_us else 0  # what errors may look like
     slack = Slack(2e-6 * clocks + 1e-9, 100_000)
     with tempfile.TemporaryDirectory() as folder:
         pages = Pages.of(drawn, Path(folder))
@@ -43,7 +47,20 @@ def test_jobs_on_tpus_are_shown_as_they_were(job: TpuJob) -> None:
     assert not found, "\n".join([repr(job), *found])
 
 
-CASES = {
+@_drawn
+@given(gpu_jobs())
+def test_jobs_on_gpus_are_shown_as_they_were(job: GpuJob) -> None:
+    found = wrong(job)
+    assert not found, "\n".join([repr(job), *found])
+
+
+CASES: dict[str, TpuJob | GpuJob] = {
+    "GPUs that are waited for": GpuJob(steps=6),
+    "GPUs that are never idle": GpuJob(steps=6, is_blocking=False, input_us=1_000),
+    "GPUs of AMD": GpuJob(steps=6, vendor="AMD"),
+    "GPUs of two hosts": GpuJob(steps=6, hosts=2, skew_us=(0, 60_000), drift_ppm=(10.0, -10.0)),
+    "a slow GPU": GpuJob(steps=10, slow=((0, 1, 1.3),)),
+    "a GPU that lost a step": GpuJob(steps=8, lost=((0, 1, 3),)),
     "healthy": TpuJob(steps=5),
     "two hosts": TpuJob(steps=5, hosts=2, cores=2),
     "a slow core": TpuJob(steps=8, slow=((0, 2, 1.2),), jitter=0.01),
@@ -55,9 +72,13 @@ CASES = {
     "each program is a step of the recorder": TpuJob(steps=5, micro_steps=3),
     "no Steps line": TpuJob(steps=5, steps_line="none"),
     "clocks that drift": TpuJob(steps=8, hosts=2, core_drift_ppm=50, drift_ppm=(10.0, -20.0)),
-    "clocks are years apart": TpuJob(
+    "clocks are seconds apart": TpuJob(
         steps=5, hosts=2, cores=2, skew_us=(0, 3_000_000), line_first=(0, 7)
     ),
+    "clocks are most of a step apart": TpuJob(steps=5, hosts=2, cores=2, skew_us=(0, 60_000)),
+    "a core that lost a step": TpuJob(steps=6, lost=((0, 1, 2),)),
+    "a first step without its input": TpuJob(steps=6, lost_ops=((0, 0, 0, "infeed.1"),)),
+    "times of the file are wrong": TpuJob(steps=8, file_error_us=30_000),
     "the file's clock alone": TpuJob(steps=5, has_core_clocks=False),
 }
 

@@ -50,7 +50,7 @@ def draw_tpu_job(job: TpuJob) -> DrawnJob:
     for host in range(job.hosts):
         mine = [core for core in cores if core.host == host]
         space = SpaceWriter()
-        clock = host_clock(job, host)
+        clock = host_clock(job.skew_us, job.drift_ppm, host)
         marked = draw_host(job, space, mine, clock)
         for core in mine:
             recorders = [_Recorder(job, space, core)]
@@ -135,7 +135,7 @@ class _Recorder:
         if self._is_sparse:
             self.device += f" SparseCore {sparse}"
         self._plane = space.plane(self.device, 2 + 8 * core.core + 1 + sparse)
-        self._host_clock: HostClock = host_clock(job, core.host)
+        self._host_clock: HostClock = host_clock(job.skew_us, job.drift_ppm, core.host)
         self._clock: CoreClock = core_clock(job, core.host, core.core)
         self._known = instructions(job) | {"sparse_gather.1": sparse_instruction()}
         self._begins = [run.start_ps for run in core.runs]
