@@ -1,0 +1,113 @@
+"""Known mistakes of the memory profile."""
+
+import json
+from typing import Any
+
+from jobs.pages import Pages
+from memory_traces import GPU, Tensor, memory_trace
+
+from mistakes.catalogue import Show, mistake
+from tbprof.engine.engine import DataRequest
+
+MEMORY = "memory"
+TOOL = "memory_profile"
+
+
+def summary(pages: Pages, owner: str = GPU) -> dict[str, Any]:
+    """What scripts read of an allocator."""
+    found: dict[str, Any] = pages.document(TOOL)["memoryProfilePerAllocator"][owner]
+    return found
+
+
+def page(pages: Pages) -> dict[str, Any]:
+    """What the page shows."""
+    found: dict[str, Any] = json.loads(
+        pages.engine.data(DataRequest(pages.run, TOOL, layout="columns")).content
+    )
+    return found
+
+
+def released(pages: Pages) -> list[dict[str, Any]]:
+    """What was released, in order."""
+    kinds = [event["activityMetadata"] for event in summary(pages)["sampledTimelineSnapshots"]]
+    return [one for one in kinds if one["memoryActivity"] == "DEALLOCATION"]
+
+
+@mistake(MEMORY, "The peak of the lifetime is what the last event of the file says.")
+def peak_of_the_lifetime(show: Show) -> str:
+    trace = memory_trace("main |a.A.b", a=Tensor(600), b=Tensor(100), lifetime={"b": 100})
+    found = summary(show(trace))["profileSummary"]
+    assert found["peakBytesUsageLifetime"] == "600"
+    return "600 bytes, the most that any event states"
+
+
+@mistake(MEMORY, "On TPUs that peak lacks the stack, and is less than the peak of the recording.")
+def peak_with_the_stack(show: Show) -> str:
+    trace = memory_trace("main |a.b", a=Tensor(300, owner=0), b=Tensor(100, owner=0), stack=200)
+    found = summary(show(trace), "0")["profileSummary"]
+    lifetime = int(found["peakBytesUsageLifetime"])
+    peak = int(found["peakStats"]["peakBytesInUse"])
+    assert lifetime >= peak == 600
+    return f"{lifetime} bytes, of which the stack has 200"
+
+
+@mistake(MEMORY, "Counts of allocations are those of 1,000 points.")
+def every_allocation_counts(show: Show) -> str:
+    found = summary(show(memory_trace(f"main |{'aA' * 600}", a=Tensor(100))))["profileSummary"]
+    assert (found["numAllocations"], found["numDeallocations"]) == ("600", "600")
+    return "600 and 600"
+
+
+@mistake(MEMORY, "What lives since earlier steps is 'unused preallocated device memory'.")
+def tensors_of_earlier_steps(show: Show) -> str:
+    trace = memory_trace(
+        "main  |w.a.\nsteps |0.1.", w=Tensor(300, "weights", "persist"), a=Tensor(50, "act")
+    )
+    shown = page(show(trace))
+    columns, texts = shown["breakdown"]["rows"], shown["texts"]
+    found = {texts[op]: size for op, size in zip(columns["op"], columns["allocated_bytes"],
+                                                 strict=True)}  # fmt: skip
+    assert found == {"weights": 300, "act": 50}
+    return "weights 300 bytes, act 50"
+
+
+@mistake(MEMORY, "An address that is used again keeps the op before.")
+def addresses_that_are_used_again(show: Show) -> str:
+    trace = memory_trace(
+        "main |a.b.B.c",
+        a=Tensor(100, "first", address=64),
+        b=Tensor(40, "second", address=64),
+        c=Tensor(1, "last"),
+    )
+    assert [one["tfOpName"] for one in released(show(trace))] == ["second"]
+    return "`second` is released"
+
+
+@mistake(MEMORY, "Times leave out where a line starts.")
+def lines_that_start_later(show: Show) -> str:
+    trace = memory_trace(
+        "early |a\nlate |b",
+        a=Tensor(100, "early"),
+        b=Tensor(10, "late"),
+        line_start_ns={"early": 1_000, "late": 5_000},
+    )
+    found = [event["timeOffsetPs"] for event in summary(show(trace))["sampledTimelineSnapshots"]]
+    assert found == ["1000000", "5000000"]
+    return "1 and 5 µs"
+
+
+@mistake(MEMORY, "Small rows are hidden, and a row has the size of one of its allocations.")
+def rows_of_the_breakdown(show: Show) -> str:
+    tensor = Tensor(100, "op", "temp", requested=90)
+    rows = page(show(memory_trace("main |a.b", a=tensor, b=tensor)))["breakdown"]["rows"]
+    assert (rows["allocated_bytes"], rows["requested_bytes"]) == ([200], [180])
+    assert rows["occurrences"] == [2]
+    return "one row of 200 bytes, twice 100"
+
+
+@mistake(MEMORY, "One host at a time; rows of TPUs have no ops.")
+def several_hosts(show: Show) -> str:
+    trace = memory_trace("main |a", a=Tensor(100))
+    found = show(trace, trace).document(TOOL)
+    assert (found["numHosts"], len(found["memoryIds"])) == (2, 2)
+    return "2 hosts; of ops on TPUs the page says that recorders name none"

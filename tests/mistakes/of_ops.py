@@ -1,0 +1,205 @@
+"""Known mistakes of the tables of ops and kernels."""
+
+import json
+from typing import Any
+
+from jobs.pages import Pages, Row, rows
+from traces import draw
+
+from mistakes.catalogue import Show, mistake
+from tbprof._pb import message
+from tbprof.engine.engine import DataRequest
+from tbprof.tools import TOOLS
+
+HOST, GPU = "/host:CPU", "/device:GPU:0"
+OPS, KERNELS = "ops", "kernels"
+DETAILS = "regs:32 static_shared:0 dynamic_shared:0 grid:1,1,1 block:32,1,1 occ_pct:50"
+V100 = {"device_vendor": "Nvidia", "compute_cap_major": 7, "compute_cap_minor": 0}
+
+
+def op_table(pages: Pages, *, with_idle: bool = False) -> list[Row]:
+    """The ops of a run."""
+    return rows(pages.document("framework_op_stats")[0 if with_idle else 1])
+
+
+def picked(table: list[Row], *columns: str) -> list[tuple[Any, ...]]:
+    """Columns of a table."""
+    return [tuple(row[column] for column in columns) for row in table]
+
+
+def host(drawing: str, **names: str) -> bytes:
+    """A trace of ops on the host: letters are types."""
+    return draw({HOST: drawing}, names={letter: f"{letter}:Op" for letter in "ab"} | names)
+
+
+def gpu(drawing: str, names: dict[str, str] | None = None, **stats: dict[str, Any]) -> bytes:
+    """A trace of kernels."""
+    return draw(
+        {GPU: drawing},
+        names=names or {},
+        stats={letter: {"kernel_details": DETAILS, **own} for letter, own in stats.items()},
+        plane_stats={GPU: V100},
+    )
+
+
+@mistake(OPS, "A child that ends with its parent is lost; of siblings that overlap the later one.")
+def children_that_end_with_their_parent(show: Show) -> str:
+    table = op_table(show(host("thread |aaaaaaaaaa\n       |.....bbbbb")))
+    found = picked(table, "operation", "total_self_time")
+    assert found == [("a", 5), ("b", 5)]
+    return "parent 5 µs by itself, child 5"
+
+
+@mistake(OPS, "Percents are fractions, GFLOP/s are called FLOP/s, GiB/s GBytes/s.")
+def units_are_what_columns_say(show: Show) -> str:
+    trace = draw(
+        {"/device:TPU:0": "XLA Ops |aaaa"},
+        type_stats={"a": {"program_id": 1, "symbol_id": 1, "tf_op": "x/a:", "flops": 4_000_000,
+                          "bytes_accessed": 4_294_967_296}},
+    )  # fmt: skip
+    document = show(trace).document("framework_op_stats")[1]
+    labels = {column["id"]: column["label"] for column in document["cols"]}
+    [row] = rows(document)
+    assert row["measured_flop_rate"] == 1000
+    label = labels["measured_flop_rate"]
+    assert "GFLOP" in label
+    return f"{row['measured_flop_rate']:g} under '{label}'"
+
+
+@mistake(OPS, "Occurrences of an op are those of its busiest kernel.")
+def occurrences_are_added(show: Show) -> str:
+    own = {letter: {"tf_op": "x/op:Op"} for letter in "abc"}
+    table = op_table(show(gpu("Stream #1 |a.a.b.c", {"c": "b"}, **own)))
+    assert picked(table, "occurrences", "avg_time") == [(4, 1)]
+    return "4 kernels, 1 µs each"
+
+
+@mistake(OPS, "Allocations with an op's name count as its executions.")
+def allocations_are_no_executions(show: Show) -> str:
+    trace = draw(
+        {HOST: "thread |aaaa..\n       |.m...."},
+        names={"a": "x/a:Op", "m": "MemoryAllocation"},
+        stats={"m": {"tf_op": "x/a"}},
+    )
+    assert picked(op_table(show(trace)), "occurrences", "avg_time") == [(1, 4)]
+    return "1 execution of 4 µs"
+
+
+@mistake(OPS, "Ops that old recorders name otherwise (`level 0`, annotations) are missing.")
+def old_spellings_of_ops(show: Show) -> str:
+    own = {"a": {"level 0": "x/op:Op"}, "b": {"annotation": "x/other:Op#id=1#"}}
+    table = op_table(show(gpu("Stream #1 |aaaa.bb", **own)))
+    assert picked(table, "operation") == [("x/op",), ("x/other",)]
+    return "x/op, x/other"
+
+
+@mistake(OPS, "Ops beyond the 500th vanish, and shares never reach 100 %.")
+def no_op_is_cut_off(show: Show) -> str:
+    space = message("tensorflow.profiler.XSpace")()
+    plane = space.planes.add(name=HOST)
+    line = plane.lines.add(id=1, name="thread")
+    for number in range(1, 602):
+        plane.event_metadata[number].id = number
+        plane.event_metadata[number].name = f"op{number}:Op"
+        line.events.add(metadata_id=number, offset_ps=number * 10**6, duration_ps=10**5)
+    table = op_table(show(space.SerializeToString()))
+    assert len(table) == 601
+    share = table[-1]["host_cumulative_total_self_time_percent"]
+    assert abs(share - 1) < 1e-9
+    return f"601 of 601 ops, {100 * share:g} % in all"
+
+
+@mistake(OPS, "Idle time adds up over threads, and streams that overlap hide it.")
+def idle_time_is_wall_time(show: Show) -> str:
+    own = {letter: {"tf_op": f"{letter}:Op"} for letter in "abc"}
+    trace = gpu("Stream #1 |aaaaaaaaaa..........cccccccccc\nStream #2 |bbbbbbbbbb", **own)
+    table = op_table(show(trace), with_idle=True)
+    found = dict(picked(table, "operation", "total_self_time"))
+    assert found["IDLE"] == 10
+    return "10 of 30 µs"
+
+
+@mistake(OPS, "`op_profile` calls a trace without device ops a program 'IDLE'.")
+def no_program_is_called_idle(show: Show) -> str:
+    assert "op_profile" not in {tool.name for tool in TOOLS}
+    pages = show(host("thread |aaaa"))
+    assert picked(op_table(pages), "operation") == [("a",)]
+    return "there is no such page; ops are listed by themselves"
+
+
+@mistake(OPS, "Use of Tensor Cores is a fraction of the 1,000 longest kernels of a 'GPU'.")
+def tensor_cores_of_all_kernels(show: Show) -> str:
+    own: dict[str, dict[str, Any]] = {"a": {"tf_op": "x/a:MatMul"}, "b": {"tf_op": "x/b:Relu"}}
+    trace = gpu("Stream #1 |aaa.b", {"a": "volta_h884gemm_128x128", "b": "relu"}, **own)
+    table = op_table(show(trace))
+    used = dict(picked(table, "operation", "gpu_tensorcore_utilization"))
+    assert used == {"x/a": 1, "x/b": 0}
+    return "all of the product's time, none of the other's, over all kernels"
+
+
+@mistake(OPS, "What programs annotate (`TraceAnnotation`, `PjitFunction`) is in no row.")
+def annotations_are_rows(show: Show) -> str:
+    trace = draw(
+        {HOST: "python |ssssssssss.tttttttttt\n       |.pppppp...\n"},
+        names={"s": "train", "t": "train", "p": "PjitFunction(step)"},
+        stats={"s": {"_r": 1, "step_num": 0}, "t": {"_r": 1, "step_num": 1}},
+    )
+    table = rows(show(trace).document("framework_op_stats")[2])
+    found = {row["operation"]: row["total_time"] for row in table}
+    assert (found["train"], found["PjitFunction(step)"]) == (20, 6)
+    return "train 20 µs, PjitFunction(step) 6"
+
+
+def kernel_table(pages: Pages) -> list[Row]:
+    """The kernels of a run."""
+    return rows(pages.document("kernel_stats"))
+
+
+@mistake(KERNELS, "Tensor Cores are unused where no vendor is stated, and on Hopper.")
+def tensor_cores_of_this_decade(show: Show) -> str:
+    names = {"a": "nvjet_hsh_128x256_64x4_1x2_h_bz_coopA_NNT", "b": "volta_h884gemm_128x128"}
+    trace = draw({GPU: "Stream #1 |aa.b"}, names=names,
+                 stats={letter: {"kernel_details": DETAILS} for letter in "ab"})  # fmt: skip
+    found = picked(kernel_table(show(trace)), "is_kernel_using_tensor_core")
+    assert found == [(True,), (True,)]
+    return "nvjet and volta_h884 use them"
+
+
+@mistake(KERNELS, "A kernel has a row for each host.")
+def kernels_of_all_hosts(show: Show) -> str:
+    trace = gpu("Stream #1 |aaaa", a={"tf_op": "op:Op"})
+    table = kernel_table(show(trace, trace))
+    assert picked(table, "occurrences", "total_duration_us") == [(2, 8)]
+    return "one row: 2 times, 8 µs"
+
+
+@mistake(KERNELS, "Averages are cut to nanoseconds, occupancy is that of one launch.")
+def averages_of_kernels(show: Show) -> str:
+    other = {"kernel_details": DETAILS.replace("occ_pct:50", "occ_pct:100")}
+    [row] = kernel_table(show(gpu("Stream #1 |aaa.b", {"b": "a"}, a={}, b=other)))
+    assert (row["avg_duration_us"], row["occupancy_pct"]) == (2, 62.5)
+    return "occupancy 62.5 %, by time"
+
+
+@mistake(KERNELS, "Products that are numbered (`MatMul_1`) cannot use Tensor Cores.")
+def numbered_products(show: Show) -> str:
+    [row] = kernel_table(show(gpu("Stream #1 |a", a={"tf_op": "a/MatMul_1:MatMul"})))
+    assert row["is_op_tensor_core_eligible"]
+    return "a/MatMul_1 can"
+
+
+@mistake(KERNELS, "Kernels beyond the 1,000th vanish.")
+def no_kernel_is_cut_off(show: Show) -> str:
+    space = message("tensorflow.profiler.XSpace")()
+    plane = space.planes.add(name=GPU)
+    plane.stat_metadata[1].id, plane.stat_metadata[1].name = 1, "kernel_details"
+    line = plane.lines.add(id=1, name="Stream #1")
+    for number in range(1, 1331):
+        plane.event_metadata[number].id = number
+        plane.event_metadata[number].name = f"kernel_{number}"
+        event = line.events.add(metadata_id=number, offset_ps=number * 10**6, duration_ps=10**5)
+        event.stats.add(metadata_id=1, str_value=DETAILS)
+    pages = show(space.SerializeToString())
+    body = pages.engine.data(DataRequest(pages.run, "kernel_stats")).content
+    assert len(rows(json.loads(body))) == 1330
+    return "1330 of 1330"

@@ -1,0 +1,130 @@
+"""Known mistakes of the tf.data bottleneck analysis."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jobs.pages import Pages, Row, rows
+from traces import Unsigned, draw
+
+from mistakes.catalogue import Show, mistake
+
+TF_DATA = "tf.data"
+TOOL = "tf_data_bottleneck_analysis"
+GRAPH, SUMMARY, BOTTLENECKS = range(3)
+NAMES = {
+    "r": "Iterator::Root", "b": "Iterator::Root::Batch", "s": "Iterator::Root::Batch::Map",
+    "t": "Iterator::Root::Batch::Map::TensorSlice", "f": "InstantiatedCapturedFunction::Run",
+}  # fmt: skip
+STATS: dict[str, dict[str, Any]] = {
+    "r": {"id": 1}, "b": {"id": 2, "parent_id": 1}, "s": {"id": 3, "parent_id": 2},
+    "t": {"id": 4, "parent_id": 3},
+}  # fmt: skip
+DRAWN = (
+    "r" * 200 + "." * 50 + "r" * 20,
+    "." + "b" * 180 + "." * 72 + "b" * 15,
+    ".." + "s" * 60 + "." + "s" * 100,
+    "..." + "t" * 10,
+)
+
+
+def stages(
+    *lengths: str, names: Mapping[str, str] | None = None, **stats: Mapping[str, Any]
+) -> bytes:
+    """A trace of one thread whose iterators nest: r(oot), b(atch), s: map, t(ensor slice)."""
+    drawing = "\n".join(f"{'python' if not at else '':6} |{row}" for at, row in enumerate(lengths))
+    return draw({"/host:CPU": drawing}, names={**NAMES, **(names or {})}, stats={**STATS, **stats})
+
+
+def table(pages: Pages, number: int) -> list[Row]:
+    """A table of the page."""
+    return rows(pages.document(TOOL)[number])
+
+
+@mistake(TF_DATA, "Ids of 2^63 and more are all 0: iterators become one.")
+def large_ids(show: Show) -> str:
+    large = [2**63 + 1, 2**63 + 2, 2**63 + 3, 2**64 - 1]
+    stats = {
+        letter: {"id": Unsigned(one), "parent_id": Unsigned(above)}
+        for letter, one, above in zip("rbst", large, [0, *large], strict=False)
+    }
+    pages = show(stages(*DRAWN, **stats))
+    assert {row["name"] for row in table(pages, GRAPH)} == {str(one) for one in large}
+    bottleneck = table(pages, BOTTLENECKS)[0]["bottleneck"]
+    assert bottleneck == "Map"
+    return "4 iterators, of which Map is slowest"
+
+
+@mistake(TF_DATA, "Names of current TensorFlow (`ParallelMapV2`, `Shuffle`) have no advice.")
+def stages_with_versions(show: Show) -> str:
+    found = {}
+    for name in ("BatchV2", "ParallelInterleaveV4", "Shuffle", "Zip"):
+        trace = stages("r" * 200, "." + "b" * 190, names={"b": f"Iterator::Root::{name}"})
+        found[name] = table(show(trace), BOTTLENECKS)[0]["suggestion"]
+    assert len(set(found.values())) == 4
+    assert ".shuffle(" in found["Shuffle"]
+    return "advice of its own for each of 4 stages"
+
+
+@mistake(TF_DATA, "Pipelines of a device alone are 'no tf.data activity', under a list of them.")
+def device_pipelines(show: Show) -> str:
+    trace = draw(
+        {"/host:CPU": f"python |{'r' * 300}.{'R' * 250}"},
+        names={"r": "Iterator::Prefetch::Generator", "R": "Iterator::Prefetch::Generator"},
+        stats={"r": {"id": 1}, "R": {"id": 1}},
+    )
+    document = show(trace).document(TOOL)
+    text = document[BOTTLENECKS]["p"]["summary_message"]
+    assert "No tf.data activity" not in text
+    return f"says how long calls took, and whose they are: {len(rows(document[SUMMARY]))} pipeline"
+
+
+@mistake(TF_DATA, "Iterators that a function calls are lost.")
+def iterators_that_a_function_calls(show: Show) -> str:
+    trace = stages("r" * 200, "." + "b" * 190, ".." + "f" * 180, "..." + "s" * 170)
+    pages = show(trace)
+    found = {row["name"]: row["self_us"] for row in table(pages, GRAPH)}
+    assert found == {"1": 10, "2": 20, "3": 170}
+    assert table(pages, BOTTLENECKS)[0]["bottleneck"] == "Map"
+    return "root 10 µs, batch 20, map 170"
+
+
+@mistake(TF_DATA, "Children that overlap are taken off twice, down to negative times.")
+def children_that_overlap(show: Show) -> str:
+    trace = draw(
+        {
+            "/host:CPU": "python |" + "r" * 100 + "\n       |" + "." * 96 + "cd\n"
+            "one    |..." + "p" * 92 + "\n       |...." + "s" * 90 + "\n"
+            "two    |..." + "q" * 92 + "\n       |...." + "t" * 90
+        },
+        names={
+            "r": "Iterator::Root", "c": "ParallelMapConsume", "d": "ParallelMapConsume",
+            "p": "ParallelMapProduce", "q": "ParallelMapProduce",
+            "s": "Iterator::Root::A", "t": "Iterator::Root::B",
+        },
+        stats={
+            "r": {"id": 1}, "s": {"id": 2, "parent_id": 1}, "t": {"id": 3, "parent_id": 1},
+            "c": {"element_id": 7}, "d": {"element_id": 8}, "p": {"element_id": 7},
+            "q": {"element_id": 8},
+        },
+    )  # fmt: skip
+    found = {row["name"]: row["self_us"] for row in table(show(trace), GRAPH)}
+    assert found == {"1": 10, "2": 90, "3": 90}
+    return "root 10 of 100 µs, its two children 90 each"
+
+
+@mistake(TF_DATA, "Numbers of pipelines follow a hash table and differ from run to run.")
+def numbers_of_pipelines(show: Show) -> str:
+    names = dict.fromkeys("xyz", "Iterator::Root")
+    stats = {"x": {"id": 77}, "y": {"id": 5}, "z": {"id": 1234}}
+    trace = stages("x" * 10 + "." * 5 + "y" * 20 + "." * 5 + "z" * 30, names=names, **stats)
+    found = {row["input_pipeline"]: row["max"] for row in table(show(trace), SUMMARY)}
+    assert found == {"Host:0": 10, "Host:1": 20, "Host:2": 30}
+    return "Host:0, Host:1, Host:2 in the order of their first calls"
+
+
+@mistake(TF_DATA, "The newest release lacks the tool that the guide promises.")
+def the_tool_is_there(show: Show) -> str:
+    pages = show(stages(*DRAWN))
+    assert TOOL in pages.engine.run_tools(pages.run)
+    assert len(table(pages, GRAPH)) == 6
+    return "6 calls in the graph"

@@ -1,0 +1,128 @@
+"""Known mistakes of the trace viewer."""
+
+import json
+from collections import Counter
+from typing import Any
+
+from jobs.pages import Pages
+from timeline_client import Timeline
+from traces import draw
+from werkzeug.test import Client
+
+from mistakes.catalogue import Show, mistake
+from tbprof._pb import message
+from tbprof.engine.engine import DataRequest
+from tbprof.serving.routes import Application
+from tbprof.serving.service import Service
+
+VIEWER = "trace viewer"
+HOST, GPU = "/host:CPU", "/device:GPU:0"
+
+
+def document(pages: Pages, **params: str) -> dict[str, Any]:
+    """The trace of a run as JSON."""
+    stream = pages.engine.data(DataRequest(pages.run, "trace_viewer", params=params))
+    found: dict[str, Any] = json.loads(b"".join(stream.chunks()))
+    return found
+
+
+def events(pages: Pages, **params: str) -> list[dict[str, Any]]:
+    """The events of it that are in the file."""
+    found = document(pages, derived="0", **params)
+    return [event for event in found["traceEvents"] if event["ph"] == "X"]
+
+
+def appended() -> bytes:
+    """1,000 short events, and behind them in the file 10 long ones of 100 ms each."""
+    space = message("tensorflow.profiler.XSpace")()
+    plane = space.planes.add(name=HOST)
+    for number, name in enumerate(("short", "long"), start=1):
+        plane.event_metadata[number].id = number
+        plane.event_metadata[number].name = name
+    line = plane.lines.add(id=1, name="t")
+    for at in range(1000):
+        line.events.add(metadata_id=1, offset_ps=at * 10**9, duration_ps=5 * 10**8)
+    for at in range(10):
+        line.events.add(metadata_id=2, offset_ps=at * 10**11, duration_ps=10**11)
+    return bytes(space.SerializeToString())
+
+
+@mistake(VIEWER, "It says that it has filtered where it has not.")
+def nothing_is_filtered(show: Show) -> str:
+    found = document(show(appended()))
+    assert "filteredByVisibility" not in found
+    assert found["metadata"]["hosts"][0]["events"] == 1010
+    return "1010 of 1010 events, and the document counts them"
+
+
+@mistake(VIEWER, "The whole span is written with six digits.")
+def times_have_all_digits(show: Show) -> str:
+    space = message("tensorflow.profiler.XSpace").FromString(draw({HOST: "t |a.b"}))
+    space.planes[0].lines[0].events[1].offset_ps = 98_102_500_123_456
+    found = events(show(space.SerializeToString()))
+    assert found[1]["ts"] == 98_102_500.123456
+    return "98102500.123456 µs, as in the file"
+
+
+@mistake(VIEWER, "Ranges lose long events that were written behind short ones.")
+def ranges_hold_what_overlaps_them(show: Show) -> str:
+    found = events(show(appended()), start_time_ms="450", end_time_ms="550")
+    assert Counter(event["name"] for event in found) == {"short": 101, "long": 2}
+    return "2 of 2 long events"
+
+
+@mistake(VIEWER, "The end of a large trace is cut off, and all arguments are texts.")
+def arguments_are_values(show: Show) -> str:
+    stats = {"n": 5, "share": 0.5, "flops": 7}
+    [event] = events(show(draw({HOST: "t |k"}, stats={"k": stats})))
+    assert event["args"] == stats
+    return "no cap; n = 5, share = 0.5, flops = 7"
+
+
+@mistake(VIEWER, "Of events that begin at one moment the 256th and later ones are dropped.")
+def events_of_one_moment(show: Show) -> str:
+    space = message("tensorflow.profiler.XSpace")()
+    plane = space.planes.add(name=HOST)
+    plane.event_metadata[1].id, plane.event_metadata[1].name = 1, "instant"
+    line = plane.lines.add(id=1, name="t")
+    for _ in range(300):
+        line.events.add(metadata_id=1, offset_ps=10**6, duration_ps=10**5)
+    assert len(events(show(space.SerializeToString()))) == 300
+    return "300 of 300"
+
+
+@mistake(VIEWER, "A GPU's steps and ops stand below all streams.")
+def steps_stand_above_streams(show: Show) -> str:
+    trace = draw(
+        {GPU: "Stream #1 |a\nSteps |b"},
+        line_ids={"Steps": 0xDEADBEEF - 2**32, "Stream #1": 1},
+        stats={"b": {"group_id": 1}},
+    )
+    found = document(show(trace), derived="0")["traceEvents"]
+    name = {one["tid"]: one["args"]["name"] for one in found if one["name"] == "thread_name"}
+    place = {
+        name[one["tid"]]: one["args"]["sort_index"]
+        for one in found
+        if one["name"] == "thread_sort_index"
+    }
+    order = sorted(place, key=lambda thread: place[thread])
+    assert order == ["Steps", "Stream #1"]
+    return ", ".join(order)
+
+
+@mistake(VIEWER, "A filter thins out events that there is room for: 600 of 1,000.")
+def events_that_fit_are_shown(show: Show) -> str:
+    pages = show(draw({HOST: f"t |{'ab' * 500}"}))
+    found = events(pages, start_time_ms="0", end_time_ms="1")
+    assert len(found) == 1000
+    return "1000 of 1000"
+
+
+@mistake(VIEWER, "Search finds names by their beginning and in their case alone.")
+def names_are_found_by_a_part(show: Show) -> str:
+    names = {"a": "MatMul", "b": "batch_matmul_1"}
+    pages = show(draw({HOST: "t |a.b"}, names=names))
+    client = Client(Application(Service(pages.logdir)))
+    answer = Timeline(client, pages.run).json("search", q="matmul")
+    assert [hit["name"] for hit in answer["hits"]] == ["MatMul", "batch_matmul_1"]
+    return "`matmul` finds MatMul and batch_matmul_1"

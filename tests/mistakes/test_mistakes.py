@@ -1,0 +1,51 @@
+"""Mistakes that xprof is known to make are not made; docs/known_mistakes.md says what is shown."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from mistakes import of_memory, of_ops, of_steps, of_tf_data, of_trace_viewer
+from mistakes.catalogue import MISTAKES, Mistake, shower
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLE = ROOT / "docs" / "known_mistakes.md"
+AREAS = {
+    of_steps.STEPS: 29,
+    of_ops.OPS: 10,
+    of_ops.KERNELS: 5,
+    of_memory.MEMORY: 8,
+    of_trace_viewer.VIEWER: 8,
+    of_tf_data.TF_DATA: 7,
+}
+HEAD = """# Known mistakes of xprof
+
+What xprof 2.24.2 is known to get wrong, and what tbprof shows of a small trace that has it. Each is
+a case of `tests/mistakes/test_mistakes.py::test_a_known_mistake_is_not_made`, by the name in the
+last column. The test run writes this table.
+
+| of | xprof | tbprof | test |
+| --- | --- | --- | --- |
+"""
+shown: dict[str, str] = {}
+
+
+def test_all_known_mistakes_are_tried():
+    assert Counter(one.area for one in MISTAKES) == AREAS
+    assert sum(AREAS.values()) == 67
+
+
+@pytest.mark.parametrize("one", [pytest.param(one, id=one.name) for one in MISTAKES])
+def test_a_known_mistake_is_not_made(one: Mistake, tmp_path: Path):
+    shown[one.name] = one.find(shower(tmp_path))
+
+
+def test_the_table_of_the_documents_is_what_was_found(tmp_path: Path):
+    show = shower(tmp_path)
+    lines = []
+    for one in sorted(MISTAKES, key=lambda one: list(AREAS).index(one.area)):
+        found = shown.get(one.name) or one.find(show)
+        lines.append(f"| {one.area} | {one.text} | {found} | `{one.name}` |")
+    text = HEAD + "\n".join(lines) + "\n"
+    if not TABLE.exists() or TABLE.read_text(encoding="utf-8") != text:
+        TABLE.write_text(text, encoding="utf-8")
