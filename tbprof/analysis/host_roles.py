@@ -98,6 +98,8 @@ _NAME = re.compile(
         |DevicePut|(?:jax\.|batched_)?device_put|shard_args
         |batched_copy_array_to_devices|BatchedCopyToDevice
         |enumerate\(DataLoader\)|grain[.:]
+    )|(?P<HOST_COMPUTE>
+        (?i:Memcpy(?:H2H|HtoH))
     )|(?P<BACKGROUND>
         \w+Produce\Z|InstantiatedCapturedFunction::
     )|(?P<OUTPUT>
