@@ -173,7 +173,7 @@ def input_bottleneck(
             input_percent,
             "The program is POTENTIALLY input-bound: no recorded event covers "
             f"{other_percent:.1f}% of the sampled step time, and the trace has no events of an "
-            "input pipeline that would tell. It may be input and output, Python, or both.",
+            "input pipeline that would show it. It may be input and output, Python, or both.",
         )
     return Bottleneck(
         DEVICE,

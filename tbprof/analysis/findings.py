@@ -77,7 +77,7 @@ def _no_steps(evidence: Evidence) -> Finding:
     return Finding(
         "no_steps",
         "low",
-        "The trace tells no steps, so where their time goes cannot be told",
+        "No steps were found in the trace, so it is not known where their time goes",
         evidence.job.note
         if is_cut
         else "No event marks steps, and nothing repeats that could stand for them."

@@ -115,7 +115,8 @@ def slow_steps(evidence: Evidence) -> Iterator[Finding]:
         f"{'others' if steps > count else 'rest'}",
         f"{_listed(evidence, once)} {'takes' if count == 1 else 'take'} "
         f"{milliseconds(_mean_ms(evidence, once))}{'' if count == 1 else ' on average'}, a typical "
-        f"step {milliseconds(outliers.typical_ps / 1e9)}{_cause(evidence, once)}. "
+        f"step {milliseconds(outliers.typical_ps / 1e9)}"
+        f"{_cause(evidence, once, 'the difference')}. "
         f"{_taken_in(evidence)}",
         share,
         "%",
@@ -160,18 +161,20 @@ def _listed(evidence: Evidence, steps: NDArray[np.int64]) -> str:
     return f"{'Step' if len(labels) == 1 else 'Steps'} {', '.join(labels[:_NAMED])}{more}"
 
 
-def _where(outliers: StepOutliers, steps: NDArray[np.int64]) -> str:
-    """What most of the excess is, "" where nothing has most of it."""
+def _where(outliers: StepOutliers, steps: NDArray[np.int64], whole: str = "it") -> str:
+    """What most of the excess is, "" where nothing has most of it; `whole` is what it is called."""
     phase = phase_of(outliers, steps)
-    return "" if phase is None else f", most of it {_LABELS[phase]}"
+    return "" if phase is None else f", most of {whole} {_LABELS[phase]}"
 
 
-def _cause(evidence: Evidence, steps: NDArray[np.int64]) -> str:
+def _cause(evidence: Evidence, steps: NDArray[np.int64], whole: str = "it") -> str:
     """What the excess of outliers is: phases, and a function where that is known."""
     excess = excess_ps(evidence, steps)
     large = [at for at in np.argsort(-excess).tolist() if excess[at] >= _PART * excess.sum() > 0]
     labels = list(dict.fromkeys(_LABELS[Phase(at)] for at in large))[:2]
-    where = _where(evidence.outliers, steps) or (f", much of it {labels[0]}" if labels else "")
+    where = _where(evidence.outliers, steps, whole) or (
+        f", much of {whole} {labels[0]}" if labels else ""
+    )
     where += "".join(f", then {label}" for label in labels[1:] if label not in where)
     name = _named(evidence, steps)
     return f"{where}: {name}" if name else where

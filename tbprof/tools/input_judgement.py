@@ -54,9 +54,10 @@ def _of_pipeline(worst: Judgement) -> InputCause:
     if stage is None or pipeline.is_cut or pipeline.is_device:
         calls = f"Calls of pipeline {pipeline.name} last {milliseconds(lasts)} on average."
         why = (
-            "It fetches what a host's pipeline made, which was not recorded."
+            "It fetches what a host's pipeline made, which was not recorded; only the part that "
+            "leaves a device idle is a wait."
             if pipeline.is_device
-            else "The trace does not tell which of its stages is slow: their work began before the "
+            else "The trace does not show which of its stages is slow: their work began before the "
             "recording."
             if pipeline.is_cut
             else "No stage of it stands out."
@@ -103,7 +104,7 @@ def _unknown(ops: InputOps) -> InputCause:
     """A loader that leaves no events of its own."""
     said = (
         "The trace has no events of a tf.data pipeline or another instrumented loader, so it does "
-        "not tell what in the input is slow."
+        "not show what in the input is slow."
     )
     ahead = (
         "Then load on other threads or processes while the step runs, and put the next batch on "

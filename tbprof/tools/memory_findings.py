@@ -231,7 +231,10 @@ def _allocators(facts: PeakFacts) -> str:
         )
     is_bfc = facts.is_device and facts.name.lower().endswith("bfc")
     # The trace's memory events do not say whose GPU it is.
-    return " On NVIDIA's GPUs TF_GPU_ALLOCATOR=cuda_malloc_async fragments less." if is_bfc else ""
+    return _ASYNC if is_bfc else ""
+
+
+_ASYNC = " On an NVIDIA GPU set TF_GPU_ALLOCATOR=cuda_malloc_async, which fragments less."
 
 
 def _growth(facts: PeakFacts) -> Iterator[MemoryFinding]:
@@ -309,7 +312,7 @@ def _addressless(facts: PeakFacts) -> Iterator[MemoryFinding]:
             "no_addresses",
             "low",
             f"{facts.addressless:,} allocations have no address",
-            "So nothing tells when they are released: what they hold is counted with what was "
+            "So it is not known when they are released: what they hold is counted with what was "
             "allocated before the recording began.",
             "Record with a newer version of the framework.",
             None,
@@ -368,7 +371,7 @@ _ACTIONS: Mapping[str, Callable[[bool], str]] = {
     ),
     BEFORE: _either(
         f"{_START} Fewer weights, or an optimizer with less state, make it smaller.",
-        f"{_START} jax.profiler.device_memory_profile() tells who holds what; sharding weights and "
+        f"{_START} jax.profiler.device_memory_profile() says who holds what; sharding weights and "
         "donating buffers makes it smaller.",
     ),
     STACK: _either(
@@ -381,7 +384,7 @@ _ACTIONS: Mapping[str, Callable[[bool], str]] = {
     UNNAMED: _either(
         "The recorder did not say what kind they are: a smaller batch shows whether they are "
         "activations.",
-        "JAX does not name its allocations. jax.profiler.device_memory_profile() tells who holds "
+        "JAX does not name its allocations. jax.profiler.device_memory_profile() says who holds "
         "what; arguments that a step replaces can be donated: jax.jit(step, donate_argnums=...).",
     ),
 }

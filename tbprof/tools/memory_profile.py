@@ -99,6 +99,6 @@ MEMORY_PROFILE = Tool(
     empty="no allocation was recorded",
     empty_hint="allocators of TensorFlow, and of JAX on GPUs and TPUs, record what they give out "
     "while the host tracer is on (host_tracer_level 2, the default): run some steps while "
-    "recording; for JAX on a CPU, jax.profiler.device_memory_profile() tells what arrays hold",
+    "recording; for JAX on a CPU, jax.profiler.device_memory_profile() says what arrays hold",
     params=("memory_id", "at_ps", "from_ps", "to_ps"),
 )

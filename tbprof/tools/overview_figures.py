@@ -17,7 +17,7 @@ from tbprof.tools.datatable import Table, number, text
 from tbprof.tools.overview_ops import duty_cycle_percent, mean_known
 from tbprof.tools.rates import device_rates, sparse_core_rates
 
-_NO_STEPS = "the trace tells no steps"
+_NO_STEPS = "no steps were found in the trace"
 _UNRECORDED = "what devices did in the steps was not recorded"
 _PRECISIONS = (
     ("64", "64 bit", Phase.COMPUTE_64),
@@ -206,7 +206,7 @@ def _memory(evidence: Evidence) -> Iterator[Figure]:
 def _utilization(evidence: Evidence) -> Iterator[Figure]:
     environments = evidence.environments
     no_counter = "the recorder wrote no such counter"
-    not_a_tpu = "told for TPUs only" if evidence.platform != "TPU" else ""
+    not_a_tpu = "known for TPUs only" if evidence.platform != "TPU" else ""
     yield Figure(
         "mxu_utilization",
         "Matrix unit utilization",

@@ -293,7 +293,7 @@ POD_VIEWER = Tool(
     build=build,
     absent="the trace has no planes in it",
     absent_hint="record again: the profiler was stopped before it wrote anything",
-    empty="nothing in the trace tells where steps begin and end",
+    empty="nothing in the trace shows where steps begin and end",
     empty_hint="mark the steps: tf.profiler.experimental.Trace('train', step_num=n, _r=1) around "
     "each step, or jax.profiler.StepTraceAnnotation('train', step_num=n) in JAX",
     params=("marker", "step", STEPS),

@@ -163,7 +163,7 @@ def next_step(found: Bottleneck, cause: InputCause | None) -> str:
     if found.level not in (HOST, BOTH):
         return (
             "Mark the steps of the program (see the overview page), or choose an event that "
-            "repeats once per step; then the time that they wait for input can be told."
+            "repeats once per step; then it is known how long they wait for input."
         )
     if not found.percent >= MODERATELY_INPUT_BOUND:
         return TRY_APART  # no wait was recorded that would have a cause

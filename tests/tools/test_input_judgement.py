@@ -113,7 +113,7 @@ def test_a_pipeline_that_is_fast_is_not_blamed():
 def test_without_a_pipeline_the_trace_does_not_tell_and_an_experiment_does():
     cause = cause_of()
     assert (cause.kind, cause.stage) == ("unknown", "")
-    assert "does not tell what in the input is slow" in cause.sentence
+    assert "does not show what in the input is slow" in cause.sentence
     assert "one batch that is kept in memory" in cause.action
     jax = cause_of(ops=inputs("t |jj", j="PjitFunction(f)"))
     assert "jax.device_put" in jax.action

@@ -308,11 +308,11 @@ def test_the_figures_of_a_gpu_host():
     }
     assert {name: row[3] for name, row in found.items() if row[0] is None} == {
         "peak_memory": "the trace has no memory events of a device",
-        "mxu_utilization": "told for TPUs only",
-        "hbm_utilization": "told for TPUs only",
+        "mxu_utilization": "known for TPUs only",
+        "hbm_utilization": "known for TPUs only",
         "memory_bandwidth": "the trace does not state how much memory its ops access",
         "bandwidth_utilization": "the trace does not state how much memory its ops access",
-        "duty_cycle": "told for TPUs only",
+        "duty_cycle": "known for TPUs only",
     }
 
 
@@ -381,7 +381,7 @@ def test_a_trace_without_steps_warns_and_knows_the_rest():
     assert [row[0] for row in rows(tables[7])][-1] == "no_steps"
     assert tables[1].properties["hardware_type"] == "GPU"
     found = figures((GPU_TRACE, steps_of("GPU")))
-    assert found["step_time_average"] == (None, "ms", "", "the trace tells no steps")
+    assert found["step_time_average"] == (None, "ms", "", "no steps were found in the trace")
     assert found["flop_rate"][0] == pytest.approx(800)
 
 

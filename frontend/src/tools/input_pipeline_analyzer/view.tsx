@@ -57,8 +57,8 @@ function NoInput({ pipeline: { advice } }: { pipeline: InputPipeline }) {
       </header>
       <p>
         No event of tf.data, infeed or transfers to devices was recorded on the hosts, so that work
-        on the input cannot be told from other work. The program may load its data in plain Python,
-        reuse one batch, or was recorded without host tracing.
+        on the input cannot be distinguished from other work. The program may load its data in plain
+        Python, reuse one batch, or was recorded without host tracing.
       </p>
       <ul class="pipeline-notes">
         {advice.map(({ title, text }, at) => (

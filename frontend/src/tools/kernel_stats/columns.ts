@@ -111,7 +111,7 @@ export const kernelColumns = (unit: string): readonly ColumnSpec[] => [
     group: { how: "same" },
     explanation: why(
       `Whether the kernel runs instructions of ${unit}`,
-      "yes, no, or unknown where nothing in the trace tells",
+      "yes, no, or unknown where the trace does not say",
       "The kernel's name, and the types that it multiplies in the compiled program.",
     ),
   },

@@ -89,7 +89,7 @@ function nobody({ compared, noStraggler, workers }: Pod): string {
     case "uncoupled":
       return `${longer}; nothing in the trace shows that others wait for it.`;
     case "few_steps":
-      return `${longer}: with fewer than 3 steps a late worker cannot be told from a late step.`;
+      return `${longer}: with fewer than 3 steps a late worker cannot be distinguished from a late step.`;
     case "varies":
       return `${longer}: no more than steps vary by chance.`;
     case "unmet":

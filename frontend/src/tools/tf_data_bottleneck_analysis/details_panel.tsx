@@ -208,7 +208,7 @@ function Parameters({ node: { parameters } }: { node: GraphNode }) {
     <>
       <h4>Parameters</h4>
       {parameters.length === 0 ? (
-        <p class="muted">The trace tells none.</p>
+        <p class="muted">None are in the trace.</p>
       ) : (
         <dl class="tf-parameters">
           {parameters.slice(0, SHOWN).map(({ name, value }) => (

@@ -141,7 +141,8 @@ function heldText(worst: Bottleneck): string {
 function selfText({ self, maxLatency, rank }: Bottleneck): string {
   const share = self / maxLatency;
   const time = `${formatTime(self)} by itself`;
-  if (rank > 0) return `${time} in rank ${rank}, the slowest call that tells what it waited for`;
+  if (rank > 0)
+    return `${time} in rank ${rank}, the slowest call of which it is known what it waited for`;
   if (!(share >= 0)) return time;
   return share <= 1
     ? `${time}, ${formatRatio(ratio(share))} of the slowest call`
