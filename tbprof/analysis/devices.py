@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tbprof._pb import message
 from tbprof.analysis.lines import gpu_planes, tensor_core_planes
@@ -74,8 +75,23 @@ def text_stat(plane: Plane, stat: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def chip_and_core(plane: Plane) -> tuple[int, int] | None:
-    """(chip on its host, core on its chip) of a TPU's plane, None where it does not tell."""
+class CoreDetails(NamedTuple):
+    """What the stat `core_details` of a TPU's plane says.
+
+    `ordinal` is the device's number on its host, `local_chip` its chip there, `chip` the chip in
+    the whole pod, `core` the core's number on the chip. Source: op_stats.proto, CoreDetails.
+    """
+
+    hostname: str
+    ordinal: int
+    core: int
+    local_chip: int
+    chip: int
+    is_sparse_core: bool
+
+
+def core_details(plane: Plane) -> CoreDetails | None:
+    """The details of a TPU's plane, None where it has none that can be read."""
     details = plane.stats.get("core_details")
     if not isinstance(details, bytes):
         return None
@@ -85,7 +101,20 @@ def chip_and_core(plane: Plane) -> tuple[int, int] | None:
         core = message("tensorflow.profiler.CoreDetails").FromString(details)
     except DecodeError:
         return None
-    return int(core.local_chip_id), int(core.core_num)
+    return CoreDetails(
+        str(core.hostname),
+        int(core.device_ordinal),
+        int(core.core_num),
+        int(core.local_chip_id),
+        int(core.global_chip_id),
+        bool(core.is_sparse_core),
+    )
+
+
+def chip_and_core(plane: Plane) -> tuple[int, int] | None:
+    """(chip on its host, core on its chip) of a TPU's plane, None where it does not tell."""
+    details = core_details(plane)
+    return None if details is None else (details.local_chip, details.core)
 
 
 def _number(plane: Plane, stat: str) -> float:

@@ -91,6 +91,7 @@ GRAPH_TYPE = "graph_type"
 # The execution of a function or graph, or an iterator of tf.data.
 EXECUTION_ID = "id"
 RUN_ID = "run_id"
+REPLICA_ID = "replica_id"
 QUEUE_ID = "queue_id"
 QUEUE_ADDRESS = "queue_addr"
 REQUEST_ID = "request_id"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.cores import Cores, find_cores
 from tbprof.analysis.coupling import Coupling, find_coupling
 from tbprof.analysis.devices import Devices, find_devices
 from tbprof.analysis.environment import Environment, find_environment
@@ -58,6 +59,7 @@ PARTS: Mapping[str, PartKind] = {
     "devices": PartKind(
         2, Devices, lambda space, _programs: find_devices(space), "reading the devices"
     ),
+    "cores": PartKind(1, Cores, find_cores, "reading where cores are"),
     "kernels": PartKind(5, Kernels, find_kernels, "decoding GPU kernels"),
     "ops": PartKind(9, OpMetrics, find_ops, "decoding ops"),
     "steps": PartKind(14, Steps, find_steps, "finding the steps", ("marker",)),

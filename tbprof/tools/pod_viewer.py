@@ -1,11 +1,12 @@
 """Pod viewer: the steps of every worker side by side, and who makes the others wait."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.cores import Cores
 from tbprof.analysis.coupling import Coupling
 from tbprof.analysis.devices import Devices, merge_devices
 from tbprof.analysis.findings_outliers import reasons
@@ -47,12 +48,25 @@ def build(summaries: Summaries) -> Document:
     means, outliers = chosen_means(job, summaries.params)
     device = merge_devices(summaries.take("devices", Devices)).type
     couplings = summaries.take("coupling", Coupling)
+    cores = summaries.take("cores", Cores)
+    places = _places(job, cores)
+    doubts = [
+        f"{host}: {text}" for host, one in zip(job.hosts, cores, strict=True) for text in one.doubts
+    ]
     event_ps = np.stack([job.phase_ps[:, list(phases)].sum(axis=1) for _, _, phases in EVENTS], 1)
     chosen = _chosen_step(summaries.params, len(job.label))
     return Document(
-        rows=lambda: _records(job, outliers, event_ps, device, chosen),
+        rows=lambda: _records(job, outliers, event_ps, device, chosen, places, doubts),
         columns=lambda: (
-            _overview(job, outliers, event_ps, device, find_stragglers(job, means, couplings))
+            _overview(
+                job,
+                outliers,
+                event_ps,
+                device,
+                find_stragglers(job, means, couplings),
+                places,
+                doubts,
+            )
             if chosen is None
             else _one(job, event_ps, chosen)
         ),
@@ -75,6 +89,8 @@ def _records(
     event_ps: NDArray[np.int64],
     device: str,
     chosen: int | None,
+    places: NDArray[np.int64],
+    doubts: Sequence[str],
 ) -> dict[str, object]:
     """The JSON that scripts for the profile plugin read."""
     known = diagnostics(job, outliers)
@@ -84,6 +100,11 @@ def _records(
     ids = [str(id_) for id_, _, _ in EVENTS]
     steps: list[dict[str, object]] = []
     first = np.searchsorted(job.step, np.arange(len(job.label) + 1))
+    replicas = {
+        str(job.core_id[worker]): replica
+        for worker, replica in enumerate(places[:, 2].tolist())
+        if replica >= 0
+    }
     for step in range(len(job.label)) if chosen is None else [chosen]:
         cores = {}
         for row in range(first[step], first[step + 1]):
@@ -92,8 +113,9 @@ def _records(
             worker = int(job.worker[row])
             cores[str(job.core_id[worker])] = {
                 "hostName": job.hosts[job.worker_host[worker]],
-                "chipId": 0,
-                "nodeId": 0,
+                # Scripts know numbers alone: 0 where nothing is known, as ever.
+                "chipId": max(0, int(places[worker, 0])),
+                "nodeId": max(0, int(places[worker, 1])),
                 "stepNum": int(job.number[step]),
                 "totalDurationUs": total_us[row],
                 "bottleneck": EVENTS[bottleneck[row]][1],
@@ -107,7 +129,7 @@ def _records(
                 "stepName": job.label[step],
                 "podStatsPerCore": cores,
                 "channelDb": [],
-                "coreIdToReplicaIdMap": {},
+                "coreIdToReplicaIdMap": replicas,
                 "allReduceOpDb": [],
             }
         )
@@ -115,12 +137,26 @@ def _records(
         "podStatsSequence": {"podStatsMap": steps},
         "diagnostics": {
             "info": [message for severity, message in known if severity == "INFO"],
-            "warnings": [message for severity, message in known if severity == "WARNING"],
+            "warnings": [
+                *(message for severity, message in known if severity == "WARNING"),
+                *doubts,
+            ],
             "errors": [],
         },
         "stepBreakdownEvents": [{"id": id_, "name": name} for id_, name, _ in EVENTS],
         "deviceType": device,
     }
+
+
+def _places(job: JobSteps, cores: Sequence[Cores]) -> NDArray[np.int64]:
+    """[workers, 3] chip in the pod, core on the chip, replica; -1 where the trace does not say."""
+    known = {
+        (host, name): (part.chip[at], part.core[at], part.replica[at])
+        for host, part in enumerate(cores)
+        for at, name in enumerate(part.name)
+    }
+    workers = zip(job.worker_host.tolist(), job.worker_name, strict=True)
+    return np.array([known.get(one, (-1, -1, -1)) for one in workers], np.int64).reshape(-1, 3)
 
 
 def _bottlenecks(event_ps: NDArray[np.int64]) -> list[int]:
@@ -136,6 +172,8 @@ def _overview(
     event_ps: NDArray[np.int64],
     device: str,
     found: Stragglers,
+    places: NDArray[np.int64],
+    doubts: Sequence[str],
 ) -> dict[str, object]:
     """Every cell in few bytes: total times in whole units, events in thousandths of the total.
 
@@ -171,6 +209,9 @@ def _overview(
             "name": job.worker_name,
             "kind": job.worker_kind,
             "host": job.worker_host,
+            "chip_id": [at if at >= 0 else None for at in places[:, 0].tolist()],
+            "node_id": [at if at >= 0 else None for at in places[:, 1].tolist()],
+            "replica_id": [at if at >= 0 else None for at in places[:, 2].tolist()],
         },
         "hosts": list(job.hosts),
         "events": [{"id": id_, "name": name} for id_, name, _ in EVENTS],
@@ -192,7 +233,10 @@ def _overview(
         "is_inferred": job.is_inferred,
         "diagnostics": [
             {"severity": severity, "message": message}
-            for severity, message in diagnostics(job, outliers)
+            for severity, message in (
+                *diagnostics(job, outliers),
+                *(("WARNING", text) for text in doubts),
+            )
         ],
         "markers": _markers(job),
     }
@@ -289,7 +333,7 @@ def _table(job: JobSteps, event_ps: NDArray[np.int64], chosen: int | None) -> Ta
 POD_VIEWER = Tool(
     name="pod_viewer",
     label="Pod viewer",
-    parts=("steps", "devices", "coupling"),
+    parts=("steps", "devices", "coupling", "cores"),
     build=build,
     absent="the trace has no planes in it",
     absent_hint="record again: the profiler was stopped before it wrote anything",

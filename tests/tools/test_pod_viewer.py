@@ -3,12 +3,14 @@
 import dataclasses
 import gzip
 import json
+from collections.abc import Sequence
 
 import numpy as np
 import orjson
 import pytest
 from analysis.couplings import coupling_of
 
+from tbprof.analysis.cores import Cores
 from tbprof.analysis.devices import Devices
 from tbprof.analysis.phases import PHASES, Phase
 from tbprof.analysis.steps import Steps
@@ -53,13 +55,27 @@ def host(*rows: tuple[int, int, int, dict[Phase, int]], kind: str = "GPU") -> St
     )
 
 
-def document(*hosts: Steps, kind: str = "GPU", tied: bool = False, **params: str) -> Document:
+NONE = Cores([], np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64), [])
+
+
+def document(
+    *hosts: Steps,
+    kind: str = "GPU",
+    tied: bool = False,
+    cores: Sequence[Cores] = (),
+    **params: str,
+) -> Document:
     """`tied` workers run the same collectives."""
     devices = [Devices(1, 0, kind, np.nan, np.nan) for _ in hosts]
     couplings = [coupling_of(one.worker_name if tied else []) for one in hosts]
     summaries = Summaries(
         tuple(f"host{at}" for at in range(len(hosts))),
-        {"steps": hosts, "devices": devices, "coupling": couplings},
+        {
+            "steps": hosts,
+            "devices": devices,
+            "coupling": couplings,
+            "cores": cores or [NONE] * len(hosts),
+        },
         params,
     )
     found = POD_VIEWER.build(summaries)
@@ -173,6 +189,9 @@ def test_the_page_gets_every_cell_in_whole_units_and_thousandths():
         "name": ["GPU:0", "GPU:0"],
         "kind": ["GPU", "GPU"],
         "host": [0, 1],
+        "chip_id": [None, None],
+        "node_id": [None, None],
+        "replica_id": [None, None],
     }
     assert found["hosts"] == ["host0", "host1"]
     assert found["stragglers"] == []
@@ -313,3 +332,22 @@ def test_a_thousand_cores_and_a_hundred_steps_fit_in_a_megabyte():
         hosts.append(host(*rows, kind="TPU"))
     content = orjson.dumps(document(*hosts).columns(), option=orjson.OPT_SERIALIZE_NUMPY)
     assert len(gzip.compress(content, 5)) < 1_000_000
+
+
+def test_chips_nodes_and_replicas_are_those_of_the_trace():
+    cores = Cores(
+        ["TPU:0", "TPU:1"], np.array([8, -1]), np.array([1, -1]), np.array([3, 2]),
+        ["the core details of TPU:1 are left out: they are those of device 7"],
+    )  # fmt: skip
+    steps = host((0, 3, 0, {Phase.OTHER: 4}), (1, 3, 0, {Phase.OTHER: 4}), kind="TPU")
+    found = document(steps, kind="TPU", cores=[cores])
+    rows = json.loads(json.dumps(found.rows()))
+    [step] = rows["podStatsSequence"]["podStatsMap"]
+    places = {key: (one["chipId"], one["nodeId"]) for key, one in step["podStatsPerCore"].items()}
+    assert places == {"0": (8, 1), "1": (0, 0)}
+    assert step["coreIdToReplicaIdMap"] == {"0": 3, "1": 2}
+    assert rows["diagnostics"]["warnings"] == [f"host0: {cores.doubts[0]}"]
+    page = found.columns()
+    assert page["workers"]["chip_id"] == [8, None]
+    assert page["workers"]["node_id"] == [1, None]
+    assert {"severity": "WARNING", "message": f"host0: {cores.doubts[0]}"} in page["diagnostics"]
