@@ -8,11 +8,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.step_matching import Basis, HostSteps, Match, epochs_apart_ps, match_steps
+from tbprof.analysis.step_matching import (
+    Basis,
+    HostSteps,
+    Match,
+    are_as_long,
+    epochs_apart_ps,
+    match_steps,
+)
 
-# Steps of one number and another name may be the same where those of one host last so many times
-# as long as those of the other at most, and that much of the numbers of either are shared.
-_ALIKE = 1.5
+# Steps of one number and another name may be the same where they last as long, and that much of the
+# numbers of either are shared.
 _SHARED = 0.5
 
 # Clocks of hosts that are set by a network agree to that.
@@ -105,8 +111,7 @@ def _is_renamed(lead: HostSteps, host: HostSteps) -> bool:
     common = np.intersect1d(lead.number, host.number).size
     if common < _SHARED * max(np.unique(lead.number).size, np.unique(host.number).size):
         return False
-    short, long = sorted(float(np.median(one.length_ps)) for one in (lead, host))
-    return long <= _ALIKE * short
+    return are_as_long(lead, host)
 
 
 def _clocks_apart(hosts: Sequence[HostSteps], keys: Keys, numbered: Sequence[int]) -> list[Doubt]:

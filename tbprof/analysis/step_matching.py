@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 # Picoseconds from a common origin must fit in an int64: 100 days.
 _FARTHEST_NS = 100 * 86_400 * 10**9
+# Steps may be the same where those of one host last so many times as long as the other's at most.
+_ALIKE = 1.5
 # Clocks say which steps are the same where these share so much of their time.
 _SURE = 0.75
 # Lengths say it where they rise and fall together over so many steps, over half of the steps of one
@@ -70,23 +72,30 @@ def match_steps(lead: HostSteps, host: HostSteps) -> Match:
 
     - Where steps differ in length as they do on the other host, these are the same. Of several
       places where they do, as with steps of a period, the one that the clocks say.
-    - Their order: hosts that recorded as many steps recorded the same ones. The steps of a host
-      with fewer are those of the lead with which they share most of their time; unless that is
-      nearly all of it, none of them lies outside of the lead's.
+    - Their order: hosts that recorded as many steps, about as long, recorded the same ones.
+    - The clocks: steps are those of the lead with which they share most of their time. Unless that
+      is nearly all of it, or steps are not as long, none of them lies outside of the lead's.
     """
     clock, share = _by_clocks(lead, host)
     more = len(lead) - len(host)
     in_order = _between(clock or 0, 0, more)
     alike = _by_lengths(lead.length_ps, host.length_ps)
+    is_as_long = are_as_long(lead, host)
     by: Basis
     if alike:
         by, shift = "lengths", min(alike, key=lambda one: (one != clock, abs(one - in_order)))
-    elif clock is not None and (clock == in_order or (more and share >= _SURE)):
+    elif clock is not None and (clock == in_order or not is_as_long or (more and share >= _SURE)):
         by, shift = "clocks", clock
     else:
         by, shift = "order", in_order
-    is_sure = shift == clock and (by != "clocks" or not more or share >= _SURE)
+    is_sure = shift == clock and (by != "clocks" or share >= _SURE or (is_as_long and not more))
     return Match(shift, by, _apart(lead, host, shift), is_sure, clock is not None)
+
+
+def are_as_long(one: HostSteps, other: HostSteps) -> bool:
+    """Whether steps of two hosts last about as long."""
+    short, long = sorted(float(np.median(host.length_ps)) for host in (one, other))
+    return long <= _ALIKE * short
 
 
 def _between(value: int, one: int, other: int) -> int:

@@ -248,6 +248,14 @@ def test_equal_steps_of_a_host_with_fewer_meet_in_time():
     assert codes(job) == [("doubtful_pairs", "b")]
 
 
+def test_steps_that_are_not_as_long_meet_in_time():
+    """As many of two programs that do not wait for each other: clocks say what is beside what."""
+    a = steps(*lengths(*[100] * 10))
+    job = merge_steps(["a", "b"], [a, steps(*lengths(*[300] * 10), epoch_us=1000)])
+    assert job.step[job.worker == 0].tolist() != job.step[job.worker == 1].tolist()
+    assert set(codes(job)) <= {("doubtful_pairs", "b")}
+
+
 def test_one_late_step_of_each_host_says_nothing_of_which_is_which():
     a = steps(*lengths(*[100] * 5, 300, *[100] * 14))
     b = steps(*lengths(*[100] * 9, 300, *[100] * 10))

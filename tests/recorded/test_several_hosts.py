@@ -133,7 +133,8 @@ def test_workers_without_numbers_that_share_no_time_are_paired_in_order_with_a_w
 
 
 def test_workers_without_numbers_meet_in_time(job: Job):
-    """Both began together, so their executions go side by side from the first one on."""
+    """Both began together, and do not wait for each other: what is paired may be doubtful."""
     shown = job("even", "slow", marker="FunctionRun")
     assert ("even", "slow") in hosts_by_step(shown).values()
-    assert shown.document("pod_viewer")["diagnostics"]["warnings"] == []
+    warnings = shown.document("pod_viewer")["diagnostics"]["warnings"]
+    assert all("paired" in text and "share no time" not in text for text in warnings)
