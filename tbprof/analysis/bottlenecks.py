@@ -18,6 +18,10 @@ HIGHLY_OUTPUT_BOUND = 20.0
 MODERATELY_OUTPUT_BOUND = 5.0
 HIGH = 15.0
 MODERATE = 3.0
+# (moderate, high) percentages of step time from which on a finding says it: of overheads, and of
+# what steps wait for, late workers and copies as well as input.
+OVERHEAD = (MODERATE, HIGH)
+WAITING = (MODERATELY_INPUT_BOUND, HIGHLY_INPUT_BOUND)
 # Threads of tf.data at work at once, on average over the steps.
 CONTENDING = 2.0
 # A share of the compute time, exclusive.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tbprof.analysis.bottlenecks import HIGH, MODERATE
+from tbprof.analysis.bottlenecks import OVERHEAD
 from tbprof.analysis.finding import (
     CALLBACKS_GUIDE,
     FUNCTION_GUIDE,
@@ -23,14 +23,11 @@ from tbprof.analysis.idle_claims import callback_share, callbacks_ps
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import spoken
 
-# Percentages of step time, those of other overheads.
-CALLING = (MODERATE, HIGH)
-
 
 def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
     """Programs that call Python in each step: debug.print, pure_callback, io_callback."""
     share = callback_share(evidence)
-    grade = graded(share, *CALLING)
+    grade = graded(share, *OVERHEAD)
     if grade is None:
         return
     gain_ms, gain_ratio = evidence.gain_of_work(share, Phase.HOST_COMPUTE, Phase.OTHER)
@@ -65,7 +62,7 @@ def core_callbacks(evidence: Evidence) -> Iterator[Finding]:
     Outside compilation of TensorFlow is a finding of its own.
     """
     share = evidence.share(Phase.HOST_CALLBACK)
-    grade = graded(share, *CALLING)
+    grade = graded(share, *OVERHEAD)
     ops = evidence.tpu_ops
     if grade is None or (ops is not None and OUTSIDE_TYPES & set(ops.op_type)):
         return

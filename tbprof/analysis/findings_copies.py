@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tbprof.analysis.bottlenecks import HIGHLY_INPUT_BOUND, MODERATELY_INPUT_BOUND
+from tbprof.analysis.bottlenecks import WAITING
 from tbprof.analysis.finding import (
     GPU_GUIDE,
     OFFLOADING_GUIDE,
@@ -27,8 +27,6 @@ from tbprof.analysis.host_copies import IN_HOST, is_copy
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.tpu_ops import TpuOps
 
-# Percentages of step time: steps wait for copies as they wait for input.
-WAITING = (MODERATELY_INPUT_BOUND, HIGHLY_INPUT_BOUND)
 _NAMED = 3
 
 

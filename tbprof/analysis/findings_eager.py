@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.bottlenecks import HIGH, MODERATE
+from tbprof.analysis.bottlenecks import OVERHEAD
 from tbprof.analysis.finding import (
     FUNCTION_GUIDE,
     TRACE,
@@ -19,8 +19,6 @@ from tbprof.analysis.finding import (
 )
 from tbprof.base import names
 
-# Percentages of step time, those of other overheads.
-ONE_BY_ONE = (MODERATE, HIGH)
 # A step that is one function makes a few calls beside it, or is one small call itself.
 FEWEST_PER_STEP = 4
 
@@ -44,7 +42,7 @@ def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:
     """Steps that dispatch op after op from Python."""
     time = single_ops_ps(evidence)
     share = evidence.share_of_rows(time)
-    grade = graded(share, *ONE_BY_ONE)
+    grade = graded(share, *OVERHEAD)
     if grade is None:
         return
     counts: dict[str, int] = {}

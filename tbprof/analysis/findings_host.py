@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from tbprof.analysis.bottlenecks import OVERHEAD
 from tbprof.analysis.finding import (
     FUNCTION_GUIDE,
     ON_CORES,
@@ -20,7 +21,7 @@ from tbprof.analysis.finding import (
     percent,
     shortened,
 )
-from tbprof.analysis.findings_eager import FEWEST_PER_STEP, ONE_BY_ONE, single_ops_ps
+from tbprof.analysis.findings_eager import FEWEST_PER_STEP, single_ops_ps
 from tbprof.analysis.host_facts import HostFacts
 from tbprof.analysis.input_names import fetches_batch
 from tbprof.analysis.phases import Phase
@@ -79,7 +80,7 @@ def eager_shares(evidence: Evidence, *, of_writes: bool = True) -> tuple[float, 
 
 def eager_ops(evidence: Evidence) -> Iterator[Finding]:
     """Ops that run one by one rather than in a function."""
-    if evidence.share_of_rows(single_ops_ps(evidence)) >= ONE_BY_ONE[0]:
+    if evidence.share_of_rows(single_ops_ps(evidence)) >= OVERHEAD[0]:
         return  # said by the time that it takes of steps
     host, device = eager_shares(evidence, of_writes=False)
     share = np.nanmax([host, device, 0.0])

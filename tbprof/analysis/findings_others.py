@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from tbprof.analysis.bottlenecks import OVERHEAD
 from tbprof.analysis.finding import (
     PROFILER_GUIDE,
     TRACE,
@@ -16,7 +17,7 @@ from tbprof.analysis.finding import (
 )
 from tbprof.analysis.findings_idle import nobody
 from tbprof.analysis.host_activity import Activity
-from tbprof.analysis.idle_claims import IDLE, claimed_share, culprit, gap_share, graded_idle
+from tbprof.analysis.idle_claims import claimed_share, culprit, gap_share, graded_idle
 from tbprof.analysis.idle_shares import DID, IdleShare, kind_label, without
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import spoken
@@ -33,7 +34,7 @@ def all_others(evidence: Evidence) -> Iterator[Finding]:
     """The rest of the step time that no op covers, and what threads did then."""
     share = evidence.share(Phase.OTHER) - claimed_share(evidence)
     gap = gap_share(evidence)
-    if graded(gap, *IDLE) is not None:
+    if graded(gap, *OVERHEAD) is not None:
         share -= gap
     rest = without(evidence.idle, culprit(evidence))
     sums = _by_kind(rest) or {Activity.UNCOVERED: evidence.means.mean_ms(Phase.OTHER)}
@@ -75,7 +76,7 @@ def _graded(share: float, most: Activity) -> tuple[Severity, float] | None:
     """Calls of the runtime may wait for a processor: what they could do without is not known."""
     grade = graded_idle(share)
     if grade is not None and grade[0] == "high" and most == Activity.RUNTIME:
-        return "moderate", IDLE[0]
+        return "moderate", OVERHEAD[0]
     return grade
 
 

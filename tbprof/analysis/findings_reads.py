@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.bottlenecks import HIGH, MODERATE
+from tbprof.analysis.bottlenecks import OVERHEAD
 from tbprof.analysis.finding import (
     PROFILER_GUIDE,
     TRACE,
@@ -22,9 +22,6 @@ from tbprof.analysis.idle_claims import culprit
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import spoken
 from tbprof.analysis.result_reads import READ
-
-# Percentages of step time, those of other overheads.
-BLOCKED = (MODERATE, HIGH)
 
 
 def hidden_share(evidence: Evidence) -> float:
@@ -48,7 +45,7 @@ def _reads_and_idle(evidence: Evidence) -> tuple[NDArray[np.int64], NDArray[np.i
 def blocking_read(evidence: Evidence) -> Iterator[Finding]:
     """Results that are read in each step, while the devices have nothing else to do."""
     share = hidden_share(evidence)
-    grade = graded(share, *BLOCKED)
+    grade = graded(share, *OVERHEAD)
     if grade is None:
         return
     reads, idle = _reads_and_idle(evidence)

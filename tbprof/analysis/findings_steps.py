@@ -2,13 +2,7 @@
 
 from collections.abc import Iterator
 
-from tbprof.analysis.bottlenecks import (
-    HIGH,
-    HIGHLY_INPUT_BOUND,
-    MODERATE,
-    MODERATELY_INPUT_BOUND,
-    contends,
-)
+from tbprof.analysis.bottlenecks import OVERHEAD, WAITING, contends
 from tbprof.analysis.finding import (
     GPU_GUIDE,
     OPS,
@@ -25,10 +19,6 @@ from tbprof.analysis.finding import (
 from tbprof.analysis.idle_claims import gap_share
 from tbprof.analysis.idle_shares import culprit
 from tbprof.analysis.phases import Phase
-
-# Percentages of step time, moderate and high; output weighs as input does.
-WAITING = (MODERATELY_INPUT_BOUND, HIGHLY_INPUT_BOUND)
-OVERHEAD = (MODERATE, HIGH)
 
 
 def output_bound(evidence: Evidence) -> Iterator[Finding]:

@@ -2,12 +2,7 @@
 
 from collections.abc import Iterator
 
-from tbprof.analysis.bottlenecks import (
-    HIGH,
-    HIGHLY_INPUT_BOUND,
-    MODERATE,
-    MODERATELY_INPUT_BOUND,
-)
+from tbprof.analysis.bottlenecks import OVERHEAD, WAITING
 from tbprof.analysis.finding import (
     GPU_GUIDE,
     MULTISLICE_GUIDE,
@@ -30,10 +25,6 @@ from tbprof.analysis.job_steps import JobSteps
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.stragglers import CONFIDENCE, Lateness, find_stragglers
 from tbprof.analysis.tpu_ops import TpuOps
-
-# Percentages of step time, moderate and high; others wait for a late worker as for input.
-TALKING = (MODERATE, HIGH)
-LATE = (MODERATELY_INPUT_BOUND, HIGHLY_INPUT_BOUND)
 
 # Names of ops that communicate, as the page of ops filters them.
 _OPS = "/nccl|rccl|collective|all.?reduce|all.?gather|reduce.?scatter|all.?to.?all/"
@@ -60,7 +51,7 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
     share = evidence.share(Phase.COLLECTIVES)
     late = _latest(evidence)
     left = share if late is None else min(share, _talking_share(evidence, late.worker))
-    grade = graded(left, *TALKING)
+    grade = graded(left, *OVERHEAD)
     if grade is None:
         return
     gain_ms, gain_ratio = evidence.gain_of_work(left, Phase.COLLECTIVES)
@@ -115,7 +106,7 @@ def _latest(evidence: Evidence) -> Lateness | None:
     Devices that a CPU plays have no collectives of their own in the steps.
     """
     late = find_stragglers(evidence.job, evidence.means, evidence.couplings).late
-    is_said = late and late[0].device < 0 and graded(100 * late[0].share, *LATE) is not None
+    is_said = late and late[0].device < 0 and graded(100 * late[0].share, *WAITING) is not None
     return late[0] if is_said else None
 
 
@@ -147,7 +138,7 @@ def stragglers(evidence: Evidence) -> Iterator[Finding]:
         return
     one = found.late[0]
     share = 100 * one.share
-    grade = graded(share, *LATE)
+    grade = graded(share, *WAITING)
     if grade is None:
         return
     name = shortened(worker_name(evidence.job, one.worker, one.device))

@@ -3,25 +3,23 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.bottlenecks import HIGH, MODERATE
+from tbprof.analysis.bottlenecks import OVERHEAD
 from tbprof.analysis.finding import Evidence, Severity, graded
-from tbprof.analysis.findings_eager import ONE_BY_ONE, single_ops_ps
+from tbprof.analysis.findings_eager import single_ops_ps
 from tbprof.analysis.host_activity import Activity
 from tbprof.analysis.idle_shares import IdleShare
 from tbprof.analysis.idle_shares import culprit as longest
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.retraced import retraced_ms
 
-# Percentages of step time.
-IDLE = (MODERATE, HIGH)
 # Less is small beside what a program may gain elsewhere.
 _SMALL = 5.0
 
 
 def graded_idle(share: float) -> tuple[Severity, float] | None:
     """(severity, the threshold that was reached) of a percentage of step time without ops."""
-    grade = graded(share, *IDLE)
-    return ("low", IDLE[0]) if grade is not None and share < _SMALL else grade
+    grade = graded(share, *OVERHEAD)
+    return ("low", OVERHEAD[0]) if grade is not None and share < _SMALL else grade
 
 
 def culprit(evidence: Evidence) -> IdleShare | None:
@@ -30,7 +28,7 @@ def culprit(evidence: Evidence) -> IdleShare | None:
     None where it takes too little to be worth a finding.
     """
     first = longest(evidence.idle) if evidence.step_ms > 0 else None
-    if first is None or graded(100 * first.ms / evidence.step_ms, *IDLE) is None:
+    if first is None or graded(100 * first.ms / evidence.step_ms, *OVERHEAD) is None:
         return None
     return first
 
@@ -47,7 +45,7 @@ def callback_share(evidence: Evidence) -> float:
 
 def is_in_callbacks(evidence: Evidence, share: IdleShare) -> bool:
     """Whether a function was recorded in callbacks, which are a finding of their own."""
-    return callback_share(evidence) >= IDLE[0] and any(
+    return callback_share(evidence) >= OVERHEAD[0] and any(
         share.name in one.function for one in evidence.callbacks
     )
 
@@ -63,7 +61,7 @@ def claimed_share(evidence: Evidence) -> float:
     most = culprit(evidence)
     claimed = 100 * most.ms / evidence.step_ms if most is not None else 0.0
     single = single_ops_ps(evidence)
-    if evidence.share_of_rows(single) >= ONE_BY_ONE[0]:
+    if evidence.share_of_rows(single) >= OVERHEAD[0]:
         idle = evidence.job.phase_ps[:, Phase.OTHER]
         claimed += evidence.share_of_rows(np.minimum(single, idle))
     retraced = 100 * retraced_ms(evidence) / evidence.step_ms
