@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 from tbprof.analysis.alignment import align
 from tbprof.analysis.groups import group_rows, repeats
 from tbprof.analysis.phases import PHASES
-from tbprof.analysis.recording_gaps import few, lost_notices, unrecorded_notices
+from tbprof.analysis.recording_gaps import (
+    few,
+    lost_notices,
+    partial_notices,
+    unrecorded_notices,
+)
 from tbprof.analysis.step_hosts import choose_hosts
 from tbprof.analysis.step_matching import HostSteps
 from tbprof.analysis.steps import Steps
@@ -157,6 +162,8 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
     notices += unrecorded_notices(
         hosts, labels, workers.names, worker_host, worker[unrecorded], step[unrecorded]
     )
+    known = list(zip(workers.hosts, workers.kinds, workers.names, strict=True))
+    notices += partial_notices(hosts, labels, known, worker, step)
     return JobSteps(
         tuple(hosts),
         lead.source if lead else "none",

@@ -12,6 +12,9 @@ from tbprof.base.errors import Notice
 
 _MOST_RANGES = 4
 _MOST_NAMES = 4
+_CORES = ("TPU", "SparseCore")
+_LATE = "recorded from step {} on; earlier steps"
+_EARLY = "recorded up to step {}; later steps"
 
 
 def unrecorded_notices(
@@ -37,6 +40,46 @@ def unrecorded_notices(
             hosts[host] if len(hosts) > 1 else "",
         )
         for (host, steps), names in missing.items()
+    ]
+
+
+def partial_notices(
+    hosts: Sequence[str],
+    label: Sequence[str],
+    workers: Sequence[tuple[int, str, str]],
+    worker: NDArray[np.int64],
+    step: NDArray[np.int64],
+) -> list[Notice]:
+    """One per host and step at which cores begin later, or end earlier, than others of their kind.
+
+    `workers` are (host, kind, name), [rows: worker, step] the steps that they have.
+    """
+    if not step.size:
+        return []
+    first = np.full(len(workers), len(label), np.int64)
+    last = np.full(len(workers), -1, np.int64)
+    np.minimum.at(first, worker, step)
+    np.maximum.at(last, worker, step)
+    peers: dict[tuple[int, str], list[int]] = {}
+    for at in np.flatnonzero(last >= 0).tolist():
+        host, kind, _ = workers[at]
+        if kind in _CORES:
+            peers.setdefault((host, kind), []).append(at)
+    found: dict[tuple[int, str, int], list[str]] = {}
+    for (host, _), members in peers.items():
+        for at in members:
+            if first[at] > first[members].min():
+                found.setdefault((host, _LATE, int(first[at])), []).append(workers[at][2])
+            if last[at] < last[members].max():
+                found.setdefault((host, _EARLY, int(last[at])), []).append(workers[at][2])
+    return [
+        Notice(
+            "partial_devices",
+            f"{listed(names)}: {how.format(_range([label[at]], '', 1)[0])} have no figures of "
+            f"{'it' if len(names) == 1 else 'them'}.",
+            hosts[host] if len(hosts) > 1 else "",
+        )
+        for (host, how, at), names in found.items()
     ]
 
 

@@ -1,5 +1,7 @@
 """Steps of several hosts: which are the same, and whose they are."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -143,6 +145,39 @@ def test_numbers_that_start_anew_are_other_steps():
 def test_tpu_cores_keep_the_ids_of_their_planes():
     part = steps((0, 0, 10), kind="TPU", workers=(2, 5))
     assert merge_steps(["a", "b"], [part, part]).core_id.tolist() == [2, 5, 1002, 1005]
+
+
+def test_cores_that_begin_late_or_end_early_are_said():
+    """They would look like others in the averages of steps that they lack."""
+    part = steps(*((at, at * 10, 10) for at in range(3, 8)), kind="TPU", workers=(0, 1, 2))
+    # The first two steps of TPU:1 and the last one of TPU:2.
+    kept = np.ones(15, bool)
+    kept[[5, 6, 14]] = False
+    rows = [field for field, value in part_fields(part) if len(value) == 15]
+    job = merge_steps(["a"], [dataclasses.replace(part, **{
+        field: taken(getattr(part, field), kept) for field in rows
+    })])  # fmt: skip
+    assert [notice.code for notice in job.notices] == ["partial_devices"] * 2
+    assert [notice.message for notice in job.notices] == [
+        "TPU:1: recorded from step train 5 on; earlier steps have no figures of it.",
+        "TPU:2: recorded up to step train 6; later steps have no figures of it.",
+    ]
+    assert merge_steps(["a", "b"], [part, part]).notices == ()
+
+
+def part_fields(part: Steps) -> list[tuple[str, np.ndarray | list[str]]]:
+    names = [field.name for field in dataclasses.fields(part)]
+    return [
+        (name, getattr(part, name))
+        for name in names
+        if isinstance(getattr(part, name), np.ndarray | list)
+    ]
+
+
+def taken(column: np.ndarray | list[str], kept: np.ndarray) -> np.ndarray | list[str]:
+    if isinstance(column, np.ndarray):
+        return column[kept]
+    return [text for text, is_kept in zip(column, kept.tolist(), strict=True) if is_kept]
 
 
 def test_averages_leave_truncated_steps_out_unless_there_are_no_others():
