@@ -3,8 +3,11 @@
 One column of a drawn trace is 1 µs.
 """
 
+from dataclasses import replace
+
 import pytest
 from answers import HOST, Ask, marked
+from jobs import TpuJob, draw_tpu_job
 from traces import draw
 
 
@@ -67,3 +70,23 @@ def test_what_is_said_of_inference_is_true_of_each_host(ask: Ask):
     said = [text for text in found.messages if "inferred" in text]
     assert [text.partition(" ")[0] for text in said] == ["a:", "b:"]
     assert ["3 were recorded" in said[0], "4 were recorded" in said[1]] == [True, True]
+
+
+def test_steps_lines_without_numbers_and_clocks_that_contradict_are_said_on_pages(ask: Ask):
+    job = TpuJob(hosts=2, cores=2, steps=4, steps_line="unnumbered", has_markers=False)
+    found = ask(**draw_tpu_job(replace(job, skew_us=(0, 60_000))).files)
+    assert found.labels == ["step 0", "step 1", "step 2", "step 3"]
+    assert [row["workers"] for row in found.steps] == [4] * 4
+    apart, unnumbered = found.warnings
+    assert apart.startswith("host1: its steps lie 60 ms later than the other hosts'")
+    assert unnumbered.startswith("The Steps lines have no numbers")
+    assert set(found.warnings) <= set(found.messages)
+
+
+def test_a_step_that_a_core_lost_is_said_on_pages(ask: Ask):
+    job = TpuJob(hosts=1, cores=2, steps=5, lost=((0, 1, 2),))
+    found = ask(**draw_tpu_job(job).files)
+    assert [row["workers"] for row in found.steps] == [2, 2, 1, 2, 2]
+    assert [row["stepTimeMs"] for row in found.steps] == pytest.approx([100] * 5)
+    assert found.warnings == ["TPU:1: step train 102 was not recorded; averages leave it out."]
+    assert found.pod["stragglers"] == []
