@@ -106,7 +106,7 @@ def copies_to_device(evidence: Evidence) -> Iterator[Finding]:
         "copies_to_device",
         grade[0],
         f"Copies from the host take {percent(100 * time / window)} of the GPUs' time",
-        f"{count:,} copies{of_size}{rate}.{from_pageable}",
+        f"{count:,} {'copy' if count == 1 else 'copies'}{of_size}{rate}.{from_pageable}",
         100 * time / window,
         "%",
         grade[1],
