@@ -22,6 +22,7 @@ from tbprof.analysis.steps import Steps
 from tbprof.base.errors import Notice
 
 CPU = "CPU"
+SPARSE_CORE = "SparseCore"
 _PER_HOST = 1000
 
 
@@ -83,9 +84,14 @@ class JobSteps:
 
     @property
     def is_step_truncated(self) -> NDArray[np.bool_]:
-        """[steps] whether a part of the step is missing on any worker."""
+        """[steps] whether a part of the step is missing on any worker.
+
+        SparseCores, which mostly wait for the next step, count where there is nothing else.
+        """
+        is_core = np.array([kind != SPARSE_CORE for kind in self.worker_kind], bool)
+        counts = is_core[self.worker] if is_core.any() else np.ones(self.worker.size, bool)
         out = np.zeros(len(self.label), bool)
-        out[self.step[self.is_truncated]] = True
+        out[self.step[self.is_truncated & counts]] = True
         return out
 
     @property
@@ -240,7 +246,7 @@ class _Workers:
                 self.names.append(part.worker_name[at])
                 self.kinds.append(kind)
                 self.hosts.append(host)
-                own = int(part.worker_id[at]) if kind in ("TPU", "SparseCore") else 1
+                own = int(part.worker_id[at]) if kind in ("TPU", SPARSE_CORE) else 1
                 if own in taken or not 0 <= own < _PER_HOST:
                     own = next(free for free in count(1) if free not in taken)
                 taken.add(own)

@@ -5,10 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.job_steps import CPU, JobSteps
+from tbprof.analysis.job_steps import CPU, SPARSE_CORE, JobSteps
 from tbprof.analysis.phases import PHASES, Phase
-
-SPARSE_CORE = "SparseCore"
 
 
 @dataclass(frozen=True, slots=True)
