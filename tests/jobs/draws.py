@@ -26,6 +26,8 @@ def tpu_jobs(draw: st.DrawFn) -> TpuJob:
     device = draw(st.tuples(st.integers(0, hosts - 1), st.integers(0, cores - 1)))
     skews = st.integers(-3 * 10**6, 3 * 10**6)
     is_slow = hosts * cores > 2 and draw(st.booleans())
+    has_barrier = has_line and draw(st.booleans())
+    is_late = has_barrier and hosts * cores > 2 and not has_slices and draw(st.booleans())
     return TpuJob(
         hosts=hosts,
         cores=cores,
@@ -35,6 +37,7 @@ def tpu_jobs(draw: st.DrawFn) -> TpuJob:
         infeed_us=us(60_000),
         compute_us=draw(st.integers(20_000, 80_000)),
         elementwise_us=draw(st.integers(2_000, 20_000)),
+        copy_us=us(4_000),
         vmem_copy_us=us(5_000),
         host_copy_us=us(20_000),
         all_reduce_us=draw(st.integers(3_000, 30_000)),
@@ -43,11 +46,14 @@ def tpu_jobs(draw: st.DrawFn) -> TpuJob:
         idle_us=us(20_000),
         outfeed_us=us(8_000),
         gap_us=1_000 if is_blocking else us(1_000),
+        has_barrier=has_barrier,
         has_loop=draw(st.booleans()),
-        slow=((*device, draw(st.floats(1.15, 1.6))),) if is_slow else (),
+        late=((*device, draw(st.integers(5_000, 20_000))),) if is_late else (),
+        slow=((*device, draw(st.floats(1.15, 1.6))),) if is_slow and not is_late else (),
         jitter=draw(st.sampled_from([0.0, 0.003])),
         megacore=megacore,
         megacore_us=us(6_000) if megacore else 0,
+        sparse_cores=draw(st.sampled_from([0, 0, 2])) if has_line and has_markers else 0,
         micro_steps=draw(st.sampled_from([1, 1, 4])) if has_markers and not is_blocking else 1,
         framework=draw(st.sampled_from(["jax", "tensorflow"])),
         has_markers=has_markers,
