@@ -65,9 +65,14 @@ export async function placeIn(element: Locator, across: number, down = 0.6) {
   return [box.x + across * box.width, box.y + down * box.height] as const;
 }
 
-/** Where an instant is, of the whole width that is shown. */
-export const across = ({ begin_ps, end_ps }: Answer, ps: number) =>
-  (ps - begin_ps) / (end_ps - begin_ps);
+/** Where an instant is, of the whole width that is shown unasked: of most of a recording that
+ * passes before the first event little is. */
+export function across({ begin_ps, end_ps, timeline }: Answer, ps: number): number {
+  const first = timeline.time_ps[0] ?? begin_ps;
+  const isLate = first - begin_ps > (end_ps - begin_ps) / 2;
+  const from = isLate ? first - 0.05 * (end_ps - first) : begin_ps;
+  return (ps - from) / (end_ps - from);
+}
 
 export async function facts(page: Page): Promise<Readonly<Record<string, string>>> {
   const rows = await page.locator(".memory-fact").all();

@@ -364,7 +364,7 @@ test("without memory events it says why", async () => {
   const { page, problems } = await runs.open("jax_cpu_training");
   const main = page.getByRole("main");
   await main
-    .getByText(/no allocation was recorded/)
+    .getByText(/No allocation was recorded/)
     .first()
     .waitFor({ timeout: 30_000 });
   // The answer that there are none.
