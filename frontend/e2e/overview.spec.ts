@@ -333,7 +333,7 @@ describe("what it leads to", () => {
       expectPercent(await textOf(shares.nth(at).locator("td").nth(3)), Number(share) * 100);
     await links.first().click();
     await page.waitForURL(/tool=framework_op_stats/);
-    await page.getByRole("treegrid").getByRole("row").nth(1).waitFor();
+    await page.getByRole("treegrid", { name: "Ops" }).getByRole("row").nth(1).waitFor();
     expect(await textOf(page.locator(".table-count"))).toMatch(/^1 of/);
     const name = page.locator(".grid-body .grid-row .name").first();
     expect(await name.getAttribute("title")).toBe(names[0]);
