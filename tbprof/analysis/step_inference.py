@@ -210,8 +210,10 @@ def _pattern(threads: HostThreads) -> _Choice | None:
     first = min(starts, key=lambda type_: (types.is_op[type_], starts[type_]))
     line_name = events.plane.strings[int(events.lines.name[line])]
     name = events.plane.strings[int(events.plane.types.name[first])]
+    many = len(starts) > 1
+    kinds = f"{len(starts)} kinds of event repeat" if many else "One kind of event repeats"
     reason = (
-        f"{len(starts)} kinds of event repeat {rounds} times on the thread {shown(line_name)}; "
+        f"{kinds} {rounds} times on the thread {shown(line_name)}; "
         f"a step begins with each {shown(name)}."
     )
     return _Choice(PATTERN, float(rows.size), line, first, "", reason)

@@ -166,7 +166,7 @@ def _program_runs(devices: Sequence[DeviceIntervals], grouping: Grouping) -> Ste
     if not total:
         return None
     name = total.most_common(1)[0][0]
-    note = f"Nothing marks steps: they are inferred from the executions of {shown(name)}, one each."
+    note = f"Nothing in this trace marks steps. One step is one execution of {shown(name)}."
     doubts = _doubts_of_runs(name, next(one for one in devices if name in one.executions.name))
     found = _without_groups(EXECUTIONS, name, note, grouping)
     return replace(found, program=name, doubts=tuple(doubts))

@@ -269,8 +269,9 @@ def _summary(worst: Judgement, cause: InputCause, *, is_slow: bool, is_device: b
             f"{duration(pipeline.max_ps)}. If not all hosts were recorded, another one may be."
             + _devices_only(is_device)
         )
+    slow = "all" if pipeline.slow_calls == pipeline.calls else str(pipeline.slow_calls)
     calls = (
-        f"{pipeline.slow_calls} of its {pipeline.calls} calls are slower than 50 µs, the slowest "
+        f"{slow} of its {pipeline.calls} calls are slower than 50 µs, the slowest "
         f"took {duration(pipeline.max_ps)}"
         if pipeline.calls > 1
         else f"its only call took {duration(pipeline.max_ps)}"
