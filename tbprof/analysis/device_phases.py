@@ -177,6 +177,8 @@ def _intervals(
     if "SparseCore" in plane.name:
         kind = "SparseCore"
         number = _SPARSE_CORE_IDS + 100 * number + int(found[3] or 0 if found else 0)
+    if kind != "GPU":
+        number = plane.id or number  # the profile plugin's id of the core
     return DeviceIntervals(
         plane.name.removeprefix("/device:"),
         kind,

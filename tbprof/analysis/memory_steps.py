@@ -84,7 +84,7 @@ def _by_device(found: Steps, allocator: str) -> MemorySteps:
         wanted = "TPU" if allocator.isdigit() and "TPU" in found.worker_kind else "GPU"
         for rows in workers:
             at = int(found.worker[rows[0]])
-            if own and found.worker_kind[at] == wanted and found.worker_id[at] == int(own[0]):
+            if own and found.worker_name[at].partition(" ")[0] == f"{wanted}:{int(own[0])}":
                 return _steps(found, rows)
         if not _are_alike(found, workers):
             return _steps(found, np.empty(0, np.int64))

@@ -14,6 +14,7 @@ from tbprof.analysis.cores import Cores, find_cores
 from tbprof.analysis.coupling import Coupling, find_coupling
 from tbprof.analysis.devices import Devices, find_devices
 from tbprof.analysis.environment import Environment, find_environment
+from tbprof.analysis.exchanges import Exchanges, find_exchanges
 from tbprof.analysis.gpu_facts import GpuFacts, find_gpu_facts
 from tbprof.analysis.host_callbacks import HostCallbacks, find_host_callbacks
 from tbprof.analysis.host_calls import HostCalls, find_host_calls
@@ -60,9 +61,10 @@ PARTS: Mapping[str, PartKind] = {
         2, Devices, lambda space, _programs: find_devices(space), "reading the devices"
     ),
     "cores": PartKind(1, Cores, find_cores, "reading where cores are"),
+    "exchanges": PartKind(1, Exchanges, find_exchanges, "looking at exchanges between cores"),
     "kernels": PartKind(5, Kernels, find_kernels, "decoding GPU kernels"),
     "ops": PartKind(9, OpMetrics, find_ops, "decoding ops"),
-    "steps": PartKind(14, Steps, find_steps, "finding the steps", ("marker",)),
+    "steps": PartKind(15, Steps, find_steps, "finding the steps", ("marker",)),
     "input_ops": PartKind(5, InputOps, find_input_ops, "decoding input ops"),
     "tpu_ops": PartKind(2, TpuOps, find_tpu_ops, "looking at TPU ops"),
     "environment": PartKind(3, Environment, find_environment, "reading the environment"),

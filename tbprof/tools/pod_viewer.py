@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.cores import Cores
 from tbprof.analysis.coupling import Coupling
 from tbprof.analysis.devices import Devices, merge_devices
+from tbprof.analysis.exchanges import Exchanges
 from tbprof.analysis.findings_outliers import reasons
 from tbprof.analysis.job_steps import JobSteps, merge_steps
 from tbprof.analysis.phases import COMPUTE, Phase
@@ -17,6 +18,7 @@ from tbprof.analysis.steps import Steps
 from tbprof.analysis.stragglers import Lateness, Stragglers, find_stragglers
 from tbprof.tools.datatable import Table, boolean, number, text
 from tbprof.tools.diagnostics import diagnostics
+from tbprof.tools.pod_exchanges import PodExchanges
 from tbprof.tools.step_choice import STEPS, chosen_means
 from tbprof.tools.tool import Document, Summaries, Tool
 
@@ -50,13 +52,16 @@ def build(summaries: Summaries) -> Document:
     couplings = summaries.take("coupling", Coupling)
     cores = summaries.take("cores", Cores)
     places = _places(job, cores)
+    exchanges = summaries.take("exchanges", Exchanges)
     doubts = [
         f"{host}: {text}" for host, one in zip(job.hosts, cores, strict=True) for text in one.doubts
     ]
     event_ps = np.stack([job.phase_ps[:, list(phases)].sum(axis=1) for _, _, phases in EVENTS], 1)
     chosen = _chosen_step(summaries.params, len(job.label))
     return Document(
-        rows=lambda: _records(job, outliers, event_ps, device, chosen, places, doubts),
+        rows=lambda: _records(
+            job, outliers, event_ps, device, chosen, places, doubts, PodExchanges(job, exchanges)
+        ),
         columns=lambda: (
             _overview(
                 job,
@@ -91,6 +96,7 @@ def _records(
     chosen: int | None,
     places: NDArray[np.int64],
     doubts: Sequence[str],
+    exchanges: PodExchanges,
 ) -> dict[str, object]:
     """The JSON that scripts for the profile plugin read."""
     known = diagnostics(job, outliers)
@@ -128,9 +134,9 @@ def _records(
                 "stepNum": int(job.number[step]),
                 "stepName": job.label[step],
                 "podStatsPerCore": cores,
-                "channelDb": [],
+                "channelDb": exchanges.channels(step),
                 "coreIdToReplicaIdMap": replicas,
-                "allReduceOpDb": [],
+                "allReduceOpDb": exchanges.collectives(step),
             }
         )
     return {
@@ -333,7 +339,7 @@ def _table(job: JobSteps, event_ps: NDArray[np.int64], chosen: int | None) -> Ta
 POD_VIEWER = Tool(
     name="pod_viewer",
     label="Pod viewer",
-    parts=("steps", "devices", "coupling", "cores"),
+    parts=("steps", "devices", "coupling", "cores", "exchanges"),
     build=build,
     absent="the trace has no planes in it",
     absent_hint="record again: the profiler was stopped before it wrote anything",

@@ -9,9 +9,12 @@ import numpy as np
 import orjson
 import pytest
 from analysis.couplings import coupling_of
+from traces import draw, space_of
 
 from tbprof.analysis.cores import Cores
 from tbprof.analysis.devices import Devices
+from tbprof.analysis.exchanges import Exchanges, find_exchanges
+from tbprof.analysis.hlo import Programs
 from tbprof.analysis.phases import PHASES, Phase
 from tbprof.analysis.steps import Steps
 from tbprof.tools.pod_viewer import EVENTS, POD_VIEWER
@@ -58,6 +61,12 @@ def host(*rows: tuple[int, int, int, dict[Phase, int]], kind: str = "GPU") -> St
 NONE = Cores([], np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64), [])
 
 
+def no_exchanges() -> Exchanges:
+    """Those of a trace without cores."""
+    space = space_of(draw({"/host:CPU": "t |a"}))
+    return find_exchanges(space, Programs(space))
+
+
 def document(
     *hosts: Steps,
     kind: str = "GPU",
@@ -75,6 +84,7 @@ def document(
             "devices": devices,
             "coupling": couplings,
             "cores": cores or [NONE] * len(hosts),
+            "exchanges": [no_exchanges()] * len(hosts),
         },
         params,
     )

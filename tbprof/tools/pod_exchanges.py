@@ -1,0 +1,219 @@
+"""The exchanges between the cores of a pod, step by step: channels, and collectives of groups.
+
+Fields and units are those of the profile plugin's pod viewer (ChannelInfo and AllReduceOpInfo of
+its pod_stats.proto; numbers of 64 bits are texts, as in all JSON of protocol buffers). What is not
+known has no field.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.exchanges import Exchanges, Role, listed
+from tbprof.analysis.groups import repeats
+from tbprof.analysis.job_steps import JobSteps
+
+
+class _Runs(NamedTuple):
+    """Runs [n] of exchanges by step: in ps since the start of the host's trace, -1 unknown."""
+
+    step: NDArray[np.int64]
+    kind: NDArray[np.int64]
+    worker: NDArray[np.int64]
+    step_start: NDArray[np.int64]  # of the run's own worker
+    start: NDArray[np.int64]
+    done: NDArray[np.int64]
+    end: NDArray[np.int64]
+
+    def take(self, rows: Any) -> "_Runs":
+        return _Runs(*(column[rows] for column in self))
+
+
+class PodExchanges:
+    """The exchanges of all hosts; one instruction of one program is the same on all of them.
+
+    What ran outside of the steps is left out.
+    """
+
+    def __init__(self, job: JobSteps, parts: Sequence[Exchanges]) -> None:
+        self._job = job
+        self._kinds: list[tuple[Exchanges, int]] = []
+        known: dict[tuple[int, str], int] = {}
+        pieces: list[_Runs] = []
+        for host, part in enumerate(parts):
+            codes = np.empty(len(part.name), np.int64)
+            for row, key in enumerate(zip(part.program.tolist(), part.name, strict=True)):
+                codes[row] = known.setdefault(key, len(known))
+                if codes[row] == len(self._kinds):
+                    self._kinds.append((part, row))
+            pieces += _in_steps(job, host, part, codes)
+        none = [_Runs(*(np.empty(0, np.int64) for _ in _Runs._fields))]
+        runs = _Runs(*map(np.concatenate, zip(*(pieces or none), strict=True)))
+        self._runs = runs.take(np.argsort(runs.step, kind="stable"))
+        self._role = np.array([part.role[row] for part, row in self._kinds], np.int64)
+
+    def collectives(self, step: int) -> list[dict[str, object]]:
+        """The collectives of groups that ran in a step, those that took longest first."""
+        runs = self._of(step)
+        out = []
+        for kind in np.unique(runs.kind).tolist():
+            part, row = self._kinds[kind]
+            if part.role[row] != Role.GROUPS:
+                continue
+            mine = runs.take(runs.kind == kind)
+            one: dict[str, object] = {
+                "name": part.name[row],
+                "opcode": part.opcode[row],
+                "occurrences": _per_core(mine),
+                "startUs": float((mine.start - mine.step_start).min()) / 1e6,
+            }
+            whole = mine.end >= 0
+            if whole.all():
+                one["durationUs"] = float((mine.end - mine.start).mean()) / 1e6
+            one |= _data_size(part, row)
+            if part.groups[row]:
+                one["replicaGroups"] = [
+                    {"replicaIds": list(map(str, group))} for group in listed(part.groups[row])
+                ]
+            out.append(one)
+        return sorted(out, key=_by_duration)
+
+    def channels(self, step: int) -> list[dict[str, object]]:
+        """The channels by which cores sent to others in a step, the slowest ones first."""
+        runs = self._of(step)
+        channels: dict[tuple[int, object], list[int]] = {}
+        for kind in np.unique(runs.kind).tolist():
+            part, row = self._kinds[kind]
+            if part.role[row] != Role.GROUPS:
+                # A permutation without a number is a channel of its own.
+                key = int(part.program[row]), int(part.channel[row]) or part.name[row]
+                channels.setdefault(key, []).append(kind)
+        found = [self._channel(runs, kinds) for kinds in channels.values()]
+        return sorted(found, key=_by_duration)
+
+    def _of(self, step: int) -> _Runs:
+        first, last = np.searchsorted(self._runs.step, [step, step + 1])
+        return self._runs.take(slice(first, last))
+
+    def _channel(self, runs: _Runs, kinds: list[int]) -> dict[str, object]:
+        mine = runs.take(np.isin(runs.kind, kinds))
+        role = self._role[mine.kind]
+        sends, receives = mine.take(role != Role.RECV), mine.take(role != Role.SEND)
+        # What is sent, where the trace has it, says how much.
+        kinds = sorted(kinds, key=lambda kind: self._role[kind] == Role.RECV)
+        part, row = self._kinds[kinds[0]]
+        one: dict[str, object] = {}
+        if part.channel[row]:
+            one["channelId"] = str(part.channel[row])
+        pairs = next((at.pairs[of] for at, of in map(self._kinds.__getitem__, kinds)
+                      if at.pairs[of]), "")  # fmt: skip
+        if Role.PERMUTE in role:
+            if pairs:
+                one["sourceTargetPairs"] = list(listed(pairs))
+        else:
+            one["srcCoreIds"] = self._core_ids(sends)
+            one["dstCoreIds"] = self._core_ids(receives)
+        one |= _data_size(part, row)
+        one |= _span(self._job, sends, receives)
+        one["occurrences"] = max(_per_core(sends), _per_core(receives))
+        one["hloNames"] = sorted(
+            {
+                name
+                for at, of in map(self._kinds.__getitem__, kinds)
+                for name in (at.name[of], at.done[of])
+                if name
+            }
+        )
+        return one
+
+    def _core_ids(self, runs: _Runs) -> list[int]:
+        ids: list[int] = np.unique(self._job.core_id[runs.worker]).tolist()
+        return ids
+
+
+def _in_steps(job: JobSteps, host: int, part: Exchanges, codes: NDArray[np.int64]) -> list[_Runs]:
+    """The runs of a host that lie in steps of their cores; `codes` [k] are their kinds."""
+    pieces = []
+    for worker in np.flatnonzero(job.worker_host == host).tolist():
+        name = job.worker_name[worker]
+        rows = np.flatnonzero(job.worker == worker)
+        if name not in part.cores or not rows.size:
+            continue
+        rows = rows[np.argsort(job.start_ps[rows], kind="stable")]
+        runs = np.flatnonzero(part.core == part.cores.index(name))
+        at = np.searchsorted(job.start_ps[rows], part.start_ps[runs], "right") - 1
+        row = rows[at]
+        is_in = (at >= 0) & (part.start_ps[runs] < job.start_ps[row] + job.duration_ps[row])
+        row, runs = row[is_in], runs[is_in]
+        pieces.append(
+            _Runs(
+                job.step[row],
+                codes[part.kind[runs]],
+                np.full(runs.size, worker),
+                job.start_ps[row],
+                part.start_ps[runs],
+                part.done_ps[runs],
+                part.end_ps[runs],
+            )
+        )
+    return pieces
+
+
+def _per_core(runs: _Runs) -> int:
+    """How often an instruction ran, on the core where it did most often."""
+    if not runs.kind.size:
+        return 0
+    return int(repeats([runs.worker, runs.kind]).max()) + 1
+
+
+def _span(job: JobSteps, sends: _Runs, receives: _Runs) -> dict[str, object]:
+    """How long transfers took, and how long receivers waited for them to begin, in µs.
+
+    Unknown where senders and receivers are on different hosts, whose clocks differ, or where the
+    trace lacks a part of a transfer.
+    """
+    durations: list[NDArray[np.int64]] = []
+    delays: list[NDArray[np.int64]] = []
+    hosts = np.unique(job.worker_host[sends.worker])
+    if not np.array_equal(hosts, np.unique(job.worker_host[receives.worker])):
+        return {}
+    for host in hosts.tolist():
+        sent = sends.take(job.worker_host[sends.worker] == host)
+        received = receives.take(job.worker_host[receives.worker] == host)
+        begin = _times(sent, sent.start, np.minimum)
+        wait = _times(received, received.done, np.minimum)
+        end = _times(received, received.end, np.maximum)
+        if begin is None or end is None or wait is None or begin.size != end.size:
+            return {}
+        durations.append(end - begin)
+        delays.append(np.maximum(begin - wait, 0))
+    if not durations:
+        return {}
+    return {
+        "durationUs": float(np.concatenate(durations).mean()) / 1e6,
+        "sendDelayUs": float(np.concatenate(delays).mean()) / 1e6,
+    }
+
+
+def _times(runs: _Runs, time: NDArray[np.int64], least: np.ufunc) -> NDArray[np.int64] | None:
+    """[occurrences] the least (or most) time of each over cores; None where one lacks it."""
+    order = np.lexsort((runs.start, runs.worker))
+    number = repeats([runs.worker[order]])
+    count = np.bincount(number)
+    if (time < 0).any() or not count.size or (count != count[0]).any():
+        return None
+    out: NDArray[np.int64] = least.reduceat(
+        time[order][np.argsort(number, kind="stable")], np.arange(count.size) * count[0]
+    )
+    return out
+
+
+def _data_size(part: Exchanges, row: int) -> dict[str, object]:
+    return {"dataSize": str(part.bytes[row])} if part.bytes[row] >= 0 else {}
+
+
+def _by_duration(one: dict[str, object]) -> float:
+    known = one.get("durationUs")
+    return -known if isinstance(known, float) else 0.0
