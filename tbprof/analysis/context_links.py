@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.groups import group_rows
-from tbprof.base.jit import kernel
+from tbprof.kernels.groups import fill_buckets
 
 # Where as many producers and consumers share a context it says nothing. Source: group_events.cc.
 CROWD = 64
@@ -70,7 +70,7 @@ def link(made: Ends, used: Ends, crowd: int = CROWD) -> Links:
     first = np.append(0, np.cumsum(users[is_link]))
     consumer = np.empty(int(first[-1]), np.int64)
     links = is_link[of_used]
-    _fill(bucket[of_used[links]], used.row[links], first[:-1].copy(), consumer)
+    fill_buckets(bucket[of_used[links]], used.row[links], first[:-1].copy(), consumer)
     links = is_link[of_made]
     return Links(*_by_row(made.row[links], bucket[of_made[links]]), first, consumer)
 
@@ -115,10 +115,3 @@ def _by_row(
         return row, bucket
     order = np.argsort(row, kind="stable")
     return row[order], bucket[order]
-
-
-@kernel
-def _fill(bucket, row, free, consumer):  # type: ignore[no-untyped-def]
-    for at in range(bucket.size):
-        consumer[free[bucket[at]]] = row[at]
-        free[bucket[at]] += 1

@@ -9,19 +9,13 @@ from numpy.typing import NDArray
 from tbprof.analysis.causality import KIND_OF, Facts, Kind, keyed_rows, read_facts
 from tbprof.analysis.context_links import CROWD, Ends, Links, join, link, merge
 from tbprof.analysis.host_events import async_rows, kinds
-from tbprof.analysis.propagation import (
-    APART,
-    CAUSES,
-    HANDS_OVER,
-    last_descendants,
-    spread,
-    spread_to_pools,
-)
+from tbprof.analysis.propagation import last_descendants, spread, spread_to_pools
 from tbprof.analysis.roots import MANY_EXECUTIONS, event_names, loop_iterations, named_roots
 from tbprof.analysis.thread_pools import find_windows, join_pools, read_pools
 from tbprof.analysis.tpu_groups import Core, read_cores
 from tbprof.base import names
 from tbprof.events.space import Events, Plane, Space
+from tbprof.kernels.codes import APART, CAUSES, HANDS_OVER
 
 Threads = Sequence[tuple[Events, NDArray[np.int64]]]
 

@@ -5,52 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.base.jit import kernel
-
-
-@kernel
-def _group(columns, code, first, slots):  # type: ignore[no-untyped-def]
-    groups = 0
-    mask = slots.size - 1
-    for row in range(code.size):
-        mixed = np.int64(0)
-        for column in range(columns.shape[0]):
-            value = columns[column, row]
-            mixed = ((mixed * 31) ^ (value & 0xFFFFFFFF) ^ ((value >> 32) & 0xFFFF)) & 0xFFFFFFFFFF
-        slot = ((mixed * 40503) ^ (mixed >> 15)) & mask
-        while True:
-            group = slots[slot]
-            if group < 0:
-                slots[slot] = groups
-                first[groups] = row
-                code[row] = groups
-                groups += 1
-                break
-            is_same = True
-            other = first[group]
-            for column in range(columns.shape[0]):
-                if columns[column, other] != columns[column, row]:
-                    is_same = False
-                    break
-            if is_same:
-                code[row] = group
-                break
-            slot = (slot + 1) & mask
-    return groups
-
-
-@kernel
-def _reduce(code, value, total, least, most, count):  # type: ignore[no-untyped-def]
-    for row in range(code.size):
-        group = code[row]
-        if group < 0:
-            continue
-        total[group] += value[row]
-        count[group] += 1
-        if count[group] == 1 or value[row] < least[group]:
-            least[group] = value[row]
-        if count[group] == 1 or value[row] > most[group]:
-            most[group] = value[row]
+from tbprof.kernels.groups import number_groups, sum_groups
 
 
 def group_rows(
@@ -67,7 +22,7 @@ def group_rows(
         size *= 2
     code = np.empty(rows, np.int32)
     first = np.empty(rows, np.int64)
-    groups = _group(matrix, code, first, np.full(size, -1, np.int64))
+    groups = number_groups(matrix, code, first, np.full(size, -1, np.int64))
     return code, first[:groups].copy()
 
 
@@ -76,7 +31,7 @@ def reduce_groups(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """(count, total, least, most), each [groups], of int64 values by group; code -1 is left out."""
     count, total, least, most = (np.zeros(groups, np.int64) for _ in range(4))
-    _reduce(code.astype(np.int32, copy=False), value, total, least, most, count)
+    sum_groups(code.astype(np.int32, copy=False), value, total, least, most, count)
     return count, total, least, most
 
 

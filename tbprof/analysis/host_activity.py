@@ -13,7 +13,7 @@ from tbprof.analysis.host_roles import HostTypes, Role, classify_host_names
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import Wait, is_own, wait_of
 from tbprof.base import names
-from tbprof.base.jit import kernel
+from tbprof.kernels.phases import follow_activity
 
 
 class Activity(IntEnum):
@@ -76,63 +76,6 @@ class ThreadActivity:
     is_sleep: NDArray[np.bool_]
 
 
-@kernel
-def _in_frame(what, own, is_program):  # type: ignore[no-untyped-def]
-    if own in (_GARBAGE, _WAIT):
-        return own
-    if what in (_TF_DATA, _TF_FUNCTION, _COMPILATION, _GARBAGE):
-        return what
-    if own == _SLEEP:
-        return own
-    return _PYTHON if what == _NOTHING or is_program > 0 else what
-
-
-@kernel
-def _in_event(what, own):  # type: ignore[no-untyped-def]
-    if own in (_RUNTIME, _EAGER, _OPS) and what in (
-        _TF_DATA, _TF_FUNCTION, _COMPILATION, _GARBAGE,
-    ):  # fmt: skip
-        return what
-    if own == _ANNOTATION and what >= 0:
-        return what
-    return own
-
-
-@kernel
-def _follow(parent, duration, type_, does, frame, forced, kind, name, part):  # type: ignore[no-untyped-def]
-    # `frame` of a type: 0 none, 1 of a library, 2 of the program.
-    for row in range(type_.size):
-        above = parent[row]
-        what, title, inner = _NOTHING, -1, -1
-        if above >= 0:
-            what, title, inner = np.int64(kind[above]), np.int64(name[above]), np.int64(part[above])
-        here = np.int64(type_[row])
-        own = np.int64(does[here])
-        is_frame = frame[here] > 0
-        is_wait = own in (_WAIT, _SLEEP)
-        if duration[row] == 0 or own == _TRANSPARENT:
-            own = _TRANSPARENT
-        elif forced[row] >= 0:
-            what, title, inner = np.int64(forced[row]), -1, -1
-        elif is_frame and (title < 0 or (frame[here] == 2 and not is_wait)):
-            then = _in_frame(what, own, frame[here] - 1)
-            # What the runtime does in Python is still named by what it does.
-            inner = inner if then == what and then > _ANNOTATION else -1
-            what, title = then, here
-        elif is_frame:
-            inner = here if inner < 0 or (is_wait and what not in (_WAIT, _SLEEP)) else inner
-            what = _in_frame(what, own, frame[here] - 1)
-        elif own == _TF_DATA:
-            what, title, inner = own, -1, here
-        elif own == _ANNOTATION and what in (_NOTHING, _ANNOTATION):
-            what, title, inner = own, here, -1
-        else:
-            then = _in_event(what, own)
-            inner = here if inner < 0 or then != what else inner
-            what = then
-        kind[row], name[row], part[row] = what, title, inner
-
-
 def find_activity(threads: HostThreads, types: HostTypes, marker: str = "") -> ThreadActivity:
     """What every event of the threads does; one that says nothing does what is around it.
 
@@ -162,7 +105,7 @@ def find_activity(threads: HostThreads, types: HostTypes, marker: str = "") -> T
     rows = len(events)
     kind, name, part = np.empty(rows, np.int8), np.empty(rows, np.int32), np.empty(rows, np.int32)
     forced = _functions_of_pipelines(threads, texts)
-    _follow(
+    follow_activity(
         threads.parent, events.duration_ps, events.type, does, frame, forced, kind, name, part
     )  # fmt: skip
     is_sleep = kind == _SLEEP

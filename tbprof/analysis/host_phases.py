@@ -11,8 +11,8 @@ from tbprof.analysis.host_roles import HostTypes, Role, host_types
 from tbprof.analysis.nesting import inherit
 from tbprof.analysis.phases import Phase
 from tbprof.base import names
-from tbprof.base.jit import kernel
 from tbprof.events.space import Events
+from tbprof.kernels.phases import find_own_phases, flatten_phases, look_inside
 
 _INPUT = int(Phase.INPUT)
 _OUTPUT = int(Phase.OUTPUT)
@@ -32,97 +32,6 @@ _FOREVER = np.iinfo(np.int64).max
 # What the events inside an event do.
 _KNOWN = 1
 _LAUNCHES = 2
-
-
-@kernel
-def _look_inside(type_, duration, parent, role, inside):  # type: ignore[no-untyped-def]
-    # Parents precede their children, so backwards each row is complete when it is passed on.
-    for row in range(type_.size - 1, -1, -1):
-        above = parent[row]
-        if above < 0 or duration[row] == 0:
-            continue
-        own = role[type_[row]]
-        told = inside[row]
-        if own >= 0 or own in (_WRAPPER, _BACKGROUND):
-            told |= _KNOWN
-        if own == _LAUNCH:
-            told |= _LAUNCHES
-        inside[above] |= told
-
-
-@kernel
-def _phase_inside(own, above, inside):  # type: ignore[no-untyped-def]
-    if own in (_WAIT, _UPKEEP):
-        return _NOTHING
-    if own == _BACKGROUND:
-        return _AHEAD
-    launches = (inside & _LAUNCHES) != 0
-    if own == _LAUNCHER and launches:
-        return _LAUNCH
-    if own == _LAUNCHER:
-        if above >= 0 or (inside & _KNOWN) != 0:
-            return above
-        return _COMPUTE
-    if own == _COMPUTE:
-        return _LAUNCH if launches or above == _LAUNCH else _COMPUTE
-    return own if own >= 0 else above
-
-
-@kernel
-def _find_phases(type_, duration, parent, counts, role, inside, phase):  # type: ignore[no-untyped-def]
-    for row in range(type_.size):
-        above = phase[parent[row]] if parent[row] >= 0 else _NOTHING
-        keeps = above in (_INPUT, _OUTPUT, _COMPILATION, _AHEAD)
-        # A transfer that has to compile first is no slow input.
-        keeps = keeps and (above == _AHEAD or role[type_[row]] != _COMPILATION)
-        if keeps or duration[row] == 0 or not counts[row]:
-            phase[row] = above
-        else:
-            phase[row] = _phase_inside(role[type_[row]], above, inside[row])
-
-
-@kernel
-def _flatten(first, start, duration, counts, phase, stack, cuts, out_start, out_end, out_phase):  # type: ignore[no-untyped-def]
-    rows = 0
-    for line in range(first.size - 1):
-        cuts[line] = rows
-        top = 0
-        at = np.int64(0)
-        opened = rows  # rows before it are other lines'
-        for row in range(first[line], first[line + 1] + 1):
-            is_last = row == first[line + 1]
-            begin = _FOREVER if is_last else start[row]
-            if not is_last:
-                if not counts[row] or duration[row] == 0:
-                    continue
-                # Most events change nothing: they are inside one of their phase.
-                is_same = top > 0 and phase[row] == stack[top - 1, 1]
-                if is_same and begin + duration[row] <= stack[top - 1, 0]:
-                    continue
-            # The piece until here: the latest event that goes on has it.
-            while top > 0 and at < begin:
-                end = stack[top - 1, 0]
-                now = stack[top - 1, 1]
-                until = min(end, begin)
-                if until > at and now >= 0:
-                    if rows > opened and out_end[rows - 1] == at and out_phase[rows - 1] == now:
-                        out_end[rows - 1] = until
-                    else:
-                        out_start[rows] = at
-                        out_end[rows] = until
-                        out_phase[rows] = now
-                        rows += 1
-                at = max(at, until)
-                if end <= at:
-                    top -= 1
-            while top > 0 and stack[top - 1, 0] <= begin:
-                top -= 1
-            if not is_last and (top > 0 or phase[row] >= 0):
-                at = begin
-                stack[top, 0] = begin + duration[row]
-                stack[top, 1] = phase[row]
-                top += 1
-    cuts[first.size - 1] = rows
 
 
 def host_intervals(
@@ -162,8 +71,8 @@ def flatten(
     launches = held & (types.role[events.type[apart.row]] == Phase.KERNEL_LAUNCH)
     inside[apart.around[held]] = _KNOWN
     inside[apart.around[launches]] |= _LAUNCHES
-    _look_inside(*columns, types.role, inside)
-    _find_phases(*columns, counts, types.role, inside, phase)
+    look_inside(*columns, types.role, inside)
+    find_own_phases(*columns, counts, types.role, inside, phase)
     phase[_builds_graphs(threads, types, phase) & counts] = _COMPILATION
     most = 2 * int(np.count_nonzero(counts))
     return pieces(events, counts, phase.astype(np.int32), most)
@@ -212,7 +121,7 @@ def pieces(
     # An event ends the piece before it, and its own. What is not written takes no memory.
     room = most + first.size
     out = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32)
-    _flatten(first, events.start_ps, events.duration_ps, counts, code, stack, cuts, *out)
+    flatten_phases(first, events.start_ps, events.duration_ps, counts, code, stack, cuts, *out)
     start, end, found = (column[: cuts[-1]].copy() for column in out)
     return start, end, found, cuts
 

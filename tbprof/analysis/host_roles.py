@@ -16,8 +16,8 @@ from tbprof.analysis.op_names import Category, parse_op_name
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import wait_of
 from tbprof.base import names
-from tbprof.base.jit import kernel
 from tbprof.events.space import Events
+from tbprof.kernels.groups import sample_types
 
 
 class Role(IntEnum):
@@ -242,7 +242,7 @@ def lasting_rows(events: Events) -> NDArray[np.int64]:
     These alone tell `host_types`, those of no type among them.
     """
     sample = np.full((events.plane.types.id.size + 1, 2), -1, np.int64)
-    _sample(events.type, events.duration_ps, sample)
+    sample_types(events.type, events.duration_ps, sample)
     return np.unique(sample[sample >= 0])
 
 
@@ -252,7 +252,7 @@ def _find_types(events: Events, *, has_device: bool) -> HostTypes:
     texts = [*plane.strings.take(plane.types.name.tolist()), ""]
     count = len(texts)
     sample = np.full((count, 2), -1, np.int64)
-    _sample(events.type, events.duration_ps, sample)
+    sample_types(events.type, events.duration_ps, sample)
     seen = np.flatnonzero(sample[:, 0] >= 0)
     role = np.full(count, Role.FRAME, np.int8)
     role[seen] = classify_host_names([texts[row] for row in seen.tolist()], has_device=has_device)
@@ -285,14 +285,3 @@ def _told(events: Events, sample: NDArray[np.int64]) -> dict[str, NDArray[np.boo
     for name, column in stats.items():
         told[name][kind[column.is_present]] = True
     return told
-
-
-@kernel
-def _sample(type_, duration, sample):  # type: ignore[no-untyped-def]
-    """Writes the first and last row that lasts of each type; negative types go last."""
-    for row in range(type_.size):
-        if duration[row] > 0:
-            kind = type_[row]
-            if sample[kind, 0] < 0:
-                sample[kind, 0] = row
-            sample[kind, 1] = row

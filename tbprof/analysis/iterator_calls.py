@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.groups import group_rows
-from tbprof.base.jit import kernel
+from tbprof.kernels.codes import MOST_TIME
+from tbprof.kernels.iterators import bisect_ranges, visit_calls
 
 # Sums of damaged times stop here, so that what is compared does not wrap around.
-_MOST = 2**61
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,94 +32,6 @@ class Visits:
     held_ps: NDArray[np.int64]
     is_critical: NDArray[np.bool_]
     loops: int
-
-
-@kernel
-def _visit(  # type: ignore[no-untyped-def]
-    roots, first_child, child, iterator, start, duration,
-    seen, node_of, is_above,
-    stack, next_child, covered, own, is_blocking,
-    first_node, nodes, is_critical, node_of_call, own_of_call,
-):  # fmt: skip
-    """Walks from each root down, and returns how many calls led back to an iterator above them.
-
-    `nodes` [6, m] takes iterator, parent, start, total, self time and calls of each node. The path
-    down to a call is in the arrays from `stack` to `is_blocking`, a row per level.
-    `node_of_call` [n] and `own_of_call` [n] take the node and the self time of calls on the way.
-    """
-    used = 0
-    loops = 0
-    for number in range(roots.size):
-        first_node[number] = used
-        top = 0
-        stack[0] = roots[number]
-        is_blocking[0] = True
-        is_new = True
-        while top >= 0:
-            call = stack[top]
-            row = iterator[call]
-            if is_new:
-                if seen[row] != number + 1:
-                    seen[row] = number + 1
-                    node_of[row] = used
-                    nodes[0, used] = row
-                    nodes[1, used] = node_of[iterator[stack[top - 1]]] if top > 0 else -1
-                    nodes[2, used] = start[call]
-                    nodes[3, used] = 0
-                    nodes[4, used] = 0
-                    nodes[5, used] = 0
-                    is_critical[used] = False
-                    used += 1
-                node = node_of[row]
-                nodes[2, node] = min(nodes[2, node], start[call])
-                nodes[3, node] = min(nodes[3, node] + duration[call], _MOST)
-                nodes[5, node] += 1
-                is_critical[node] |= is_blocking[top]
-                is_above[row] = True
-                next_child[top] = first_child[call]
-                covered[top] = start[call]
-                own[top] = duration[call]
-            if next_child[top] == first_child[call + 1]:
-                node = node_of[row]
-                nodes[4, node] = min(nodes[4, node] + own[top], _MOST)
-                node_of_call[call] = node
-                own_of_call[call] = own[top]
-                is_above[row] = False
-                top -= 1
-                is_new = False
-                continue
-            below = child[next_child[top]]
-            next_child[top] += 1
-            if is_above[iterator[below]]:
-                loops += 1
-                is_new = False
-                continue
-            end = min(start[call] + duration[call], start[below] + duration[below])
-            overlap = end - max(start[call], start[below])
-            begin = max(covered[top], start[below])
-            if end > begin:  # children come by their starts
-                own[top] -= end - begin
-                covered[top] = end
-            is_blocking[top + 1] = is_blocking[top] and overlap > 0
-            top += 1
-            stack[top] = below
-            is_new = True
-    first_node[roots.size] = used
-    return loops
-
-
-@kernel
-def _bisect(value, first, last, wanted, out):  # type: ignore[no-untyped-def]
-    """Of each range of rows the first whose value is not below `wanted`."""
-    for row in range(wanted.size):
-        low, high = first[row], last[row]
-        while low < high:
-            middle = (low + high) // 2
-            if value[middle] < wanted[row]:
-                low = middle + 1
-            else:
-                high = middle
-        out[row] = low
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +73,7 @@ def visit(roots: NDArray[np.int64], calls: Calls, stage: NDArray[np.int32]) -> V
     first_node = np.zeros(roots.size + 1, np.int64)
     nodes, is_critical = np.empty((6, size), np.int64), np.zeros(size, np.bool_)
     node_of_call, own_of_call = np.full(size, -1, np.int64), np.zeros(size, np.int64)
-    loops = _visit(
+    loops = visit_calls(
         roots, first_child, order, calls.iterator, calls.start_ps, calls.duration_ps,
         seen, node_of, np.zeros(iterators, np.bool_),
         stack, next_child, covered, own, np.zeros(depth, np.bool_),
@@ -236,7 +148,7 @@ def _summed(
 ) -> NDArray[np.int64]:
     """[groups] sums that do not wrap around, whatever damaged times there are."""
     total = np.bincount(group, values.astype(np.float64), groups)
-    return np.minimum(total, _MOST).astype(np.int64)
+    return np.minimum(total, MOST_TIME).astype(np.int64)
 
 
 def first_at_or_after(
@@ -247,7 +159,7 @@ def first_at_or_after(
 ) -> NDArray[np.int64]:
     """[n] of the rows `first:last`, ascending in `value`, the first not below `wanted`, or last."""
     out = np.empty(wanted.size, np.int64)
-    _bisect(value, first, last, wanted, out)
+    bisect_ranges(value, first, last, wanted, out)
     return out
 
 

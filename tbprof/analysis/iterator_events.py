@@ -13,9 +13,9 @@ from tbprof.analysis.host_events import stats_by_pieces
 from tbprof.analysis.input_events import EXECUTIONS
 from tbprof.analysis.nesting import inherit, nest
 from tbprof.base import names
-from tbprof.base.jit import kernel
 from tbprof.events.space import Events, Plane
 from tbprof.events.stats import StatColumn
+from tbprof.kernels.iterators import cut_loops, find_calls_above
 
 _ID = "id"
 _PARENT_ID = "parent_id"
@@ -86,38 +86,6 @@ class IteratorEvents:
     cuts: int
 
 
-@kernel
-def _cut_circles(up, mark):  # type: ignore[no-untyped-def]
-    """Makes chains of `up` end; returns how many were cut."""
-    cuts = 0
-    for row in range(up.size):
-        at = row
-        while at >= 0 and mark[at] == 0:
-            mark[at] = row + 1
-            above = up[at]
-            if above >= 0 and mark[above] == row + 1:
-                up[at] = -1
-                cuts += 1
-            at = up[at]
-    return cuts
-
-
-@kernel
-def _find_above(up, is_call, above):  # type: ignore[no-untyped-def]
-    """The nearest call up the chain of each row; `above` comes as -2, and chains end."""
-    for row in range(up.size):
-        at = up[row]
-        while at >= 0 and not is_call[at] and above[at] == -2:
-            at = up[at]
-        found = at if at < 0 or is_call[at] else above[at]
-        at = row
-        while True:
-            above[at] = found
-            at = up[at]
-            if at < 0 or is_call[at] or above[at] != -2:
-                break
-
-
 def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
     """The calls among a host plane's events, None where there are none."""
     by_type = _classify(plane, events)
@@ -139,7 +107,7 @@ def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
     up = np.where(consumer >= 0, consumer, up)
     cuts = cut_circles(up)
     above = np.full(up.size, -2, np.int64)
-    _find_above(up, is_call, above)
+    find_calls_above(up, is_call, above)
     number = np.full(up.size + 1, -1, np.int64)
     number[calls] = np.arange(calls.size)
     is_fed, is_cut = np.zeros((2, calls.size), np.bool_)
@@ -170,7 +138,7 @@ def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
 
 def cut_circles(up: NDArray[np.int64]) -> int:
     """Makes every chain of rows end, by changing `up` [n] in place; how many were cut."""
-    return int(_cut_circles(up, np.zeros(up.size, np.int64)))
+    return int(cut_loops(up, np.zeros(up.size, np.int64)))
 
 
 def _classify(plane: Plane, events: Events) -> NDArray[np.int8]:

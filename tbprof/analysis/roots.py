@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from tbprof.analysis.groups import group_rows
 from tbprof.analysis.nesting import inherit
 from tbprof.base import names
-from tbprof.base.jit import kernel
 from tbprof.events.space import Events
+from tbprof.kernels.nesting import mark_ancestors
 
 # Executions of functions that each hold a loop: so many are steps, and their loops lie inside.
 MANY_EXECUTIONS = 3
@@ -150,17 +150,8 @@ def label_roots(
     return name_of, number, label, np.array(is_marker, bool)
 
 
-@kernel
-def _mark_ancestors(parent, rows, is_marked):  # type: ignore[no-untyped-def]
-    for row in rows:
-        at = row
-        while at >= 0 and not is_marked[at]:
-            is_marked[at] = True
-            at = parent[at]
-
-
 def _with_ancestors(parent: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """The rows and all that enclose them, ascending."""
     is_marked = np.zeros(parent.size, bool)
-    _mark_ancestors(parent, rows, is_marked)
+    mark_ancestors(parent, rows, is_marked)
     return np.flatnonzero(is_marked)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.base.jit import kernel
+from tbprof.kernels.groups import stretch_windows
 
 # The first and the last step are cut when they hold less than this share of the work of a typical
 # step between them, and less than all but a few of these, as steps differ in some programs; with
@@ -16,15 +16,6 @@ _FEW = 0.1
 # A last step ends with its own work, as no next one bounds it. Where steps are usually followed
 # by a gap of more than this share of the step, that gap is missing.
 _NOTABLE_GAP = 0.05
-
-
-@kernel
-def _stretch(group, start, end, first, last):  # type: ignore[no-untyped-def]
-    for row in range(group.size):
-        at = group[row]
-        if at >= 0:
-            first[at] = min(first[at], start[row])
-            last[at] = max(last[at], end[row])
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,5 +148,5 @@ def hulls(
     """
     first = np.full(groups, np.iinfo(np.int64).max, np.int64)
     last = np.full(groups, np.iinfo(np.int64).min, np.int64)
-    _stretch(group.astype(np.int32, copy=False), start_ps, end_ps, first, last)
+    stretch_windows(group.astype(np.int32, copy=False), start_ps, end_ps, first, last)
     return first, last

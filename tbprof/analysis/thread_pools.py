@@ -10,8 +10,8 @@ from tbprof.analysis.causality import CONSUMER, PRODUCER, Kind
 from tbprof.analysis.context_links import CROWD
 from tbprof.analysis.host_events import stats_by_pieces
 from tbprof.base import names
-from tbprof.base.jit import kernel
 from tbprof.events.space import Events
+from tbprof.kernels.spreading import match_records, pair_regions
 
 # Events that begin at the very moment of a region's mark come before it, being longer.
 _SAME_MOMENT = 16
@@ -36,51 +36,6 @@ class Pools:
     stop: NDArray[np.int64]
     start_ps: NDArray[np.int64]
     stop_ps: NDArray[np.int64]
-
-
-@kernel
-def _pair(first_event, is_start, rows, opened, begin, stop):  # type: ignore[no-untyped-def]
-    pairs = 0
-    at = 0
-    for line in range(first_event.size - 1):
-        depth = 0
-        while at < rows.size and rows[at] < first_event[line + 1]:
-            if is_start[at]:
-                opened[depth] = rows[at]
-                depth += 1
-            elif depth > 0:
-                depth -= 1
-                begin[pairs] = opened[depth]
-                stop[pairs] = rows[at]
-                pairs += 1
-            at += 1
-    return pairs
-
-
-@kernel
-def _match(record_order, record_id, region_id, crowd, first, until):  # type: ignore[no-untyped-def]
-    """The regions of each record; `region_id` ascends, and so do records in `record_order`."""
-    at = 0
-    region = 0
-    while at < record_order.size and region < region_id.size:
-        wanted = record_id[record_order[at]]
-        if wanted < region_id[region]:
-            at += 1
-        elif wanted > region_id[region]:
-            region += 1
-        else:
-            end = at
-            while end < record_order.size and record_id[record_order[end]] == wanted:
-                end += 1
-            region_end = region
-            while region_end < region_id.size and region_id[region_end] == wanted:
-                region_end += 1
-            if end - at < crowd or region_end - region < crowd:
-                for index in range(at, end):
-                    first[record_order[index]] = region
-                    until[record_order[index]] = region_end
-            at = end
-            region = region_end
 
 
 def read_pools(
@@ -110,7 +65,7 @@ def read_pools(
     known, record_id = _pool_ids(events, records, PRODUCER)
     records = records[known]
     first, until = np.zeros(records.size, np.int64), np.zeros(records.size, np.int64)
-    _match(np.argsort(record_id), record_id, region_id[order], CROWD, first, until)
+    match_records(np.argsort(record_id), record_id, region_id[order], CROWD, first, until)
     matched = np.flatnonzero(first < until)
     records, first, until = records[matched], first[matched], until[matched]
     start = events.start_ps
@@ -141,7 +96,7 @@ def _regions(
     is_start = kind[rows] == Kind.POOL_START
     opened = np.empty(np.count_nonzero(is_start), np.int64)
     mark, stop = np.empty(rows.size // 2, np.int64), np.empty(rows.size // 2, np.int64)
-    pairs = _pair(events.first_event, is_start, rows, opened, mark, stop)
+    pairs = pair_regions(events.first_event, is_start, rows, opened, mark, stop)
     mark, stop = mark[:pairs], stop[:pairs]
     line_begin = events.first_event[np.searchsorted(events.first_event, mark, side="right") - 1]
     begin = mark.copy()

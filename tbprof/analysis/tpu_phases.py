@@ -13,8 +13,8 @@ from tbprof.analysis.host_copies import is_copy, is_host_copy
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.precision import hlo_precision
 from tbprof.base import names
-from tbprof.base.jit import kernel
 from tbprof.events.space import Events, Plane
+from tbprof.kernels.nesting import flatten_events
 
 # Categories of HLO ops. Source: xla/tsl/profiler/convert/xla_op_utils.h; xprof, pod viewer.
 _INPUT = frozenset(
@@ -112,35 +112,6 @@ def _opcode(text: str, label: str) -> str:
     return found[1] if found else (label or text).lstrip("%").partition(".")[0]
 
 
-@kernel
-def _flatten(first_event, start, duration, out_start, out_end, out_row, stack):  # type: ignore[no-untyped-def]
-    rows = 0
-    for line in range(first_event.size - 1):
-        top = 0
-        at = np.int64(0)
-        # One round more than there are events, in which what is still open ends.
-        for event in range(first_event[line], first_event[line + 1] + 1):
-            is_event = event < first_event[line + 1]
-            while top > 0:
-                above = stack[top - 1]
-                end = start[above] + duration[above]
-                until = min(end, start[event]) if is_event else end
-                if until > at:
-                    out_start[rows] = at
-                    out_end[rows] = until
-                    out_row[rows] = above
-                    rows += 1
-                    at = until
-                if is_event and end > start[event]:
-                    break
-                top -= 1
-            if is_event:
-                at = start[event]
-                stack[top] = event
-                top += 1
-    return rows
-
-
 def flatten(
     first_event: NDArray[np.int64], start: NDArray[np.int64], duration: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -154,7 +125,7 @@ def flatten(
     """
     out_start, out_end, row = (np.empty(2 * start.size, np.int64) for _ in range(3))
     stack = np.empty(int(np.diff(first_event).max(initial=0)), np.int64)
-    rows = _flatten(first_event, start, duration, out_start, out_end, row, stack)
+    rows = flatten_events(first_event, start, duration, out_start, out_end, row, stack)
     return out_start[:rows], out_end[:rows], row[:rows]
 
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from tbprof.analysis.outline import Outline
 from tbprof.base.complaints import complaint_notices
 from tbprof.base.errors import CUT_HINT, NoData, Notice, TbprofError
-from tbprof.base.jit import COMPILED
 from tbprof.engine.summaries import Found
 from tbprof.storage.runs import Run, TraceFile
 from tbprof.tools.tool import Tool
@@ -86,20 +85,11 @@ def _cut(outlines: Mapping[str, Outline]) -> Absence | None:
     )
 
 
-_SLOW = Notice(
-    "not_compiled",
-    "traces are decoded by plain Python, about 100 times slower: Numba cannot be imported",
-    hint="install numba, or run TensorBoard with a Python version that Numba supports",
-)
-
-
 def find_warnings(
     files: Sequence[TraceFile], results: Sequence[dict[str, Found] | TbprofError]
 ) -> tuple[Notice, ...]:
     """What was lost, per host: hosts left out, damage, and the recorder's own complaints."""
     warnings: dict[Notice, None] = {}
-    if not COMPILED:
-        warnings[_SLOW] = None
     for file, found in zip(files, results, strict=True):
         if isinstance(found, TbprofError):
             notice = Notice(found.code, f"left out: {found.message}", file.host, found.hint)

@@ -12,14 +12,13 @@ from tbprof.analysis.outline import Outline
 from tbprof.analysis.steps import Steps
 from tbprof.base.complaints import fix_for
 from tbprof.base.errors import CUT_HINT, TbprofError
-from tbprof.base.jit import COMPILED
 from tbprof.base.places import cache_directory
 from tbprof.engine.engine import Engine
 from tbprof.engine.summaries import Found
 from tbprof.storage.logdir import Logdir
 from tbprof.tools import TOOLS
 
-_PACKAGES = ("numpy", "numba", "protobuf", "grpcio", "tensorboard")
+_PACKAGES = ("numpy", "protobuf", "grpcio", "tensorboard")
 # Packages whose TensorBoard plugin is called "profile", too.
 _RIVALS = ("xprof", "xprof-nightly", "tensorboard-plugin-profile")
 _MOST_RUNS = 5
@@ -47,15 +46,6 @@ def examine_installation() -> list[Diagnosis]:
         else:
             fix = f"pip install {name}"
             found.append(Diagnosis("bad", name, "is not installed", fix))
-    if not COMPILED:
-        found.append(
-            Diagnosis(
-                "bad",
-                "numba",
-                "cannot be used: traces are decoded by plain Python, about 100 times slower",
-                "use a Python version that Numba supports",
-            )
-        )
     found.extend(_rival(name, _version(name)) for name in _RIVALS if _version(name))
     found.append(_cache())
     return found

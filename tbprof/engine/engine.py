@@ -11,7 +11,6 @@ from typing import Literal
 
 from tbprof.analysis.outline import Outline
 from tbprof.base.errors import BadRequest, Notice, TbprofError, ToolNotFound
-from tbprof.base.jit import is_prepared
 from tbprof.engine.absence import (
     Absence,
     Outlines,
@@ -38,7 +37,6 @@ from tbprof.engine.streams import event_stream
 from tbprof.engine.summaries import Found, SummaryCache
 from tbprof.engine.timeline_builders import BUILDERS
 from tbprof.engine.timelines import Kept, Timelines
-from tbprof.engine.warm_up import prepare_kernels
 from tbprof.storage.files import fingerprint
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
@@ -160,10 +158,6 @@ class Engine:
         except ToolNotFound:  # asked beside a request that says so
             return dict(IDLE)
 
-    def warm_up(self) -> None:
-        """Compiles the kernels in the background, so that the first page need not wait."""
-        threading.Thread(target=prepare_kernels, name="tbprof-warm-up", daemon=True).start()
-
     # Payloads.
 
     def data(self, request: DataRequest) -> Body | Stream:
@@ -199,9 +193,7 @@ class Engine:
             return self.timelines.open(
                 file,
                 part,
-                lambda: self._progress.say(
-                    run, _TRACE_VIEWER, f"{task} of {file.host}", preparing=not is_prepared()
-                ),
+                lambda: self._progress.say(run, _TRACE_VIEWER, f"{task} of {file.host}"),
             )
 
     def tables(self, request: DataRequest) -> tuple[Table, ...]:
@@ -306,11 +298,10 @@ class Engine:
 
     def _reporter(self, run: Run, tool: Tool) -> Callable[[TraceFile, str], None]:
         """Notes each part of each host when its turn comes, and "" when a host is done."""
-        is_first = not is_prepared()
 
         def report(file: TraceFile, part: str) -> None:
             if part:
-                self._progress.work(run.name, tool.name, file.host, part, preparing=is_first)
+                self._progress.work(run.name, tool.name, file.host, part)
             else:
                 self._progress.host_done(run.name, tool.name)
 

@@ -15,7 +15,6 @@ class _State:
     total: int
     text: str = "opening the trace"
     done: int = 0
-    preparing: bool = False
     requests: int = 1
 
 
@@ -46,17 +45,16 @@ class Progress:
                 if not state.requests:
                     del self._states[key]
 
-    def work(self, run: str, tool: str, host: str, part: str, *, preparing: bool) -> None:
+    def work(self, run: str, tool: str, host: str, part: str) -> None:
         """Notes that a part of a host is being computed."""
-        self.say(run, tool, f"{PARTS[part].task} of {host}", preparing=preparing)
+        self.say(run, tool, f"{PARTS[part].task} of {host}")
 
-    def say(self, run: str, tool: str, text: str, *, preparing: bool) -> None:
+    def say(self, run: str, tool: str, text: str) -> None:
         """Notes what is being done now."""
         with self._lock:
             state = self._states.get((run, tool))
             if state is not None:
                 state.text = text
-                state.preparing = preparing
 
     def host_done(self, run: str, tool: str) -> None:
         """Notes that one more host has all that the tool needs."""
@@ -71,9 +69,6 @@ class Progress:
             state = self._states.get((run, tool))
             if state is None:
                 return dict(IDLE)
-            if state.preparing:
-                text = "compiling the analysis kernels, once per installation"
-                return {"state": "preparing", "text": text, "done": 0, "total": 0}
             return {
                 "state": "working",
                 "text": state.text,

@@ -3,11 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.kernels.codes import MOST_DEPTHS, TILE_SHIFT
 from tbprof.timeline.categories import CATEGORIES
-from tbprof.timeline.layout import MOST_DEPTHS
 from tbprof.timeline.opened import shorten
 from tbprof.timeline.store import Timeline
-from tbprof.timeline.tiles import TILE_SHIFT
 
 
 def timeline_index(timeline: Timeline, host: str, part: str, version: str) -> dict[str, object]:

@@ -12,6 +12,7 @@ from tbprof.base.errors import BadRequest, HostNotFound, NoData, Stale, TbprofEr
 from tbprof.engine.engine import Engine
 from tbprof.engine.timeline_index import timeline_index
 from tbprof.engine.timelines import Kept, Timelines
+from tbprof.kernels.codes import TILE_SHIFT
 from tbprof.storage.runs import Run, TraceFile
 from tbprof.timeline.aggregate import By, aggregate
 from tbprof.timeline.busy import busy_shares
@@ -25,7 +26,7 @@ from tbprof.timeline.search import marks, matching_types, search
 from tbprof.timeline.shown import Shown, choose, show_all
 from tbprof.timeline.steps_of_events import StepWindows, step_windows
 from tbprof.timeline.store import Timeline
-from tbprof.timeline.tiles import TILE_SHIFT, encode_tiles
+from tbprof.timeline.tiles import encode_tiles
 
 __all__ = ["Find", "HostTimeline", "Move", "TileFilter", "TileSpan", "open_timeline"]
 

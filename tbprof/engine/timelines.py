@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+import tbprof
 from tbprof.analysis.recording import recorder_notices
 from tbprof.base.errors import Notice
-from tbprof.base.jit import kernel_cache
 from tbprof.engine.parts import PARTS, PartKey
 from tbprof.engine.summaries import Opened, SummaryCache
 from tbprof.storage.arrays import keep_arrays, map_arrays
@@ -71,8 +71,7 @@ class Timelines:
 
     def version(self, file: TraceFile, part: str) -> str:
         """What identifies the timeline: it is another one as soon as the file or our code is."""
-        # The folder of the kernels is named by the code that timelines are made by.
-        facts = [fingerprint(file), part, str(_FORMAT), kernel_cache().name]
+        facts = [fingerprint(file), part, str(_FORMAT), tbprof.__version__]
         if part != "events":
             facts.append(str(PARTS["steps"].version))
         return hashlib.blake2b("\0".join(facts).encode(), digest_size=12).hexdigest()

@@ -109,7 +109,7 @@ class Service:
         return Captures(self.capture_logdir(), lambda _run: self.logdir().search_again())
 
     def warm_up(self) -> None:
-        """Loads the engine and its kernels in the background, once."""
+        """Loads the engine in the background, once."""
         with self._logdir_lock:
             if self._is_warming or self._failure is not None:
                 return
@@ -118,7 +118,7 @@ class Service:
 
     def _warm_up(self) -> None:
         try:
-            self.engine().warm_up()
+            self.engine()
         except TbprofError as err:
             logger.debug("warm-up ended: %s", err.message)  # the request that needs it says so
 

@@ -7,10 +7,11 @@ import numpy as np
 
 from tbprof.base.errors import Notice
 from tbprof.events.space import Space
+from tbprof.kernels.codes import MOST_DEPTHS
 from tbprof.timeline.busy import find_busy
 from tbprof.timeline.counters import Counters, plan_counters
 from tbprof.timeline.drafts import Columns, Draft, TrackDraft
-from tbprof.timeline.layout import MOST_DEPTHS, Layout, by_row, lay_out, types_by_row
+from tbprof.timeline.layout import Layout, by_row, lay_out, types_by_row
 from tbprof.timeline.levels import PIECE, find_levels
 from tbprof.timeline.opened import in_parallel
 from tbprof.timeline.store import Timeline, Track

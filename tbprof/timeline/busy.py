@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.layers import Spans, unite
 from tbprof.base.columns import empty_column
-from tbprof.base.jit import kernel
+from tbprof.kernels.layout import unite_tracks
 from tbprof.timeline.drafts import Draft, TrackDraft
 from tbprof.timeline.store import Timeline
 
@@ -29,25 +29,6 @@ class Busy:
     start_ps: NDArray[np.int64]
     end_ps: NDArray[np.int64]
     before_ps: NDArray[np.int64]
-
-
-@kernel
-def _unite_tracks(first, last, start, duration, out_start, out_end):  # type: ignore[no-untyped-def]
-    """Writes the disjoint spans of each track, one track after another; returns how many."""
-    rows = 0
-    for track in range(first.size):
-        opened = rows  # spans before it are other tracks'
-        for row in range(first[track], last[track]):
-            if duration[row] <= 0:
-                continue
-            end = start[row] + duration[row]
-            if rows > opened and start[row] <= out_end[rows - 1]:
-                out_end[rows - 1] = max(out_end[rows - 1], end)
-            else:
-                out_start[rows] = start[row]
-                out_end[rows] = end
-                rows += 1
-    return rows
 
 
 def find_busy(draft: Draft) -> Busy:
@@ -82,7 +63,7 @@ def _of_tracks(tracks: list[TrackDraft]) -> Spans:
     last = np.array([track.last for track in tracks], np.int64)
     most = int((last - first).sum())
     start, end = empty_column(most, np.int64), empty_column(most, np.int64)
-    rows = _unite_tracks(first, last, columns.start_ps, columns.duration_ps, start, end)
+    rows = unite_tracks(first, last, columns.start_ps, columns.duration_ps, start, end)
     # Copies: what was made room for may be many times as large.
     return start[:rows].copy(), end[:rows].copy()
 

@@ -4,19 +4,13 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from tbprof.base.jit import kernel
 from tbprof.events.space import Events
+from tbprof.kernels.codes import NUMBER_BYTES
+from tbprof.kernels.json_text import write_points
 from tbprof.timeline.chrome_process import Span, overlapping
 from tbprof.timeline.counters import memory_series
 from tbprof.timeline.drafts import columns_of
-from tbprof.timeline.json_text import (
-    NUMBER_BYTES,
-    copy_text,
-    joined,
-    quoted,
-    write_natural,
-    write_us,
-)
+from tbprof.timeline.json_text import joined, quoted
 from tbprof.timeline.sections import section_of
 from tbprof.timeline.store import Section
 
@@ -51,17 +45,3 @@ def memory_text(
             out = np.empty(rows.size * (words.text.size + 2 * NUMBER_BYTES), np.uint8)
             size = write_points(out, time[rows], value.astype(np.int64), words)
             yield out[: int(size)].tobytes()
-
-
-@kernel
-def write_points(out, time, value, words):  # type: ignore[no-untyped-def]
-    """Writes a counter's values; returns how many bytes these are."""
-    at = np.int64(0)
-    for point in range(time.size):
-        at = copy_text(words.text, words.first[0], words.first[1], out, at)
-        at = write_natural(value[point], out, at)
-        at = copy_text(words.text, words.first[1], words.first[2], out, at)
-        at = write_us(time[point], out, at)
-        out[at] = _BRACE
-        at += 1
-    return at

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from tbprof.events.strings import Strings
+from tbprof.kernels.event_text import EventColumns
 from tbprof.timeline.chrome_process import EventWriter, Span, overlapping, told
 from tbprof.timeline.chrome_tracks import Threads
 from tbprof.timeline.event_tables import named_texts, no_stats, stat_columns, stat_names
-from tbprof.timeline.event_text import EventColumns
 from tbprof.timeline.store import Timeline, Track
 
 

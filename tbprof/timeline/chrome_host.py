@@ -9,11 +9,11 @@ from tbprof.analysis.recording import recorder_notices
 from tbprof.base import names
 from tbprof.base.errors import Notice
 from tbprof.events.space import Plane, Space
+from tbprof.kernels.codes import LAUNCH, LAUNCHED
 from tbprof.timeline.chrome_counters import memory_text
 from tbprof.timeline.chrome_derived import derived_text
 from tbprof.timeline.chrome_process import Process, Span, batches, told
 from tbprof.timeline.chrome_tracks import Numbers, Threads, process_events, process_number
-from tbprof.timeline.event_text import LAUNCH, LAUNCHED
 from tbprof.timeline.sections import section_order
 from tbprof.timeline.store import Timeline
 

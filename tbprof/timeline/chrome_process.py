@@ -8,15 +8,8 @@ from numpy.typing import NDArray
 
 from tbprof.base import names
 from tbprof.events.space import Events, Plane, Space
-from tbprof.timeline.chrome_tracks import Threads
-from tbprof.timeline.device_times import on_device_clock
-from tbprof.timeline.event_tables import stat_columns, stat_names, type_texts
-from tbprof.timeline.event_text import (
-    AT,
-    NEEDED,
-    STATE_SIZE,
-    WORDS,
-    WRITTEN,
+from tbprof.kernels.codes import AT, NEEDED, WRITER_SIZE, WRITTEN
+from tbprof.kernels.event_text import (
     EventColumns,
     StatColumns,
     StatNames,
@@ -24,6 +17,10 @@ from tbprof.timeline.event_text import (
     TypeTexts,
     write_events,
 )
+from tbprof.timeline.chrome_tracks import Threads
+from tbprof.timeline.device_times import on_device_clock
+from tbprof.timeline.event_tables import stat_columns, stat_names, type_texts
+from tbprof.timeline.event_text import WORDS
 from tbprof.timeline.lanes import count_lanes, find_lanes
 
 # Events whose stats are read at a time, and bytes that are written at a time: both stay in a
@@ -104,7 +101,7 @@ class EventWriter:
         self._names = names_
         self._types = types
         self._stamps = np.zeros(names_.purpose.size, np.int64)
-        self._state = np.zeros(STATE_SIZE, np.int64)
+        self._state = np.zeros(WRITER_SIZE, np.int64)
         self._out = np.empty(_ROOM, np.uint8)
 
     def write(

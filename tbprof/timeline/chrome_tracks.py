@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.lines import is_derived
 from tbprof.base import names
 from tbprof.events.space import Lines, Plane
-from tbprof.timeline.event_text import Tracks
+from tbprof.kernels.event_text import Tracks
 from tbprof.timeline.json_text import joined, quoted
 from tbprof.timeline.lanes import MOST_LANES
 from tbprof.timeline.sections import natural_order, section_of

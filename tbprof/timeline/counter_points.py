@@ -14,11 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.base.jit import kernel
+from tbprof.kernels.codes import FAN
+from tbprof.kernels.points import read_points
 from tbprof.timeline.store import Timeline
 
-_FAN = 16
-_BITS = 4
 # Times lie within 2^57 ps of the origin (see the reader); a window may begin and end outside.
 _FAR = 2**61
 
@@ -42,7 +41,7 @@ def make_pyramid(value: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArr
     lows, highs = [np.empty(0, np.float64)], [np.empty(0, np.float64)]
     low = high = value
     while low.size > 1:
-        starts = np.arange(0, low.size, _FAN)
+        starts = np.arange(0, low.size, FAN)
         low, high = np.minimum.reduceat(low, starts), np.maximum.reduceat(high, starts)
         lows.append(low)
         highs.append(high)
@@ -64,7 +63,7 @@ def query_counter(
     most = min(max(to_bucket - from_bucket, 0), one.last - one.first) + 1
     time = np.empty(most, np.int64)
     low, high, last = (np.empty(most, np.float64) for _ in range(3))
-    found = _read(
+    found = read_points(
         timeline.counter_time_ps,
         timeline.counter_value,
         timeline.counter_low,
@@ -76,63 +75,3 @@ def query_counter(
         last,
     )
     return CounterPoints(time[:found], low[:found], high[:found], last[:found])
-
-
-@kernel
-def _lower_bound(time, first, last, at):  # type: ignore[no-untyped-def]
-    """The first of the rows `[first, last)` that is not before `at`; near ones are found sooner."""
-    step = np.int64(1)
-    while first + step < last and time[first + step] < at:
-        first += step
-        step *= 2
-    last = min(last, first + step)
-    while first < last:
-        middle = (first + last) >> 1
-        if time[middle] < at:
-            first = middle + 1
-        else:
-            last = middle
-    return first
-
-
-@kernel
-def _extreme(value, pyramid, first, last, sign):  # type: ignore[no-untyped-def]
-    """The greatest of `sign` times the values of the rows `[first, last)`, at least one."""
-    best = sign * value[first]
-    size = value.size
-    base = np.int64(-1)  # where the level begins in the pyramid, -1 for the values themselves
-    while first < last:
-        while first < last and first & (_FAN - 1):
-            best = max(best, sign * (value[first] if base < 0 else pyramid[base + first]))
-            first += 1
-        while first < last and last & (_FAN - 1):
-            last -= 1
-            best = max(best, sign * (value[last] if base < 0 else pyramid[base + last]))
-        base = base + size if base >= 0 else np.int64(0)
-        size = (size + _FAN - 1) >> _BITS
-        first >>= _BITS
-        last >>= _BITS
-    return best
-
-
-@kernel
-def _read(time, value, low, high, query, out_time, out_low, out_high, out_last):  # type: ignore[no-untyped-def]
-    """Writes an entry for each bucket that holds points; returns how many there are."""
-    first, last, begin, level = query[0], query[1], query[2], query[3]
-    from_ps, to_ps = query[4], query[5]
-    row = _lower_bound(time, first, last, from_ps)
-    found = 0
-    if row > first:
-        out_time[0] = time[row - 1]
-        out_low[0] = out_high[0] = out_last[0] = value[row - 1]
-        found = 1
-    while row < last and time[row] < to_ps:
-        end = begin + ((((time[row] - begin) >> level) + 1) << level)
-        after = _lower_bound(time, row, last, min(end, to_ps))
-        out_time[found] = time[row]
-        out_low[found] = -_extreme(value, low, row, after, -1.0)
-        out_high[found] = _extreme(value, high, row, after, 1.0)
-        out_last[found] = value[after - 1]
-        found += 1
-        row = after
-    return found

@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base import names
-from tbprof.base.jit import kernel
 from tbprof.events.space import Events, Plane
+from tbprof.kernels.codes import NUMBER_BYTES
+from tbprof.kernels.json_text import Texts, write_rows
 from tbprof.timeline.chrome import Host
 from tbprof.timeline.chrome_process import Span, batches, pieces
 from tbprof.timeline.chrome_tracks import line_labels
-from tbprof.timeline.json_text import NUMBER_BYTES, Texts, copy_text, joined, write_us
+from tbprof.timeline.json_text import joined
 from tbprof.timeline.sections import section_order
 
 _HEAD = b"host,process,thread,name,start_us,duration_us\r\n"
@@ -88,21 +89,3 @@ def _names(
         if one not in cells:
             cells[one] = cell(plane.strings[one]) + b","
     return name.astype(np.int64), joined(cells[one] for one in used.tolist())
-
-
-@kernel
-def write_rows(out, thread, name, start, duration, threads, names_):  # type: ignore[no-untyped-def]
-    """Writes a row for each event; returns how many bytes these are."""
-    at = np.int64(0)
-    for event in range(thread.size):
-        row = thread[event]
-        at = copy_text(threads.text, threads.first[row], threads.first[row + 1], out, at)
-        row = name[event]
-        at = copy_text(names_.text, names_.first[row], names_.first[row + 1], out, at)
-        at = write_us(start[event], out, at)
-        out[at] = _COMMA
-        at = write_us(duration[event], out, at + 1)
-        out[at] = _RETURN
-        out[at + 1] = _NEWLINE
-        at += 2
-    return at

@@ -10,30 +10,25 @@ from tbprof.base import names
 from tbprof.events.space import Plane
 from tbprof.events.stats import DOUBLE, StatRows
 from tbprof.events.strings import Strings
-from tbprof.timeline.event_text import (
+from tbprof.kernels.codes import (
     AT,
     CONSUMER,
     CONSUMER_TYPE,
     FLOW,
     HIDDEN,
-    INFINITE,
     IS_ASYNC,
     NAMES_EVENT,
-    NAN,
     NEEDED,
-    NEGATIVE_INFINITE,
     PRODUCER,
     PRODUCER_TYPE,
     SHOWN,
-    STATE_SIZE,
-    WORDS,
+    WRITER_SIZE,
     WRITTEN,
-    StatColumns,
-    StatNames,
-    TypeTexts,
-    write_stats,
 )
-from tbprof.timeline.json_text import Texts, joined, quoted
+from tbprof.kernels.event_text import StatColumns, StatNames, TypeTexts, write_stats
+from tbprof.kernels.json_text import Texts
+from tbprof.timeline.event_text import INFINITE, NAN, NEGATIVE_INFINITE, WORDS
+from tbprof.timeline.json_text import joined, quoted
 from tbprof.timeline.store import TypeTable
 
 # What stats say of their event besides being arguments; the hidden ones are numbers by which
@@ -114,7 +109,7 @@ def type_texts(plane: Plane, rows: StatRows, stats: StatNames) -> TypeTexts:
         strings.take(np.where(has_both, full, np.int32(-1)).tolist()),
         rows,
         arg,
-        stats.distinct[rows.name],
+        np.asarray(stats.distinct)[rows.name],
     )
 
 
@@ -147,7 +142,8 @@ def _texts(
     names_ = joined(map(quoted, (*name, "")))
     full = joined(map(_full_name, (*full_name, "")))
     begin, end = np.append(rows.begin, 0), np.append(rows.end, 0)
-    room = 2 * np.diff(names_.first) + np.diff(full.first) + arg.first[end] - arg.first[begin]
+    first = np.asarray(arg.first)
+    room = 2 * np.diff(names_.first) + np.diff(full.first) + first[end] - first[begin]
     return TypeTexts(names_, full, begin, end, arg, key, room)
 
 
@@ -161,7 +157,7 @@ def _full_name(text: str) -> bytes:
 def _written(columns: StatColumns, stats: StatNames) -> Texts:
     """Each stat as `"key":value,`."""
     first = np.zeros(columns.kind.size + 1, np.int64)
-    state = np.zeros(STATE_SIZE, np.int64)
+    state = np.zeros(WRITER_SIZE, np.int64)
     parts: list[NDArray[np.uint8]] = []
     while True:
         out = np.empty(max(_ROOM, int(state[NEEDED])), np.uint8)

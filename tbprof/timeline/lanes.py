@@ -7,8 +7,8 @@ being inside the other they cut one short, or leave it out. Such events get a tr
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.base.jit import kernel
 from tbprof.events.space import Events
+from tbprof.kernels.layout import assign_lanes
 
 # More events at a time share the last track, whatever viewers make of that.
 MOST_LANES = 64
@@ -36,35 +36,3 @@ def count_lanes(events: Events, lane: NDArray[np.int32]) -> NDArray[np.int64]:
     if has_any.any():
         lanes[has_any] = np.maximum.reduceat(lane, events.first_event[:-1][has_any]) + 1
     return lanes
-
-
-@kernel
-def assign_lanes(first_event, start, duration, is_apart, top, below, lane):  # type: ignore[no-untyped-def]
-    """Fills `lane` [n].
-
-    `top` [lanes] is the innermost open event of each lane, `below` [n] the one it was put on.
-    """
-    for line in range(first_event.size - 1):
-        used = 0
-        for event in range(first_event[line], first_event[line + 1]):
-            if is_apart.size and is_apart[event]:
-                continue
-            begin = start[event]
-            end = begin + duration[event]
-            chosen = top.size - 1
-            for candidate in range(used):
-                open_ = top[candidate]
-                while open_ >= 0 and start[open_] + duration[open_] <= begin:
-                    open_ = below[open_]
-                top[candidate] = open_
-                if open_ < 0 or start[open_] + duration[open_] >= end:
-                    chosen = candidate
-                    break
-            else:
-                if used < top.size:
-                    top[used] = -1
-                    chosen = used
-                    used += 1
-            below[event] = top[chosen]
-            top[chosen] = event
-            lane[event] = chosen

@@ -17,19 +17,16 @@ before: any other level is then made of at most five times as many entries as it
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.base.jit import kernel
+from tbprof.kernels.codes import MOST_SHIFT
+from tbprof.kernels.levels import make_levels, plan_levels
 from tbprof.timeline.opened import in_parallel
 from tbprof.timeline.store import Levels
 
 # Times of a trace lie within 2^59 ps of each other.
-MOST_SHIFT = 62
-_SHRINKS = 0.2
 # Rows with fewer entries are read as they are.
 FEWEST = 64
 # So many events are looked at by a thread at a time.
 PIECE = 1 << 18
-_HALVES = (32, 16, 8, 4, 2, 1)
-_FIRST = 255  # an event that has no neighbour before it
 
 
 def find_levels(
@@ -54,7 +51,7 @@ def find_levels(
 
     def plan(piece: int) -> None:
         begin, end = pieces[piece]
-        _plan(
+        plan_levels(
             row_first[begin : end + 1], begin_ps, fewest, start_ps, duration_ps,
             np.empty(MOST_SHIFT + 2, np.int64), merges, kept[begin:end], entries[begin:end],
         )  # fmt: skip
@@ -68,7 +65,7 @@ def find_levels(
 
     def make(piece: int) -> None:
         begin, end = pieces[piece]
-        _make(
+        make_levels(
             row_first[begin : end + 1], merges, kept[begin:end], numbers, start_ps, duration_ps,
             type_, row_level[begin], row_entry[begin], found.shift, found.first, found.start_ps,
             found.extent_ps, found.longest_ps, found.event, found.type, found.count,
@@ -102,93 +99,3 @@ def _empty_levels(row_level: NDArray[np.int64], entries: int) -> Levels:
         np.empty(entries, np.int32),
         np.empty(entries, np.uint32),
     )
-
-
-@kernel
-def _plan(  # type: ignore[no-untyped-def]
-    row_first, begin_ps, fewest, start, duration, merged, merges, kept, entries
-):
-    for row in range(row_first.size - 1):
-        first = row_first[row]
-        last = row_first[row + 1]
-        if first == last:
-            continue
-        for shift in range(merged.size):
-            merged[shift] = 0
-        merges[first] = _FIRST
-        for event in range(first + 1, last):
-            # One entry where both are shorter than a bucket and start in the same: the level is
-            # that of the highest bit in either duration, or in which their starts differ.
-            rest = duration[event - 1] | duration[event]
-            rest |= (start[event - 1] - begin_ps) ^ (start[event] - begin_ps)
-            level = 0
-            for step in _HALVES:
-                if rest >> step:
-                    rest >>= step
-                    level += step
-            level += rest
-            merges[event] = level
-            merged[level] += 1
-        remain = last - first
-        before = remain
-        for shift in range(MOST_SHIFT + 1):
-            remain -= merged[shift]
-            if before < fewest:
-                break
-            if remain <= before * _SHRINKS:
-                kept[row] |= np.int64(1) << shift
-                entries[row] += remain
-                before = remain
-
-
-@kernel
-def _make(  # type: ignore[no-untyped-def]
-    row_first, merges, kept, ids, start, duration, type_, level, at,
-    shifts, firsts, to_start, to_extent, to_longest, to_event, to_type, to_count,
-):  # fmt: skip
-    # `level` and `at` are how many levels and entries there are before these rows.
-    for row in range(row_first.size - 1):
-        source = np.int64(-1)  # where the entries of the level before begin, -1: the events
-        for shift in range(MOST_SHIFT + 1):
-            if not (kept[row] >> shift) & 1:
-                continue
-            begin = at
-            event = row_first[row]  # the first of the events that the next entry stands for
-            last = row_first[row + 1]
-            while event < last:
-                if source < 0:
-                    ps = start[event]
-                    extent = duration[event]
-                    longest = extent
-                    number = ids[event] if ids.size else np.uint32(event)
-                    kind = type_[event]
-                    count = np.int64(1)
-                else:
-                    ps = to_start[source]
-                    extent = to_extent[source]
-                    longest = to_longest[source]
-                    number = to_event[source]
-                    kind = to_type[source]
-                    count = np.int64(to_count[source])
-                    source += 1
-                if merges[event] <= shift:
-                    one = at - 1
-                    to_extent[one] = max(to_extent[one], ps + extent - to_start[one])
-                    to_count[one] += count
-                    if longest > to_longest[one]:
-                        to_longest[one] = longest
-                        to_event[one] = number
-                        to_type[one] = kind
-                else:
-                    to_start[at] = ps
-                    to_extent[at] = extent
-                    to_longest[at] = longest
-                    to_event[at] = number
-                    to_type[at] = kind
-                    to_count[at] = count
-                    at += 1
-                event += count
-            source = begin
-            shifts[level] = shift
-            level += 1
-            firsts[level] = at

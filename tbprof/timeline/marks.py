@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.errors import BadRequest
-from tbprof.base.jit import kernel
+from tbprof.kernels.hits import find_spans
 from tbprof.timeline.hits import Hits
 from tbprof.timeline.opened import OpenTimeline
 
@@ -51,70 +51,3 @@ def mark_spans(
         for row, begin, size in zip(rows.tolist(), first[:-1].tolist(), count.tolist(), strict=True)
         if size
     }
-
-
-@kernel
-def first_reaching(event, low, high, start, duration, begin):  # type: ignore[no-untyped-def]
-    """The first of the hits [low, high) of a row that overlaps what follows `begin`."""
-    while low < high:
-        middle = (low + high) >> 1
-        one = event[middle]
-        if start[one] >= begin or start[one] + duration[one] > begin:
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
-@kernel
-def first_from(event, low, high, start, begin):  # type: ignore[no-untyped-def]
-    """The first of the hits [low, high) that starts at `begin` or later; it is near `low`."""
-    step = 1
-    while low + step < high and start[event[low + step]] < begin:
-        low += step
-        step *= 2
-    high = min(high, low + step)
-    while low < high:
-        middle = (low + high) >> 1
-        if start[event[middle]] < begin:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@kernel
-def find_spans(event, row_first, start, duration, crowded, rows, view, first, spans, count):  # type: ignore[no-untyped-def]
-    """Writes the spans of hits on `rows` from `first[i]` on, and how many of them there are.
-
-    `view` is what buckets count from, their level, and the window.
-    """
-    origin, level, begin, end = view
-    for index in range(rows.size):
-        row = rows[index]
-        high = row_first[row + 1]
-        at = row_first[row]
-        if not crowded[row]:
-            at = first_reaching(event, at, high, start, duration, begin)
-        place = first[index]
-        while at < high and start[event[at]] < end:
-            from_ps = start[event[at]]
-            to_ps = from_ps + duration[event[at]]
-            if to_ps <= begin and from_ps < begin:  # one of those that overlap later ones
-                at += 1
-                continue
-            at += 1
-            while at < high:
-                limit = ((((to_ps - origin) >> level) + 1) << level) + origin
-                if start[event[at]] >= limit or start[event[at]] >= end:
-                    break
-                if crowded[row]:
-                    to_ps = max(to_ps, start[event[at]] + duration[event[at]])
-                    at += 1
-                else:
-                    at = first_from(event, at, high, start, min(limit, end))
-                    to_ps = max(to_ps, start[event[at - 1]] + duration[event[at - 1]])
-            spans[place, 0] = from_ps
-            spans[place, 1] = to_ps
-            place += 1
-        count[index] = place - first[index]

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tbprof.base.jit import kernel
-from tbprof.timeline.layout import MOST_DEPTHS
+from tbprof.kernels.codes import MOST_DEPTHS
+from tbprof.kernels.sums import walk_children
 from tbprof.timeline.opened import OpenTimeline
-from tbprof.timeline.sums import sink_row
 
 # Of a row on which events overlap: how many before an event may enclose it.
 _MOST_BACK = 1 << 14
@@ -88,104 +87,3 @@ def children(opened: OpenTimeline, event: int) -> Children:
         event, row, (track.first_row, track.first_row + track.rows), heads, found,
     )  # fmt: skip
     return Children(*found.tolist())
-
-
-@kernel
-def is_within(event, start, duration, until):  # type: ignore[no-untyped-def]
-    """Whether an event that starts within another one ends with it at `until`, or sooner."""
-    return start[event] < until and start[event] + duration[event] <= until
-
-
-@kernel
-def skip_within(event, last, start, duration, crowded, until):  # type: ignore[no-untyped-def]
-    """The first of the events [event, last) of a row that is not within what goes on to `until`."""
-    if crowded:
-        while event < last and is_within(event, start, duration, until):
-            event += 1
-        return event
-    step = 1
-    while event + step < last and is_within(event + step, start, duration, until):
-        event += step
-        step *= 2
-    last = min(last, event + step)
-    while event < last:
-        middle = (event + last) >> 1
-        if is_within(middle, start, duration, until):
-            event = middle + 1
-        else:
-            last = middle
-    return event
-
-
-@kernel
-def first_start(first, last, start, at_ps):  # type: ignore[no-untyped-def]
-    """The first of the events [first, last) of a row that starts at `at_ps` or later."""
-    while first < last:
-        middle = (first + last) >> 1
-        if start[middle] < at_ps:
-            first = middle + 1
-        else:
-            last = middle
-    return first
-
-
-@kernel
-def walk_children(columns, event, row, rows, heads, found):  # type: ignore[no-untyped-def]
-    """Finds the first child, how many there are, and for how long any of them went on.
-
-    Whatever ends before a child does is none itself, and hides none: rows go on behind it at once.
-    """
-    row_first, start, duration, crowded = columns
-    heap, head, head_start, head_end = heads
-    begin = start[event]
-    end = begin + duration[event]
-    # One that starts later on a row above goes on beyond the end: it holds what follows.
-    before = end
-    for above in range(rows[0], row):
-        first = first_start(row_first[above], row_first[above + 1], start, begin + 1)
-        if first < row_first[above + 1]:
-            before = min(before, start[first])
-    size = np.int64(0)
-    for below in range(row, rows[1]):
-        at = below - row
-        last = row_first[below + 1]
-        if below > row:
-            first = first_start(row_first[below], last, start, begin)
-        elif crowded[row]:
-            first = event + 1
-        else:
-            continue
-        if first < last:
-            head[at] = first
-            head_start[at] = start[first]
-            head_end[at] = start[first] + duration[first]
-            heap[size] = at
-            size += 1
-    for at in range(size // 2 - 1, -1, -1):
-        sink_row(heap, size, at, head_start, head_end)
-    until = begin
-    while size > 0:
-        at = heap[0]
-        from_ps = head_start[at]
-        to_ps = head_end[at]
-        if from_ps >= before or to_ps > end:  # here, too
-            break
-        if to_ps > until or from_ps >= until:  # no child before holds it
-            if found[1] == 0:
-                found[0] = head[at]
-            found[1] += 1
-            found[2] += to_ps - max(until, from_ps)
-            until = to_ps
-        below = row + at
-        after = skip_within(
-            head[at] + 1, row_first[below + 1], start, duration, crowded[below], until
-        )
-        if after < row_first[below + 1]:
-            head[at] = after
-            head_start[at] = start[after]
-            head_end[at] = start[after] + duration[after]
-        else:
-            size -= 1
-            heap[0] = heap[size]
-        if size > 1:
-            sink_row(heap, size, np.int64(0), head_start, head_end)

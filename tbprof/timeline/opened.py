@@ -15,7 +15,7 @@ from tbprof.analysis.hlo import Programs
 from tbprof.base.errors import EventNotFound
 from tbprof.events.memo import Memo
 from tbprof.events.space import Space
-from tbprof.timeline.layout import MOST_DEPTHS
+from tbprof.kernels.codes import MOST_DEPTHS
 from tbprof.timeline.store import Timeline, Track
 
 _K = TypeVar("_K", bound=Hashable)

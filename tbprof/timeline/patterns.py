@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.errors import BadRequest
-from tbprof.base.jit import kernel
+from tbprof.kernels.patterns import run_machine
 
 # Nothing but `re` reads what it means; others rely on its parser, too (hypothesis does).
 _parser: Any
@@ -346,34 +346,3 @@ class _Machine:
             if number == len(self._step):
                 self._step = np.pad(self._step, ((0, number), (0, 0)), constant_values=_UNKNOWN)
         return number
-
-
-@kernel
-def run_machine(chars, first, class_of, step, at, found):  # type: ignore[no-untyped-def]
-    """The symbol for which the state has no step yet, -1 when all texts are done.
-
-    Goes on from the text, the character and the state in `at`. `first` [n + 1] are the texts'
-    places in `chars`, `class_of` the symbols of characters, `step` [states, symbols] what follows.
-    """
-    text = at[0]
-    place = at[1]
-    state = at[2]
-    while text < first.size - 1:
-        end = first[text + 1]
-        while place <= end:
-            symbol = class_of[chars[place]] if place < end else 0
-            after = step[state, symbol]
-            if after < 0:
-                at[0] = text
-                at[1] = place
-                at[2] = state
-                return np.int64(symbol)
-            if after == 0:
-                found[text] = True
-                break
-            state = after
-            place += 1
-        text += 1
-        place = end
-        state = 1
-    return np.int64(-1)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.groups import group_rows
-from tbprof.base.jit import kernel
+from tbprof.kernels.hits import sum_names
 from tbprof.timeline.hits import Hits, events_of_types, hits_of
 from tbprof.timeline.opened import OpenTimeline, read_only
 
@@ -103,16 +103,3 @@ def _count_names(opened: OpenTimeline) -> NDArray[np.int64]:
     return np.bincount(opened.names.of_type[:-1], of_type, minlength=len(opened.names.text)).astype(
         np.int64
     )
-
-
-@kernel
-def sum_names(type_, duration, name_of, row_first, rows, count, total, least, most):  # type: ignore[no-untyped-def]
-    """Adds up the events of some rows by name; those of no type are left out."""
-    for row in rows:
-        for event in range(row_first[row], row_first[row + 1]):
-            name = name_of[type_[event]]
-            if name >= 0:
-                count[name] += 1
-                total[name] += duration[event]
-                least[name] = min(least[name], duration[event])
-                most[name] = max(most[name], duration[event])

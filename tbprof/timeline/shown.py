@@ -6,7 +6,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.base.jit import kernel
+from tbprof.kernels.hits import count_chosen, gather_chosen
 from tbprof.timeline.levels import find_levels
 from tbprof.timeline.store import Levels, Timeline
 
@@ -47,10 +47,10 @@ def choose(timeline: Timeline, is_wanted: NDArray[np.bool_], min_ps: int = 0) ->
         read_only(timeline.row_first), read_only(timeline.type), read_only(timeline.duration_ps),
         is_wanted.astype(np.uint8), min_ps,
     )  # fmt: skip
-    _count_chosen(*columns, row_first)
+    count_chosen(*columns, row_first)
     row_first = np.cumsum(row_first)
     ids = np.empty(int(row_first[-1]), np.uint32)
-    _choose(*columns, ids)
+    gather_chosen(*columns, ids)
     levels = find_levels(
         row_first, timeline.begin_ps, timeline.start_ps[ids], timeline.duration_ps[ids],
         timeline.type[ids], ids=ids,
@@ -65,25 +65,3 @@ def read_only(array: NDArray[_N]) -> NDArray[_N]:
     view: NDArray[_N] = array.view()
     view.flags.writeable = False
     return view
-
-
-@kernel
-def _count_chosen(row_first, type_, duration, wanted, min_ps, counted):  # type: ignore[no-untyped-def]
-    for row in range(row_first.size - 1):
-        for event in range(row_first[row], row_first[row + 1]):
-            kind = type_[event]
-            is_named = 0 <= kind < wanted.size
-            if is_named and wanted[kind] and duration[event] >= min_ps:
-                counted[row + 1] += 1
-
-
-@kernel
-def _choose(row_first, type_, duration, wanted, min_ps, ids):  # type: ignore[no-untyped-def]
-    at = 0
-    for row in range(row_first.size - 1):
-        for event in range(row_first[row], row_first[row + 1]):
-            kind = type_[event]
-            is_named = 0 <= kind < wanted.size
-            if is_named and wanted[kind] and duration[event] >= min_ps:
-                ids[at] = event
-                at += 1

@@ -16,8 +16,8 @@ from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_roles import host_types
 from tbprof.analysis.lines import gpu_planes, is_derived, tpu_planes
 from tbprof.base import names
-from tbprof.base.jit import kernel
 from tbprof.events.space import Events, Plane, Space
+from tbprof.kernels.layout import survey_types
 from tbprof.timeline.categories import Category, host_categories, track_categories
 from tbprof.timeline.drafts import CounterLine, Draft, TrackDraft, columns_of
 from tbprof.timeline.home import median_step
@@ -142,18 +142,6 @@ def line_kind(name: str, section: Section, *, is_derived: bool) -> str:
     return "stream" if is_gpu and not is_derived else "other"
 
 
-@kernel
-def _survey(first_event, kind, type_, is_call, used, calls):  # type: ignore[no-untyped-def]
-    """Marks the types in use on lines of each kind, and counts the calls on each line."""
-    for line in range(kind.size):
-        of_line = kind[line]
-        for row in range(first_event[line], first_event[line + 1]):
-            type_row = type_[row]  # the last for -1
-            used[of_line, type_row] = True
-            if is_call[type_row]:
-                calls[line] += 1
-
-
 def _tracks(
     pieces: Sequence[Piece],
     lines: _Lines,
@@ -226,7 +214,7 @@ def _look(
     def look(at: int) -> None:
         events = pieces[at].events
         own = slice(ends[at] - len(pieces[at].rows), ends[at])
-        _survey(events.first_event, kind_of[own], events.type, is_call, used, calls[own])
+        survey_types(events.first_event, kind_of[own], events.type, is_call, used, calls[own])
 
     in_parallel(look, range(len(pieces)))
     return used, calls.tolist()

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.errors import BadTrace, Unreachable
-from tbprof.xplane.wire import read_length
+from tbprof.kernels.codes import AT, REACH
+from tbprof.kernels.fields import body_at
 
 # Smaller files are held as they are: nothing that happens to the file later matters.
 HELD_BYTES = 16 * 2**20
@@ -32,8 +33,6 @@ _MESSAGE = 512
 
 # Slots of the state of every pass: where it goes on (an offset, or a row), and the offset that its
 # next window has to reach, 0 where any will do.
-AT = 0
-REACH = 1
 
 # What a pass is shown: bytes, and the offset of the first of them.
 Window = tuple[NDArray[np.uint8], int]
@@ -137,8 +136,8 @@ class Buffer:
         """The range that the length varint at offset `at` announces; empty where it is damaged."""
         if at < 0:
             return 0, 0
-        begin, end = read_length(self.view(at, at + 10), 0, len(self) - at)
-        return (int(begin) + at, int(end) + at) if begin >= 0 else (0, 0)
+        begin, end = body_at(self.view(at, at + 10), len(self) - at)
+        return (begin + at, end + at) if begin >= 0 else (0, 0)
 
     def _shown(self, begin: int, end: int, space: list[NDArray[np.uint8]]) -> NDArray[np.uint8]:
         """The bytes [begin, end) that are there, read into the one array of `space` if it fits."""

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 
 from tbprof.base.columns import empty_column
 from tbprof.events.space import Aggregated
-from tbprof.xplane.buffer import AT, REACH, Buffer
-from tbprof.xplane.damage import Damage
-from tbprof.xplane.event_passes import (
+from tbprof.kernels.codes import (
     AGGREGATED,
+    AT,
     CLAMPED,
     CUT,
     DAMAGED,
     DAMAGED_AT,
     DANGLING,
     EVENTS,
+    REACH,
     SCAN_DISPLAY_AT,
     SCAN_DISPLAY_ID,
     SCAN_ENDED,
@@ -34,11 +34,10 @@ from tbprof.xplane.event_passes import (
     SCAN_TIMESTAMP_NS,
     STATE_SIZE,
     UNSORTED,
-    decode_events,
-    decode_spans,
-    scan_span,
-    scan_spans,
 )
+from tbprof.kernels.events import decode_events, decode_spans, scan_span, scan_spans
+from tbprof.xplane.buffer import Buffer
+from tbprof.xplane.damage import Damage
 from tbprof.xplane.lines import Line, Span
 from tbprof.xplane.metadata import Dictionary
 from tbprof.xplane.parallel import in_parallel

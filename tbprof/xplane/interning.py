@@ -6,10 +6,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.base.jit import kernel
 from tbprof.events.strings import Strings
-from tbprof.xplane.buffer import AT, REACH, Buffer
-from tbprof.xplane.wire import HEADER, read_length
+from tbprof.kernels.codes import AT
+from tbprof.kernels.texts import group_texts
+from tbprof.xplane.buffer import Buffer
 
 _PRIME = 2**31 - 1
 _PER_PASS = 1 << 16
@@ -83,7 +83,7 @@ def _intern_part(
     for buf, base in buffer.around(state, begins):
         first = int(state[AT])
         known.make_room(buf.size)
-        texts = _group(
+        texts = group_texts(
             buf, base, state, len(buffer), begins, multiplier,
             known.content, known.ends, known.slots, known.ids.size, code,
         )  # fmt: skip
@@ -99,65 +99,3 @@ def in_file_order(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     if (known[1:] < known[:-1]).any():
         return rows[np.argsort(known, kind="stable")]
     return rows
-
-
-@kernel
-def _group(buf, base, state, end, at, multiplier, content, ends, slots, texts, code):  # type: ignore[no-untyped-def]
-    """Fills `code` with the number of each text; returns how many texts are known, `texts` so far.
-
-    Texts from `state[AT]` on, up to the first that the window does not hold, or `content` has no
-    room for. `end` is the size of the file.
-    """
-    mask = slots.size - 1
-    end -= base
-    for row in range(state[AT], at.size):
-        state[AT] = row
-        pos = at[row] - base
-        if pos > buf.size - HEADER and end > buf.size:
-            state[REACH] = base + pos + HEADER
-            return texts
-        first, last = read_length(buf, pos, end)
-        if last > buf.size:
-            state[REACH] = base + last
-            return texts
-        if first < 0:
-            first = np.int64(0)
-            last = np.int64(0)
-        # A polynomial modulo a Mersenne prime, of three bytes at a time: each round waits for the
-        # one before.
-        mixed = np.int64((last - first) & _PRIME)
-        whole = last - (last - first) % 3
-        for byte in range(first, whole, 3):
-            three = np.int64(buf[byte]) | np.int64(buf[byte + 1]) << 8
-            mixed = mixed * multiplier + (three | np.int64(buf[byte + 2]) << 16)
-            mixed = (mixed & _PRIME) + (mixed >> 31)
-        for byte in range(whole, last):
-            mixed = mixed * multiplier + np.int64(buf[byte])
-            mixed = (mixed & _PRIME) + (mixed >> 31)
-        slot = (mixed ^ (mixed >> 16)) & mask
-        while True:
-            text = slots[slot]
-            if text < 0:
-                used = ends[texts]
-                if content.size - used < last - first:
-                    return texts
-                for step in range(last - first):
-                    content[used + step] = buf[first + step]
-                slots[slot] = texts
-                code[row] = texts
-                texts += 1
-                ends[texts] = used + last - first
-                break
-            known = ends[text]
-            is_same = ends[text + 1] - known == last - first
-            if is_same:
-                for step in range(last - first):
-                    if content[known + step] != buf[first + step]:
-                        is_same = False
-                        break
-            if is_same:
-                code[row] = text
-                break
-            slot = (slot + 1) & mask
-    state[AT] = at.size
-    return texts

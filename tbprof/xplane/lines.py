@@ -6,27 +6,28 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.base.jit import kernel
-from tbprof.xplane.buffer import AT, Buffer
-from tbprof.xplane.scan import Field, read_header
-from tbprof.xplane.wire import (
-    BEYOND,
-    HEADER,
-    LENGTH,
-    MOST_FIELDS,
-    VARINT,
-    read_length,
-    read_varint,
-    skip_value,
+from tbprof.kernels.codes import (
+    HEAD_DISPLAY_AT,
+    HEAD_DISPLAY_END,
+    HEAD_DISPLAY_ID,
+    HEAD_EVENTS_AT,
+    HEAD_ID,
+    HEAD_NAME_AT,
+    HEAD_NAME_END,
+    HEAD_SIZE,
+    HEAD_TIMESTAMP_NS,
+    LINE_DISPLAY_ID,
+    LINE_DISPLAY_NAME,
+    LINE_EVENTS,
+    LINE_ID,
+    LINE_NAME,
+    LINE_TIMESTAMP_NS,
 )
+from tbprof.kernels.fields import read_heads
+from tbprof.xplane.buffer import Buffer
+from tbprof.xplane.scan import Field, read_header
 
 # Fields of XLine. Source: xplane.proto.
-ID = 1
-NAME = 2
-TIMESTAMP_NS = 3
-EVENTS_FIELD = 4
-DISPLAY_ID = 10
-DISPLAY_NAME = 11
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,8 @@ def read_lines(buffer: Buffer, bodies: Sequence[tuple[int, int]]) -> tuple[Line,
     lines: dict[tuple[int, str], Line] = {}
     spans: dict[tuple[int, str], list[Span]] = {}
     columns = (
-        heads[:, column].tolist() for column in (_ID, _TIMESTAMP_NS, _DISPLAY_ID, _EVENTS_AT)
+        heads[:, column].tolist()
+        for column in (HEAD_ID, HEAD_TIMESTAMP_NS, HEAD_DISPLAY_ID, HEAD_EVENTS_AT)
     )
     for (_, end), id_, timestamp_ns, display_id, events_at, name, display_name in zip(
         bodies, *columns, names, display_names, strict=True
@@ -78,82 +80,30 @@ def read_lines(buffer: Buffer, bodies: Sequence[tuple[int, int]]) -> tuple[Line,
 
 
 # Columns of what is known of a line before its events.
-_ID, _TIMESTAMP_NS, _DISPLAY_ID, _EVENTS_AT = 0, 1, 2, 3
-_NAME_AT, _NAME_END, _DISPLAY_AT, _DISPLAY_END = 4, 5, 6, 7
-_HEAD_SIZE = 8
 
 
 def _read_heads(
     buffer: Buffer, bodies: Sequence[tuple[int, int]]
 ) -> tuple[NDArray[np.int64], list[str], list[str]]:
-    """(heads [n, _HEAD_SIZE], names, display names) of XLine messages in file order."""
+    """(heads [n, HEAD_SIZE], names, display names) of XLine messages in file order."""
     begins, ends = np.array(bodies, np.int64).reshape(-1, 2).T.copy()
-    heads = np.zeros((begins.size, _HEAD_SIZE), np.int64)
-    heads[:, [_NAME_AT, _DISPLAY_AT]] = -1
+    heads = np.zeros((begins.size, HEAD_SIZE), np.int64)
+    heads[:, [HEAD_NAME_AT, HEAD_DISPLAY_AT]] = -1
     state = np.zeros(2, np.int64)
     for buf, base in buffer.around(state, begins):
         read_heads(buf, base, state, begins, ends, heads)
-    for row in np.flatnonzero(heads[:, _EVENTS_AT] < 0).tolist():
+    for row in np.flatnonzero(heads[:, HEAD_EVENTS_AT] < 0).tolist():
         heads[row] = _long_head(buffer, *bodies[row])
-    names = buffer.texts(heads[:, [_NAME_AT, _NAME_END]])
-    return heads, names, buffer.texts(heads[:, [_DISPLAY_AT, _DISPLAY_END]])
-
-
-@kernel
-def read_heads(buf, base, state, begins, ends, heads):  # type: ignore[no-untyped-def]
-    """Reads what precedes the events of XLine messages, from row `state[AT]` on.
-
-    Up to the first that begins after the window. `_EVENTS_AT` is where the first event begins, or
-    damage, or the message ends; -1 where the window ends before.
-    """
-    for row in range(state[AT], begins.size):
-        state[AT] = row
-        if begins[row] > base + buf.size:
-            return
-        pos = begins[row] - base
-        end = ends[row] - base
-        while pos < end:
-            if pos > buf.size - HEADER and end > buf.size:
-                pos = np.int64(-1) - base
-                break
-            tag, value_at = read_varint(buf, pos, end)
-            field = tag >> 3
-            if value_at < 0 or field <= 0 or field > MOST_FIELDS or field == EVENTS_FIELD:
-                break
-            if tag & 7 == VARINT:
-                value, after = read_varint(buf, value_at, end)
-                if after >= 0 and field == ID:
-                    heads[row, _ID] = value
-                elif after >= 0 and field == TIMESTAMP_NS:
-                    heads[row, _TIMESTAMP_NS] = value
-                elif after >= 0 and field == DISPLAY_ID:
-                    heads[row, _DISPLAY_ID] = value
-            elif tag & 7 == LENGTH:
-                body, after = read_length(buf, value_at, end)
-                if body >= 0 and field == NAME:
-                    heads[row, _NAME_AT] = base + body
-                    heads[row, _NAME_END] = base + after
-                elif body >= 0 and field == DISPLAY_NAME:
-                    heads[row, _DISPLAY_AT] = base + body
-                    heads[row, _DISPLAY_END] = base + after
-            else:
-                after = skip_value(buf, value_at, end, tag & 7)
-            if after == BEYOND:
-                pos = np.int64(-1) - base
-                break
-            if after < 0:
-                break
-            pos = after
-        heads[row, _EVENTS_AT] = base + pos
-    state[AT] = begins.size
+    names = buffer.texts(heads[:, [HEAD_NAME_AT, HEAD_NAME_END]])
+    return heads, names, buffer.texts(heads[:, [HEAD_DISPLAY_AT, HEAD_DISPLAY_END]])
 
 
 def _long_head(buffer: Buffer, begin: int, end: int) -> NDArray[np.int64]:
     """The head of a line that no window holds."""
-    fields = read_header(buffer, begin, end, stop_field=EVENTS_FIELD)
-    texts = [fields.bodies(number) for number in (NAME, DISPLAY_NAME)]
+    fields = read_header(buffer, begin, end, stop_field=LINE_EVENTS)
+    texts = [fields.bodies(number) for number in (LINE_NAME, LINE_DISPLAY_NAME)]
     ranges = [(begins[-1], ends[-1]) if begins.size else (-1, 0) for begins, ends in texts]
-    scalars = [fields.scalar(number) for number in (ID, TIMESTAMP_NS, DISPLAY_ID)]
+    scalars = [fields.scalar(number) for number in (LINE_ID, LINE_TIMESTAMP_NS, LINE_DISPLAY_ID)]
     return np.array([*scalars, fields.stopped_at, *ranges[0], *ranges[1]], np.int64)
 
 

@@ -13,9 +13,9 @@ from tbprof.events.memo import Memo
 from tbprof.events.space import Events, Lines, Value
 from tbprof.events.stats import StatColumn, StatRows
 from tbprof.events.strings import Strings
+from tbprof.kernels.codes import LIMIT_PS
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
-from tbprof.xplane.event_passes import LIMIT_PS
 from tbprof.xplane.event_types import read_event_types
 from tbprof.xplane.events import EventReader
 from tbprof.xplane.lines import Line, last_text, read_lines

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.xplane.buffer import AT, Buffer
-from tbprof.xplane.wire import index_fields
+from tbprof.kernels.codes import AT, FIELDS_CUT, FIELDS_CUT_AT, FIELDS_STOPPED
+from tbprof.kernels.fields import index_fields
+from tbprof.xplane.buffer import Buffer
 
 # Slots of the state of `index_fields`, after those of every pass.
-_STOPPED = 2
-_CUT_FIELD = 3
-_CUT_AT = 4
 
 _DAMAGED = 2
 
@@ -45,9 +43,9 @@ def field_columns(
     The last is (field, begin, end) of a body that is longer than what is there, else None.
     """
     fields, state = _walk(buffer, begin, end, 0, 64)
-    if state[_STOPPED] != _DAMAGED:
+    if state[FIELDS_STOPPED] != _DAMAGED:
         return fields, -1, None
-    cut = (int(state[_CUT_FIELD]), int(state[_CUT_AT]), end) if state[_CUT_FIELD] else None
+    cut = (int(state[FIELDS_CUT]), int(state[FIELDS_CUT_AT]), end) if state[FIELDS_CUT] else None
     return fields, int(state[AT]), cut
 
 
@@ -66,7 +64,7 @@ def _walk(
         columns = [np.empty(size, np.int64) for _ in range(4)]
         rows = index_fields(buf, base, state, end, stop_field, *columns)
         parts.append([column[:rows] for column in columns])
-        if state[_STOPPED]:
+        if state[FIELDS_STOPPED]:
             break
         size = min(size * 4, 1 << 20)
     number, first, last, value = (np.concatenate(column) for column in zip(*parts, strict=True))

@@ -6,7 +6,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.base.jit import kernel
 from tbprof.events.space import Value
 from tbprof.events.stats import (
     ABSENT,
@@ -19,21 +18,15 @@ from tbprof.events.stats import (
     StatRows,
 )
 from tbprof.events.strings import Strings
-from tbprof.xplane.buffer import AT, REACH, Buffer
+from tbprof.kernels.codes import STAT_DAMAGED, VARINT
+from tbprof.kernels.lookup import find_rows, row_of
+from tbprof.kernels.stats import decode_stat, decode_stats
+from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
 from tbprof.xplane.interning import in_file_order, intern_texts
-from tbprof.xplane.lookup import find_row, find_rows
 from tbprof.xplane.metadata import Dictionary
 from tbprof.xplane.parallel import in_parallel
-from tbprof.xplane.stat_rows import DAMAGED, decode_stat, read_rows
-from tbprof.xplane.wire import (
-    HEADER,
-    LENGTH,
-    VARINT,
-    read_length,
-    read_varint,
-    skip_value,
-)
+from tbprof.xplane.stat_rows import read_rows
 
 _PER_PASS = 1 << 16
 # The tag of a stat's metadata id.
@@ -157,7 +150,7 @@ class StatReader:
         values: list[tuple[str, Value]] = []
         for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
             key, kind, bits = map(int, decode_stat(self._buffer.view(begin, end), 0, end - begin))
-            if kind == DAMAGED:
+            if kind == STAT_DAMAGED:
                 self._damage.note("stats_damaged", f"the stat at byte {begin} is damaged")
                 continue
             if kind in (TEXT, BYTES):
@@ -167,7 +160,7 @@ class StatReader:
         return values
 
     def _name(self, key: int) -> str:
-        row = int(find_row(self._dictionary.keys, self._dictionary.rows, key))
+        row = int(row_of(self._dictionary.keys, self._dictionary.rows, key))
         return self.names[row] if row >= 0 else ""
 
     def _value(self, kind: int, bits: int) -> Value:
@@ -182,75 +175,3 @@ class StatReader:
         if kind == REFERENCE:
             return self._name(bits)
         return bits
-
-
-@kernel
-def decode_stats(buf, base, state, end, begins, targets, field, keys, rows, slots, kinds, bits):  # type: ignore[no-untyped-def]  # noqa: C901 - one pass, no calls
-    """Finds the stats of some keys in messages; returns how many were damaged.
-
-    `begins` [m] are the ascending offsets of the messages' length varints, read from `state[AT]` on
-    up to the first that the window does not hold; `targets` [m] are their rows in the output.
-    `end` is the size of the file, `field` the number of the field of stats. `keys`, `rows`
-    look stat metadata ids up; `slots[row]` is the output column of a stat, -1 for others. `kinds`
-    and `bits` are [k, n] and hold zeros. The first stat of a key counts, as in the field's usual
-    getter.
-    """
-    columns = kinds.shape[0]
-    damaged = 0
-    wanted = field << 3 | LENGTH
-    end -= base
-    for message in range(state[AT], begins.size):
-        state[AT] = message
-        index = targets[message]
-        at = begins[message] - base
-        if at > buf.size - HEADER and end > buf.size:
-            state[REACH] = base + at + HEADER
-            return damaged
-        at, after = read_length(buf, at, end)
-        if at < 0:
-            damaged += 1
-            continue
-        if after > buf.size:
-            state[REACH] = base + after
-            return damaged
-        found = 0
-        while at < after and found < columns:
-            tag, value_at = read_varint(buf, at, after)
-            if value_at < 0:
-                damaged += 1
-                break
-            if tag != wanted:
-                if tag & 7 == VARINT:  # most of what is not a stat
-                    _, at = read_varint(buf, value_at, after)
-                else:
-                    at = skip_value(buf, value_at, after, tag & 7)
-                if at < 0:
-                    damaged += 1
-                    break
-                continue
-            body, body_end = read_length(buf, value_at, after)
-            if body < 0:
-                damaged += 1
-                break
-            at = body_end
-            if body < body_end and buf[body] == _KEY:  # it comes first, and most are not wanted
-                key, value_at = read_varint(buf, body + 1, body_end)
-                row = find_row(keys, rows, key)
-                if value_at >= 0 and (row < 0 or slots[row] < 0):
-                    continue
-            key, kind, value = decode_stat(buf, body, body_end)
-            if kind < 0:
-                damaged += 1
-                continue
-            row = find_row(keys, rows, key)
-            if row < 0 or slots[row] < 0 or kind == ABSENT:
-                continue
-            column = slots[row]
-            if kinds[column, index] == ABSENT:
-                kinds[column, index] = kind
-                bits[column, index] = value
-                if kind in (TEXT, BYTES):
-                    bits[column, index] += base
-                found += 1
-    state[AT] = begins.size
-    return damaged

@@ -13,8 +13,8 @@ from traces import draw, space_of
 
 from tbprof._pb import message
 from tbprof.base.jit import COMPILED
+from tbprof.kernels.codes import MOST_DEPTHS
 from tbprof.timeline.build import build_timeline
-from tbprof.timeline.layout import MOST_DEPTHS
 from tbprof.timeline.store import Timeline
 from tbprof.timeline.tracks import find_tracks
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from traces import draw, space_of
 
 from tbprof.base.jit import COMPILED
-from tbprof.timeline.layout import MOST_DEPTHS, Layout, by_row, lay_out, types_by_row
+from tbprof.kernels.codes import MOST_DEPTHS
+from tbprof.timeline.layout import Layout, by_row, lay_out, types_by_row
 
 Interval = tuple[int, int]  # start, duration
 TRACKS = st.lists(

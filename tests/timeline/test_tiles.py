@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from timeline_rows import timeline_of_rows
 
+from tbprof.kernels.codes import TILE_SHIFT
 from tbprof.timeline.shown import choose, show_all
 from tbprof.timeline.store import Timeline
-from tbprof.timeline.tiles import TILE_SHIFT, encode_tiles
+from tbprof.timeline.tiles import encode_tiles
 
 TYPES = 5
 Event = tuple[int, int, int]  # start, duration, type

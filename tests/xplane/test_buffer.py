@@ -18,8 +18,9 @@ from xplane.whole import whole
 
 from tbprof._pb import message
 from tbprof.base.errors import BadTrace, Unreachable
+from tbprof.kernels.codes import AT, REACH
 from tbprof.xplane import buffer
-from tbprof.xplane.buffer import AT, REACH, Buffer
+from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.reader import read_space, space_in
 
 TRACE = draw({"/host:CPU": "l |aa.bb"}, stats={"a": {"tf_op": "x/A:A"}})

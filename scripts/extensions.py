@@ -1,0 +1,225 @@
+"""Compiles the kernels of `tbprof/kernels/` beside their sources.
+
+    python scripts/extensions.py [--checked]
+
+The package build, the Makefile and an editable checkout that has changed share it. Cython and
+setuptools are needed, and a C compiler: the one of the system, else that of the package `ziglang`.
+A stamp, a hash of the sources, leaves alone what is up to date. With `--checked`, or
+`TBPROF_KERNELS=checked`, every index is checked, for tests.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+KERNELS = Path("tbprof/kernels")
+# Code of Cython's own that all modules need, compiled once.
+SHARED = "_shared"
+BUILD = Path("build/kernels")
+NEEDED = ["cython>=3.3,<4", "setuptools>=77"]
+COMPILER_PACKAGE = "ziglang>=0.13"
+
+_SUFFIX = sysconfig.get_config_var("EXT_SUFFIX") or ".so"
+_DIRECTIVES: dict[str, Any] = {
+    "language_level": 3,
+    "boundscheck": False,
+    "wraparound": False,
+    "initializedcheck": False,
+    # Nothing negative is divided by a kernel, and nothing is divided by 0.
+    "cdivision": True,
+    "embedsignature": False,
+}
+_CHECKED = {"boundscheck": True, "initializedcheck": True}
+
+
+class ExtensionsError(Exception):
+    """What is missing to compile, and the ways out."""
+
+
+def modules(root: Path) -> list[Path]:
+    """The sources that become extension modules."""
+    plain = {"__init__.py", "codes.py"}
+    return [path for path in sorted((root / KERNELS).glob("*.py")) if path.name not in plain]
+
+
+def compiled(root: Path) -> list[Path]:
+    """The extension modules for this interpreter, whether they are there or not."""
+    names = [SHARED, *(path.stem for path in modules(root))]
+    return [root / KERNELS / f"{name}{_SUFFIX}" for name in names]
+
+
+def are_fresh(root: Path) -> bool:
+    """Whether all modules were compiled from the sources as they are now."""
+    try:
+        stamp = _stamp(root).read_text().strip()
+    except OSError:
+        return False
+    return stamp == sources_hash(root) and all(path.exists() for path in compiled(root))
+
+
+def sources_hash(root: Path) -> str:
+    """Hash of what the modules are compiled from."""
+    digest = hashlib.sha256(_mode().encode())
+    folder = root / KERNELS
+    for path in sorted([*folder.glob("*.py"), *folder.glob("*.pxd")]):
+        if path.name not in {"__init__.py", "codes.pxd"}:
+            content = path.read_bytes().replace(b"\r\n", b"\n")
+            digest.update(f"{path.name} {len(content)}\n".encode())
+            digest.update(content)
+    return digest.hexdigest()
+
+
+def build_extensions(root: Path) -> bool:
+    """Whether anything had to be compiled; False where all is up to date."""
+    if are_fresh(root):
+        return False
+    find_compiler()
+    try:
+        from Cython.Build import cythonize
+        from setuptools import Distribution, Extension
+    except ImportError as error:
+        raise ExtensionsError(
+            f"compiling tbprof/kernels/ needs {' and '.join(NEEDED)}: pip install "
+            f"{' '.join(map(repr, NEEDED))} (a build with isolation installs them by itself)"
+        ) from error
+    print("tbprof/kernels: compiling", file=sys.stderr, flush=True)
+    previous = Path.cwd()
+    os.chdir(root)
+    try:
+        _write_codes(KERNELS / "codes.py", KERNELS / "codes.pxd")
+        package = ".".join(KERNELS.parts)
+        folder = BUILD / _mode()
+        shared = folder / f"{SHARED}.c"
+        folder.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, "-m", "cython", f"--generate-shared={shared}"]
+        subprocess.run(command, check=True)
+        options = {"extra_compile_args": _flags(), "extra_link_args": _link_flags()}
+        extensions = cythonize(
+            [
+                Extension(f"{package}.{path.stem}", [(KERNELS / path.name).as_posix()], **options)
+                for path in modules(Path())
+            ],
+            build_dir=folder.as_posix(),
+            compiler_directives=_DIRECTIVES | (_CHECKED if _mode() == "checked" else {}),
+            shared_utility_qualified_name=f"{package}.{SHARED}",
+            quiet=True,
+        )
+        extensions.append(Extension(f"{package}.{SHARED}", [shared.as_posix()], **options))
+        distribution = Distribution({"name": "tbprof", "ext_modules": extensions})
+        command_ = distribution.get_command_obj("build_ext")
+        command_.inplace = True
+        command_.build_temp = (folder / _SUFFIX.strip(".")).as_posix()
+        command_.parallel = os.cpu_count() or 1
+        command_.ensure_finalized()
+        command_.run()
+        _stamp(Path()).write_text(sources_hash(Path()) + "\n")
+    except (subprocess.CalledProcessError, SystemExit) as error:
+        raise ExtensionsError(f"tbprof/kernels/ could not be compiled ({error})") from error
+    finally:
+        os.chdir(previous)
+    return True
+
+
+def has_compiler() -> bool:
+    """Whether the system has a C compiler; on Windows setuptools looks for it."""
+    if os.name == "nt":
+        return True
+    chosen = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc"
+    return shutil.which(chosen.split()[0]) is not None
+
+
+def find_compiler() -> None:
+    """Takes the package's compiler where the system has none. Raises ExtensionsError without any."""
+    if not has_compiler():
+        for name in ("cc", "gcc", "clang"):
+            if shutil.which(name):
+                os.environ.update(CC=name, LDSHARED=f"{name} -shared", LDCXXSHARED=f"{name} -shared")
+                break
+        else:
+            _take_zig()
+    header = Path(sysconfig.get_path("include"), "Python.h")
+    if not header.exists():
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        raise ExtensionsError(
+            f"{header} is missing: install the headers of Python with the system's packages (on "
+            f"Debian and Ubuntu: apt-get install python{version}-dev), or take a wheel"
+        )
+
+
+def _take_zig() -> None:
+    try:
+        import ziglang  # noqa: F401
+    except ImportError as error:
+        raise ExtensionsError(
+            "building tbprof from source needs a C compiler, and none was found: install one with "
+            "the system's packages (on Debian and Ubuntu: apt-get install gcc), or 'pip install "
+            "ziglang', which is one; a wheel needs none"
+        ) from error
+    cc = f"{sys.executable} -m ziglang cc"
+    os.environ.update(CC=cc, LDSHARED=f"{cc} -shared", LDCXXSHARED=f"{cc} -shared")
+
+
+def _mode() -> str:
+    return os.environ.get("TBPROF_KERNELS", "fast")
+
+
+def _flags() -> list[str]:
+    if os.name == "nt":
+        return ["/O2", "/wd4244", "/wd4267"]
+    flags = ["-O3", "-g0", "-fwrapv", "-Wno-unused-function", "-Wno-unreachable-code"]
+    return [*flags, *os.environ.get("TBPROF_KERNELS_FLAGS", "").split()]
+
+
+def _link_flags() -> list[str]:
+    return os.environ.get("TBPROF_KERNELS_FLAGS", "").split() if os.name != "nt" else []
+
+
+def _stamp(root: Path) -> Path:
+    return root / KERNELS / f".inputs{_SUFFIX}"
+
+
+def _write_codes(source: Path, target: Path) -> None:
+    """The numbers of `codes.py` as constants of C, under names that no header has."""
+    found: dict[str, Any] = {}
+    exec(compile(source.read_bytes(), source, "exec"), found)
+    numbers = {name: value for name, value in found.items() if name.isupper()}
+    defined = [f"    #define tbprof_{name} {_literal(value)}" for name, value in numbers.items()]
+    declared = [
+        f'    const {"double" if isinstance(value, float) else "long long"} {name} "tbprof_{name}"'
+        for name, value in numbers.items()
+    ]
+    text = "\n".join(
+        ["# Made of codes.py by scripts/extensions.py.", "", "cdef extern from *:", '    """']
+        + [*defined, '    """', *declared, ""]
+    )
+    if not target.exists() or target.read_text() != text:
+        target.write_text(text)
+
+
+def _literal(value: float) -> str:
+    if isinstance(value, float):
+        return repr(value)
+    # The least integer has no literal in C.
+    return f"({value + 1}LL - 1)" if value == -(2**63) else f"({value}LL)"
+
+
+def main(arguments: list[str]) -> int:
+    """Compiles what is out of date; the exit status."""
+    if "--checked" in arguments:
+        os.environ["TBPROF_KERNELS"] = "checked"
+    try:
+        built = build_extensions(Path(__file__).resolve().parent.parent)
+    except ExtensionsError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    print(f"kernels: {'compiled' if built else 'up to date'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,234 @@
+"""The numbers that kernels and their callers share: slots of states, kinds of values, limits.
+
+The build makes `codes.pxd` of them (`scripts/kernels.py`), in which they are constants of C.
+"""
+
+# Slots of the state of every pass over windows: where it goes on (an offset, or a row), and the
+# offset that its next window has to reach, 0 where any will do.
+AT = 0
+REACH = 1
+
+# Wire types. Source: protobuf.dev, "Encoding".
+VARINT = 0
+FIXED64 = 1
+LENGTH = 2
+GROUP = 3
+END_GROUP = 4
+FIXED32 = 5
+# The most bytes of a field's tag and the varint or fixed value that follows.
+HEADER = 20
+# The highest number of a field.
+MOST_FIELDS = 2**29 - 1
+# A position that says "after the window".
+BEYOND = -2
+
+# Further slots of the state of `index_fields`.
+FIELDS_STOPPED = 2
+FIELDS_CUT = 3
+FIELDS_CUT_AT = 4
+
+# Fields of XLine. Source: xplane.proto.
+LINE_ID = 1
+LINE_NAME = 2
+LINE_TIMESTAMP_NS = 3
+LINE_EVENTS = 4
+LINE_DISPLAY_ID = 10
+LINE_DISPLAY_NAME = 11
+
+# Columns of what is known of a line before its events.
+HEAD_ID = 0
+HEAD_TIMESTAMP_NS = 1
+HEAD_DISPLAY_ID = 2
+HEAD_EVENTS_AT = 3
+HEAD_NAME_AT = 4
+HEAD_NAME_END = 5
+HEAD_DISPLAY_AT = 6
+HEAD_DISPLAY_END = 7
+HEAD_SIZE = 8
+
+# Further slots of the state of `scan_span`.
+SCAN_ENDED = 2
+SCAN_ID = 3
+SCAN_TIMESTAMP_NS = 4
+SCAN_DISPLAY_ID = 5
+SCAN_NAME_AT = 6
+SCAN_NAME_END = 7
+SCAN_DISPLAY_AT = 8
+SCAN_DISPLAY_END = 9
+SCAN_HAS_ID = 10
+SCAN_HAS_TIMESTAMP = 11
+SCAN_HAS_DISPLAY_ID = 12
+SCAN_SIZE = 13
+
+# Further slots of the state of `decode_events`.
+EVENTS = 2
+AGGREGATED = 3
+LAST_START = 4
+LAST_DURATION = 5
+UNSORTED = 6
+DAMAGED = 7
+DAMAGED_AT = 8
+CLAMPED = 9
+DANGLING = 10
+CUT = 11
+STATE_SIZE = 12
+# Times beyond 2^57 ps (40 hours) are damage: clamped, so that sums of them stay in int64.
+LIMIT_PS = 2**57
+
+# Kinds of stats are the field numbers of XStat's oneof `value`. Source: xplane.proto.
+ABSENT = 0
+DOUBLE = 2
+UINT64 = 3
+INT64 = 4
+TEXT = 5
+BYTES = 6
+REFERENCE = 7
+# In place of a kind.
+STAT_DAMAGED = -1
+# The tag of the id of its name in a stat.
+KEY_TAG = 1 << 3 | VARINT
+
+# Further slots of the state of `list_stats`: what has been written so far.
+LISTED = 2
+COPIED = 3
+LIST_SIZE = 4
+
+# A hash of texts counts modulo this Mersenne prime.
+PRIME = 2**31 - 1
+
+# Rows of a timeline: depths of a track, and how many are searched at once.
+MOST_DEPTHS = 1024
+DEPTH_BLOCK = 32
+# Before all times: a depth on which nothing has been.
+NEVER = -(2**63)
+
+# Levels of a timeline. One that is less than this much smaller is not worth its place.
+MOST_SHIFT = 62
+LEVEL_SHRINKS = 0.2
+# In place of the level at which an event merges with the one before: there is none.
+FIRST_OF_ROW = 255
+
+# Tiles are 2^9 buckets of a row, each of 2^4 units.
+TILE_SHIFT = 9
+UNIT_SHIFT = 4
+# In a tile: the number follows among the wide ones.
+ESCAPE = 65535
+# Columns of a tile.
+TILE_START = 0
+TILE_DURATION = 1
+TILE_TYPE = 2
+TILE_COUNT = 3
+TILE_ID = 4
+TILE_COLUMNS = 5
+# Slots of the state of `cut_tiles`: entries and types so far, wide numbers by column, start of the
+# chunk's first entry, units from there to the entry before, that entry's event.
+CUT_ENTRIES = 0
+CUT_TYPES = 1
+CUT_WIDE = 2
+CUT_BASE = CUT_WIDE + TILE_COLUMNS
+CUT_UNITS = CUT_BASE + 1
+CUT_EVENT = CUT_BASE + 2
+CUT_SLOTS = CUT_BASE + 3
+
+# Values of counters: each level of a pyramid holds the extremes of 2^4 of the level below.
+FAN = 16
+FAN_BITS = 4
+
+# What stats of a name say of their event in Chrome's JSON, in order of rank where several are
+# flows. Those from `LAUNCH` on are arguments as well.
+HIDDEN, FLOW, CONSUMER_TYPE, CONSUMER, PRODUCER_TYPE, PRODUCER, IS_ASYNC = range(7)
+LAUNCH, LAUNCHED, NAMES_EVENT, SHOWN = range(7, 11)
+# Slots of the state of both writers after `AT`: bytes in the buffer; room that the next row needs
+# at most, where it did not fit, else 0; a count of events: which names of stats one has had.
+WRITTEN = 1
+NEEDED = 2
+STAMP = 3
+WRITER_SIZE = 4
+# The most bytes that one byte of a text becomes: a control character as \u0000.
+WIDEST = 6
+# The most bytes of a number, in quotes where a double could not hold it.
+NUMBER_BYTES = 32
+# At most what is written of an event besides its name, stats and track; asynchronous ones take two.
+EVENT_BYTES = 1024
+# Quotes, colon and comma.
+AROUND_BYTES = 8
+# Readers take numbers for doubles, which hold integers up to 2^53. Source: RFC 8259, section 6.
+EXACT = 2**53
+PS_PER_US = 1_000_000
+# Of a stat `flow`: direction, id, category. Source: xla/tsl/profiler/utils/xplane_utils.h, XFlow.
+FLOW_IN, FLOW_OUT = 1, 2
+FLOW_ID_BITS = 56
+FLOW_ID_MASK = 2**56 - 1
+FLOW_CATEGORIES = 64
+# Source: xla/tsl/profiler/utils/context_types.cc.
+GPU_LAUNCH = 9
+# What is said of an event, numbers of `event_text.WORDS`.
+(
+    SAY_OPEN, SAY_OPEN_BARE, SAY_NAME, SAY_NAME_AFTER_ARGS, SAY_COMPLETE, SAY_INSTANT, SAY_COUNTER,
+    SAY_BEGIN, SAY_END, SAY_DURATION, SAY_BIND, SAY_ID, SAY_NO_DIRECTION, SAY_IN, SAY_OUT,
+    SAY_IN_AND_OUT, SAY_BYTES, SAY_CLOSE_BYTES, SAY_CATEGORY,
+) = range(19)  # fmt: skip
+# Of `SAY_OPEN`, without what begins the arguments.
+BARE = 3
+
+# In a column of groups: none so far, and only links lead there, as the event nests in nothing.
+APART = -2
+# In a column of flags: the event is a row of the links, it is a row of the hand-overs.
+CAUSES = 1
+HANDS_OVER = 2
+
+# Sums of the times of iterators stay below this.
+MOST_TIME = 2**61
+
+# Phases of steps that kernels know, numbers of `analysis.phases.Phase`.
+PHASE_INPUT = 9
+PHASE_OUTPUT = 10
+PHASE_COMPILATION = 11
+PHASE_LAUNCH = 12
+PHASE_COMPUTE = 13
+# In place of one: none; work for later steps.
+NO_PHASE = -1
+PHASE_AHEAD = -2
+# In place of one: what an event means that is no phase by itself, numbers of `Role`.
+ROLE_WRAPPER = -2
+ROLE_WAIT = -3
+ROLE_ACTIVITY = -4
+ROLE_LAUNCHER = -5
+ROLE_BACKGROUND = -6
+ROLE_UPKEEP = -7
+# What is inside of an event: something that is known, launches.
+HOLDS_KNOWN = 1
+HOLDS_LAUNCHES = 2
+# After all times.
+FOREVER = 2**63 - 1
+
+# What threads do, numbers of `analysis.host_activity.Activity`.
+DOES_NOTHING = -1
+DOES_TRANSPARENT = -2
+DOES_PYTHON = 0
+DOES_ANNOTATION = 1
+DOES_COMPILATION = 2
+DOES_TF_FUNCTION = 3
+DOES_TF_DATA = 4
+DOES_OPS = 6
+DOES_EAGER = 7
+DOES_RUNTIME = 8
+DOES_GARBAGE = 9
+DOES_WAIT = 11
+DOES_SLEEP = 13
+
+# Characters that writers write.
+QUOTE = 34
+BACKSLASH = 92
+COMMA = 44
+BRACE = 125
+MINUS = 45
+POINT = 46
+ZERO = 48
+RETURN = 13
+NEWLINE = 10
+# The least integer.
+LEAST = -(2**63)
+# The lowest bits of an integer.
+LOW_32 = 2**32 - 1
+LOW_40 = 2**40 - 1

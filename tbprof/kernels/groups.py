@@ -1,0 +1,169 @@
+"""Rows by group, and sums of them."""
+
+import cython
+from cython.cimports.tbprof.kernels.codes import LOW_32, LOW_40
+from cython.cimports.tbprof.kernels.types import (
+    Flags,
+    Int32s,
+    Ints,
+    IntTable,
+    OutInt32s,
+    OutInts,
+    OutIntTable,
+    i64,
+)
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(
+    column=i64,
+    group=i64,
+    groups=i64,
+    is_same=i64,
+    mask=i64,
+    mixed=i64,
+    other=i64,
+    row=i64,
+    slot=i64,
+    value=i64,
+)
+def number_groups(columns: IntTable, code: OutInt32s, first: OutInts, slots: OutInts) -> i64:
+    with cython.nogil:
+        groups = 0
+        mask = slots.shape[0] - 1
+        for row in range(code.shape[0]):
+            mixed = 0
+            for column in range(columns.shape[0]):
+                value = columns[column, row]
+                mixed = ((mixed * 31) ^ (value & LOW_32) ^ ((value >> 32) & 0xFFFF)) & LOW_40
+            slot = ((mixed * 40503) ^ (mixed >> 15)) & mask
+            while True:
+                group = slots[slot]
+                if group < 0:
+                    slots[slot] = groups
+                    first[groups] = row
+                    code[row] = groups
+                    groups += 1
+                    break
+                is_same = True
+                other = first[group]
+                for column in range(columns.shape[0]):
+                    if columns[column, other] != columns[column, row]:
+                        is_same = False
+                        break
+                if is_same:
+                    code[row] = group
+                    break
+                slot = (slot + 1) & mask
+        return groups
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(group=i64, row=i64)
+def sum_groups(
+    code: Int32s, value: Ints, total: OutInts, least: OutInts, most: OutInts, count: OutInts
+) -> cython.void:
+    with cython.nogil:
+        for row in range(code.shape[0]):
+            group = code[row]
+            if group < 0:
+                continue
+            total[group] += value[row]
+            count[group] += 1
+            if count[group] == 1 or value[row] < least[group]:
+                least[group] = value[row]
+            if count[group] == 1 or value[row] > most[group]:
+                most[group] = value[row]
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(at=i64)
+def fill_buckets(bucket: Ints, row: Ints, free: OutInts, consumer: OutInts) -> cython.void:
+    with cython.nogil:
+        for at in range(bucket.shape[0]):
+            consumer[free[bucket[at]]] = row[at]
+            free[bucket[at]] += 1
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(at=i64, column=i64, end=i64, kind=i64, kinds=i64, line=i64, row=i64, rows=i64)
+def tally_repeats(
+    first: Ints,
+    type_: Int32s,
+    start: Ints,
+    duration: Ints,
+    wanted: Flags,
+    least: i64,
+    scratch: OutIntTable,
+    touched: OutInts,
+    out: OutIntTable,
+) -> i64:
+    """Fills rows of `out`; returns how many."""
+    with cython.nogil:
+        # Columns of scratch [types]: count, total, first start, last start, reached end, overlaps.
+        rows = 0
+        for line in range(first.shape[0] - 1):
+            kinds = 0
+            for row in range(first[line], first[line + 1]):
+                kind = type_[row]
+                if kind < 0 or duration[row] == 0 or not wanted[kind]:
+                    continue
+                end = start[row] + duration[row]
+                if scratch[kind, 0] == 0:
+                    touched[kinds] = kind
+                    kinds += 1
+                    scratch[kind, 2] = start[row]
+                elif start[row] < scratch[kind, 4]:
+                    if end > scratch[kind, 4]:
+                        scratch[kind, 5] += 1
+                        scratch[kind, 4] = end
+                    continue
+                scratch[kind, 0] += 1
+                scratch[kind, 1] += duration[row]
+                scratch[kind, 3] = start[row]
+                scratch[kind, 4] = end
+            for at in range(kinds):
+                kind = touched[at]
+                # Events that overlap in part go on beside each other: they delimit nothing.
+                if scratch[kind, 0] >= least and scratch[kind, 5] == 0:
+                    out[rows, 0] = line
+                    out[rows, 1] = kind
+                    for column in range(4):
+                        out[rows, 2 + column] = scratch[kind, column]
+                    rows += 1
+                for column in range(6):
+                    scratch[kind, column] = 0
+        return rows
+
+
+@cython.wraparound(True)  # -1 is the last
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(kind=i64, row=i64)
+def sample_types(type_: Int32s, duration: Ints, sample: OutIntTable) -> cython.void:
+    """Writes the first and last row that lasts of each type; negative types go last."""
+    with cython.nogil:
+        for row in range(type_.shape[0]):
+            if duration[row] > 0:
+                kind = type_[row]
+                if sample[kind, 0] < 0:
+                    sample[kind, 0] = row
+                sample[kind, 1] = row
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(at=i64, row=i64)
+def stretch_windows(
+    group: Int32s, start: Ints, end: Ints, first: OutInts, last: OutInts
+) -> cython.void:
+    with cython.nogil:
+        for row in range(group.shape[0]):
+            at = group[row]
+            if at >= 0:
+                first[at] = min(first[at], start[row])
+                last[at] = max(last[at], end[row])

@@ -1,0 +1,37 @@
+"""Hash tables from ids to rows."""
+
+import cython
+from cython.cimports.tbprof.kernels.types import Int32s, Ints, OutInt32s, OutInts, i64
+from cython.cimports.tbprof.kernels.wire import find_row, slot_of
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(at=i64)
+def find_rows(keys: Ints, rows: Int32s, ids: Ints, out: OutInt32s) -> cython.void:
+    """Fills out [n] with the row of each id, -1 where it is not in the table."""
+    with cython.nogil:
+        for at in range(ids.shape[0]):
+            out[at] = find_row(keys, rows, ids[at])
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(key=i64, mask=i64, row=i64, slot=i64)
+def fill_lookup(keys: OutInts, rows: OutInt32s, ids: Ints) -> cython.void:
+    with cython.nogil:
+        mask = rows.shape[0] - 1
+        for row in range(ids.shape[0]):
+            key = cython.cast(i64, ids[row])
+            slot = slot_of(keys, mask, key)
+            while rows[slot] >= 0 and keys[slot] != key:
+                slot = (slot + 1) & mask
+            keys[slot] = key
+            rows[slot] = row
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+def row_of(keys: Ints, rows: Int32s, key: i64) -> i64:
+    """The row of `key`, or -1."""
+    return find_row(keys, rows, key)

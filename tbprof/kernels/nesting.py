@@ -1,0 +1,133 @@
+"""Which event encloses which, and what follows from that."""
+
+import cython
+from cython.cimports.tbprof.kernels.types import Ints, OutFlags, OutInt32s, OutInts, i64
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(above=i64, end=i64, line=i64, row=i64, top=i64)
+def nest_events(
+    first_event: Ints, start: Ints, duration: Ints, parent: OutInts, stack: OutInts
+) -> cython.void:
+    with cython.nogil:
+        for line in range(first_event.shape[0] - 1):
+            top = 0
+            for row in range(first_event[line], first_event[line + 1]):
+                end = start[row] + duration[row]
+                # What ends before this event cannot enclose a later one that this one does not also
+                # enclose, so partial overlaps need no second look.
+                while top > 0:
+                    above = stack[top - 1]
+                    if start[above] + duration[above] >= end:
+                        break
+                    top -= 1
+                parent[row] = stack[top - 1] if top > 0 else -1
+                if top < stack.shape[0]:
+                    stack[top] = row
+                    top += 1
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(above=i64, begin=i64, end=i64, row=i64)
+def fill_self_times(
+    parent: Ints, start: Ints, duration: Ints, own: OutInts, covered: OutInts
+) -> cython.void:
+    with cython.nogil:
+        for row in range(parent.shape[0]):
+            own[row] = duration[row]
+            covered[row] = start[row]
+        for row in range(parent.shape[0]):
+            above = parent[row]
+            if above >= 0:
+                end = start[row] + duration[row]
+                begin = max(start[row], covered[above])
+                if end > begin:
+                    own[above] -= end - begin
+                    covered[above] = end
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(row=i64)
+def inherit_values(parent: Ints, value: OutInts) -> cython.void:
+    with cython.nogil:
+        for row in range(parent.shape[0]):
+            if value[row] < 0 and parent[row] >= 0:
+                value[row] = value[parent[row]]
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(above=i64, row=i64)
+def find_last_rows(parent: Ints, offset: i64, last: OutInt32s) -> cython.void:
+    with cython.nogil:
+        for row in range(parent.shape[0]):
+            last[row] = row + offset
+        for row in range(parent.shape[0] - 1, -1, -1):
+            above = parent[row]
+            if above >= 0 and last[row] > last[above]:
+                last[above] = last[row]
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(at=i64, row=i64)
+def mark_ancestors(parent: Ints, rows: Ints, is_marked: OutFlags) -> cython.void:
+    with cython.nogil:
+        for row in range(rows.shape[0]):
+            at = rows[row]
+            while at >= 0 and not is_marked[at]:
+                is_marked[at] = True
+                at = parent[at]
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(
+    above=i64,
+    at=i64,
+    end=i64,
+    event=i64,
+    is_event=cython.bint,
+    line=i64,
+    rows=i64,
+    top=i64,
+    until=i64,
+)
+def flatten_events(
+    first_event: Ints,
+    start: Ints,
+    duration: Ints,
+    out_start: OutInts,
+    out_end: OutInts,
+    out_row: OutInts,
+    stack: OutInts,
+) -> i64:
+    with cython.nogil:
+        rows = 0
+        for line in range(first_event.shape[0] - 1):
+            top = 0
+            at = 0
+            # One round more than there are events, in which what is still open ends.
+            for event in range(first_event[line], first_event[line + 1] + 1):
+                is_event = event < first_event[line + 1]
+                while top > 0:
+                    above = stack[top - 1]
+                    end = start[above] + duration[above]
+                    until = min(end, start[event]) if is_event else end
+                    if until > at:
+                        out_start[rows] = at
+                        out_end[rows] = until
+                        out_row[rows] = above
+                        rows += 1
+                        at = until
+                    if is_event and end > start[event]:
+                        break
+                    top -= 1
+                if is_event:
+                    at = start[event]
+                    stack[top] = event
+                    top += 1
+        return rows

@@ -1,0 +1,279 @@
+"""What threads did, by the events around each."""
+
+import cython
+from cython.cimports.tbprof.kernels.codes import (
+    DOES_ANNOTATION,
+    DOES_COMPILATION,
+    DOES_EAGER,
+    DOES_GARBAGE,
+    DOES_NOTHING,
+    DOES_OPS,
+    DOES_PYTHON,
+    DOES_RUNTIME,
+    DOES_SLEEP,
+    DOES_TF_DATA,
+    DOES_TF_FUNCTION,
+    DOES_TRANSPARENT,
+    DOES_WAIT,
+    FOREVER,
+    HOLDS_KNOWN,
+    HOLDS_LAUNCHES,
+    NO_PHASE,
+    PHASE_AHEAD,
+    PHASE_COMPILATION,
+    PHASE_COMPUTE,
+    PHASE_INPUT,
+    PHASE_LAUNCH,
+    PHASE_OUTPUT,
+    ROLE_BACKGROUND,
+    ROLE_LAUNCHER,
+    ROLE_UPKEEP,
+    ROLE_WAIT,
+    ROLE_WRAPPER,
+)
+from cython.cimports.tbprof.kernels.types import (
+    Bytes,
+    Flags,
+    Int8s,
+    Int32s,
+    Ints,
+    OutBytes,
+    OutInt8s,
+    OutInt32s,
+    OutInts,
+    OutIntTable,
+    i64,
+)
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(above=i64, own=i64, row=i64, told=i64)
+def look_inside(
+    type_: Int32s, duration: Ints, parent: Ints, role: Int8s, inside: OutBytes
+) -> cython.void:
+    with cython.nogil:
+        # Parents precede their children, so backwards each row is complete when it is passed on.
+        for row in range(type_.shape[0] - 1, -1, -1):
+            above = parent[row]
+            if above < 0 or duration[row] == 0:
+                continue
+            own = role[type_[row]]
+            told = inside[row]
+            if own >= 0 or own in (ROLE_WRAPPER, ROLE_BACKGROUND):
+                told |= HOLDS_KNOWN
+            if own == PHASE_LAUNCH:
+                told |= HOLDS_LAUNCHES
+            inside[above] |= told
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.locals(launches=cython.bint)
+def _phase_inside(own: cython.schar, above: i64, inside: cython.uchar) -> i64:
+    if own in (ROLE_WAIT, ROLE_UPKEEP):
+        return NO_PHASE
+    if own == ROLE_BACKGROUND:
+        return PHASE_AHEAD
+    launches = (inside & HOLDS_LAUNCHES) != 0
+    if own == ROLE_LAUNCHER and launches:
+        return PHASE_LAUNCH
+    if own == ROLE_LAUNCHER:
+        if above >= 0 or (inside & HOLDS_KNOWN) != 0:
+            return above
+        return PHASE_COMPUTE
+    if own == PHASE_COMPUTE:
+        return PHASE_LAUNCH if launches or above == PHASE_LAUNCH else PHASE_COMPUTE
+    return own if own >= 0 else above
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(above=i64, keeps=cython.bint, row=i64)
+def find_own_phases(
+    type_: Int32s,
+    duration: Ints,
+    parent: Ints,
+    counts: Flags,
+    role: Int8s,
+    inside: Bytes,
+    phase: OutInt8s,
+) -> cython.void:
+    with cython.nogil:
+        for row in range(type_.shape[0]):
+            above = phase[parent[row]] if parent[row] >= 0 else NO_PHASE
+            keeps = above in (PHASE_INPUT, PHASE_OUTPUT, PHASE_COMPILATION, PHASE_AHEAD)
+            # A transfer that has to compile first is no slow input.
+            keeps = keeps and (above == PHASE_AHEAD or role[type_[row]] != PHASE_COMPILATION)
+            if keeps or duration[row] == 0 or not counts[row]:
+                phase[row] = above
+            else:
+                phase[row] = _phase_inside(role[type_[row]], above, inside[row])
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(
+    at=i64,
+    begin=i64,
+    end=i64,
+    is_last=cython.bint,
+    is_same=cython.bint,
+    line=i64,
+    now=i64,
+    opened=i64,
+    row=i64,
+    rows=i64,
+    top=i64,
+    until=i64,
+)
+def flatten_phases(
+    first: Ints,
+    start: Ints,
+    duration: Ints,
+    counts: Flags,
+    phase: Int32s,
+    stack: OutIntTable,
+    cuts: OutInts,
+    out_start: OutInts,
+    out_end: OutInts,
+    out_phase: OutInt32s,
+) -> cython.void:
+    with cython.nogil:
+        rows = 0
+        for line in range(first.shape[0] - 1):
+            cuts[line] = rows
+            top = 0
+            at = 0
+            opened = rows  # rows before it are other lines'
+            for row in range(first[line], first[line + 1] + 1):
+                is_last = row == first[line + 1]
+                begin = FOREVER if is_last else start[row]
+                if not is_last:
+                    if not counts[row] or duration[row] == 0:
+                        continue
+                    # Most events change nothing: they are inside one of their phase.
+                    is_same = top > 0 and phase[row] == stack[top - 1, 1]
+                    if is_same and begin + duration[row] <= stack[top - 1, 0]:
+                        continue
+                # The piece until here: the latest event that goes on has it.
+                while top > 0 and at < begin:
+                    end = stack[top - 1, 0]
+                    now = stack[top - 1, 1]
+                    until = min(end, begin)
+                    if until > at and now >= 0:
+                        if rows > opened and out_end[rows - 1] == at and out_phase[rows - 1] == now:
+                            out_end[rows - 1] = until
+                        else:
+                            out_start[rows] = at
+                            out_end[rows] = until
+                            out_phase[rows] = now
+                            rows += 1
+                    at = max(at, until)
+                    if end <= at:
+                        top -= 1
+                while top > 0 and stack[top - 1, 0] <= begin:
+                    top -= 1
+                if not is_last and (top > 0 or phase[row] >= 0):
+                    at = begin
+                    stack[top, 0] = begin + duration[row]
+                    stack[top, 1] = phase[row]
+                    top += 1
+        cuts[first.shape[0] - 1] = rows
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _in_frame(what: i64, own: i64, is_program: i64) -> i64:
+    if own in (DOES_GARBAGE, DOES_WAIT):
+        return own
+    if what in (DOES_TF_DATA, DOES_TF_FUNCTION, DOES_COMPILATION, DOES_GARBAGE):
+        return what
+    if own == DOES_SLEEP:
+        return own
+    return DOES_PYTHON if what == DOES_NOTHING or is_program > 0 else what
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _in_event(what: i64, own: i64) -> i64:
+    if own in (DOES_RUNTIME, DOES_EAGER, DOES_OPS) and what in (
+        DOES_TF_DATA, DOES_TF_FUNCTION, DOES_COMPILATION, DOES_GARBAGE,
+    ):  # fmt: skip
+        return what
+    if own == DOES_ANNOTATION and what >= 0:
+        return what
+    return own
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(
+    above=i64,
+    here=i64,
+    inner=i64,
+    is_frame=cython.bint,
+    is_wait=cython.bint,
+    own=i64,
+    row=i64,
+    then=i64,
+    title=i64,
+    what=i64,
+)
+def follow_activity(
+    parent: Ints,
+    duration: Ints,
+    type_: Int32s,
+    does: Int8s,
+    frame: Int8s,
+    forced: Int8s,
+    kind: OutInt8s,
+    name: OutInt32s,
+    part: OutInt32s,
+) -> cython.void:
+    with cython.nogil:
+        # `frame` of a type: 0 none, 1 of a library, 2 of the program.
+        for row in range(type_.shape[0]):
+            above = parent[row]
+            what, title, inner = DOES_NOTHING, -1, -1
+            if above >= 0:
+                what, title, inner = (
+                    cython.cast(i64, kind[above]),
+                    cython.cast(i64, name[above]),
+                    cython.cast(i64, part[above]),
+                )
+            here = cython.cast(i64, type_[row])
+            own = cython.cast(i64, does[here])
+            is_frame = frame[here] > 0
+            is_wait = own in (DOES_WAIT, DOES_SLEEP)
+            if duration[row] == 0 or own == DOES_TRANSPARENT:
+                own = DOES_TRANSPARENT
+            elif forced[row] >= 0:
+                what, title, inner = cython.cast(i64, forced[row]), -1, -1
+            elif is_frame and (title < 0 or (frame[here] == 2 and not is_wait)):
+                then = _in_frame(what, own, frame[here] - 1)
+                # What the runtime does in Python is still named by what it does.
+                inner = inner if then == what and then > DOES_ANNOTATION else -1
+                what, title = then, here
+            elif is_frame:
+                inner = (
+                    here
+                    if inner < 0 or (is_wait and what not in (DOES_WAIT, DOES_SLEEP))
+                    else inner
+                )
+                what = _in_frame(what, own, frame[here] - 1)
+            elif own == DOES_TF_DATA:
+                what, title, inner = own, -1, here
+            elif own == DOES_ANNOTATION and what in (DOES_NOTHING, DOES_ANNOTATION):
+                what, title, inner = own, here, -1
+            else:
+                then = _in_event(what, own)
+                inner = here if inner < 0 or then != what else inner
+                what = then
+            kind[row], name[row], part[row] = what, title, inner

@@ -1,0 +1,402 @@
+"""Sums over a range of rows, and what lies within an event."""
+
+import cython
+from cython.cimports.tbprof.kernels.codes import LEAST
+from cython.cimports.tbprof.kernels.heaps import sink, sink_row
+from cython.cimports.tbprof.kernels.types import Flags, Int32s, Ints, OutInts, OutIntTable, i64
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(
+    at=i64,
+    begin=i64,
+    end=i64,
+    first=i64,
+    first_row=Ints,
+    last=i64,
+    last_row=Ints,
+    middle=i64,
+    row=i64,
+    stop=i64,
+    track=i64,
+)
+def bound_rows(
+    row_first: Ints,
+    start: Ints,
+    duration: Ints,
+    crowded: Flags,
+    rows: tuple,
+    window: tuple,
+    low: OutInts,
+    high: OutInts,
+    events: OutInts,
+) -> cython.void:
+    """Fills in which events of each row may overlap the window, and how many each track has."""
+    first_row, last_row = rows
+    begin, end = window
+    with cython.nogil:
+        at = 0
+        for track in range(first_row.shape[0]):
+            for row in range(first_row[track], last_row[track]):
+                first = row_first[row]
+                last = row_first[row + 1]
+                stop = last
+                while first < stop:  # the first that starts at the end or later
+                    middle = (first + stop) >> 1
+                    if start[middle] < end:
+                        first = middle + 1
+                    else:
+                        stop = middle
+                high[at] = first
+                first = row_first[row]
+                if not crowded[row]:
+                    stop = high[at]
+                    while first < stop:  # the first that starts or goes on in the range
+                        middle = (first + stop) >> 1
+                        if start[middle] < begin and start[middle] + duration[middle] <= begin:
+                            first = middle + 1
+                        else:
+                            stop = middle
+                low[at] = first
+                events[track] += high[at] - first
+                at += 1
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def next_in_range(event: i64, stop: i64, start: Ints, duration: Ints, begin: i64) -> i64:
+    """The first of the events from `event` on that does not end before the range."""
+    while event < stop and start[event] < begin and start[event] + duration[event] <= begin:
+        event += 1
+    return event
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(
+    at=i64,
+    begin=i64,
+    begin_ps=OutInts,
+    count=OutInts,
+    covered=i64,
+    crowded=Flags,
+    duration=Ints,
+    end=i64,
+    end_ps=OutInts,
+    event=i64,
+    first=Ints,
+    first_row=Ints,
+    from_ps=i64,
+    group=i64,
+    head=OutInts,
+    head_end=OutInts,
+    head_start=OutInts,
+    heap=OutInts,
+    high=Ints,
+    index=i64,
+    inside_from=i64,
+    inside_to=i64,
+    last_row=Ints,
+    least=OutInts,
+    length=i64,
+    low=Ints,
+    most=OutInts,
+    own=OutInts,
+    place=i64,
+    room=Ints,
+    row=i64,
+    size=i64,
+    spans=OutInts,
+    start=Ints,
+    to_ps=i64,
+    top=i64,
+    total=OutInts,
+    track=i64,
+    type_=Int32s,
+)
+def add_tracks(
+    events: tuple,
+    tracks: Ints,
+    rows: tuple,
+    unions: tuple,
+    of_type: Int32s,
+    window: tuple,
+    heads: tuple,
+    stack: OutIntTable,
+    sums: tuple,
+) -> cython.void:
+    """Adds the events of `tracks` to the sums of their groups, and writes the spans of each track.
+
+    The rows of a track are merged by a heap of their next events, so that parents come before their
+    children; a stack holds the events around the present one: end, what is covered of it so far,
+    what is its own, group.
+    """
+    start, duration, type_, crowded = events
+    begin, end = window
+    first_row, last_row, first, low, high = rows
+    room, spans, begin_ps, end_ps = unions
+    heap, head, head_start, head_end = heads
+    count, total, own, least, most = sums
+    with cython.nogil:
+        for index in range(tracks.shape[0]):
+            track = tracks[index]
+            size = 0
+            for row in range(last_row[track] - first_row[track]):
+                at = first[track] + row
+                event = low[at]
+                if crowded[first_row[track] + row]:
+                    event = next_in_range(event, high[at], start, duration, begin)
+                if event < high[at]:
+                    head[row] = event
+                    head_start[row] = start[event]
+                    head_end[row] = start[event] + duration[event]
+                    heap[size] = row
+                    size += 1
+            for at in range(size // 2 - 1, -1, -1):
+                sink_row(heap, size, at, head_start, head_end)
+            top = 0
+            place = room[track]
+            while size > 0:
+                row = heap[0]
+                event = head[row]
+                from_ps = head_start[row]
+                to_ps = head_end[row]
+                at = event + 1
+                if crowded[first_row[track] + row]:
+                    at = next_in_range(at, high[first[track] + row], start, duration, begin)
+                if at < high[first[track] + row]:
+                    head[row] = at
+                    head_start[row] = start[at]
+                    head_end[row] = start[at] + duration[at]
+                else:
+                    size -= 1
+                    heap[0] = heap[size]
+                if size > 1:
+                    sink_row(heap, size, 0, head_start, head_end)
+                # What ends before this event cannot hold a later one that this one does not hold, too.
+                while top > 0 and (stack[top - 1, 0] < to_ps or stack[top - 1, 0] <= from_ps):
+                    top -= 1
+                    own[stack[top, 3]] += stack[top, 2]
+                inside_from = max(from_ps, begin)
+                inside_to = min(to_ps, end)
+                length = inside_to - inside_from
+                if top > 0:
+                    covered = max(inside_from, stack[top - 1, 1])
+                    if inside_to > covered:
+                        stack[top - 1, 2] -= inside_to - covered
+                        stack[top - 1, 1] = inside_to
+                elif length > 0:
+                    if place > room[track] and inside_from <= end_ps[place - 1]:
+                        end_ps[place - 1] = max(end_ps[place - 1], inside_to)
+                    else:
+                        begin_ps[place] = inside_from
+                        end_ps[place] = inside_to
+                        place += 1
+                group = track
+                if of_type.shape[0] > 0:
+                    group = cython.cast(i64, of_type[type_[event]])
+                count[group] += 1
+                total[group] += length
+                least[group] = min(least[group], length)
+                most[group] = max(most[group], length)
+                if top < stack.shape[0]:
+                    stack[top, 0] = to_ps
+                    stack[top, 1] = inside_from
+                    stack[top, 2] = length
+                    stack[top, 3] = group
+                    top += 1
+                else:
+                    own[group] += length
+            while top > 0:
+                top -= 1
+                own[stack[top, 3]] += stack[top, 2]
+            spans[track] = place - room[track]
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(at=i64, covered=i64, one=i64, size=i64, span=i64, until=i64)
+def merge_spans(
+    first: Ints,
+    last: Ints,
+    begin_ps: Ints,
+    end_ps: Ints,
+    heap: OutInts,
+    head: OutInts,
+    head_ps: OutInts,
+) -> i64:
+    """The time that spans of several lists cover; each list is disjoint and ascends."""
+    with cython.nogil:
+        size = 0
+        for one in range(first.shape[0]):
+            if first[one] < last[one]:
+                head[one] = first[one]
+                head_ps[one] = begin_ps[first[one]]
+                heap[size] = one
+                size += 1
+        for at in range(size // 2 - 1, -1, -1):
+            sink(heap, size, at, head_ps, head)
+        covered = 0
+        until = LEAST
+        while size > 0:
+            one = heap[0]
+            span = head[one]
+            if end_ps[span] > until:
+                covered += end_ps[span] - max(begin_ps[span], until)
+                until = end_ps[span]
+            head[one] += 1
+            if head[one] < last[one]:
+                head_ps[one] = begin_ps[head[one]]
+            else:
+                size -= 1
+                heap[0] = heap[size]
+            if size > 0:
+                sink(heap, size, 0, head_ps, head)
+        return covered
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def is_within(event: i64, start: Ints, duration: Ints, until: i64) -> cython.bint:
+    """Whether an event that starts within another one ends with it at `until`, or sooner."""
+    return start[event] < until and start[event] + duration[event] <= until
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.locals(middle=i64, step=i64)
+def skip_within(
+    event: i64, last: i64, start: Ints, duration: Ints, crowded: cython.bint, until: i64
+) -> i64:
+    """The first of the events [event, last) of a row that is not within what goes on to `until`."""
+    if crowded:
+        while event < last and is_within(event, start, duration, until):
+            event += 1
+        return event
+    step = 1
+    while event + step < last and is_within(event + step, start, duration, until):
+        event += step
+        step *= 2
+    last = min(last, event + step)
+    while event < last:
+        middle = (event + last) >> 1
+        if is_within(middle, start, duration, until):
+            event = middle + 1
+        else:
+            last = middle
+    return event
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.locals(middle=i64)
+def first_start(first: i64, last: i64, start: Ints, at_ps: i64) -> i64:
+    """The first of the events [first, last) of a row that starts at `at_ps` or later."""
+    while first < last:
+        middle = (first + last) >> 1
+        if start[middle] < at_ps:
+            first = middle + 1
+        else:
+            last = middle
+    return first
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(
+    first_row=i64,
+    last_row=i64,
+    above=i64,
+    after=i64,
+    at=i64,
+    before=i64,
+    begin=i64,
+    below=i64,
+    crowded=Flags,
+    duration=Ints,
+    end=i64,
+    first=i64,
+    from_ps=i64,
+    head=OutInts,
+    head_end=OutInts,
+    head_start=OutInts,
+    heap=OutInts,
+    last=i64,
+    row_first=Ints,
+    size=i64,
+    start=Ints,
+    to_ps=i64,
+    until=i64,
+)
+def walk_children(
+    columns: tuple, event: i64, row: i64, rows: tuple, heads: tuple, found: OutInts
+) -> cython.void:
+    """Finds the first child, how many there are, and for how long any of them went on.
+
+    Whatever ends before a child does is none itself, and hides none: rows go on behind it at once.
+    """
+    row_first, start, duration, crowded = columns
+    first_row, last_row = rows
+    heap, head, head_start, head_end = heads
+    with cython.nogil:
+        begin = start[event]
+        end = begin + duration[event]
+        # One that starts later on a row above goes on beyond the end: it holds what follows.
+        before = end
+        for above in range(first_row, row):
+            first = first_start(row_first[above], row_first[above + 1], start, begin + 1)
+            if first < row_first[above + 1]:
+                before = min(before, start[first])
+        size = 0
+        for below in range(row, last_row):
+            at = below - row
+            last = row_first[below + 1]
+            if below > row:
+                first = first_start(row_first[below], last, start, begin)
+            elif crowded[row]:
+                first = event + 1
+            else:
+                continue
+            if first < last:
+                head[at] = first
+                head_start[at] = start[first]
+                head_end[at] = start[first] + duration[first]
+                heap[size] = at
+                size += 1
+        for at in range(size // 2 - 1, -1, -1):
+            sink_row(heap, size, at, head_start, head_end)
+        until = begin
+        while size > 0:
+            at = heap[0]
+            from_ps = head_start[at]
+            to_ps = head_end[at]
+            if from_ps >= before or to_ps > end:  # here, too
+                break
+            if to_ps > until or from_ps >= until:  # no child before holds it
+                if found[1] == 0:
+                    found[0] = head[at]
+                found[1] += 1
+                found[2] += to_ps - max(until, from_ps)
+                until = to_ps
+            below = row + at
+            after = skip_within(
+                head[at] + 1, row_first[below + 1], start, duration, crowded[below], until
+            )
+            if after < row_first[below + 1]:
+                head[at] = after
+                head_start[at] = start[after]
+                head_end[at] = start[after] + duration[after]
+            else:
+                size -= 1
+                heap[0] = heap[size]
+            if size > 1:
+                sink_row(heap, size, 0, head_start, head_end)

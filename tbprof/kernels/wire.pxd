@@ -1,0 +1,114 @@
+# Protobuf's wire format, bounds-checked: varints, lengths, skipping; and the lookup of ids.
+#
+# Positions are byte offsets into the buffer; a position of -1 says "damaged here". Integers are
+# signed: a 64-bit varint is read as two's complement. Source: protobuf.dev, "Encoding".
+#
+# These are compiled into each kernel that calls them: a call per byte would cost more than the byte.
+
+from tbprof.kernels.codes cimport (
+    BEYOND, END_GROUP, FIXED32, FIXED64, GROUP, HEADER, LENGTH, LOW_32, VARINT,
+)
+from tbprof.kernels.types cimport Bytes, Int32s, Ints, i64
+
+
+cdef inline (i64, i64) read_varint(Bytes buf, i64 pos, i64 end) noexcept nogil:
+    """(value, next position) of the varint at `pos`; next is -1 where cut or over 10 bytes."""
+    if pos < end and buf[pos] < 0x80:
+        return buf[pos], pos + 1
+    return read_long_varint(buf, pos, end)
+
+
+cdef inline (i64, i64) read_long_varint(Bytes buf, i64 pos, i64 end) noexcept nogil:
+    # Unsigned: a bit that leaves on the left is no overflow.
+    cdef unsigned long long value = 0
+    cdef unsigned long long byte
+    cdef int shift = 0
+    while pos < end and shift < 70:
+        byte = buf[pos]
+        pos += 1
+        # Of the tenth byte the lowest bit alone is left.
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return <i64>value, pos
+        shift += 7
+    return 0, -1
+
+
+cdef inline (i64, i64) read_length(Bytes buf, i64 pos, i64 end) noexcept nogil:
+    """(first, last) byte offsets of a length-delimited body at `pos`; first is -1 where damaged."""
+    cdef i64 length, body
+    length, body = read_varint(buf, pos, end)
+    if body < 0 or length < 0 or length > end - body:
+        return -1, -1
+    return body, body + length
+
+
+cdef inline i64 skip_single(Bytes buf, i64 pos, i64 end, i64 wire_type) noexcept nogil:
+    cdef i64 _, after
+    if wire_type == VARINT:
+        _, after = read_varint(buf, pos, end)
+        return after
+    if wire_type == LENGTH:
+        _, after = read_length(buf, pos, end)
+        return after
+    if wire_type == FIXED64:
+        return pos + 8 if pos + 8 <= end else -1
+    if wire_type == FIXED32:
+        return pos + 4 if pos + 4 <= end else -1
+    return -1
+
+
+cdef inline i64 skip_value(Bytes buf, i64 pos, i64 end, i64 wire_type) noexcept nogil:
+    """The position after a value of `wire_type` at `pos`; -1 where damaged or of no known type.
+
+    Groups, which nothing writes any more, are passed over with all that they hold; `BEYOND` where
+    one goes on after the window.
+    """
+    cdef i64 depth = 1
+    cdef i64 tag
+    if wire_type != GROUP:
+        return skip_single(buf, pos, end, wire_type)
+    while depth > 0:
+        if pos > buf.shape[0] - HEADER and end > buf.shape[0]:
+            return BEYOND
+        tag, pos = read_varint(buf, pos, end)
+        if pos < 0 or tag >> 3 <= 0:
+            return -1
+        if tag & 7 == GROUP:
+            depth += 1
+        elif tag & 7 == END_GROUP:
+            depth -= 1
+        else:
+            pos = skip_single(buf, pos, end, tag & 7)
+            if pos < 0:
+                return -1
+    return pos
+
+
+cdef inline i64 read_fixed64(Bytes buf, i64 pos) noexcept nogil:
+    """The 8 little-endian bytes at `pos`; the caller has checked that they are there."""
+    cdef unsigned long long value = 0
+    cdef int byte
+    for byte in range(8):
+        value |= <unsigned long long>buf[pos + byte] << (8 * byte)
+    return <i64>value
+
+
+cdef inline i64 slot_of(Ints keys, i64 mask, i64 key) noexcept nogil:
+    cdef i64 middle, high
+    if 0 <= key < 65536:  # most ids count from 0: each has a slot of its own
+        return key & mask
+    middle = ((key >> 16) & LOW_32) * keys[mask + 1]
+    high = ((key >> 48) & 0xFFFF) * keys[mask + 2]
+    return (key ^ (middle >> 30) ^ (high >> 30)) & mask
+
+
+cdef inline i64 find_row(Ints keys, Int32s rows, i64 key) noexcept nogil:
+    """The row of `key`, or -1. `keys` and `rows` come from `build_lookup`."""
+    cdef i64 mask = rows.shape[0] - 1
+    cdef i64 slot = slot_of(keys, mask, key)
+    while rows[slot] >= 0:
+        if keys[slot] == key:
+            return rows[slot]
+        slot = (slot + 1) & mask
+    return -1
