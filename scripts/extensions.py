@@ -14,6 +14,8 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +78,14 @@ def sources_hash(root: Path) -> str:
 
 def build_extensions(root: Path) -> bool:
     """Whether anything had to be compiled; False where all is up to date."""
-    if are_fresh(root):
-        return False
+    with _locked(root):
+        if are_fresh(root):
+            return False
+        _compile(root)
+    return True
+
+
+def _compile(root: Path) -> None:
     find_compiler()
     try:
         from Cython.Build import cythonize
@@ -107,6 +115,7 @@ def build_extensions(root: Path) -> bool:
             build_dir=folder.as_posix(),
             compiler_directives=_DIRECTIVES | (_CHECKED if _mode() == "checked" else {}),
             shared_utility_qualified_name=f"{package}.{SHARED}",
+            force=_changed_for_all(folder),
             quiet=True,
         )
         extensions.append(Extension(f"{package}.{SHARED}", [shared.as_posix()], **options))
@@ -122,7 +131,25 @@ def build_extensions(root: Path) -> bool:
         raise ExtensionsError(f"tbprof/kernels/ could not be compiled ({error})") from error
     finally:
         os.chdir(previous)
-    return True
+
+
+@contextmanager
+def _locked(root: Path) -> Iterator[None]:
+    """Keeps processes that find the same change from compiling at once."""
+    if os.name == "nt":
+        yield
+        return
+    import fcntl
+
+    (root / BUILD).mkdir(parents=True, exist_ok=True)
+    with (root / BUILD / ".lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def touch_stamp(root: Path) -> None:
+    """Notes that sources which are newer than what was compiled of them are the same."""
+    _stamp(root).touch()
 
 
 def has_compiler() -> bool:
@@ -134,14 +161,10 @@ def has_compiler() -> bool:
 
 
 def find_compiler() -> None:
-    """Takes the package's compiler where the system has none. Raises ExtensionsError without any."""
+    """Takes another C compiler where that of Python is missing. Raises ExtensionsError."""
     if not has_compiler():
-        for name in ("cc", "gcc", "clang"):
-            if shutil.which(name):
-                os.environ.update(CC=name, LDSHARED=f"{name} -shared", LDCXXSHARED=f"{name} -shared")
-                break
-        else:
-            _take_zig()
+        found = next((name for name in ("cc", "gcc", "clang") if shutil.which(name)), None)
+        _take(found or _zig())
     header = Path(sysconfig.get_path("include"), "Python.h")
     if not header.exists():
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -151,7 +174,7 @@ def find_compiler() -> None:
         )
 
 
-def _take_zig() -> None:
+def _zig() -> str:
     try:
         import ziglang  # noqa: F401
     except ImportError as error:
@@ -160,8 +183,11 @@ def _take_zig() -> None:
             "the system's packages (on Debian and Ubuntu: apt-get install gcc), or 'pip install "
             "ziglang', which is one; a wheel needs none"
         ) from error
-    cc = f"{sys.executable} -m ziglang cc"
-    os.environ.update(CC=cc, LDSHARED=f"{cc} -shared", LDCXXSHARED=f"{cc} -shared")
+    return f"{sys.executable} -m ziglang cc"
+
+
+def _take(compiler: str) -> None:
+    os.environ.update(CC=compiler, LDSHARED=f"{compiler} -shared")
 
 
 def _mode() -> str:
@@ -183,6 +209,18 @@ def _stamp(root: Path) -> Path:
     return root / KERNELS / f".inputs{_SUFFIX}"
 
 
+def _changed_for_all(folder: Path) -> bool:
+    """Whether something has changed that is compiled into every module."""
+    digest = hashlib.sha256(repr(_DIRECTIVES).encode())
+    for path in sorted(KERNELS.glob("*.pxd")):
+        digest.update(path.read_bytes())
+    seen, now = folder / "seen", digest.hexdigest()
+    if seen.exists() and seen.read_text() == now:
+        return False
+    seen.write_text(now)
+    return True
+
+
 def _write_codes(source: Path, target: Path) -> None:
     """The numbers of `codes.py` as constants of C, under names that no header has."""
     found: dict[str, Any] = {}
@@ -193,19 +231,17 @@ def _write_codes(source: Path, target: Path) -> None:
         f'    const {"double" if isinstance(value, float) else "long long"} {name} "tbprof_{name}"'
         for name, value in numbers.items()
     ]
-    text = "\n".join(
-        ["# Made of codes.py by scripts/extensions.py.", "", "cdef extern from *:", '    """']
-        + [*defined, '    """', *declared, ""]
-    )
+    head = ["# Made of codes.py by scripts/extensions.py.", "", "cdef extern from *:", '    """']
+    text = "\n".join([*head, *defined, '    """', *declared, ""])
     if not target.exists() or target.read_text() != text:
         target.write_text(text)
 
 
-def _literal(value: float) -> str:
+def _literal(value: object) -> str:
     if isinstance(value, float):
         return repr(value)
     # The least integer has no literal in C.
-    return f"({value + 1}LL - 1)" if value == -(2**63) else f"({value}LL)"
+    return f"({value}LL)" if value != -(2**63) else f"({-(2**63) + 1}LL - 1)"
 
 
 def main(arguments: list[str]) -> int:

@@ -17,24 +17,17 @@ NOBODY = 65534
 
 
 def _cache_directory() -> Path:
-    """A folder of this process, emptied but for kernels, which are named by their sources.
-
-    Workers of pytest-xdist share the kernels.
-    """
-    caches = ROOT / ".cache" / "tests"
-    folder = caches / os.environ.get("PYTEST_XDIST_WORKER", "main")
+    """An empty folder of this process."""
+    folder = ROOT / ".cache" / "tests" / os.environ.get("PYTEST_XDIST_WORKER", "main")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    kernels = caches / "kernels"
-    kernels.mkdir(exist_ok=True)
-    (folder / "kernels").symlink_to(kernels, target_is_directory=True)
     return folder
 
 
-# Before any module of the package is imported: the kernels' place is decided at import.
+# Before any module of the package is imported.
 os.environ["TBPROF_CACHE_DIR"] = str(_cache_directory())
 
-# How long an example takes depends on what else the machine does, and the first one compiles.
+# How long an example takes depends on what else the machine does.
 settings.register_profile("tbprof", deadline=None)
 settings.load_profile("tbprof")
 

@@ -122,16 +122,3 @@ test("a logdir that grows shows its new runs without a reload", async () => {
   await page.getByRole("button", { name: /^Run/ }).click();
   await page.getByRole("option", { name: /nothing/ }).waitFor();
 });
-
-test("the very first page says that it is being prepared", async () => {
-  folder = temporaryFolder();
-  makeTraces("one", folder.path);
-  server = await serve(folder.path, join(folder.path, "cache"));
-  const { page, problems } = await open(browser, server.page);
-  await page
-    .getByText(/compiling the analysis kernels/)
-    .first()
-    .waitFor();
-  await overview(page).waitFor({ timeout: 110_000 });
-  expect(problems).toEqual([]);
-}, 120_000);

@@ -38,7 +38,6 @@ class Activity(IntEnum):
     UNCOVERED = 12
 
 
-_NOTHING = -1
 _SLEEP = 13
 _TRANSPARENT = -2
 _PYTHON = int(Activity.PYTHON)
@@ -49,7 +48,6 @@ _TF_DATA = int(Activity.TF_DATA)
 _OPS = int(Activity.OPS)
 _EAGER = int(Activity.EAGER)
 _RUNTIME = int(Activity.RUNTIME)
-_GARBAGE = int(Activity.GARBAGE)
 _WAIT = int(Activity.WAIT)
 _EAGER_NAMES = (
     "EagerExecute", "EagerLocalExecute", "EagerCopyToDevice", "TFE_", "convert_to_tensor",

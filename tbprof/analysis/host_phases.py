@@ -12,26 +12,8 @@ from tbprof.analysis.nesting import inherit
 from tbprof.analysis.phases import Phase
 from tbprof.base import names
 from tbprof.events.space import Events
+from tbprof.kernels.codes import HOLDS_KNOWN, HOLDS_LAUNCHES, NO_PHASE
 from tbprof.kernels.phases import find_own_phases, flatten_phases, look_inside
-
-_INPUT = int(Phase.INPUT)
-_OUTPUT = int(Phase.OUTPUT)
-_COMPILATION = int(Phase.COMPILATION)
-_LAUNCH = int(Phase.KERNEL_LAUNCH)
-_COMPUTE = int(Phase.HOST_COMPUTE)
-_FRAME = int(Role.FRAME)
-_WRAPPER = int(Role.WRAPPER)
-_WAIT = int(Role.WAIT)
-_LAUNCHER = int(Role.LAUNCHER)
-_UPKEEP = int(Role.UPKEEP)
-_BACKGROUND = int(Role.BACKGROUND)
-# In place of a phase: nothing is done; the thread works ahead.
-_NOTHING = -1
-_AHEAD = -2
-_FOREVER = np.iinfo(np.int64).max
-# What the events inside an event do.
-_KNOWN = 1
-_LAUNCHES = 2
 
 
 def host_intervals(
@@ -69,11 +51,11 @@ def flatten(
     apart = threads.apart
     held = apart.around >= 0
     launches = held & (types.role[events.type[apart.row]] == Phase.KERNEL_LAUNCH)
-    inside[apart.around[held]] = _KNOWN
-    inside[apart.around[launches]] |= _LAUNCHES
+    inside[apart.around[held]] = HOLDS_KNOWN
+    inside[apart.around[launches]] |= HOLDS_LAUNCHES
     look_inside(*columns, types.role, inside)
     find_own_phases(*columns, counts, types.role, inside, phase)
-    phase[_builds_graphs(threads, types, phase) & counts] = _COMPILATION
+    phase[_builds_graphs(threads, types, phase) & counts] = Phase.COMPILATION
     most = 2 * int(np.count_nonzero(counts))
     return pieces(events, counts, phase.astype(np.int32), most)
 
@@ -100,10 +82,12 @@ def _builds_graphs(
     calls = calls[np.array(traces, np.bool_)[code]]
     if not calls.size:
         return builds
-    executes = np.isin(types.role, (_WRAPPER, _LAUNCHER, _LAUNCH)) & ~types.is_function
+    executes = (
+        np.isin(types.role, (Role.WRAPPER, Role.LAUNCHER, Phase.KERNEL_LAUNCH)) & ~types.is_function
+    )
     scope = np.where(events.by_type(executes), np.int64(0), np.int64(-1))
     scope[calls] = 1
-    builds[:] = (inherit(threads.parent, scope) == 1) & (phase == _NOTHING)
+    builds[:] = (inherit(threads.parent, scope) == 1) & (phase == NO_PHASE)
     return builds & (events.duration_ps > 0)
 
 

@@ -21,6 +21,13 @@ class TbprofError(Exception):
         self.hint = hint
 
 
+class NotCompiled(TbprofError):
+    """The compiled modules are missing, or older than their sources."""
+
+    code = "not_compiled"
+    status = 500
+
+
 class BadRequest(TbprofError):
     """A parameter is missing or malformed."""
 

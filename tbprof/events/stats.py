@@ -6,14 +6,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-# Kinds are the field numbers of XStat's oneof `value`. Source: xplane.proto.
-ABSENT = 0
-DOUBLE = 2
-UINT64 = 3
-INT64 = 4
-TEXT = 5
-BYTES = 6
-REFERENCE = 7
+from tbprof.kernels.codes import ABSENT as ABSENT
+from tbprof.kernels.codes import BYTES as BYTES
+from tbprof.kernels.codes import DOUBLE as DOUBLE
+from tbprof.kernels.codes import INT64 as INT64
+from tbprof.kernels.codes import REFERENCE as REFERENCE
+from tbprof.kernels.codes import TEXT as TEXT
+from tbprof.kernels.codes import UINT64 as UINT64
 
 
 class TextSource(Protocol):

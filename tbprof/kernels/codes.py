@@ -181,11 +181,11 @@ HANDS_OVER = 2
 MOST_TIME = 2**61
 
 # Phases of steps that kernels know, numbers of `analysis.phases.Phase`.
-PHASE_INPUT = 9
-PHASE_OUTPUT = 10
-PHASE_COMPILATION = 11
-PHASE_LAUNCH = 12
-PHASE_COMPUTE = 13
+PHASE_INPUT = 10
+PHASE_OUTPUT = 11
+PHASE_COMPILATION = 12
+PHASE_LAUNCH = 13
+PHASE_COMPUTE = 14
 # In place of one: none; work for later steps.
 NO_PHASE = -1
 PHASE_AHEAD = -2

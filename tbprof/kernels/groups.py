@@ -29,6 +29,7 @@ from cython.cimports.tbprof.kernels.types import (
     value=i64,
 )
 def number_groups(columns: IntTable, code: OutInt32s, first: OutInts, slots: OutInts) -> i64:
+    """Fills in the group of each row, and the first row of each; returns how many there are."""
     with cython.nogil:
         groups = 0
         mask = slots.shape[0] - 1
@@ -65,6 +66,7 @@ def number_groups(columns: IntTable, code: OutInt32s, first: OutInts, slots: Out
 def sum_groups(
     code: Int32s, value: Ints, total: OutInts, least: OutInts, most: OutInts, count: OutInts
 ) -> cython.void:
+    """Adds values to the sums of their groups; group -1 is left out."""
     with cython.nogil:
         for row in range(code.shape[0]):
             group = code[row]
@@ -82,6 +84,7 @@ def sum_groups(
 @cython.exceptval(check=False)
 @cython.locals(at=i64)
 def fill_buckets(bucket: Ints, row: Ints, free: OutInts, consumer: OutInts) -> cython.void:
+    """Puts rows into the places of their buckets; `free` is the next place of each."""
     with cython.nogil:
         for at in range(bucket.shape[0]):
             consumer[free[bucket[at]]] = row[at]
@@ -161,6 +164,7 @@ def sample_types(type_: Int32s, duration: Ints, sample: OutIntTable) -> cython.v
 def stretch_windows(
     group: Int32s, start: Ints, end: Ints, first: OutInts, last: OutInts
 ) -> cython.void:
+    """Widens the window of each group so that its spans fit; group -1 is left out."""
     with cython.nogil:
         for row in range(group.shape[0]):
             at = group[row]

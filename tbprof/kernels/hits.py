@@ -295,6 +295,7 @@ def sum_names(
 def count_chosen(
     row_first: Ints, type_: Int32s, duration: Ints, wanted: Bytes, min_ps: i64, counted: OutInts
 ) -> cython.void:
+    """Counts the chosen events of each row, one place further on."""
     with cython.nogil:
         for row in range(row_first.shape[0] - 1):
             for event in range(row_first[row], row_first[row + 1]):
@@ -310,6 +311,7 @@ def count_chosen(
 def gather_chosen(
     row_first: Ints, type_: Int32s, duration: Ints, wanted: Bytes, min_ps: i64, ids: OutUint32s
 ) -> cython.void:
+    """Writes the ids of the chosen events, row by row."""
     with cython.nogil:
         at = 0
         for row in range(row_first.shape[0] - 1):

@@ -54,6 +54,7 @@ def find_depths(
     latest: OutInts,
     earliest: OutInts,
 ) -> cython.void:
+    """Fills in the depth of each event, and what is known of each track; see timeline.layout."""
     with cython.nogil:
         # Per depth the end of its last event; per block of depths the latest and earliest of these.
         at = 0
@@ -133,6 +134,7 @@ def find_depths(
 def count_depths(
     begins: Ints, ends: Ints, rows: Int32s, depth: Uint16s, counted: OutInts
 ) -> cython.void:
+    """Counts the events of each row, one place further on."""
     with cython.nogil:
         at = 0
         row = 1  # counts lie one further on, so that their sums are where rows begin
@@ -155,6 +157,7 @@ def scatter_column(
     column: Ints,
     ordered: OutInts,
 ) -> cython.void:
+    """Writes a column in the order of rows; `place` is where each row goes on."""
     with cython.nogil:
         at = 0
         row = 0
@@ -181,6 +184,7 @@ def scatter_types(
     type_of: Int32s,
     ordered: OutInt32s,
 ) -> cython.void:
+    """Writes the types in the order of rows, each as `type_of` has it."""
     with cython.nogil:
         at = 0
         row = 0

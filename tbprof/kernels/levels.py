@@ -44,6 +44,7 @@ def plan_levels(
     kept: OutInts,
     entries: OutInts,
 ) -> cython.void:
+    """Fills in at which level each event merges with the one before, and which levels to keep."""
     with cython.nogil:
         for row in range(row_first.shape[0] - 1):
             first = row_first[row]
@@ -116,6 +117,7 @@ def make_levels(
     to_type: OutInt32s,
     to_count: OutUint32s,
 ) -> cython.void:
+    """Writes the entries of the levels that are kept."""
     with cython.nogil:
         # `level` and `at` are how many levels and entries there are before these rows.
         for row in range(row_first.shape[0] - 1):

@@ -19,6 +19,7 @@ def find_rows(keys: Ints, rows: Int32s, ids: Ints, out: OutInt32s) -> cython.voi
 @cython.exceptval(check=False)
 @cython.locals(key=i64, mask=i64, row=i64, slot=i64)
 def fill_lookup(keys: OutInts, rows: OutInt32s, ids: Ints) -> cython.void:
+    """Fills a hash table with the row of each id; of equal ids the last counts."""
     with cython.nogil:
         mask = rows.shape[0] - 1
         for row in range(ids.shape[0]):

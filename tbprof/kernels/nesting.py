@@ -10,6 +10,7 @@ from cython.cimports.tbprof.kernels.types import Ints, OutFlags, OutInt32s, OutI
 def nest_events(
     first_event: Ints, start: Ints, duration: Ints, parent: OutInts, stack: OutInts
 ) -> cython.void:
+    """Fills in the innermost event around each, -1 for none."""
     with cython.nogil:
         for line in range(first_event.shape[0] - 1):
             top = 0
@@ -34,6 +35,7 @@ def nest_events(
 def fill_self_times(
     parent: Ints, start: Ints, duration: Ints, own: OutInts, covered: OutInts
 ) -> cython.void:
+    """Fills in what no child covers of each event; `covered` is scratch."""
     with cython.nogil:
         for row in range(parent.shape[0]):
             own[row] = duration[row]
@@ -52,6 +54,7 @@ def fill_self_times(
 @cython.exceptval(check=False)
 @cython.locals(row=i64)
 def inherit_values(parent: Ints, value: OutInts) -> cython.void:
+    """Gives events without a value (below 0) that of the event around them."""
     with cython.nogil:
         for row in range(parent.shape[0]):
             if value[row] < 0 and parent[row] >= 0:
@@ -62,6 +65,7 @@ def inherit_values(parent: Ints, value: OutInts) -> cython.void:
 @cython.exceptval(check=False)
 @cython.locals(above=i64, row=i64)
 def find_last_rows(parent: Ints, offset: i64, last: OutInt32s) -> cython.void:
+    """Fills in the last row that each event encloses, itself if none."""
     with cython.nogil:
         for row in range(parent.shape[0]):
             last[row] = row + offset
@@ -75,6 +79,7 @@ def find_last_rows(parent: Ints, offset: i64, last: OutInt32s) -> cython.void:
 @cython.exceptval(check=False)
 @cython.locals(at=i64, row=i64)
 def mark_ancestors(parent: Ints, rows: Ints, is_marked: OutFlags) -> cython.void:
+    """Marks rows and all that is around them."""
     with cython.nogil:
         for row in range(rows.shape[0]):
             at = rows[row]
@@ -105,6 +110,7 @@ def flatten_events(
     out_row: OutInts,
     stack: OutInts,
 ) -> i64:
+    """Writes the pieces of time in which each event is the innermost; returns how many."""
     with cython.nogil:
         rows = 0
         for line in range(first_event.shape[0] - 1):

@@ -52,6 +52,7 @@ from cython.cimports.tbprof.kernels.types import (
 def look_inside(
     type_: Int32s, duration: Ints, parent: Ints, role: Int8s, inside: OutBytes
 ) -> cython.void:
+    """Adds up what events hold, by `HOLDS_…`, of whatever depth."""
     with cython.nogil:
         # Parents precede their children, so backwards each row is complete when it is passed on.
         for row in range(type_.shape[0] - 1, -1, -1):
@@ -101,6 +102,7 @@ def find_own_phases(
     inside: Bytes,
     phase: OutInt8s,
 ) -> cython.void:
+    """Fills in the phase of each event, by its own role and the events around it."""
     with cython.nogil:
         for row in range(type_.shape[0]):
             above = phase[parent[row]] if parent[row] >= 0 else NO_PHASE
@@ -141,6 +143,7 @@ def flatten_phases(
     out_end: OutInts,
     out_phase: OutInt32s,
 ) -> cython.void:
+    """Writes disjoint pieces of phases, line by line; `cuts` are where lines begin."""
     with cython.nogil:
         rows = 0
         for line in range(first.shape[0] - 1):
@@ -237,6 +240,7 @@ def follow_activity(
     name: OutInt32s,
     part: OutInt32s,
 ) -> cython.void:
+    """Fills in what each event does, the type that it is named by, and that of its part."""
     with cython.nogil:
         # `frame` of a type: 0 none, 1 of a library, 2 of the program.
         for row in range(type_.shape[0]):

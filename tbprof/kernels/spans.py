@@ -8,6 +8,7 @@ from cython.cimports.tbprof.kernels.types import Ints, OutInts, i64
 @cython.exceptval(check=False)
 @cython.locals(line=i64, opened=i64, row=i64, rows=i64)
 def unite_by_line(first: Ints, start: Ints, end: Ints, out_start: OutInts, out_end: OutInts) -> i64:
+    """Writes the disjoint spans of each line, one line after another; returns how many."""
     with cython.nogil:
         rows = 0
         for line in range(first.shape[0] - 1):
@@ -30,6 +31,7 @@ def unite_by_line(first: Ints, start: Ints, end: Ints, out_start: OutInts, out_e
 def merge_layers(
     start: Ints, end: Ints, more_start: Ints, more_end: Ints, out_start: OutInts, out_end: OutInts
 ) -> i64:
+    """Writes the union of two layers of disjoint spans; returns how many spans it has."""
     with cython.nogil:
         rows = 0
         one = 0
@@ -60,6 +62,7 @@ def merge_layers(
 def measure_windows(
     start: Ints, end: Ints, window_start: Ints, window_end: Ints, out: OutInts
 ) -> cython.void:
+    """Fills in how much of each window the spans cover; both ascend."""
     with cython.nogil:
         row = 0
         for window in range(window_start.shape[0]):

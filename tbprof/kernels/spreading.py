@@ -220,6 +220,7 @@ def spread_groups(
 def pair_regions(
     first_event: Ints, is_start: Flags, rows: Ints, opened: OutInts, begin: OutInts, stop: OutInts
 ) -> i64:
+    """Writes where each region begins and stops on its line; returns how many there are."""
     with cython.nogil:
         pairs = 0
         at = 0

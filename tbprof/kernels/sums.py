@@ -176,7 +176,7 @@ def add_tracks(
                     heap[0] = heap[size]
                 if size > 1:
                     sink_row(heap, size, 0, head_start, head_end)
-                # What ends before this event cannot hold a later one that this one does not hold, too.
+                # What ends before this event cannot hold a later one that this one does not hold.
                 while top > 0 and (stack[top - 1, 0] < to_ps or stack[top - 1, 0] <= from_ps):
                     top -= 1
                     own[stack[top, 3]] += stack[top, 2]

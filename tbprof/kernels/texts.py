@@ -64,8 +64,8 @@ def group_texts(
             if first < 0:
                 first = 0
                 last = 0
-            # A polynomial modulo a Mersenne prime, of three bytes at a time: each round waits for the
-            # one before.
+            # A polynomial modulo a Mersenne prime, of three bytes at a time: each round waits for
+            # the one before.
             mixed = cython.cast(i64, (last - first) & PRIME)
             whole = last - (last - first) % 3
             for byte in range(first, whole, 3):

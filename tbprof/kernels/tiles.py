@@ -247,6 +247,7 @@ def cut_tiles(
     state: OutInts,
     entry: OutInts,
 ) -> cython.void:
+    """Writes the chunks of some rows in some tiles; see timeline.tiles."""
     with cython.nogil:
         span = cython.cast(i64, 1) << (level + TILE_SHIFT)
         unit = max(level - UNIT_SHIFT, 0)

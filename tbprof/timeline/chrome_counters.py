@@ -16,7 +16,6 @@ from tbprof.timeline.store import Section
 
 _PIECE = 1 << 13
 _MOST_BYTES = 2.0**53
-_BRACE = ord("}")
 
 
 def memory_text(

@@ -19,7 +19,6 @@ _HEAD = b"host,process,thread,name,start_us,duration_us\r\n"
 _ROOM = 1 << 22
 # A spreadsheet runs cells that begin with these as formulas.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_COMMA, _RETURN, _NEWLINE = b",\r\n"
 
 
 def event_csv(hosts: Sequence[Host], span: Span | None = None) -> Generator[bytes, None, None]:

@@ -11,7 +11,6 @@ from tbprof.kernels.codes import AT
 from tbprof.kernels.texts import group_texts
 from tbprof.xplane.buffer import Buffer
 
-_PRIME = 2**31 - 1
 _PER_PASS = 1 << 16
 # Texts that are met again are known by their bytes, up to so many of them.
 _KNOWN_BYTES = 8 << 20

@@ -18,7 +18,7 @@ from tbprof.events.stats import (
     StatRows,
 )
 from tbprof.events.strings import Strings
-from tbprof.kernels.codes import STAT_DAMAGED, VARINT
+from tbprof.kernels.codes import STAT_DAMAGED
 from tbprof.kernels.lookup import find_rows, row_of
 from tbprof.kernels.stats import decode_stat, decode_stats
 from tbprof.xplane.buffer import Buffer
@@ -29,8 +29,6 @@ from tbprof.xplane.parallel import in_parallel
 from tbprof.xplane.stat_rows import read_rows
 
 _PER_PASS = 1 << 16
-# The tag of a stat's metadata id.
-_KEY = 1 << 3 | VARINT
 
 
 class StatReader:

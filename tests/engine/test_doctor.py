@@ -32,7 +32,7 @@ def write(path: Path, space: object) -> None:
 def test_the_installation_is_good():
     found = examine_installation()
     assert all(one.kind != "bad" for one in found)
-    assert {"tbprof", "numpy", "numba", "grpcio", "tensorboard"} <= {one.about for one in found}
+    assert {"tbprof", "numpy", "grpcio", "tensorboard"} <= {one.about for one in found}
 
 
 def test_another_profile_plugin_is_named_with_the_way_out(tmp_path, monkeypatch):

@@ -242,15 +242,6 @@ def test_an_unreadable_host_is_left_out_with_a_warning(engine: Engine):
     assert warning["message"].startswith("left out: ")
 
 
-def test_pages_say_that_they_are_slow_without_numba(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr("tbprof.engine.absence.COMPILED", False)
-    (warning,) = payload(engine, "gpu", OPS)[0]["warnings"]
-    assert warning["code"] == "not_compiled"
-    assert "Numba" in warning["message"]
-
-
 def test_where_no_host_is_readable_the_reason_is_the_answer(engine: Engine):
     for request in (DataRequest("broken", OPS), DataRequest("mixed", OPS, ("h2",))):
         with pytest.raises(BadTrace, match=r"\.xplane\.pb"):
@@ -406,7 +397,6 @@ def test_memory_is_bounded_and_keeps_the_latest(engine: Engine, monkeypatch: pyt
 
 def test_progress_tells_what_is_being_done(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     seen: list[dict[str, object]] = []
-    monkeypatch.setattr(engine_module, "is_prepared", lambda: True)
 
     def watched(name: str):
         kind = PARTS[name]
@@ -433,9 +423,7 @@ def test_progress_tells_what_is_being_done(engine: Engine, monkeypatch: pytest.M
     assert engine.progress("cpu", OPS) == engine.progress("cpu", "no_such_tool") == idle
 
 
-def test_progress_counts_hosts_and_says_when_kernels_are_compiled(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-):
+def test_progress_counts_hosts(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     seen: list[object] = []
     monkeypatch.setattr(engine_module, "_HOSTS_AT_ONCE", 1)
     kind = PARTS["ops"]
@@ -445,15 +433,8 @@ def test_progress_counts_hosts_and_says_when_kernels_are_compiled(
         return kind.compute(*arguments)
 
     monkeypatch.setitem(PARTS, "ops", dataclasses.replace(kind, compute=compute))  # type: ignore[arg-type]
-    monkeypatch.setattr(engine_module, "is_prepared", lambda: True)
     engine.data(DataRequest("gpu", OPS))
     assert [(one["done"], one["total"]) for one in seen] == [(0, 2), (1, 2)]  # type: ignore[index]
-    monkeypatch.setattr(engine_module, "is_prepared", lambda: False)
-    seen.clear()
-    engine._cache = type(engine._cache)(None)
-    engine._bodies.clear()
-    engine.data(DataRequest("gpu", OPS))
-    assert {one["state"] for one in seen} == {"preparing"}  # type: ignore[index]
 
 
 def test_bodies_are_equal_by_content():

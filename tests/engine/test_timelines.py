@@ -245,7 +245,7 @@ def test_other_code_builds_anew(folder, monkeypatch):
     first = folder.timelines()
     before = first.open(folder.file(), "events").version
     first.settle()
-    monkeypatch.setattr(module, "kernel_cache", lambda: folder.path / "other")
+    monkeypatch.setattr("tbprof.__version__", "other")
     assert folder.timelines().open(folder.file(), "events").version != before
     assert folder.built == ["host"] * 2
 

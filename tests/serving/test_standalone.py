@@ -7,8 +7,7 @@ import threading
 
 import pytest
 
-from tbprof.engine import engine
-from tbprof.serving import standalone
+from tbprof.serving import service, standalone
 from tbprof.serving.standalone import CannotListen, make_standalone
 
 
@@ -138,8 +137,8 @@ def test_announces_its_address():
     assert heard == [f"http://127.0.0.1:{server.port}/"]
 
 
-def test_kernels_are_prepared_before_a_page_is_opened(sample_logdir, monkeypatch):
-    is_preparing = threading.Event()
-    monkeypatch.setattr(engine, "prepare_kernels", is_preparing.set)
+def test_the_engine_is_loaded_before_a_page_is_opened(sample_logdir, monkeypatch):
+    is_loading = threading.Event()
+    monkeypatch.setattr(service, "_make_engine", lambda _: is_loading.set())
     with make_standalone(str(sample_logdir), "127.0.0.1", 0):
-        assert is_preparing.wait(30)
+        assert is_loading.wait(30)

@@ -1,0 +1,36 @@
+"""Numbers that kernels share with enumerations of the analysis are the same."""
+
+from tbprof.analysis.host_activity import Activity
+from tbprof.analysis.host_roles import Role
+from tbprof.analysis.phases import Phase
+from tbprof.kernels import codes
+
+
+def test_phases_of_kernels_are_those_of_steps():
+    assert codes.PHASE_INPUT == Phase.INPUT
+    assert codes.PHASE_OUTPUT == Phase.OUTPUT
+    assert codes.PHASE_COMPILATION == Phase.COMPILATION
+    assert codes.PHASE_LAUNCH == Phase.KERNEL_LAUNCH
+    assert codes.PHASE_COMPUTE == Phase.HOST_COMPUTE
+
+
+def test_roles_of_kernels_are_those_of_events():
+    names = ("WRAPPER", "WAIT", "ACTIVITY", "LAUNCHER", "BACKGROUND", "UPKEEP")
+    assert [getattr(codes, f"ROLE_{name}") for name in names] == [Role[name] for name in names]
+
+
+def test_activities_of_kernels_are_those_of_threads():
+    names = (
+        "PYTHON",
+        "ANNOTATION",
+        "COMPILATION",
+        "TF_DATA",
+        "OPS",
+        "EAGER",
+        "RUNTIME",
+        "GARBAGE",
+        "WAIT",
+    )
+    assert [getattr(codes, f"DOES_{name}") for name in names] == [Activity[name] for name in names]
+    assert codes.DOES_TF_FUNCTION == Activity.TF_DATA_FUNCTION
+    assert codes.DOES_SLEEP not in list(Activity)
