@@ -86,7 +86,6 @@ class Profilers:
 class Measured:
     """Times in ms, memory as multiples of the trace."""
 
-    uncompiled_ms: float = 0.0
     firsts_ms: list[float] = field(default_factory=list)
     clicks_ms: list[float] = field(default_factory=list)
     program: str = ""
@@ -193,10 +192,6 @@ def measure_captures(programs: Programs) -> Measured:
     with tempfile.TemporaryDirectory(prefix="tbprof-captures-") as folder:
         scratch = Path(folder)
         found.spread_ms = measure_start(scratch / "many")
-        (scratch / "uncompiled").mkdir()
-        [found.uncompiled_ms], _ = measure_clicks(
-            programs, scratch / "uncompiled", scratch / "cache", 1
-        )
         for start in range(STARTS):
             logdir = scratch / f"clicked{start}"
             logdir.mkdir()
@@ -215,12 +210,10 @@ def section(found: Measured) -> list[str]:
     clicks = statistics.median(found.clicks_ms) / 1000
     what = f"a capture of 1 s of {found.program}"
     first = statistics.median(found.firsts_ms) / 1000
-    uncompiled = found.uncompiled_ms / 1000
     what = f"from the click to the overview on screen, {what}"
     rows = {
         f"{what}, as soon as the server has started, median of {STARTS}": f"{first:.2f} s",
         f"the same, later captures, median of {CLICKS}": f"{clicks:.2f} s",
-        "the same, the very first after the installation": f"{uncompiled:.2f} s",
         f"from the first to the last of {WORKERS} workers to begin": f"{found.spread_ms:.1f} ms",
         f"memory for a trace of {TRACE_BYTES / 1e6:.0f} MB": f"{found.memory:.2f} × the trace",
     }
@@ -232,7 +225,6 @@ def main() -> int:
     """The command line."""
     with tempfile.TemporaryDirectory(prefix="tbprof-bench-") as scratch:
         programs = Programs.installed(Path(scratch))
-        programs.prime()
         print("\n".join(section(measure_captures(programs))))
     return 0
 

@@ -29,7 +29,6 @@ engine = Engine(logdir, ResultStore())
 for tool in sys.argv[2].split("+"):
     engine.data(DataRequest(list(logdir.runs())[0], tool)).content
 """
-WARM_UP_PROGRAM = "from tbprof.engine.warm_up import prepare_kernels; prepare_kernels()"
 
 
 class Programs:
@@ -38,7 +37,6 @@ class Programs:
     def __init__(self, scratch: Path, python: str, xprof_python: str, xprof_rs: str) -> None:
         self.scratch, self.python = scratch, python
         self.xprof_python, self.xprof_rs = xprof_python, xprof_rs
-        self.kernels = scratch / "primed"
 
     @classmethod
     def installed(cls, scratch: Path) -> "Programs":
@@ -56,19 +54,9 @@ class Programs:
             found["xprof-rs"] = self.xprof_rs_server
         return found
 
-    def prime(self) -> None:
-        """Compiles all of tbprof's kernels into a folder that later runs start from."""
-        measure.run([self.python, "-c", WARM_UP_PROGRAM], self.cache_at(self.kernels))
-
     def tbprof(self, trace: Path, tool: str) -> Cost:
-        """`tbprof export` with compiled kernels and no results."""
+        """`tbprof export` with an empty cache."""
         cache = self.fresh_cache()
-        return measure.run(self._export(trace, tool), self.cache_at(cache))
-
-    def tbprof_uncompiled(self, trace: Path, tool: str) -> Cost:
-        """`tbprof export` right after installation: kernels are compiled too."""
-        cache = self.scratch / "uncompiled"
-        shutil.rmtree(cache, ignore_errors=True)
         return measure.run(self._export(trace, tool), self.cache_at(cache))
 
     def xprof(self, trace: Path, tool: str) -> Cost:
@@ -91,11 +79,9 @@ class Programs:
             return server.cost
 
     def fresh_cache(self) -> Path:
-        """A cache folder with compiled kernels alone."""
+        """An empty cache folder: nothing has been computed before."""
         cache = self.scratch / "cache"
         shutil.rmtree(cache, ignore_errors=True)
-        if (self.kernels / "kernels").is_dir():
-            shutil.copytree(self.kernels / "kernels", cache / "kernels")
         return cache
 
     def _export(self, trace: Path, tool: str) -> list[str]:

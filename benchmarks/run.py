@@ -77,10 +77,6 @@ def measure_tools(
                     failures[name] = str(error)
         row: Measured = {name: measure.middle(found) for name, found in costs.items() if found}
         row.update(failures)
-        try:
-            row["uncompiled"] = programs.tbprof_uncompiled(trace, tool)
-        except Failed as error:
-            row["uncompiled"] = str(error)
         table[tool] = row
         shown = {name: c if isinstance(c, str) else f"{c.wall_s:.2f} s" for name, c in row.items()}
         print(f"{trace.name} {tool}: {shown}", file=sys.stderr)
@@ -154,25 +150,21 @@ def _wait_until_idle(server: measure.Server, tools: Sequence[str]) -> None:
         time.sleep(0.05)
 
 
-def measure_pages(programs: Programs, trace: Path, tools: Sequence[str]) -> dict[str, list[float]]:
-    """Median milliseconds until a page is complete in a browser, cold, and at the very first."""
-    pages: dict[str, list[float]] = {}
-    for state, repeats in (("kernels compiled", PAGE_REPEATS), ("right after installation", 1)):
-        for tool in tools:
-            found = []
-            for _ in range(repeats):
-                cache = programs.fresh_cache()
-                if repeats == 1:
-                    shutil.rmtree(cache, ignore_errors=True)
-                with measure.private_logdir(trace, programs.scratch / "served") as logdir:
-                    command = [programs.python, "-m", "tbprof.cli", "serve", str(logdir)]
-                    env = {"TBPROF_CACHE_DIR": str(cache)}
-                    with measure.serving([*command, "--port", "{port}"], env) as server:
-                        server.wait_for(f"{ROUTE}/version")
-                        url = f"http://127.0.0.1:{server.port}{ROUTE}/index.html#tool={tool}"
-                        found.append(_page_ms(url))
-            pages.setdefault(tool, []).append(sorted(found)[len(found) // 2])
-            print(f"page {tool}, {state}: {found} ms", file=sys.stderr)
+def measure_pages(programs: Programs, trace: Path, tools: Sequence[str]) -> dict[str, float]:
+    """Median milliseconds until a page is complete in a browser, with nothing computed before."""
+    pages: dict[str, float] = {}
+    for tool in tools:
+        found = []
+        for _ in range(PAGE_REPEATS):
+            with measure.private_logdir(trace, programs.scratch / "served") as logdir:
+                command = [programs.python, "-m", "tbprof.cli", "serve", str(logdir)]
+                env = {"TBPROF_CACHE_DIR": str(programs.fresh_cache())}
+                with measure.serving([*command, "--port", "{port}"], env) as server:
+                    server.wait_for(f"{ROUTE}/version")
+                    url = f"http://127.0.0.1:{server.port}{ROUTE}/index.html#tool={tool}"
+                    found.append(_page_ms(url))
+        pages[tool] = sorted(found)[len(found) // 2]
+        print(f"page {tool}: {found} ms", file=sys.stderr)
     return pages
 
 
@@ -201,7 +193,7 @@ def report(
     tables: dict[Path, dict[str, Measured]],
     servers: dict[Path, list[tuple[str, str]]],
     start: dict[str, float],
-    pages: tuple[Path, dict[str, list[float]]] | None,
+    pages: tuple[Path, dict[str, float]] | None,
     viewer: Sequence[trace_viewer.Measured],
     frames: Sequence[trace_frames.Frames],
     captured: Sequence[str],
@@ -222,14 +214,14 @@ def report(
             "",
             "Wall time, processor time, peak memory; in brackets the ratio to xprof.",
             "",
-            "| tool | tbprof | xprof | xprof-rs | tbprof, kernels not compiled yet |",
-            "| --- | --- | --- | --- | --- |",
+            "| tool | tbprof | xprof | xprof-rs |",
+            "| --- | --- | --- | --- |",
         ]
         for tool, row in table.items():
             base = row.get("xprof")
             cells = [
                 _cell(row.get(name), base if name != "xprof" else None, size)
-                for name in ("tbprof", "xprof", "xprof-rs", "uncompiled")
+                for name in ("tbprof", "xprof", "xprof-rs")
             ]
             name = "the three tools of steps together" if tool == TOGETHER else f"`{tool}`"
             lines.append(f"| {name} | {' | '.join(cells)} |")
@@ -248,13 +240,10 @@ def report(
             "",
             (
                 "From opening the address in headless Chromium to a complete page, with nothing "
-                "computed before; the second figure is the very first page after installation."
+                "computed before, as right after the installation."
             ),
             "",
-            *(
-                f"- `{tool}`: {cold:,.0f} ms, {first:,.0f} ms"
-                for tool, (cold, first) in figures.items()
-            ),
+            *(f"- `{tool}`: {milliseconds:,.0f} ms" for tool, milliseconds in figures.items()),
             "",
         ]
     if start:
@@ -300,8 +289,8 @@ def versions(python: str, xprof_python: str, xprof_rs: str) -> str:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 
     ours = zip(
-        ("tbprof", "numba", "numpy", "protobuf", "tensorboard"),
-        ask(python, "tbprof", "numba", "numpy", "protobuf", "tensorboard"),
+        ("tbprof", "numpy", "protobuf", "tensorboard"),
+        ask(python, "tbprof", "numpy", "protobuf", "tensorboard"),
         strict=True,
     )
     parts = [" ".join(pair) for pair in ours] + [f"Python {sys.version.split()[0]}"]
@@ -353,7 +342,6 @@ def main() -> int:
             "date": dt.datetime.now(dt.timezone.utc).date().isoformat(),
             "repeats": args.repeats,
         }
-        programs.prime()
         tables: dict[Path, dict[str, Measured]] = {}
         servers: dict[Path, list[tuple[str, str]]] = {}
         for trace in traces:

@@ -99,7 +99,6 @@ def main() -> int:
     lines = list(HEAD)
     with tempfile.TemporaryDirectory(prefix="tbprof-bench-") as scratch:
         programs = Programs.installed(Path(scratch))
-        programs.prime()
         for trace in args.trace:
             measure.read_once(trace)
             exports = measure_exports(programs, trace)

@@ -114,7 +114,6 @@ def main() -> int:
     traces = args.trace or trace_viewer.scaled_traces()
     with tempfile.TemporaryDirectory(prefix="tbprof-bench-") as scratch:
         programs = Programs.installed(Path(scratch))
-        programs.prime()
         print("\n".join(report([measure_frames(programs, one, args.repeats) for one in traces])))
     return 0
 

@@ -388,7 +388,6 @@ def main() -> int:
     traces = args.trace or scaled_traces()
     with tempfile.TemporaryDirectory(prefix="tbprof-bench-") as scratch:
         programs = Programs.installed(Path(scratch))
-        programs.prime()
         print("\n".join(report([measure_trace(programs, one, args.repeats) for one in traces])))
     return 0
 

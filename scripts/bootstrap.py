@@ -14,10 +14,12 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 from typing import NoReturn
 
 import assets
+import extensions
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = "Scripts" if os.name == "nt" else "bin"
@@ -52,7 +54,10 @@ _PACKAGE_MANAGERS = {
 def set_up_project(level: str) -> None:
     """`.venv` holds the project, editable; at level `dev` with what tests and checks need."""
     python = _environment(".venv")
+    install_headers()
     recipe = [level, _content("pyproject.toml"), assets.descriptors_hash(ROOT)]
+    if level == "run":  # without the compilers that a checkout compiles its changes with
+        recipe.append(extensions.sources_hash(ROOT))
     if _is_done(".venv", level, recipe):
         return
     _say(f"installing tbprof into .venv ({level})")
@@ -93,6 +98,21 @@ def find_chromium() -> str:
     found = [shutil.which(name) for name in _BROWSERS]
     found += [path for path in _APPLICATIONS if Path(path).exists()]
     return next((path for path in found if path), "")
+
+
+def install_headers() -> None:
+    """Asks the system's package manager for the headers of Python, where the kernels need them."""
+    header = Path(sysconfig.get_path("include"), "Python.h")
+    if extensions.are_fresh(ROOT) or header.exists() or not shutil.which("apt-get"):
+        return  # where they are missing all the same, the build says what to install
+    package = f"libpython{sys.version_info.major}.{sys.version_info.minor}-dev"
+    command = ["apt-get", "install", "-y", "--no-install-recommends", package]
+    if os.geteuid() != 0:
+        command = ["sudo", *command]
+    _say(f"installing the headers of Python: {' '.join(command)}")
+    if not _quietly(command):
+        _quietly([*command[: command.index("apt-get") + 1], "update"])
+        _quietly(command)
 
 
 def install_chromium() -> None:

@@ -20,7 +20,7 @@ def checkout(tmp_path: Path) -> Path:
     """The package with a page of one line that is up to date: no Node is needed."""
     root = tmp_path / "tbprof"
     for name in ("tbprof", "protos", "scripts"):
-        ignored = shutil.ignore_patterns("__pycache__", "static")
+        ignored = shutil.ignore_patterns("__pycache__", "static", "*.so", ".inputs*")
         shutil.copytree(ROOT / name, root / name, ignore=ignored)
     for name in ("pyproject.toml", "hatch_build.py", "LICENSE", "README.md", ".gitignore"):
         shutil.copy(ROOT / name, root / name)

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from tbprof.base.errors import LoadFailed, TbprofError
+from tbprof.base.errors import LoadFailed, NotCompiled, TbprofError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,6 +128,10 @@ class Service:
             raise self._failure
         try:
             return make()
+        except NotCompiled as err:
+            logger.error("%s (%s)", err.message, err.hint)  # noqa: TRY400 - the sentence says all
+            self._failure = LoadFailed(err.message, f"{err.hint}; then start the server again")
+            raise self._failure from err
         except Exception as err:
             # Whatever a broken installation of a dependency raises on import: ImportError,
             # OSError for shared libraries, AttributeError or RuntimeError for mismatched versions.
