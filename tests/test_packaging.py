@@ -10,6 +10,9 @@ from pathlib import Path
 
 import assets
 import pytest
+from extensions import compiled
+
+import tbprof
 
 ROOT = Path(__file__).resolve().parent.parent
 MEGABYTE = 1 << 20
@@ -20,7 +23,7 @@ def checkout(tmp_path: Path) -> Path:
     """The package with a page of one line that is up to date: no Node is needed."""
     root = tmp_path / "tbprof"
     for name in ("tbprof", "protos", "scripts"):
-        ignored = shutil.ignore_patterns("__pycache__", "static", "*.so", ".inputs*")
+        ignored = shutil.ignore_patterns("__pycache__", "static")
         shutil.copytree(ROOT / name, root / name, ignore=ignored)
     for name in ("pyproject.toml", "hatch_build.py", "LICENSE", "README.md", ".gitignore"):
         shutil.copy(ROOT / name, root / name)
@@ -92,11 +95,13 @@ def test_a_missing_node_is_named(
 
 
 @pytest.mark.slow
-def test_a_wheel_is_pure_and_holds_what_was_built(checkout: Path) -> None:
+def test_a_wheel_is_of_this_python_and_holds_what_was_built(checkout: Path) -> None:
+    (checkout / "tbprof/kernels/events.cpython-39-x86_64-linux-gnu.so").write_text("another's")
     result = build(checkout, "wheel")
     assert result.returncode == 0, result.stderr
     [wheel] = (checkout / "dist").glob("*.whl")
-    assert wheel.name.endswith("-py3-none-any.whl")
+    tag = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    assert wheel.name.startswith(f"tbprof-{tbprof.__version__}-{tag}-{tag}-")
     assert wheel.stat().st_size < 5 * MEGABYTE
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {
@@ -105,7 +110,10 @@ def test_a_wheel_is_pure_and_holds_what_was_built(checkout: Path) -> None:
         "tbprof/static/assets/main.js",
         "tbprof/static/index.html",
     } <= names
-    assert not [name for name in names if name.endswith((".map", ".inputs", ".proto", ".pyc"))]
+    kernels = {name for name in names if "/kernels/" in name and not name.endswith(".py")}
+    assert kernels == {path.relative_to(checkout).as_posix() for path in compiled(checkout)}
+    left_out = (".map", ".inputs", ".proto", ".pxd", ".pyc")
+    assert not [name for name in names if name.endswith(left_out)]
     assert not [name for name in names if not name.startswith("tbprof")]
 
 
@@ -119,9 +127,12 @@ def test_a_source_distribution_builds_without_node(checkout: Path, tmp_path: Pat
         tar.extractall(tmp_path / "unpacked", **safe)
     [root] = (tmp_path / "unpacked").iterdir()
     assert (root / "frontend/src/main.ts").exists()
-    no_programs = tmp_path / "none"
-    no_programs.mkdir()
-    result = build(root, "wheel", PATH=str(no_programs))
+    compilers = tmp_path / "compilers"
+    compilers.mkdir()
+    for name in ("cc", "gcc", "clang", "as", "ld"):
+        if found := shutil.which(name):
+            (compilers / name).symlink_to(found)
+    result = build(root, "wheel", PATH=str(compilers))
     assert result.returncode == 0, result.stderr
     assert len(list((root / "dist").glob("*.whl"))) == 1
 

@@ -111,7 +111,7 @@ def test_hexadecimal_numbers(value: int) -> None:
 def test_quoted_texts_one_behind_the_other(texts: list[str]) -> None:
     table = joined(map(quoted, texts))
     found = [
-        json.loads(table.text[table.first[i] : table.first[i + 1]].tobytes().decode())
+        json.loads(bytes(table.text[table.first[i] : table.first[i + 1]]))
         for i in range(len(texts))
     ]
     assert found == [one.encode("utf-8", "replace").decode() for one in texts]
