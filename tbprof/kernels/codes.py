@@ -192,7 +192,6 @@ PHASE_AHEAD = -2
 # In place of one: what an event means that is no phase by itself, numbers of `Role`.
 ROLE_WRAPPER = -2
 ROLE_WAIT = -3
-ROLE_ACTIVITY = -4
 ROLE_LAUNCHER = -5
 ROLE_BACKGROUND = -6
 ROLE_UPKEEP = -7

@@ -15,7 +15,7 @@ def test_phases_of_kernels_are_those_of_steps():
 
 
 def test_roles_of_kernels_are_those_of_events():
-    names = ("WRAPPER", "WAIT", "ACTIVITY", "LAUNCHER", "BACKGROUND", "UPKEEP")
+    names = ("WRAPPER", "WAIT", "LAUNCHER", "BACKGROUND", "UPKEEP")
     assert [getattr(codes, f"ROLE_{name}") for name in names] == [Role[name] for name in names]
 
 
