@@ -30,7 +30,6 @@ _SUFFIX = sysconfig.get_config_var("EXT_SUFFIX") or ".so"
 _DIRECTIVES: dict[str, Any] = {
     "language_level": 3,
     "boundscheck": False,
-    "wraparound": False,
     "initializedcheck": False,
     # Nothing negative is divided by a kernel, and nothing is divided by 0.
     "cdivision": True,

@@ -1,3 +1,4 @@
+# cython: wraparound=False
 """The passes over the events of lines: one counts, one decodes, one finds types alone."""
 
 import cython

@@ -1,3 +1,4 @@
+# cython: wraparound=False
 """The fields of messages, their lines' heads and their dictionaries, found by length prefixes."""
 
 import cython

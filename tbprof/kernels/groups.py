@@ -143,7 +143,6 @@ def tally_repeats(
         return rows
 
 
-@cython.wraparound(True)  # -1 is the last
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(kind=i64, row=i64)

@@ -1,3 +1,4 @@
+# cython: wraparound=False
 # Heaps of rows by the next event of each, in arrays that the caller gives.
 
 from tbprof.kernels.types cimport Ints, OutInts, i64

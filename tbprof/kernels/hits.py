@@ -16,7 +16,6 @@ from cython.cimports.tbprof.kernels.types import (
 )
 
 
-@cython.wraparound(True)  # -1 is the last
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(count=i64, event=i64)
@@ -29,7 +28,6 @@ def count_wanted(type_: Int32s, wanted: Flags, begin: i64, end: i64) -> i64:
         return count
 
 
-@cython.wraparound(True)  # -1 is the last
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(at=i64, event=i64)
@@ -45,7 +43,6 @@ def gather_wanted(
                 at += 1
 
 
-@cython.wraparound(True)  # -1 is the last
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(at=i64)
@@ -261,7 +258,6 @@ def find_spans(
             count[index] = place - first[index]
 
 
-@cython.wraparound(True)  # -1 is the last
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(event=i64, name=i64, row=i64)

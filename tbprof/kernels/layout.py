@@ -170,7 +170,6 @@ def scatter_column(
             row += rows[track]
 
 
-@cython.wraparound(True)  # -1 is the last
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(at=i64, event=i64, lies_on=i64, row=i64, track=i64)
@@ -320,7 +319,6 @@ def unite_spans(start: Ints, end: Ints, key: Ints, out: OutInts, out_end: OutInt
         return spans
 
 
-@cython.wraparound(True)  # -1 is the last
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(line=i64, of_line=i64, row=i64, type_row=i64)

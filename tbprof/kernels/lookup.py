@@ -1,3 +1,4 @@
+# cython: wraparound=False
 """Hash tables from ids to rows."""
 
 import cython

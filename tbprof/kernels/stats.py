@@ -1,3 +1,4 @@
+# cython: wraparound=False
 """The passes over the stats of messages: a few keys as columns, or all as rows."""
 
 import cython

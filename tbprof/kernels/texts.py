@@ -1,3 +1,4 @@
+# cython: wraparound=False
 """Equal texts among byte ranges."""
 
 import cython

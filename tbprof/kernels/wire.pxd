@@ -1,3 +1,4 @@
+# cython: wraparound=False
 # Protobuf's wire format, bounds-checked: varints, lengths, skipping; and the lookup of ids.
 #
 # Positions are byte offsets into the buffer; a position of -1 says "damaged here". Integers are
