@@ -1,7 +1,7 @@
 """What the routes answer from: the logdir and the engine, loaded when they are first needed.
 
 TensorBoard imports every plugin when it starts, whether its tab is opened or not; so the engine
-and what it stands on (NumPy, Numba, protobuf) wait for the first request for data.
+and what it stands on (NumPy, protobuf) wait for the first request for data.
 """
 
 import logging
