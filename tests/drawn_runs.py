@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from analysis.promises import copies, host_copies, instant, looping, many_steps, starving
-from traces import draw
+from traces import Ref, draw
 
 HOST, GPU, TPU = "/host:CPU", "/device:GPU:0", "/device:TPU:0"
 KERNEL = {"kernel_details": "regs:32 grid:8,1,1 block:256,1,1"}
@@ -22,6 +22,8 @@ def _of_letters(letters: str, value: str) -> dict[str, str]:
 def cpu_steps(work: str, *, start_ns: int = 0, late: int = 0) -> bytes:
     """Three steps of 40 with `work` in each: o op, i wait for input, c compilation, p Python.
 
+    e is an op that Python runs by itself, f a function of ops.
+
     `late` columns pass before the first one.
     """
     before = "." * late
@@ -38,8 +40,13 @@ def cpu_steps(work: str, *, start_ns: int = 0, late: int = 0) -> bytes:
             "i": "IteratorGetNext:IteratorGetNext",
             "c": "XlaCompile",
             "p": "$train.py:12 collate",
+            **_of_letters("ef", "EagerExecute"),
         },
-        stats=marked("stu"),
+        stats={
+            **marked("stu"),
+            "e": {"is_func": 0, "eager_op": Ref("Mul")},
+            "f": {"is_func": 1, "eager_op": Ref("__inference_step_1")},
+        },
         start_ns=start_ns,
     )
 
@@ -142,6 +149,7 @@ RUNS: Mapping[str, Callable[[], Mapping[str, bytes]]] = {
     "input": lambda: {"h0": cpu_steps(f"{'i' * 25}{'o' * 10}")},
     "compiling": lambda: {"h0": cpu_steps(f"{'c' * 25}{'o' * 10}")},
     "python": lambda: {"h0": cpu_steps(f"{'p' * 25}{'o' * 10}")},
+    "one_by_one": lambda: {"h0": cpu_steps(f"{'e.' * 16}ffff")},
     "unmarked": lambda: {"h0": unmarked_ops()},
     "sleeping": lambda: {"h0": idle_python()},
     "launching": lambda: {"h0": gpu_steps(f"{'.' * 20}{'k' * 20}", "L" * 20)},

@@ -50,6 +50,7 @@ def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:
         for name, count in zip(one.name, one.name_calls.tolist(), strict=True):
             counts[name] = counts.get(name, 0) + count
     top = sorted(counts, key=lambda name: (-counts[name], name))[:3]
+    between = _between_share(evidence)
     gain_ms, gain_ratio = evidence.gain_of(share)
     event = "PjitFunction(" if evidence.is_jax else names.EAGER_EXECUTE
     trace = TRACE.marking(event, evidence.worst_row(time))
@@ -61,7 +62,8 @@ def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:
         f"Of an average step of {milliseconds(evidence.step_ms)} they take "
         f"{milliseconds(share / 100 * evidence.step_ms)}, and each is dispatched by Python on its "
         f"own: {sum(counts.values()):,} calls in all, most of them of "
-        f"{', '.join(shortened(name, 60) for name in top)}.",
+        f"{', '.join(shortened(name, 60) for name in top)}. {percent(between)} of that time "
+        "passes between two calls.",
         share,
         "%",
         grade[1],
@@ -73,6 +75,13 @@ def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:
         trace,
         FUNCTION_GUIDE,
     )
+
+
+def _between_share(evidence: Evidence) -> float:
+    """The percentage of the time of all runs that no call of theirs covers."""
+    whole = sum(int((one.end_ps - one.start_ps).sum()) for one in evidence.single_ops)
+    called = sum(int(one.called_ps.sum()) for one in evidence.single_ops)
+    return 100 * (1 - called / whole)
 
 
 EAGER_RULES: tuple[Rule, ...] = (ops_one_by_one,)

@@ -17,6 +17,8 @@ from tbprof.events.space import Events, Plane, Space
 # taken away for a while.
 LONGEST_USUAL_PS = 10**9
 LONGEST_GAP_PS = 4 * 10**9
+# Runs that are no further apart may be one that was held up.
+_LONGEST_HOLD_UP_PS = 10**11
 # A call that took longer than this ran into something else, such as the compiler.
 LONGEST_PS = 10**10
 FEWEST_CALLS = 16
@@ -29,19 +31,20 @@ class SingleOps:
     """Runs of calls on one thread, each of which runs one op, or a program as small as one.
 
     A row [n] is a run: `calls` of them from `start_ps` to `end_ps` (from the trace's first moment),
-    with the Python between them; ordered by start. By op [m], those of most calls first: `name` and
-    `name_calls`.
+    with the Python between them; `called_ps` is the time in the calls themselves. Ordered by start.
+    By op [m], those of most calls first: `name` and `name_calls`.
     """
 
     start_ps: NDArray[np.int64]
     end_ps: NDArray[np.int64]
     calls: NDArray[np.int64]
+    called_ps: NDArray[np.int64]
     name: list[str]
     name_calls: NDArray[np.int64]
 
 
 def find_single_ops(space: Space, _programs: Programs) -> SingleOps:
-    """The runs of at least `FEWEST_CALLS` calls on the threads of a host.
+    """The runs of `FEWEST_CALLS` calls and more on the threads of a host.
 
     Calls are `EagerExecute` of what is no function (TensorFlow), and calls of compiled functions
     that usually take less than a millisecond (JAX, which compiles each op by itself). A run goes on
@@ -54,19 +57,20 @@ def find_single_ops(space: Space, _programs: Programs) -> SingleOps:
     """
     runs = [run for plane in host_planes(space) for run in _runs(plane)]
     counts: dict[str, int] = {}
-    for _, _, _, called in runs:
+    for _, _, _, _, called in runs:
         for name, count in called.items():
             counts[name] = counts.get(name, 0) + count
     ranked = sorted(counts, key=lambda name: (-counts[name], name))
-    start, end, calls = (
+    start, end, calls, called_ps = (
         np.concatenate([np.zeros(0, np.int64), *(run[column] for run in runs)])
-        for column in range(3)
+        for column in range(4)
     )
     order = np.argsort(start, kind="stable")
     return SingleOps(
         start[order],
         end[order],
         calls[order],
+        called_ps[order],
         ranked,
         np.array([counts[name] for name in ranked], np.int64),
     )
@@ -74,11 +78,13 @@ def find_single_ops(space: Space, _programs: Programs) -> SingleOps:
 
 # Rows of calls of one op, the text of each, and rows of calls that are none.
 _Calls = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
-_Runs = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], dict[str, int]]
+_Runs = tuple[
+    NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], dict[str, int]
+]
 
 
 def _runs(plane: Plane) -> Iterator[_Runs]:
-    """(start, end, calls) of the runs of each thread, and how often they call which op."""
+    """(start, end, calls, called) of the runs of each thread, and how often they call which op."""
     texts = plane.strings.take(plane.types.name.tolist())
     if not any(text == names.EAGER_EXECUTE or text.startswith(_JITTED) for text in texts):
         return
@@ -128,15 +134,19 @@ def _joined(
 ) -> _Runs:
     """Calls that follow each other soon on a thread are one run; short runs are dropped.
 
-    A run is cut where one of the `others` lies between two calls.
+    A short one stays where those around it are long enough on average: it was held up. A run is
+    cut where one of the `others` lies between two calls.
     """
     start = events.start_ps[rows]
     end = start + events.duration_ps[rows]
-    line = events.line[rows]
-    is_first = np.ones(rows.size, np.bool_)
-    is_first[1:] = (line[1:] != line[:-1]) | (start[1:] - end[:-1] > LONGEST_GAP_PS)
-    run = np.cumsum(is_first) - 1
-    is_kept = np.bincount(run)[run] >= FEWEST_CALLS
+    is_apart = np.ones((2, rows.size), np.bool_)
+    is_apart[:, 1:] = np.diff(events.line[rows]) != 0
+    limits = np.array([[LONGEST_GAP_PS], [_LONGEST_HOLD_UP_PS]])
+    is_apart[:, 1:] |= start[1:] - end[:-1] > limits
+    is_first = is_apart[0]
+    run, row = np.cumsum(is_apart, axis=1) - 1
+    is_long = np.bincount(run) >= FEWEST_CALLS
+    is_kept = is_long[run] | (np.bincount(row) >= FEWEST_CALLS * np.bincount(row[is_first]))[row]
     is_first[1:] |= np.diff(np.searchsorted(others, rows)) > 0
     first = np.flatnonzero(is_first)
     calls = np.diff([*first.tolist(), rows.size])
@@ -144,7 +154,14 @@ def _joined(
     code, count = np.unique(text[kept], return_counts=True)
     called = dict(zip(map(_op, plane.strings.take(code.tolist())), count.tolist(), strict=True))
     last = first + calls - 1
-    return start[first[is_run]], end[last[is_run]], calls[is_run].astype(np.int64), called
+    called_ps = np.add.reduceat(end - start, first)[is_run]
+    return (
+        start[first[is_run]],
+        end[last[is_run]],
+        calls[is_run].astype(np.int64),
+        called_ps,
+        called,
+    )
 
 
 def _op(text: str) -> str:

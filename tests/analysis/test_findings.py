@@ -658,7 +658,10 @@ def test_few_calls_beside_a_function_are_not_the_step():
 def test_ops_one_by_one_count_by_the_time_that_they_take_of_steps():
     """In each step of 1 ms from 100 to 400 µs; devices are idle for 250 µs of it."""
     start = ints(*range(0, 10_000 * US, 1000 * US)) + 100 * US
-    runs = SingleOps(start, start + 300 * US, ints(*[20] * 10), ["Mul", "AddV2"], ints(150, 50))
+    called = ints(*[240 * US] * 10)
+    runs = SingleOps(
+        start, start + 300 * US, ints(*[20] * 10), called, ["Mul", "AddV2"], ints(150, 50)
+    )
     split = {Phase.OTHER: 150, Phase.HOST_COMPUTE: 100}
     finding = found(evidence(split, single_ops=[runs]), "eager_ops")
     assert finding is not None
@@ -667,6 +670,7 @@ def test_ops_one_by_one_count_by_the_time_that_they_take_of_steps():
     assert finding.gain_ms == pytest.approx(0.25)
     assert "take 300 µs" in finding.detail
     assert "200 calls in all, most of them of Mul, AddV2" in finding.detail
+    assert "20.0 % of that time passes between two calls" in finding.detail
     assert dict(parse_qsl(finding.evidence.query))["q"] == "EagerExecute"
 
 
@@ -675,7 +679,8 @@ def test_a_step_of_few_calls_is_not_said_to_run_op_by_op():
 
     def of(calls: int) -> Evidence:
         start = ints(*range(0, 10_000 * US, 1000 * US))
-        runs = SingleOps(start, start + 900 * US, ints(*[calls] * 10), ["step"], ints(10 * calls))
+        each = ints(*[calls] * 10)
+        runs = SingleOps(start, start + 900 * US, each, each, ["step"], ints(10 * calls))
         return evidence({Phase.OTHER: 900}, single_ops=[runs])
 
     assert found(of(3), "eager_ops") is None

@@ -28,6 +28,7 @@ def test_calls_of_one_op_that_follow_each_other_are_a_run():
     assert run.start_ps.tolist() == [5 * US]
     assert run.end_ps.tolist() == [46 * US]
     assert run.calls.tolist() == [17]
+    assert run.called_ps.tolist() == [25 * US]
     assert dict(zip(run.name, run.name_calls.tolist(), strict=True)) == {"Mul": 9, "AddV2": 8}
     assert run.name == ["Mul", "AddV2"]
 
@@ -44,9 +45,21 @@ def test_a_long_pause_ends_a_run():
     assert run.start_ps.tolist() == [0, 4040 * US]
 
 
+def test_a_run_that_is_held_up_stays_whole():
+    """Whoever had the processor meanwhile: of 40 calls in two runs each has 20 on average."""
+    pause = "." * 5000
+    run = found("python |" + "a." * 33 + pause + "b." * 7)
+    assert run.calls.tolist() == [33, 7]
+    assert run.called_ps.tolist() == [33 * US, 7 * US]
+    # Few calls again and again are no run, nor is what lies far away from one.
+    assert found("python |" + ("a." * 15 + pause) * 4).calls.size == 0
+    assert found("python |" + "a." * 40 + "." * 100_000 + "b." * 7).calls.tolist() == [40]
+
+
 def test_a_function_between_two_calls_is_no_part_of_the_run():
     run = found("python |" + "a." * 10 + "fff.iii." + "b." * 6)
     assert run.calls.tolist() == [10, 6]
+    assert run.called_ps.tolist() == [10 * US, 6 * US]
     assert run.end_ps.tolist() == [19 * US, 39 * US]
     large = "q" * 1000
     run = found("python |" + "p." * 10 + f"{large}." + "p." * 6)
