@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +19,10 @@ from tbprof.analysis.finding import (
     shortened,
 )
 from tbprof.analysis.host_activity import Activity
-from tbprof.analysis.idle_shares import DID, idle_shares
-from tbprof.analysis.phases import COMPUTE, Phase
-from tbprof.analysis.python_frames import spoken
-from tbprof.analysis.step_outliers import MOST_OF_IT, Period, StepOutliers, phase_of
+from tbprof.analysis.idle_shares import DID
+from tbprof.analysis.outlier_causes import LABELS, culprits, excess_ps, ordinal, where
+from tbprof.analysis.phases import Phase
+from tbprof.analysis.step_outliers import Period, StepOutliers, phase_of
 
 # Percentages of the time of all steps.
 COST = (MODERATE, HIGH)
@@ -32,32 +31,6 @@ _NAMED = 3
 _PART = 0.2
 _GARBAGE = DID[Activity.GARBAGE]
 _CHECKPOINT = re.compile(r"save|checkpoint|ckpt|orbax", re.IGNORECASE)
-
-_LABELS = {
-    **dict.fromkeys(COMPUTE, "device compute"),
-    Phase.COLLECTIVES: "collective communication",
-    Phase.DEVICE_TO_DEVICE: "copies between devices",
-    Phase.HOST_TRANSFER: "copies between device and host memory",
-    Phase.HOST_CALLBACK: "waiting for callbacks on the host",
-    Phase.INPUT: "waiting for input",
-    Phase.OUTPUT: "output",
-    Phase.COMPILATION: "compilation",
-    Phase.KERNEL_LAUNCH: "kernel launch",
-    Phase.HOST_COMPUTE: "host compute",
-    Phase.OTHER: "time that no op covers",
-}
-
-
-def reasons(outliers: StepOutliers) -> list[str]:
-    """[steps] what makes an outlier slow, for people; "" for other steps."""
-    out = [""] * outliers.is_outlier.size
-    for step in outliers.step.tolist():
-        longer = f"{milliseconds(float(outliers.excess_ps[step]) / 1e9)} longer than a typical step"
-        out[step] = f"{longer}{_where(outliers, outliers.step[outliers.step == step])}"
-    for period in outliers.periods:
-        for step in period.step.tolist():
-            out[step] = f"{out[step]}; so is every {ordinal(period.period)} step"
-    return out
 
 
 def periodic_steps(evidence: Evidence) -> Iterator[Finding]:
@@ -74,6 +47,7 @@ def periodic_steps(evidence: Evidence) -> Iterator[Finding]:
         return
     others = len(outliers.periods) - 1
     more = f" {others} more recur at other distances." if others else ""
+    culprit = _culprit(evidence, period.step)
     trace = TRACE.marking(place=evidence.place_of(_slowest(outliers, period.step)))
     yield Finding(
         "periodic_steps",
@@ -82,13 +56,13 @@ def periodic_steps(evidence: Evidence) -> Iterator[Finding]:
         f"{_listed(evidence, period.step)} take {milliseconds(_mean_ms(evidence, period.step))} "
         f"on average, a typical step {milliseconds(outliers.typical_ps / 1e9)}: that costs "
         f"{milliseconds(cost_ms)} per step, {percent(100 * ratio)} of all time"
-        f"{_cause(evidence, period.step)}.{more}",
+        f"{_cause(evidence, period.step, culprit)}.{more}",
         100 * ratio,
         "%",
         grade[1],
         cost_ms,
         ratio,
-        _action(evidence, period),
+        _action(evidence, period, culprit),
         trace,
         trace,
         PROFILER_GUIDE,
@@ -116,7 +90,7 @@ def slow_steps(evidence: Evidence) -> Iterator[Finding]:
         f"{_listed(evidence, once)} {'takes' if count == 1 else 'take'} "
         f"{milliseconds(_mean_ms(evidence, once))}{'' if count == 1 else ' on average'}, a typical "
         f"step {milliseconds(outliers.typical_ps / 1e9)}"
-        f"{_cause(evidence, once, 'the difference')}. "
+        f"{_cause(evidence, once, _culprit(evidence, once), 'the difference')}. "
         f"{_taken_in(evidence)}",
         share,
         "%",
@@ -128,12 +102,6 @@ def slow_steps(evidence: Evidence) -> Iterator[Finding]:
         trace,
         PROFILER_GUIDE,
     )
-
-
-def ordinal(number: int) -> str:
-    """1st, 2nd, 3rd, 4th, …, 11th, …, 21st."""
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{'th' if 10 < number % 100 < 14 else ending}"
 
 
 def _counted(count: int, steps: int) -> str:
@@ -161,88 +129,40 @@ def _listed(evidence: Evidence, steps: NDArray[np.int64]) -> str:
     return f"{'Step' if len(labels) == 1 else 'Steps'} {', '.join(labels[:_NAMED])}{more}"
 
 
-def _where(outliers: StepOutliers, steps: NDArray[np.int64], whole: str = "it") -> str:
-    """What most of the excess is, "" where nothing has most of it; `whole` is what it is called."""
-    phase = phase_of(outliers, steps)
-    return "" if phase is None else f", most of {whole} {_LABELS[phase]}"
+def _culprit(evidence: Evidence, steps: NDArray[np.int64]) -> str:
+    """What takes most of the excess of some outliers, "" where the events do not say."""
+    known = evidence.job, evidence.means, evidence.outliers, evidence.idle_time
+    return culprits(*known, [steps])[0]
 
 
-def _cause(evidence: Evidence, steps: NDArray[np.int64], whole: str = "it") -> str:
-    """What the excess of outliers is: phases, and a function where that is known."""
-    excess = excess_ps(evidence, steps)
+def _cause(evidence: Evidence, steps: NDArray[np.int64], culprit: str, whole: str = "it") -> str:
+    """What the excess of outliers is: phases, and the `culprit` where that is known."""
+    excess = _excess_ps(evidence, steps)
     large = [at for at in np.argsort(-excess).tolist() if excess[at] >= _PART * excess.sum() > 0]
-    labels = list(dict.fromkeys(_LABELS[Phase(at)] for at in large))[:2]
-    where = _where(evidence.outliers, steps, whole) or (
+    labels = list(dict.fromkeys(LABELS[Phase(at)] for at in large))[:2]
+    said = where(evidence.outliers, steps, whole) or (
         f", much of {whole} {labels[0]}" if labels else ""
     )
-    where += "".join(f", then {label}" for label in labels[1:] if label not in where)
-    name = _named(evidence, steps)
-    return f"{where}: {name}" if name else where
+    said += "".join(f", then {label}" for label in labels[1:] if label not in said)
+    return f"{said}: {culprit}" if culprit else said
 
 
-def _named(evidence: Evidence, steps: NDArray[np.int64]) -> str:
-    """What takes most of the excess, "" where the events do not say."""
-    excess = excess_ps(evidence, steps)
-    if evidence.platform == "CPU" and phase_of(evidence.outliers, steps) == Phase.OUTPUT:
-        return "ops that write checkpoints and summaries"
-    return _function(evidence, steps, float(excess[Phase.OTHER]))
+def _excess_ps(evidence: Evidence, steps: NDArray[np.int64]) -> NDArray[np.float64]:
+    return excess_ps(evidence.means, evidence.outliers, steps)
 
 
-def excess_ps(evidence: Evidence, steps: NDArray[np.int64]) -> NDArray[np.float64]:
-    """[PHASES] how much more time outliers spend in each phase than typical steps, on average."""
-    means, outliers = evidence.means, evidence.outliers
-    is_typical = means.is_whole & ~outliers.is_outlier
-    if not is_typical.any() or not steps.size:
-        return np.zeros(means.phase_ps.shape[1])
-    more = means.phase_ps[steps].mean(axis=0) - means.phase_ps[is_typical].mean(axis=0)
-    return np.asarray(np.maximum(more, 0.0), np.float64)
-
-
-def _function(evidence: Evidence, steps: NDArray[np.int64], uncovered_ps: float) -> str:
-    """What takes most of the excess that no op covers, "" where nothing does.
-
-    A function or an annotation of the thread that drives the program, or garbage collection.
-    """
-    if uncovered_ps < MOST_OF_IT * float(excess_ps(evidence, steps).sum()):
-        return ""
-    is_one = np.zeros(evidence.means.is_counted.size, np.bool_)
-    is_one[steps] = True
-    these = replace(evidence.means, is_counted=is_one)
-    typical = replace(
-        evidence.means, is_counted=evidence.means.is_whole & ~evidence.outliers.is_outlier
-    )
-    usual = {
-        (one.kind, one.name): one.ms
-        for one in idle_shares(evidence.job, typical, evidence.idle_time)
-        if one.is_driver
-    }
-    shares = [
-        one
-        for one in idle_shares(evidence.job, these, evidence.idle_time)
-        if one.is_driver and one.kind not in (Activity.UNCOVERED, Activity.WAIT, Activity.RUNTIME)
-    ]
-    excess = [one.ms - usual.get((one.kind, one.name), 0.0) for one in shares]
-    if not shares or max(excess) < MOST_OF_IT * uncovered_ps / 1e9:
-        return ""
-    most = shares[int(np.argmax(excess))]
-    part, ms = most.parts[0]
-    inner = f", in {shortened(spoken(part), 60)}" if part and ms >= MOST_OF_IT * most.ms else ""
-    return f"{shortened(spoken(most.name), 60) if most.name else DID[most.kind]}{inner}"
-
-
-def _action(evidence: Evidence, period: Period) -> str:
-    name = _named(evidence, period.step)
-    if name.startswith(_GARBAGE):
+def _action(evidence: Evidence, period: Period, culprit: str) -> str:
+    if culprit.startswith(_GARBAGE):
         return (
             "Collect garbage less often, and less of it: make fewer objects per step, call "
             "gc.freeze() once the program has warmed up, so that what stays is not looked at again."
         )
-    if _CHECKPOINT.search(name):
+    if _CHECKPOINT.search(culprit):
         return (
             "Save less often, or on another thread: orbax's AsyncCheckpointer in JAX, "
             "tf.train.CheckpointOptions(enable_async=True) in TensorFlow."
         )
-    excess = excess_ps(evidence, period.step)
+    excess = _excess_ps(evidence, period.step)
     if excess[Phase.COMPILATION] >= _PART * excess.sum() > 0:
         return (
             "Something is compiled anew in these steps: keep shapes and Python arguments the same "

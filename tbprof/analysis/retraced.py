@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from tbprof.analysis.bottlenecks import MODERATE
 from tbprof.analysis.finding import Evidence
-from tbprof.analysis.findings_outliers import excess_ps
+from tbprof.analysis.outlier_causes import excess_ps
 from tbprof.analysis.phases import Phase
 
 # Percentages of the time in tf.functions. Source: tools-steps.md, section 9.
@@ -78,5 +78,5 @@ def is_in_outliers(evidence: Evidence) -> bool:
     outliers = evidence.outliers
     if evidence.share(Phase.COMPILATION) >= MODERATE or not outliers.step.size:
         return False
-    excess = excess_ps(evidence, outliers.step)
+    excess = excess_ps(evidence.means, outliers, outliers.step)
     return bool(excess[Phase.COMPILATION] >= _PART * excess.sum() > 0)

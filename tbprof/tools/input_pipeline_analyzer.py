@@ -48,6 +48,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
     means, outliers = chosen_means(job, summaries.params)
     waits = means.share(Phase.INPUT) >= MODERATELY_INPUT_BOUND
     advice = advice_table(ops, judgements, is_waited_for=waits)
+    idle_time = summaries.take("idle_time", IdleTime)
     return [
         core_table(job),
         step_table(
@@ -56,7 +57,8 @@ def build(summaries: Summaries) -> Sequence[Table]:
             "" if job.worker_kind or not gpus else "GPU",
             cause,
             (means, outliers),
-            idle_shares(job, means, summaries.take("idle_time", IdleTime)),
+            idle_shares(job, means, idle_time),
+            idle_time,
         ),
         op_table(ops),
         _plain(advice),

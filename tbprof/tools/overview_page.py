@@ -68,6 +68,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
             evidence.input_cause,
             (evidence.means, evidence.outliers),
             evidence.idle,
+            evidence.idle_time,
         ),
         run_table(evidence, summaries.hosts),
         recommendation_table(evidence),

@@ -10,8 +10,9 @@ from tbprof.analysis.cores import Cores
 from tbprof.analysis.coupling import Coupling
 from tbprof.analysis.devices import Devices, merge_devices
 from tbprof.analysis.exchanges import Exchanges
-from tbprof.analysis.findings_outliers import reasons
+from tbprof.analysis.idle_time import IdleTime
 from tbprof.analysis.job_steps import JobSteps, merge_steps
+from tbprof.analysis.outlier_causes import reasons
 from tbprof.analysis.phases import COMPUTE, Phase
 from tbprof.analysis.step_outliers import StepOutliers
 from tbprof.analysis.steps import Steps
@@ -53,6 +54,7 @@ def build(summaries: Summaries) -> Document:
     cores = summaries.take("cores", Cores)
     places = _places(job, cores)
     exchanges = summaries.take("exchanges", Exchanges)
+    idle_time = summaries.take("idle_time", IdleTime)
     doubts = [
         f"{host}: {text}" for host, one in zip(job.hosts, cores, strict=True) for text in one.doubts
     ]
@@ -66,6 +68,7 @@ def build(summaries: Summaries) -> Document:
             _overview(
                 job,
                 outliers,
+                reasons(job, means, outliers, idle_time),
                 event_ps,
                 device,
                 find_stragglers(job, means, couplings),
@@ -175,6 +178,7 @@ def _bottlenecks(event_ps: NDArray[np.int64]) -> list[int]:
 def _overview(
     job: JobSteps,
     outliers: StepOutliers,
+    causes: Sequence[str],
     event_ps: NDArray[np.int64],
     device: str,
     found: Stragglers,
@@ -208,7 +212,7 @@ def _overview(
             "start_ms": _start_ms(job),
             "is_truncated": job.is_step_truncated,
             "is_outlier": outliers.is_outlier,
-            "outlier_cause": reasons(outliers),
+            "outlier_cause": causes,
         },
         "workers": {
             "core_id": job.core_id,
@@ -339,7 +343,7 @@ def _table(job: JobSteps, event_ps: NDArray[np.int64], chosen: int | None) -> Ta
 POD_VIEWER = Tool(
     name="pod_viewer",
     label="Pod viewer",
-    parts=("steps", "devices", "coupling", "cores", "exchanges"),
+    parts=("steps", "devices", "coupling", "cores", "exchanges", "idle_time"),
     build=build,
     absent="the trace has no planes in it",
     absent_hint="record again: the profiler was stopped before it wrote anything",

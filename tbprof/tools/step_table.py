@@ -5,11 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.findings_outliers import reasons
 from tbprof.analysis.idle_shares import IdleShare
+from tbprof.analysis.idle_time import IdleTime
 from tbprof.analysis.input_cause import InputCause
 from tbprof.analysis.input_ops import InputOps
 from tbprof.analysis.job_steps import JobSteps
+from tbprof.analysis.outlier_causes import reasons
 from tbprof.analysis.phases import COMPUTE, Phase
 from tbprof.analysis.step_means import StepMeans, used_rows
 from tbprof.analysis.step_outliers import StepOutliers
@@ -70,6 +71,7 @@ def step_table(
     cause: InputCause | None = None,
     chosen: tuple[StepMeans, StepOutliers] | None = None,
     idle: Sequence[IdleShare] = (),
+    idle_time: Sequence[IdleTime] = (),
 ) -> Table:
     """A row per step in their order, also of those that are not whole; times in ms.
 
@@ -80,11 +82,12 @@ def step_table(
     as input, output or idle there, and is not measured apart. Properties hold statistics over the
     steps that were recorded whole, and over the typical ones, and sentences about bottlenecks of
     the steps `chosen` (as `chosen_means`, of typical ones by default), for which `pipeline` is
-    worth knowing, the `cause` of waits for input, and what threads did in `idle` time.
+    worth knowing, the `cause` of waits for input, and what threads did in `idle` time, which is of
+    `idle_time` by host.
     """
     means, outliers = chosen or chosen_means(job, {})
     is_tpu = TPU in job.worker_kind
-    columns = _Columns(job, means, outliers).table(is_tpu=is_tpu)
+    columns = _Columns(job, means, outliers, idle_time).table(is_tpu=is_tpu)
     return Table(
         columns,
         properties(
@@ -96,10 +99,17 @@ def step_table(
 class _Columns:
     """The columns of a step table."""
 
-    def __init__(self, job: JobSteps, means: StepMeans, outliers: StepOutliers) -> None:
+    def __init__(
+        self,
+        job: JobSteps,
+        means: StepMeans,
+        outliers: StepOutliers,
+        idle_time: Sequence[IdleTime],
+    ) -> None:
         self._job = job
         self._means = means
         self._outliers = outliers
+        self._reasons = reasons(job, means, outliers, idle_time)
         self._is_known = means.workers > 0
         self._step_ms = self._known(means.duration_ps)
         self._part_ms = [self._ms(*phases) for _, _, _, phases in PARTS]
@@ -172,7 +182,7 @@ class _Columns:
             boolean("isUnrecorded", "Not recorded", job.is_step_unrecorded),
             text("bottleneck", "Largest part", self._largest()),
             boolean("isOutlier", "Outlier", self._outliers.is_outlier),
-            text("outlierCause", "Why it takes longer", reasons(self._outliers)),
+            text("outlierCause", "Why it takes longer", self._reasons),
         )
 
     def _largest(self) -> list[str]:

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from tbprof.analysis.finding import Evidence, Finding
 from tbprof.analysis.findings import find_findings
-from tbprof.analysis.findings_outliers import ordinal, reasons
 from tbprof.analysis.host_activity import Activity
 from tbprof.analysis.idle_time import IdleTime
+from tbprof.analysis.outlier_causes import ordinal, reasons
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.step_means import step_means
 from tbprof.analysis.step_outliers import find_outliers, typical
@@ -29,10 +29,12 @@ def of(
     steps: int = 20,
     usual: dict[Phase, int] | None = None,
     takes_all: bool = False,
+    kind: str = "GPU",
 ) -> Evidence:
     """Steps of 20 µs, but those that are given."""
     usual = {COMPUTE: 20} if usual is None else usual
-    job = job_of([{"GPU:0": slow.get(step, usual)} for step in range(steps)])
+    splits = [{"worker": slow.get(step, usual)} for step in range(steps)]
+    job = job_of(splits, kinds={"worker": kind})
     means = step_means(job)
     outliers = find_outliers(means, job.number)
     chosen = means if takes_all else typical(means, outliers)
@@ -99,8 +101,10 @@ def test_what_recurs_is_named_where_events_tell_it(kind, name, said, advised):
 
 
 def test_what_writes_on_a_cpu_is_a_checkpoint():
-    given = of(every(5, {Phase.OUTPUT: 42}), usual={Phase.HOST_COMPUTE: 20})
-    on_cpu = dataclasses.replace(given, devices=NO_GPU)
+    usual = {Phase.HOST_COMPUTE: 20}
+    given = of(every(5, {Phase.OUTPUT: 42}), usual=usual)
+    on_cpu = of(every(5, {Phase.OUTPUT: 42}), usual=usual, kind="CPU")
+    on_cpu = dataclasses.replace(on_cpu, devices=NO_GPU)
     one = found(on_cpu)["periodic_steps"]
     assert "ops that write checkpoints and summaries" in one.detail
     assert one.action.startswith("Save less often")
@@ -149,7 +153,7 @@ def test_shares_are_of_typical_steps_unless_all_are_chosen():
 
 def test_reasons_in_the_table():
     given = of({**every(5, {Phase.OTHER: 42}), 3: {Phase.COMPILATION: 700}})
-    texts = reasons(given.outliers)
+    texts = reasons(given.job, given.means, given.outliers, ())
     assert texts[3] == "680 µs longer than a typical step, most of it compilation"
     assert texts[5] == (
         "42 µs longer than a typical step, most of it time that no op covers; so is every 5th step"

@@ -15,6 +15,7 @@ from tbprof.analysis.cores import Cores
 from tbprof.analysis.devices import Devices
 from tbprof.analysis.exchanges import Exchanges, find_exchanges
 from tbprof.analysis.hlo import Programs
+from tbprof.analysis.idle_time import IdleTime
 from tbprof.analysis.phases import PHASES, Phase
 from tbprof.analysis.steps import Steps
 from tbprof.tools.pod_viewer import EVENTS, POD_VIEWER
@@ -60,6 +61,10 @@ def host(*rows: tuple[int, int, int, dict[Phase, int]], kind: str = "GPU") -> St
 
 NONE = Cores([], np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64), [])
 
+NO_IDLE_TIME = IdleTime(
+    *(np.zeros(0, np.int64) for _ in range(4)), [], [], np.zeros(0, bool), np.zeros(0, np.int64)
+)
+
 
 def no_exchanges() -> Exchanges:
     """Those of a trace without cores."""
@@ -85,6 +90,7 @@ def document(
             "coupling": couplings,
             "cores": cores or [NONE] * len(hosts),
             "exchanges": [no_exchanges()] * len(hosts),
+            "idle_time": [NO_IDLE_TIME] * len(hosts),
         },
         params,
     )

@@ -106,6 +106,42 @@ def test_the_pod_marks_them(engine: Engine):
     assert not any(steps["outlier_cause"][1:])
 
 
+def test_all_pages_name_one_cause_of_slow_steps(tmp_path: Path):
+    """Each 5th step saves for 25 of its 30 µs, the 8th compiles for as long."""
+    folder = tmp_path / "plugins" / "profile" / "run"
+    folder.mkdir(parents=True)
+    letters = "stuvwxyzSTUVWXYZ"
+    slow = {4: "P", 9: "P", 14: "P", 7: "C"}
+    steps = "".join(letter * (30 if at in slow else 4) for at, letter in enumerate(letters))
+    work = "".join(".ii." + ("." + slow[at] * 25 if at in slow else "") for at in range(16))
+    kernels = "".join("..nn" + "." * (26 if at in slow else 0) for at in range(16))
+    trace = draw(
+        {
+            "/host:CPU": f"python |{steps}\n|{work}",
+            "/device:GPU:0": f"Stream #1 |{kernels}",
+        },
+        names=dict.fromkeys(letters, "train")
+        | {"C": "XlaCompile", "P": "$train.py:9 save", "i": "IteratorGetNext", "n": "gemm"},
+        stats={letter: {"_r": 1, "step_num": at} for at, letter in enumerate(letters)}
+        | {"n": {"kernel_details": "grid:1,1,1 block:1,1,1"}},
+    )
+    write(folder, trace)
+    engine = Engine(Logdir(str(tmp_path)))
+    overview = tables(engine, "overview_page")
+    said = overview[1].column("outlierCause").cells()
+    pipeline = tables(engine, "input_pipeline_analyzer")[1].column("outlierCause").cells()
+    body = engine.data(DataRequest("run", "pod_viewer", layout="columns"))
+    assert said == pipeline == json.loads(body.content)["steps"]["outlier_cause"]  # type: ignore[union-attr]
+    assert [at for at, text in enumerate(said) if text] == sorted(slow)
+    saves = "most of it time that no op covers: save (train.py:9); so is every 5th step"
+    assert all(str(said[at]).endswith(saves) for at in (4, 9, 14))
+    assert str(said[7]).endswith("most of it compilation")
+    finding = dict(
+        zip(*(overview[7].column(name).cells() for name in ("id", "detail")), strict=True)
+    )
+    assert "save (train.py:9)" in str(finding["periodic_steps"])
+
+
 @pytest.mark.parametrize("value", ["typical", "", "ALL", "1", "<script>"])
 def test_other_values_are_the_default(engine: Engine, value: str):
     default = engine.data(DataRequest("run", "overview_page"))
