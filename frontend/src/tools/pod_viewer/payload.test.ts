@@ -19,6 +19,27 @@ test("totals in µs, absent cells, phases that occur, titles by host", () => {
   expect(pod.steps.isTruncated).toEqual([false, false, true]);
 });
 
+test("where cores are, as far as the trace says", () => {
+  expect(parsePod(samplePod()).workers.places).toEqual(["", "", "", ""]);
+  const workers = samplePod().workers as Record<string, unknown>;
+  const pod = parsePod(
+    samplePod({
+      workers: {
+        ...workers,
+        chip_id: [0, 0, 1, null],
+        node_id: [0, 1, 0, null],
+        replica_id: [0, 1, null, 3],
+      },
+    }),
+  );
+  expect(pod.workers.places).toEqual([
+    "Chip 0 · core 0 · replica 0",
+    "Chip 0 · core 1 · replica 1",
+    "Chip 1 · core 0",
+    "Replica 3",
+  ]);
+});
+
 test("cells that were not recorded", () => {
   expect(parsePod(samplePod()).unrecorded.size).toBe(0);
   const pod = parsePod(samplePod({ unrecorded: [9] }));

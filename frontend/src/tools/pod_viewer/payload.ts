@@ -42,6 +42,8 @@ export interface PodWorkers {
   readonly names: readonly string[];
   /** [count] index into the hosts. */
   readonly host: Int32Array;
+  /** [count] "Chip 3 · core 1 · replica 0", what the trace says of it; "" for nothing. */
+  readonly places: readonly string[];
   /** [count] whether it is a SparseCore beside TensorCores: it does other work than they do. */
   readonly isAside: readonly boolean[];
   /** Name and host, where there are several hosts. */
@@ -190,6 +192,7 @@ function parseWorkers(json: Record<string, unknown>, hosts: readonly string[]): 
   const names = list(json.name).map(String);
   const host = Int32Array.from(sized(json.host, names.length));
   const shortHosts = shortNames(hosts);
+  const [chip, core, replica] = [json.chip_id, json.node_id, json.replica_id].map(list);
   const isSparse = names.map((_, at) => list(json.kind)[at] === "SparseCore");
   const titled = (of: readonly string[]) =>
     names.map((name, at) => (hosts.length > 1 ? `${name} · ${of[host[at]] ?? ""}` : name));
@@ -197,11 +200,20 @@ function parseWorkers(json: Record<string, unknown>, hosts: readonly string[]): 
     count: names.length,
     names,
     host,
+    places: names.map((_, at) => placeText(chip[at], core[at], replica[at])),
     isAside: isSparse.map((is) => is && isSparse.includes(false)),
     titles: titled(hosts),
     shortHosts,
     shortTitles: titled(shortHosts),
   };
+}
+
+function placeText(chip: unknown, core: unknown, replica: unknown): string {
+  const parts = Object.entries({ chip, core, replica }).flatMap(([name, id]) =>
+    typeof id === "number" ? [`${name} ${id}`] : [],
+  );
+  const text = parts.join(" · ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function parseMarkers(json: unknown, current: unknown): Marker[] {

@@ -55,6 +55,7 @@ export function WorkerCard(props: WorkerCardProps) {
           {host.slice(0, 200)}
         </p>
       ) : null}
+      {pod.workers.places[shown] ? <p class="muted">{pod.workers.places[shown]}</p> : null}
       {row < 0 ? (
         <p>
           {pod.unrecorded.has(cellOf(pod, shown, cells.step))
