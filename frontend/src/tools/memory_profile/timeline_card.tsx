@@ -28,7 +28,7 @@ export function TimelineCard(props: TimelineCardProps) {
   const id = useId();
   const [isTable, setTable] = useState(false);
   const window = windowOf(memory, view);
-  const hidden = hiddenParts(view);
+  const hidden = hiddenParts(view, memory);
   const scale = memoryScale(topOf(memory, hidden, window));
   const title = `Memory timeline of ${memory.allocators[memory.chosen].id}`;
   const file = `${fileName}_timeline`;
@@ -73,7 +73,9 @@ export function TimelineCard(props: TimelineCardProps) {
       ) : (
         <>
           <div class="memory-axis-titles step-axis-title muted">
-            <span>Memory ({scale.unit})</span>
+            <span>
+              Memory ({scale.unit}){hidden.has(FREE) ? " · without what is free" : ""}
+            </span>
             {hidden.has(FRAGMENTATION.id) ? null : <span>Fragmentation (%)</span>}
           </div>
           <TimelinePlot {...props} window={window} hidden={hidden} scale={scale} />
@@ -99,7 +101,8 @@ function Legend({
   const toggle = (id: string) => {
     const next = new Set(hidden);
     if (!next.delete(id)) next.add(id);
-    select({ hide: next.size > 0 ? [...next].join(".") : null });
+    const isUsual = [...next].join(".") === [...hiddenParts({}, memory)].join(".");
+    select({ hide: isUsual ? null : [...next].join(".") || NOTHING });
   };
   return (
     <ul class="step-legend" aria-label="Parts, from the top of the stack">
@@ -135,9 +138,18 @@ function Legend({
   );
 }
 
-/** Ids of what is not drawn. */
-export function hiddenParts(view: View): ReadonlySet<string> {
-  return new Set((view.hide ?? "").split(".").filter(Boolean));
+const FREE = "free";
+/** In the address where everything is drawn, though something usually is not. */
+const NOTHING = "nothing";
+/** Of a capacity of which no more is in use, all but an edge would be free. */
+const LITTLE = 0.1;
+
+/** Ids of what is not drawn; where nobody chose, what is free of a memory that is nearly empty. */
+export function hiddenParts(view: View, memory: Memory): ReadonlySet<string> {
+  if (view.hide !== undefined)
+    return new Set(view.hide.split(".").filter((id) => id !== "" && id !== NOTHING));
+  const { peak, capacity } = memory.allocators[memory.chosen];
+  return new Set(peak < LITTLE * capacity ? [FREE] : []);
 }
 
 function drawnText({ timeline }: Memory): string {

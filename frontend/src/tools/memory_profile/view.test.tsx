@@ -170,6 +170,23 @@ test("parts can be hidden; the table has the same numbers", () => {
   expect(noted.selected).toEqual([{ hide: "free" }]);
 });
 
+test("what is free of a memory that is nearly empty is drawn when it is asked for", () => {
+  const little = { memory_ids: [sampleAllocator("GPU_0_bfc", { peak_bytes: 2 ** 30 })] };
+  const free = () =>
+    [...document.querySelectorAll<HTMLElement>(".step-legend button")].find(
+      (one) => one.textContent === "Free",
+    );
+  show({}, little);
+  expect(free()?.getAttribute("aria-pressed")).toBe("false");
+  expect(text(".memory-axis-titles")).toContain("without what is free");
+  act(() => free()?.click());
+  expect(noted.selected).toEqual([{ hide: "nothing" }]);
+  show({ hide: "nothing" }, little);
+  expect(free()?.getAttribute("aria-pressed")).toBe("true");
+  act(() => free()?.click());
+  expect(noted.selected.at(-1)).toEqual({ hide: null });
+});
+
 test("the breakdown is sorted, grouped and drawn as areas, which filter", () => {
   show({ group: "age" });
   expect(text(".memory-breakdown .table-count")).toBe("3 rows in 3 groups");
