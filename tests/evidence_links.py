@@ -101,7 +101,7 @@ def check_claim(engine: Engine, run: str, claim: Claim) -> None:
         assert reach >= 0.95 * claim.gain_ms, (claim, reach)
     if claim.id in _OF_STEPS:
         counted_ms = _OF_STEPS[claim.id](evidence_of(engine, run)) / PS_PER_MS
-        reach = float(counted_ms[opened_row(evidence_of(engine, run).job, claim)])
+        reach = float(counted_ms[opened_rows(evidence_of(engine, run).job, claim)].max())
         assert reach > 0, claim
         assert reach >= 0.95 * (claim.gain_ms or 0), (claim, reach)
 
@@ -135,8 +135,11 @@ def evidence_of(engine: Engine, run: str) -> Evidence:
     return gather(Summaries(tuple(hosts), parts, {}))
 
 
-def opened_row(job: JobSteps, claim: Claim) -> int:
-    """The row of the job's steps that a link opens: its host, from its start to its end."""
+def opened_rows(job: JobSteps, claim: Claim) -> NDArray[np.int64]:
+    """The rows of the job's steps that a link opens: its host, from its start to its end.
+
+    Workers that step together have one range, in which all of them are seen.
+    """
     begin, end = (round(float(claim.view[name]) * PS_PER_MS) for name in ("from_ms", "to_ms"))
     host = job.hosts.index(claim.view.get("hosts", job.hosts[0]))
     rows = np.flatnonzero(
@@ -145,8 +148,8 @@ def opened_row(job: JobSteps, claim: Claim) -> int:
         & (np.abs(job.start_ps + job.duration_ps - end) <= _ROUNDING_PS)
     )
     assert rows.size, claim
-    assert job.label[int(job.step[rows[0]])] == claim.view["step"]
-    return int(rows[0])
+    assert {job.label[step] for step in job.step[rows].tolist()} == {claim.view["step"]}
+    return rows
 
 
 def shown_events(engine: Engine, run: str, view: Mapping[str, str]) -> Iterator[Shown]:
