@@ -1,6 +1,7 @@
 """Where the cores of a TPU host are: their chips, and the replicas that they ran."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,32 +33,37 @@ class Cores:
 def find_cores(space: Space, _programs: Programs) -> Cores:
     """The cores of a host."""
     planes = tpu_planes(space)
-    known = [core_details(plane) for plane in planes]
-    doubts = _doubts(planes, known)
-    trusted = [
-        None if plane.name in doubts else one for plane, one in zip(planes, known, strict=True)
-    ]
+    trusted, doubts = consistent_details(planes)
     return Cores(
         [_worker(plane) for plane in planes],
         np.array([-1 if one is None else one.chip for one in trusted], np.int64),
         np.array([-1 if one is None else one.core for one in trusted], np.int64),
         np.array([_replica(plane) for plane in planes], np.int64),
-        list(doubts.values()),
+        doubts,
     )
 
 
-def _doubts(planes: list[Plane], known: list[CoreDetails | None]) -> dict[str, str]:
+def consistent_details(planes: Sequence[Plane]) -> tuple[list[CoreDetails | None], list[str]]:
+    """(details of each plane, None where there are none or they contradict; which contradict)."""
+    known = [core_details(plane) for plane in planes]
+    doubts = _doubts(planes, known)
+    used = [None if plane.name in doubts else one for plane, one in zip(planes, known, strict=True)]
+    return used, list(doubts.values())
+
+
+def _doubts(planes: Sequence[Plane], known: Sequence[CoreDetails | None]) -> dict[str, str]:
     """By the plane's name what is wrong with its details."""
     places = Counter(_place(one) for one in known if one is not None)
     hosts = Counter(one.hostname for one in known if one is not None)
     usual = hosts.most_common(1)[0][0] if hosts else ""
+    has_ordinals = any(one is not None and one.ordinal for one in known)
     found: dict[str, str] = {}
     for plane, one in zip(planes, known, strict=True):
         if one is None:
             continue
         own = _worker(plane)
         number = own.removeprefix("TPU:").partition(" ")[0]
-        if number.isdigit() and int(number) != one.ordinal:
+        if has_ordinals and number.isdigit() and int(number) != one.ordinal:
             said = f"they are those of device {one.ordinal}"
         elif one.is_sparse_core != is_sparse_core(plane):
             said = f"they are those of a {'SparseCore' if one.is_sparse_core else 'TensorCore'}"
@@ -72,7 +78,7 @@ def _doubts(planes: list[Plane], known: list[CoreDetails | None]) -> dict[str, s
 
 
 def _place(one: CoreDetails) -> tuple[object, ...]:
-    return one.hostname, one.chip, one.core, one.is_sparse_core
+    return one.hostname, one.chip, one.local_chip, one.core, one.is_sparse_core
 
 
 def _worker(plane: Plane) -> str:

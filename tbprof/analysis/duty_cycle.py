@@ -3,8 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.cores import consistent_details
 from tbprof.analysis.device_clock import find_clock
-from tbprof.analysis.devices import chip_and_core
+from tbprof.analysis.devices import CoreDetails
 from tbprof.analysis.layers import unite
 from tbprof.analysis.lines import named_lines, tpu_planes
 from tbprof.base import names
@@ -27,9 +28,10 @@ def duty_cycle(space: Space) -> tuple[int, int]:
     A chip is busy while one of its cores runs an op that is not a wait, and is looked at from the
     first start to the last end of all ops and programs on it.
     """
+    planes = tpu_planes(space)
     chips: dict[int, list[Plane]] = {}
-    for plane in tpu_planes(space):
-        chips.setdefault(_chip(plane), []).append(plane)
+    for plane, details in zip(planes, consistent_details(planes)[0], strict=True):
+        chips.setdefault(_chip(plane, details), []).append(plane)
     busy = idle = 0
     for planes in chips.values():
         on_duty, window = _chip_times(planes)
@@ -38,11 +40,10 @@ def duty_cycle(space: Space) -> tuple[int, int]:
     return busy, idle
 
 
-def _chip(plane: Plane) -> int:
-    """The chip of a core on its host; cores of which nothing is known are chips of their own."""
-    known = chip_and_core(plane)
-    if known is not None:
-        return known[0]
+def _chip(plane: Plane, details: CoreDetails | None) -> int:
+    """The chip of a core on its host; cores without (consistent) details are chips of their own."""
+    if details is not None:
+        return details.local_chip
     number = plane.name.removeprefix(names.TPU_PREFIX).partition(" ")[0]
     # Apart from the numbers of chips.
     return -1 - int(number) if number.isascii() and number.isdigit() else -(2**40)

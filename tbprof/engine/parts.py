@@ -60,14 +60,14 @@ PARTS: Mapping[str, PartKind] = {
     "devices": PartKind(
         2, Devices, lambda space, _programs: find_devices(space), "reading the devices"
     ),
-    "cores": PartKind(1, Cores, find_cores, "reading where cores are"),
+    "cores": PartKind(2, Cores, find_cores, "reading where cores are"),
     "exchanges": PartKind(1, Exchanges, find_exchanges, "looking at exchanges between cores"),
     "kernels": PartKind(5, Kernels, find_kernels, "decoding GPU kernels"),
     "ops": PartKind(9, OpMetrics, find_ops, "decoding ops"),
-    "steps": PartKind(15, Steps, find_steps, "finding the steps", ("marker",)),
+    "steps": PartKind(16, Steps, find_steps, "finding the steps", ("marker",)),
     "input_ops": PartKind(5, InputOps, find_input_ops, "decoding input ops"),
     "tpu_ops": PartKind(2, TpuOps, find_tpu_ops, "looking at TPU ops"),
-    "environment": PartKind(3, Environment, find_environment, "reading the environment"),
+    "environment": PartKind(4, Environment, find_environment, "reading the environment"),
     "gpu_facts": PartKind(3, GpuFacts, find_gpu_facts, "looking at kernel launches"),
     "host_facts": PartKind(5, HostFacts, find_host_facts, "looking at host threads"),
     "host_calls": PartKind(1, HostCalls, find_host_calls, "looking for calls and annotations"),

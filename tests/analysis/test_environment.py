@@ -185,6 +185,21 @@ def test_cores_of_unknown_chips_stand_alone():
     assert (found.busy_ps, found.idle_ps) == (5 * US, 2 * US)
 
 
+def test_a_core_whose_details_contradict_its_plane_stands_alone():
+    """The second core's details are those of a device that there is not."""
+    details = message("tensorflow.profiler.CoreDetails")
+    found = environment(
+        {TPU: "XLA Ops |ww.w", "/device:TPU:1": "XLA Ops |.www"},
+        plane_stats={
+            TPU: {"core_details": details().SerializeToString()},
+            "/device:TPU:1": {
+                "core_details": details(device_ordinal=7, core_num=1).SerializeToString()
+            },
+        },
+    )
+    assert (found.busy_ps, found.idle_ps) == (6 * US, 1 * US)
+
+
 def test_the_duty_cycle_of_four_tpu_cores_is_that_of_xprof(tpu_trace: Path):
     found = found_in(read_space(tpu_trace))
     # By the cores' own clocks, which differ from the file's by a ten-millionth.
