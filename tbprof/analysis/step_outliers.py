@@ -181,9 +181,11 @@ def _find_periods(
     is_left, is_like, is_judged = is_slow.copy(), is_slowish.copy(), is_counted.copy()
     is_judged[:1] = False  # many programs do in each k-th step what they do not in the first one
     while len(found) < _PERIODS and is_left.any():
+        is_bounded = is_judged.copy()
+        is_bounded[-1:] = False  # what follows a step's work is part of it, but for the last one
         best = (
-            _best_period(is_left, is_left, excess, is_judged)
-            or _best_period(is_left, is_like, excess, is_judged)
+            _best_period(is_left, is_left, excess, is_bounded)
+            or _best_period(is_left, is_like, excess, is_bounded)
             or _loose_period(np.flatnonzero(is_left), excess, is_counted.size)
             or _best_period(is_left, is_left, excess, is_judged, number)
         )

@@ -135,6 +135,13 @@ def test_other_slow_steps_do_not_hide_a_period():
     assert outliers.once.tolist() == [1, 13]
 
 
+def test_the_last_step_may_lack_what_follows_the_others():
+    """Four programs of a step, the last of which waits for the exchange that follows it."""
+    times = every(4, steps=24, offset=3)
+    times[-1] = 20
+    assert periods(times) == [(4, [3, 7, 11, 15, 19])]
+
+
 def test_two_periods():
     times = [40 if step % 4 == 3 else 20 for step in range(40)]
     for step in (5, 15, 25, 35):
