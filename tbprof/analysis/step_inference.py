@@ -1,7 +1,7 @@
 """The steps of a trace in which nothing marks them: executions of a program, or a pattern."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +13,7 @@ from tbprof.analysis.host_roles import HostTypes, Role, host_types
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.repeats import find_repeats, rows_of
 from tbprof.analysis.rounds import doubt_of_rounds
+from tbprof.analysis.single_ops import LONGEST_USUAL_PS
 from tbprof.base import names
 
 EXECUTIONS = "executions"
@@ -31,6 +32,8 @@ _UNNAMED_COVERAGE = 0.05
 _REGULAR = 0.7
 # And the periods span so much of the thread's events.
 _SPAN = 0.5
+# Ops of a program that JAX runs one by one come with so many others.
+_LEAST_OTHER_OPS = 2
 # No step is shorter on average: launching one kernel takes a program longer.
 _SHORTEST_PS = 10**6
 _LONGEST_SHOWN = 80
@@ -75,10 +78,10 @@ def infer_steps(hosts: Sequence[HostThreads]) -> InferredSteps | None:
     One step is one execution of the function or program on which most time is spent: the time of
     the calls, and of the compiled program's instructions where they ran on the host's own threads.
     Without any the thread on which the program runs is searched for what happens over and over;
-    a single op marks steps only where nothing else repeats. What comes again after less than a
-    microsecond on average is no step.
+    a single op, also one that JAX compiled on its own, marks steps only where nothing else repeats.
+    What comes again after less than a microsecond on average is no step.
     """
-    for find in (_executions, _pattern):
+    for find in (_executions, _pattern, _executions_of_ops):
         choices = [(plane, find(threads)) for plane, threads in enumerate(hosts)]
         found = [(plane, choice) for plane, choice in choices if choice is not None]
         if found:
@@ -100,7 +103,18 @@ def _steps(plane: int, threads: HostThreads, choice: _Choice) -> InferredSteps:
 
 
 def _executions(threads: HostThreads) -> _Choice | None:
-    """The function or program whose executions take most time."""
+    """The function or program whose executions take most time; none where these are ops."""
+    best, is_op = _longest(threads)
+    return None if is_op else best
+
+
+def _executions_of_ops(threads: HostThreads) -> _Choice | None:
+    """The op whose executions take most time."""
+    return _longest(threads)[0]
+
+
+def _longest(threads: HostThreads) -> tuple[_Choice | None, bool]:
+    """(the function or program whose executions take most time, whether it is one op of many)."""
     events = threads.events
     types = host_types(events, has_device=False)
     texts = threads.plane.strings.take(threads.plane.types.name.tolist())
@@ -118,6 +132,7 @@ def _executions(threads: HostThreads) -> _Choice | None:
     own_ps = _program_times(threads, types)
     best: _Choice | None = None
     each_ps: dict[tuple[int, int], float] = {}
+    counts: dict[tuple[int, int], int] = {}
     ahead = is_ahead(events)
     least_unnamed = _UNNAMED_COVERAGE * window_ps(threads)
     for at, (line, type_) in enumerate(
@@ -130,14 +145,17 @@ def _executions(threads: HostThreads) -> _Choice | None:
             continue
         weight *= 1 if program else _UNNAMED_SHARE
         weight += own_ps.get(_module_key(program), 0)
-        each_ps[line, type_] = weight / float(repeats.count[at])
+        counts[line, type_] = int(repeats.count[at])
+        each_ps[line, type_] = weight / counts[line, type_]
         if best is None or weight > best.weight:
             name = shown(program or texts[type_])
             what = f"{name}, on which most time is spent" if program else name
             reason = f"One step is one execution of {what}; {repeats.count[at]} were recorded."
             best = _Choice(EXECUTIONS, weight, line, type_, program, reason)
     if best is None or not best.program:
-        return best
+        return best, False
+    jitted = {key: each for key, each in each_ps.items() if _JAX.match(texts[key[1]])}
+    is_op = _is_single_op((best.line, best.type), jitted, counts)
     times = {
         type_: (events.start_ps[rows_of(events, line, type_)], each)
         for (line, type_), each in each_ps.items()
@@ -145,7 +163,26 @@ def _executions(threads: HostThreads) -> _Choice | None:
     }
     main = times.pop(best.type)
     others = {shown(programs[type_]): time for type_, time in times.items()}
-    return replace(best, doubts=tuple(doubt_of_rounds(shown(best.program), *main, others)))
+    doubts = tuple(doubt_of_rounds(shown(best.program), *main, others))
+    return replace(best, doubts=doubts), is_op
+
+
+_Call = tuple[int, int]  # the line, the type
+
+
+def _is_single_op(best: _Call, each_ps: Mapping[_Call, float], count: Mapping[_Call, int]) -> bool:
+    """Whether a function that JAX compiled is one op of a program that runs them one by one.
+
+    Its calls are short, as those of others on its thread that together take longer, and are not as
+    many as those of most. Of each (line, type): the time of a call, and how many there are.
+    """
+    short = [key for key, each in each_ps.items() if key[0] == best[0] and each < LONGEST_USUAL_PS]
+    others = [key for key in short if key != best]
+    if best not in short or len(others) < _LEAST_OTHER_OPS:
+        return False
+    time = sum(each_ps[key] * count[key] for key in others)
+    alike = sum(abs(count[key] - count[best]) <= 1 for key in others)
+    return time > each_ps[best] * count[best] and 2 * alike < len(others)
 
 
 def _module_key(program: str) -> str:

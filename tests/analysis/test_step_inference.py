@@ -128,6 +128,23 @@ def test_a_single_op_marks_steps_only_where_nothing_else_repeats():
     assert (found.name, starts(found)) == ("dense/MatMul:MatMul", [0, 6, 12, 18])
 
 
+def test_an_op_that_jax_compiled_marks_steps_only_where_nothing_else_repeats():
+    """Of three ops that come once per round, the first one begins it; multiply comes twice."""
+    ops = ["multiply", "add", "tanh", "sum"]
+    names = {one[0]: f"PjitFunction({one})" for one in ops}
+    found = infer("python |" + "m.a.m.t.s." * 4, names=names)
+    assert (found.source, found.name) == ("pattern", "PjitFunction(add)")
+    assert starts(found) == [2, 12, 22, 32]
+    # A function that takes most of the time is the program's, whatever else is called.
+    names["s"] = "PjitFunction(train)"
+    found = infer("python |" + "m.a.m.t.ssssss." * 4, names=names)
+    assert (found.source, found.program, starts(found)) == ("executions", "train", [8, 23, 38, 53])
+    # And where nothing comes evenly, the op that takes most is all there is.
+    names["s"] = "PjitFunction(sum)"
+    found = infer("python |m.a.tt.m.m.ss.m", names=names)
+    assert (found.source, found.program) == ("executions", "multiply")
+
+
 def test_nothing_repeats():
     assert infer("python |abcdefg") is None
     assert infer("python |.") is None
