@@ -122,6 +122,44 @@ def test_steps_that_no_launch_leads_to_are_counted_on():
     assert found.has_explicit_numbers
 
 
+def test_annotations_that_nothing_links_to_the_line_are_said():
+    found = steps_of(launched([], [core(line(0, 1, 2, 3))], range(100, 104)))
+    assert found.label == ["0", "1", "2", "3"]
+    (doubt,) = found.doubts
+    assert doubt.startswith("Nothing links the 'train' annotations of the program to the steps")
+    same = steps_of(launched([], [core(line(0, 1, 2, 3))], range(4)))
+    assert same.doubts == []
+
+
+def cut(found: Steps) -> list[tuple[str, str]]:
+    """The steps that are cut, but for the last ones, which lack the gap that `line` draws."""
+    is_cut = found.is_truncated & ~found.is_unrecorded & (found.start_ps < found.start_ps.max())
+    return [
+        (found.worker_name[found.worker[at]], found.label[at])
+        for at in np.flatnonzero(is_cut).tolist()
+    ]
+
+
+def test_ops_before_the_first_event_of_the_line_are_a_step_that_is_cut():
+    """Its event would begin before the recording did."""
+    work = "....xxxxx.xxxxxxxxx.xxxxxxxxx.xxxxxxxxx."
+    found = steps_of(drawn({TPU: core(line(-1, 1, 2, 3), work)}))
+    assert (cut(found), lost(found)) == ([("TPU:0", "0")], [])
+    assert rows(found, 0)[:2] == [("0", 4, 6), ("1", 10, 10)]
+    first = steps_of(drawn({TPU: core("." * 10 + line(0, 1, 2), work)}))
+    assert (cut(first), rows(first, 0)[0]) == ([], ("0", 10, 10))  # none precedes number 0
+    longer = steps_of(drawn({TPU: core("." * 20 + line(4, 5, 6), "xxxxxxxxx." * 5)}))
+    assert cut(longer) == []  # nobody knows how many steps they were
+
+
+def test_ops_without_an_event_of_the_line_are_a_step_that_is_cut():
+    work = "xxxxxxxxx.xxxxxxxxx.xxxx.....xxxxxxxxx.xxxxxxxxx."
+    found = steps_of(
+        drawn({TPU: core(line(0, 1, 2, 3, 4)), SECOND: core(line(0, 1, -1, 3, 4), work)})
+    )
+    assert (cut(found), lost(found)) == ([("TPU:1", "2")], [])
+
+
 def test_events_in_a_row_of_one_number_are_one_step():
     """A line that is there twice, and micro-steps of one number each."""
     once = drawn({TPU: core(line(0, 1, 2))})

@@ -112,15 +112,18 @@ def test_a_first_step_that_lost_its_infeed_is_not_whole():
 def test_a_core_whose_recording_began_late_says_so():
     found = found_in(replace(TWO, late_recording=((0, 1, 250_000),)))
     assert found.codes == [("unrecorded_steps", "host0")]
-    assert "TPU:1: steps train 100 to train 102" in found.job.notices[0].message
-    assert len(found.job.label) == 20
+    assert "TPU:1: steps train 100 to train 101" in found.job.notices[0].message
+    assert np.flatnonzero(found.job.is_step_truncated).tolist() == [2]  # it began within that one
+    check(found)
 
 
 @pytest.mark.parametrize("is_linked", [True, False])
 def test_a_window_that_cuts_both_ends(is_linked: bool):
-    found = found_in(replace(TWO, recorded_us=(150_000, 1_750_000), is_linked=is_linked))
-    assert len(found.job.label) == 15
-    assert step_means(found.job).mean_ms() == pytest.approx(101.87, abs=0.01)
+    for until, cut in ((1_750_000, [0]), (1_800_000, [0, 16])):
+        found = found_in(replace(TWO, recorded_us=(150_000, until), is_linked=is_linked))
+        assert np.flatnonzero(found.job.is_step_truncated).tolist() == cut
+        assert len(found.job.label) == len(found.drawn.truth.numbers)
+        assert step_means(found.job).mean_ms() == pytest.approx(101.93, abs=0.07)
 
 
 def test_programs_that_may_be_parts_of_a_step_are_said_to_be():
