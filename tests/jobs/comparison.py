@@ -4,12 +4,18 @@ Clocks that drift show times that differ from the job's by as much, and a step t
 wait that is no op begins later; `slack` says how much of that there is.
 """
 
+import tempfile
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from jobs.drawn_job import CoreStep, DrawnOp, Truth, Work
+from jobs.gpu_job import GpuJob
+from jobs.gpu_trace import draw_gpu_job
 from jobs.pages import Pages, Row
+from jobs.tpu_job import TpuJob
+from jobs.tpu_trace import draw_tpu_job
 
 _MS = 1e9
 _US = 1e6
@@ -50,14 +56,31 @@ class Slack:
         return abs(shown - true) <= self.ps + self.share * abs(true)
 
 
+def wrong(job: TpuJob | GpuJob) -> list[str]:
+    """What the pages of a job show that is not so."""
+    if isinstance(job, GpuJob):
+        drawn, is_named = draw_gpu_job(job), job.has_markers
+        clocks = max(map(abs, job.drift_ppm), default=0)
+    else:
+        drawn, is_named = draw_tpu_job(job), job.has_markers and job.is_linked
+        clocks = max(map(abs, job.drift_ppm), default=0) + job.core_drift_ppm
+        clocks += 100 if job.file_error_us else 0  # what errors may look like
+    slack = Slack(2e-6 * clocks + 1e-9, 100_000)
+    with tempfile.TemporaryDirectory() as folder:
+        pages = Pages.of(drawn, Path(folder))
+        return compare(pages, drawn.truth, job.marker if is_named else "", slack)
+
+
 def compare(pages: Pages, truth: Truth, marker: str, slack: Slack) -> list[str]:
     """What the pages show that is not so, as sentences; none where all of it is.
 
     `marker` is what the steps are called before their numbers, "" for numbers alone.
     """
-    named = {number: f"{marker} {number}".strip() for number in truth.marked_numbers}
+    names = {row.number: f"{marker} {row.number}".strip() for row in truth.rows}
+    named = {number: names[number] for number in truth.marked_numbers}
+    lost = {names[number] for number in set(names) - set(truth.numbers)}
     return [
-        *_steps(pages, truth, named, slack),
+        *_steps(pages, truth, named, lost, slack),
         *_averages(pages, truth, slack),
         *_pods(pages, truth, named, slack),
         *_ops(pages, truth, slack),
@@ -71,15 +94,23 @@ def _off(what: str, shown: float, true: float, slack: Slack) -> Iterable[str]:
         yield f"{what} is {shown / _MS:.6f} ms, truth {true / _MS:.6f}"
 
 
-def _steps(pages: Pages, truth: Truth, named: dict[int, str], slack: Slack) -> Iterable[str]:
-    """Each step that was recorded whole is there, as it was; others are marked, or not there."""
+def _steps(
+    pages: Pages, truth: Truth, named: dict[int, str], lost: set[str], slack: Slack
+) -> Iterable[str]:
+    """Each step that was recorded whole is there, as it was; others are marked, or not there.
+
+    Those that no core recorded, `lost`, may be there, as what they are.
+    """
     shown = pages.steps
     whole = {named[number] for number in truth.whole_numbers if number in named}
     unnamed = len(set(truth.numbers) - set(named))
     if missing := whole - set(shown):
         yield f"steps {sorted(missing)} are not there, but {list(shown)}"
     for label, row in shown.items():
-        if label not in named.values():
+        if label in lost:
+            if not row["isUnrecorded"]:
+                yield f"step {label!r} was recorded by no core"
+        elif label not in named.values():
             unnamed -= 1
             if unnamed < 0:
                 yield f"step {label!r} was none"

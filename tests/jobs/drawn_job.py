@@ -37,8 +37,8 @@ class CoreStep:
 
     It lasts until the device's next one begins (the last one until its own work ends), so `work`
     adds up to `duration_ps`; `own_ps` is the time of its programs. What was not recorded is not
-    in the trace: all of the step, or a part of it (`is_whole` is False for both), or the marker
-    that tells its number.
+    in the trace: all of the step, or a part of it (`is_whole` is False for both, and for a last
+    step without the pause that follows the others), or the marker that tells its number.
     """
 
     host: int

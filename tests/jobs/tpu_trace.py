@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from random import Random
+from statistics import median
 
 from traces import Unsigned
 
@@ -31,6 +32,8 @@ PROGRAM_ID = {
     "apply": 9_646_411_105_960_254_076,
     "embedding": 9_646_411_105_960_254_077,
 }
+# A pause of more than this share of a step is a part of it that counts.
+_NOTABLE_PAUSE = 0.05
 _PEAKS: Stats = {
     "device_type_string": "TPU v6 Lite",
     "peak_teraflops_per_second": 918.0,
@@ -54,6 +57,7 @@ def draw_tpu_job(job: TpuJob) -> DrawnJob:
         marked = draw_host(job, space, mine, clock)
         for core in mine:
             recorders = [_Recorder(job, space, core)]
+            lacks_pause = _lacks_pause(core, mine)
             if core.core % _per_chip(job) == 0:
                 sparse = _sparse_schedule(job, core)
                 recorders += [
@@ -61,7 +65,7 @@ def draw_tpu_job(job: TpuJob) -> DrawnJob:
                 ]
             for recorder in recorders:
                 recorder.draw()
-                rows += recorder.rows(marked)
+                rows += recorder.rows(marked, lacks_pause=lacks_pause and recorder is recorders[0])
                 ops[host, recorder.device] = tuple(recorder.ops)
         _draw_programs(job, space, mine)
         space.plane("Task Environment").state(
@@ -87,6 +91,20 @@ def _late(job: TpuJob) -> tuple[tuple[int, str], ...]:
     for host, core, us in job.late:
         lateness[host, f"/device:TPU:{core}"] += us
     return tuple(who for who, us in lateness.most_common() if us > 0)
+
+
+def _lacks_pause(core: CoreSchedule, cores: Sequence[CoreSchedule]) -> bool:
+    """Whether a notable pause follows each step of a core but the last, in which its host's `cores`
+    have nothing to do: how long the last one took is not known.
+    """
+    begins: dict[int, int] = {}
+    for run in (run for one in cores for run in one.runs):
+        begins[run.step] = min(begins.get(run.step, run.start_ps), run.start_ps)
+    first, last = ({run.step: run for run in runs} for runs in (core.runs[::-1], core.runs))
+    steps = [step for step in first if step + 1 in first]
+    pauses = [max(begins[step + 1] - last[step].end_ps, 0) for step in steps]
+    lengths = [first[step + 1].start_ps - first[step].start_ps for step in steps]
+    return bool(steps) and median(pauses) > _NOTABLE_PAUSE * median(lengths)
 
 
 def _sparse_schedule(job: TpuJob, core: CoreSchedule) -> CoreSchedule:
@@ -183,7 +201,8 @@ class _Recorder:
             self._module(modules, number, run)
             for piece in run.pieces:
                 if piece.is_marker:
-                    self._write(markers, piece.name, piece, run.step, {}, is_timed=False)
+                    is_there = self._write(markers, piece.name, piece, run.step, {}, is_timed=False)
+                    self._missing[run.step] += not is_there
                 else:
                     self._op(ops, run, piece)
             if moves is not None:
@@ -295,8 +314,8 @@ class _Recorder:
                 stats: Stats = {"hlo_op": done.name, "_a": 1, "id": Unsigned(int(number))}
                 self._write(line, kind, both, run.step, stats, is_timed=False)
 
-    def rows(self, marked: set[int]) -> list[CoreStep]:
-        """The steps, as they truly were."""
+    def rows(self, marked: set[int], *, lacks_pause: bool) -> list[CoreStep]:
+        """The steps, as they truly were; the last one is not whole where it `lacks_pause`."""
         runs: dict[int, list[ProgramRun]] = {}
         for run in self._core.runs:
             runs.setdefault(run.step, []).append(run)
@@ -310,6 +329,7 @@ class _Recorder:
             for run in mine:
                 work.update(dict(_added(run)))
             work[Work.IDLE] += following - start - sum(work.values())
+            is_cut = bool(self._missing[step]) or (lacks_pause and step + 1 not in runs)
             out.append(
                 CoreStep(
                     self._core.host,
@@ -321,7 +341,7 @@ class _Recorder:
                     end - start,
                     {kind: length for kind, length in work.items() if length},
                     self._recorded[step] > 0,
-                    self._recorded[step] > 0 and not self._missing[step],
+                    self._recorded[step] > 0 and not is_cut,
                     step in marked or not self._job.has_markers,
                 )
             )
