@@ -8,8 +8,7 @@ from tbprof.events.space import Space
 from tbprof.timeline.build import build_timeline
 from tbprof.timeline.categories import CATEGORIES
 from tbprof.timeline.drafts import Draft, TrackDraft
-from tbprof.timeline.kept import freeze
-from tbprof.timeline.store import Timeline
+from tbprof.timeline.store import Timeline, freeze
 from tbprof.timeline.tracks import find_tracks
 
 

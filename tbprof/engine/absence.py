@@ -7,7 +7,7 @@ from typing import NamedTuple
 from tbprof.analysis.outline import Outline
 from tbprof.base.complaints import complaint_notices
 from tbprof.base.errors import CUT_HINT, NoData, Notice, TbprofError
-from tbprof.engine.summaries import Found
+from tbprof.engine.kept_parts import Found
 from tbprof.storage.runs import Run, TraceFile
 from tbprof.tools.tool import Tool
 

@@ -14,7 +14,7 @@ from tbprof.base.complaints import fix_for
 from tbprof.base.errors import CUT_HINT, TbprofError
 from tbprof.base.places import cache_directory
 from tbprof.engine.engine import Engine
-from tbprof.engine.summaries import Found
+from tbprof.engine.kept_parts import Found
 from tbprof.storage.logdir import Logdir
 from tbprof.tools import TOOLS
 

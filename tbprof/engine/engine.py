@@ -21,6 +21,7 @@ from tbprof.engine.absence import (
     no_data,
 )
 from tbprof.engine.encode import encode_csv, encode_document, encode_json
+from tbprof.engine.kept_parts import Found
 from tbprof.engine.parts import PartKey, part_keys
 from tbprof.engine.progress import IDLE, Progress
 from tbprof.engine.requests import (
@@ -34,7 +35,7 @@ from tbprof.engine.requests import (
     find_tool,
 )
 from tbprof.engine.streams import event_stream
-from tbprof.engine.summaries import Found, SummaryCache
+from tbprof.engine.summaries import SummaryCache
 from tbprof.engine.timeline_builders import BUILDERS
 from tbprof.engine.timelines import Kept, Timelines
 from tbprof.storage.files import fingerprint

@@ -1,14 +1,12 @@
-"""The parts of a host's summary: what each is computed of, and how it is kept as arrays."""
+"""The parts of a host's summary, and what each is computed of."""
 
 import dataclasses
-import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tbprof.analysis.cores import Cores, find_cores
 from tbprof.analysis.coupling import Coupling, find_coupling
@@ -34,7 +32,6 @@ from tbprof.analysis.step_finding import find_steps
 from tbprof.analysis.steps import Steps
 from tbprof.analysis.tf_data import TfData, find_tf_data
 from tbprof.analysis.tpu_ops import TpuOps, find_tpu_ops
-from tbprof.base.errors import Notice
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,25 +111,6 @@ def part_keys(names: Iterable[str], params: Mapping[str, str]) -> list[PartKey]:
     ]
 
 
-def to_arrays(part: Any, notices: tuple[Notice, ...]) -> dict[str, NDArray[Any]]:
-    """The part as plain arrays: texts as one UTF-8 blob and its lengths, scalars as JSON."""
-    arrays: dict[str, NDArray[Any]] = {}
-    scalars: dict[str, object] = {}
-    for field in dataclasses.fields(part):
-        value = getattr(part, field.name)
-        if isinstance(value, np.ndarray):
-            arrays[field.name] = value
-        elif isinstance(value, list):
-            blobs = [text.encode("utf-8", "surrogatepass") for text in value]
-            arrays[f"{field.name}.text"] = np.frombuffer(b"".join(blobs), np.uint8)
-            arrays[f"{field.name}.length"] = np.array([len(blob) for blob in blobs], np.int64)
-        else:
-            scalars[field.name] = value
-    meta = {"scalars": scalars, "notices": [dataclasses.asdict(notice) for notice in notices]}
-    arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), np.uint8)
-    return arrays
-
-
 def bytes_of(part: Any) -> int:
     """About how much memory a part takes: its arrays and texts."""
     total = 0
@@ -143,25 +121,3 @@ def bytes_of(part: Any) -> int:
         elif isinstance(value, list):
             total += sum(map(sys.getsizeof, value)) + sys.getsizeof(value)
     return total
-
-
-def from_arrays(
-    kind: PartKind, arrays: Mapping[str, NDArray[Any]]
-) -> tuple[Any, tuple[Notice, ...]]:
-    """The part and its notices that `to_arrays` took apart; KeyError where a piece is missing."""
-    meta = json.loads(arrays["meta"].tobytes())
-    values: dict[str, object] = {}
-    for field in dataclasses.fields(kind.type):
-        if field.name in arrays:
-            values[field.name] = arrays[field.name]
-        elif f"{field.name}.text" in arrays:
-            blob = arrays[f"{field.name}.text"].tobytes()
-            ends = np.cumsum(arrays[f"{field.name}.length"]).tolist()
-            starts = [0, *ends][:-1]
-            values[field.name] = [
-                blob[start:end].decode("utf-8", "surrogatepass")
-                for start, end in zip(starts, ends, strict=True)
-            ]
-        else:
-            values[field.name] = meta["scalars"][field.name]
-    return kind.type(**values), tuple(Notice(**notice) for notice in meta["notices"])

@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
-
-from numpy.typing import NDArray
+from typing import Generic, TypeVar
 
 from tbprof.analysis.hlo import Programs
 from tbprof.base.errors import Notice
-from tbprof.engine.parts import PartKey, bytes_of, from_arrays, to_arrays
+from tbprof.engine.kept_parts import Arrays, Found, PartStore
+from tbprof.engine.parts import PartKey, bytes_of
 from tbprof.events.space import Space
 from tbprof.storage.files import fingerprint, opened
 from tbprof.storage.results import ResultStore
@@ -23,13 +22,12 @@ _FILES_IN_MEMORY = 64
 # Parts with a row per event are large: 100 MB for a million memory events.
 _BYTES_IN_MEMORY = 1 << 30
 _OPEN_SPACES = 2
-# 100 MB take a tenth of a second.
-_WRITTEN_BEHIND = 1 << 24
 _CHOICES_IN_MEMORY = 16
 # Passes over bytes are for all processors anyway; each part more at once takes its own memory.
 _PARTS_AT_ONCE = 2
 
-Found = tuple[Any, tuple[Notice, ...]]
+_T = TypeVar("_T")
+
 Opened = tuple[Space, Programs, tuple[Notice, ...]]
 
 
@@ -52,6 +50,7 @@ class SummaryCache:
 
     def __init__(self, results: ResultStore | None) -> None:
         self._results = results
+        self._store = None if results is None else PartStore(results)
         self._lock = threading.Lock()
         self._files: OrderedDict[str, _FileState] = OrderedDict()
         self._spaces: OrderedDict[str, Opened] = OrderedDict()
@@ -67,6 +66,9 @@ class SummaryCache:
         state = self._state(key)
         found = {part: state.parts[part] for part in wanted if part in state.parts}
         missing = [part for part in wanted if part not in found]
+        computed: dict[PartKey, Found] = {}
+        store = self._store
+        kept = _Lazy[Arrays](lambda: store.load(key) if store is not None else {})
         # Held here, as other hosts may push it out of the few that are kept open.
         opened_space = _Lazy(lambda: self._space(file, key))
 
@@ -74,21 +76,25 @@ class SummaryCache:
             with self._lock_of(state, part):
                 if part in state.parts:
                     return state.parts[part]
-                one = self._kept(key, part)
+                one = None if store is None else store.find(key, part, kept.get())
                 if one is None:
                     below = [find(one)[0] for one in part.below]
                     on_work(part.name)
-                    one = self._compute(opened_space.get(), key, part, below)
+                    one = computed[part] = _compute(opened_space.get(), part, below)
                 self._remember(state, part, one)
                 return one
 
-        with self._using(state, key):
-            if len(missing) < 2:
-                found.update((part, find(part)) for part in missing)
-            else:
-                # Side by side: while one part waits in plain Python another decodes.
-                with ThreadPoolExecutor(_PARTS_AT_ONCE) as pool:
-                    found.update(zip(missing, pool.map(find, missing), strict=True))
+        try:
+            with self._using(state, key):
+                if len(missing) < 2:
+                    found.update((part, find(part)) for part in missing)
+                else:
+                    # Side by side: while one part waits in plain Python another decodes.
+                    with ThreadPoolExecutor(_PARTS_AT_ONCE) as pool:
+                        found.update(zip(missing, pool.map(find, missing), strict=True))
+        finally:
+            if computed and store is not None:
+                store.keep(key, computed)
         return {part.name: found[part] for part in wanted}
 
     @contextmanager
@@ -143,39 +149,6 @@ class SummaryCache:
                 self._files.popitem(last=False)
             return state
 
-    def _kept(self, key: str, part: PartKey) -> Found | None:
-        if self._results is None:
-            return None
-        arrays = self._results.get(_result_key(key, part))
-        if arrays is None:
-            return None
-        try:
-            return from_arrays(part.kind, arrays)
-        except (IndexError, KeyError, TypeError, ValueError):
-            # Written by another version, or damaged in a way that the store does not notice.
-            return None
-
-    def _compute(
-        self, opened_space: Opened, key: str, part: PartKey, below: Sequence[object]
-    ) -> Found:
-        space, programs, warnings = opened_space
-        found = part.kind.compute(space, programs, *below, *part.values)
-        damage = [*warnings, *space.notices]
-        for plane in space.planes:
-            damage.extend(plane.notices)
-        notices = tuple(dict.fromkeys(damage))
-        if self._results is not None:
-            self._keep(self._results, _result_key(key, part), to_arrays(found, notices))
-        return found, notices
-
-    @staticmethod
-    def _keep(results: ResultStore, key: str, arrays: dict[str, NDArray[Any]]) -> None:
-        """Writes large parts behind the answer; a process does not end before they are written."""
-        if sum(array.nbytes for array in arrays.values()) < _WRITTEN_BEHIND:
-            results.put(key, arrays)
-        else:
-            threading.Thread(target=results.put, args=(key, arrays), name="keeps a part").start()
-
     def _space(self, file: TraceFile, key: str) -> Opened:
         with self._lock:
             known = self._spaces.get(key)
@@ -192,19 +165,24 @@ class SummaryCache:
         return found
 
 
-class _Lazy:
-    """A file that is opened when the first of several threads asks for it."""
+class _Lazy(Generic[_T]):
+    """What is opened when the first of several threads asks for it."""
 
-    def __init__(self, open_file: Callable[[], Opened]) -> None:
-        self._open = open_file
+    def __init__(self, open_it: Callable[[], _T]) -> None:
+        self._open = open_it
         self._lock = threading.Lock()
-        self._found: Opened | None = None
+        self._found: tuple[_T, ...] = ()
 
-    def get(self) -> Opened:
+    def get(self) -> _T:
         with self._lock:
-            self._found = self._found or self._open()
-            return self._found
+            self._found = self._found or (self._open(),)
+            return self._found[0]
 
 
-def _result_key(key: str, part: PartKey) -> str:
-    return f"part\0{key}\0{part}"
+def _compute(opened_space: Opened, part: PartKey, below: Sequence[object]) -> Found:
+    space, programs, warnings = opened_space
+    found = part.kind.compute(space, programs, *below, *part.values)
+    damage = [*warnings, *space.notices]
+    for plane in space.planes:
+        damage.extend(plane.notices)
+    return found, tuple(dict.fromkeys(damage))

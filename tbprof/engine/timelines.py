@@ -18,18 +18,18 @@ from tbprof.analysis.recording import recorder_notices
 from tbprof.base.errors import Notice
 from tbprof.engine.parts import PARTS, PartKey
 from tbprof.engine.summaries import Opened, SummaryCache
-from tbprof.storage.arrays import keep_arrays, map_arrays
+from tbprof.storage.arrays import keep_arrays, load_arrays
 from tbprof.storage.files import fingerprint
+from tbprof.storage.packing import DAMAGE, pack, unpack
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile
-from tbprof.timeline.kept import DAMAGE, freeze, from_arrays, to_arrays
 from tbprof.timeline.opened import Latest, OpenTimeline
-from tbprof.timeline.store import Levels, Timeline
+from tbprof.timeline.store import Levels, Timeline, freeze
 
 _log = logging.getLogger(__name__)
 
 # Changes whenever what is kept of a timeline does.
-_FORMAT = 8
+_FORMAT = 9
 # Mapped ones take little memory until they are looked at; others what all their columns take.
 _OPEN = 64
 _UNMAPPED_BYTES = 1 << 30
@@ -157,7 +157,7 @@ class Timelines:
         if self._results is None:
             return
         try:
-            keep_arrays(self._results, _key(version), to_arrays(timeline))
+            keep_arrays(self._results, _key(version), pack(timeline))
         except (MemoryError, ValueError):
             _log.warning("a timeline could not be kept", exc_info=True)
             return
@@ -187,11 +187,11 @@ class Timelines:
     def _mapped(self, version: str) -> Timeline | None:
         if self._results is None:
             return None
-        arrays = map_arrays(self._results, _key(version))
+        arrays = load_arrays(self._results, _key(version))
         if arrays is None:
             return None
         try:
-            return from_arrays(arrays)
+            return unpack(Timeline, arrays)
         except DAMAGE:  # written by another version
             _log.info("a kept timeline cannot be used", exc_info=True)
             return None

@@ -1,24 +1,25 @@
-"""Large arrays in the cache directory, mapped into memory rather than read.
+"""Named sets of arrays in the cache directory: one file each, large ones mapped rather than read.
 
-One file holds a named set: a header that says what lies where, and the bytes of each array. All of
-them are checked when the file is opened, which takes 0.1 s for 400 MB: compiled code follows the
-numbers in these arrays, and must not follow damage. The check reads the file piece by piece, so
-that no more of the map takes memory than is used later. Nothing shrinks such a file while it is
-mapped: it is written beside its place, moved there in one step, and only ever removed as a whole.
+A file holds a header that says what lies where, and the bytes of each array. All of them are
+checked when the file is opened, which takes 0.1 s for 400 MB: compiled code follows the numbers in
+these arrays, and must not follow damage. The check reads a large file piece by piece, so that no
+more of the map takes memory than is used later. Nothing shrinks such a file while it is mapped: it
+is written beside its place, moved there in one step, and only ever removed as a whole.
 """
 
-import json
 import logging
 import math
 import mmap
+import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from io import FileIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from tbprof.storage.results import ResultStore
@@ -26,9 +27,12 @@ from tbprof.storage.results import ResultStore
 _log = logging.getLogger(__name__)
 
 SUFFIX = ".map"
-_MAGIC = b"tbprofA1"
+_MAGIC = b"tbprofA2"
+_FRONT = len(_MAGIC) + 16
 _ALIGNED = 64
 _PIECE = 1 << 18
+# Smaller files are read: a map costs as much as reading some 100 kB.
+_LEAST_MAPPED = 1 << 20
 _LONGEST_HEADER = 1 << 24
 _KINDS = "biuf"
 # What a header that is not ours makes the reading of it raise.
@@ -47,18 +51,18 @@ def keep_arrays(store: ResultStore, key: str, arrays: Mapping[str, NDArray[Any]]
         return
     try:
         with store.writing(store.path(key, SUFFIX)) as file:
-            _write(file, arrays)
+            for piece in _pieces(arrays):
+                file.write(piece)
     except OSError as error:
         store.failed(error)
 
 
-def map_arrays(store: ResultStore, key: str) -> dict[str, NDArray[Any]] | None:
+def load_arrays(store: ResultStore, key: str) -> dict[str, NDArray[Any]] | None:
     """The arrays kept under `key`, read-only; None where there are none, or damaged ones."""
     path = store.path(key, SUFFIX)
     try:
         with path.open("rb", buffering=0) as file:
-            content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            arrays = _arrays(file, content)
+            arrays = _read(file)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -72,58 +76,63 @@ def map_arrays(store: ResultStore, key: str) -> dict[str, NDArray[Any]] | None:
     return arrays
 
 
-def _write(file: BinaryIO, arrays: Mapping[str, NDArray[Any]]) -> None:
-    plain = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    with ThreadPoolExecutor() as pool:
-        sums = list(pool.map(_checksum, (_bytes(array) for array in plain.values())))
-    entries = []
+def _pieces(arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes | memoryview]:
+    """The content of a file."""
+    plain = [np.ascontiguousarray(array) for array in arrays.values()]
+    contents = [array.reshape(-1).view(np.uint8).data for array in plain]
+    if sum(map(len, contents)) < _LEAST_MAPPED:
+        sums = [zlib.crc32(content) for content in contents]
+    else:
+        with ThreadPoolExecutor() as pool:
+            sums = list(pool.map(_checksum, contents))
+    rows: list[tuple[object, ...]] = []
     offset = 0
-    for (name, array), checksum in zip(plain.items(), sums, strict=True):
-        entries.append(
-            {
-                "name": name,
-                "dtype": array.dtype.str,
-                "shape": array.shape,
-                "offset": offset,
-                "checksum": checksum,
-            }
-        )
+    for name, array, checksum in zip(arrays, plain, sums, strict=True):
+        rows.append((name, array.dtype.str, array.shape, offset, checksum))
         offset += -(-array.nbytes // _ALIGNED) * _ALIGNED
-    header = json.dumps(entries).encode()
-    header += b" " * (-(len(header) + len(_MAGIC) + 16) % _ALIGNED)
-    file.write(_MAGIC)
-    file.write(len(header).to_bytes(8, "little"))
-    file.write(zlib.crc32(header).to_bytes(8, "little"))
-    file.write(header)
-    for array in plain.values():
-        content = _bytes(array)
-        file.write(content)
-        file.write(bytes(-len(content) % _ALIGNED))
+    header = orjson.dumps(rows)
+    header += b" " * (-(len(header) + _FRONT) % _ALIGNED)
+    yield _MAGIC + len(header).to_bytes(8, "little") + zlib.crc32(header).to_bytes(8, "little")
+    yield header
+    for content in contents:
+        yield content
+        yield bytes(-len(content) % _ALIGNED)
 
 
-def _arrays(file: FileIO, content: mmap.mmap) -> dict[str, NDArray[Any]]:
-    """The arrays of a mapped file. Raises one of `_DAMAGE`."""
-    begin = len(_MAGIC) + 16
-    size = int.from_bytes(content[len(_MAGIC) : begin - 8], "little")
-    if content[: len(_MAGIC)] != _MAGIC or size > min(len(content), _LONGEST_HEADER):
-        raise ValueError("no header of ours")
-    header = content[begin : begin + size]
-    if zlib.crc32(header) != int.from_bytes(content[begin - 8 : begin], "little"):
-        raise ValueError("the header is damaged")
+def _read(file: FileIO) -> dict[str, NDArray[Any]]:
+    """The arrays of an open file. Raises one of `_DAMAGE`."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    if size < _LEAST_MAPPED:
+        content: bytes | mmap.mmap = file.read()
+    else:
+        content = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
     whole = memoryview(content)
-    piece = memoryview(bytearray(_PIECE))
+    first, rows = _header(whole)
+    piece = memoryview(bytearray(_PIECE if size >= _LEAST_MAPPED else 0))
     arrays: dict[str, NDArray[Any]] = {}
-    for entry in json.loads(header):
-        dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
-        at = begin + size + entry["offset"]
+    for name, kind, shape, offset, checksum in rows:
+        dtype, at = np.dtype(kind), first + offset
         length = dtype.itemsize * math.prod(shape)
-        fits = min(shape, default=0) >= 0 <= at and at + length <= len(content)
+        fits = min(shape, default=0) >= 0 <= at and at + length <= len(whole)
         if dtype.kind not in _KINDS or not fits:
-            raise ValueError(f"array {entry['name']!r} is cut off")
-        if _checksum_in(file, at, length, piece) != entry["checksum"]:
-            raise ValueError(f"array {entry['name']!r} is damaged")
-        arrays[entry["name"]] = np.frombuffer(whole[at : at + length], dtype).reshape(shape)
+            raise ValueError(f"array {name!r} is cut off")
+        own = whole[at : at + length]
+        if (_checksum_in(file, at, length, piece) if piece else zlib.crc32(own)) != checksum:
+            raise ValueError(f"array {name!r} is damaged")
+        arrays[name] = np.frombuffer(own, dtype).reshape(shape)
     return arrays
+
+
+def _header(whole: memoryview) -> tuple[int, Any]:
+    """(where the arrays begin, what is said of each of them)."""
+    first = _FRONT + int.from_bytes(whole[_FRONT - 16 : _FRONT - 8], "little")
+    if whole[: len(_MAGIC)] != _MAGIC or first > min(len(whole), _LONGEST_HEADER):
+        raise ValueError("no header of ours")
+    header = whole[_FRONT:first]
+    if zlib.crc32(header) != int.from_bytes(whole[_FRONT - 8 : _FRONT], "little"):
+        raise ValueError("the header is damaged")
+    return first, orjson.loads(header)
 
 
 def _checksum_in(file: FileIO, at: int, length: int, piece: memoryview) -> int:
@@ -137,10 +146,6 @@ def _checksum_in(file: FileIO, at: int, length: int, piece: memoryview) -> int:
         checksum = zlib.crc32(piece[:read], checksum)
         length -= read
     return checksum
-
-
-def _bytes(array: NDArray[Any]) -> memoryview:
-    return array.reshape(-1).view(np.uint8).data
 
 
 def _checksum(content: memoryview) -> int:

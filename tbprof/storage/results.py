@@ -1,27 +1,21 @@
-"""Keeps computed arrays between requests and processes, in the user's cache directory.
+"""Files that are kept between requests and processes, in the user's cache directory.
 
 Every file is written beside its place and moved there in one step, so a reader sees all of it or
 nothing, and two processes may share a directory. The least recently used files go first when the
-directory outgrows its limit. No pickles: a cache file can hold numbers and text, never code.
+directory outgrows its limit.
 """
 
 import contextlib
 import hashlib
-import io
 import logging
 import os
 import tempfile
 import threading
 import time
-import zipfile
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import BinaryIO
 
 from tbprof.base.places import ENVIRONMENT, cache_directory
 
@@ -30,16 +24,12 @@ logger = logging.getLogger(__name__)
 MAX_BYTES = 2 << 30
 _RECOUNT_S = 30.0  # others may have written since
 _ABANDONED_S = 3600.0  # a temporary file this old belongs to a process that died
-# What a damaged or foreign file makes zipfile and numpy raise; OverflowError and MemoryError come
-# from shapes that no array has, SyntaxError from the header, which numpy parses as a literal.
-_DAMAGE = (
-    ValueError, KeyError, EOFError, SyntaxError, TypeError, OverflowError, MemoryError,
-    NotImplementedError, zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
+# Of computed results (of earlier versions: `.npz`), and of traces that were copied here.
+_SUFFIXES = (".map", ".npz", ".pb")
 
 
 class ResultStore:
-    """Named sets of arrays on disk, at most `max_bytes` in all (2 GiB).
+    """Files by key, at most `max_bytes` in all (2 GiB).
 
     Where the directory cannot be written the store stays empty, and says so in the log once:
     caching never makes a request fail.
@@ -53,46 +43,6 @@ class ResultStore:
         self._counted_at: float | None = None
         self._in_use: dict[Path, int] = {}
         self._is_failing = False
-
-    def get(self, key: str) -> dict[str, NDArray[Any]] | None:
-        """The arrays stored under `key`; None where there are none, or damaged ones."""
-        path = self.path(key, ".npz")
-        try:
-            with zipfile.ZipFile(path) as archive:
-                arrays = {
-                    name.removesuffix(".npy"): np.lib.format.read_array(
-                        io.BytesIO(archive.read(name)), allow_pickle=False
-                    )
-                    for name in archive.namelist()
-                }
-        except OSError:
-            return None
-        except _DAMAGE as err:
-            logger.info("Dropping a damaged cache entry, %s: %s", path, err)
-            _remove(path)
-            return None
-        self.touch(path)
-        return arrays
-
-    def put(self, key: str, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Stores the arrays under `key`. Raises ValueError for arrays of Python objects."""
-        for name, array in arrays.items():
-            if array.dtype.hasobject:
-                raise ValueError(f"array {name!r} holds Python objects, which are not stored")
-        size = sum(array.nbytes for array in arrays.values())
-        if size > self.max_bytes:
-            return
-        try:
-            # Stored, not deflated: reading is what has to be fast.
-            with (
-                self.writing(self.path(key, ".npz")) as file,
-                zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive,
-            ):
-                for name, array in arrays.items():
-                    with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                        np.lib.format.write_array(member, array, allow_pickle=False)
-        except OSError as err:
-            self.failed(err)
 
     def path(self, key: str, suffix: str) -> Path:
         """Where the file for `key` lies; keys of any length and alphabet are fine."""
@@ -150,7 +100,7 @@ class ResultStore:
         try:
             with os.scandir(self.directory) as entries:
                 for entry in entries:
-                    if not entry.name.endswith((".npz", ".map", ".pb", ".tmp")):
+                    if not entry.name.endswith((*_SUFFIXES, ".tmp")):
                         continue  # not ours
                     try:
                         facts = entry.stat(follow_symlinks=False)

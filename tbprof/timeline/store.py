@@ -4,7 +4,7 @@ An event's id is its position in the event columns, which are ordered by (row, s
 row are consecutive and ascend with time. Times are picoseconds since `Space.start_ns`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,3 +135,13 @@ class Timeline:
         """[rows] the track of each row."""
         rows = [track.rows for track in self.tracks]
         return np.repeat(np.arange(len(rows), dtype=np.int32), rows)
+
+
+def freeze(timeline: Timeline) -> Timeline:
+    """The same, its columns read-only, as mapped ones are: kernels are compiled for one kind."""
+    for holder in (timeline, timeline.levels, timeline.types):
+        for field in fields(holder):
+            value = getattr(holder, field.name)
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+    return timeline

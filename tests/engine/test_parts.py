@@ -18,20 +18,21 @@ from tbprof.analysis.devices import Devices
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.op_metrics import OpGatherer, OpMetrics
 from tbprof.base.errors import BadTrace, Notice
+from tbprof.engine import kept_parts, summaries
 from tbprof.engine import parts as parts_module
-from tbprof.engine import summaries
+from tbprof.engine.kept_parts import PartStore
 from tbprof.engine.parts import (
     PARTS,
     Outline,
     PartKey,
     PartKind,
     bytes_of,
-    from_arrays,
     part_keys,
-    to_arrays,
 )
 from tbprof.engine.summaries import SummaryCache
+from tbprof.storage.arrays import SUFFIX
 from tbprof.storage.logdir import Logdir
+from tbprof.storage.packing import pack, unpack
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile
 from tbprof.xplane.reader import read_space
@@ -60,9 +61,8 @@ def same(one: object, other: object) -> bool:
     return one == other
 
 
-def assert_round_trip(kind: PartKind, part: object, *notices: Notice) -> None:
-    back, kept = from_arrays(kind, to_arrays(part, notices))
-    assert kept == notices
+def assert_round_trip(kind: PartKind, part: object) -> None:
+    back = unpack(kind.type, pack(part))
     for field in dataclasses.fields(part):  # type: ignore[arg-type]
         assert same(getattr(back, field.name), getattr(part, field.name)), field.name
 
@@ -71,8 +71,7 @@ def assert_round_trip(kind: PartKind, part: object, *notices: Notice) -> None:
 def test_every_part_of_a_trace_round_trips(name: str, tmp_path: Path):
     space = read_space(write(tmp_path, TRACE))
     part = PARTS[name].compute(space, Programs(space))
-    assert_round_trip(PARTS[name], part, Notice("code", "message", "host", "hint"))
-    assert from_arrays(PARTS[name], to_arrays(part, ()))[1] == ()
+    assert_round_trip(PARTS[name], part)
 
 
 def test_every_part_of_an_empty_trace_round_trips(tmp_path: Path):
@@ -148,7 +147,8 @@ def test_a_part_is_computed_once_and_found_by_the_next_process(
 def test_a_large_part_is_written_behind_the_answer(
     file: TraceFile, store: ResultStore, counting: Counting, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(summaries, "_WRITTEN_BEHIND", 0)
+    monkeypatch.setattr(kept_parts, "_LARGE", 0)
+    monkeypatch.setattr(kept_parts, "_WRITTEN_BEHIND", 0)
     SummaryCache(store).parts(file, keys("ops"))
     for thread in threading.enumerate():
         if thread.name == "keeps a part":
@@ -179,6 +179,43 @@ def test_a_part_takes_what_it_rests_on_from_where_that_is_kept(
     counting.replace("steps", version=99)
     SummaryCache(store).parts(file, keys("memory"))
     assert counting.counts["memory"] == 2
+
+
+def test_small_parts_of_a_file_are_kept_together(file: TraceFile, store: ResultStore):
+    """Of whatever requests; another version of a part takes the place of the one before."""
+    notices = (Notice("code", "message", "host", "hint"),)
+    kept, found = PartStore(store), SummaryCache(None).parts(file, keys("ops", "devices"))
+    old = PartKey("ops"), (found["ops"][0], notices)
+    kept.keep("file", dict([old]))
+    kept.keep("file", {PartKey("devices"): found["devices"]})
+    assert len(list(store.directory.iterdir())) == 1
+    for part, one in (old, (PartKey("devices"), found["devices"])):
+        back = kept.find("file", part, kept.load("file"))
+        assert back is not None
+        assert back[0].__class__ is one[0].__class__
+        assert back[1] == one[1]
+    size = len(kept.load("file"))
+    kept.keep("file", {PartKey("ops"): found["ops"]})
+    again = kept.find("file", PartKey("ops"), kept.load("file"))
+    assert again is not None
+    assert again[1] == ()
+    assert len(kept.load("file")) < size
+
+
+@pytest.mark.parametrize("least", [0, 1 << 20])
+def test_large_and_chosen_parts_have_files_of_their_own(
+    file: TraceFile, store: ResultStore, monkeypatch: pytest.MonkeyPatch, least: int
+):
+    monkeypatch.setattr(kept_parts, "_LARGE", least)
+    kept, wanted = PartStore(store), keys("ops", "steps", marker="op:Op")
+    found = SummaryCache(None).parts(file, wanted)
+    kept.keep("file", {part: found[part.name] for part in wanted})
+    assert len(list(store.directory.iterdir())) == 2
+    for part in wanted:
+        back = kept.find("file", part, kept.load("file"))
+        assert back is not None
+        assert bytes_of(back[0]) == bytes_of(found[part.name][0])
+    assert kept.find("file", PartKey("steps", ("",)), kept.load("file")) is None
 
 
 def test_without_a_store_parts_are_kept_in_memory(file: TraceFile, counting: Counting):
@@ -215,7 +252,7 @@ def _not_json(arrays: dict[str, np.ndarray]) -> None:
 
 
 def _other_scalars(arrays: dict[str, np.ndarray]) -> None:
-    arrays["meta"] = np.frombuffer(b'{"scalars": [], "notices": [1]}', np.uint8)
+    arrays["meta"] = np.frombuffer(b"[1]", np.uint8)
 
 
 def _torn_texts(arrays: dict[str, np.ndarray]) -> None:
@@ -231,15 +268,18 @@ def test_a_damaged_entry_is_computed_anew(
     monkeypatch: pytest.MonkeyPatch,
 ):
     whole = SummaryCache(store).parts(file, keys("ops"))["ops"][0]
-    get = store.get
+    load = kept_parts.load_arrays
+    prefix = f"{keys('ops')[0]}/"
 
-    def damaged(key: str) -> dict[str, np.ndarray] | None:
-        arrays = get(key)
-        if arrays is not None:
-            damage(arrays)
-        return arrays
+    def damaged(store: ResultStore, key: str) -> dict[str, np.ndarray] | None:
+        arrays = load(store, key)
+        if arrays is None:
+            return None
+        own = {name.removeprefix(prefix): array for name, array in arrays.items()}
+        damage(own)
+        return {prefix + name: array for name, array in own.items()}
 
-    monkeypatch.setattr(store, "get", damaged)
+    monkeypatch.setattr(kept_parts, "load_arrays", damaged)
     found = SummaryCache(store).parts(file, keys("ops"))["ops"][0]
     assert counting.counts == {"ops": 2}
     assert (found.name, found.self_ps.tolist()) == (whole.name, whole.self_ps.tolist())
@@ -249,7 +289,7 @@ def test_damaged_files_of_the_store_are_computed_anew(
     file: TraceFile, store: ResultStore, counting: Counting
 ):
     SummaryCache(store).parts(file, keys("ops"))
-    for path in store.directory.glob("*.npz"):
+    for path in store.directory.glob(f"*{SUFFIX}"):
         path.write_bytes(path.read_bytes()[:100])
     SummaryCache(store).parts(file, keys("ops"))
     assert counting.counts == {"ops": 2}

@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from tbprof.storage.arrays import SUFFIX, keep_arrays, map_arrays
+from tbprof.storage import arrays as arrays_module
+from tbprof.storage.arrays import SUFFIX, keep_arrays, load_arrays
 from tbprof.storage.results import ResultStore
 
 ARRAYS = {
-    "start": np.arange(100_000, dtype=np.int64),
+    "start": np.arange(200_000, dtype=np.int64),
     "type": np.arange(7, dtype=np.int32),
     "empty": np.zeros((0, 3), np.float64),
     "flag": np.array([[True, False], [False, True]]),
@@ -25,6 +26,11 @@ ARRAYS = {
 @pytest.fixture
 def store(tmp_path) -> ResultStore:
     return ResultStore(tmp_path / "cache")
+
+
+@pytest.fixture(params=[0, 1 << 20], ids=["mapped", "read"])
+def way(request, monkeypatch) -> None:
+    monkeypatch.setattr(arrays_module, "_LEAST_MAPPED", request.param)
 
 
 def same(found, arrays) -> bool:
@@ -38,11 +44,11 @@ def same(found, arrays) -> bool:
 
 def test_maps_what_was_kept(store):
     keep_arrays(store, "key", ARRAYS)
-    found = map_arrays(store, "key")
+    found = load_arrays(store, "key")
     assert found is not None
     assert same(found, ARRAYS)
     assert not found["start"].flags.writeable
-    assert map_arrays(store, "other") is None
+    assert load_arrays(store, "other") is None
 
 
 @given(
@@ -58,7 +64,7 @@ def test_maps_what_was_kept(store):
 def test_any_numbers_come_back(tmp_path_factory, arrays):
     store = ResultStore(tmp_path_factory.mktemp("cache"))
     keep_arrays(store, "key", arrays)
-    found = map_arrays(store, "key")
+    found = load_arrays(store, "key")
     assert found is not None
     assert list(found) == list(arrays)
     for name, array in arrays.items():
@@ -69,9 +75,10 @@ def test_texts_and_objects_are_refused(store):
     for array in (np.array(["a"]), np.array([{}])):
         with pytest.raises(ValueError, match="holds no numbers"):
             keep_arrays(store, "key", {"a": array})
-    assert map_arrays(store, "key") is None
+    assert load_arrays(store, "key") is None
 
 
+@pytest.mark.usefixtures("way")
 def test_every_damaged_byte_is_noticed(store):
     keep_arrays(store, "key", {"a": np.arange(40, dtype=np.int64), "b": np.arange(3.0)})
     path = store.path("key", SUFFIX)
@@ -79,40 +86,40 @@ def test_every_damaged_byte_is_noticed(store):
     meaningless = 0  # what only fills up
     for at in range(len(content)):
         path.write_bytes(content[:at] + bytes([content[at] ^ 0x41]) + content[at + 1 :])
-        found = map_arrays(store, "key")
+        found = load_arrays(store, "key")
         meaningless += found is not None
         assert found is None or same(found, {"a": np.arange(40), "b": np.arange(3.0)})
     assert meaningless < 64
 
 
+@pytest.mark.usefixtures("way")
 def test_every_cut_is_noticed_and_the_file_removed(store):
     keep_arrays(store, "key", {"a": np.arange(40, dtype=np.int64)})
     path = store.path("key", SUFFIX)
     content = path.read_bytes()
     for size in range(len(content)):
         path.write_bytes(content[:size])
-        assert map_arrays(store, "key") is None
+        assert load_arrays(store, "key") is None
         assert size == 0 or not path.exists()
 
 
 @pytest.mark.parametrize(
     "header",
-    [b"{}", b"[1]", b"[{}]", b"[", b'[{"name":"a","dtype":"O","shape":[1],"offset":0}]',
-     b'[{"name":"a","dtype":"<i8","shape":[9e99],"offset":0}]',
-     b'[{"name":"a","dtype":"<i8","shape":[-1],"offset":0,"checksum":0}]'],
+    [b"{}", b"[1]", b"[{}]", b"[", b"[[]]", b'[["a","O",[1],0,0]]', b'[["a","<i8",[9e99],0,0]]',
+     b'[["a","<i8",[-1],0,0]]', b'[["a","<i8",[1],-8,0]]', b'[["a","<i8",[1],1e3,0]]'],
 )  # fmt: skip
 def test_foreign_headers_are_no_arrays(store, header):
     keep_arrays(store, "key", {})
     path = store.path("key", SUFFIX)
     sizes = len(header).to_bytes(8, "little") + zlib.crc32(header).to_bytes(8, "little")
-    path.write_bytes(b"tbprofA1" + sizes + header + bytes(64))
-    found = map_arrays(store, "key")
+    path.write_bytes(arrays_module._MAGIC + sizes + header + bytes(64))
+    found = load_arrays(store, "key")
     assert not found
 
 
 def test_mapped_arrays_outlive_their_file(store):
     keep_arrays(store, "key", ARRAYS)
-    found = map_arrays(store, "key")
+    found = load_arrays(store, "key")
     keep_arrays(store, "key", {"start": np.zeros(5)})
     store.path("key", SUFFIX).unlink()
     assert found is not None
@@ -126,24 +133,24 @@ def test_the_oldest_files_make_room(tmp_path):
         os.utime(store.path(str(key), SUFFIX), (key + 1, key + 1))
     store._counted_at = None
     keep_arrays(store, "last", {"a": np.zeros(10_000)})
-    assert map_arrays(store, "0") is None
-    assert map_arrays(store, "last") is not None
+    assert load_arrays(store, "0") is None
+    assert load_arrays(store, "last") is not None
     keep_arrays(store, "huge", {"a": np.zeros(100_000)})
-    assert map_arrays(store, "huge") is None
+    assert load_arrays(store, "huge") is None
 
 
 def test_a_directory_that_cannot_be_written_keeps_nothing(unprivileged):
     unprivileged.chmod(0o500)
     store = ResultStore(unprivileged / "cache")
     keep_arrays(store, "key", ARRAYS)
-    assert map_arrays(store, "key") is None
+    assert load_arrays(store, "key") is None
 
 
 def test_a_file_in_place_of_the_directory_keeps_nothing(tmp_path, caplog):
     (tmp_path / "cache").write_text("not a directory")
     store = ResultStore(tmp_path / "cache")
     keep_arrays(store, "key", ARRAYS)
-    assert map_arrays(store, "key") is None
+    assert load_arrays(store, "key") is None
     assert "cannot be written" in caplog.text
 
 
@@ -153,7 +160,7 @@ def test_readers_see_a_whole_file_while_it_is_replaced(store):
 
     def read():
         while not is_done.is_set():
-            found = map_arrays(store, "key")
+            found = load_arrays(store, "key")
             if found is not None and len(set(found["a"].tolist())) != 1:
                 problems.append(found)
 

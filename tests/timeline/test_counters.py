@@ -17,8 +17,7 @@ from tbprof.analysis.memory_peaks import find_memory_peaks
 from tbprof.events.space import Space
 from tbprof.timeline.counter_points import make_pyramid, query_counter
 from tbprof.timeline.counters import find_counters
-from tbprof.timeline.kept import freeze
-from tbprof.timeline.store import Counter, Timeline
+from tbprof.timeline.store import Counter, Timeline, freeze
 from tbprof.timeline.tracks import find_tracks
 from tbprof.xplane.reader import read_space
 

@@ -8,8 +8,8 @@ from traces import draw, space_of
 
 from tbprof.base.columns import empty_column
 from tbprof.events.space import Space
+from tbprof.storage.packing import pack
 from tbprof.timeline.build import build_timeline
-from tbprof.timeline.kept import to_arrays
 from tbprof.timeline.pieces import read_pieces
 from tbprof.timeline.tracks import find_tracks
 from tbprof.xplane.reader import read_space
@@ -32,8 +32,8 @@ def drawn() -> Space:
 
 
 def assert_equal(space: Space, again: Space) -> None:
-    whole = to_arrays(build_timeline(space, find_tracks(space, 1 << 40)))
-    parts = to_arrays(build_timeline(again, find_tracks(again, 1)))
+    whole = pack(build_timeline(space, find_tracks(space, 1 << 40)))
+    parts = pack(build_timeline(again, find_tracks(again, 1)))
     assert whole.keys() == parts.keys()
     for name, expected in whole.items():
         np.testing.assert_array_equal(parts[name], expected, name)

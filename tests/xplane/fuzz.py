@@ -18,9 +18,10 @@ from random import Random
 
 from tbprof.analysis.hlo import Programs
 from tbprof.base.errors import BadTrace
-from tbprof.engine.parts import PARTS, from_arrays, to_arrays
+from tbprof.engine.parts import PARTS
 from tbprof.events.space import Space
 from tbprof.events.stats import BYTES, TEXT
+from tbprof.storage.packing import pack, unpack
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import MOST_PER_KIND
 from tbprof.xplane.reader import space_in
@@ -121,7 +122,7 @@ def analyse(space: Space) -> None:
     programs = Programs(space)
     for kind in PARTS.values():
         part = kind.compute(space, programs)
-        from_arrays(kind, to_arrays(part, space.notices))
+        unpack(kind.type, pack(part))
 
 
 def run(

@@ -15,7 +15,8 @@ from typing import Any
 
 from tbprof.analysis.hlo import Programs
 from tbprof.base.errors import BadTrace
-from tbprof.engine.parts import PARTS, to_arrays
+from tbprof.engine.parts import PARTS
+from tbprof.storage.packing import pack
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.reader import space_in
 
@@ -23,7 +24,7 @@ from tbprof.xplane.reader import space_in
 def _read(buffer: Buffer) -> list[dict[str, bytes]]:
     space = space_in(buffer)
     programs = Programs(space)
-    return [_bytes(to_arrays(kind.compute(space, programs), ())) for kind in PARTS.values()]
+    return [_bytes(pack(kind.compute(space, programs))) for kind in PARTS.values()]
 
 
 def _bytes(arrays: dict[str, Any]) -> dict[str, bytes]:

@@ -1,0 +1,145 @@
+"""Dataclasses as plain arrays and back: one form for all that is kept."""
+
+import dataclasses
+import functools
+import json
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
+from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin
+
+import numpy as np
+from numpy.typing import NDArray
+
+_T = TypeVar("_T")
+
+# What `unpack` raises for arrays that `pack` did not make.
+DAMAGE = (KeyError, IndexError, TypeError, ValueError)
+
+# What is neither array nor text, as JSON.
+_META = "meta"
+
+
+class _Field(NamedTuple):
+    """A field of a dataclass; `kind` is its type, or that of its items where it holds `rows`."""
+
+    name: str
+    form: Literal["array", "texts", "rows", "nested", "plain"]
+    kind: Any
+    is_tuple: bool
+
+
+def pack(value: Any, prefix: str = "") -> dict[str, NDArray[Any]]:
+    """The arrays of a dataclass, named `prefix` and as their fields.
+
+    Fields hold arrays, lists of texts, dataclasses, lists or tuples of dataclasses of texts,
+    integers and truth values, and what JSON holds, with tuples in place of lists.
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+    plain: dict[str, object] = {}
+    _pack(value, prefix, arrays, plain)
+    arrays[prefix + _META] = np.frombuffer(json.dumps(plain).encode(), np.uint8)
+    return arrays
+
+
+def unpack(kind: type[_T], arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> _T:
+    """The dataclass of type `kind` that `pack` took apart. Raises one of `DAMAGE`."""
+    found: _T = _unpack(kind, prefix, arrays, json.loads(arrays[prefix + _META].tobytes()))
+    return found
+
+
+@functools.cache
+def _fields(kind: type) -> list[_Field]:
+    return [_field(field.name, field.type) for field in dataclasses.fields(kind)]
+
+
+def _field(name: str, kind: Any) -> _Field:
+    origin, inner = get_origin(kind), [*get_args(kind), None][0]
+    if origin is np.ndarray:
+        return _Field(name, "array", kind, is_tuple=False)
+    if dataclasses.is_dataclass(kind):
+        return _Field(name, "nested", kind, is_tuple=False)
+    if origin in (list, tuple) and dataclasses.is_dataclass(inner):
+        return _Field(name, "rows", inner, is_tuple=origin is tuple)
+    if origin is list and inner is str:
+        return _Field(name, "texts", kind, is_tuple=False)
+    return _Field(name, "plain", kind, is_tuple=True)
+
+
+def _pack(
+    value: Any, prefix: str, arrays: dict[str, NDArray[Any]], plain: dict[str, object]
+) -> None:
+    """Adds the arrays of a dataclass to `arrays`, what else it holds to `plain`."""
+    holder: type = type(value)
+    for name, form, kind, _ in _fields(holder):
+        held = getattr(value, name)
+        if form == "array":
+            arrays[prefix + name] = held
+        elif form == "texts":
+            _pack_texts(held, prefix + name, arrays)
+        elif form == "nested":
+            inner: dict[str, object] = {}
+            plain[name] = inner
+            _pack(held, f"{prefix}{name}.", arrays, inner)
+        elif form == "rows":
+            plain[name] = len(held)
+            if held:
+                _pack_rows(kind, held, f"{prefix}{name}.", arrays)
+        else:
+            plain[name] = held
+
+
+def _pack_rows(
+    kind: type, rows: Sequence[Any], prefix: str, arrays: dict[str, NDArray[Any]]
+) -> None:
+    for name, _, of, _ in _fields(kind):
+        cells = [getattr(row, name) for row in rows]
+        if of is str:
+            _pack_texts(cells, prefix + name, arrays)
+        else:
+            arrays[prefix + name] = np.array(cells, np.int64)
+
+
+def _pack_texts(texts: list[str], name: str, arrays: dict[str, NDArray[Any]]) -> None:
+    """Adds texts as one of UTF-8, and how many characters each has."""
+    content = "".join(texts).encode("utf-8", "surrogatepass")
+    arrays[name + ".text"] = np.frombuffer(content, np.uint8)
+    arrays[name + ".length"] = np.array([len(text) for text in texts], np.int64)
+
+
+def _unpack(
+    kind: type, prefix: str, arrays: Mapping[str, NDArray[Any]], plain: Mapping[str, Any]
+) -> Any:
+    values: list[object] = []
+    for name, form, of, is_tuple in _fields(kind):
+        if form == "array":
+            values.append(arrays[prefix + name])
+        elif form == "texts":
+            values.append(_texts(arrays, prefix + name))
+        elif form == "nested":
+            values.append(_unpack(of, f"{prefix}{name}.", arrays, plain[name]))
+        elif form == "rows":
+            rows = _rows(of, f"{prefix}{name}.", arrays) if plain[name] else []
+            values.append(tuple(rows) if is_tuple else rows)
+        else:
+            value = plain[name]
+            values.append(tuple(value) if isinstance(value, list) else value)
+    return kind(*values)
+
+
+def _rows(kind: type, prefix: str, arrays: Mapping[str, NDArray[Any]]) -> list[Any]:
+    columns: list[list[Any]] = []
+    for name, _, of, _ in _fields(kind):
+        if of is str:
+            columns.append(_texts(arrays, prefix + name))
+        else:
+            cells = arrays[prefix + name].tolist()
+            columns.append([bool(cell) for cell in cells] if of is bool else cells)
+    return [kind(*row) for row in zip(*columns, strict=True)]
+
+
+def _texts(arrays: Mapping[str, NDArray[Any]], name: str) -> list[str]:
+    content = arrays[name + ".text"].tobytes().decode("utf-8", "surrogatepass")
+    cuts = [0, *accumulate(arrays[name + ".length"].tolist())]
+    if cuts[-1] != len(content) or min(cuts, default=0) < 0:
+        raise ValueError(f"the texts {name!r} are of other lengths")
+    return [content[begin:end] for begin, end in pairwise(cuts)]
