@@ -54,13 +54,14 @@ class Instruction(NamedTuple):
 
 
 class Programs:
-    """The HLO modules of a space, each parsed when an instruction of it is first asked for."""
+    """The HLO modules of a space, each parsed when an instruction of it is first asked for.
+
+    Threads may share it: what it knows is assigned whole.
+    """
 
     def __init__(self, space: Space) -> None:
         self._space = space
-        self._sources: dict[int, bytes] | None = None
-        self._by_name: dict[str, int] = {}
-        self._module_name: dict[int, str] = {}
+        self._known: _Sources | None = None
         self._places: dict[str, Mapping[int, str]] = {}
         self._ops: dict[int, Mapping[str, str]] = {}
         self._modules: dict[int, Module] = {}
@@ -84,16 +85,17 @@ class Programs:
             place = self._place(program)
             self._ops[program] = {
                 name: named_apart(op, place) if place else op
-                for name, op in _instruction_ops(self._load()[program]).items()
+                for name, op in _instruction_ops(self._load().proto[program]).items()
             }
         return self._ops[program].get(instruction, "")
 
     def _place(self, program: int) -> str:
         """Where the function of a program is written, "" where no other function has its name."""
-        module = self._module_name[program]
+        sources = self._load()
+        module = sources.name[program]
         if module not in self._places:
-            alike = [one for one, name in self._module_name.items() if name == module]
-            parsed = {one: _parse(self._load()[one]).hlo_module for one in alike[:_MOST_ALIKE]}
+            alike = [one for one, name in sources.name.items() if name == module]
+            parsed = {one: _parse(sources.proto[one]).hlo_module for one in alike[:_MOST_ALIKE]}
             self._places[module] = tell_apart(parsed) if len(alike) > 1 else {}
         return self._places[module].get(program, "")
 
@@ -126,34 +128,46 @@ class Programs:
         if program < 0:
             return None
         if program not in self._modules:
-            self._modules[program] = Module(self._load()[program])
+            self._modules[program] = Module(self._load().proto[program])
         return self._modules[program]
 
     def _find(self, program_id: int, module: str) -> int:
         sources = self._load()
         program = program_id & _MASK
-        return program if program in sources else self._by_name.get(module, -1)
+        return program if program in sources.proto else sources.by_name.get(module, -1)
 
-    def _load(self) -> dict[int, bytes]:
-        if self._sources is None:
-            self._sources = {}
-            for plane in metadata_planes(self._space):
-                types = plane.types
-                stats = types.stats([names.HLO_PROTO, names.PROGRAM_ID])
-                texts = plane.strings.take(types.name.tolist())
-                program_ids = stats[names.PROGRAM_ID].integers(-1).tolist()
-                type_ids = types.id.tolist()
-                for row in np.flatnonzero(stats[names.HLO_PROTO].is_present).tolist():
-                    blob = stats[names.HLO_PROTO].blob(row)
-                    if blob is None:
-                        continue
-                    program = _program_id(texts[row], program_ids[row], type_ids[row])
-                    self._sources[program] = blob
-                    module = _PROGRAM.sub("", texts[row])
-                    # A name that two programs share says nothing about either.
-                    self._module_name[program] = module
-                    self._by_name[module] = -1 if module in self._by_name else program
-        return self._sources
+    def _load(self) -> "_Sources":
+        if self._known is None:
+            self._known = _read_sources(self._space)
+        return self._known
+
+
+class _Sources(NamedTuple):
+    """Programs by id: their protos and the names of their modules; and ids by such a name."""
+
+    proto: dict[int, bytes]
+    name: dict[int, str]
+    by_name: dict[str, int]  # -1 for a name that two programs share: it identifies neither
+
+
+def _read_sources(space: Space) -> _Sources:
+    sources = _Sources({}, {}, {})
+    for plane in metadata_planes(space):
+        types = plane.types
+        stats = types.stats([names.HLO_PROTO, names.PROGRAM_ID])
+        texts = plane.strings.take(types.name.tolist())
+        program_ids = stats[names.PROGRAM_ID].integers(-1).tolist()
+        type_ids = types.id.tolist()
+        for row in np.flatnonzero(stats[names.HLO_PROTO].is_present).tolist():
+            blob = stats[names.HLO_PROTO].blob(row)
+            if blob is None:
+                continue
+            program = _program_id(texts[row], program_ids[row], type_ids[row])
+            module = _PROGRAM.sub("", texts[row])
+            sources.proto[program] = blob
+            sources.name[program] = module
+            sources.by_name[module] = -1 if module in sources.by_name else program
+    return sources
 
 
 def _program_id(name: str, stat: int, type_id: int) -> int:

@@ -183,7 +183,7 @@ class Reductions:
     def _find_beside(self) -> set[int]:
         """The ids of reductions that read what an earlier one of equal sizes reads as well."""
         if self._beside is None:
-            self._beside = set()
+            beside: set[int] = set()
             taken: set[tuple[object, ...]] = set()
             for proto in self._module.scheduled():
                 own = self._sum(proto)
@@ -195,8 +195,9 @@ class Reductions:
                     if _count(_sizes(operand)) == _count(own.taken)
                 }
                 if keys & taken:
-                    self._beside.add(proto.id)
+                    beside.add(proto.id)
                 taken |= keys
+            self._beside = beside
         return self._beside
 
 
