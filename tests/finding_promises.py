@@ -32,6 +32,7 @@ OF_ALL_STEPS = ("periodic_steps",)
 
 def check_findings(evidence: Evidence, findings: list[Finding]) -> None:
     """Raises where a finding breaks a promise."""
+    check_sums(evidence, findings)
     for one in findings:
         check_gain(evidence, one)
         for text in (one.title, one.detail, one.action):
@@ -50,6 +51,23 @@ def check_gain(evidence: Evidence, one: Finding) -> None:
         step_ms = evidence.outliers.typical_ps / 1e9 + one.gain_ms
     assert one.gain_ms == pytest.approx(one.gain_ratio * step_ms), one.id
     assert one.gain_ms <= bound_ms(evidence, one.id) * (1 + 1e-9) + 1e-12, one.id
+
+
+def check_sums(evidence: Evidence, findings: list[Finding]) -> None:
+    """No time is promised twice: of any phases no more than these have, nor of all idle time."""
+    promising = [one for one in findings if one.gain_ms and one.id not in OF_ALL_STEPS]
+    if not promising:
+        return
+    for one in promising:
+        of_computing = set(ABOUT_WORK.get(one.id, ())) == set(COMPUTE)
+        assert one.gain.taken or of_computing or one.id.startswith(ABOUT_TPU_WORK), one.id
+        assert sum(one.gain.taken.values()) in (0, pytest.approx(100 * (one.gain_ratio or 0)))
+    for phase in Phase:
+        promised = sum(one.gain.taken.get(phase, 0.0) for one in promising)
+        assert promised <= evidence.share(phase) * (1 + 1e-9) + 1e-9, (phase, promised)
+    idle = [phase for phase in Phase if phase not in evidence.work]
+    within = [one for one in promising if one.gain.taken and set(one.gain.taken) <= set(idle)]
+    assert sum(one.gain_ms or 0 for one in within) <= evidence.means.mean_ms(*idle) * (1 + 1e-9)
 
 
 def bound_ms(evidence: Evidence, id_: str) -> float:

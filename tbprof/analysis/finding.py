@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 from urllib.parse import urlencode
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.coupling import Coupling
 from tbprof.analysis.devices import Devices
 from tbprof.analysis.environment import Environment
+from tbprof.analysis.gain import UNKNOWN_GAIN, Gain
 from tbprof.analysis.gpu_facts import GpuFacts
 from tbprof.analysis.host_callbacks import HostCallbacks
 from tbprof.analysis.host_facts import HostFacts
@@ -39,6 +40,9 @@ SEVERITIES: tuple[Severity, ...] = ("high", "moderate", "low", "good")
 WORK = (*COMPUTE, Phase.COLLECTIVES, Phase.DEVICE_TO_DEVICE, Phase.HOST_TRANSFER)
 # Phases of the ops of a TPU core: transfers to and from the host are some of them.
 ON_CORES = (*WORK, Phase.HOST_CALLBACK, Phase.INPUT, Phase.OUTPUT)
+
+
+_NO_LIMITS: Mapping[Phase, float] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +132,9 @@ POD = Page("pod_viewer", "Pod viewer")
 class Finding:
     """A claim with its number, why it holds, what to do about it and what that would bring.
 
-    `value` reached `threshold`, both in `unit`. `gain_ms` is the most that a step would be shorter
-    by, `gain_ratio` the same as a part of the step; None where it is not known. It never exceeds
-    the time that the finding is about, see `Evidence.gain_of`. `evidence` is the page that shows
-    it, `next_page` the one to go on with.
+    `value` reached `threshold`, both in `unit`. `gain` never exceeds the time that the finding is
+    about, nor what findings before it leave of that, see `Evidence.gain_of`. `evidence` is the page
+    that shows it, `next_page` the one to go on with.
     """
 
     id: str
@@ -141,12 +144,21 @@ class Finding:
     value: float
     unit: str
     threshold: float
-    gain_ms: float | None
-    gain_ratio: float | None
+    gain: Gain
     action: str
     next_page: Page
     evidence: Page
     guide: Guide
+
+    @property
+    def gain_ms(self) -> float | None:
+        """The gain in ms of a step, None where it is not known."""
+        return self.gain.ms
+
+    @property
+    def gain_ratio(self) -> float | None:
+        """The gain as a part of the step, None where it is not known."""
+        return self.gain.ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +169,8 @@ class Evidence:
     host, empty where they are not known. `means` are of the typical steps, or where the user takes
     them in of all whole ones; `outliers` are the others, in either case.
     `idle` is what threads did in the average step's time that nothing covers, longest first;
-    `idle_time` what that is of, by host.
+    `idle_time` what that is of, by host. `promised` is the percentage of step time, by phase, that
+    findings promise which were drawn before.
     """
 
     job: JobSteps
@@ -179,6 +192,7 @@ class Evidence:
     outliers: StepOutliers = NO_OUTLIERS
     idle: Sequence[IdleShare] = ()
     idle_time: Sequence[IdleTime] = ()
+    promised: Mapping[Phase, float] = field(default_factory=dict)
 
     @property
     def platform(self) -> Literal["GPU", "TPU", "CPU"]:
@@ -207,27 +221,53 @@ class Evidence:
         """The phases in which a device works, or where there is none the host's ops compute."""
         return WORK if self.platform != "CPU" else (*WORK, Phase.HOST_COMPUTE)
 
-    def gain_of(self, share: float) -> tuple[float | None, float | None]:
-        """(ms per step, part of the step) of `share` percent of the step; None without steps.
+    def left(self, *phases: Phase) -> float:
+        """The percentage of step time in some phases that no finding promises; NaN without steps.
 
-        For findings on input, host, launch and gaps: no more than the time in which nothing works.
-        What the host does while the devices work costs a step nothing.
+        An instant has one phase, so that time which is promised once is gone for other findings.
         """
-        return self._gain(share, 100.0 - self.share(*self.work))
+        return sum(max(self.share(one) - self.promised.get(one, 0.0), 0.0) for one in phases)
 
-    def gain_of_work(self, share: float, *phases: Phase) -> tuple[float | None, float | None]:
-        """The same for findings on device work: no more than the time in `phases`, or all work."""
-        return self._gain(share, self.share(*(phases or self.work)))
+    def gain_of(
+        self, share: float, *phases: Phase, most: Mapping[Phase, float] = _NO_LIMITS
+    ) -> Gain:
+        """What `share` percent of the step may gain: of what is left of phases, in this order.
 
-    def gain_of_lateness(self, share: float, waited: float) -> tuple[float | None, float | None]:
-        """The same for late workers: no more than `waited`, which others spend on waiting."""
-        return self._gain(share, waited)
+        Without phases, for findings on the host and gaps, it is the time in which nothing works:
+        what the host does while the devices work costs a step nothing. No more is taken of a phase
+        than `most` percent.
+        """
+        wanted = phases or tuple(one for one in Phase if one not in self.work)
+        if not self.means.steps or not math.isfinite(share + self.share(*wanted)):
+            return UNKNOWN_GAIN
+        beyond = rest = max(share, 0.0)
+        taken: dict[Phase, float] = {}
+        for one in wanted:
+            limit = most.get(one, 100.0)
+            beyond -= min(beyond, self.share(one), limit)
+            part = min(rest, self.left(one), limit)
+            if part > 0:
+                taken[one] = part
+                rest -= part
+        return self._gain(sum(taken.values()), taken, shared=rest - beyond)
 
-    def _gain(self, share: float, most: float) -> tuple[float | None, float | None]:
-        if not self.means.steps or not math.isfinite(share) or not math.isfinite(most):
-            return None, None
-        ratio = max(min(share, most, 100.0), 0.0) / 100
-        return ratio * self.step_ms, ratio
+    def gain_of_work(self, share: float, *phases: Phase) -> Gain:
+        """The same for findings on what devices compute: no more than `phases`, or all work."""
+        most = self.share(*(phases or self.work))
+        if not self.means.steps or not math.isfinite(share + most):
+            return UNKNOWN_GAIN
+        return self._gain(max(min(share, most), 0.0), {})
+
+    def _gain(self, share: float, taken: Mapping[Phase, float], *, shared: float = 0.0) -> Gain:
+        ratio = min(share, 100.0) / 100
+        return Gain(ratio * self.step_ms, ratio, taken, shared)
+
+    def less(self, finding: Finding) -> "Evidence":
+        """The evidence for other findings, which promise nothing of what this one does."""
+        promised = dict(self.promised)
+        for one, part in finding.gain.taken.items():
+            promised[one] = promised.get(one, 0.0) + part
+        return replace(self, promised=promised)
 
     def worst_row(self, part_ps: NDArray[np.int64]) -> dict[str, str]:
         """Where in the trace viewer that worker's step is of which a part [rows] was largest.
@@ -274,6 +314,9 @@ class Evidence:
         return self.means.share(*phases)
 
 
+# So little of a time goes unsaid.
+_LITTLE = 0.02
+
 Rule = Callable[[Evidence], Iterator[Finding]]
 
 
@@ -296,6 +339,14 @@ def milliseconds(value: float) -> str:
 def percent(value: float) -> str:
     """A percentage for a sentence."""
     return f"{value:.1f} %"
+
+
+def said_elsewhere(evidence: Evidence, gain: Gain) -> str:
+    """A sentence on how much of a time other findings are about, "" where that is little."""
+    if gain.shared <= _LITTLE * (gain.own + gain.shared):
+        return ""
+    time = milliseconds(gain.shared / 100 * evidence.step_ms)
+    return f" Other findings are about {time} of that."
 
 
 def size(count: float) -> str:

@@ -17,7 +17,7 @@ from tbprof.analysis.findings_callbacks import CALLBACK_RULES
 from tbprof.analysis.findings_copies import COPY_RULES
 from tbprof.analysis.findings_eager import EAGER_RULES
 from tbprof.analysis.findings_gpu import GPU_RULES
-from tbprof.analysis.findings_host import HOST_RULES
+from tbprof.analysis.findings_host import COMPILATION_RULES, HOST_RULES
 from tbprof.analysis.findings_idle import IDLE_RULES
 from tbprof.analysis.findings_input import INPUT_RULES
 from tbprof.analysis.findings_layout import LAYOUT_RULES
@@ -25,28 +25,32 @@ from tbprof.analysis.findings_memory import MEMORY_RULES
 from tbprof.analysis.findings_others import OTHERS_RULES
 from tbprof.analysis.findings_outliers import OUTLIER_RULES
 from tbprof.analysis.findings_reads import READ_RULES
-from tbprof.analysis.findings_steps import STEP_RULES
+from tbprof.analysis.findings_steps import GAP_RULES, WAITING_RULES
 from tbprof.analysis.findings_tpu import TPU_RULES
 from tbprof.analysis.findings_workers import WORKER_RULES
+from tbprof.analysis.gain import UNKNOWN_GAIN
 from tbprof.analysis.phases import Phase
 from tbprof.base.errors import CUT_HINT
 
-# A rule yields no finding, or one; adding one is a function in a file of its story.
+# A rule yields no finding, or one; adding one is a function in a file of its story. Where two are
+# about the same time the first promises it: those that know more of its cause come first.
 RULES: tuple[Rule, ...] = (
-    *INPUT_RULES,
-    *STEP_RULES,
-    *IDLE_RULES,
-    *OTHERS_RULES,
-    *COPY_RULES,
-    *OUTLIER_RULES,
     *WORKER_RULES,
+    *CALLBACK_RULES,
+    *HOST_RULES,
+    *COPY_RULES,
+    *EAGER_RULES,
+    *COMPILATION_RULES,
+    *READ_RULES,
+    *INPUT_RULES,
+    *WAITING_RULES,
+    *IDLE_RULES,
     *GPU_RULES,
+    *GAP_RULES,
+    *OTHERS_RULES,
+    *OUTLIER_RULES,
     *LAYOUT_RULES,
     *TPU_RULES,
-    *HOST_RULES,
-    *EAGER_RULES,
-    *READ_RULES,
-    *CALLBACK_RULES,
     *MEMORY_RULES,
 )
 
@@ -56,7 +60,12 @@ def find_findings(evidence: Evidence) -> list[Finding]:
 
     Steps that were slow once come before that, and what is small behind it.
     """
-    found = [finding for rule in RULES for finding in rule(evidence)]
+    found: list[Finding] = []
+    left = evidence
+    for rule in RULES:
+        for finding in rule(left):
+            found.append(finding)
+            left = left.less(finding)
     found.sort(key=lambda one: (-(one.gain_ms or 0.0), SEVERITIES.index(one.severity), one.id))
     if not evidence.step_ms > 0:  # without steps, or with such as have no length
         is_lost = bool(evidence.job.label) and not evidence.means.is_whole.any()
@@ -86,8 +95,7 @@ def _no_steps(evidence: Evidence) -> Finding:
         0.0,
         "count",
         1.0,
-        None,
-        None,
+        UNKNOWN_GAIN,
         f"{CUT_HINT.capitalize()}."
         if is_cut
         else "Choose an event that marks steps on this page, or annotate the loop: "
@@ -109,8 +117,7 @@ def _unrecorded() -> Finding:
         0.0,
         "count",
         1.0,
-        None,
-        None,
+        UNKNOWN_GAIN,
         "Record again, for a shorter time, and see that the devices are traced: recorders keep a "
         "bounded number of events, and may lack the right to trace devices.",
         TRACE,
@@ -133,8 +140,7 @@ def _good(evidence: Evidence, *, has_once: bool, has_small: bool) -> Finding:
         busy,
         "%",
         0.0,
-        None,
-        None,
+        UNKNOWN_GAIN,
         "Faster steps need faster ops: see which of them take longest.",
         OPS,
         OVERVIEW,

@@ -14,12 +14,13 @@ from tbprof.analysis.finding import (
     graded,
     milliseconds,
     percent,
+    said_elsewhere,
     shortened,
 )
 from tbprof.analysis.findings_host import OUTSIDE_TYPES
 from tbprof.analysis.findings_tpu import showing_ops
 from tbprof.analysis.host_channels import Peer
-from tbprof.analysis.idle_claims import callback_share, callbacks_ps
+from tbprof.analysis.idle_claims import callback_share, callbacks_ps, culprit, is_in_callbacks
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import spoken
 
@@ -27,10 +28,16 @@ from tbprof.analysis.python_frames import spoken
 def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
     """Programs that call Python in each step: debug.print, pure_callback, io_callback."""
     share = callback_share(evidence)
-    grade = graded(share, *OVERHEAD)
+    if not share >= OVERHEAD[0]:
+        return
+    # What a function waits for in a callback is no op: that time is the callback's.
+    most = culprit(evidence)
+    waits = most is not None and is_in_callbacks(evidence, most)
+    phases = (Phase.OTHER, Phase.HOST_COMPUTE) if waits else (Phase.HOST_COMPUTE, Phase.OTHER)
+    gain = evidence.gain_of(share, *phases)
+    grade = graded(gain.own, *OVERHEAD)
     if grade is None:
         return
-    gain_ms, gain_ratio = evidence.gain_of_work(share, Phase.HOST_COMPUTE, Phase.OTHER)
     names = sorted({name for one in evidence.callbacks for name in one.name})
     functions = [one.function[0] for one in evidence.callbacks if one.function]
     doers = ", ".join(shortened(spoken(name)) for name in dict.fromkeys(functions))
@@ -42,12 +49,11 @@ def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
         f"Of an average step of {milliseconds(evidence.step_ms)} it spends "
         f"{milliseconds(share / 100 * evidence.step_ms)} in "
         f"{', '.join(shortened(name, 60) for name in names[:3])}, and goes on when Python returns"
-        f"{f' from {doers}' if doers else ''}.",
+        f"{f' from {doers}' if doers else ''}.{said_elsewhere(evidence, gain)}",
         share,
         "%",
         grade[1],
-        gain_ms,
-        gain_ratio,
+        gain,
         "Take debug.print and callbacks out of the compiled function once they have served, return "
         "what they need as results, or call them every few steps.",
         trace,
@@ -66,7 +72,7 @@ def core_callbacks(evidence: Evidence) -> Iterator[Finding]:
     ops = evidence.tpu_ops
     if grade is None or (ops is not None and OUTSIDE_TYPES & set(ops.op_type)):
         return
-    gain_ms, gain_ratio = evidence.gain_of_work(share, Phase.HOST_CALLBACK)
+    gain = evidence.gain_of(share, Phase.HOST_CALLBACK)
     rows = ops.longest(ops.peer == Peer.CALLBACK) if ops is not None else []
     called = list(dict.fromkeys(ops.op[row] for row in rows)) if ops is not None else []
     named = f", above all in {', '.join(shortened(one, 60) for one in called[:3])}"
@@ -80,8 +86,7 @@ def core_callbacks(evidence: Evidence) -> Iterator[Finding]:
         share,
         "%",
         grade[1],
-        gain_ms,
-        gain_ratio,
+        gain,
         "Take pure_callback, io_callback and debug.print out of the compiled function, return what "
         "they need as results, or call them every few steps.",
         TRACE.marking("/send|recv/", evidence.worst_step_in(Phase.HOST_CALLBACK)),

@@ -36,7 +36,7 @@ def device_to_device(evidence: Evidence) -> Iterator[Finding]:
     grade = graded(share, *WAITING)
     if grade is None:
         return
-    gain_ms, gain_ratio = evidence.gain_of_work(share, Phase.DEVICE_TO_DEVICE)
+    gain = evidence.gain_of(share, Phase.DEVICE_TO_DEVICE)
     place = evidence.worst_step_in(Phase.DEVICE_TO_DEVICE)
     is_gpu = evidence.platform == "GPU"
     ops = evidence.tpu_ops
@@ -59,8 +59,7 @@ def device_to_device(evidence: Evidence) -> Iterator[Finding]:
         share,
         "%",
         grade[1],
-        gain_ms,
-        gain_ratio,
+        gain,
         advice,
         OPS.showing(operation="/memcpy|copy/"),
         trace,
@@ -113,7 +112,7 @@ def host_transfers(evidence: Evidence) -> Iterator[Finding]:
     grade = graded(share, *WAITING)
     if grade is None:
         return
-    gain_ms, gain_ratio = evidence.gain_of_work(share, Phase.HOST_TRANSFER)
+    gain = evidence.gain_of(share, Phase.HOST_TRANSFER)
     ops = evidence.tpu_ops
     trace = TRACE.marking(
         "category:copies" if ops is not None else "/^memcpy(h(2|to)d|d(2|to)h)/",
@@ -134,8 +133,7 @@ def host_transfers(evidence: Evidence) -> Iterator[Finding]:
         share,
         "%",
         grade[1],
-        gain_ms,
-        gain_ratio,
+        gain,
         _KEEP if copies or not exchanges else _EXCHANGE_LESS,
         trace,
         showing_ops(copies + exchanges) if copies or exchanges else trace,

@@ -17,10 +17,13 @@ from tbprof.analysis.finding import (
     percent,
     shortened,
 )
+from tbprof.analysis.phases import Phase
+from tbprof.analysis.single_ops import SingleOps
 from tbprof.base import names
 
 # A step that is one function makes a few calls beside it, or is one small call itself.
 FEWEST_PER_STEP = 4
+_NO_SPANS = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 def single_ops_ps(evidence: Evidence) -> NDArray[np.int64]:
@@ -28,14 +31,32 @@ def single_ops_ps(evidence: Evidence) -> NDArray[np.int64]:
 
     None of hosts that make but a few such calls per step.
     """
-    fewest = FEWEST_PER_STEP * len(evidence.job.label)
     return evidence.in_steps(
         [
-            (one.start_ps[is_many], one.end_ps[is_many])
+            (one.start_ps, one.end_ps) if _is_many(evidence, one) else _NO_SPANS
             for one in evidence.single_ops
-            for is_many in [np.full(one.calls.size, one.calls.sum() >= fewest)]
         ]
     )
+
+
+def _sent_ps(evidence: Evidence) -> NDArray[np.int64]:
+    """[rows] the part of it in which these calls sent data to their devices."""
+    return evidence.in_steps(
+        [
+            (one.sent_start_ps, one.sent_end_ps) if _is_many(evidence, one) else _NO_SPANS
+            for one in evidence.single_ops
+        ]
+    )
+
+
+def _is_many(evidence: Evidence, one: SingleOps) -> bool:
+    return int(one.calls.sum()) >= FEWEST_PER_STEP * len(evidence.job.label)
+
+
+def _phases(evidence: Evidence) -> tuple[Phase, ...]:
+    """What ops that run one by one take longer in: what an op computes is no part of it."""
+    phases = (Phase.INPUT, Phase.KERNEL_LAUNCH, Phase.OTHER)
+    return phases if evidence.platform == "CPU" else (*phases, Phase.HOST_COMPUTE)
 
 
 def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:
@@ -51,7 +72,12 @@ def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:
             counts[name] = counts.get(name, 0) + count
     top = sorted(counts, key=lambda name: (-counts[name], name))[:3]
     between = _between_share(evidence)
-    gain_ms, gain_ratio = evidence.gain_of(share)
+    idle = np.minimum(time, evidence.job.phase_ps[:, Phase.OTHER])
+    most = {
+        Phase.INPUT: evidence.share_of_rows(_sent_ps(evidence)),
+        Phase.OTHER: evidence.share_of_rows(idle),
+    }
+    gain = evidence.gain_of(share, *_phases(evidence), most=most)
     event = "PjitFunction(" if evidence.is_jax else names.EAGER_EXECUTE
     trace = TRACE.marking(event, evidence.worst_row(time))
     whole = "jax.jit" if evidence.is_jax else "tf.function"
@@ -67,8 +93,7 @@ def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:
         share,
         "%",
         grade[1],
-        gain_ms,
-        gain_ratio,
+        gain,
         f"Put them into one function that is compiled as a whole ({whole}), so that the runtime "
         "sees and schedules them together.",
         trace,

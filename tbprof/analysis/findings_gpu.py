@@ -1,16 +1,12 @@
-"""Findings about what runs on GPUs: small kernels, copies of input, precision."""
+"""Findings about what runs on GPUs: small kernels, precision."""
 
 from collections.abc import Iterator
-
-import numpy as np
+from dataclasses import replace
 
 from tbprof.analysis.bottlenecks import LITTLE_16_BIT
 from tbprof.analysis.finding import (
-    GPU_GUIDE,
     KERNELS,
-    OPS,
     PRECISION_GUIDE,
-    TRACE,
     XLA_GUIDE,
     Evidence,
     Finding,
@@ -18,8 +14,9 @@ from tbprof.analysis.finding import (
     graded,
     milliseconds,
     percent,
-    size,
+    said_elsewhere,
 )
+from tbprof.analysis.gain import Gain
 from tbprof.analysis.gpu_facts import PAUSE_PS, SMALL_PS
 from tbprof.analysis.phases import COMPUTE, Phase
 from tbprof.analysis.step_means import StepMeans
@@ -29,7 +26,6 @@ from tbprof.analysis.tensor_cores import CoreUse, core_name
 # statements about input take for moderate and high, as small kernels add up to other findings.
 SMALL = (10.0, 30.0)
 _PAUSES = 3.0
-COPIES = (5.0, 20.0)
 # Percentages of the time of all kernels; ours.
 ELIGIBLE = (10.0, 40.0)
 
@@ -46,22 +42,21 @@ def small_kernels(evidence: Evidence) -> Iterator[Finding]:
     if grade is None:
         return
     count, small = int(gpus.kernels.sum()), int(gpus.small_kernels.sum())
-    gain_ms, gain_ratio = evidence.gain_of(100 * lost / window)
+    gain = _gain_of_pauses(evidence, 100 * lost / window)
     # Without pauses the GPU loses nothing to launches, however short its kernels are.
     yield Finding(
         "small_kernels",
-        grade[0] if 100 * lost / window >= _PAUSES else "low",
+        grade[0] if gain.own >= _PAUSES else "low",
         f"Kernels of less than {SMALL_PS // 10**6} µs, and the pauses before them, take "
         f"{percent(share)} of the GPUs' time",
         f"{small:,} of {count:,} kernels are that short; the median of all lasts "
         f"{milliseconds(_median(evidence) / 1e9)}. A launch takes the host 5 to 20 µs, so that "
         f"short kernels may leave the GPU idle: {milliseconds(lost / 1e9)} in pauses of up to "
-        f"{PAUSE_PS // 10**6} µs.",
+        f"{PAUSE_PS // 10**6} µs.{said_elsewhere(evidence, gain)}",
         share,
         "%",
         grade[1],
-        gain_ms,
-        gain_ratio,
+        gain,
         "Fuse small kernels with XLA (jit_compile=True; JAX: more of the step in one jax.jit), "
         "and raise the batch size.",
         KERNELS,
@@ -70,54 +65,21 @@ def small_kernels(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
+def _gain_of_pauses(evidence: Evidence, share: float) -> Gain:
+    """What pauses before kernels cost that launches, of which other findings are, do not explain.
+
+    A pause is a launch as far as that is known, else time in which nothing was recorded.
+    """
+    told = evidence.share(Phase.KERNEL_LAUNCH) - evidence.left(Phase.KERNEL_LAUNCH)
+    phases = (Phase.KERNEL_LAUNCH, Phase.OTHER, Phase.HOST_COMPUTE)
+    gain = evidence.gain_of(max(share - told, 0.0), *phases)
+    return replace(gain, shared=gain.shared + min(share, told))
+
+
 def _median(evidence: Evidence) -> int:
     """The median kernel of the GPU that ran most of them, in ps."""
     gpus = evidence.gpus
     return int(gpus.median_ps[int(gpus.kernels.argmax())])
-
-
-def copies_to_device(evidence: Evidence) -> Iterator[Finding]:
-    """GPUs to which the host copies for much of their time."""
-    gpus = evidence.gpus
-    is_input = np.array([kind == "MemcpyHToD" for kind in gpus.copy_kind], bool)
-    window = float(gpus.window_ps.sum())
-    if window <= 0 or not is_input.any():
-        return
-    time = float(gpus.copying_ps[is_input].sum())
-    grade = graded(100 * time / window, *COPIES)
-    if grade is None:
-        return
-    count = int(gpus.copies[is_input].sum())
-    moved_ps = float(gpus.copy_ps[is_input].sum())
-    sizes = gpus.copy_bytes[is_input]
-    known = sizes[sizes >= 0]
-    of_size = f" of {size(float(known.sum()) / count)} on average" if known.size else ""
-    rate = f", {known.sum() / moved_ps * 1e3:.3g} GB/s" if known.size else ""
-    pageable = int(gpus.pageable[is_input].sum())
-    from_pageable = (
-        f" {pageable:,} of them read memory that is not pinned, which the driver copies twice."
-        if pageable
-        else ""
-    )
-    # What computation hides costs nothing: no more can be gained than steps wait for input.
-    share = min(100 * time / window, evidence.share(Phase.INPUT))
-    gain_ms, gain_ratio = evidence.gain_of(share)
-    yield Finding(
-        "copies_to_device",
-        grade[0],
-        f"Copies from the host take {percent(100 * time / window)} of the GPUs' time",
-        f"{count:,} {'copy' if count == 1 else 'copies'}{of_size}{rate}.{from_pageable}",
-        100 * time / window,
-        "%",
-        grade[1],
-        gain_ms,
-        gain_ratio,
-        "Copy few large pieces rather than many small ones, in the type that the model computes "
-        "in, and ahead of the step (prefetch to the device) from pinned memory.",
-        TRACE.marking("/^memcpyh(2|to)d/", evidence.worst_step_in(Phase.INPUT)),
-        OPS.showing(type="MemcpyHToD"),
-        GPU_GUIDE,
-    )
 
 
 def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
@@ -134,7 +96,7 @@ def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
         return
     compute = evidence.share(*COMPUTE)
     # These cores are at least twice as fast, and 16 bit halves what has to be read.
-    gain_ms, gain_ratio = evidence.gain_of_work(compute * share / 100 / 2, *COMPUTE)
+    gain = evidence.gain_of_work(compute * share / 100 / 2, *COMPUTE)
     of_compute = f" {percent(low)} of device compute is in 16 bit or less." if low == low else ""
     unknown = 100 * float(kernels.total_ps[kernels.core_use == CoreUse.UNKNOWN].sum()) / total
     not_known = f" Of {percent(unknown)} of kernel time it is not known." if unknown > 0 else ""
@@ -151,8 +113,7 @@ def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
         share,
         "%",
         grade[1],
-        gain_ms,
-        gain_ratio,
+        gain,
         f"Compute in mixed precision if the model's accuracy allows it ({how}).{sizes}",
         KERNELS,
         KERNELS.showing(is_op_tensor_core_eligible="yes", tensor_core_use="=no"),
@@ -178,4 +139,4 @@ def _has_tensor_cores(evidence: Evidence) -> bool:
     return True
 
 
-GPU_RULES: tuple[Rule, ...] = (small_kernels, copies_to_device, no_mixed_precision)
+GPU_RULES: tuple[Rule, ...] = (small_kernels, no_mixed_precision)

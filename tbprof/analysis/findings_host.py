@@ -12,6 +12,7 @@ from tbprof.analysis.finding import (
     ON_CORES,
     OPS,
     TRACE,
+    WORK,
     XLA_GUIDE,
     Evidence,
     Finding,
@@ -19,9 +20,11 @@ from tbprof.analysis.finding import (
     graded,
     milliseconds,
     percent,
+    said_elsewhere,
     shortened,
 )
 from tbprof.analysis.findings_eager import FEWEST_PER_STEP, single_ops_ps
+from tbprof.analysis.gain import UNKNOWN_GAIN
 from tbprof.analysis.host_facts import HostFacts
 from tbprof.analysis.input_names import fetches_batch
 from tbprof.analysis.phases import Phase
@@ -40,6 +43,8 @@ OUTSIDE = (math.nextafter(5.0, 100.0), 20.0)
 # Of the trace's length; ours, those of other overheads.
 COMPILING = (3.0, 15.0)
 
+# In which of the cores' phases such transfers are, first those that are made of them.
+_TRANSFERS = (Phase.HOST_CALLBACK, Phase.HOST_TRANSFER, Phase.INPUT, Phase.OUTPUT)
 OUTSIDE_TYPES = frozenset({"XlaSendToHost", "XlaRecvFromHost"})
 
 
@@ -111,8 +116,7 @@ def eager_ops(evidence: Evidence) -> Iterator[Finding]:
         float(share),
         "%",
         grade[1],
-        None,
-        None,
+        UNKNOWN_GAIN,
         "Put the whole step into one tf.function, so that the runtime sees and schedules it as a "
         "graph.",
         OPS,
@@ -128,9 +132,10 @@ def retracing(evidence: Evidence) -> Iterator[Finding]:
     grade = graded(share, *EXPENSIVE)
     if grade is None or is_in_outliers(evidence):
         return
-    gain_ms = gain_ratio = None
+    gain = UNKNOWN_GAIN
     if evidence.step_ms > 0:
-        gain_ms, gain_ratio = evidence.gain_of(100 * retraced_ms(evidence) / evidence.step_ms)
+        share_of_step = 100 * retraced_ms(evidence) / evidence.step_ms
+        gain = evidence.gain_of(share_of_step, Phase.COMPILATION, Phase.OTHER)
     top = list(costly)
     told = "; ".join(_told(name, costly[name]) for name in top[:3])
     more = f"; and {len(top) - 3} more" if len(top) > 3 else ""
@@ -144,8 +149,7 @@ def retracing(evidence: Evidence) -> Iterator[Finding]:
         share,
         "%",
         grade[1],
-        gain_ms,
-        gain_ratio,
+        gain,
         "Pass tensors rather than Python numbers, keep shapes the same (pad, or declare an "
         "input_signature), set reduce_retracing=True, and create functions outside of the loop.",
         trace,
@@ -185,7 +189,9 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
     if grade is None or host is None or is_in_outliers(evidence):
         return
     spent = evidence.share(Phase.COMPILATION)
-    gain_ms, gain_ratio = evidence.gain_of(spent)
+    gain = evidence.gain_of(spent, Phase.COMPILATION)
+    if gain.own < COMPILING[0] <= spent:
+        return  # other findings are about it
     # What was compiled outside of the steps holds up none of them.
     severity = "low" if spent < COMPILING[0] else grade[0]
     which = _listed(host.compile_name[:2])
@@ -197,12 +203,12 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
         f"Programs were compiled in {percent(min(worst, 100.0))} of the recorded time",
         f"{count}, {milliseconds(host.compile_ps / 1e9)} in all, from "
         f"{milliseconds(host.compile_first_ps / 1e9)} to "
-        f"{milliseconds(host.compile_last_ps / 1e9)} of the trace ({which}).",
+        f"{milliseconds(host.compile_last_ps / 1e9)} of the trace ({which})."
+        f"{said_elsewhere(evidence, gain)}",
         min(worst, 100.0),
         "%",
         grade[1],
-        gain_ms,
-        gain_ratio,
+        gain,
         "Record once the program has warmed up. If it goes on compiling, its shapes change from "
         "step to step: pad them or put them into a few buckets; keep compiled programs in a cache "
         "on disk (JAX: jax_compilation_cache_dir).",
@@ -240,7 +246,7 @@ def outside_compilation(evidence: Evidence) -> Iterator[Finding]:
         return
     # The cores run ops for a part of each step, and transfers to the host are some of those.
     share = time / device * evidence.share(*ON_CORES)
-    gain_ms, gain_ratio = evidence.gain_of_work(share, *ON_CORES)
+    gain = evidence.gain_of(share, *_TRANSFERS, *WORK)
     yield Finding(
         "outside_compilation",
         grade[0],
@@ -250,8 +256,7 @@ def outside_compilation(evidence: Evidence) -> Iterator[Finding]:
         100 * time / device,
         "%",
         grade[1],
-        gain_ms,
-        gain_ratio,
+        gain,
         "Replace the ops that the device cannot run (prints, summaries, strings, py_function), or "
         "run them every few steps.",
         OPS,
@@ -264,4 +269,5 @@ def _listed(names: list[str]) -> str:
     return ", ".join(shortened(name, 60) for name in names)
 
 
-HOST_RULES: tuple[Rule, ...] = (eager_ops, retracing, compilation, outside_compilation)
+HOST_RULES: tuple[Rule, ...] = (eager_ops, outside_compilation)
+COMPILATION_RULES: tuple[Rule, ...] = (retracing, compilation)

@@ -14,20 +14,21 @@ from tbprof.analysis.finding import (
     Rule,
     milliseconds,
     percent,
+    said_elsewhere,
     shortened,
 )
-from tbprof.analysis.findings_reads import hidden_share
 from tbprof.analysis.host_activity import Activity
-from tbprof.analysis.idle_claims import culprit, graded_idle, is_in_callbacks
+from tbprof.analysis.idle_claims import culprit, graded_idle
 from tbprof.analysis.idle_shares import IdleShare, named, share_ps
+from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import spoken, wait_of
 
 # From this part of the time on, what a function was busy with is worth saying.
 _NOTABLE = 0.1
 # What so many steps do, each does.
 _NEARLY_ALL = 0.9
-# Where another finding is about so much of what a function takes, that one is what to say.
-_HIDDEN = 0.9
+# Where other findings are about all of what a function takes but so much, they are what to say.
+_HIDDEN = 0.1
 
 
 def python_overhead(evidence: Evidence) -> Iterator[Finding]:
@@ -36,12 +37,10 @@ def python_overhead(evidence: Evidence) -> Iterator[Finding]:
     if share is None:
         return
     part = 100 * share.ms / evidence.step_ms
-    grade = graded_idle(part)
-    if grade is None or hidden_share(evidence) >= _HIDDEN * part:
+    gain = evidence.gain_of(part, Phase.OTHER)
+    grade = graded_idle(gain.own)
+    if grade is None or gain.own < _HIDDEN * part:
         return
-    if is_in_callbacks(evidence, share):
-        return
-    gain_ms, gain_ratio = evidence.gain_of(part)
     is_python = share.kind != Activity.ANNOTATION
     spent_ps = share_ps(evidence.job, evidence.idle_time, share)
     trace = TRACE.marking(f"whole:{share.event}", evidence.worst_row(spent_ps))
@@ -50,12 +49,12 @@ def python_overhead(evidence: Evidence) -> Iterator[Finding]:
         grade[0],
         f"{shortened(share.subject, 120)} takes {_how_long(evidence, share, spent_ps)}",
         f"In that time {nobody(evidence)}: {percent(part)} of an average step of "
-        f"{milliseconds(evidence.step_ms)}.{_beside(evidence, share)}",
+        f"{milliseconds(evidence.step_ms)}.{said_elsewhere(evidence, gain)}"
+        f"{_beside(evidence, share)}",
         part,
         "%",
         grade[1],
-        gain_ms,
-        gain_ratio,
+        gain,
         _advice(share),
         trace,
         trace,

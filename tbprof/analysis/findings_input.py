@@ -1,11 +1,15 @@
-"""The finding about input: that steps wait for it, and what for."""
+"""Findings about input: that steps wait for it, and what for; that it is copied to GPUs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from tbprof.analysis.bottlenecks import HIGHLY_INPUT_BOUND, MODERATELY_INPUT_BOUND
+import numpy as np
+
+from tbprof.analysis.bottlenecks import OVERHEAD, WAITING
 from tbprof.analysis.finding import (
     DATA_GUIDE,
+    GPU_GUIDE,
     INPUT_PIPELINE,
+    OPS,
     TF_DATA,
     TRACE,
     Evidence,
@@ -17,22 +21,26 @@ from tbprof.analysis.finding import (
     graded,
     milliseconds,
     percent,
+    said_elsewhere,
+    size,
 )
+from tbprof.analysis.gpu_facts import GpuFacts
 from tbprof.analysis.input_cause import InputCause
 from tbprof.analysis.job_steps import JobSteps
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.step_means import StepMeans
 from tbprof.analysis.step_places import worst_place
+from tbprof.analysis.steps import Steps
 
 
 def input_bound(evidence: Evidence) -> Iterator[Finding]:
     """Steps that wait for their input, with what they wait for where the trace tells it."""
     share = evidence.share(Phase.INPUT)
-    grade = graded(share, MODERATELY_INPUT_BOUND, HIGHLY_INPUT_BOUND)
+    gain = evidence.gain_of(share, Phase.INPUT)
+    grade = graded(gain.own, *WAITING)
     if grade is None:
         return
     severity, threshold = grade
-    gain_ms, gain_ratio = evidence.gain_of(share)
     cause = evidence.input_cause
     taken = milliseconds(evidence.means.mean_ms(Phase.INPUT))
     whole = milliseconds(evidence.step_ms)
@@ -45,12 +53,13 @@ def input_bound(evidence: Evidence) -> Iterator[Finding]:
             if is_transfer(evidence)
             else f"Of an average step of {whole} the {_whom(evidence)} {taken} for data."
         )
-        + (f" {cause.sentence}" if cause is not None else ""),
+        + (f" {cause.sentence}" if cause is not None else "")
+        + _copied(evidence)
+        + said_elsewhere(evidence, gain),
         share,
         "%",
         threshold,
-        gain_ms,
-        gain_ratio,
+        gain,
         cause.action if cause is not None else _LOOK,
         _next_page(cause),
         waits_in_trace(evidence.job, evidence.means, cause),
@@ -65,6 +74,21 @@ def is_transfer(evidence: Evidence) -> bool:
     """
     cause = evidence.input_cause
     return cause is not None and cause.kind == "transfer" and evidence.platform != "TPU"
+
+
+def copies_most(hosts: Sequence[Steps]) -> bool:
+    """Whether GPUs copy from the host in at least half of the time that steps wait for input."""
+    waited = sum(int(one.phase_ps[:, Phase.INPUT].sum()) for one in hosts)
+    return 2 * sum(int(one.copied_ps.sum()) for one in hosts) >= waited > 0
+
+
+def _copied(evidence: Evidence) -> str:
+    """A sentence on the copies that the input is made of, "" where it is not."""
+    copies = copies_in_words(evidence.gpus)
+    if copies and is_transfer(evidence):
+        return f" {copies}"
+    is_copied = copies and copies_most(evidence.job.parts)
+    return f" GPUs copy from the host in most of that time: {copies}" if is_copied else ""
 
 
 def _title(evidence: Evidence, severity: Severity, share: float) -> str:
@@ -100,4 +124,59 @@ def _next_page(cause: InputCause | None) -> Page:
     return TF_DATA if cause is not None and cause.kind in ("stage", "pipeline") else INPUT_PIPELINE
 
 
-INPUT_RULES: tuple[Rule, ...] = (input_bound,)
+def copies_to_device(evidence: Evidence) -> Iterator[Finding]:
+    """GPUs to which the host copies for much of their time."""
+    gpus = evidence.gpus
+    is_input = np.array([kind == "MemcpyHToD" for kind in gpus.copy_kind], bool)
+    window = float(gpus.window_ps.sum())
+    if window <= 0 or not is_input.any():
+        return
+    share = 100 * float(gpus.copying_ps[is_input].sum()) / window
+    grade = graded(share, *WAITING)
+    if grade is None:
+        return
+    # What computation hides costs nothing: no more can be gained than steps wait for input.
+    gain = evidence.gain_of(share, Phase.INPUT)
+    if gain.shared and _copied(evidence):
+        return  # the input is these copies, and said to be
+    is_hidden = 2 * evidence.share(Phase.INPUT) < share
+    rest = " Steps wait for little of that." if is_hidden else said_elsewhere(evidence, gain)
+    yield Finding(
+        "copies_to_device",
+        # Copies for which steps wait longer are their input.
+        "moderate" if gain.own >= OVERHEAD[0] else "low",
+        f"Copies from the host take {percent(share)} of the GPUs' time",
+        f"{copies_in_words(gpus)}{rest}",
+        share,
+        "%",
+        grade[1],
+        gain,
+        "Copy few large pieces rather than many small ones, in the type that the model computes "
+        "in, and ahead of the step (prefetch to the device) from pinned memory.",
+        TRACE.marking("/^memcpyh(2|to)d/", evidence.worst_step_in(Phase.INPUT)),
+        OPS.showing(type="MemcpyHToD"),
+        GPU_GUIDE,
+    )
+
+
+def copies_in_words(gpus: GpuFacts) -> str:
+    """A sentence on copies from the host to GPUs: how many, how large, how fast; "" without any."""
+    is_input = np.array([kind == "MemcpyHToD" for kind in gpus.copy_kind], bool)
+    if not is_input.any():
+        return ""
+    count = int(gpus.copies[is_input].sum())
+    moved_ps = float(gpus.copy_ps[is_input].sum())
+    sizes = gpus.copy_bytes[is_input]
+    known = sizes[sizes >= 0]
+    of_size = f" of {size(float(known.sum()) / count)} on average" if known.size else ""
+    rate = f", {known.sum() / moved_ps * 1e3:.3g} GB/s" if known.size else ""
+    pageable = int(gpus.pageable[is_input].sum())
+    from_pageable = (
+        f" {pageable:,} of them read memory that is not pinned, which the driver copies twice."
+        if pageable
+        else ""
+    )
+    return f"{count:,} {'copy' if count == 1 else 'copies'}{of_size}{rate}.{from_pageable}"
+
+
+INPUT_RULES: tuple[Rule, ...] = (input_bound, copies_to_device)

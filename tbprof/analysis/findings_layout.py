@@ -56,7 +56,7 @@ def channels_last(evidence: Evidence) -> Iterator[Finding]:
     grade = graded(share, *SHARE)
     if grade is None:
         return
-    gain_ms, gain_ratio = evidence.gain_of_work(share / 100 * evidence.share(*COMPUTE), *COMPUTE)
+    gain = evidence.gain_of_work(share / 100 * evidence.share(*COMPUTE), *COMPUTE)
     yield Finding(
         "channels_last",
         grade[0],
@@ -67,8 +67,7 @@ def channels_last(evidence: Evidence) -> Iterator[Finding]:
         share,
         "%",
         grade[1],
-        gain_ms,
-        gain_ratio,
+        gain,
         "Keep images channels last through the model (data_format='channels_last', NHWC).",
         KERNELS,
         KERNELS.showing(kernel_name=_EITHER),
@@ -84,7 +83,7 @@ def bias_before_batch_norm(evidence: Evidence) -> Iterator[Finding]:
     if grade is None:
         return
     share = 100 * lost / total
-    gain_ms, gain_ratio = evidence.gain_of_work(share / 100 * evidence.share(*COMPUTE), *COMPUTE)
+    gain = evidence.gain_of_work(share / 100 * evidence.share(*COMPUTE), *COMPUTE)
     yield Finding(
         "bias_before_batch_norm",
         grade[0],
@@ -94,8 +93,7 @@ def bias_before_batch_norm(evidence: Evidence) -> Iterator[Finding]:
         share,
         "%",
         grade[1],
-        gain_ms,
-        gain_ratio,
+        gain,
         "Leave the bias out of layers before batch normalization (use_bias=False).",
         OPS,
         OPS.showing(type="=BiasAdd"),

@@ -15,6 +15,7 @@ from tbprof.analysis.finding import (
     shortened,
     size,
 )
+from tbprof.analysis.gain import UNKNOWN_GAIN
 
 # Percentages of an allocator's capacity, ours: what an allocator rounds up and keeps apart is
 # some percents of it, so little more fits above the first.
@@ -46,8 +47,7 @@ def near_capacity(evidence: Evidence) -> Iterator[Finding]:
         float(used[worst]),
         "%",
         grade[1],
-        None,
-        None,
+        UNKNOWN_GAIN,
         "See which tensors are alive at the peak. Mixed precision halves activations, "
         f"recomputing them ({'jax.checkpoint' if evidence.is_jax else 'tf.recompute_grad'}) saves "
         f"most of them, and a smaller batch always helps.{_where_it_fails(evidence, worst)}",
@@ -81,8 +81,7 @@ def fragmentation(evidence: Evidence) -> Iterator[Finding]:
         float(scattered[worst]),
         "%",
         grade[1],
-        None,
-        None,
+        UNKNOWN_GAIN,
         "Use few different sizes (constant batch and sequence lengths), and allocate large "
         f"tensors first.{_other_allocator(evidence, worst)}",
         page,

@@ -10,14 +10,13 @@ from tbprof.analysis.finding import (
     Finding,
     Rule,
     Severity,
-    graded,
     milliseconds,
     percent,
     shortened,
 )
 from tbprof.analysis.findings_idle import nobody
 from tbprof.analysis.host_activity import Activity
-from tbprof.analysis.idle_claims import claimed_share, culprit, gap_share, graded_idle
+from tbprof.analysis.idle_claims import culprit, graded_idle
 from tbprof.analysis.idle_shares import DID, IdleShare, kind_label, without
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import spoken
@@ -32,10 +31,8 @@ _MISSED = 0.1
 
 def all_others(evidence: Evidence) -> Iterator[Finding]:
     """The rest of the step time that no op covers, and what threads did then."""
-    share = evidence.share(Phase.OTHER) - claimed_share(evidence)
-    gap = gap_share(evidence)
-    if graded(gap, *OVERHEAD) is not None:
-        share -= gap
+    gain = evidence.gain_of(evidence.share(Phase.OTHER), Phase.OTHER)
+    share = gain.own
     rest = without(evidence.idle, culprit(evidence))
     sums = _by_kind(rest) or {Activity.UNCOVERED: evidence.means.mean_ms(Phase.OTHER)}
     total = sum(sums.values())
@@ -45,7 +42,6 @@ def all_others(evidence: Evidence) -> Iterator[Finding]:
         return
     # Where other findings are about a part of it, what threads did is known of both together.
     is_all = share / 100 * evidence.step_ms >= _NEARLY_ALL * total
-    gain_ms, gain_ratio = evidence.gain_of(share)
     trace = TRACE.marking(place=evidence.worst_step_in(Phase.OTHER))
     start = f"In {'' if is_all else 'another '}{percent(share)} of step time {nobody(evidence)}"
     listed = _listed(sums, rest)
@@ -63,8 +59,7 @@ def all_others(evidence: Evidence) -> Iterator[Finding]:
         share,
         "%",
         grade[1],
-        gain_ms,
-        gain_ratio,
+        gain,
         _action(evidence, most),
         trace,
         trace,

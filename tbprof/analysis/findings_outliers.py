@@ -18,6 +18,7 @@ from tbprof.analysis.finding import (
     percent,
     shortened,
 )
+from tbprof.analysis.gain import UNKNOWN_GAIN, Gain
 from tbprof.analysis.host_activity import Activity
 from tbprof.analysis.idle_shares import DID
 from tbprof.analysis.outlier_causes import LABELS, culprits, excess_ps, ordinal, where
@@ -60,8 +61,7 @@ def periodic_steps(evidence: Evidence) -> Iterator[Finding]:
         100 * ratio,
         "%",
         grade[1],
-        cost_ms,
-        ratio,
+        Gain(cost_ms, ratio),
         _action(evidence, period, culprit),
         trace,
         trace,
@@ -95,8 +95,7 @@ def slow_steps(evidence: Evidence) -> Iterator[Finding]:
         share,
         "%",
         MODERATE,
-        None,
-        None,
+        UNKNOWN_GAIN,
         _once_action(outliers, once),
         trace,
         trace,

@@ -45,13 +45,13 @@ def _reads_and_idle(evidence: Evidence) -> tuple[NDArray[np.int64], NDArray[np.i
 def blocking_read(evidence: Evidence) -> Iterator[Finding]:
     """Results that are read in each step, while the devices have nothing else to do."""
     share = hidden_share(evidence)
-    grade = graded(share, *OVERHEAD)
+    gain = evidence.gain_of(share, Phase.OTHER)
+    grade = graded(gain.own, *OVERHEAD)
     if grade is None:
         return
     reads, idle = _reads_and_idle(evidence)
     waited_ms = evidence.share_of_rows(reads) / 100 * evidence.step_ms
     idle_ms = evidence.means.mean_ms(Phase.OTHER)
-    gain_ms, gain_ratio = evidence.gain_of(share)
     trace = TRACE.marking(f"whole:{READ}", evidence.worst_row(np.minimum(reads, idle)))
     who = "ops compute" if evidence.platform == "CPU" else "devices work"
     doer = culprit(evidence)
@@ -71,8 +71,7 @@ def blocking_read(evidence: Evidence) -> Iterator[Finding]:
         share,
         "%",
         grade[1],
-        gain_ms,
-        gain_ratio,
+        gain,
         "Read a result after the next step was started (the loss of the step before), or every "
         "few steps, and keep it on the device in between.",
         trace,

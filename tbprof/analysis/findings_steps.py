@@ -14,20 +14,23 @@ from tbprof.analysis.finding import (
     graded,
     milliseconds,
     percent,
+    said_elsewhere,
     shortened,
 )
-from tbprof.analysis.idle_claims import gap_share
-from tbprof.analysis.idle_shares import culprit
+from tbprof.analysis.idle_claims import gap_shares
 from tbprof.analysis.phases import Phase
+
+# So much of a sum is all of it.
+_NEARLY_ALL = 0.98
 
 
 def output_bound(evidence: Evidence) -> Iterator[Finding]:
     """Steps that wait while results go to the host."""
     share = evidence.share(Phase.OUTPUT)
-    grade = graded(share, *WAITING)
+    gain = evidence.gain_of(share, Phase.OUTPUT)
+    grade = graded(gain.own, *WAITING)
     if grade is None:
         return
-    gain_ms, gain_ratio = evidence.gain_of(share)
     place = evidence.worst_step_in(Phase.OUTPUT)
     is_gpu = evidence.platform == "GPU"
     trace = TRACE.marking("/^memcpyd(2|to)h/" if is_gpu else "category:output", place)
@@ -44,8 +47,7 @@ def output_bound(evidence: Evidence) -> Iterator[Finding]:
         share,
         "%",
         grade[1],
-        gain_ms,
-        gain_ratio,
+        gain,
         "Write them less often, or on another thread."
         if is_cpu
         else "Fetch losses and metrics every few steps rather than in every one, keep them on the "
@@ -59,22 +61,22 @@ def output_bound(evidence: Evidence) -> Iterator[Finding]:
 def kernel_launch(evidence: Evidence) -> Iterator[Finding]:
     """Devices that wait until the host has launched the next kernel."""
     share = evidence.share(Phase.KERNEL_LAUNCH)
-    grade = graded(share, *OVERHEAD)
+    gain = evidence.gain_of(share, Phase.KERNEL_LAUNCH)
+    grade = graded(gain.own, *OVERHEAD)
     if grade is None:
         return
-    gain_ms, gain_ratio = evidence.gain_of(share)
     trace = TRACE.marking("category:launch", evidence.worst_step_in(Phase.KERNEL_LAUNCH))
     yield Finding(
         "kernel_launch",
         grade[0],
         f"{percent(share)} of step time goes to launching kernels",
         "In that time the devices were idle while the host was launching work for them: "
-        f"{milliseconds(evidence.means.mean_ms(Phase.KERNEL_LAUNCH))} of a step.",
+        f"{milliseconds(evidence.means.mean_ms(Phase.KERNEL_LAUNCH))} of a step."
+        f"{said_elsewhere(evidence, gain)}",
         share,
         "%",
         grade[1],
-        gain_ms,
-        gain_ratio,
+        gain,
         _launch_advice(evidence),
         trace,
         trace,
@@ -111,14 +113,19 @@ def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
     Devices that still work after the marker has ended, on whatever, leave no gap. A function that
     most of it goes to is a finding of its own, by name.
     """
-    share = gap_share(evidence)
-    grade = graded(share, *OVERHEAD)
-    if grade is None or _is_explained(evidence, share / 100 * evidence.step_ms):
+    share, own = gap_shares(evidence)
+    gain = evidence.gain_of(own, Phase.OTHER)
+    grade = graded(gain.own, *OVERHEAD)
+    if grade is None or own < share / 2:
         return
-    gain_ms, gain_ratio = evidence.gain_of(share)
     name = evidence.job.marker
     after = f" with the event {shortened(name)}" if name else ""
     nobody = "no op computes" if evidence.platform == "CPU" else "no device works"
+    rest = (
+        f" Nothing else explains {milliseconds(own / 100 * evidence.step_ms)} of them."
+        if own < _NEARLY_ALL * share
+        else ""
+    )
     place = evidence.worst_row(evidence.gap_ps)
     trace = TRACE.marking(f"whole:{name}" if name else "", place)
     yield Finding(
@@ -127,12 +134,11 @@ def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
         f"{percent(share)} of step time passes idle between the end of a step and the next one",
         f"Once all work of a step has ended, {milliseconds(share / 100 * evidence.step_ms)} pass "
         f"on average until the next one begins{after}, in which {nobody}. Input that is fetched "
-        "there counts as input only where the trace shows the wait.",
+        f"there counts as input only where the trace shows the wait.{rest}",
         share,
         "%",
         grade[1],
-        gain_ms,
-        gain_ratio,
+        gain,
         "Look at what the program does between its steps: fetching the next batch, callbacks, "
         "logging, checkpoints. Do it every few steps, or on another thread.",
         trace,
@@ -141,20 +147,6 @@ def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def _is_explained(evidence: Evidence, gap_ms: float) -> bool:
-    """Whether half of the gaps or more must be time of a function that is named.
-
-    Both lie in the time without work, so that they share what they have more than that.
-    """
-    named = culprit(evidence.idle)
-    if named is None or 100 * named.ms / evidence.step_ms < OVERHEAD[0]:
-        return False
-    idle_ms = evidence.step_ms * (1 - evidence.share(*evidence.work) / 100)
-    return gap_ms + named.ms - idle_ms >= gap_ms / 2
-
-
-STEP_RULES: tuple[Rule, ...] = (
-    output_bound,
-    kernel_launch,
-    gap_between_steps,
-)
+# Between the two come rules that know more of what passes between steps.
+WAITING_RULES: tuple[Rule, ...] = (output_bound, kernel_launch)
+GAP_RULES: tuple[Rule, ...] = (gap_between_steps,)

@@ -236,7 +236,7 @@ def _finding(
     more = f" and {rows.size - _NAMED} more" if rows.size > _NAMED else ""
     listed = "; ".join(_told(ops, row) for row in worst[:_NAMED].tolist())
     # The cores are busy for a part of each step: no more than that can be gained.
-    gain_ms, gain_ratio = evidence.gain_of_work(share / 100 * evidence.share(*ON_CORES))
+    gain = evidence.gain_of_work(share / 100 * evidence.share(*ON_CORES))
     assumed = (
         " Where the trace states no tiles, those of the TPU's registers are taken."
         if ops.is_assumed[rows].any()
@@ -250,8 +250,7 @@ def _finding(
         share,
         "%",
         grade[1],
-        gain_ms,
-        gain_ratio,
+        gain,
         action,
         OPS,
         showing_ops([ops.op[row] for row in worst.tolist()]),

@@ -22,7 +22,7 @@ from tbprof.analysis.finding import (
 from tbprof.analysis.findings_tpu import showing_ops
 from tbprof.analysis.host_channels import Peer
 from tbprof.analysis.job_steps import JobSteps
-from tbprof.analysis.phases import Phase
+from tbprof.analysis.phases import COMPUTE, Phase
 from tbprof.analysis.stragglers import CONFIDENCE, Lateness, find_stragglers
 from tbprof.analysis.tpu_ops import TpuOps
 
@@ -54,7 +54,7 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
     grade = graded(left, *OVERHEAD)
     if grade is None:
         return
-    gain_ms, gain_ratio = evidence.gain_of_work(left, Phase.COLLECTIVES)
+    gain = evidence.gain_of(left, Phase.COLLECTIVES)
     title = f"{percent(share)} of step time goes to collective communication"
     waits = "waiting for late devices is part of it."
     if late is not None and left < share:
@@ -74,8 +74,7 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
         left,
         "%",
         grade[1],
-        gain_ms,
-        gain_ratio,
+        gain,
         "Reduce gradients in fewer and larger pieces, in 16 bit, while the backward pass still "
         "runs; a larger batch per device communicates less often."
         f"{_NETWORK if slices else ''}",
@@ -147,7 +146,7 @@ def stragglers(evidence: Evidence) -> Iterator[Finding]:
     more = len(found.late) - 1
     others = f" {more} more {'makes' if more == 1 else 'make'} others wait." if more else ""
     waited = 100 * one.wait_ps / 1e9 / evidence.step_ms
-    gain_ms, gain_ratio = evidence.gain_of_lateness(share, waited)
+    gain = evidence.gain_of(min(share, waited), *_phases_of(one))
     yield Finding(
         "straggler",
         grade[0],
@@ -159,13 +158,22 @@ def stragglers(evidence: Evidence) -> Iterator[Finding]:
         share,
         "%",
         grade[1],
-        gain_ms,
-        gain_ratio,
+        gain,
         "Give every device equally much to do, and see what else runs on the late one's host.",
         POD,
         POD.choosing(worker=one.worker),
         GPU_GUIDE,
     )
+
+
+def _phases_of(one: Lateness) -> tuple[Phase, ...]:
+    """Of what a late worker's step and those of the others get shorter, in this order.
+
+    Others wait in collectives; it loses the time in `phase` above all, or computes longer.
+    """
+    own = COMPUTE if one.phase in COMPUTE else (Phase(one.phase),) if one.phase >= 0 else ()
+    first = (Phase.COLLECTIVES, *own, *COMPUTE, Phase.HOST_COMPUTE, Phase.OTHER)
+    return tuple(dict.fromkeys((*first, *Phase)))
 
 
 def _label(phase: int) -> str:

@@ -5,12 +5,10 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.bottlenecks import OVERHEAD
 from tbprof.analysis.finding import Evidence, Severity, graded
-from tbprof.analysis.findings_eager import single_ops_ps
 from tbprof.analysis.host_activity import Activity
 from tbprof.analysis.idle_shares import IdleShare
 from tbprof.analysis.idle_shares import culprit as longest
 from tbprof.analysis.phases import Phase
-from tbprof.analysis.retraced import retraced_ms
 
 # Less is small beside what a program may gain elsewhere.
 _SMALL = 5.0
@@ -50,40 +48,20 @@ def is_in_callbacks(evidence: Evidence, share: IdleShare) -> bool:
     )
 
 
-def claimed_share(evidence: Evidence) -> float:
-    """The percentage of step time that no op covers and that a finding names the cause of.
+def gap_shares(evidence: Evidence) -> tuple[float, float]:
+    """(percentage of step time between steps in which nothing works, that which none explains).
 
-    Those are the function or annotation above, ops that run one by one, and functions that are
-    traced anew, as far as that is no compilation. 0 without steps.
-    """
-    if not evidence.step_ms > 0:
-        return 0.0
-    most = culprit(evidence)
-    claimed = 100 * most.ms / evidence.step_ms if most is not None else 0.0
-    single = single_ops_ps(evidence)
-    if evidence.share_of_rows(single) >= OVERHEAD[0]:
-        idle = evidence.job.phase_ps[:, Phase.OTHER]
-        claimed += evidence.share_of_rows(np.minimum(single, idle))
-    retraced = 100 * retraced_ms(evidence) / evidence.step_ms
-    claimed += max(0.0, retraced - evidence.share(Phase.COMPILATION))
-    return min(claimed, evidence.share(Phase.OTHER))
-
-
-def gap_share(evidence: Evidence) -> float:
-    """The percentage of step time between steps that nothing else explains, NaN without steps.
-
-    Neither waits for input there, nor what findings name, nor calls of the runtime, in which ops
-    may run that leave no event; 0 where they explain most of it.
+    Neither waits for input there are unexplained, nor what other findings promise, nor calls of the
+    runtime, in which ops may run that leave no event. NaN without steps.
     """
     gap = evidence.share_of_rows(evidence.gap_ps)
     idle = evidence.share_of_rows(
         np.minimum(evidence.gap_ps, evidence.job.phase_ps[:, Phase.OTHER])
     )
-    whole = evidence.share(Phase.OTHER)
     calls_ms = sum(
         one.ms for one in evidence.idle if one.is_driver and one.kind == Activity.RUNTIME
     )
     # Calls that take more than the rest of the time without ops lie in the gaps for the rest.
+    whole = evidence.share(Phase.OTHER)
     calls = max(0.0, idle + 100 * calls_ms / evidence.step_ms - whole) if calls_ms else 0.0
-    left = min(idle - calls, whole - claimed_share(evidence))
-    return gap if left >= gap / 2 else 0.0
+    return gap, max(min(idle - calls, evidence.left(Phase.OTHER)), 0.0)

@@ -8,8 +8,12 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_events import host_threads
+from tbprof.analysis.host_roles import host_types
 from tbprof.analysis.input_names import fetches_batch
+from tbprof.analysis.layers import unite
 from tbprof.analysis.lines import host_planes
+from tbprof.analysis.nesting import inherit
+from tbprof.analysis.phases import Phase
 from tbprof.base import names
 from tbprof.events.space import Events, Plane, Space
 
@@ -32,7 +36,8 @@ class SingleOps:
 
     A row [n] is a run: `calls` of them from `start_ps` to `end_ps` (from the trace's first moment),
     with the Python between them; `called_ps` is the time in the calls themselves. Ordered by start.
-    By op [m], those of most calls first: `name` and `name_calls`.
+    By op [m], those of most calls first: `name` and `name_calls`. From `sent_start_ps` to
+    `sent_end_ps` [k], ascending, such calls sent what they were given to their device.
     """
 
     start_ps: NDArray[np.int64]
@@ -41,6 +46,8 @@ class SingleOps:
     called_ps: NDArray[np.int64]
     name: list[str]
     name_calls: NDArray[np.int64]
+    sent_start_ps: NDArray[np.int64]
+    sent_end_ps: NDArray[np.int64]
 
 
 def find_single_ops(space: Space, _programs: Programs) -> SingleOps:
@@ -57,13 +64,13 @@ def find_single_ops(space: Space, _programs: Programs) -> SingleOps:
     """
     runs = [run for plane in host_planes(space) for run in _runs(plane)]
     counts: dict[str, int] = {}
-    for _, _, _, _, called in runs:
-        for name, count in called.items():
+    for run in runs:
+        for name, count in run.names.items():
             counts[name] = counts.get(name, 0) + count
     ranked = sorted(counts, key=lambda name: (-counts[name], name))
-    start, end, calls, called_ps = (
-        np.concatenate([np.zeros(0, np.int64), *(run[column] for run in runs)])
-        for column in range(4)
+    start, end, calls, called_ps, sent_start, sent_end = (
+        np.concatenate([np.zeros(0, np.int64), *(getattr(run, column) for run in runs)])
+        for column in ("start", "end", "calls", "called_ps", "sent_start", "sent_end")
     )
     order = np.argsort(start, kind="stable")
     return SingleOps(
@@ -73,27 +80,38 @@ def find_single_ops(space: Space, _programs: Programs) -> SingleOps:
         called_ps[order],
         ranked,
         np.array([counts[name] for name in ranked], np.int64),
+        *unite(sent_start, sent_end),
     )
 
 
 # Rows of calls of one op, the text of each, and rows of calls that are none.
 _Calls = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
-_Runs = tuple[
-    NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], dict[str, int]
-]
+
+
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """The runs of a kind of call: columns as of `SingleOps`, and how often they call which op."""
+
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    calls: NDArray[np.int64]
+    called_ps: NDArray[np.int64]
+    names: dict[str, int]
+    sent_start: NDArray[np.int64]
+    sent_end: NDArray[np.int64]
 
 
 def _runs(plane: Plane) -> Iterator[_Runs]:
-    """(start, end, calls, called) of the runs of each thread, and how often they call which op."""
     texts = plane.strings.take(plane.types.name.tolist())
     if not any(text == names.EAGER_EXECUTE or text.startswith(_JITTED) for text in texts):
         return
     events, parent = host_threads(plane)
+    sends = host_types(events, has_device=False).role == Phase.INPUT
     for rows, labels, others in (_eager(plane, events, texts), _jitted(events, parent, texts)):
         duration = events.duration_ps[rows]
         rows, labels = rows[duration <= LONGEST_PS], labels[duration <= LONGEST_PS]
         if rows.size >= FEWEST_CALLS:
-            yield _joined(plane, events, rows, labels, others)
+            yield _joined(events, parent, sends, rows, labels, others)
 
 
 def _eager(plane: Plane, events: Events, texts: list[str]) -> _Calls:
@@ -126,8 +144,9 @@ def _jitted(events: Events, parent: NDArray[np.int64], texts: list[str]) -> _Cal
 
 
 def _joined(
-    plane: Plane,
     events: Events,
+    parent: NDArray[np.int64],
+    sends: NDArray[np.bool_],
     rows: NDArray[np.int64],
     text: NDArray[np.int64],
     others: NDArray[np.int64],
@@ -135,7 +154,8 @@ def _joined(
     """Calls that follow each other soon on a thread are one run; short runs are dropped.
 
     A short one stays where those around it are long enough on average: it was held up. A run is
-    cut where one of the `others` lies between two calls.
+    cut where one of the `others` lies between two calls. `sends` [types] says which events send
+    data to a device.
     """
     start = events.start_ps[rows]
     end = start + events.duration_ps[rows]
@@ -152,15 +172,20 @@ def _joined(
     calls = np.diff([*first.tolist(), rows.size])
     is_run, kept = is_kept[first], is_kept
     code, count = np.unique(text[kept], return_counts=True)
-    called = dict(zip(map(_op, plane.strings.take(code.tolist())), count.tolist(), strict=True))
+    texts = events.plane.strings.take(code.tolist())
+    called = dict(zip(map(_op, texts), count.tolist(), strict=True))
     last = first + calls - 1
-    called_ps = np.add.reduceat(end - start, first)[is_run]
-    return (
+    is_call = np.full(len(events), -1, np.int64)
+    is_call[rows[kept]] = 1
+    sent = np.flatnonzero((inherit(parent, is_call) == 1) & events.by_type(sends))
+    return _Runs(
         start[first[is_run]],
         end[last[is_run]],
         calls[is_run].astype(np.int64),
-        called_ps,
+        np.add.reduceat(end - start, first)[is_run],
         called,
+        events.start_ps[sent],
+        (events.start_ps + events.duration_ps)[sent],
     )
 
 

@@ -138,6 +138,8 @@ def _find_steps(space: Space, programs: Programs, marker: str) -> Steps:
     sizes = [window.start_ps.size for window in windows]
     found = sum(sizes)
 
+    phase_ps, copied_ps = _split(windows, devices, layers.host)
+
     def joined(column: str) -> NDArray[np.int64]:
         return np.concatenate([getattr(window, column) for window in windows])
 
@@ -159,7 +161,7 @@ def _find_steps(space: Space, programs: Programs, marker: str) -> Steps:
         own_ps=joined("own_ps"),
         is_truncated=np.concatenate(cut),
         is_unrecorded=np.concatenate(is_missing),
-        phase_ps=_split(windows, devices, layers.host),
+        phase_ps=phase_ps,
         has_explicit_numbers=(lines or source).has_explicit_numbers,
         doubts=[
             *source.doubts,
@@ -171,6 +173,7 @@ def _find_steps(space: Space, programs: Programs, marker: str) -> Steps:
         candidate_count=candidates.count,
         candidate_median_ps=candidates.median_ps,
         ends_early=space.ends_early,
+        copied_ps=copied_ps,
     )
 
 
@@ -310,10 +313,13 @@ def _split(
     windows: Sequence[Windows],
     devices: Sequence[DeviceIntervals],
     hosts: Sequence[Sequence[Spans]],
-) -> NDArray[np.int64]:
-    """[n, PHASES] the time of each worker's steps in each phase, one worker after the other."""
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(the time of each worker's steps in each phase [n, PHASES], what a GPU copies to it [n]).
+
+    Rows are one worker after the other.
+    """
     workers: Sequence[DeviceIntervals | None] = devices or [None]
-    parts = []
+    parts, copied = [], []
     for window, device, host in zip(windows, workers, hosts, strict=True):
         layers: list[Spans] = []
         if device is not None:
@@ -327,4 +333,6 @@ def _split(
             phases[:, _SPLIT[column % len(_SPLIT)]] += times[:, column]
         phases[:, Phase.OTHER] = window.duration_ps - phases.sum(axis=1)
         parts.append(phases)
-    return np.concatenate(parts)
+        is_gpu = device is not None and device.kind == "GPU"
+        copied.append(times[:, _SPLIT.index(Phase.INPUT)] * is_gpu)
+    return np.concatenate(parts), np.concatenate(copied)

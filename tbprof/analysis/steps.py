@@ -16,7 +16,8 @@ class Steps:
     works (no op, where there is none). `phase_ps` [n, PHASES] splits `duration_ps` exactly. Times
     in ps; `start_ps` counts from the trace's first moment, which is `epoch_ns` (0: unknown).
     `is_truncated` marks steps of which a part was not recorded, `is_unrecorded` those of which no
-    work of the device was, though it was done: their phases say nothing of it.
+    work of the device was, though it was done: their phases say nothing of it. `copied_ps` [n] is
+    the part of `Phase.INPUT` in which a GPU copies from the host; empty where that is not known.
 
     `silent_device` names GPUs of which no work was recorded; `lost_devices` counts the devices
     among them that calls of the host launched work for.
@@ -55,6 +56,7 @@ class Steps:
     candidate_median_ps: NDArray[np.int64]
     ends_early: str = ""
     doubts: list[str] = field(default_factory=list)
+    copied_ps: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @property
     def is_inferred(self) -> bool:

@@ -70,7 +70,7 @@ PARTS: Mapping[str, PartKind] = {
     "host_calls": PartKind(1, HostCalls, find_host_calls, "looking for calls and annotations"),
     "host_callbacks": PartKind(1, HostCallbacks, find_host_callbacks, "looking for callbacks"),
     "result_reads": PartKind(1, ResultReads, find_result_reads, "looking for reads"),
-    "single_ops": PartKind(3, SingleOps, find_single_ops, "looking for eager ops"),
+    "single_ops": PartKind(4, SingleOps, find_single_ops, "looking for eager ops"),
     "idle_time": PartKind(5, IdleTime, find_idle_time, "looking at idle time", ("marker",)),
     "tf_data": PartKind(5, TfData, find_tf_data, "rebuilding input pipelines"),
     "memory_peaks": PartKind(1, MemoryPeaks, find_memory_peaks, "looking at device memory"),

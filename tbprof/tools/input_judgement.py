@@ -7,9 +7,11 @@ import numpy as np
 
 from tbprof.analysis.devices import Devices
 from tbprof.analysis.finding import DATA_ANALYSIS_GUIDE, DATA_GUIDE, milliseconds, percent
+from tbprof.analysis.findings_input import copies_most
 from tbprof.analysis.input_cause import TRY_APART, InputCause, Kind
 from tbprof.analysis.input_names import InputCategory
 from tbprof.analysis.input_ops import InputOps, merge_input_ops
+from tbprof.analysis.steps import Steps
 from tbprof.analysis.tf_data import TfData
 from tbprof.tools.tf_data_advice import Judgement, judge
 from tbprof.tools.tf_data_case import Facts, call_ms, cause_sentence, stage_ms
@@ -36,8 +38,9 @@ def find_cause(summaries: Summaries, judgements: Sequence[Judgement]) -> InputCa
     ops = merge_input_ops(summaries.take("input_ops", InputOps))
     sent_ps = ops.work_of(InputCategory.ENQUEUE)
     if not judgements:
-        waited_ps = ops.program_wait_ps
-        return _transfer(ops) if sent_ps > waited_ps else _unknown(ops)
+        # Where tf.data was recorded its page agrees, which knows nothing of steps.
+        is_sent = sent_ps > ops.program_wait_ps or copies_most(summaries.take("steps", Steps))
+        return _transfer(ops) if is_sent else _unknown(ops)
     worst = judgements[0]
     if sent_ps > worst.pipeline.total_ps:
         return _transfer(ops)
@@ -89,7 +92,7 @@ def _elsewhere(worst: Judgement) -> InputCause:
 def _transfer(ops: InputOps) -> InputCause:
     """Data on its way to devices: a batch, or what else a call is given."""
     sent = np.where(ops.category == InputCategory.ENQUEUE, ops.work_ps, 0)
-    name = ops.name[int(sent.argmax())]
+    name = ops.name[int(sent.argmax())] if sent.any() else "copies from the host to GPUs"
     ahead = "jax.device_put of the next batch" if ops.has_jax else "prefetch to the device"
     return _loose(
         "transfer",

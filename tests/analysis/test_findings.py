@@ -71,6 +71,7 @@ def gpus(**columns: Sequence[int]) -> GpuFacts:
     return GpuFacts(**fields)  # type: ignore[arg-type]
 
 
+NO_SENDS = (ints(), ints())
 EMPTY = space_of(draw({"/host:CPU": "t |"}))
 NO_HOST_FACTS = find_host_facts(EMPTY, Programs(EMPTY))
 NO_ENVIRONMENT = dataclasses.replace(find_environment(EMPTY, Programs(EMPTY)), window_ps=1000 * MS)
@@ -474,7 +475,7 @@ def test_waits_for_a_late_worker_are_not_called_communication_too():
 
 def test_small_kernels():
     def of(share: int) -> Evidence:
-        return evidence({Phase.KERNEL_LAUNCH: 40}, gpus=gpus(
+        return evidence({Phase.OTHER: 40}, gpus=gpus(
             window_ps=[500 * US, 500 * US], kernels=[40, 60], small_kernels=[10, 20],
             small_ps=[share * US, 0], small_gap_ps=[0, 40 * US], median_ps=[1 * US, 4 * US],
         ))  # fmt: skip
@@ -504,17 +505,33 @@ def test_copies_to_devices_gain_what_steps_wait_for_at_most():
             copy_bytes=[20_480, 7], pageable=[3, 0], copy_kind=["MemcpyHToD", "MemcpyDToH"],
         ))  # fmt: skip
 
-    assert severities("copies_to_device", *map(of, (49, 50, 199, 200, 300))) == LADDER
+    assert severities("copies_to_device", of(49), of(50), of(300)) == [None, "low", "low"]
     finding = found(of(200, 30), "copies_to_device")
     assert finding is not None
-    assert finding.gain_ms == pytest.approx(0.03)
+    assert (finding.severity, finding.gain_ms) == ("moderate", pytest.approx(0.03))
     assert finding.detail.startswith("10 copies of 2 KiB on average, 0.102 GB/s. 3 of them")
+    assert finding.detail.endswith("Steps wait for little of that.")
     assert found(of(50), "copies_to_device").gain_ms == 0.0  # type: ignore[union-attr]
+
+
+def test_copies_that_are_the_input_are_said_once():
+    """Steps of 1 ms in which a GPU waits 300 µs for copies, and nothing else sends data."""
+    copies = gpus(window_ps=[1000 * US], kernels=[0], copies=[10], copy_ps=[300 * US],
+                  copy_bytes=[20_480], pageable=[0])  # fmt: skip
+    given = evidence({Phase.INPUT: 300}, gpus=copies)
+    sent = dataclasses.replace(given, input_cause=cause_of("transfer", ""))
+    assert [one.id for one in find_findings(sent)] == ["input_bound"]
+    assert "10 copies of 2 KiB on average" in found(sent, "input_bound").detail  # type: ignore[union-attr]
+    # Where a loader is slow copies are a part of what steps wait for.
+    other = found(dataclasses.replace(given, input_cause=cause_of()), "copies_to_device")
+    assert other is not None
+    assert (other.severity, other.gain_ms) == ("low", 0.0)
+    assert other.detail.endswith("Other findings are about 300 µs of that.")
 
 
 def test_copies_of_unknown_size():
     facts = gpus(window_ps=[100], kernels=[0], copies=[2], copy_ps=[50], copy_bytes=[-1])
-    assert found(evidence(gpus=facts), "copies_to_device").detail == "2 copies."  # type: ignore[union-attr]
+    assert found(evidence(gpus=facts), "copies_to_device").detail.startswith("2 copies. ")  # type: ignore[union-attr]
 
 
 def in_32_bit(share: int, low: int = 0) -> Evidence:
@@ -660,7 +677,13 @@ def test_ops_one_by_one_count_by_the_time_that_they_take_of_steps():
     start = ints(*range(0, 10_000 * US, 1000 * US)) + 100 * US
     called = ints(*[240 * US] * 10)
     runs = SingleOps(
-        start, start + 300 * US, ints(*[20] * 10), called, ["Mul", "AddV2"], ints(150, 50)
+        start,
+        start + 300 * US,
+        ints(*[20] * 10),
+        called,
+        ["Mul", "AddV2"],
+        ints(150, 50),
+        *NO_SENDS,
     )
     split = {Phase.OTHER: 150, Phase.HOST_COMPUTE: 100}
     finding = found(evidence(split, single_ops=[runs]), "eager_ops")
@@ -680,7 +703,8 @@ def test_a_step_of_few_calls_is_not_said_to_run_op_by_op():
     def of(calls: int) -> Evidence:
         start = ints(*range(0, 10_000 * US, 1000 * US))
         each = ints(*[calls] * 10)
-        runs = SingleOps(start, start + 900 * US, each, each, ["step"], ints(10 * calls))
+        counts = ints(10 * calls)
+        runs = SingleOps(start, start + 900 * US, each, each, ["step"], counts, *NO_SENDS)
         return evidence({Phase.OTHER: 900}, single_ops=[runs])
 
     assert found(of(3), "eager_ops") is None

@@ -126,7 +126,9 @@ def test_a_gap_in_which_input_is_waited_for_is_input():
 
 def test_ops_one_by_one_are_not_told_as_time_without_ops_too():
     def of_runs(end: int) -> Evidence:
-        runs = SingleOps(*each_step(0, end), ints(*[20] * 10), ints(*[US] * 10), ["Mul"], ints(200))
+        each = ints(*[20] * 10)
+        counts = ints(200), ints(), ints()
+        runs = SingleOps(*each_step(0, end), each, ints(*[US] * 10), ["Mul"], *counts)
         return evidence({Phase.OTHER: 300}, single_ops=[runs])
 
     assert found(of_runs(300), "all_others") is None

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from drawn_runs import RUNS
+from drawn_runs import RUNS, gpu_steps
 from every_trace import every_trace, opened
 from tools.made_tf_data import ROOT, Made, Node, chain, made
 from traces import draw, space_of, write
@@ -35,6 +35,7 @@ def cause_of(*pipelines: Made, ops: InputOps | None = None, hosts: Sequence[str]
         "tf_data": [made(*pipelines) for _ in hosts],
         "input_ops": [ops or inputs() for _ in hosts],
         "devices": [Devices(0, 0, "CPU", nan, nan) for _ in hosts],
+        "steps": [],
     }
     summaries = Summaries(tuple(hosts), parts)
     cause = find_cause(summaries, judge_input(summaries))
@@ -126,6 +127,25 @@ def test_sending_data_is_the_cause_where_it_takes_longer_than_the_pipeline():
     assert "(MemcpyH2D)" in cause.sentence
     slow = calls(Node(ROOT, 1000, 100), Node(f"{ROOT}::Map", 900, 900))
     assert cause_of(slow, ops=sent).kind == "stage"
+
+
+@pytest.mark.parametrize(("device", "kind"), [("hhhhhhkk", "transfer"), ("hhkkkk", "unknown")])
+def test_what_gpus_copy_is_the_cause_where_steps_wait_for_that(
+    device: str, kind: str, tmp_path: Path
+):
+    """Of steps of 40 a batch takes 4, whose loader left no other event, and copies 6 or 2."""
+    space = gpu_steps(device, f"{'.' * 10}iiii")
+    folder = tmp_path / "plugins" / "profile" / "r"
+    folder.mkdir(parents=True)
+    write(folder, space, "h0")
+    engine = Engine(Logdir(str(tmp_path)))
+    for tool in ("overview_page", "input_pipeline_analyzer"):
+        properties = engine.tables(DataRequest("r", tool))[STEPS].properties
+        assert properties["input_cause"] == kind
+    findings = engine.tables(DataRequest("r", "overview_page"))[7]
+    ids, details = (findings.column(name).cells() for name in ("id", "detail"))
+    assert ("copies_to_device" in ids) == (kind == "unknown")
+    assert ("3 copies" in details[ids.index("input_bound")]) == (kind == "transfer")
 
 
 def check_pages_agree(engine: Engine, run: str) -> None:
