@@ -8,7 +8,7 @@ from tbprof.analysis.single_ops import FEWEST_CALLS, SingleOps, find_single_ops
 HOST = "/host:CPU"
 US = 10**6
 NAMES = {"a": "EagerExecute", "b": "EagerExecute", "f": "EagerExecute", "i": "EagerExecute",
-         "p": "PjitFunction(add)", "q": "PjitFunction(multiply)"}  # fmt: skip
+         "p": "PjitFunction(add)", "q": "PjitFunction(multiply)", "h": "DevicePut"}  # fmt: skip
 STATS = {
     "a": {"is_func": 0, "eager_op": Ref("Mul")},
     "b": {"is_func": 0, "eager_op": Ref("AddV2")},
@@ -89,3 +89,14 @@ def test_small_programs_of_jax_are_ops_and_large_ones_are_not():
 def test_nothing_where_nothing_is_eager():
     assert found("python |ffff.ffff").calls.size == 0
     assert found("").calls.size == 0
+
+
+def test_data_that_calls_send_is_a_part_of_the_run():
+    """What is sent beside the calls, or in those of a larger program, is not."""
+    run = found(f"""
+        python |{"ppp." * 16}hh.{"q" * 1000}
+               |{".h.." * 16}...hhh
+    """)
+    assert run.calls.tolist() == [16]
+    assert run.sent_start_ps.tolist() == [(1 + 4 * call) * US for call in range(16)]
+    assert (run.sent_end_ps - run.sent_start_ps).tolist() == [US] * 16
