@@ -75,8 +75,12 @@ test("input ops, their verdict and who works for them lead to their events", asy
   await expect.poll(() => textOf(hits(page))).toMatch(new RegExp(`^${op.count} hits`));
 });
 
-test("a step of a chart opens as that step, and the page tells the way back", async () => {
+test("a step of a chart opens as that step, however late its track comes, and Back leads back", async () => {
   const page = await show("drawn", "overview_page");
+  await page.route(/part=derived/, async (route) => {
+    await new Promise((done) => setTimeout(done, 2000));
+    await route.continue();
+  });
   const [, steps] = await ask(runs.server, "drawn", "overview_page");
   const chart = page.getByRole("slider", { name: "Step time: step" });
   await chart.locator("canvas").first().waitFor();

@@ -46,6 +46,8 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
   latest.current = { view, select };
   // What the address was last known to say; null before it was first heeded.
   const known = useRef<string | null>(null);
+  // The step that the address names, until it has been looked up.
+  const pendingStep = useRef("");
   const hostsKey = JSON.stringify(hosts);
 
   // The key is the hosts.
@@ -67,7 +69,7 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
         isOpen,
         abort: aborted,
       }).then(() => {
-        if (!aborted.aborted) void goToStep(page, latest.current.view.step ?? "", aborted);
+        if (!aborted.aborted) void findPendingStep(aborted);
       });
     });
     return () => {
@@ -101,7 +103,8 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
       const patch = writeAddress(addressOf(page));
       // A step is looked up until it is found.
       const { step } = latest.current.view;
-      const entries = { ...patch, step: page.restingView.peek() ? (step ?? null) : null };
+      const wanted = page.restingView.peek() ? step : pendingStep.current;
+      const entries = { ...patch, step: wanted || null };
       const text = addressKey(entries);
       if (text === known.current) return;
       known.current = text;
@@ -124,15 +127,22 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
   useEffect(() => {
     if (known.current === null || viewKey === known.current) return;
     heed(view);
-    if (view.step) void goToStep(page, view.step, new AbortController().signal);
+    if (view.step) void findPendingStep(new AbortController().signal);
   }, [viewKey]);
 
   return state;
+
+  async function findPendingStep(abort: AbortSignal): Promise<void> {
+    const label = pendingStep.current || (latest.current.view.step ?? "");
+    await goToStep(page, label, abort);
+    if (!abort.aborted && pendingStep.current === label) pendingStep.current = "";
+  }
 
   function heed(of: View): void {
     const address = readAddress(of);
     const isFirst = known.current === null;
     known.current = addressKey(of);
+    pendingStep.current = of.step ?? "";
     // What is searched for is what the link is about.
     page.isHitWanted.current = !!of.q && !of.event && !of.from_ms;
     // An address of the page's own says itself what is open and selected; links of others do not.
