@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tbprof.engine.engine import Engine
+from tbprof.engine.requests import find_tool
 from tbprof.storage.logdir import Logdir
-from tbprof.tools.overview_page import OVERVIEW_PAGE
 from tbprof.tools.tool import Summaries
 
 RECORDED = ("tensorflow_cpu_training", "tensorflow_input_bound", "jax_cpu_training")
@@ -34,5 +34,6 @@ def summaries_of(
 ) -> Summaries:
     """What the overview is made of."""
     engine, run = opened(trace, request)
-    parts = {name: engine.part(run, name) for name in OVERVIEW_PAGE.parts}
-    return Summaries(tuple(engine.hosts(run, OVERVIEW_PAGE.name)), parts, params or {})
+    overview = find_tool("overview_page")
+    parts = {name: engine.part(run, name) for name in overview.parts}
+    return Summaries(tuple(engine.hosts(run, overview.name)), parts, params or {})

@@ -21,9 +21,10 @@ from tbprof.analysis.outline import Outline
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.single_ops import LONGEST_GAP_PS
 from tbprof.engine.engine import DataRequest, Engine
+from tbprof.engine.requests import find_tool
 from tbprof.engine.timeline_requests import Find, HostTimeline, open_timeline
 from tbprof.tools.datatable import Table
-from tbprof.tools.overview_page import OVERVIEW_PAGE, gather
+from tbprof.tools.overview_page import gather
 from tbprof.tools.tool import Summaries
 
 PS_PER_MS = 10**9
@@ -129,7 +130,7 @@ _OF_STEPS: Mapping[str, Callable[[Evidence], NDArray[np.int64]]] = {
 
 def evidence_of(engine: Engine, run: str) -> Evidence:
     """What the findings of a run are drawn from."""
-    parts = {name: engine.part(run, name) for name in OVERVIEW_PAGE.parts}
+    parts = {name: engine.part(run, name) for name in find_tool("overview_page").parts}
     outlines = engine.outlines(engine.run(run))
     hosts = [host for host, one in outlines.items() if isinstance(one, Outline)]
     return gather(Summaries(tuple(hosts), parts, {}))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tbprof._pb import message
+from tbprof.analysis.hlo import Programs
 from tbprof.analysis.lines import gpu_planes, tensor_core_planes
 from tbprof.analysis.tensor_cores import is_amd
 from tbprof.base import names
@@ -31,7 +32,7 @@ class Devices:
     peak_hbm_gbytes: float
 
 
-def find_devices(space: Space) -> Devices:
+def find_devices(space: Space, _programs: Programs) -> Devices:
     """The devices whose planes the space holds."""
     gpus = gpu_planes(space)
     tpus = tensor_core_planes(space)

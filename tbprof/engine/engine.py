@@ -7,10 +7,11 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from tbprof.analysis.outline import Outline
 from tbprof.base.errors import BadRequest, Notice, TbprofError, ToolNotFound
+from tbprof.base.later import load
 from tbprof.engine.absence import (
     Absence,
     Outlines,
@@ -22,7 +23,7 @@ from tbprof.engine.absence import (
 )
 from tbprof.engine.encode import encode_csv, encode_document, encode_json
 from tbprof.engine.kept_parts import Found
-from tbprof.engine.parts import PartKey, part_keys
+from tbprof.engine.parts import PARTS, PartKey, part_keys
 from tbprof.engine.progress import IDLE, Progress
 from tbprof.engine.requests import (
     ALL_HOSTS,
@@ -34,18 +35,18 @@ from tbprof.engine.requests import (
     csv_filename,
     find_tool,
 )
-from tbprof.engine.streams import event_stream
 from tbprof.engine.summaries import SummaryCache
-from tbprof.engine.timeline_builders import BUILDERS
-from tbprof.engine.timelines import Kept, Timelines
 from tbprof.storage.files import fingerprint
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import Run, TraceFile
-from tbprof.timeline.store import Timeline
 from tbprof.tools import TOOLS
 from tbprof.tools.datatable import Table
 from tbprof.tools.tool import Document, EventStream, Payload, Summaries, Tool
+
+if TYPE_CHECKING:
+    from tbprof.engine.timelines import Kept, Timelines
+    from tbprof.timeline.store import Timeline
 
 __all__ = ["ALL_HOSTS", "Body", "DataRequest", "Engine", "Stream"]
 
@@ -70,7 +71,8 @@ class Engine:
     ) -> None:
         self._logdir = logdir
         self._cache = SummaryCache(results)
-        self.timelines = Timelines(self._cache, results, BUILDERS)
+        self._results = results
+        self._timelines: Timelines | None = None
         self._bodies: OrderedDict[object, Body] = OrderedDict()
         self._nothing: OrderedDict[tuple[str, ...], dict[str, Absence]] = OrderedDict()
         self._lock = threading.Lock()
@@ -78,6 +80,13 @@ class Engine:
         self._is_ahead = background
         self._ahead_turn = threading.Lock()
         self._foreseen: dict[object, threading.Thread] = {}
+
+    def load_tools(self) -> None:
+        """Imports what pages are made of, which the first of each would have to wait for."""
+        parts = (kind.compute for kind in PARTS.values())
+        for function in (*(tool.build for tool in TOOLS), *parts):
+            load(function)
+        _ = self.timelines
 
     # What there is.
 
@@ -185,7 +194,18 @@ class Engine:
         self._look_ahead(run, files)
         return body
 
-    def timeline(self, run: str, file: TraceFile, part: str) -> Kept:
+    @property
+    def timelines(self) -> "Timelines":
+        """The timelines of all files; only the trace viewer takes the time to import them."""
+        from tbprof.engine.timeline_builders import BUILDERS
+        from tbprof.engine.timelines import Timelines
+
+        with self._lock:
+            if self._timelines is None:
+                self._timelines = Timelines(self._cache, self._results, BUILDERS)
+            return self._timelines
+
+    def timeline(self, run: str, file: TraceFile, part: str) -> "Kept":
         """A part of a host's timeline; while it is built, the progress of its run says so."""
         if self.timelines.is_open(file, part):
             return self.timelines.open(file, part)
@@ -208,12 +228,14 @@ class Engine:
     def _stream(
         self, tool: Tool, run: Run, files: Sequence[TraceFile], request: DataRequest
     ) -> Stream:
+        from tbprof.engine.streams import event_stream
+
         payload, outlines, warnings = self._payload(tool, run, files, _params(tool, request))
         if not isinstance(payload, EventStream):
             raise TypeError(f"{tool.name} says that it is streamed, and is not")
         good = {file: outlines[file.host].epoch_ns for file in files if file.host in outlines}
 
-        def derive(file: TraceFile) -> Timeline:
+        def derive(file: TraceFile) -> "Timeline":
             return self.timelines.open(file, "derived").opened.timeline
 
         stream = event_stream(

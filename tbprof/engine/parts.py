@@ -8,30 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tbprof.analysis.cores import Cores, find_cores
-from tbprof.analysis.coupling import Coupling, find_coupling
-from tbprof.analysis.devices import Devices, find_devices
-from tbprof.analysis.environment import Environment, find_environment
-from tbprof.analysis.exchanges import Exchanges, find_exchanges
-from tbprof.analysis.gpu_facts import GpuFacts, find_gpu_facts
-from tbprof.analysis.host_callbacks import HostCallbacks, find_host_callbacks
-from tbprof.analysis.host_calls import HostCalls, find_host_calls
-from tbprof.analysis.host_facts import HostFacts, find_host_facts
-from tbprof.analysis.idle_time import IdleTime, find_idle_time
-from tbprof.analysis.input_ops import InputOps, find_input_ops
-from tbprof.analysis.kernels import Kernels, find_kernels
-from tbprof.analysis.memory import Memory, find_memory
-from tbprof.analysis.memory_peaks import MemoryPeaks, find_memory_peaks
-from tbprof.analysis.op_metrics import OpMetrics
-from tbprof.analysis.ops import find_ops
-from tbprof.analysis.outline import Outline, find_outline
-from tbprof.analysis.program_runs import ProgramRuns, find_program_runs
-from tbprof.analysis.result_reads import ResultReads, find_result_reads
-from tbprof.analysis.single_ops import SingleOps, find_single_ops
-from tbprof.analysis.step_finding import find_steps
-from tbprof.analysis.steps import Steps
-from tbprof.analysis.tf_data import TfData, find_tf_data
-from tbprof.analysis.tpu_ops import TpuOps, find_tpu_ops
+from tbprof.base.later import Later, named
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,38 +21,74 @@ class PartKind:
     """
 
     version: int
-    type: type
+    type_name: str
     compute: Callable[..., Any]
     task: str
     params: tuple[str, ...] = ()
     rests_on: str = ""
 
+    @property
+    def type(self) -> type:
+        """What `compute` returns; its module is imported."""
+        found: type = named(self.type_name)
+        return found
 
+
+def _part(
+    version: int,
+    type_name: str,
+    function: str,
+    task: str,
+    params: tuple[str, ...] = (),
+    rests_on: str = "",
+) -> PartKind:
+    """A part by the name of its type in `analysis`, and of a function: there, or of its module."""
+    if "." not in function:
+        function = f"{type_name.partition('.')[0]}.{function}"
+    compute = Later(f"tbprof.analysis.{function}")
+    return PartKind(version, f"tbprof.analysis.{type_name}", compute, task, params, rests_on)
+
+
+# Their modules are imported when a part is computed, or read from what was kept.
 PARTS: Mapping[str, PartKind] = {
-    "outline": PartKind(4, Outline, find_outline, "reading the index"),
-    "coupling": PartKind(4, Coupling, find_coupling, "looking at what ties workers together"),
-    "devices": PartKind(
-        2, Devices, lambda space, _programs: find_devices(space), "reading the devices"
+    "outline": _part(4, "outline.Outline", "find_outline", "reading the index"),
+    "coupling": _part(
+        4, "coupling.Coupling", "find_coupling", "looking at what ties workers together"
     ),
-    "cores": PartKind(2, Cores, find_cores, "reading where cores are"),
-    "exchanges": PartKind(1, Exchanges, find_exchanges, "looking at exchanges between cores"),
-    "kernels": PartKind(5, Kernels, find_kernels, "decoding GPU kernels"),
-    "ops": PartKind(9, OpMetrics, find_ops, "decoding ops"),
-    "steps": PartKind(16, Steps, find_steps, "finding the steps", ("marker",)),
-    "input_ops": PartKind(5, InputOps, find_input_ops, "decoding input ops"),
-    "tpu_ops": PartKind(2, TpuOps, find_tpu_ops, "looking at TPU ops"),
-    "environment": PartKind(4, Environment, find_environment, "reading the environment"),
-    "gpu_facts": PartKind(3, GpuFacts, find_gpu_facts, "looking at kernel launches"),
-    "host_facts": PartKind(5, HostFacts, find_host_facts, "looking at host threads"),
-    "host_calls": PartKind(1, HostCalls, find_host_calls, "looking for calls and annotations"),
-    "host_callbacks": PartKind(1, HostCallbacks, find_host_callbacks, "looking for callbacks"),
-    "result_reads": PartKind(1, ResultReads, find_result_reads, "looking for reads"),
-    "single_ops": PartKind(4, SingleOps, find_single_ops, "looking for eager ops"),
-    "idle_time": PartKind(5, IdleTime, find_idle_time, "looking at idle time", ("marker",)),
-    "tf_data": PartKind(5, TfData, find_tf_data, "rebuilding input pipelines"),
-    "memory_peaks": PartKind(1, MemoryPeaks, find_memory_peaks, "looking at device memory"),
-    "memory": PartKind(2, Memory, find_memory, "decoding memory events", rests_on="steps"),
-    "program_runs": PartKind(1, ProgramRuns, find_program_runs, "reading the programs"),
+    "devices": _part(2, "devices.Devices", "find_devices", "reading the devices"),
+    "cores": _part(2, "cores.Cores", "find_cores", "reading where cores are"),
+    "exchanges": _part(
+        1, "exchanges.Exchanges", "find_exchanges", "looking at exchanges between cores"
+    ),
+    "kernels": _part(5, "kernels.Kernels", "find_kernels", "decoding GPU kernels"),
+    "ops": _part(9, "op_metrics.OpMetrics", "ops.find_ops", "decoding ops"),
+    "steps": _part(16, "steps.Steps", "step_finding.find_steps", "finding the steps", ("marker",)),
+    "input_ops": _part(5, "input_ops.InputOps", "find_input_ops", "decoding input ops"),
+    "tpu_ops": _part(2, "tpu_ops.TpuOps", "find_tpu_ops", "looking at TPU ops"),
+    "environment": _part(
+        4, "environment.Environment", "find_environment", "reading the environment"
+    ),
+    "gpu_facts": _part(3, "gpu_facts.GpuFacts", "find_gpu_facts", "looking at kernel launches"),
+    "host_facts": _part(5, "host_facts.HostFacts", "find_host_facts", "looking at host threads"),
+    "host_calls": _part(
+        1, "host_calls.HostCalls", "find_host_calls", "looking for calls and annotations"
+    ),
+    "host_callbacks": _part(
+        1, "host_callbacks.HostCallbacks", "find_host_callbacks", "looking for callbacks"
+    ),
+    "result_reads": _part(1, "result_reads.ResultReads", "find_result_reads", "looking for reads"),
+    "single_ops": _part(4, "single_ops.SingleOps", "find_single_ops", "looking for eager ops"),
+    "idle_time": _part(
+        5, "idle_time.IdleTime", "find_idle_time", "looking at idle time", ("marker",)
+    ),
+    "tf_data": _part(5, "tf_data.TfData", "find_tf_data", "rebuilding input pipelines"),
+    "memory_peaks": _part(
+        1, "memory_peaks.MemoryPeaks", "find_memory_peaks", "looking at device memory"
+    ),
+    "memory": _part(2, "memory.Memory", "find_memory", "decoding memory events", rests_on="steps"),
+    "program_runs": _part(
+        1, "program_runs.ProgramRuns", "find_program_runs", "reading the programs"
+    ),
 }
 
 

@@ -118,7 +118,7 @@ class Service:
 
     def _warm_up(self) -> None:
         try:
-            self.engine()
+            self._load(self.engine().load_tools)
         except TbprofError as err:
             logger.debug("warm-up ended: %s", err.message)  # the request that needs it says so
 

@@ -13,7 +13,7 @@ from tbprof.analysis.op_names import IDLE
 from tbprof.analysis.tensor_cores import CoreUse, core_name
 from tbprof.analysis.training import is_training
 from tbprof.tools.datatable import PERCENT, Column, Table, number, ratio, text
-from tbprof.tools.tool import Summaries, Tool
+from tbprof.tools.tool import Summaries
 
 _GIBI = 2**30 / 1e9
 # Caches serve some of the bytes that a program asks for: a little over the peak is believed.
@@ -230,18 +230,3 @@ def _tensor_core_use(kernels: Kernels) -> dict[str, float]:
         time[0] += int(kernels.total_ps[row]) if kernels.uses_tensor_cores[row] else 0
         time[1] += int(kernels.total_ps[row])
     return {op: used / whole for op, (used, whole) in times.items() if whole}
-
-
-FRAMEWORK_OP_STATS = Tool(
-    name="framework_op_stats",
-    label="TensorFlow stats",
-    aliases=("tensorflow_stats",),
-    parts=("ops", "devices", "kernels", "host_calls"),
-    build=build,
-    content="names",
-    absent="the trace has no planes",
-    empty="the trace has no op in it, no call of a compiled function and no annotation",
-    empty_hint="either nothing of that ran while it was recorded, or the recorder was set to leave "
-    "it out (host_tracer_level 0)",
-    is_list=True,
-)

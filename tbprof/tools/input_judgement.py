@@ -18,9 +18,6 @@ from tbprof.tools.tf_data_case import Facts, call_ms, cause_sentence, stage_ms
 from tbprof.tools.tf_data_pipelines import find_pipelines, is_bound
 from tbprof.tools.tool import Summaries
 
-# The parts that it takes.
-PARTS = ("tf_data", "input_ops", "devices")
-
 
 def judge_input(summaries: Summaries) -> list[Judgement]:
     """What is said of each tf.data pipeline of the hosts, the worst first; none without tf.data."""

@@ -21,11 +21,11 @@ from tbprof.tools.datatable import PERCENT, Table, number, ratio, text
 from tbprof.tools.diagnostics import diagnostics_table
 from tbprof.tools.input_advice import advice_table
 from tbprof.tools.input_facts import CATEGORIES, dominant_category
-from tbprof.tools.input_judgement import PARTS, find_cause, judge_input
-from tbprof.tools.step_choice import STEPS, chosen_means
+from tbprof.tools.input_judgement import find_cause, judge_input
+from tbprof.tools.step_choice import chosen_means
 from tbprof.tools.step_properties import slowest_op
 from tbprof.tools.step_table import TPU, step_table
-from tbprof.tools.tool import Summaries, Tool
+from tbprof.tools.tool import Summaries
 
 _NO_TABLE = Table(())
 
@@ -188,20 +188,3 @@ def _plain(advice: Table) -> Table:
     rows = [f"{label}: {title}. {say}" for label, title, say in zip(*columns, strict=True)]
     urls = cast("Sequence[str]", advice.column("guide_url").values)
     return Table((text("link", "link", rows), text("url", "url", urls)))
-
-
-INPUT_PIPELINE_ANALYZER = Tool(
-    name="input_pipeline_analyzer",
-    label="Input pipeline analyzer",
-    parts=("steps", "idle_time", *PARTS),
-    build=build,
-    content="names",
-    absent="the trace has no planes in it",
-    absent_hint="record again: the profiler was stopped before it wrote anything",
-    empty="the trace marks no steps, nothing in it repeats like steps, and it has no input ops",
-    empty_hint="record a few steps with host tracing on, and mark them: "
-    "tf.profiler.experimental.Trace('train', step_num=n, _r=1) or "
-    "jax.profiler.StepTraceAnnotation('train', step_num=n)",
-    params=("marker", STEPS),
-    is_list=True,
-)

@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.kernels import Kernels, merge_kernels
 from tbprof.analysis.tensor_cores import CoreUse, core_name
-from tbprof.base import names
 from tbprof.tools.datatable import Column, Table, boolean, number, ratio, text
-from tbprof.tools.tool import Summaries, Tool
+from tbprof.tools.tool import Summaries
 
 _USE = {CoreUse.YES: "yes", CoreUse.NO: "no", CoreUse.UNKNOWN: "unknown"}
 
@@ -99,20 +98,3 @@ def _dimensions(sizes: NDArray[np.int64]) -> list[str]:
 
 def _duration(id_: str, label: str, values: NDArray[np.float64]) -> Column:
     return number(id_, label, values)
-
-
-KERNEL_STATS = Tool(
-    name="kernel_stats",
-    label="GPU kernel stats",
-    parts=("kernels",),
-    build=build,
-    planes=(names.GPU_PREFIX,),
-    content="kernels",
-    absent="the trace has no GPU in it: kernels are recorded from NVIDIA and AMD GPUs",
-    absent_hint="for TPUs and CPUs, TensorFlow stats shows the ops",
-    empty="the trace has GPUs in it, but no kernel that ran on them",
-    empty_hint="either the GPUs ran nothing while the trace was recorded, or the recorder could "
-    "not use CUPTI (ROCm: rocprofiler): another profiler may have held the GPU, or the driver "
-    "keeps its counters to administrators (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES in the program's "
-    "log)",
-)

@@ -8,12 +8,11 @@ from numpy.typing import NDArray
 from tbprof.analysis.memory import Memory
 from tbprof.analysis.memory_breakdown import Age, Breakdown, break_down
 from tbprof.analysis.program_runs import ProgramRuns
-from tbprof.base import names
 from tbprof.tools.datatable import Numbers, Table, number, text
 from tbprof.tools.memory_allocators import Allocator, find_allocators, named, wanted_event
 from tbprof.tools.memory_payload import AGES, page_payload
 from tbprof.tools.memory_records import BEFORE_OP, STACK_OP, profile_records
-from tbprof.tools.tool import Document, Summaries, Tool
+from tbprof.tools.tool import Document, Summaries
 
 
 def build(summaries: Summaries) -> Document:
@@ -85,20 +84,3 @@ def _ops(one: Allocator, found: Breakdown) -> list[str]:
     ours = {Age.BEFORE: BEFORE_OP, Age.STACK: STACK_OP}
     ages = [Age(age) for age in found.age.tolist()]
     return [ours.get(age, op) for age, op in zip(ages, _texts(one, found, "op"), strict=True)]
-
-
-MEMORY_PROFILE = Tool(
-    name="memory_profile",
-    label="Memory profile",
-    parts=("memory", "program_runs"),
-    build=build,
-    planes=(names.HOST_PLANE,),
-    content="allocations",
-    absent="the trace has no host in it: allocations are recorded on threads of the host",
-    absent_hint="record with the host tracer on: host_tracer_level of 1 or more",
-    empty="no allocation was recorded",
-    empty_hint="allocators of TensorFlow, and of JAX on GPUs and TPUs, record what they give out "
-    "while the host tracer is on (host_tracer_level 2, the default): run some steps while "
-    "recording; for JAX on a CPU, jax.profiler.device_memory_profile() says what arrays hold",
-    params=("memory_id", "at_ps", "from_ps", "to_ps"),
-)

@@ -32,9 +32,9 @@ from tbprof.tools.overview_advice import findings_table, recommendation_table
 from tbprof.tools.overview_environment import environment_table, run_table
 from tbprof.tools.overview_figures import figures_table
 from tbprof.tools.overview_ops import top_ops_table
-from tbprof.tools.step_choice import STEPS, chosen_means
+from tbprof.tools.step_choice import chosen_means
 from tbprof.tools.step_table import step_table
-from tbprof.tools.tool import Summaries, Tool
+from tbprof.tools.tool import Summaries
 
 _TABLES = 13
 _HARDWARE = {"GPU": "GPU", "TPU": "TPU", "CPU": "CPU_ONLY"}
@@ -128,36 +128,3 @@ def _latency_table() -> Table:
             number("totalTimeMs", "Total latency (in ms)", nothing),
         )
     )
-
-
-OVERVIEW_PAGE = Tool(
-    name="overview_page",
-    label="Overview",
-    parts=(
-        "steps",
-        "ops",
-        "kernels",
-        "devices",
-        "environment",
-        "gpu_facts",
-        "host_facts",
-        "memory_peaks",
-        "input_ops",
-        "tpu_ops",
-        "single_ops",
-        "result_reads",
-        "host_callbacks",
-        "coupling",
-        "tf_data",
-        "idle_time",
-    ),
-    build=build,
-    content="names",
-    absent="the trace has no planes in it",
-    absent_hint="record again: the profiler was stopped before it wrote anything",
-    empty="the trace has no steps, no ops and no device events in it",
-    empty_hint="either nothing ran while it was recorded, or the recorder was set to leave events "
-    "out (host_tracer_level 0)",
-    params=("marker", STEPS),
-    is_list=True,
-)

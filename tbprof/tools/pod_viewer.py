@@ -20,8 +20,8 @@ from tbprof.analysis.stragglers import Lateness, Stragglers, find_stragglers
 from tbprof.tools.datatable import Table, boolean, number, text
 from tbprof.tools.diagnostics import diagnostics
 from tbprof.tools.pod_exchanges import PodExchanges
-from tbprof.tools.step_choice import STEPS, chosen_means
-from tbprof.tools.tool import Document, Summaries, Tool
+from tbprof.tools.step_choice import chosen_means
+from tbprof.tools.tool import Document, Summaries
 
 # (id, name, phases). Source: tools of the profile plugin, PodViewerDatabase.step_breakdown_events.
 EVENTS: tuple[tuple[int, str, tuple[Phase, ...]], ...] = (
@@ -338,18 +338,3 @@ def _table(job: JobSteps, event_ps: NDArray[np.int64], chosen: int | None) -> Ta
             boolean("is_unrecorded", "Not recorded", job.is_unrecorded[rows]),
         )
     )
-
-
-POD_VIEWER = Tool(
-    name="pod_viewer",
-    label="Pod viewer",
-    parts=("steps", "devices", "coupling", "cores", "exchanges", "idle_time"),
-    build=build,
-    absent="the trace has no planes in it",
-    absent_hint="record again: the profiler was stopped before it wrote anything",
-    empty="nothing in the trace shows where steps begin and end",
-    empty_hint="mark the steps: tf.profiler.experimental.Trace('train', step_num=n, _r=1) around "
-    "each step, or jax.profiler.StepTraceAnnotation('train', step_num=n) in JAX",
-    params=("marker", "step", STEPS),
-    rests_on_steps=True,
-)

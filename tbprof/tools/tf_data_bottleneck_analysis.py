@@ -5,19 +5,14 @@ from dataclasses import replace
 
 from tbprof.analysis.tf_data import TfData
 from tbprof.base.errors import Notice
-from tbprof.base.names import HOST_PLANE
 from tbprof.tools.datatable import Table
-from tbprof.tools.input_judgement import PARTS, find_cause, judge_input
+from tbprof.tools.input_judgement import find_cause, judge_input
 from tbprof.tools.tf_data_advice import Judgement, advice_table, bottleneck_table
 from tbprof.tools.tf_data_pipelines import Pipeline, find_pipelines
 from tbprof.tools.tf_data_tables import Chosen, executions_table, graph_table, summary_table
-from tbprof.tools.tool import Summaries, Tool
+from tbprof.tools.tool import Summaries
 
 _NO_TABLE = Table(())
-_JAX_HINT = (
-    "in a program of JAX record with tf.profiler.experimental.Profile(logdir) around the same "
-    "steps: jax.profiler does not see the threads of TensorFlow"
-)
 
 
 def build(summaries: Summaries) -> Sequence[Table]:
@@ -85,20 +80,3 @@ def _notices(hosts: Sequence[str], parts: Sequence[TfData]) -> tuple[Notice, ...
                 )
             )
     return tuple(found)
-
-
-TF_DATA_BOTTLENECK_ANALYSIS = Tool(
-    name="tf_data_bottleneck_analysis",
-    label="tf.data bottleneck analysis",
-    parts=PARTS,
-    build=build,
-    planes=(HOST_PLANE,),
-    content="iterators",
-    absent="the trace has no host threads, in which tf.data works",
-    absent_hint="record with host_tracer_level 1 or more, and the host among the workers",
-    empty="the trace has no tf.data events: no input pipeline worked while it was recorded, or "
-    "the program does not use tf.data",
-    empty_hint=f"record a few steps that ask for batches, with host_tracer_level 2; {_JAX_HINT}",
-    params=("graph_host", "input_pipeline", "rank"),
-    is_list=True,
-)

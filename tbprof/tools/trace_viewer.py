@@ -3,14 +3,14 @@
 import math
 
 from tbprof.base.errors import BadRequest
-from tbprof.tools.tool import EventStream, Summaries, Tool
+from tbprof.tools.tool import EventStream, Summaries
 
 _START = "start_time_ms"
 _END = "end_time_ms"
 _DERIVED = "derived"
 
 
-def build_trace_viewer(summaries: Summaries) -> EventStream:
+def build(summaries: Summaries) -> EventStream:
     """The range that the request states, in ms of the trace; all of it by default.
 
     An end of 0 is the end of the trace, as old clients write it. `derived=0` leaves steps, ops and
@@ -40,21 +40,3 @@ def _time(summaries: Summaries, name: str) -> float | None:
     if not math.isfinite(time_ms):
         raise BadRequest(f"{name}={text[:80]!r} is no time", "times are numbers of milliseconds")
     return time_ms
-
-
-TRACE_VIEWER = Tool(
-    name="trace_viewer",
-    label="Trace viewer",
-    parts=(),
-    build=build_trace_viewer,
-    aliases=("trace_viewer@",),
-    absent="this trace has no planes",
-    absent_hint="record again: the file holds nothing",
-    empty="this trace has no events",
-    empty_hint=(
-        "the program may have been idle while it was profiled: profile it while it works, for "
-        "longer than one step"
-    ),
-    params=(_START, _END, _DERIVED),
-    is_streamed=True,
-)

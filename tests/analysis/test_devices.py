@@ -6,13 +6,15 @@ import pytest
 from traces import draw, space_of
 
 from tbprof.analysis.devices import Devices, find_devices, merge_devices
+from tbprof.analysis.hlo import Programs
 
 GPU, TPU = "/device:GPU:0", "/device:TPU:0"
 
 
 def devices(*planes: str, **plane_stats) -> Devices:
     drawn = dict.fromkeys(planes, "line |a")
-    return find_devices(space_of(draw(drawn, plane_stats={planes[0]: plane_stats})))
+    space = space_of(draw(drawn, plane_stats={planes[0]: plane_stats}))
+    return find_devices(space, Programs(space))
 
 
 @pytest.mark.parametrize(

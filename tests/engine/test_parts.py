@@ -17,13 +17,13 @@ from traces import draw, write
 from tbprof.analysis.devices import Devices
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.op_metrics import OpGatherer, OpMetrics
+from tbprof.analysis.outline import Outline
 from tbprof.base.errors import BadTrace, Notice
 from tbprof.engine import kept_parts, summaries
 from tbprof.engine import parts as parts_module
 from tbprof.engine.kept_parts import PartStore
 from tbprof.engine.parts import (
     PARTS,
-    Outline,
     PartKey,
     PartKind,
     bytes_of,

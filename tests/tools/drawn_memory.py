@@ -10,7 +10,7 @@ from traces import space_of
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.memory import find_memory
 from tbprof.analysis.program_runs import find_program_runs
-from tbprof.tools.memory_profile import MEMORY_PROFILE
+from tbprof.tools.memory_profile import build
 from tbprof.tools.tool import Document, Summaries
 
 # Steps 4 (µs 2 to 7) and 5; `p` is freed, and was allocated before the recording.
@@ -39,7 +39,7 @@ def document(*traces: bytes, **params: str) -> Document:
         "program_runs": [find_program_runs(space, Programs(space)) for space in spaces],
     }
     hosts = tuple(f"host{at}" for at in range(len(traces)))
-    found = MEMORY_PROFILE.build(Summaries(hosts, parts, params))
+    found = build(Summaries(hosts, parts, params))
     assert isinstance(found, Document)
     return found
 

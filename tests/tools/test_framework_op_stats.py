@@ -16,7 +16,7 @@ from tbprof.analysis.kernels import Kernels, find_kernels, merge_kernels
 from tbprof.analysis.op_metrics import DEVICE, HOST, OpGatherer, OpMetrics
 from tbprof.analysis.ops import find_ops
 from tbprof.tools.datatable import Table
-from tbprof.tools.framework_op_stats import FRAMEWORK_OP_STATS
+from tbprof.tools.framework_op_stats import build
 from tbprof.tools.tool import Summaries
 
 GPU = "/device:GPU:0"
@@ -39,7 +39,7 @@ def tables(
     """(with idle, without)."""
     parts = {"ops": [ops], "devices": [devices], "kernels": [kernels or no_kernels()],
              "host_calls": [no_calls()]}  # fmt: skip
-    both = FRAMEWORK_OP_STATS.build(Summaries(("h",), parts))
+    both = build(Summaries(("h",), parts))
     return both[0], both[1]
 
 
@@ -54,7 +54,9 @@ def all_of_trace(*traces: bytes) -> Sequence[Table]:
     programs = [Programs(space) for space in spaces]
     parts = {
         "ops": [find_ops(space, each) for space, each in zip(spaces, programs, strict=True)],
-        "devices": [find_devices(space) for space in spaces],
+        "devices": [
+            find_devices(space, each) for space, each in zip(spaces, programs, strict=True)
+        ],
         "kernels": [
             find_kernels(space, each) for space, each in zip(spaces, programs, strict=True)
         ],
@@ -62,7 +64,7 @@ def all_of_trace(*traces: bytes) -> Sequence[Table]:
             find_host_calls(space, each) for space, each in zip(spaces, programs, strict=True)
         ],
     }
-    found = FRAMEWORK_OP_STATS.build(Summaries(tuple("h" * len(traces)), parts))
+    found = build(Summaries(tuple("h" * len(traces)), parts))
     assert isinstance(found, Sequence)
     return found
 

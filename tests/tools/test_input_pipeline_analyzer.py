@@ -254,7 +254,7 @@ def test_every_piece_of_advice_names_a_guide_by_a_plain_address():
 def built(job, ops: InputOps, device: str = "/device:GPU:0", *calls: Made) -> list[Table]:
     """The tables of `job` and `ops`, on a host with the plane `device`."""
     space = space_of(draw({device: "s |x"}))
-    devices = find_devices(space)
+    devices = find_devices(space, Programs(space))
     tf_data = made(*calls)
     job = dataclasses.replace(job, parts=(find_steps(space, Programs(space)),))
     with patch.object(tool, "merge_steps", lambda _hosts, _parts: job):

@@ -6,7 +6,7 @@ from tbprof._pb import message
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.kernels import find_kernels
 from tbprof.tools.datatable import Table
-from tbprof.tools.kernel_stats import KERNEL_STATS
+from tbprof.tools.kernel_stats import build
 from tbprof.tools.tool import Summaries
 
 GPU = "/device:GPU:0"
@@ -15,7 +15,7 @@ GPU = "/device:GPU:0"
 def table(*traces: bytes) -> Table:
     spaces = [space_of(trace) for trace in traces]
     kernels = [find_kernels(space, Programs(space)) for space in spaces]
-    (found,) = KERNEL_STATS.build(Summaries(tuple("h" * len(traces)), {"kernels": kernels}))
+    (found,) = build(Summaries(tuple("h" * len(traces)), {"kernels": kernels}))
     return found
 
 

@@ -13,9 +13,9 @@ from tbprof.analysis.phases import PHASES, Phase
 from tbprof.analysis.steps import Steps
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.parts import PARTS
+from tbprof.engine.requests import find_tool
 from tbprof.storage.logdir import Logdir
 from tbprof.tools.datatable import Table
-from tbprof.tools.overview_page import OVERVIEW_PAGE
 from tbprof.tools.tool import Summaries
 
 HOST, GPU, TPU = "/host:CPU", "/device:GPU:0", "/device:TPU:0"
@@ -63,7 +63,8 @@ def steps_of(
 
 def build(*hosts: tuple[bytes, Steps]) -> list[Table]:
     """The tables of hosts, each given by its trace and its steps."""
-    parts: dict[str, list[object]] = {name: [] for name in OVERVIEW_PAGE.parts}
+    overview = find_tool("overview_page")
+    parts: dict[str, list[object]] = {name: [] for name in overview.parts}
     for trace, steps in hosts:
         space = space_of(trace)
         programs = Programs(space)
@@ -71,7 +72,7 @@ def build(*hosts: tuple[bytes, Steps]) -> list[Table]:
             kind = PARTS[name]
             found.append(steps if name == "steps" else kind.compute(space, programs))
     names = tuple(f"h{at}" for at in range(len(hosts)))
-    tables = OVERVIEW_PAGE.build(Summaries(names, parts))
+    tables = overview.build(Summaries(names, parts))
     assert isinstance(tables, list)
     return tables
 

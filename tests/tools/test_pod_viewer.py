@@ -18,7 +18,7 @@ from tbprof.analysis.hlo import Programs
 from tbprof.analysis.idle_time import IdleTime
 from tbprof.analysis.phases import PHASES, Phase
 from tbprof.analysis.steps import Steps
-from tbprof.tools.pod_viewer import EVENTS, POD_VIEWER
+from tbprof.tools.pod_viewer import EVENTS, build
 from tbprof.tools.tool import Document, Summaries
 
 US = 1_000_000
@@ -94,7 +94,7 @@ def document(
         },
         params,
     )
-    found = POD_VIEWER.build(summaries)
+    found = build(summaries)
     assert isinstance(found, Document)
     return found
 

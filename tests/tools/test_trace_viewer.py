@@ -4,11 +4,11 @@ import pytest
 
 from tbprof.base.errors import BadRequest
 from tbprof.tools.tool import EventStream, Summaries
-from tbprof.tools.trace_viewer import TRACE_VIEWER
+from tbprof.tools.trace_viewer import build
 
 
 def asked(**params: str) -> object:
-    return TRACE_VIEWER.build(Summaries(("h0",), {}, params))
+    return build(Summaries(("h0",), {}, params))
 
 
 @pytest.mark.parametrize(

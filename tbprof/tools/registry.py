@@ -1,0 +1,148 @@
+"""The tools in menu order: what each is made of, and what to say where it has nothing to show."""
+
+from tbprof.base import names
+from tbprof.base.later import Later
+from tbprof.tools.tool import Tool
+
+# The parts that `input_judgement` takes.
+_INPUT = ("tf_data", "input_ops", "devices")
+
+# Adding a tool is one module here, one folder in the frontend, and one entry. Their modules are
+# imported when they build something.
+TOOLS: tuple[Tool, ...] = (
+    Tool(
+        name="overview_page",
+        label="Overview",
+        parts=(
+            "steps",
+            "ops",
+            "kernels",
+            "devices",
+            "environment",
+            "gpu_facts",
+            "host_facts",
+            "memory_peaks",
+            "input_ops",
+            "tpu_ops",
+            "single_ops",
+            "result_reads",
+            "host_callbacks",
+            "coupling",
+            "tf_data",
+            "idle_time",
+        ),
+        build=Later("tbprof.tools.overview_page.build"),
+        content="names",
+        absent="the trace has no planes in it",
+        absent_hint="record again: the profiler was stopped before it wrote anything",
+        empty="the trace has no steps, no ops and no device events in it",
+        empty_hint="either nothing ran while it was recorded, or the recorder was set to leave "
+        "events out (host_tracer_level 0)",
+        params=("marker", "steps"),
+        is_list=True,
+    ),
+    Tool(
+        name="input_pipeline_analyzer",
+        label="Input pipeline analyzer",
+        parts=("steps", "idle_time", *_INPUT),
+        build=Later("tbprof.tools.input_pipeline_analyzer.build"),
+        content="names",
+        absent="the trace has no planes in it",
+        absent_hint="record again: the profiler was stopped before it wrote anything",
+        empty="the trace marks no steps, nothing in it repeats like steps, and it has no input ops",
+        empty_hint="record a few steps with host tracing on, and mark them: "
+        "tf.profiler.experimental.Trace('train', step_num=n, _r=1) or "
+        "jax.profiler.StepTraceAnnotation('train', step_num=n)",
+        params=("marker", "steps"),
+        is_list=True,
+    ),
+    Tool(
+        name="tf_data_bottleneck_analysis",
+        label="tf.data bottleneck analysis",
+        parts=_INPUT,
+        build=Later("tbprof.tools.tf_data_bottleneck_analysis.build"),
+        planes=(names.HOST_PLANE,),
+        content="iterators",
+        absent="the trace has no host threads, in which tf.data works",
+        absent_hint="record with host_tracer_level 1 or more, and the host among the workers",
+        empty="the trace has no tf.data events: no input pipeline worked while it was recorded, or "
+        "the program does not use tf.data",
+        empty_hint="record a few steps that ask for batches, with host_tracer_level 2; in a "
+        "program of JAX record with tf.profiler.experimental.Profile(logdir) around the same "
+        "steps: jax.profiler does not see the threads of TensorFlow",
+        params=("graph_host", "input_pipeline", "rank"),
+        is_list=True,
+    ),
+    Tool(
+        name="framework_op_stats",
+        label="TensorFlow stats",
+        aliases=("tensorflow_stats",),
+        parts=("ops", "devices", "kernels", "host_calls"),
+        build=Later("tbprof.tools.framework_op_stats.build"),
+        content="names",
+        absent="the trace has no planes",
+        empty="the trace has no op in it, no call of a compiled function and no annotation",
+        empty_hint="either nothing of that ran while it was recorded, or the recorder was set to "
+        "leave it out (host_tracer_level 0)",
+        is_list=True,
+    ),
+    Tool(
+        name="kernel_stats",
+        label="GPU kernel stats",
+        parts=("kernels",),
+        build=Later("tbprof.tools.kernel_stats.build"),
+        planes=(names.GPU_PREFIX,),
+        content="kernels",
+        absent="the trace has no GPU in it: kernels are recorded from NVIDIA and AMD GPUs",
+        absent_hint="for TPUs and CPUs, TensorFlow stats shows the ops",
+        empty="the trace has GPUs in it, but no kernel that ran on them",
+        empty_hint="either the GPUs ran nothing while the trace was recorded, or the recorder "
+        "could not use CUPTI (ROCm: rocprofiler): another profiler may have held the GPU, or the "
+        "driver keeps its counters to administrators (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES in the "
+        "program's log)",
+    ),
+    Tool(
+        name="memory_profile",
+        label="Memory profile",
+        parts=("memory", "program_runs"),
+        build=Later("tbprof.tools.memory_profile.build"),
+        planes=(names.HOST_PLANE,),
+        content="allocations",
+        absent="the trace has no host in it: allocations are recorded on threads of the host",
+        absent_hint="record with the host tracer on: host_tracer_level of 1 or more",
+        empty="no allocation was recorded",
+        empty_hint="allocators of TensorFlow, and of JAX on GPUs and TPUs, record what they give "
+        "out while the host tracer is on (host_tracer_level 2, the default): run some steps while "
+        "recording; for JAX on a CPU, jax.profiler.device_memory_profile() says what arrays hold",
+        params=("memory_id", "at_ps", "from_ps", "to_ps"),
+    ),
+    Tool(
+        name="trace_viewer",
+        label="Trace viewer",
+        parts=(),
+        build=Later("tbprof.tools.trace_viewer.build"),
+        aliases=("trace_viewer@",),
+        absent="this trace has no planes",
+        absent_hint="record again: the file holds nothing",
+        empty="this trace has no events",
+        empty_hint=(
+            "the program may have been idle while it was profiled: profile it while it works, for "
+            "longer than one step"
+        ),
+        params=("start_time_ms", "end_time_ms", "derived"),
+        is_streamed=True,
+    ),
+    Tool(
+        name="pod_viewer",
+        label="Pod viewer",
+        parts=("steps", "devices", "coupling", "cores", "exchanges", "idle_time"),
+        build=Later("tbprof.tools.pod_viewer.build"),
+        absent="the trace has no planes in it",
+        absent_hint="record again: the profiler was stopped before it wrote anything",
+        empty="nothing in the trace shows where steps begin and end",
+        empty_hint="mark the steps: tf.profiler.experimental.Trace('train', step_num=n, _r=1) "
+        "around each step, or jax.profiler.StepTraceAnnotation('train', step_num=n) in JAX",
+        params=("marker", "step", "steps"),
+        rests_on_steps=True,
+    ),
+)

@@ -1,0 +1,97 @@
+"""What a process imports: its own tool, and what that stands on."""
+
+import json
+import os
+import subprocess
+import sys
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+from traces import draw, write
+
+from tbprof.base.later import Later, load
+from tbprof.engine.engine import Engine
+from tbprof.engine.parts import PARTS
+from tbprof.storage.logdir import Logdir
+from tbprof.tools import TOOLS
+
+ROOT = Path(__file__).resolve().parents[1]
+EXPORT = """
+import json, os, sys
+from tbprof.cli import main
+main(["export", sys.argv[1], "--tool", sys.argv[2], "--output", os.devnull], standalone_mode=False)
+print(json.dumps(sorted(sys.modules)))
+"""
+
+EVENTS = ("timeline.*", "engine.streams", "engine.timelines")
+STEPS = ("analysis.step*", "analysis.job_steps", "analysis.grouping", "analysis.host_phases")
+RULES = ("analysis.findings", "analysis.findings_[!o]*", "tools.*_advice", "tools.*_rules")
+PIPELINES = ("*.tf_data*", "analysis.iterator_*", "analysis.pool_waits", "tools.input_*")
+IDLE = ("analysis.idle_claims", "tools.idle_table")
+MEMORY = ("analysis.memory", "analysis.memory_breakdown", "tools.memory_*")
+OPS = ("analysis.ops", "analysis.device_ops", "tools.framework_op_stats")
+PODS = ("analysis.exchanges", "analysis.cores", "tools.pod_*")
+# By tool, what an export does not import. Below all of them, what none does.
+NOT_IMPORTED = {
+    "overview_page": (*EVENTS, *MEMORY, *PODS, "tools.framework_op_stats", "tools.kernel_stats"),
+    "input_pipeline_analyzer": (*EVENTS, *MEMORY, *PODS, *IDLE, *OPS, "analysis.findings"),
+    "tf_data_bottleneck_analysis": (*EVENTS, *MEMORY, *PODS, *IDLE, *OPS, "analysis.findings*"),
+    "framework_op_stats": (*EVENTS, *STEPS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE),
+    "kernel_stats": (*EVENTS, *STEPS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE, *OPS),
+    "memory_profile": (*EVENTS, "analysis.findings", *PIPELINES, *PODS, *IDLE, *OPS),
+    "trace_viewer": (*RULES, *PIPELINES, *MEMORY, *PODS, *IDLE, *OPS),
+    "pod_viewer": (*EVENTS, *RULES, *PIPELINES, *MEMORY, *IDLE, *OPS),
+}
+NEVER = {"fsspec", "grpc", "rich", "tensorboard", "werkzeug"}
+OURS = ("api", "capturing*", "serving*", "engine.doctor", "storage.new_run")
+
+
+def test_every_tool_says_what_it_does_not_import():
+    assert set(NOT_IMPORTED) == {tool.name for tool in TOOLS}
+
+
+@pytest.mark.parametrize("tool", NOT_IMPORTED)
+def test_an_export_imports_what_its_tool_needs(tool: str, sample_logdir: Path, tmp_path: Path):
+    trace = next(sample_logdir.rglob("tensorflow_input_bound/*.xplane.pb"))
+    if tool == "kernel_stats":
+        drawn = {"/device:GPU:0": "Stream #1 |k"}
+        trace = write(tmp_path, draw(drawn, stats={"k": {"kernel_details": "regs:8"}}))
+    result = subprocess.run(
+        [sys.executable, "-c", EXPORT, str(trace), tool],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TBPROF_CACHE_DIR": str(tmp_path / "cache")},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    modules = json.loads(result.stdout)
+    assert f"tbprof.tools.{tool}" in modules
+    assert not NEVER.intersection(modules)
+    ours = [name.removeprefix("tbprof.") for name in modules if name.startswith("tbprof.")]
+    for pattern in (*OURS, *NOT_IMPORTED[tool]):
+        assert not [name for name in ours if fnmatchcase(name, pattern)], pattern
+
+
+def test_a_server_imports_everything_before_someone_waits_for_it(monkeypatch: pytest.MonkeyPatch):
+    loaded: list[object] = []
+    monkeypatch.setattr("tbprof.engine.engine.load", loaded.append)
+    Engine(Logdir([])).load_tools()
+    assert loaded == [
+        *(tool.build for tool in TOOLS), *(kind.compute for kind in PARTS.values())
+    ]  # fmt: skip
+
+
+def test_a_function_is_imported_when_it_is_called_or_loaded():
+    name = "tbprof.base.places.cache_directory"
+    assert Later(name)() == __import__("tbprof.base.places").base.places.cache_directory()
+    load(Later(name))
+    load(len)
+    with pytest.raises(ModuleNotFoundError):
+        load(Later("tbprof.no_module.no_function"))
+    with pytest.raises(AttributeError, match="no_function"):
+        load(Later("tbprof.base.places.no_function"))
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_every_part_names_a_function_and_its_type(name: str):
+    assert isinstance(PARTS[name].compute, Later)
+    load(PARTS[name].compute)
+    assert PARTS[name].type.__name__ == PARTS[name].type_name.rpartition(".")[2]
