@@ -13,6 +13,8 @@ STEPS = 12
 EACH = 4
 ONCE = 0
 
+_UNCOVERED = ("all_others", "gap_between_steps")
+
 _TITLE = """# Planted causes
 
 Small programs of TensorFlow and JAX, each with one cause of lost time that it measures by its own
@@ -143,6 +145,20 @@ def claims_of(shown: Shown) -> list[dict[str, Any]]:
     names = [column.id for column in columns]
     rows = zip(*(column.cells() for column in columns), strict=True)
     return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def claims_beside(cause: Cause, shown: Shown) -> list[dict[str, Any]]:
+    """The same without what other programs caused.
+
+    That is time which no op covers, as long as threads waited for a processor.
+    """
+    return [
+        one
+        for one in claims_of(shown)
+        if one["id"] not in _UNCOVERED
+        or cause.is_named_in(one)
+        or one["gain_ms"] > shown.delayed_ms
+    ]
 
 
 def write_table(path: Path, rows: Iterable[tuple[Cause, str, float, float, int]]) -> None:

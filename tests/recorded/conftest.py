@@ -1,5 +1,7 @@
 """Programs of known behaviour, recorded anew, with what their own clocks measured."""
 
+import contextlib
+import functools
 import json
 import os
 import shutil
@@ -18,9 +20,11 @@ from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
 from tbprof.tools.datatable import Table
 
+ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = Path(__file__).resolve().parent / "scripts"
 # Who may not go first is started all the same.
-_FIRST = ("nice", "-n", "-15") if shutil.which("nice") else ()
+_NICENESS = -15
+_FIRST = ("nice", "-n", str(_NICENESS)) if shutil.which("nice") else ()
 PARTS = (
     "deviceComputeTimeMs", "deviceToDeviceTimeMs", "deviceCollectivesTimeMs", "hostComputeTimeMs",
     "kernelLaunchTimeMs", "infeedTimeMs", "outfeedTimeMs", "compileTimeMs", "otherTimeMs",
@@ -106,28 +110,47 @@ class Shown:
         assert whole == pytest.approx(self.figure("step_time_average"))
 
 
-def run_script(python: str, script: str, *args: str, is_first: bool = False) -> None:
-    """Runs a recording script to its end; fails with what it wrote.
+def run_script(python: str, script: str, *args: str) -> None:
+    """Runs a recording script to its end; fails with what it wrote."""
+    with started(python, str(SCRIPTS / script), *args, stderr=subprocess.PIPE) as process:
+        try:
+            _, complaints = process.communicate(timeout=600)
+        finally:
+            process.kill()
+    assert process.returncode == 0, complaints[-2000:]
 
-    One that `is_first` goes before other programs of a busy machine, where that is allowed.
+
+def started(
+    *command: str, stdout: int = subprocess.DEVNULL, stderr: int = subprocess.DEVNULL
+) -> subprocess.Popen[str]:
+    """A program that goes before others of a busy machine, where that is allowed.
+
+    Those of its session heed its niceness, other sessions that of the session.
+    Source: Linux, sched(7), "The autogroup feature".
     """
-    result = subprocess.run(
-        [*(_FIRST if is_first else ()), python, str(SCRIPTS / script), *args],
-        capture_output=True,
+    # No GPU, where the machine has one, and few messages.
+    quiet = {"CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        [*_FIRST, *command],
+        stdout=stdout,
+        stderr=stderr,
         text=True,
-        timeout=300,
-        env=recording_environment(),
+        env={**os.environ, **quiet},
+        start_new_session=True,
     )
-    assert result.returncode == 0, result.stderr[-2000:]
-
-
-def recording_environment() -> dict[str, str]:
-    """That of recorded programs: no GPU, where the machine has one, and few messages."""
-    return {**os.environ, "CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    with contextlib.suppress(OSError):
+        Path(f"/proc/{process.pid}/autogroup").write_text(str(_NICENESS), encoding="ascii")
+    return process
 
 
 def _shown(folder: Path) -> Callable[..., Shown]:
-    return lambda case, **params: Shown(folder / case, params)
+    """What is opened once serves all tests."""
+
+    @functools.cache
+    def of(case: str, **params: str) -> Shown:
+        return Shown(folder / case, params)
+
+    return of
 
 
 @pytest.fixture(scope="session")
@@ -156,5 +179,6 @@ def planted_runs(
     folder = tmp_path_factory.mktemp("planted")
     for framework in ("tensorflow", "jax", "ranks"):
         script = f"record_planted_{framework}.py"
-        run_script(record_python, script, str(folder / framework), is_first=True)
-    return lambda framework, case, kind: Shown(folder / framework / case / kind, {})
+        run_script(record_python, script, str(folder / framework))
+    of = _shown(folder)
+    return lambda framework, case, kind: of(f"{framework}/{case}/{kind}")

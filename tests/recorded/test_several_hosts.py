@@ -1,13 +1,12 @@
 """Workers of one job, recorded as several hosts of one run."""
 
 import shutil
-import subprocess
 import time
 from collections.abc import Callable
 
 import numpy as np
 import pytest
-from recorded.conftest import SCRIPTS, Shown, recording_environment
+from recorded.conftest import SCRIPTS, Shown, started
 
 pytestmark = pytest.mark.slow
 
@@ -24,11 +23,8 @@ def job(record_python: str, tmp_path_factory: pytest.TempPathFactory) -> Job:
     processes = {}
     for name, first in WORKERS.items():
         start = folder / ("later" if name == "late" else "now")
-        processes[name] = subprocess.Popen(
-            [record_python, str(SCRIPTS / "record_worker.py"), str(folder), name, str(first),
-             str(start)],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=recording_environment(),
-        )  # fmt: skip
+        script = str(SCRIPTS / "record_worker.py")
+        processes[name] = started(record_python, script, str(folder), name, str(first), str(start))
     try:
         deadline = time.monotonic() + 200
         while not all((folder / f"{name}.ready").exists() for name in processes):
