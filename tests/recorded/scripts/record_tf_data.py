@@ -68,7 +68,7 @@ def parallel_map_bound(_folder: Path) -> tf.data.Dataset:
 def pool_filled(_folder: Path) -> tf.data.Dataset:
     """A filter whose predicate waits for threads that a parallel map's functions fill."""
     data = tf.data.Dataset.range(10**9).map(computes, num_parallel_calls=4)
-    return data.filter(lambda value: value > -1.0).batch(4)
+    return data.filter(lambda value: value > -1.0).batch(16)
 
 
 def light_behind_heavy(_folder: Path) -> tf.data.Dataset:
