@@ -1,14 +1,16 @@
 """When device events ran, by the device's own clock."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.lines import named_lines
 from tbprof.base import names
-from tbprof.events.space import Events
+from tbprof.events.space import Events, Plane
 from tbprof.events.stats import StatColumn
+from tbprof.kernels.fits import find_line
 
 CLOCK_STATS = (names.DEVICE_OFFSET, names.DEVICE_DURATION)
 
@@ -24,7 +26,7 @@ _IN_A_ROW = 5
 _MOST_PS = 2**57
 
 
-def device_times(
+def _device_times(
     events: Events, stats: Mapping[str, StatColumn]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(start, duration) in ps by the device's own clock where the events carry it.
@@ -102,32 +104,55 @@ class Clock:
         return out
 
 
-def find_clock(
-    ops: Events,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], Clock]:
-    """(start [n], end [n], clock) of a core's ops, the device's clock moved to the host's.
+@dataclass(frozen=True, slots=True)
+class CoreOps:
+    """The ops of a core [n]: as the file has them, by the core's own clock, and on the host's.
 
-    The file's times where not all ops carry the device's clock, or where that jumps.
+    `own_start` and `own_duration` are by the core's clock where the events carry it. `begin` and
+    `end` are those moved to the host's clock, the file's times where not all ops carry the core's
+    clock, or where that jumps.
     """
-    stats = ops.stats(CLOCK_STATS)
-    file_end = ops.start_ps + ops.duration_ps
+
+    events: Events
+    own_start: NDArray[np.int64]
+    own_duration: NDArray[np.int64]
+    begin: NDArray[np.int64]
+    end: NDArray[np.int64]
+    clock: Clock
+
+
+def find_core_ops(plane: Plane, *lines: str) -> CoreOps:
+    """The ops on the lines of these names, found once for all who ask."""
+    rows = named_lines(plane, *lines)
+    return plane.memo.once(("core ops", *rows), lambda: place_ops(plane.events(rows)))
+
+
+def place_ops(events: Events) -> CoreOps:
+    """The ops `events` of one core, on the host's clock."""
+    stats = events.stats(CLOCK_STATS)
+    start, duration = _device_times(events, stats)
+    file_end = events.start_ps + events.duration_ps
     is_timed = all(bool(stats[name].is_integer.all()) for name in CLOCK_STATS)
-    nothing = np.zeros(0, np.int64)
-    by_file = ops.start_ps, file_end, Clock(nothing, nothing, nothing, nothing)
-    if not len(ops) or not is_timed:
+    by_file = CoreOps(events, start, duration, events.start_ps, file_end, _no_clock())
+    if not len(events) or not is_timed:
         return by_file
-    start, duration = device_times(ops, stats)
     if max(abs(int(start.min())), abs(int(start.max())), int(duration.max())) > _MOST_PS:
         return by_file
-    offset, drift = _fit(start, ops.start_ps - start)
+    offset, drift = _fit(start, events.start_ps - start)
     origin = int(start.min())
-    jump = _jump(start, ops.start_ps - _shifted(start, origin, offset, drift))
+    jump = _jump(start, events.start_ps - _shifted(start, origin, offset, drift))
     if jump > _MOST_ERROR_PS:
-        return ops.start_ps, file_end, Clock(nothing, nothing, nothing, nothing, jump)
+        return replace(by_file, clock=_no_clock(jump))
     begins, ends = (_shifted(time, origin, offset, drift) for time in (start, start + duration))
-    begin, first = np.unique(ops.start_ps, return_index=True)
+    begin, first = np.unique(events.start_ps, return_index=True)
     end, last = np.unique(file_end, return_index=True)
-    return begins, ends, Clock(begin, begins[first] - begin, end, ends[last] - end)
+    clock = Clock(begin, begins[first] - begin, end, ends[last] - end)
+    return CoreOps(events, start, duration, begins, ends, clock)
+
+
+def _no_clock(jump_ps: int = 0) -> Clock:
+    nothing = np.zeros(0, np.int64)
+    return Clock(nothing, nothing, nothing, nothing, jump_ps)
 
 
 def _shifted(time: NDArray[np.int64], origin: int, offset: int, drift: float) -> NDArray[np.int64]:
@@ -138,8 +163,17 @@ def _shifted(time: NDArray[np.int64], origin: int, offset: int, drift: float) ->
 
 def _jump(time: NDArray[np.int64], error: NDArray[np.int64]) -> int:
     """How far off the file's times are where most ops in a row are, at most."""
-    blocks = np.array_split(np.argsort(time, kind="stable"), max(1, time.size // _IN_A_ROW))
-    return max(int(abs(np.median(error[rows]))) for rows in blocks[:: len(blocks) // 100 + 1])
+    order = np.argsort(time, kind="stable")
+    blocks = max(1, time.size // _IN_A_ROW)
+    size, longer = divmod(time.size, blocks)  # the first blocks have one more
+    chosen = np.arange(0, blocks, blocks // 100 + 1)
+    begin = chosen * size + np.minimum(chosen, longer)
+    most = 0
+    for begins, rows in ((begin[chosen < longer], size + 1), (begin[chosen >= longer], size)):
+        if begins.size:
+            middle = np.median(error[order[begins[:, None] + np.arange(rows)]], axis=1)
+            most = max(most, int(np.abs(middle).max()))
+    return most
 
 
 def _fit(time: NDArray[np.int64], shift: NDArray[np.int64]) -> tuple[int, float]:
@@ -156,10 +190,8 @@ def _fit(time: NDArray[np.int64], shift: NDArray[np.int64]) -> tuple[int, float]
     span = when[late] - when[early]
     drift = np.divide(value[late] - value[early], span, out=np.zeros_like(span), where=span > 0)
     at_first = value[early] - drift * when[early]
-    off = np.abs(value - at_first[:, None] - drift[:, None] * when)
-    distance = np.partition(off, rows.size // 3, axis=1)[:, rows.size // 3]
-    distance[np.abs(drift) > _MOST_DRIFT] = np.inf
-    if not np.isfinite(distance).any():  # one moment alone, or nothing that a clock does
+    third = rows.size // 3
+    best = find_line(when, value, at_first, drift, _MOST_DRIFT, third, np.empty(rows.size))
+    if best < 0:  # one moment alone, or nothing that a clock does
         return int(np.median(value)), 0.0
-    best = int(np.argmin(distance))
     return round(float(at_first[best])), float(drift[best])

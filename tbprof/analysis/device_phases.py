@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.device_clock import Clock
+from tbprof.analysis.device_clock import Clock, find_core_ops
 from tbprof.analysis.gpu_events import find_gpu_kinds
 from tbprof.analysis.gpu_phases import NO_PHASE, gpu_phases
 from tbprof.analysis.hlo import Programs
@@ -115,7 +115,9 @@ def _tpu_intervals(plane: Plane, programs: Programs) -> DeviceIntervals:
         for wanted in (_OP_LINES, lines[-2:-1], lines[-1:])
     )
     barriers = marks[events.type[marks] == _barrier_type(plane)]
-    start, duration, at, clock = find_op_segments(events.select(op_rows))
+    ops = find_core_ops(plane, *_OP_LINES)
+    start, duration, at = find_op_segments(ops)
+    clock = ops.clock
     async_start, async_duration = clock.place(
         events.start_ps[async_rows], events.duration_ps[async_rows]
     )

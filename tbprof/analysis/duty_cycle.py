@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.cores import consistent_details
-from tbprof.analysis.device_clock import find_clock
+from tbprof.analysis.device_clock import find_core_ops
 from tbprof.analysis.devices import CoreDetails
 from tbprof.analysis.layers import unite
 from tbprof.analysis.lines import named_lines, tpu_planes
@@ -55,20 +55,19 @@ def _chip_times(planes: list[Plane]) -> tuple[int, int]:
     ends: list[NDArray[np.int64]] = []
     first, last = 2**63 - 1, -(2**63)
     for plane in planes:
-        ops = plane.events(named_lines(plane, names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE))
+        ops = find_core_ops(plane, names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)
         modules = plane.events(named_lines(plane, *_MODULES_LINES))
-        op_start, op_end, clock = find_clock(ops)
-        module_start, module_duration = clock.place(modules.start_ps, modules.duration_ps)
-        for start, end in ((op_start, op_end), (module_start, module_start + module_duration)):
+        module_start, module_duration = ops.clock.place(modules.start_ps, modules.duration_ps)
+        for start, end in ((ops.begin, ops.end), (module_start, module_start + module_duration)):
             if start.size:
                 first = min(first, int(start.min()))
                 last = max(last, int(end.max()))
         category = plane.types.stats([names.HLO_CATEGORY])[names.HLO_CATEGORY].texts()
         texts = plane.strings.take(category.tolist())
         waits = np.array([text in _OFF_DUTY for text in [*texts, ""]], bool)
-        works = ~waits[ops.type]
-        starts.append(op_start[works])
-        ends.append(op_end[works])
+        works = ~waits[ops.events.type]
+        starts.append(ops.begin[works])
+        ends.append(ops.end[works])
     if last < first:
         return 0, 0
     begin, end = unite(np.concatenate(starts), np.concatenate(ends))

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.collectives import is_collective_op
-from tbprof.analysis.device_clock import find_clock
+from tbprof.analysis.device_clock import find_core_ops
 from tbprof.analysis.hlo import Module, Programs
 from tbprof.analysis.hlo_shapes import padding_of, read_shape
 from tbprof.analysis.host_channels import is_exchange
-from tbprof.analysis.lines import named_lines, tensor_core_planes
+from tbprof.analysis.lines import tensor_core_planes
 from tbprof.base import names
 from tbprof.events.space import Plane, Space
 
@@ -111,7 +111,8 @@ def find_exchanges(space: Space, programs: Programs) -> Exchanges:
 
 def _runs(plane: Plane, core: int, reader: "_Reader", kinds: dict[_Instruction, int]) -> _Runs:
     """The runs on one core, by kind; new instructions are added to `kinds`."""
-    events = plane.events(named_lines(plane, names.XLA_OPS_LINE))
+    ops = find_core_ops(plane, names.XLA_OPS_LINE)
+    events = ops.events
     used = events.used_types(plane.types.name.size)
     stats = plane.types.stats([names.PROGRAM_ID, names.HLO_CATEGORY])
     program = stats[names.PROGRAM_ID].integers(-1)
@@ -130,7 +131,7 @@ def _runs(plane: Plane, core: int, reader: "_Reader", kinds: dict[_Instruction, 
     rows = np.flatnonzero(kind >= 0)
     if not rows.size:
         return (np.empty(0, np.int64),) * 5
-    start, end, _ = find_clock(events)
+    start, end = ops.begin, ops.end
     pieces = []
     done_of = [row.done for row in kinds]
     for one in np.unique(kind[rows]).tolist():

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.device_clock import CLOCK_STATS, Clock, device_times, find_clock, nesting_order
+from tbprof.analysis.device_clock import CoreOps, find_core_ops, nesting_order
 from tbprof.analysis.groups import group_rows, reduce_groups
 from tbprof.analysis.intervals import busy_time
 from tbprof.analysis.lines import named_lines
@@ -40,13 +40,11 @@ class TpuKinds:
 
 def find_tpu_kinds(plane: Plane, *lines: str) -> TpuKinds:
     """The kinds of op on the lines of these names, in the order in which they first ran."""
-    events = plane.events(named_lines(plane, *lines))
-    stats = events.stats([*CLOCK_STATS, *WORK])
-    by_clock = find_clock(events)
-    has_clock = by_clock[2].begin.size > 0
-    start, duration = (
-        device_times(events, stats) if has_clock else (events.start_ps, events.duration_ps)
-    )
+    ops = find_core_ops(plane, *lines)
+    events, has_clock = ops.events, ops.clock.begin.size > 0
+    stats = events.stats(WORK)
+    start = ops.own_start if has_clock else events.start_ps
+    duration = ops.own_duration if has_clock else events.duration_ps
     first = events.first_event
     order = nesting_order(first, start, duration)
     start, duration = start[order], duration[order]
@@ -72,21 +70,21 @@ def find_tpu_kinds(plane: Plane, *lines: str) -> TpuKinds:
         np.concatenate([np.stack(work, axis=1), merged_work]),
         np.repeat([True, False], [seen.size, merged.type.size]),
         busy,
-        window + _beyond(plane, *by_clock),
+        window + _beyond(plane, ops),
     )
 
 
-def _beyond(plane: Plane, start: NDArray[np.int64], end: NDArray[np.int64], clock: Clock) -> int:
+def _beyond(plane: Plane, ops: CoreOps) -> int:
     """How long the core's steps last before its first op and after its last one, in ps.
 
     Steps state the file's times alone: they go by the clock that the ops were put on.
     """
     steps = plane.events(named_lines(plane, names.STEPS_LINE, names.SPARSE_CORE_STEPS_LINE))
-    if not len(steps) or not start.size:
+    if not len(steps) or not ops.begin.size:
         return 0
-    step_start, step_duration = clock.place(steps.start_ps, steps.duration_ps)
-    before = int(start.min()) - int(step_start.min())
-    after = int((step_start + step_duration).max()) - int(end.max())
+    step_start, step_duration = ops.clock.place(steps.start_ps, steps.duration_ps)
+    before = int(ops.begin.min()) - int(step_start.min())
+    after = int((step_start + step_duration).max()) - int(ops.end.max())
     return max(before, 0) + max(after, 0)
 
 

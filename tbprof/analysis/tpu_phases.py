@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.collectives import is_collective_op
-from tbprof.analysis.device_clock import Clock, find_clock, nesting_order
+from tbprof.analysis.device_clock import CoreOps, nesting_order
 from tbprof.analysis.hlo import Instruction, Programs
 from tbprof.analysis.host_channels import Peer, is_exchange, peer_of
 from tbprof.analysis.host_copies import is_copy, is_host_copy
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.precision import hlo_precision
 from tbprof.base import names
-from tbprof.events.space import Events, Plane
+from tbprof.events.space import Plane
 from tbprof.kernels.nesting import flatten_events
 
 # Categories of HLO ops. Source: xla/tsl/profiler/convert/xla_op_utils.h; xprof, pod viewer.
@@ -130,16 +130,16 @@ def flatten(
 
 
 def find_op_segments(
-    ops: Events,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Clock]:
-    """(start, duration, row, clock) of what a core ran innermost.
+    ops: CoreOps,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """(start, duration, row) of what a core ran innermost.
 
     Ops nest and last by the device's own clock, which is exact.
     """
-    begin, end, clock = find_clock(ops)
-    order = nesting_order(ops.first_event, begin, end - begin)
-    start, until, at = flatten(ops.first_event, begin[order], (end - begin)[order])
-    return start, until - start, order[at], clock
+    first, begin, duration = ops.events.first_event, ops.begin, ops.end - ops.begin
+    order = nesting_order(first, begin, duration)
+    start, until, at = flatten(first, begin[order], duration[order])
+    return start, until - start, order[at]
 
 
 def tpu_phases(

@@ -43,7 +43,7 @@ class StatColumn:
     @property
     def is_integer(self) -> NDArray[np.bool_]:
         """[n] whether the value is a signed or unsigned integer."""
-        return np.isin(self.kind, (INT64, UINT64))
+        return np.asarray((self.kind == INT64) | (self.kind == UINT64))
 
     def integers(self, default: int = 0) -> NDArray[np.int64]:
         """[n] the integers; the low 64 bits, so that int64 and uint64 spellings of an id agree."""

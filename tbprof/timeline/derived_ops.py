@@ -7,9 +7,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.device_clock import find_core_ops
 from tbprof.analysis.gpu_events import GpuKinds, find_gpu_kinds
 from tbprof.analysis.hlo import Programs
-from tbprof.analysis.lines import named_lines
 from tbprof.analysis.op_names import Category as OpCategory
 from tbprof.analysis.op_names import OpName
 from tbprof.analysis.tpu_kinds import TpuOpNames
@@ -104,8 +104,9 @@ def _gpu_work(plane: Plane, programs: Programs) -> _Work:
 
 def _tpu_work(plane: Plane) -> _Work:
     """The innermost ops of a core: its own lines have the programs and instructions."""
-    ops = plane.events(named_lines(plane, names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE))
-    start, duration, row, _ = find_op_segments(ops)
+    placed = find_core_ops(plane, names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)
+    ops = placed.events
+    start, duration, row = find_op_segments(placed)
     types, kind = np.unique(ops.type[row], return_inverse=True)
     known = TpuOpNames(plane)
     found = [known.op(one) for one in types.tolist()]

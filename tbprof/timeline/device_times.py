@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.device_clock import find_clock, nesting_order
+from tbprof.analysis.device_clock import nesting_order, place_ops
 from tbprof.analysis.lines import named_lines
 from tbprof.base import names
 from tbprof.events.space import Events
@@ -24,11 +24,12 @@ def on_device_clock(events: Events) -> Events:
     if not plane.name.startswith(names.TPU_PREFIX):
         return events
     ops, waits, others = _rows_of_lines(events)
-    op_start, op_end, clock = find_clock(events.select(ops))
+    placed = place_ops(events.select(ops))
+    clock = placed.clock
     if not clock.begin.size:
         return events
     start, duration = np.empty_like(events.start_ps), np.empty_like(events.duration_ps)
-    start[ops], duration[ops] = op_start, op_end - op_start
+    start[ops], duration[ops] = placed.begin, placed.end - placed.begin
     for rows, place in ((waits, clock.place_waits), (others, clock.place)):
         start[rows], duration[rows] = place(events.start_ps[rows], events.duration_ps[rows])
     order = nesting_order(events.first_event, start, duration)

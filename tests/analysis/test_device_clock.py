@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jobs import TpuJob, draw_tpu_job
 
-from tbprof.analysis.device_clock import Clock, _fit, nesting_order
+from tbprof.analysis.device_clock import Clock, _fit, _jump, nesting_order
+from tbprof.kernels.fits import find_line
 
 SECOND = 10**12
 
@@ -98,3 +99,36 @@ def test_parents_precede_their_children_on_each_line():
     start = np.array([4, 0, 0, 9, 1], np.int64)
     duration = np.array([1, 2, 8, 1, 1], np.int64)
     assert nesting_order(first, start, duration).tolist() == [2, 1, 0, 4, 3]
+
+
+finite = st.floats(-1e15, 1e15)
+
+
+@given(
+    st.lists(st.tuples(finite, finite), min_size=1, max_size=12),
+    st.lists(st.tuples(finite, st.floats(-3, 3)), max_size=9),
+    st.data(),
+)
+def test_the_nearest_line_is_that_of_plain_arrays(points, lines, data):
+    rank = data.draw(st.integers(0, len(points) - 1))
+    x, y = np.array(points).T.copy()
+    level, slope = np.array(lines).reshape(-1, 2).T.copy()
+    distance = np.sort(np.abs(y - level[:, None] - slope[:, None] * x), axis=1)[:, rank]
+    distance[np.abs(slope) > 2] = np.inf
+    expected = int(np.argmin(distance)) if np.isfinite(distance).any() else -1
+    assert find_line(x, y, level, slope, 2.0, rank, np.empty(x.size)) == expected
+
+
+@given(st.lists(st.tuples(st.integers(0, 99), st.integers(-(10**12), 10**12)), min_size=1))
+def test_the_largest_error_in_a_row_is_the_median_of_a_block(points):
+    time, error = np.array(points, np.int64).T.copy()
+    order = np.argsort(time, kind="stable")
+    blocks = np.array_split(order, max(1, time.size // 5))
+    chosen = blocks[:: len(blocks) // 100 + 1]
+    assert _jump(time, error) == max(int(abs(np.median(error[rows]))) for rows in chosen)
+
+
+def test_a_long_row_of_errors_is_looked_at_in_places():
+    error = np.zeros(5 * 1003 + 2, np.int64)
+    error[5 * 11 * 90 + 2 :][:5] = 7  # the first two blocks have six rows
+    assert _jump(np.arange(error.size), error) == 7
