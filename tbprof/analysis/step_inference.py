@@ -15,6 +15,7 @@ from tbprof.analysis.repeats import find_repeats, rows_of
 from tbprof.analysis.rounds import doubt_of_rounds
 from tbprof.analysis.single_ops import LONGEST_USUAL_PS
 from tbprof.base import names
+from tbprof.events.space import Events
 
 EXECUTIONS = "executions"
 PATTERN = "pattern"
@@ -70,6 +71,7 @@ class _Choice:
     program: str
     reason: str
     doubts: tuple[str, ...] = ()
+    end_ps: int = -1  # of the last step, where that is more than its event
 
 
 def infer_steps(hosts: Sequence[HostThreads]) -> InferredSteps | None:
@@ -93,10 +95,12 @@ def infer_steps(hosts: Sequence[HostThreads]) -> InferredSteps | None:
 def _steps(plane: int, threads: HostThreads, choice: _Choice) -> InferredSteps:
     events = threads.events
     rows = rows_of(events, choice.line, choice.type)
+    duration = events.duration_ps[rows]
+    duration[-1] = max(int(duration[-1]), choice.end_ps - int(events.start_ps[rows[-1]]))
     name = events.plane.strings[int(events.plane.types.name[choice.type])]
     return InferredSteps(
         choice.source, plane, choice.line, name, choice.program, rows,
-        events.start_ps[rows], events.duration_ps[rows],
+        events.start_ps[rows], duration,
         f"Nothing in this trace marks steps. {choice.reason}",
         choice.doubts,
     )  # fmt: skip
@@ -253,7 +257,24 @@ def _pattern(threads: HostThreads) -> _Choice | None:
         f"{kinds} {rounds} times on the thread {shown(line_name)}; "
         f"a step begins with each {shown(name)}."
     )
-    return _Choice(PATTERN, float(rows.size), line, first, "", reason)
+    at = order[cuts[first] : cuts[first + 1]]
+    end = _last_end(events, rows, kind, at)
+    return _Choice(PATTERN, float(rows.size), line, first, "", reason, end_ps=end)
+
+
+def _last_end(
+    events: Events, rows: NDArray[np.int64], kind: NDArray[np.int32], at: NDArray[np.int64]
+) -> int:
+    """Where the last round ends, in ps, whose events are at `rows`; -1 where it is not whole.
+
+    Rounds begin `at` these places. It is whole where the last one has the events of the one before.
+    """
+    size = int(at[-1] - at[-2])
+    last, before = (np.sort(kind[start : start + size]) for start in (at[-1], at[-2]))
+    if not np.array_equal(last, before):
+        return -1
+    own = rows[at[-1] : at[-1] + size]
+    return int((events.start_ps[own] + events.duration_ps[own]).max())
 
 
 def shown(name: str) -> str:

@@ -197,7 +197,12 @@ def _inferred(space: Space, grouping: Grouping) -> StepSource | None:
         groups = np.arange(len(grouping.roots))
     found = _of_groups(inferred.source, inferred.name, inferred.note, grouping, groups)
     number = np.arange(found.steps.group.size)
-    steps = replace(found.steps, number=number, label=[str(at) for at in number.tolist()])
+    end = found.steps.end_ps.copy()
+    if end.size and found.steps.start_ps[-1] == inferred.start_ps[-1]:
+        # No next one bounds the last step: it has the events that one of its kind has.
+        end[-1] = max(int(end[-1]), int(inferred.start_ps[-1] + inferred.duration_ps[-1]))
+    labels = [str(at) for at in number.tolist()]
+    steps = replace(found.steps, number=number, label=labels, end_ps=end)
     return replace(found, steps=steps, doubts=inferred.doubts)
 
 

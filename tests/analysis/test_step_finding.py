@@ -248,8 +248,21 @@ def test_ops_back_to_back_are_steps_in_which_an_op_is_always_at_work():
     """The op that begins each step is work of it, too."""
     found = steps_of(draw({HOST: "python |" + ("m" * 18 + "rr") * 12}, names=DENSE))
     assert (found.source, found.marker) == ("pattern", DENSE["m"])
-    assert [row[2] for row in table(found)[:-1]] == [{"host_compute": 20}] * 11
+    assert [row[2] for row in table(found)] == [{"host_compute": 20}] * 12
     assert times(found)[:2] == [(0, 20, 20), (20, 20, 20)]
+
+
+@pytest.mark.parametrize(("last", "is_cut"), [("llmmmmmmmmrr", False), ("llmmmm", True)])
+def test_the_last_round_of_a_pattern_is_whole_where_it_has_the_events_of_the_others(
+    last: str, is_cut: bool
+):
+    """No next round bounds it, and what begins it is not all of it."""
+    drawing = f"python |{'llmmmmmmmmrr' * 7}{last}"
+    found = steps_of(draw({HOST: drawing}, names={**DENSE, "l": "load"}))
+    assert (found.source, found.marker) == ("pattern", "load")
+    assert found.is_truncated.tolist() == [False] * 7 + [is_cut]
+    if not is_cut:
+        assert times(found)[-1] == (84, 12, 12)
 
 
 def test_steps_of_a_pattern_begin_on_the_thread_on_which_it_was_found():
