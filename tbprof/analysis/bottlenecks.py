@@ -36,12 +36,22 @@ HIGH_CLASS, MODERATE_CLASS, NO_CLASS = "high", "moderate", "no"
 class Bottleneck:
     """A class, the share of the step time (percent, NaN: unknown) behind it, and a sentence.
 
-    The sentence is empty where there is nothing to say.
+    The sentence is empty where there is nothing to say. `is_guess` says that it is about time
+    which may be for input, or for something else.
     """
 
     level: str
     percent: float
     statement: str
+    is_guess: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """`batch (train.py:14) takes 62.7%` of the step, and that percentage."""
+
+    text: str
+    percent: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +93,9 @@ def find_bottlenecks(
         input_percent,
         100 * other_ms / means.mean_ms(),
         is_recorded=is_recorded,
-        taken_by=_taken_by(culprit(idle), means.mean_ms()),
+        taken=_taken(culprit(idle), means.mean_ms()),
         is_transfer=is_transfer and not is_tpu,
     )
-    is_reported = of_input.level == BOTH and input_percent < MODERATELY_INPUT_BOUND
     bits_16 = means.share(Phase.COMPUTE_16) + means.share(Phase.COMPUTE_8)
     known = means.share(*(phase for phase in COMPUTE if phase != Phase.COMPUTE_UNKNOWN))
     return Bottlenecks(
@@ -98,20 +107,23 @@ def find_bottlenecks(
             contends=contends(means, pipeline),
         ),
         other_bottleneck(
-            other_percent, is_reported=is_reported, is_tpu=is_tpu, did=_did(idle, means.mean_ms())
+            other_percent,
+            is_reported=of_input.is_guess,
+            is_tpu=is_tpu,
+            did=_did(idle, means.mean_ms()),
         ),
         "" if is_tpu else precision_statement(bits_16, known),
     )
 
 
-def _taken_by(first: IdleShare | None, step_ms: float) -> str:
-    """`batch (train.py:14) takes 62.7%`, "" where it is too little to speak of."""
+def _taken(first: IdleShare | None, step_ms: float) -> Taken | None:
+    """What the longest function takes, None where it is too little to speak of."""
     share = 100 * first.ms / step_ms if first is not None else 0.0
     # What holds the whole loop makes no input by itself; a call in it may.
     is_loop = first is not None and first.holds_more and not first.parts[0][0]
     if first is None or is_loop or share < POTENTIALLY_INPUT_BOUND:
-        return ""
-    return f"{first.subject} takes {share:.1f}%"
+        return None
+    return Taken(f"{first.subject} takes {share:.1f}%", share)
 
 
 def _did(idle: Sequence[IdleShare], step_ms: float) -> str:
@@ -128,13 +140,13 @@ def input_bottleneck(
     other_percent: float,
     *,
     is_recorded: bool = False,
-    taken_by: str = "",
+    taken: Taken | None = None,
     is_transfer: bool = False,
 ) -> Bottleneck:
     """Whether steps wait for input; NaN stands for steps without time.
 
     `is_recorded` says that the trace would show such waiting, so that other gaps are none.
-    `other_percent` is the time that no event covers, `taken_by` says what is known to take it,
+    `other_percent` is the time that no event covers, `taken` what is known to take it,
     `is_transfer` that the input is data on its way to devices, such as arguments of calls.
     """
     if not input_percent >= 0:
@@ -144,6 +156,8 @@ def input_bottleneck(
             "No step time was measured, so nothing can be said about where the bottleneck is.",
         )
     text = f"{input_percent:.1f}%"
+    if taken is not None and taken.percent > input_percent >= MODERATELY_INPUT_BOUND:
+        return _less_than(taken, input_percent, is_transfer=is_transfer)
     if is_transfer and input_percent >= MODERATELY_INPUT_BOUND:
         sent = f"{text} of the sampled step time is spent sending data to devices."
         if input_percent >= HIGHLY_INPUT_BOUND:
@@ -164,12 +178,13 @@ def input_bottleneck(
             f"The program is MODERATELY input-bound: {text} of the sampled step time is spent "
             "waiting for input. Both the input and the rest of the step are worth improving.",
         )
-    if taken_by and not is_recorded:
+    if taken is not None and not is_recorded:
         return Bottleneck(
             BOTH,
             input_percent,
-            f"{taken_by} of the sampled step time while nothing else is at work. If that is "
+            f"{taken.text} of the sampled step time while nothing else is at work. If that is "
             "for input, the program is input-bound; the trace does not show what it is for.",
+            is_guess=True,
         )
     if other_percent >= POTENTIALLY_INPUT_BOUND and not is_recorded:
         return Bottleneck(
@@ -178,12 +193,26 @@ def input_bottleneck(
             "The program is POTENTIALLY input-bound: no recorded event covers "
             f"{other_percent:.1f}% of the sampled step time, and the trace has no events of an "
             "input pipeline that would show it. It may be input and output, Python, or both.",
+            is_guess=True,
         )
     return Bottleneck(
         DEVICE,
         input_percent,
         f"The program is NOT input-bound: only {text} of the sampled step time is spent waiting "
         "for input. Work on the rest of the step.",
+    )
+
+
+def _less_than(taken: Taken, input_percent: float, *, is_transfer: bool) -> Bottleneck:
+    """Steps that wait for input, and longer for a function that may be a part of it."""
+    waits = "sending data to devices" if is_transfer else "waiting for input"
+    return Bottleneck(
+        HOST if input_percent >= HIGHLY_INPUT_BOUND else BOTH,
+        input_percent,
+        f"{taken.text} of the sampled step time while nothing else is at work, and "
+        f"{input_percent:.1f}% is spent {waits}. If the first is for input as well, that is what "
+        "to shorten before anything else; the trace does not show what it is for.",
+        is_guess=True,
     )
 
 

@@ -167,7 +167,8 @@ def next_step(found: Bottleneck, cause: InputCause | None) -> str:
         )
     if not found.percent >= MODERATELY_INPUT_BOUND:
         return TRY_APART  # no wait was recorded that would have a cause
-    return f"{cause.sentence} {cause.action}" if cause is not None else ""
+    known = f"{cause.sentence} {cause.action}" if cause is not None else ""
+    return f"{TRY_APART} {known}" if found.is_guess and TRY_APART not in known else known
 
 
 def slowest_op(pipeline: InputOps) -> int:
@@ -185,6 +186,7 @@ def _statements(found: Bottlenecks) -> Mapping[str, str]:
     return {
         "input_conclusion": found.input.statement,
         "input_bottleneck": found.input.level,
+        "input_is_guess": _truth(found.input.is_guess),
         "output_conclusion": found.output.statement,
         "output_bottleneck": found.output.level,
         "precision_statement": found.precision,

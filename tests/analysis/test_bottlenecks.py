@@ -57,6 +57,21 @@ def test_what_is_known_to_take_the_time_is_named():
     assert "Python" not in found.other.statement
 
 
+@pytest.mark.parametrize(("waits", "is_transfer"), [(92, True), (92, False), (195, True)])
+def test_what_takes_longer_than_the_input_is_said_first(waits: int, is_transfer: bool):
+    """Of 1000 µs a function takes 200, and steps wait `waits` for input."""
+    split = {Phase.COMPUTE_16: 700 - waits, Phase.INPUT: waits, Phase.OTHER: 300}
+    found = bottlenecks(split, idle=SHARES, is_transfer=is_transfer)
+    said = "is spent sending data to devices" if is_transfer else "is spent waiting for input"
+    assert found.input.is_guess
+    assert found.input.level == "both"
+    assert found.input.statement.startswith("f (a.py:3) takes 20.0% of the sampled step time")
+    assert f"{waits / 10:.1f}% {said}" in found.input.statement
+    assert found.other.level == "no"  # said already
+    more = {Phase.COMPUTE_16: 495, Phase.INPUT: 205, Phase.OTHER: 300}
+    assert not bottlenecks(more, idle=SHARES, is_transfer=is_transfer).input.is_guess
+
+
 @pytest.mark.parametrize(
     ("waits", "other", "is_recorded", "level", "says"),
     [

@@ -166,7 +166,7 @@ def check_pages_agree(engine: Engine, run: str) -> None:
         _, title, detail, action = findings["input_bound"]
         assert cause["input_cause_sentence"] in detail
         next_step = analyzer[STEPS].properties["summary_nextstep"]
-        assert next_step == f"{cause['input_cause_sentence']} {action}"
+        assert next_step.endswith(f"{cause['input_cause_sentence']} {action}")
         if "above all" in title:
             assert title.endswith(f"above all for {cause['input_cause_type']}")
     try:

@@ -80,9 +80,11 @@ test("the tag says how sure the verdict is", () => {
   const tag = (properties: object) => findTag(parseInputPipeline(samplePipeline(properties)))[1];
   expect(tag({})).toBe("Input-bound");
   expect(tag({ input_bottleneck: "both", waiting_percent: "11.4" })).toBe("Partly input-bound");
-  expect(tag({ input_bottleneck: "both", waiting_percent: "0.0" })).toBe("Perhaps input-bound");
+  const guess = { input_bottleneck: "both", input_is_guess: "true" };
+  expect(tag({ ...guess, waiting_percent: "0.0" })).toBe("Perhaps input-bound");
   const sent = { input_bottleneck: "both", waiting_percent: "11.4", input_cause: "transfer" };
   expect(tag(sent)).toBe("Sending data");
+  expect(tag({ ...sent, input_is_guess: "true" })).toBe("Perhaps input-bound");
   expect(tag({ input_bottleneck: "device" })).toBe("Not input-bound");
   expect(findTag(parseInputPipeline([{}, {}, {}]))[1]).toBe("No steps");
 });

@@ -49,11 +49,13 @@ export function findTag({
   level,
   waitingShare,
 }: InputPipeline): readonly [Severity, string] {
+  if (steps.property("input_is_guess") === "true") {
+    return [waitingShare.average < MODERATE ? "low" : "moderate", "Perhaps input-bound"];
+  }
   const isSent = steps.property("input_cause") === "transfer" && waitingShare.average >= MODERATE;
   if (isSent && steps.property("hardware_type") !== "TPU") {
     return [level === "host" ? "high" : "moderate", "Sending data"];
   }
-  if (level === "both" && waitingShare.average < MODERATE) return ["low", "Perhaps input-bound"];
   return LEVELS[level] ?? ["low", steps.count > 0 ? "Unknown" : "No steps"];
 }
 
