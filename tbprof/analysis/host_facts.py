@@ -11,14 +11,17 @@ from numpy.typing import NDArray
 from tbprof.analysis.groups import group_rows, reduce_groups
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_events import host_events
+from tbprof.analysis.host_roles import classify_host_names
 from tbprof.analysis.input_names import fetches_batch
 from tbprof.analysis.layers import unite
 from tbprof.analysis.lines import host_planes
 from tbprof.analysis.nesting import nest, self_times
+from tbprof.analysis.phases import Phase
 from tbprof.base import names
 from tbprof.events.space import Events, Plane, Space
 
-# `backend_compile`, `PjRtCpuClient::Compile`, `XlaCompile`; no `…Compiler`, which is an object.
+# Of the runtime's names `backend_compile`, `PjRtCpuClient::Compile`, `XlaCompile`; no `…Compiler`,
+# which is an object. Layers, ops and annotations of the program may have the word in theirs.
 _COMPILE = re.compile(r"[Cc]ompil(?:e|ation)(?![a-z])")
 # Runs of programs that XLA has compiled: of JAX, and of TensorFlow with jit_compile.
 _XLA = re.compile(r"PjitFunction\(|ExecuteReplicated|[\w: ]*Executable::Execute|\w*XlaLaunch")
@@ -167,7 +170,10 @@ def _functions(
 
 
 def _is_compile(text: str) -> bool:
-    return not text.startswith(names.PYTHON_FRAME) and _COMPILE.search(text) is not None
+    if _COMPILE.search(text) is None:
+        return False
+    [role] = classify_host_names([text], has_device=False).tolist()
+    return bool(role == Phase.COMPILATION)
 
 
 def _rows(events: Events, is_wanted: list[bool]) -> NDArray[np.int64]:

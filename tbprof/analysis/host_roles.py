@@ -114,7 +114,7 @@ _NAME = re.compile(
         |(?:[\w:]+::)?Compile(?:[A-Z]\w*)?\Z
         |backend_compile|lower_sharding_computation|trace_to_jaxpr|XlaCompil
         |XLA::|HLO\ (?:passes|optimization)|Hlo(?:Pass|Evaluator)|Run(?:HloPasses|Backend)
-        |XlaBuilder|LSRAv\d|ThunkEmitter::|TaskDispatcher::dispatch|mlir::|LLVM|\w+Pass\Z
+        |XlaBuilder|LSRAv\d|ThunkEmitter::|TaskDispatcher::dispatch|mlir::|LLVM|(?!Forward|Backward)\w+Pass\Z
         |tf\.function-graph_building|RemoteCall:\ Instantiate|Instantiate\b
         |ptxas|nvlink|Autotun|Gemm\w*Autotun|MetaOptimizer|Grappler
     )|(?P<PROGRAM>

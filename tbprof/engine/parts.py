@@ -62,16 +62,16 @@ PARTS: Mapping[str, PartKind] = {
     ),
     "kernels": _part(5, "kernels.Kernels", "find_kernels", "decoding GPU kernels"),
     "ops": _part(9, "op_metrics.OpMetrics", "ops.find_ops", "decoding ops"),
-    "steps": _part(16, "steps.Steps", "step_finding.find_steps", "finding the steps", ("marker",)),
+    "steps": _part(17, "steps.Steps", "step_finding.find_steps", "finding the steps", ("marker",)),
     "input_ops": _part(5, "input_ops.InputOps", "find_input_ops", "decoding input ops"),
     "tpu_ops": _part(2, "tpu_ops.TpuOps", "find_tpu_ops", "looking at TPU ops"),
     "environment": _part(
         4, "environment.Environment", "find_environment", "reading the environment"
     ),
     "gpu_facts": _part(3, "gpu_facts.GpuFacts", "find_gpu_facts", "looking at kernel launches"),
-    "host_facts": _part(5, "host_facts.HostFacts", "find_host_facts", "looking at host threads"),
+    "host_facts": _part(6, "host_facts.HostFacts", "find_host_facts", "looking at host threads"),
     "host_calls": _part(
-        1, "host_calls.HostCalls", "find_host_calls", "looking for calls and annotations"
+        2, "host_calls.HostCalls", "find_host_calls", "looking for calls and annotations"
     ),
     "host_callbacks": _part(
         1, "host_callbacks.HostCallbacks", "find_host_callbacks", "looking for callbacks"
@@ -79,13 +79,13 @@ PARTS: Mapping[str, PartKind] = {
     "result_reads": _part(1, "result_reads.ResultReads", "find_result_reads", "looking for reads"),
     "single_ops": _part(4, "single_ops.SingleOps", "find_single_ops", "looking for eager ops"),
     "idle_time": _part(
-        5, "idle_time.IdleTime", "find_idle_time", "looking at idle time", ("marker",)
+        6, "idle_time.IdleTime", "find_idle_time", "looking at idle time", ("marker",)
     ),
     "tf_data": _part(5, "tf_data.TfData", "find_tf_data", "rebuilding input pipelines"),
     "memory_peaks": _part(
         1, "memory_peaks.MemoryPeaks", "find_memory_peaks", "looking at device memory"
     ),
-    "memory": _part(2, "memory.Memory", "find_memory", "decoding memory events", rests_on="steps"),
+    "memory": _part(3, "memory.Memory", "find_memory", "decoding memory events", rests_on="steps"),
     "program_runs": _part(
         1, "program_runs.ProgramRuns", "find_program_runs", "reading the programs"
     ),

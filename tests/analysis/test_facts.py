@@ -12,7 +12,9 @@ from traces import Ref, draw, space_of
 from tbprof.analysis.gpu_facts import GpuFacts, find_gpu_facts, gaps_before, merge_gpu_facts
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_facts import HostFacts, find_host_facts
+from tbprof.analysis.host_roles import classify_host_names
 from tbprof.analysis.memory_peaks import MemoryPeaks, find_memory_peaks, merge_memory_peaks
+from tbprof.analysis.phases import Phase
 from tbprof.xplane.reader import read_space
 
 HOST, GPU = "/host:CPU", "/device:GPU:0"
@@ -286,6 +288,18 @@ def test_a_program_that_compiles_nothing():
     found = host("t |ab", names={"a": "TfrtTpuCompiler", "b": "$compiler.py:3 compile"})
     assert (found.compilations, found.compile_ps) == (0, 0)
     assert (found.compile_first_ps, found.compile_last_ps) == (-1, -1)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["w:j_compile", "compile", "my compilation", "ForwardPass", "RecordCpuCompilerStacktrace",
+     "StatefulPartitionedCall/compile_loss/mse/Mean:Mean"],
+)  # fmt: skip
+def test_annotations_and_layers_with_the_word_in_their_name_are_no_compilation(name: str):
+    """Keras names the ops of a loss `compile_loss`."""
+    assert host("t |aaaa", names={"a": name}).compile_ps == 0
+    [role] = classify_host_names([name], has_device=False).tolist()
+    assert role != Phase.COMPILATION
 
 
 # Memory
