@@ -18,7 +18,7 @@ from tbprof.analysis.finding import (
     shortened,
 )
 from tbprof.analysis.findings_host import OUTSIDE_TYPES
-from tbprof.analysis.findings_tpu import showing_ops
+from tbprof.analysis.findings_tpu import grouped, showing_ops
 from tbprof.analysis.host_channels import Peer
 from tbprof.analysis.idle_claims import callback_share, callbacks_ps, culprit, is_in_callbacks
 from tbprof.analysis.phases import Phase
@@ -75,7 +75,7 @@ def core_callbacks(evidence: Evidence) -> Iterator[Finding]:
     gain = evidence.gain_of(share, Phase.HOST_CALLBACK)
     rows = ops.longest(ops.peer == Peer.CALLBACK) if ops is not None else []
     called = list(dict.fromkeys(ops.op[row] for row in rows)) if ops is not None else []
-    named = f", above all in {', '.join(shortened(one, 60) for one in called[:3])}"
+    named = f", above all in {grouped(called)}"
     yield Finding(
         "host_callbacks",
         grade[0],

@@ -17,17 +17,14 @@ from tbprof.analysis.finding import (
     graded,
     milliseconds,
     percent,
-    shortened,
     size,
 )
 from tbprof.analysis.findings_memory import free_memory
-from tbprof.analysis.findings_tpu import NOTABLE, showing_ops
+from tbprof.analysis.findings_tpu import NOTABLE, grouped, showing_ops
 from tbprof.analysis.host_channels import Peer
 from tbprof.analysis.host_copies import IN_HOST, is_copy
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.tpu_ops import TpuOps
-
-_NAMED = 3
 
 
 def device_to_device(evidence: Evidence) -> Iterator[Finding]:
@@ -97,7 +94,7 @@ def _memories(ops: TpuOps) -> str:
     ):
         rows = ops.longest(is_meant)
         if rows:
-            named = ", ".join(shortened(ops.name[row], 40) for row in rows[:_NAMED])
+            named = grouped([ops.name[row] for row in rows])
             share = percent(100 * float(ops.self_ps[rows].sum()) / whole)
             parts.append(f"{share}{'' if parts else ' goes'} to {name} ({named})")
     return f" Of the cores' op time {' and '.join(parts)}." if parts else ""
@@ -167,8 +164,7 @@ def _what(copies: list[str], exchanges: list[str]) -> str:
     if copies or not exchanges:
         parts.append("the program offloads to the host's memory or fetches from there")
     if exchanges:
-        named = ", ".join(shortened(one, 40) for one in dict.fromkeys(exchanges[:_NAMED]))
-        parts.append(f"the program sends to the host or receives from it ({named})")
+        parts.append(f"the program sends to the host or receives from it ({grouped(exchanges)})")
     return f"What {' and what '.join(parts)}"
 
 
@@ -185,11 +181,8 @@ def _directions(ops: TpuOps) -> str:
         if time <= 0:
             continue
         notable = rows[100 * ops.self_ps[rows] >= NOTABLE * whole]
-        worst = notable[np.argsort(-ops.self_ps[notable], kind="stable")][:_NAMED]
-        named = ", ".join(
-            f"{shortened(ops.name[row], 40)} {percent(100 * float(ops.self_ps[row]) / whole)}"
-            for row in worst.tolist()
-        )
+        worst = notable[np.argsort(-ops.self_ps[notable], kind="stable")]
+        named = grouped([ops.name[row] for row in worst.tolist()])
         goes = "" if parts else " goes"
         of_these = f" ({named})" if named else ""
         parts.append(f"{percent(100 * time / whole)}{goes} to {name}{of_these}")

@@ -162,7 +162,7 @@ def _told(name: str, one: Costly) -> str:
     """The calls of a name for a sentence; functions of one name each count their own tracings."""
     spent = f"{_times(one.calls, 'call')}, {milliseconds(one.ps / 1e9)}"
     if one.functions > 1:
-        return f"{one.functions} or more functions named {shortened(name, 60)}: {spent}"
+        return f"{shortened(name, 60)} ({one.functions} tf.functions or more): {spent}"
     traced = f", traced {_times(one.tracings, 'time')} by then" if one.tracings else ""
     return f"{shortened(name, 60)}: {spent}{traced}"
 

@@ -33,6 +33,7 @@ PADDED = 0.1
 # Ops that a finding names, and those that its link shows.
 _NAMED, _LINKED = 3, 8
 _MOST_PATTERN = 480
+_NUMBER = re.compile(r"(?:\.\d+)+\Z")
 _ON_HOST = (
     " With much padding it can pay to reshape to one dimension on the host, and back on the "
     "device: less is transferred, and the peak of memory is lower."
@@ -269,6 +270,24 @@ def _told(ops: TpuOps, row: int) -> str:
         f"{shortened(ops.op[row], 60)} as {shortened(own, 40)}"
     )  # fmt: skip
     return f"{name} ({', '.join(about)})"
+
+
+def grouped(names: list[str]) -> str:
+    """Ops for a sentence, those of one kind together: "3 ops copy-done, fusion.7", at most three.
+
+    Names of one kind differ in the number at their end.
+    """
+    kinds: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        kinds.setdefault(_NUMBER.sub("", name), []).append(name)
+    texts = [
+        shortened(of_kind[0], 40)
+        if len(of_kind) == 1
+        else f"{len(of_kind)} ops {shortened(kind, 40)}"
+        for kind, of_kind in kinds.items()
+    ]
+    more = len(texts) - _NAMED
+    return f"{', '.join(texts[:_NAMED])}{f' and {more} more' if more > 0 else ''}"
 
 
 def _percent(ops: TpuOps, ps: float) -> float:

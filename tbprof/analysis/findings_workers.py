@@ -19,7 +19,7 @@ from tbprof.analysis.finding import (
     percent,
     shortened,
 )
-from tbprof.analysis.findings_tpu import showing_ops
+from tbprof.analysis.findings_tpu import grouped, showing_ops
 from tbprof.analysis.host_channels import Peer
 from tbprof.analysis.job_steps import JobSteps
 from tbprof.analysis.phases import COMPUTE, Phase
@@ -123,7 +123,7 @@ def _between_slices(ops: TpuOps | None) -> str:
     if ops is None or not rows:
         return ""
     share = 100 * float(ops.self_ps[rows].sum()) / float(ops.self_ps.sum())
-    named = ", ".join(dict.fromkeys(shortened(ops.op[row], 40) for row in rows[:3]))
+    named = grouped([ops.op[row] for row in rows])
     return (
         f" {percent(share)} of the cores' op time goes to exchanges with other slices over the "
         f"network of the data center ({named})."

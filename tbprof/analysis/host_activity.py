@@ -53,7 +53,10 @@ _EAGER_NAMES = (
     "EagerExecute", "EagerLocalExecute", "EagerCopyToDevice", "TFE_", "convert_to_tensor",
     "tf.constant",
 )  # fmt: skip
-_RUNTIME_NAMES = ("ExecutorDoneCallback", "CompleteCallbacks", "ThenExecuteCallback")
+_RUNTIME_NAMES = (
+    "ExecutorDoneCallback", "CompleteCallbacks", "ThenExecuteCallback",
+    "RemoteCallOpDone", "MemCpyAsync",  # TensorFlow of 2020
+)  # fmt: skip
 _LOOPS = ("train", "test", "TraceContext")
 _CALL_NAMES = tuple(f"EagerLocalExecute: __{how}_" for how in ("inference", "forward", "backward"))
 

@@ -58,6 +58,9 @@ _WAITS = re.compile(
     re.VERBOSE,
 )
 _FRAME = re.compile(r"\$(?P<file>.*):(?P<line>\d+) (?P<function>.*)\Z", re.DOTALL)
+_EXECUTION = re.compile(
+    r"EagerLocalExecute: __(?:inference|forward|backward)_(?P<function>.+?)(?:_\d+)?\Z", re.DOTALL
+)
 _BUILTIN = re.compile(r"\$(?P<module>\S+) (?P<function>.*)\Z", re.DOTALL)
 # No pattern looks farther.
 _LONGEST = 512
@@ -104,9 +107,14 @@ def is_own(text: str) -> bool:
 
 
 def spoken(text: str) -> str:
-    """A frame for a sentence: `batch` (train.py:14), `time.sleep`, `sort`; other names as given."""
+    """A frame for a sentence: `batch` (train.py:14), `time.sleep`, `sort`; other names as given.
+
+    TensorFlow's execution of a function is spoken of by that: `execution of step` of
+    `EagerLocalExecute: __inference_step_1624`.
+    """
     if not text.startswith(names.PYTHON_FRAME):
-        return text
+        run = _EXECUTION.match(text[:_LONGEST])
+        return f"execution of {run['function']}" if run else text
     frame = _FRAME.match(text[:_LONGEST])
     if frame is not None:
         if wait_of(text):

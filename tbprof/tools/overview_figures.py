@@ -19,6 +19,7 @@ from tbprof.tools.rates import device_rates, sparse_core_rates
 
 _NO_STEPS = "no steps were found in the trace"
 _UNRECORDED = "what devices did in the steps was not recorded"
+_EAGER_IN_JAX = "JAX compiles ops that run one by one as well, so that events do not tell"
 _PRECISIONS = (
     ("64", "64 bit", Phase.COMPUTE_64),
     ("32", "32 bit", Phase.COMPUTE_32),
@@ -313,14 +314,14 @@ def _sparse_cores(evidence: Evidence) -> Iterator[Figure]:
 
 
 def _eager(evidence: Evidence) -> Iterator[Figure]:
-    host, device = eager_shares(evidence)
-    for name, value in (("host", host), ("device", device)):
+    is_jax = evidence.is_jax or (evidence.inputs is not None and evidence.inputs.has_jax)
+    for name, value in zip(("host", "device"), eager_shares(evidence), strict=True):
         yield Figure(
             f"{name}_op_eager",
             f"Eager ops on the {name}",
-            value,
+            math.nan if is_jax and not value > 0 else value,
             "%",
             f"Self time of ops on the {name} that ran one by one rather than in a function, "
             f"divided by that of all ops on the {name}.",
-            f"no op ran on the {name}",
+            _EAGER_IN_JAX if is_jax else f"no op ran on the {name}",
         )

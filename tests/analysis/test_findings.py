@@ -757,7 +757,7 @@ def test_functions_of_one_name_are_not_one():
                                 functions=ints(2, 1))  # fmt: skip
     finding = found(dataclasses.replace(given, hosts=[facts]), "retracing")
     assert finding is not None
-    assert finding.detail == "2 or more functions named <lambda>: 2 calls, 500 µs."
+    assert finding.detail == "<lambda> (2 tf.functions or more): 2 calls, 500 µs."
 
 
 def test_functions_that_run_eagerly_are_not_said_to_be_traced():

@@ -45,11 +45,12 @@ def test_what_runtimes_do_is_not_the_programs():
         """
         python/1 |PPPPPPPP.CCCC.ww
                  |.rrr.....ssss
-        python/2 |aaaa
+        python/2 |aaaammdd
         tf_Compute/3 |rrrr
         """,
         names={"P": "PjitFunction(f)", "r": "Rendezvous", "C": "backend_compile", "s": "simplify",
-               "w": "block_until_ready", "a": "prepare"},
+               "w": "block_until_ready", "a": "prepare", "m": "MemCpyAsync",
+               "d": "RemoteCallOpDone"},
     )  # fmt: skip
     assert [(name, kind) for name, kind, *_ in table(found)] == [
         ("PjitFunction(f)", "Compiled function"),

@@ -110,6 +110,9 @@ def test_whose_code_a_frame_is(frame, is_programs):
         ("$posix waitpid", "os.waitpid"),
         ("$<frozen os>:3 walk", "walk (<frozen os>:3)"),
         ("load_batch", "load_batch"),
+        ("EagerLocalExecute: __inference_train_step_1624", "execution of train_step"),
+        ("EagerLocalExecute: __backward_<lambda>_7", "execution of <lambda>"),
+        ("EagerLocalExecute: MatMul", "EagerLocalExecute: MatMul"),
         ("$", "$"),
     ],
 )
