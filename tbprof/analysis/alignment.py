@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -16,6 +15,7 @@ from tbprof.analysis.step_matching import (
     epochs_apart_ps,
     match_steps,
 )
+from tbprof.base.records import dataclass
 
 # Steps of one number and another name may be the same where they last as long, and that much of the
 # numbers of either are shared.

@@ -1,7 +1,6 @@
 """What limits an average step, as a class and a sentence; thresholds are inclusive, in percent."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tbprof.analysis.host_activity import Activity
 from tbprof.analysis.idle_shares import DID, IdleShare, culprit
@@ -9,6 +8,7 @@ from tbprof.analysis.input_ops import InputOps
 from tbprof.analysis.phases import COMPUTE, Phase
 from tbprof.analysis.python_frames import spoken
 from tbprof.analysis.step_means import StepMeans
+from tbprof.base.records import dataclass
 
 # Shares of the step time. Source: thresholds of the TensorFlow profiler's statements.
 HIGHLY_INPUT_BOUND = 20.0

@@ -1,7 +1,6 @@
 """What the events of a host say of who caused them, and of steps."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.context_links import Ends
 from tbprof.analysis.host_events import stats_by_pieces
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events
 from tbprof.events.stats import StatColumn
 

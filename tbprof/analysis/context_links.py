@@ -1,12 +1,12 @@
 """Links between events of different threads: who caused whom, by keys that both sides carry."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.groups import group_rows
+from tbprof.base.records import dataclass
 from tbprof.kernels.groups import fill_buckets
 
 # Where as many producers and consumers share a context it says nothing. Source: group_events.cc.

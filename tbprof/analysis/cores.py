@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +10,7 @@ from tbprof.analysis.devices import CoreDetails, core_details
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.lines import is_sparse_core, named_lines, tpu_planes
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space
 
 

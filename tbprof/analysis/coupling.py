@@ -1,7 +1,6 @@
 """What ties the workers of a job together: exchanges of data, and the programs that they run."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from hashlib import blake2b
 
 import numpy as np
@@ -18,6 +17,7 @@ from tbprof.analysis.lines import gpu_planes, host_planes, tpu_planes
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.tpu_phases import tpu_phases
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space
 
 # Names of a worker that are kept: those with the least hashes, a fair sample of them.

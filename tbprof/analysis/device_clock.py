@@ -1,13 +1,14 @@
 """When device events ran, by the device's own clock."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.lines import named_lines
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane
 from tbprof.events.stats import StatColumn
 from tbprof.kernels.fits import find_line

@@ -1,7 +1,6 @@
 """What each device of a host did when: intervals by phase, its steps and its programs."""
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from tbprof.analysis.hlo import Programs
 from tbprof.analysis.lines import gpu_planes, named_lines, tpu_planes
 from tbprof.analysis.tpu_phases import find_op_segments, tpu_phases
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 
 _OP_LINES = (names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)

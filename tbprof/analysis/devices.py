@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from tbprof._pb import message
@@ -10,6 +9,7 @@ from tbprof.analysis.hlo import Programs
 from tbprof.analysis.lines import gpu_planes, tensor_core_planes
 from tbprof.analysis.tensor_cores import is_amd
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space
 
 # FLOP per cycle and multiprocessor at the highest dense precision that each generation has

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from tbprof.analysis.host_events import host_events
 from tbprof.analysis.lines import gpu_planes, is_sparse_core, recorded_lines, tpu_planes
 from tbprof.analysis.recording import dropped_events, environment_stats, stated_window
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space, Value
 
 # Stats of planes. Source: xplane_schema.h (kMatrixUnitUtilizationPercent and what follows it).

@@ -1,7 +1,6 @@
 """All events that groups can reach, as one column of rows, and how groups grow over them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from tbprof.analysis.roots import MANY_EXECUTIONS, event_names, loop_iterations,
 from tbprof.analysis.thread_pools import find_windows, join_pools, read_pools
 from tbprof.analysis.tpu_groups import Core, read_cores
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 from tbprof.kernels.codes import APART, CAUSES, HANDS_OVER
 

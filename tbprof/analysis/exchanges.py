@@ -1,7 +1,6 @@
 """How TPU cores exchange data: the instructions that do, as programs state them, and their runs."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import IntEnum
 from math import prod
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from tbprof.analysis.hlo_shapes import padding_of, read_shape
 from tbprof.analysis.host_channels import is_exchange
 from tbprof.analysis.lines import tensor_core_planes
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space
 
 # Longer lists of devices are left out.

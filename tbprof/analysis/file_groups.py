@@ -1,7 +1,6 @@
 """Groups that a file brings: it went through grouping when it was written."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +9,7 @@ from tbprof.analysis.host_events import kinds, stats_by_pieces
 from tbprof.analysis.lines import gpu_planes, host_planes, named_lines, tpu_planes
 from tbprof.analysis.roots import Roots, event_names
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 from tbprof.events.stats import StatColumn
 

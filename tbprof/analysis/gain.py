@@ -1,9 +1,10 @@
 """What a step may be shorter by, and the time of which phases that is."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tbprof.analysis.phases import Phase
+from tbprof.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """What ran on a GPU, grouped by what the recorder says of it; one Python step per distinct kind."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from tbprof.analysis.intervals import busy_time
 from tbprof.analysis.lines import recorded_lines
 from tbprof.analysis.op_names import UNKNOWN_TYPE, Category, OpName, copy_type, parse_provenance
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane
 
 OP_STATS = (

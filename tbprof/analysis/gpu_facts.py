@@ -1,7 +1,7 @@
 """How GPUs were kept busy: kernels and their gaps, copies and their sizes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from tbprof.analysis.hlo import Programs
 from tbprof.analysis.layers import unite
 from tbprof.analysis.lines import gpu_planes
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space
 
 # A launch takes the host 5 to 20 µs: a kernel shorter than that cannot hide the launch of the next

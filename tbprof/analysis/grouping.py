@@ -1,7 +1,6 @@
 """Which events belong together, as parts of one step: groups, and the events that began them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from tbprof.analysis.lines import host_planes
 from tbprof.analysis.roots import Roots, label_roots
 from tbprof.analysis.tpu_groups import in_lock_step, overlapping
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 
 _NO_ROWS = np.zeros(0, np.int64)

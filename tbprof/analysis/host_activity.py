@@ -1,7 +1,6 @@
 """What each event of a host's threads does where no op runs: Python by function, tf.data, waits."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
@@ -13,6 +12,7 @@ from tbprof.analysis.host_roles import HostTypes, Role, classify_host_names
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import Wait, is_own, wait_of
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.kernels.phases import follow_activity
 
 

@@ -1,7 +1,6 @@
 """When a compiled program on the CPU called back into Python."""
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from tbprof.analysis.layers import unite
 from tbprof.analysis.lines import host_planes
 from tbprof.analysis.nesting import inherit
 from tbprof.analysis.python_frames import is_own
+from tbprof.base.records import dataclass
 from tbprof.events.space import Space
 
 # XLA's CPU runtime names its events by instruction, and JAX instructions by what the program calls:

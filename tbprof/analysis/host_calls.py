@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from tbprof.analysis.host_events import async_rows, host_threads
 from tbprof.analysis.host_roles import HostTypes, Role, classify_host_names, host_types
 from tbprof.analysis.lines import host_planes
 from tbprof.analysis.nesting import inherit, nest, self_times
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 
 ANNOTATION = "Annotation"

@@ -1,7 +1,6 @@
 """The events of a host's threads: decoded once, nested, and the group of each."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.lines import recorded_lines
 from tbprof.analysis.nesting import nest
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane
 from tbprof.events.stats import StatColumn
 

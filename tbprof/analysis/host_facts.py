@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,6 +17,7 @@ from tbprof.analysis.lines import host_planes
 from tbprof.analysis.nesting import nest, self_times
 from tbprof.analysis.phases import Phase
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 
 # Of the runtime's names `backend_compile`, `PjRtCpuClient::Compile`, `XlaCompile`; no `…Compiler`,

@@ -1,7 +1,6 @@
 """Ops that ran on host threads: TensorFlow and JAX ops, tf.data iterators, XLA programs on CPU."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from tbprof.analysis.nesting import inherit, nest, self_times
 from tbprof.analysis.op_metrics import HOST, OpGatherer
 from tbprof.analysis.op_names import UNKNOWN_TYPE, Category, OpName, parse_op_name, parse_provenance
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 
 _NO_OP = -1

@@ -6,7 +6,7 @@ or are those of xla/tsl/profiler/utils/xplane_schema.h, CUDA's and HIP's interfa
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 
 import numpy as np
@@ -16,6 +16,7 @@ from tbprof.analysis.op_names import Category, parse_op_name
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import wait_of
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events
 from tbprof.kernels.groups import sample_types
 

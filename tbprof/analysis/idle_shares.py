@@ -1,7 +1,7 @@
 """What the hosts' threads did in the part of an average step that nothing covers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from tbprof.analysis.idle_time import IdleTime
 from tbprof.analysis.job_steps import JobSteps
 from tbprof.analysis.python_frames import is_own, spoken
 from tbprof.analysis.step_means import StepMeans, used_rows
+from tbprof.base.records import dataclass
 
 # So much of the time in which a function is open is all that it does.
 _ALL_OF_IT = 0.8

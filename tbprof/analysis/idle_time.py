@@ -1,7 +1,6 @@
 """What a host's threads did in the step time that no device work and no op covers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from tbprof.analysis.host_roles import host_types
 from tbprof.analysis.launching_threads import lines_for_devices
 from tbprof.analysis.layers import Spans, split, unite
 from tbprof.analysis.step_finding import StepLayers, find_step_layers
+from tbprof.base.records import dataclass
 from tbprof.events.space import Space
 
 # So many activities are told apart; the rest of a kind goes together.

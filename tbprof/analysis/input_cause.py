@@ -1,8 +1,9 @@
 """What makes a program wait for its input: one judgement, which all pages show."""
 
 import math
-from dataclasses import dataclass
 from typing import Literal
+
+from tbprof.base.records import dataclass
 
 TRY_APART = (
     "To learn whether the input limits, run the model on one batch that is kept in memory, and "

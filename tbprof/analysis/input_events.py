@@ -1,6 +1,6 @@
 """The events of an input pipeline on a host plane, and which op each is, or works for."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 
 import numpy as np
@@ -13,6 +13,7 @@ from tbprof.analysis.input_names import InputCategory
 from tbprof.analysis.nesting import inherit, nest
 from tbprof.analysis.op_names import parse_op_name
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane
 
 _FUNCTION = "InstantiatedCapturedFunction::Run"

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 
 import numpy as np
@@ -15,6 +15,7 @@ from tbprof.analysis.input_events import OPS, InputEvents, Kind, OpIndex, find_i
 from tbprof.analysis.input_names import ITERATOR, InputCategory
 from tbprof.analysis.lines import host_planes
 from tbprof.analysis.nesting import inherit, nest, self_times
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 
 FUNCTION_OPS = "Ops of captured functions"

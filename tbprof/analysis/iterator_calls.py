@@ -1,11 +1,10 @@
 """What each stage of an input pipeline did in each call of the pipeline."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.groups import group_rows
+from tbprof.base.records import dataclass
 from tbprof.kernels.codes import MOST_TIME
 from tbprof.kernels.iterators import bisect_ranges, visit_calls
 

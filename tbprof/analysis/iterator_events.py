@@ -1,7 +1,6 @@
 """The calls of tf.data iterators on a host's threads, and which call each was made for."""
 
 import hashlib
-from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
@@ -13,6 +12,7 @@ from tbprof.analysis.host_events import stats_by_pieces
 from tbprof.analysis.input_events import EXECUTIONS
 from tbprof.analysis.nesting import inherit, nest
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane
 from tbprof.events.stats import StatColumn
 from tbprof.kernels.iterators import cut_loops, find_calls_above

@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from tbprof.analysis import input_names
 from tbprof.analysis.groups import group_rows
 from tbprof.analysis.iterator_events import IteratorEvents
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events import stats as stat_kinds
 from tbprof.events.space import Plane
 from tbprof.events.stats import BYTES, StatRows

@@ -1,7 +1,6 @@
 """The steps of all hosts of a job, aligned."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
@@ -20,6 +19,7 @@ from tbprof.analysis.step_hosts import choose_hosts
 from tbprof.analysis.step_matching import HostSteps
 from tbprof.analysis.steps import Steps
 from tbprof.base.errors import Notice
+from tbprof.base.records import dataclass
 
 CPU = "CPU"
 SPARSE_CORE = "SparseCore"

@@ -3,7 +3,6 @@
 import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from tbprof.analysis.hlo import Instruction, Programs
 from tbprof.analysis.lines import gpu_planes
 from tbprof.analysis.tensor_cores import CoreUse, core_use, is_amd, is_eligible
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space
 
 _UINT32 = 2**32 - 1

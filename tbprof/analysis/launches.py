@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from tbprof.analysis.host_events import HostThreads
 from tbprof.analysis.host_roles import host_types
 from tbprof.analysis.phases import Phase
 from tbprof.base import names
+from tbprof.base.records import dataclass
 
 # Calls that launch kernels or graphs of them; a function of the host is none.
 _LAUNCH = re.compile(r"(?:cu|cuda|hip)(?!\w*HostFunc)(?:[A-Z]\w*)?Launch")

@@ -1,13 +1,12 @@
 """The Steps line of a device as it was recorded."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.device_phases import DeviceIntervals, DeviceSteps
 from tbprof.analysis.file_groups import codes
 from tbprof.analysis.grouping import Grouping
+from tbprof.base.records import dataclass
 
 _NO_ROWS: NDArray[np.int64] = np.empty(0, np.int64)
 

@@ -1,7 +1,7 @@
 """The steps that devices recorded themselves, on lines of their own."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from tbprof.analysis.line_reading import Line, read_line
 from tbprof.analysis.step_inference import shown
 from tbprof.analysis.step_sources import are_numbered
 from tbprof.analysis.step_windows import Windows, tile
+from tbprof.base.records import dataclass
 
 # Steps and annotations are the same where so many of the numbers are.
 _SAME_NUMBERS = 0.5

@@ -1,7 +1,7 @@
 """What each allocator of a host gave out and got back, event by event."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from itertools import pairwise
 from typing import Any
 
@@ -21,6 +21,7 @@ from tbprof.analysis.memory_steps import find_memory_steps
 from tbprof.analysis.step_finding import find_steps
 from tbprof.analysis.steps import Steps
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space
 from tbprof.events.strings import Strings
 

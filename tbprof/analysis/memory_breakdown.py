@@ -1,6 +1,5 @@
 """What the memory in use at an instant consists of."""
 
-from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.groups import group_rows, reduce_groups
 from tbprof.analysis.memory import Memory
 from tbprof.analysis.memory_usage import in_use, live_at, own_bytes
+from tbprof.base.records import dataclass
 
 
 class Age(IntEnum):

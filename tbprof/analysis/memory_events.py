@@ -4,7 +4,6 @@ import re
 from collections import deque
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.groups import group_rows
 from tbprof.analysis.host_events import host_events
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane
 from tbprof.events.stats import INT64, UINT64, StatColumn
 

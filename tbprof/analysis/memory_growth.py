@@ -1,13 +1,12 @@
 """How the use of memory goes from step to step, and what is allocated again and again."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.groups import group_rows
 from tbprof.analysis.memory import Memory
 from tbprof.analysis.memory_usage import event_rows, in_use, own_bytes
+from tbprof.base.records import dataclass
 
 # A leak has left something behind in so many steps at least, and in this share of them.
 _LEAST_STEPS = 3

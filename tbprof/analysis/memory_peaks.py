@@ -1,7 +1,7 @@
 """How full the memory of each allocator was, and how scattered what was free."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from tbprof.analysis.memory_events import (
     is_device_name,
     sizes,
 )
+from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space
 from tbprof.events.stats import StatColumn
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -14,6 +13,7 @@ from tbprof.analysis.memory_events import NO_GROUP, is_device_name
 from tbprof.analysis.step_windows import hulls, tile
 from tbprof.analysis.steps import Steps
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Space
 
 _NUMBER = re.compile(r"[0-9]{1,9}")

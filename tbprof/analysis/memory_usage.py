@@ -1,11 +1,10 @@
 """How full allocators were: their peaks, their counts, and what was alive at an instant."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.memory import Memory
+from tbprof.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,12 @@
 """The table of ops that every op tool rests on, and how tables of several hosts combine."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tbprof.base.records import dataclass
 
 HOST = 0
 DEVICE = 1

@@ -1,6 +1,5 @@
 """What the index of a file tells: its planes, what they can hold, and whether the file is whole."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -11,6 +10,7 @@ from tbprof.analysis.hlo import Programs
 from tbprof.analysis.lines import gpu_planes, host_planes
 from tbprof.analysis.recording import epoch_of_times
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space
 
 # What not all files hold: events with names, GPU kernels, allocations, iterators of tf.data.

@@ -5,10 +5,10 @@ Filter     |.ffffffffffff....     its function is handed over, and waits for h t
 queued     |..qqqqqqqqq......     9 of the filter's 12: time that the map is to blame for
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
+
+from tbprof.base.records import dataclass
 
 # Stages that are asked whether they fill the pool: those whose functions ran longest.
 _MOST_FILLERS = 16

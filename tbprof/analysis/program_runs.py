@@ -1,13 +1,12 @@
 """When compiled programs ran on TPU cores, as their lines tell."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.lines import named_lines, tpu_planes
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Space
 
 

@@ -1,10 +1,9 @@
 """Which events repeat on which thread, how often, how long and how regularly."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events
 from tbprof.kernels.groups import tally_repeats
 

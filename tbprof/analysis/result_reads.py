@@ -1,7 +1,5 @@
 """When a program read results of the device, which makes it wait until they are there."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +7,7 @@ from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_events import host_events
 from tbprof.analysis.layers import unite
 from tbprof.analysis.lines import host_planes
+from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space
 
 # What JAX records of `float(x)`, `x.item()` and `numpy.asarray(x)`, frames of Python or not.

@@ -1,11 +1,10 @@
 """Functions that are traced anew, or run eagerly, and what that takes of steps."""
 
-from dataclasses import dataclass
-
 from tbprof.analysis.bottlenecks import MODERATE
 from tbprof.analysis.finding import Evidence
 from tbprof.analysis.outlier_causes import excess_ps
 from tbprof.analysis.phases import Phase
+from tbprof.base.records import dataclass
 
 # Percentages of the time in tf.functions. Source: tools-steps.md, section 9.
 EXPENSIVE = (20.0, 50.0)

@@ -1,7 +1,6 @@
 """The events that begin groups, and what groups are called."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.groups import group_rows
 from tbprof.analysis.nesting import inherit
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events
 from tbprof.kernels.nesting import mark_ancestors
 

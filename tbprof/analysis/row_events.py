@@ -1,7 +1,6 @@
 """Which events a row of a table of ops, kernels, input ops or stages of pipelines counts."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -24,6 +23,7 @@ from tbprof.analysis.lines import (
 )
 from tbprof.analysis.tpu_kinds import TpuOpNames
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space
 
 TableKind = Literal["device-op", "sparse-core-op", "host-op", "kernel", "input-op", "iterator"]

@@ -1,7 +1,6 @@
 """Ops that a program runs one by one: when, how many, and which."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from tbprof.analysis.lines import host_planes
 from tbprof.analysis.nesting import inherit
 from tbprof.analysis.phases import Phase
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 
 # A call of one op takes microseconds; so does Python between two of them, unless the processor is

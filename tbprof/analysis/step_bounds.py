@@ -1,7 +1,6 @@
 """The windows of each worker's steps: by the host's markers, or by the device's own times."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +9,7 @@ from tbprof.analysis.device_phases import DeviceIntervals
 from tbprof.analysis.host_events import HostThreads
 from tbprof.analysis.roots import Roots
 from tbprof.analysis.step_windows import Windows, hulls, tile
+from tbprof.base.records import dataclass
 
 # A device keeps up with the host when the work of at least this share of the steps ends before
 # the next step begins, give or take this share of a step.

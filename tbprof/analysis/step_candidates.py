@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from tbprof.analysis.host_events import HostThreads
 from tbprof.analysis.host_roles import HostTypes, Role, host_types
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.repeats import find_repeats, regularity, rows_of
+from tbprof.base.records import dataclass
 
 # Fewer occurrences are no repetition, and more candidates no choice.
 _LEAST = 3

@@ -1,7 +1,7 @@
 """Finds the steps of a host, and splits the time of each worker's steps into phases."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ from tbprof.analysis.steps import Steps
 from tbprof.analysis.unrecorded import Unrecorded, find_unrecorded
 from tbprof.base import names
 from tbprof.base.errors import CUT_HINT
+from tbprof.base.records import dataclass
 from tbprof.events.space import Space
 
 _CPU = "CPU"

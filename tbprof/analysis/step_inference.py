@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from tbprof.analysis.repeats import find_repeats, rows_of
 from tbprof.analysis.rounds import doubt_of_rounds
 from tbprof.analysis.single_ops import LONGEST_USUAL_PS
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events
 
 EXECUTIONS = "executions"

@@ -1,10 +1,11 @@
 """Which steps of two hosts are the same, where no program numbered them."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tbprof.base.records import dataclass
 
 # Picoseconds from a common origin must fit in an int64: 100 days.
 _FARTHEST_NS = 100 * 86_400 * 10**9

@@ -1,12 +1,13 @@
 """Each step of a job as the mean over its workers, and what an average step is made of."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.job_steps import CPU, SPARSE_CORE, JobSteps
 from tbprof.analysis.phases import PHASES, Phase
+from tbprof.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

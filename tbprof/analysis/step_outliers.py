@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.phases import PHASES, Phase
 from tbprof.analysis.step_means import StepMeans
+from tbprof.base.records import dataclass
 
 # A step is an outlier from this many deviations above the median.
 DEVIATIONS = 5.0

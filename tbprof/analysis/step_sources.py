@@ -5,7 +5,7 @@ Where nothing does, steps are inferred, and say so.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from tbprof.analysis.host_roles import host_types
 from tbprof.analysis.rounds import doubt_of_rounds
 from tbprof.analysis.step_bounds import GroupSteps, device_hulls
 from tbprof.analysis.step_inference import InferredSteps, infer_steps, shown
+from tbprof.base.records import dataclass
 from tbprof.events.space import Space
 
 CHOSEN = "chosen"

@@ -1,10 +1,9 @@
 """From where to where the steps of one worker go."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.records import dataclass
 from tbprof.kernels.groups import stretch_windows
 
 # The first and the last step are cut when they hold less than this share of the work of a typical

@@ -1,9 +1,11 @@
 """The steps of a host and what their time was spent on."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tbprof.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

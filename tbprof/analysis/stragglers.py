@@ -1,7 +1,6 @@
 """Which workers make the others wait, and in which phase they lose the time."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -13,6 +12,7 @@ from tbprof.analysis.job_steps import JobSteps
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.step_means import StepMeans
 from tbprof.analysis.worker_groups import Group, coupled_groups, everyone, has_unnamed_devices
+from tbprof.base.records import dataclass
 
 # A difference is stated with this interval.
 CONFIDENCE = 0.95

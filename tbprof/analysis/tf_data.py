@@ -1,7 +1,6 @@
 """The input pipelines of a host, rebuilt from the calls of their iterators."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from tbprof.analysis.iterator_events import IteratorEvents, cut_circles, find_it
 from tbprof.analysis.iterators import Iterators, find_iterators
 from tbprof.analysis.lines import host_planes
 from tbprof.analysis.pool_waits import Pieces, pool_waits
+from tbprof.base.records import dataclass
 from tbprof.events.space import Space
 
 # How many stages above a call without a mark are asked whether they waited for it.

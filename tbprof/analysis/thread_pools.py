@@ -1,7 +1,7 @@
 """Work that was handed to a pool of threads: what ran where, and which of it belongs to a step."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from tbprof.analysis.causality import CONSUMER, PRODUCER, Kind
 from tbprof.analysis.context_links import CROWD
 from tbprof.analysis.host_events import stats_by_pieces
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events
 from tbprof.kernels.spreading import match_records, pair_regions
 

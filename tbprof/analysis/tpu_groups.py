@@ -1,7 +1,6 @@
 """Steps and program executions of TPU cores as parts of groups."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from tbprof.analysis.context_links import Ends, join
 from tbprof.analysis.groups import group_rows
 from tbprof.analysis.lines import named_lines, tpu_planes
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 
 

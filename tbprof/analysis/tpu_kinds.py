@@ -1,7 +1,5 @@
 """The ops of a TPU core by kind: an event type is one instruction of one program."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +10,7 @@ from tbprof.analysis.lines import named_lines
 from tbprof.analysis.nesting import nest, self_times
 from tbprof.analysis.op_names import UNKNOWN_TYPE, Category, OpName, parse_provenance
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Plane
 
 # Work that an op does; TPUs state it per kind of op or per execution.

@@ -3,7 +3,7 @@
 import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,7 @@ from tbprof.analysis.tpu_op_names import (
 )
 from tbprof.analysis.tpu_phases import op_kind, op_peer
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space
 
 _TEXTS = ("long_name", "hlo_text", "shape_with_layout")

@@ -5,7 +5,6 @@ without any work of a device may be such a step, or one in which the device real
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from tbprof.analysis.host_roles import host_types
 from tbprof.analysis.launches import Launches, find_launches, is_work
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.step_bounds import GroupSteps
+from tbprof.base.records import dataclass
 
 # A step has launched the work of a device with so many of its usual launches or dispatches.
 _LAUNCHED = 0.5

@@ -1,7 +1,6 @@
 """Workers that wait for each other, and what each of their steps took."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.coupling import MOST_NAMES, NO_EXCHANGE, TRANSFER, Coupling
 from tbprof.analysis.job_steps import CPU, JobSteps
 from tbprof.analysis.phases import Phase
+from tbprof.base.records import dataclass
 
 # Workers run the same program where they share this much of their names.
 _ALIKE = 0.5

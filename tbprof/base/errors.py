@@ -1,6 +1,6 @@
 """Our own error type and the warnings that travel with partial results."""
 
-from dataclasses import dataclass
+from tbprof.base.records import dataclass
 
 # The way out where a file was cut off.
 CUT_HINT = "copy the file again, or wait until the recorder has finished writing it"

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
 from tbprof.base.errors import BadRequest
+from tbprof.base.records import dataclass
 
 MOST_S = 3600  # a longer one is a slip: traces grow by megabytes per second
 MOST_RETRIES = 20

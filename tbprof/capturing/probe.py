@@ -7,12 +7,12 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
 from enum import Enum
 
 import grpc
 
 from tbprof._pb import message
+from tbprof.base.records import dataclass
 from tbprof.capturing.channels import error_of, open_channel
 from tbprof.capturing.messages import TERMINATE
 from tbprof.capturing.reasons import Reason, reason_of_error, reason_of_socket

@@ -1,9 +1,9 @@
 """A capture as somebody asks for it, in plain values: from the page, the shell or Python."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from tbprof.base.records import dataclass
 from tbprof.capturing.options import BadOption, CaptureOptions, parse_advanced
 from tbprof.capturing.targets import TPU_PORT, BadAddress, Target, parse_targets
 

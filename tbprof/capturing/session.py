@@ -4,11 +4,11 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from datetime import datetime
 
 from tbprof.base.complaints import fix_for
 from tbprof.base.errors import TbprofError
+from tbprof.base.records import dataclass
 from tbprof.capturing.request import CaptureRequest
 from tbprof.capturing.targets import host_names
 from tbprof.capturing.tpu_names import find_tpus

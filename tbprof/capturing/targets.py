@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from tbprof.base.errors import BadRequest
+from tbprof.base.records import dataclass
 
 # Pods have up to some thousand hosts; more is a slip of the keyboard.
 MOST_TARGETS = 4096

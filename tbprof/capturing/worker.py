@@ -3,10 +3,11 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from tbprof.base.errors import TbprofError
+from tbprof.base.records import dataclass
 from tbprof.capturing.calls import CallFailed, call
 from tbprof.capturing.messages import (
     PROFILE,

@@ -4,7 +4,6 @@ import importlib.metadata as metadata
 import os
 import platform
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import tbprof
@@ -13,6 +12,7 @@ from tbprof.analysis.steps import Steps
 from tbprof.base.complaints import fix_for
 from tbprof.base.errors import CUT_HINT, TbprofError
 from tbprof.base.places import cache_directory
+from tbprof.base.records import dataclass
 from tbprof.engine.engine import Engine
 from tbprof.engine.kept_parts import Found
 from tbprof.storage.logdir import Logdir

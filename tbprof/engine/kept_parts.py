@@ -2,12 +2,12 @@
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
 
 from tbprof.base.errors import Notice
+from tbprof.base.records import dataclass
 from tbprof.engine.parts import PartKey
 from tbprof.storage.arrays import keep_arrays, load_arrays
 from tbprof.storage.packing import DAMAGE, pack, unpack

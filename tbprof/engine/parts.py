@@ -3,12 +3,12 @@
 import dataclasses
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tbprof.base.later import Later, named
+from tbprof.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

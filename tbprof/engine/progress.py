@@ -3,8 +3,8 @@
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 
+from tbprof.base.records import dataclass
 from tbprof.engine.parts import PARTS
 
 IDLE: Mapping[str, object] = {"state": "idle", "text": "", "done": 0, "total": 0}

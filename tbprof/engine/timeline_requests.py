@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
 from tbprof.base.errors import BadRequest, HostNotFound, NoData, Stale, TbprofError
+from tbprof.base.records import dataclass
 from tbprof.engine.engine import Engine
 from tbprof.engine.timeline_index import timeline_index
 from tbprof.engine.timelines import Kept, Timelines

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 import tbprof
 from tbprof.analysis.recording import recorder_notices
 from tbprof.base.errors import Notice
+from tbprof.base.records import dataclass
 from tbprof.engine.parts import PARTS, PartKey
 from tbprof.engine.summaries import Opened, SummaryCache
 from tbprof.storage.arrays import keep_arrays, load_arrays

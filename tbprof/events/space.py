@@ -5,13 +5,13 @@ XLine -> `Lines`, XEvent -> `Events`, XEventMetadata -> `Types`. An index of -1 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.errors import Notice
+from tbprof.base.records import dataclass
 from tbprof.events.memo import Memo
 from tbprof.events.stats import ABSENT, StatColumn, StatRows
 from tbprof.events.strings import Strings

@@ -1,11 +1,11 @@
 """Typed key-value stats: one key as a dense column, or all stats of some messages as rows."""
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.records import dataclass
 from tbprof.kernels.codes import ABSENT as ABSENT
 from tbprof.kernels.codes import BYTES as BYTES
 from tbprof.kernels.codes import DOUBLE as DOUBLE

@@ -1,12 +1,12 @@
 """Reads what a request asks for from its URL; everything in it is data from a stranger."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Literal
 
 from werkzeug.datastructures import MultiDict
 
 from tbprof.base.errors import BadRequest
+from tbprof.base.records import dataclass
 
 ALL_HOSTS = "ALL_HOSTS"
 # Names of runs are paths below the logdir, lists of hosts may name a whole pod.

@@ -6,7 +6,6 @@ import logging
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -14,6 +13,7 @@ from werkzeug.datastructures import Headers
 from werkzeug.wrappers import Request, Response
 
 from tbprof.base.errors import TbprofError
+from tbprof.base.records import dataclass
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment

@@ -1,10 +1,10 @@
 """Reads numbers, ranges and flags of requests for timelines; everything in them is a stranger's."""
 
 import math
-from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from tbprof.base.errors import BadRequest
+from tbprof.base.records import dataclass
 from tbprof.serving.requests import Parameters
 
 _Choice = TypeVar("_Choice", bound=str)

@@ -8,12 +8,12 @@ import threading
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from tbprof.base.errors import Notice, TbprofError, Unreachable, Unsupported
 from tbprof.base.places import ENVIRONMENT
+from tbprof.base.records import dataclass
 from tbprof.storage.filesystems import file_system, is_remote
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile, reason, text

@@ -12,11 +12,11 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, BinaryIO, Protocol
 
 from tbprof.base.errors import TbprofError, Unreachable
+from tbprof.base.records import dataclass
 
 PARALLEL_LISTINGS = 16  # a listing of an object store is one round trip, some 50 ms
 _EXTRAS = {"gs": "gcs", "gcs": "gcs", "s3": "s3", "s3a": "s3"}

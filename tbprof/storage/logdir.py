@@ -9,9 +9,10 @@ import logging
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tbprof.base.errors import RunNotFound, TbprofError, Unreachable
+from tbprof.base.records import dataclass
 from tbprof.storage.filesystems import FileSystem, file_system, is_remote
 from tbprof.storage.runs import Ignored, Run, TraceFile, list_run, reason, text
 from tbprof.storage.scan import Budget, Scan

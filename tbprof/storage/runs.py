@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from tbprof.base.errors import TbprofError
+from tbprof.base.records import dataclass
 from tbprof.storage.filesystems import FileSystem, Listed, Stat
 
 _TRACE_ENDINGS: tuple[tuple[str, Literal["", "gz"]], ...] = (

@@ -1,13 +1,13 @@
 """Sums over a range of some tracks: how often and how long, and when nothing went on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.errors import BadRequest
+from tbprof.base.records import dataclass
 from tbprof.timeline.categories import CATEGORIES
 from tbprof.timeline.opened import OpenTimeline, in_parallel, shorten
 from tbprof.timeline.sums import Bounds, Sums, find_bounds, sum_tracks, union_ps

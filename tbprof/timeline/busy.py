@@ -1,6 +1,5 @@
 """When the sections of a timeline were busy, and for which share of a window."""
 
-from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
@@ -8,6 +7,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.layers import Spans, unite
 from tbprof.base.columns import empty_column
+from tbprof.base.records import dataclass
 from tbprof.kernels.layout import unite_tracks
 from tbprof.timeline.drafts import Draft, TrackDraft
 from tbprof.timeline.store import Timeline

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 
 from tbprof.analysis.lines import gpu_planes, host_planes
 from tbprof.analysis.recording import recorder_notices
 from tbprof.base import names
 from tbprof.base.errors import Notice
+from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space
 from tbprof.kernels.codes import LAUNCH, LAUNCHED
 from tbprof.timeline.chrome_counters import memory_text

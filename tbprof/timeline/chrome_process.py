@@ -1,12 +1,12 @@
 """The events of one plane as Chrome trace JSON, batch by batch of lines."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 from tbprof.kernels.codes import AT, NEEDED, WRITER_SIZE, WRITTEN
 from tbprof.kernels.event_text import (

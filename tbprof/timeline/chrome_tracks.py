@@ -7,13 +7,13 @@ that is free. Source: xla/tsl/profiler/utils/trace_utils.h.
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.lines import is_derived
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Lines, Plane
 from tbprof.kernels.event_text import Tracks
 from tbprof.timeline.json_text import joined, quoted

@@ -9,11 +9,10 @@ greatest value then follow from a few dozen of these.
     high        4       9       8           then 9
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.records import dataclass
 from tbprof.kernels.codes import FAN
 from tbprof.kernels.points import read_points
 from tbprof.timeline.store import Timeline

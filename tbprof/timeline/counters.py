@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
@@ -13,6 +12,7 @@ from tbprof.analysis.lines import host_planes
 from tbprof.analysis.memory_events import IN_USE, OWNERS, bytes_in_use, find_owners
 from tbprof.base import names
 from tbprof.base.columns import empty_column
+from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space
 from tbprof.events.stats import DOUBLE, INT64, UINT64
 from tbprof.timeline.counter_points import make_pyramid

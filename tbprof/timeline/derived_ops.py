@@ -1,7 +1,6 @@
 """What devices ran, as ops, name scopes and programs, where the file has no lines of them."""
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -15,6 +14,7 @@ from tbprof.analysis.op_names import OpName
 from tbprof.analysis.tpu_kinds import TpuOpNames
 from tbprof.analysis.tpu_phases import find_op_segments
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Plane
 from tbprof.timeline.categories import Category, op_category
 from tbprof.timeline.runs import FOREVER_PS, LONGEST_GAP_PS, Spans, join_runs, unite_runs

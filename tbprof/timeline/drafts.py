@@ -1,10 +1,9 @@
 """What a timeline is built from: tracks of events in order, not yet in rows and levels."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events
 from tbprof.timeline.store import Section, TypeTable
 

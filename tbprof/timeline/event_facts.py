@@ -1,7 +1,6 @@
 """What the file says of one event: its stats, its type's, its program, its op, its source."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from tbprof.analysis.hlo import Module
 from tbprof.analysis.op_names import Category, OpName, copy_type, parse_op_name, parse_provenance
 from tbprof.analysis.tpu_kinds import TpuOpNames
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Value
 from tbprof.timeline.hlo_text import instruction_text, source_line
 from tbprof.timeline.opened import OpenTimeline

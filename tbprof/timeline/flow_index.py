@@ -1,7 +1,6 @@
 """Which events lead to which others: keys that both sides of a flow carry, sorted once."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.lines import host_planes
 from tbprof.analysis.tpu_groups import core_number
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Plane
 from tbprof.events.stats import StatColumn
 from tbprof.timeline.opened import OpenTimeline

@@ -1,10 +1,9 @@
 """Some of a timeline's events: how they are gathered, counted and listed in time order."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.records import dataclass
 from tbprof.kernels.hits import (
     count_wanted,
     gather_wanted,

@@ -1,11 +1,10 @@
 """How deep every event lies on its track, and the events of a track in the order of its rows."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.columns import empty_column
+from tbprof.base.records import dataclass
 from tbprof.kernels.codes import DEPTH_BLOCK, MOST_DEPTHS
 from tbprof.kernels.layout import count_depths, find_depths, scatter_column, scatter_types
 

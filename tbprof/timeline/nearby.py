@@ -4,10 +4,9 @@ Of the events of a track, ordered by (start, longest first), one is enclosed by 
 are going on when it starts, and hold all of it; the last of these is its parent.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from tbprof.base.records import dataclass
 from tbprof.kernels.codes import MOST_DEPTHS
 from tbprof.kernels.sums import walk_children
 from tbprof.timeline.opened import OpenTimeline

@@ -5,7 +5,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.hlo import Programs
 from tbprof.base.errors import EventNotFound
+from tbprof.base.records import dataclass
 from tbprof.events.memo import Memo
 from tbprof.events.space import Space
 from tbprof.kernels.codes import MOST_DEPTHS

@@ -1,7 +1,6 @@
 """Planes decoded piece by piece: some lines each, whose columns are let go one after another."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.host_roles import lasting_rows
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Aggregated, Events, Lines, Plane
 from tbprof.timeline.device_times import on_device_clock
 from tbprof.timeline.opened import in_parallel

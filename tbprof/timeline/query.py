@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.errors import BadRequest
+from tbprof.base.records import dataclass
 from tbprof.timeline.patterns import Pattern
 
 Scope = Literal["name", "whole", "arg", "source", "category"]

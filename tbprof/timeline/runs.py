@@ -1,10 +1,9 @@
 """Runs: what was done without a break on one line, piece by piece, as one event."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.records import dataclass
 from tbprof.kernels.layout import join_pieces, unite_spans
 
 # A line that idles longer has ended a run: what follows is another turn of the same.

@@ -5,13 +5,13 @@ as on its stream: one is no measure of the other. So events count that have the 
 on tracks of the same kind in sections of the same kind (devices, hosts).
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.groups import group_rows
+from tbprof.base.records import dataclass
 from tbprof.kernels.hits import sum_names
 from tbprof.timeline.hits import Hits, events_of_types, hits_of
 from tbprof.timeline.opened import OpenTimeline, read_only

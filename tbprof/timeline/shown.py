@@ -1,11 +1,12 @@
 """The events that tiles show: all, or those of a filter, with levels of detail of their own."""
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.records import dataclass
 from tbprof.kernels.hits import count_chosen, gather_chosen
 from tbprof.timeline.levels import find_levels
 from tbprof.timeline.store import Levels, Timeline

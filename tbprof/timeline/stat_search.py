@@ -1,11 +1,11 @@
 """Events by what their stats say: one key of all events of a plane at a time, texts once each."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.records import dataclass
 from tbprof.events.space import Plane
 from tbprof.events.stats import DOUBLE, INT64, REFERENCE, TEXT, UINT64, StatColumn
 from tbprof.timeline.opened import OpenTimeline

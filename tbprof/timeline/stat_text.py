@@ -3,12 +3,12 @@
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from tbprof._pb import message
 from tbprof.analysis.kernels import parse_launch
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Value
 
 # Longer texts are cut; a key never fits where a person reads it.

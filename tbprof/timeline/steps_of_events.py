@@ -1,10 +1,10 @@
 """Which step an event is in, by the windows of the steps that a timeline shows."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from tbprof.base.records import dataclass
 from tbprof.timeline.opened import OpenTimeline
 from tbprof.timeline.store import Timeline
 

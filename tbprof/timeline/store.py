@@ -4,12 +4,13 @@ An event's id is its position in the event columns, which are ordered by (row, s
 row are consecutive and ascend with time. Times are picoseconds since `Space.start_ns`.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.errors import Notice
+from tbprof.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

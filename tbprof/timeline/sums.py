@@ -1,10 +1,9 @@
 """One pass over the events of tracks, in the order of time: nesting, self times, sums, unions."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.records import dataclass
 from tbprof.kernels.codes import MOST_DEPTHS
 from tbprof.kernels.sums import add_tracks, bound_rows, merge_spans
 from tbprof.timeline.opened import Columns, OpenTimeline

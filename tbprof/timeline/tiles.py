@@ -17,13 +17,13 @@ counted from the entry before. 65535 stands for a larger number, which is the ne
 """
 
 import struct
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from tbprof.base.records import dataclass
 from tbprof.kernels.codes import (
     CUT_BASE,
     CUT_ENTRIES,

@@ -6,7 +6,7 @@ counters are no tracks, as their events are points of curves.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_roles import host_types
 from tbprof.analysis.lines import gpu_planes, is_derived, tpu_planes
 from tbprof.base import names
+from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 from tbprof.kernels.layout import survey_types
 from tbprof.timeline.categories import Category, host_categories, track_categories

@@ -4,13 +4,14 @@ The JSON is that of the Google DataTable, which scripts for the profile plugin a
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.errors import Notice
+from tbprof.base.records import dataclass
 
 # Values are fractions that read as percentages.
 PERCENT = "0.0%"

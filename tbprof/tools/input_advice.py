@@ -1,13 +1,13 @@
 """Advice on an input pipeline: what to do about each kind of work, judged by what was recorded."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from tbprof.analysis.input_names import InputCategory, stage_name
 from tbprof.analysis.input_ops import NO_CATEGORY, InputOps
+from tbprof.base.records import dataclass
 from tbprof.tools.datatable import Table, boolean, number, text
 from tbprof.tools.input_facts import CATEGORIES, Facts, dominant_category, find_facts
 from tbprof.tools.tf_data_advice import Judgement, in_order

@@ -1,11 +1,10 @@
 """What the pages of input pipelines know of one: its categories, and facts that advice needs."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from tbprof.analysis.input_names import InputCategory
 from tbprof.analysis.input_ops import InputOps
+from tbprof.base.records import dataclass
 
 # Categories of the host-side analysis: id and label. Ids without "_us" are those of properties.
 CATEGORIES: tuple[tuple[InputCategory, str, str], ...] = (

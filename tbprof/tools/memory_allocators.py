@@ -1,12 +1,12 @@
 """The allocators of all hosts side by side: how they are called, and which one is meant."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from tbprof.analysis.memory import Memory
 from tbprof.analysis.memory_usage import MemorySummary, event_at, summarize
+from tbprof.base.records import dataclass
 
 _MOST_DIGITS = 18  # of times in ps: they stay in int64
 

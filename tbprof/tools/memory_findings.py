@@ -1,13 +1,13 @@
 """What to free first: rules over one allocator's peak and over its steps."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from tbprof.analysis.finding import SEVERITIES, Severity, graded, percent, size
 from tbprof.analysis.findings_memory import FRAGMENTED, FULL, IN_USE, owner
 from tbprof.analysis.memory_breakdown import Age
+from tbprof.base.records import dataclass
 
 # Percentages of the bytes in use at the peak, ours: a group below the first is not what to begin
 # with, one above the second is most of what there is.

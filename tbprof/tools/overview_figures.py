@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from tbprof.analysis.findings_host import eager_shares
 from tbprof.analysis.findings_memory import owner
 from tbprof.analysis.phases import COMPUTE, Phase
 from tbprof.analysis.step_means import sample_deviation, sparse_core_means
+from tbprof.base.records import dataclass
 from tbprof.tools.datatable import Table, number, text
 from tbprof.tools.overview_ops import duty_cycle_percent, mean_known
 from tbprof.tools.rates import device_rates, sparse_core_rates

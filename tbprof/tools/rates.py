@@ -1,13 +1,13 @@
 """How much of what devices can do a program uses: arithmetic and memory traffic."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.finding import Evidence
 from tbprof.analysis.op_metrics import OpMetrics
+from tbprof.base.records import dataclass
 
 # Caches serve some of the bytes that a program asks for: a little over the peak is believed.
 _TOLERANCE = 1.25

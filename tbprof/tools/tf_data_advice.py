@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.finding import Severity, percent
 from tbprof.analysis.input_cause import InputCause
+from tbprof.base.records import dataclass
 from tbprof.tools.datatable import PERCENT, Table, boolean, number, text
 from tbprof.tools.tf_data_buffer_rules import BUFFER_RULES
 from tbprof.tools.tf_data_case import (

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from tbprof.analysis.finding import (
     DATA_ANALYSIS_GUIDE,
@@ -12,6 +11,7 @@ from tbprof.analysis.finding import (
     percent,
     shortened,
 )
+from tbprof.base.records import dataclass
 from tbprof.tools.tf_data_classes import BUFFERED, Kind, shown_type
 from tbprof.tools.tf_data_pipelines import Pipeline, Stage, Work
 

@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from tbprof.analysis.groups import group_rows, reduce_groups
 from tbprof.analysis.input_names import parts_of
 from tbprof.analysis.intervals import busy_time
 from tbprof.analysis.tf_data import TfData
+from tbprof.base.records import dataclass
 from tbprof.tools.tf_data_classes import Kind, kind_of
 
 Sums = tuple[NDArray[np.int64], NDArray[np.int64]]

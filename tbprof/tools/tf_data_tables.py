@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.groups import group_rows, reduce_groups
+from tbprof.base.records import dataclass
 from tbprof.tools.datatable import Table, boolean, number, text
 from tbprof.tools.tf_data_pipelines import SLOW_PS, Pipeline
 

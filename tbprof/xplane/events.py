@@ -5,12 +5,13 @@ by window, short ones many at a time: what is done for each in plain Python cost
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.columns import empty_column
+from tbprof.base.records import dataclass
 from tbprof.events.space import Aggregated
 from tbprof.kernels.codes import (
     AGGREGATED,

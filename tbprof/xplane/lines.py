@@ -1,11 +1,12 @@
 """The timelines of a plane, found by their headers without touching their events."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.records import dataclass
 from tbprof.kernels.codes import (
     HEAD_DISPLAY_AT,
     HEAD_DISPLAY_END,

@@ -4,11 +4,10 @@ They follow the lines on the wire, in any order. Source: xplane.proto, XPlane.ev
 XPlane.stat_metadata (map<int64, message>: entry {1: key, 2: value}).
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.records import dataclass
 from tbprof.kernels.fields import read_entries
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.lookup import build_lookup

@@ -1,7 +1,6 @@
 """One plane of a file: its lines by their headers, types and events when they are asked for."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from operator import is_
 
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.errors import Notice
+from tbprof.base.records import dataclass
 from tbprof.events.memo import Memo
 from tbprof.events.space import Events, Lines, Value
 from tbprof.events.stats import StatColumn, StatRows

@@ -1,10 +1,9 @@
 """The index of a message's fields, found by their length prefixes."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.records import dataclass
 from tbprof.kernels.codes import AT, FIELDS_CUT, FIELDS_CUT_AT, FIELDS_STOPPED
 from tbprof.kernels.fields import index_fields
 from tbprof.xplane.buffer import Buffer

@@ -1,0 +1,110 @@
+"""Our dataclasses do what those of the standard library do."""
+
+import copy
+import dataclasses
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tbprof.base.records import dataclass
+
+PACKAGE = Path(__file__).resolve().parents[1] / "tbprof"
+
+
+def point(make: Any, **options: bool) -> Any:
+    """A class with each kind of field."""
+
+    class Point:
+        """A place."""
+
+        x: int
+        y: "float" = 2.5
+        names: list[str] = dataclasses.field(default_factory=list)
+
+        def norm(self) -> float:
+            """How far from the origin."""
+            return abs(self.x) + abs(self.y)
+
+    return make(slots=True, **options)(Point)
+
+
+@pytest.fixture(params=[dataclass, dataclasses.dataclass], ids=["ours", "theirs"])
+def make(request: pytest.FixtureRequest) -> Any:
+    return request.param
+
+
+@pytest.fixture
+def frozen(make: Any) -> Any:
+    return point(make, frozen=True)
+
+
+@pytest.fixture
+def mutable(make: Any) -> Any:
+    return point(make)
+
+
+@pytest.fixture(params=[True, False], ids=["frozen", "mutable"])
+def either(make: Any, request: pytest.FixtureRequest) -> Any:
+    return point(make, frozen=request.param)
+
+
+def test_fields_defaults_and_methods(either: Any):
+    one = either(1)
+    assert (one.x, one.y, one.names, one.norm()) == (1, 2.5, [], 3.5)
+    assert one.names is not either(1).names
+    assert [field.name for field in dataclasses.fields(one)] == ["x", "y", "names"]
+    assert dataclasses.asdict(either(x=1, y=0.5)) == {"x": 1, "y": 0.5, "names": []}
+    assert dataclasses.replace(one, y=7.0) == either(1, 7.0)
+    assert either.__match_args__ == ("x", "y", "names")
+    assert not hasattr(one, "__dict__")
+    assert repr(one) == "point.<locals>.Point(x=1, y=2.5, names=[])"
+    assert copy.copy(one) == one == copy.deepcopy(one)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'"):
+        either()
+    with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
+        either(1, z=3)
+
+
+def test_equal_ones_are_of_one_class_and_have_equal_values(either: Any):
+    assert either(1) == either(1) != either(2)
+    assert either(1) != point(dataclasses.dataclass, frozen=True)(1)
+    with pytest.raises(ValueError, match="truth value"):
+        assert either(np.zeros(2)) == either(np.zeros(2))
+
+
+def test_frozen_ones_can_be_keys(frozen: Any):
+    assert hash(frozen(1, names=())) == hash((1, 2.5, ()))
+    assert {frozen(1, names=()): 5}[frozen(1, names=())] == 5
+
+
+def test_others_can_change_and_not_be_keys(mutable: Any):
+    one = mutable(1)
+    one.x = 2
+    assert one == mutable(2)
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(one)
+
+
+@pytest.mark.parametrize("name", ["x", "y"])
+def test_frozen_ones_stay_as_they_are(frozen: Any, name: str):
+    one = frozen(1)
+    with pytest.raises(dataclasses.FrozenInstanceError, match=f"cannot assign to field '{name}'"):
+        setattr(one, name, 2)
+    with pytest.raises(dataclasses.FrozenInstanceError, match=f"cannot delete field '{name}'"):
+        delattr(one, name)
+    with pytest.raises((AttributeError, TypeError)):
+        one.z = 3
+    assert one == frozen(1)
+
+
+def test_classes_with_slots_are_ours():
+    """Those that stay the standard library's have no slots, for what they keep beside fields."""
+    theirs = {
+        path.name
+        for path in PACKAGE.rglob("*.py")
+        if re.search(r"^from dataclasses import .*\bdataclass\b", path.read_text("utf-8"), re.M)
+    }
+    assert theirs == {"requests.py", "scan.py"}
