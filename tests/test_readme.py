@@ -97,7 +97,7 @@ def test_server_shows_the_runs(line: str, sample_logdir: Path, free_port: int) -
 
 def answer(url: str):
     """The JSON of a server that is starting."""
-    for _ in range(300):
+    for _ in range(3000):
         try:
             with urllib.request.urlopen(url, timeout=10) as response:
                 return json.load(response)

@@ -183,7 +183,7 @@ test.skipIf(PYTHON === "")(
       await workers.nth(0).getByText("nothing listens on this port").waitFor();
       expect(await dialog.getByRole("progressbar").count()).toBe(0);
       await dialog.getByRole("button", { name: "Open run" }).click();
-      await page.locator(".tiles .tile").first().waitFor({ timeout: 110_000 });
+      await page.locator(".tiles .tile").first().waitFor();
       await page.locator(".bar").getByText("all 2").waitFor();
     } finally {
       slow.kill("SIGKILL");
@@ -200,13 +200,13 @@ test.skipIf(PYTHON === "")("from an empty TensorBoard to the overview of a progr
   try {
     const { page } = await open(browser, `${board.url}#profile`);
     const frame = page.frameLocator("iframe").first();
-    await frame.getByRole("heading", { name: "No profiles yet" }).waitFor({ timeout: 30_000 });
+    await frame.getByRole("heading", { name: "No profiles yet" }).waitFor();
     const dialog = await openDialog(frame);
     await dialog.getByLabel("Profile service URLs or TPU names").fill(`localhost:${PORT}`);
     await dialog.getByRole("button", { name: "Test connection" }).click();
     await dialog.getByText("✓ profiler").waitFor();
     await dialog.getByRole("button", { name: "Capture", exact: true }).click();
-    await frame.locator(".tiles .tile").first().waitFor({ timeout: 60_000 });
+    await frame.locator(".tiles .tile").first().waitFor();
     expect(await frame.getByRole("heading", { level: 1 }).textContent()).toBe("Overview");
     await expect.poll(() => page.url()).toMatch(/run=|p\.profile/);
     // The next time the address is there already.

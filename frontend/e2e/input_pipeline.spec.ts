@@ -35,7 +35,7 @@ afterAll(async () => {
 async function show(run: string, options: Parameters<typeof open>[2] = {}): Promise<Page> {
   const opened = await open(browser, addressOf(server, run, TOOL), options);
   problems = opened.problems;
-  await opened.page.locator(".verdict").waitFor({ timeout: 50_000 });
+  await opened.page.locator(".verdict").waitFor();
   return opened.page;
 }
 

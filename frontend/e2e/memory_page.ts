@@ -42,8 +42,8 @@ export interface Answer {
 }
 
 /** The page shows what its address asks for. */
-export async function settled(page: Page, timeout = 10_000): Promise<void> {
-  await page.locator('.memory-timeline[aria-busy="false"]').waitFor({ timeout });
+export async function settled(page: Page): Promise<void> {
+  await page.locator('.memory-timeline[aria-busy="false"]').waitFor();
 }
 
 export const plot = (page: Page) => page.getByRole("slider", { name: "Memory timeline: event" });

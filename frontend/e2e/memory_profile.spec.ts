@@ -31,7 +31,7 @@ const start = async () => {
   await ask(server, RUN, TOOL);
   return server;
 };
-const runs = serveTool(TOOL, start, (page) => settled(page, 50_000));
+const runs = serveTool(TOOL, start, settled);
 const { show } = runs;
 const answer = (run: string, view = {}) => runs.answer<Answer>(run, view);
 test.each([...(TRACES ? ["v100", "tpu"] : []), "memory", "memory_many"])(
@@ -261,7 +261,7 @@ test("a row leads to the allocations of its op in the trace viewer", async () =>
   await page
     .getByText(/\d hits?|of \d/)
     .first()
-    .waitFor({ timeout: 30_000 });
+    .waitFor();
 });
 
 test("memories as small pictures: a click chooses", async () => {
@@ -332,7 +332,7 @@ test("the address holds everything", async () => {
   const before = await state();
   expect(before[3]).toEqual(["Free", "Fragmentation"]);
   await page.reload();
-  await settled(page, 20_000);
+  await settled(page);
   await expect.poll(state).toEqual(before);
   for (const [name, value] of Object.entries(view)) expect(parameter(page, name)).toBe(value);
 });
@@ -366,14 +366,14 @@ test("without memory events it says why", async () => {
   await main
     .getByText(/No allocation was recorded/)
     .first()
-    .waitFor({ timeout: 30_000 });
+    .waitFor();
   // The answer that there are none.
   expect(problems.splice(0).filter((one) => !/status of 4\d\d/.test(one))).toEqual([]);
 });
 
 test("12,000 events are a small answer, and soon there", async () => {
   const { page, received } = await runs.open("memory_many");
-  await settled(page, 30_000);
+  await settled(page);
   expect(await received(/\/data\?.*tag=memory_profile/)).toBeLessThan(500_000);
   const waits: number[] = [];
   for (let round = 0; round < 3; round++) {

@@ -49,7 +49,7 @@ afterAll(async () => {
 async function show(run: string, view = {}, options: Parameters<typeof open>[2] = {}) {
   const opened = await open(browser, addressOf(server, run, TOOL, view), options);
   problems = opened.problems;
-  await opened.page.locator(".tile").first().waitFor({ timeout: 50_000 });
+  await opened.page.locator(".tile").first().waitFor();
   return opened.page;
 }
 
@@ -486,7 +486,7 @@ describe("outliers", () => {
     for (const name of ["Input", "Pod"]) {
       await page.getByRole("link", { name, exact: true }).click();
       const all = choice(page, /^All steps \(18\)/);
-      await expect.poll(() => all.getAttribute("aria-pressed"), { timeout: 20_000 }).toBe("true");
+      await expect.poll(() => all.getAttribute("aria-pressed")).toBe("true");
     }
     expect(page.url()).toContain("steps=all");
     await page.context().close();

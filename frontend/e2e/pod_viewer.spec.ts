@@ -53,7 +53,7 @@ afterAll(async () => {
 async function show(run: string, view = {}, options: Parameters<typeof open>[2] = {}) {
   const opened = await open(browser, addressOf(server, run, TOOL, view), options);
   problems = opened.problems;
-  await opened.page.locator(".pod-columns canvas").waitFor({ timeout: 50_000 });
+  await opened.page.locator(".pod-columns canvas").waitFor();
   return opened.page;
 }
 

@@ -17,10 +17,10 @@ afterAll(async () => {
 });
 
 async function profileFrame(page: Page): Promise<Frame> {
-  const element = await page.locator("iframe").first().elementHandle({ timeout: 30_000 });
+  const element = await page.locator("iframe").first().elementHandle();
   const frame = await element?.contentFrame();
   if (!frame) throw new Error("no frame");
-  await frame.locator(".tile, .grid-row").first().waitFor({ timeout: 30_000 });
+  await frame.locator(".tile, .grid-row").first().waitFor();
   return frame;
 }
 

@@ -135,7 +135,7 @@ test("a click on a pipeline shows it, its columns sort, and its histogram tells 
 
 test("100,000 executions: the slowest are listed, and the field takes every rank", async () => {
   const { page, received } = await open("executions");
-  await page.locator(".tf-graph").waitFor({ timeout: 50_000 });
+  await page.locator(".tf-graph").waitFor();
   expect(await received(/\/data\?.*tag=tf_data/)).toBeLessThan(60_000);
   await expect.poll(() => textOf(page.locator(".tf-rank-count"))).toBe("of 100,000 executions");
   const list = page.getByRole("button", { name: /^Executions by duration/ });
@@ -168,7 +168,7 @@ test("names of traces are text wherever they come", async () => {
 test("a trace without tf.data says so", async () => {
   const opened = await open("jax_cpu_training");
   const main = opened.page.getByRole("main");
-  await main.getByRole("heading", { name: /nothing to show/i }).waitFor({ timeout: 50_000 });
+  await main.getByRole("heading", { name: /nothing to show/i }).waitFor();
   await main.getByText(/no tf\.data events/).waitFor();
   expect(await brokenTexts(opened.page)).toEqual([]);
   opened.problems.splice(0); // the answer that there is none

@@ -18,8 +18,6 @@ import {
   transform,
 } from "./tf_data_page";
 
-/** The first search may wait for kernels to be compiled. */
-const COMPILING = { timeout: 50_000 };
 const { show, answer } = serveTfData("several", "thousands", "files");
 
 test("outlines: red and bold, bold, gray and dashed", async () => {
@@ -96,9 +94,7 @@ test("the details of an iterator, and the way to its events in the trace", async
   expect(from * 1000).toBeCloseTo(Math.min(Number(map.start_us), Number(root.start_us)), 1);
   expect(to * 1000).toBeCloseTo(Number(root.start_us) + Number(root.total_us), 1);
   // Its events are there, and some of them in what is in view.
-  await expect
-    .poll(() => textOf(page.locator(".trace-count")), COMPILING)
-    .toMatch(/^[1-9]\d* hits/);
+  await expect.poll(() => textOf(page.locator(".trace-count"))).toMatch(/^[1-9]\d* hits/);
   await page.goBack();
   await details(page).getByRole("heading", { name: "ParallelMapV2" }).waitFor();
   await details(page).getByRole("button", { name: "Close the details" }).click();
@@ -224,7 +220,7 @@ test("files that are interleaved are one node of each stage, and their calls are
   await details(page).getByText("40 iterators of this stage, taken together").waitFor();
   await details(page).getByRole("link", { name: "Its events in the trace viewer" }).click();
   await page.waitForURL(/tool=trace_viewer/);
-  await expect.poll(() => textOf(page.locator(".trace-count")), COMPILING).toMatch(/^120 hits/);
+  await expect.poll(() => textOf(page.locator(".trace-count"))).toMatch(/^120 hits/);
 });
 
 test("of thousands of iterators the worst are drawn, the others when they are asked for", async () => {

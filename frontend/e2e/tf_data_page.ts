@@ -25,7 +25,7 @@ export function serveTfData(...kinds: string[]): ToolRuns {
     return { ...started, stop: () => started.stop().then(remove) };
   };
   return serveTool("tf_data_bottleneck_analysis", start, async (page) => {
-    await page.locator(".tf-graph").waitFor({ timeout: 50_000 });
+    await page.locator(".tf-graph").waitFor();
     await settled(page);
   });
 }

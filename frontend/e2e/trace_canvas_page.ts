@@ -41,9 +41,8 @@ export class TracePage {
   async ready(): Promise<void> {
     const { page, parameters } = this;
     const status = page.locator(".trace-status", { hasText: /[1-9]\d* drawn/ });
-    await status.waitFor({ timeout: 50_000 });
-    if (parameters.get("run") === "drawn")
-      await page.locator('[data-lane="d5@host0"]').waitFor({ timeout: 50_000 });
+    await status.waitFor();
+    if (parameters.get("run") === "drawn") await page.locator('[data-lane="d5@host0"]').waitFor();
   }
 
   /** µs of the view, by the line at the bottom: also while it moves. */
@@ -131,7 +130,7 @@ export async function showTrace(
   const [from, to] = span.map((us) => String(us / 1e3));
   const address = runs.address(run, { from_ms: from, to_ms: to, ...view });
   const { page } = await runs.openAt(address, options);
-  await page.locator(TIMELINE).waitFor({ timeout: 50_000 });
+  await page.locator(TIMELINE).waitFor();
   const canvas = await page.locator(TIMELINE).boundingBox();
   if (!canvas) throw new Error("no timeline");
   const trace = new TracePage(page, span, canvas);

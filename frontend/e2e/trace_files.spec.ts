@@ -42,9 +42,7 @@ test("what the recorder dropped is told, with the way out", async () => {
 
 test("several hosts are collapsed strips until one is opened", async () => {
   const page = await show({ hosts: "worker-0,worker-1,worker-2" }, "hosts");
-  await expect
-    .poll(() => lanes(page), { timeout: 20_000 })
-    .toEqual(["worker-0", "worker-1", "worker-2"]);
+  await expect.poll(() => lanes(page)).toEqual(["worker-0", "worker-1", "worker-2"]);
   expect(await textOf(page.locator(".trace-status"))).toContain(
     "144 events in the files of 3 hosts",
   );

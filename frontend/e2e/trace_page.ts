@@ -23,7 +23,7 @@ export async function openTrace(
 
 /** Returns once the view has been drawn and nothing is on its way. */
 export async function settled(page: Page): Promise<void> {
-  await page.locator(".trace-status").waitFor({ timeout: 60_000 });
+  await page.locator(".trace-status").waitFor();
   await page.evaluate(() => Object.assign(window, { said: undefined }));
   await page.waitForFunction(
     () => {
@@ -39,7 +39,7 @@ export async function settled(page: Page): Promise<void> {
       return isQuiet && performance.now() - (store.since ?? 0) > 700;
     },
     undefined,
-    { timeout: 60_000, polling: 50 },
+    { polling: 50 },
   );
 }
 

@@ -25,9 +25,8 @@ export function servePanes(...kinds: string[]): Panes {
     show: async (view = ALL, run = "drawn", options = {}) => {
       const { page } = await runs.openAt(runs.address(run, view), options);
       const isDrawn = /[1-9][\d,]* (busy strips? )?(drawn|listed)/;
-      await page.locator(".trace-status", { hasText: isDrawn }).waitFor({ timeout: 50_000 });
-      if (run === "drawn" && !view.tracks)
-        await page.locator('[data-lane="d5@host0"]').waitFor({ timeout: 50_000 });
+      await page.locator(".trace-status", { hasText: isDrawn }).waitFor();
+      if (run === "drawn" && !view.tracks) await page.locator('[data-lane="d5@host0"]').waitFor();
       return page;
     },
   };

@@ -152,7 +152,7 @@ test("an address opens the same page elsewhere", async () => {
   const before = await said(page);
   await page.context().close();
   const again = await openAt(address);
-  await expect.poll(() => said(again), { timeout: 20_000 }).toEqual(before);
+  await expect.poll(() => said(again)).toEqual(before);
   expect(again.url()).toBe(address);
   for (const [name, value] of Object.entries(state))
     if (!name.endsWith("_ms")) expect(parameter(again, name), name).toBe(value);

@@ -239,9 +239,7 @@ describe.runIf(TRACES)("on recorded traces", () => {
       await isTrace(page);
       await settled(page);
       const count = Number(listed[at].occurrences).toLocaleString("en-US");
-      await expect
-        .poll(() => textOf(hits(page)), { timeout: 20_000 })
-        .toMatch(new RegExp(`^${count} hits?\\b`));
+      await expect.poll(() => textOf(hits(page))).toMatch(new RegExp(`^${count} hits?\\b`));
       await page.goBack();
     }
   });
