@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { expect, test } from "vitest";
 import { layGraph, NODE, pathBetween } from "./graph_layout";
 import { BESIDE, chooseShown, MORE, MOST, makeTree } from "./graph_tree";

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { beforeEach, expect, test, vi } from "vitest";
 import { runKey } from "../../base/keys";
 import { type Actions, createActions } from "./actions";
