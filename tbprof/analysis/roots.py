@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.driving_thread import is_ahead
 from tbprof.analysis.groups import group_rows
 from tbprof.analysis.nesting import inherit
 from tbprof.base import names
@@ -54,9 +55,11 @@ def named_roots(
 ) -> tuple[int, NDArray[np.int64]]:
     """(plane, rows): the outermost events of a name on a thread (plane, line).
 
-    Without one it is the thread that has most of them.
+    Without one it is the thread that has most of them, of those that do not work ahead of the
+    program if any has one: tf.data runs functions, too.
     """
     best = (0, np.zeros(0, np.int64))
+    most = (False, 0)
     for plane, found in enumerate(events):
         texts = found.plane.strings.take(found.plane.types.name.tolist())
         is_wanted = np.array([text == root_name for text in texts] + [False])
@@ -67,8 +70,12 @@ def named_roots(
             counts = np.where(
                 (np.arange(counts.size) == thread[1]) & (plane == thread[0]), counts, 0
             )
-        if counts.size and counts.max() > best[1].size:
-            line = int(counts.argmax())
+        if not counts.any():
+            continue
+        is_own = (counts > 0) & ~is_ahead(found)
+        line = int((counts * is_own if is_own.any() else counts).argmax())
+        if (is_own[line], counts[line]) > most:
+            most = (bool(is_own[line]), int(counts[line]))
             best = (plane, rows[cuts[line] : cuts[line + 1]])
     plane, rows = best
     if not rows.size:

@@ -567,6 +567,18 @@ def test_named_roots_are_the_only_groups():
     assert len(grouping_of(planes, "nope")[1].roots) == 0
 
 
+def test_named_roots_are_those_of_the_program_and_not_of_threads_that_work_ahead():
+    """Functions of tf.data are run under the same name, and there may be more of them."""
+    drawing = """
+        tf_data_private_threadpool |t.t.t.t.
+        python                     |..ttt.t.
+    """
+    _, grouping = grouping_of(drawing, "t")
+    assert grouping.roots.start_ps.tolist() == [2 * 10**6, 6 * 10**6]
+    _, grouping = grouping_of("tf_data_private_threadpool |t.t.t.t.", "t")
+    assert len(grouping.roots) == 4
+
+
 def test_requests_and_callbacks_are_reached_by_their_keys():
     drawing = """
         main |tttttttt

@@ -79,7 +79,7 @@ def check_latencies(found: Recorded) -> None:
     """Calls are as many as were made, and no longer than the program waited in them."""
     summary = found.rows(SUMMARY)[0]
     waited = found.waited_us()
-    assert summary["num_calls"] == waited.size == BATCHES
+    assert summary["num_calls"] == waited.size >= BATCHES
     assert summary["total_us"] <= waited.sum()
     assert summary["max"] <= waited.max()
     # What is around a call takes less than a millisecond, but where the processor is taken away.

@@ -249,7 +249,7 @@ def slow_loader(clock: Clock, plant: bool) -> Body:
 
     def read_example() -> np.ndarray:
         if plant:
-            time.sleep(0.06)
+            time.sleep(3 * PLANTED_S)
         return _batch
 
     def load() -> None:

@@ -19,7 +19,7 @@ import tensorflow as tf
 STEPS = 10
 FIRST = 20
 SLEEP_S = 0.02
-SLOW_S = 0.05
+SLOW_S = 0.1
 
 Case = Callable[[Path], list[dict[str, float]]]
 _random = np.random.default_rng(seed=1)

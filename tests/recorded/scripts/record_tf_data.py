@@ -138,7 +138,11 @@ def recording(folder: Path) -> tf.profiler.experimental.Profile:
 
 
 def record(
-    folder: Path, build: Callable[[Path], tf.data.Dataset], *, sleep_s: float = 0.0
+    folder: Path,
+    build: Callable[[Path], tf.data.Dataset],
+    *,
+    sleep_s: float = 0.0,
+    times: int = BATCHES,
 ) -> dict[str, object]:
     """Records calls of one pipeline."""
     with tempfile.TemporaryDirectory() as files:
@@ -146,7 +150,7 @@ def record(
         ask(batches, 0.0, times=1)
         time.sleep(5 * sleep_s)
         with recording(folder):
-            return {"waiting": ask(batches, sleep_s)}
+            return {"waiting": ask(batches, sleep_s, times)}
 
 
 def two_pipelines(folder: Path) -> dict[str, object]:
@@ -218,7 +222,7 @@ CASES: dict[str, Callable[[Path], dict[str, object]]] = {
     "map_bound": lambda folder: record(folder, map_bound),
     "parallel_map_bound": lambda folder: record(folder, parallel_map_bound),
     "pool_filled": lambda folder: record(folder, pool_filled),
-    "light_behind_heavy": lambda folder: record(folder, light_behind_heavy),
+    "light_behind_heavy": lambda folder: record(folder, light_behind_heavy, times=4 * BATCHES),
     "read_bound": lambda folder: record(folder, read_bound),
     "interleave_bound": lambda folder: record(folder, interleave_bound),
     "prefetched": lambda folder: record(folder, prefetched, sleep_s=SLEEP_S),
