@@ -6,9 +6,13 @@ from numpy.typing import NDArray
 from tbprof.analysis.groups import group_rows
 from tbprof.base.records import dataclass
 from tbprof.kernels.codes import MOST_TIME
-from tbprof.kernels.iterators import bisect_ranges, visit_calls
-
-# Sums of damaged times stop here, so that what is compared does not wrap around.
+from tbprof.kernels.iterators import (
+    CallColumns,
+    CallNodes,
+    CallPath,
+    bisect_ranges,
+    visit_calls,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +66,24 @@ def visit(roots: NDArray[np.int64], calls: Calls, stage: NDArray[np.int32]) -> V
         Map    | mmm mmm    |       self 6, the bottleneck
         Range  |rr          |       not critical where it was read ahead, before the call
     """
-    size, iterators, above = calls.iterator.size, stage.size, calls.above
+    size, above = calls.iterator.size, calls.above
     order = np.lexsort((calls.start_ps, above))
     order = order[above[order] >= 0]
     first_child = np.searchsorted(above[order], np.arange(size + 1)).astype(np.int64)
     depth = size + 1
-    stack, next_child, covered, own = np.empty((4, depth), np.int64)
-    seen, node_of = np.zeros((2, iterators), np.int64)
+    path = CallPath(
+        *np.empty((4, depth), np.int64), np.zeros(depth, np.bool_),
+        *np.zeros((2, stage.size), np.int64), np.zeros(stage.size, np.bool_),
+    )  # fmt: skip
     first_node = np.zeros(roots.size + 1, np.int64)
     nodes, is_critical = np.empty((6, size), np.int64), np.zeros(size, np.bool_)
     node_of_call, own_of_call = np.full(size, -1, np.int64), np.zeros(size, np.int64)
     loops = visit_calls(
-        roots, first_child, order, calls.iterator, calls.start_ps, calls.duration_ps,
-        seen, node_of, np.zeros(iterators, np.bool_),
-        stack, next_child, covered, own, np.zeros(depth, np.bool_),
-        first_node, nodes, is_critical, node_of_call, own_of_call,
-    )  # fmt: skip
+        roots,
+        CallColumns(first_child, order, calls.iterator, calls.start_ps, calls.duration_ps),
+        path,
+        CallNodes(first_node, nodes, is_critical, node_of_call, own_of_call),
+    )
     nodes = nodes[:, : first_node[-1]].copy()
     is_critical = is_critical[: first_node[-1]].copy()
     blame = _blame(calls, stage, first_node, nodes, is_critical, node_of_call, own_of_call)

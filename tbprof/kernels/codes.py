@@ -1,6 +1,6 @@
 """The numbers that kernels and their callers share: slots of states, kinds of values, limits.
 
-The build makes `codes.pxd` of them (`scripts/kernels.py`), in which they are constants of C.
+The build makes `codes.pxd` of them (`scripts/extensions.py`), in which they are constants of C.
 """
 
 # Slots of the state of every pass over windows: where it goes on (an offset, or a row), and the
@@ -120,15 +120,6 @@ TILE_TYPE = 2
 TILE_COUNT = 3
 TILE_ID = 4
 TILE_COLUMNS = 5
-# Slots of the state of `cut_tiles`: entries and types so far, wide numbers by column, start of the
-# chunk's first entry, units from there to the entry before, that entry's event.
-CUT_ENTRIES = 0
-CUT_TYPES = 1
-CUT_WIDE = 2
-CUT_BASE = CUT_WIDE + TILE_COLUMNS
-CUT_UNITS = CUT_BASE + 1
-CUT_EVENT = CUT_BASE + 2
-CUT_SLOTS = CUT_BASE + 3
 
 # Values of counters: each level of a pyramid holds the extremes of 2^4 of the level below.
 FAN = 16

@@ -15,108 +15,180 @@ from cython.cimports.tbprof.kernels.types import (
 )
 
 
+@cython.final
+@cython.cclass
+class CallColumns:
+    """Calls [n] of iterators; those made for call c are `child[first_child[c]:...[c + 1]]`."""
+
+    first_child: Ints
+    child: Ints
+    iterator: Int32s
+    start: Ints
+    duration: Ints
+
+    def __init__(
+        self, first_child: Ints, child: Ints, iterator: Int32s, start: Ints, duration: Ints
+    ) -> None:
+        self.first_child = first_child
+        self.child = child
+        self.iterator = iterator
+        self.start = start
+        self.duration = duration
+
+
+@cython.final
+@cython.cclass
+class CallPath:
+    """The way down to a call, a row per level; scratch.
+
+    `next_child` is where a level goes on, `covered` the time up to which calls below cover it,
+    `own` what they leave. By iterator: the last root that came across it, from 1 on, its node
+    there, and whether it is on the way.
+    """
+
+    call: OutInts
+    next_child: OutInts
+    covered: OutInts
+    own: OutInts
+    is_blocking: OutFlags
+    seen: OutInts
+    node_of: OutInts
+    is_above: OutFlags
+
+    def __init__(
+        self, call: OutInts, next_child: OutInts, covered: OutInts, own: OutInts,
+        is_blocking: OutFlags, seen: OutInts, node_of: OutInts, is_above: OutFlags,
+    ) -> None:  # fmt: skip
+        self.call = call
+        self.next_child = next_child
+        self.covered = covered
+        self.own = own
+        self.is_blocking = is_blocking
+        self.seen = seen
+        self.node_of = node_of
+        self.is_above = is_above
+
+
+@cython.final
+@cython.cclass
+class CallNodes:
+    """What is filled in: the nodes of each root, and the node and the self time of each call.
+
+    `columns` [6, m] are iterator, parent, start, total, self time and calls.
+    """
+
+    first: OutInts
+    columns: OutIntTable
+    is_critical: OutFlags
+    of_call: OutInts
+    own_of_call: OutInts
+
+    def __init__(
+        self, first: OutInts, columns: OutIntTable, is_critical: OutFlags, of_call: OutInts,
+        own_of_call: OutInts,
+    ) -> None:  # fmt: skip
+        self.first = first
+        self.columns = columns
+        self.is_critical = is_critical
+        self.of_call = of_call
+        self.own_of_call = own_of_call
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _add_node(nodes: CallNodes, node: i64, row: i64, parent: i64, start: i64) -> cython.void:
+    nodes.columns[0, node] = row
+    nodes.columns[1, node] = parent
+    nodes.columns[2, node] = start
+    nodes.columns[3, node] = 0
+    nodes.columns[4, node] = 0
+    nodes.columns[5, node] = 0
+    nodes.is_critical[node] = False
+
+
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(
     begin=i64,
     below=i64,
     call=i64,
+    columns=OutIntTable,
     end=i64,
-    is_new=i64,
+    first_child=Ints,
+    is_new=cython.bint,
+    iterator=Int32s,
     loops=i64,
     node=i64,
     number=i64,
     overlap=i64,
+    parent=i64,
     row=i64,
+    start=Ints,
+    duration=Ints,
     top=i64,
     used=i64,
 )
-def visit_calls(
-    roots: Ints,
-    first_child: Ints,
-    child: Ints,
-    iterator: Int32s,
-    start: Ints,
-    duration: Ints,
-    seen: OutInts,
-    node_of: OutInts,
-    is_above: OutFlags,
-    stack: OutInts,
-    next_child: OutInts,
-    covered: OutInts,
-    own: OutInts,
-    is_blocking: OutFlags,
-    first_node: OutInts,
-    nodes: OutIntTable,
-    is_critical: OutFlags,
-    node_of_call: OutInts,
-    own_of_call: OutInts,
-) -> i64:
-    """Walks from each root down, and returns how many calls led back to an iterator above them.
-
-    `nodes` [6, m] takes iterator, parent, start, total, self time and calls of each node. The path
-    down to a call is in the arrays from `stack` to `is_blocking`, a row per level.
-    `node_of_call` [n] and `own_of_call` [n] take the node and the self time of calls on the way.
-    """
+def visit_calls(roots: Ints, calls: CallColumns, path: CallPath, nodes: CallNodes) -> i64:
+    """Walks from each root down, and returns how many calls led back to an iterator above them."""
+    first_child, iterator = calls.first_child, calls.iterator
+    start, duration = calls.start, calls.duration
+    columns = nodes.columns
     with cython.nogil:
         used = 0
         loops = 0
         for number in range(roots.shape[0]):
-            first_node[number] = used
+            nodes.first[number] = used
             top = 0
-            stack[0] = roots[number]
-            is_blocking[0] = True
+            path.call[0] = roots[number]
+            path.is_blocking[0] = True
             is_new = True
             while top >= 0:
-                call = stack[top]
+                call = path.call[top]
                 row = iterator[call]
                 if is_new:
-                    if seen[row] != number + 1:
-                        seen[row] = number + 1
-                        node_of[row] = used
-                        nodes[0, used] = row
-                        nodes[1, used] = node_of[iterator[stack[top - 1]]] if top > 0 else -1
-                        nodes[2, used] = start[call]
-                        nodes[3, used] = 0
-                        nodes[4, used] = 0
-                        nodes[5, used] = 0
-                        is_critical[used] = False
+                    if path.seen[row] != number + 1:
+                        path.seen[row] = number + 1
+                        path.node_of[row] = used
+                        parent = path.node_of[iterator[path.call[top - 1]]] if top > 0 else -1
+                        _add_node(nodes, used, row, parent, start[call])
                         used += 1
-                    node = node_of[row]
-                    nodes[2, node] = min(nodes[2, node], start[call])
-                    nodes[3, node] = min(nodes[3, node] + duration[call], MOST_TIME)
-                    nodes[5, node] += 1
-                    is_critical[node] |= is_blocking[top]
-                    is_above[row] = True
-                    next_child[top] = first_child[call]
-                    covered[top] = start[call]
-                    own[top] = duration[call]
-                if next_child[top] == first_child[call + 1]:
-                    node = node_of[row]
-                    nodes[4, node] = min(nodes[4, node] + own[top], MOST_TIME)
-                    node_of_call[call] = node
-                    own_of_call[call] = own[top]
-                    is_above[row] = False
+                    node = path.node_of[row]
+                    columns[2, node] = min(columns[2, node], start[call])
+                    columns[3, node] = min(columns[3, node] + duration[call], MOST_TIME)
+                    columns[5, node] += 1
+                    nodes.is_critical[node] |= path.is_blocking[top]
+                    path.is_above[row] = True
+                    path.next_child[top] = first_child[call]
+                    path.covered[top] = start[call]
+                    path.own[top] = duration[call]
+                if path.next_child[top] == first_child[call + 1]:
+                    node = path.node_of[row]
+                    columns[4, node] = min(columns[4, node] + path.own[top], MOST_TIME)
+                    nodes.of_call[call] = node
+                    nodes.own_of_call[call] = path.own[top]
+                    path.is_above[row] = False
                     top -= 1
                     is_new = False
                     continue
-                below = child[next_child[top]]
-                next_child[top] += 1
-                if is_above[iterator[below]]:
+                below = calls.child[path.next_child[top]]
+                path.next_child[top] += 1
+                if path.is_above[iterator[below]]:
                     loops += 1
                     is_new = False
                     continue
                 end = min(start[call] + duration[call], start[below] + duration[below])
                 overlap = end - max(start[call], start[below])
-                begin = max(covered[top], start[below])
+                begin = max(path.covered[top], start[below])
                 if end > begin:  # children come by their starts
-                    own[top] -= end - begin
-                    covered[top] = end
-                is_blocking[top + 1] = is_blocking[top] and overlap > 0
+                    path.own[top] -= end - begin
+                    path.covered[top] = end
+                path.is_blocking[top + 1] = path.is_blocking[top] and overlap > 0
                 top += 1
-                stack[top] = below
+                path.call[top] = below
                 is_new = True
-        first_node[roots.shape[0]] = used
+        nodes.first[roots.shape[0]] = used
         return loops
 
 

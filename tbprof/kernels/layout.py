@@ -19,6 +19,41 @@ from cython.cimports.tbprof.kernels.types import (
 )
 
 
+@cython.final
+@cython.cclass
+class TrackFacts:
+    """What is filled in of each track: how many rows it has, for how long it was busy, its end.
+
+    `too_deep` counts its events that lie on the last row for want of a deeper one.
+    """
+
+    rows: OutInt32s
+    busy: OutInts
+    end: OutInts
+    too_deep: OutInts
+
+    def __init__(self, rows: OutInt32s, busy: OutInts, end: OutInts, too_deep: OutInts) -> None:
+        self.rows = rows
+        self.busy = busy
+        self.end = end
+        self.too_deep = too_deep
+
+
+@cython.final
+@cython.cclass
+class OpenDepths:
+    """Per depth the end of its last event; per block of depths the latest and earliest of these."""
+
+    end: OutInts
+    latest: OutInts
+    earliest: OutInts
+
+    def __init__(self, end: OutInts, latest: OutInts, earliest: OutInts) -> None:
+        self.end = end
+        self.latest = latest
+        self.earliest = earliest
+
+
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(
@@ -30,8 +65,11 @@ from cython.cimports.tbprof.kernels.types import (
     covered=i64,
     deepest=i64,
     depth_=i64,
+    earliest=OutInts,
     end=i64,
+    end_at=OutInts,
     found=i64,
+    latest=OutInts,
     least=i64,
     other=i64,
     row=i64,
@@ -46,17 +84,15 @@ def find_depths(
     start: Ints,
     duration: Ints,
     depth: OutUint16s,
-    rows: OutInt32s,
-    busy: OutInts,
-    last_end: OutInts,
-    too_deep: OutInts,
-    end_at: OutInts,
-    latest: OutInts,
-    earliest: OutInts,
+    facts: TrackFacts,
+    opened: OpenDepths,
 ) -> cython.void:
-    """Fills in the depth of each event, and what is known of each track; see timeline.layout."""
+    """Fills in the depth of each event, and what is known of each track; see timeline.layout.
+
+    `opened` is scratch.
+    """
+    end_at, latest, earliest = opened.end, opened.latest, opened.earliest
     with cython.nogil:
-        # Per depth the end of its last event; per block of depths the latest and earliest of these.
         at = 0
         deepest = MOST_DEPTHS - 1
         for depth_ in range(MOST_DEPTHS):
@@ -117,10 +153,10 @@ def find_depths(
                 used = max(used, found + 1)
                 depth[at] = found
                 at += 1
-            rows[track] = used
-            busy[track] = total
-            last_end[track] = covered
-            too_deep[track] = beyond
+            facts.rows[track] = used
+            facts.busy[track] = total
+            facts.end[track] = covered
+            facts.too_deep[track] = beyond
             for depth_ in range(used):
                 end_at[depth_] = NEVER
             for block in range((used + DEPTH_BLOCK - 1) // DEPTH_BLOCK):

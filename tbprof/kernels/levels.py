@@ -19,10 +19,62 @@ from cython.cimports.tbprof.kernels.types import (
 )
 
 
+@cython.final
+@cython.cclass
+class RowEvents:
+    """Events by row: row r has `first[r]:first[r + 1]`, by (start, longest first).
+
+    Where there are `ids` these are numbers of what the columns hold, else the columns' own rows.
+    """
+
+    def __init__(
+        self,
+        first: Ints,
+        ids: Uint32s,
+        start: Ints,
+        duration: Ints,
+        type: Int32s,  # noqa: A002
+    ) -> None:
+        self.first = first
+        self.ids = ids
+        self.start = start
+        self.duration = duration
+        self.type = type
+
+
+@cython.final
+@cython.cclass
+class LevelBuffers:
+    """What is filled with levels [l] and their entries [n], as `timeline.store.Levels` has them."""
+
+    shift: OutBytes
+    first: OutInts
+    start: OutInts
+    extent: OutInts
+    longest: OutInts
+    event: OutUint32s
+    type: OutInt32s
+    count: OutUint32s
+
+    def __init__(
+        self, shift: OutBytes, first: OutInts, start: OutInts, extent: OutInts, longest: OutInts,
+        event: OutUint32s, type: OutInt32s, count: OutUint32s,  # noqa: A002
+    ) -> None:  # fmt: skip
+        self.shift = shift
+        self.first = first
+        self.start = start
+        self.extent = extent
+        self.longest = longest
+        self.event = event
+        self.type = type
+        self.count = count
+
+
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(
     before=i64,
+    duration=Ints,
     event=i64,
     first=i64,
     last=i64,
@@ -31,24 +83,27 @@ from cython.cimports.tbprof.kernels.types import (
     rest=i64,
     row=i64,
     shift=i64,
+    start=Ints,
     step=i64,
 )
 def plan_levels(
-    row_first: Ints,
+    rows: RowEvents,
     begin_ps: i64,
     fewest: i64,
-    start: Ints,
-    duration: Ints,
     merged: OutInts,
     merges: OutBytes,
     kept: OutInts,
     entries: OutInts,
 ) -> cython.void:
-    """Fills in at which level each event merges with the one before, and which levels to keep."""
+    """Fills in at which level each event merges with the one before, and which levels to keep.
+
+    `merged` [levels] is scratch.
+    """
+    start, duration = rows.start, rows.duration
     with cython.nogil:
-        for row in range(row_first.shape[0] - 1):
-            first = row_first[row]
-            last = row_first[row + 1]
+        for row in range(rows.first.shape[0] - 1):
+            first = rows.first[row]
+            last = rows.first[row + 1]
             if first == last:
                 continue
             for shift in range(merged.shape[0]):
@@ -86,8 +141,10 @@ def plan_levels(
 @cython.locals(
     begin=i64,
     count=i64,
+    duration=Ints,
     event=i64,
     extent=i64,
+    ids=Uint32s,
     kind=i64,
     last=i64,
     longest=i64,
@@ -97,37 +154,34 @@ def plan_levels(
     row=i64,
     shift=i64,
     source=i64,
+    start=Ints,
+    to_count=OutUint32s,
+    to_event=OutUint32s,
+    to_extent=OutInts,
+    to_longest=OutInts,
+    to_start=OutInts,
+    to_type=OutInt32s,
+    type_=Int32s,
 )
 def make_levels(
-    row_first: Ints,
-    merges: Bytes,
-    kept: Ints,
-    ids: Uint32s,
-    start: Ints,
-    duration: Ints,
-    type_: Int32s,
-    level: i64,
-    at: i64,
-    shifts: OutBytes,
-    firsts: OutInts,
-    to_start: OutInts,
-    to_extent: OutInts,
-    to_longest: OutInts,
-    to_event: OutUint32s,
-    to_type: OutInt32s,
-    to_count: OutUint32s,
+    rows: RowEvents, merges: Bytes, kept: Ints, level: i64, at: i64, into: LevelBuffers
 ) -> cython.void:
-    """Writes the entries of the levels that are kept."""
+    """Writes the entries of the levels that are kept.
+
+    `level` and `at` are how many levels and entries there are before these rows.
+    """
+    start, duration, type_, ids = rows.start, rows.duration, rows.type, rows.ids
+    to_start, to_extent, to_longest = into.start, into.extent, into.longest
+    to_event, to_type, to_count = into.event, into.type, into.count
     with cython.nogil:
-        # `level` and `at` are how many levels and entries there are before these rows.
-        for row in range(row_first.shape[0] - 1):
+        for row in range(rows.first.shape[0] - 1):
             source = -1  # where the entries of the level before begin, -1: the events
             for shift in range(MOST_SHIFT + 1):
                 if not (kept[row] >> shift) & 1:
                     continue
                 begin = at
-                event = row_first[row]  # the first of the events that the next entry stands for
-                last = row_first[row + 1]
+                event = rows.first[row]  # the first of the events that the next entry stands for
+                last = rows.first[row + 1]
                 while event < last:
                     if source < 0:
                         ps = start[event]
@@ -162,6 +216,6 @@ def make_levels(
                         at += 1
                     event += count
                 source = begin
-                shifts[level] = shift
+                into.shift[level] = shift
                 level += 1
-                firsts[level] = at
+                into.first[level] = at

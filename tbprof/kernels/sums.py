@@ -6,60 +6,157 @@ from cython.cimports.tbprof.kernels.heaps import sink, sink_row
 from cython.cimports.tbprof.kernels.types import Flags, Int32s, Ints, OutInts, OutIntTable, i64
 
 
+@cython.final
+@cython.cclass
+class EventRows:
+    """The events of rows, which overlap on `crowded` ones; see timeline.opened.Columns."""
+
+    first: Ints
+    start: Ints
+    duration: Ints
+    type: Int32s
+    crowded: Flags
+
+    def __init__(
+        self,
+        first: Ints,
+        start: Ints,
+        duration: Ints,
+        type: Int32s,  # noqa: A002
+        crowded: Flags,
+    ) -> None:
+        self.first = first
+        self.start = start
+        self.duration = duration
+        self.type = type
+        self.crowded = crowded
+
+
+@cython.final
+@cython.cclass
+class TrackBounds:
+    """Which events of tracks may overlap a window, and where their unions go.
+
+    As timeline.sums.Bounds has them, of which `low`, `high` and `events` are filled in by
+    `bound_rows`, `spans`, `begin_ps` and `end_ps` by `add_tracks`.
+    """
+
+    first_row: Ints
+    last_row: Ints
+    first: Ints
+    low: OutInts
+    high: OutInts
+    events: OutInts
+
+    def __init__(
+        self, first_row: Ints, last_row: Ints, first: Ints, low: OutInts, high: OutInts,
+        events: OutInts,
+    ) -> None:  # fmt: skip
+        self.first_row = first_row
+        self.last_row = last_row
+        self.first = first
+        self.low = low
+        self.high = high
+        self.events = events
+
+
+@cython.final
+@cython.cclass
+class TrackSpans:
+    """The spans of time in which tracks were busy: `spans` of each, from `room` on."""
+
+    room: Ints
+    spans: OutInts
+    begin_ps: OutInts
+    end_ps: OutInts
+
+    def __init__(self, room: Ints, spans: OutInts, begin_ps: OutInts, end_ps: OutInts) -> None:
+        self.room = room
+        self.spans = spans
+        self.begin_ps = begin_ps
+        self.end_ps = end_ps
+
+
+@cython.final
+@cython.cclass
+class GroupSums:
+    """Sums by group, as timeline.sums.Sums has them; `of_type` is empty where groups are tracks."""
+
+    of_type: Int32s
+    count: OutInts
+    total: OutInts
+    own: OutInts
+    least: OutInts
+    most: OutInts
+
+    def __init__(
+        self, of_type: Int32s, count: OutInts, total: OutInts, own: OutInts, least: OutInts,
+        most: OutInts,
+    ) -> None:  # fmt: skip
+        self.of_type = of_type
+        self.count = count
+        self.total = total
+        self.own = own
+        self.least = least
+        self.most = most
+
+
+@cython.final
+@cython.cclass
+class RowHeads:
+    """A heap of rows by the next event of each, and that event; scratch [rows]."""
+
+    heap: OutInts
+    head: OutInts
+    start: OutInts
+    end: OutInts
+
+    def __init__(self, heap: OutInts, head: OutInts, start: OutInts, end: OutInts) -> None:
+        self.heap = heap
+        self.head = head
+        self.start = start
+        self.end = end
+
+
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(
     at=i64,
-    begin=i64,
-    end=i64,
+    duration=Ints,
     first=i64,
-    first_row=Ints,
-    last=i64,
-    last_row=Ints,
     middle=i64,
     row=i64,
+    start=Ints,
     stop=i64,
     track=i64,
 )
-def bound_rows(
-    row_first: Ints,
-    start: Ints,
-    duration: Ints,
-    crowded: Flags,
-    rows: tuple,
-    window: tuple,
-    low: OutInts,
-    high: OutInts,
-    events: OutInts,
-) -> cython.void:
-    """Fills in which events of each row may overlap the window, and how many each track has."""
-    first_row, last_row = rows
-    begin, end = window
+def bound_rows(rows: EventRows, begin: i64, end: i64, bounds: TrackBounds) -> cython.void:
+    """Fills in which events of each row may overlap [begin, end), and how many each track has."""
+    start, duration = rows.start, rows.duration
     with cython.nogil:
         at = 0
-        for track in range(first_row.shape[0]):
-            for row in range(first_row[track], last_row[track]):
-                first = row_first[row]
-                last = row_first[row + 1]
-                stop = last
+        for track in range(bounds.first_row.shape[0]):
+            for row in range(bounds.first_row[track], bounds.last_row[track]):
+                first = rows.first[row]
+                stop = rows.first[row + 1]
                 while first < stop:  # the first that starts at the end or later
                     middle = (first + stop) >> 1
                     if start[middle] < end:
                         first = middle + 1
                     else:
                         stop = middle
-                high[at] = first
-                first = row_first[row]
-                if not crowded[row]:
-                    stop = high[at]
+                bounds.high[at] = first
+                first = rows.first[row]
+                if not rows.crowded[row]:
+                    stop = bounds.high[at]
                     while first < stop:  # the first that starts or goes on in the range
                         middle = (first + stop) >> 1
                         if start[middle] < begin and start[middle] + duration[middle] <= begin:
                             first = middle + 1
                         else:
                             stop = middle
-                low[at] = first
-                events[track] += high[at] - first
+                bounds.low[at] = first
+                bounds.events[track] += bounds.high[at] - first
                 at += 1
 
 
@@ -78,16 +175,11 @@ def next_in_range(event: i64, stop: i64, start: Ints, duration: Ints, begin: i64
 @cython.exceptval(check=False)
 @cython.locals(
     at=i64,
-    begin=i64,
     begin_ps=OutInts,
-    count=OutInts,
     covered=i64,
-    crowded=Flags,
     duration=Ints,
-    end=i64,
     end_ps=OutInts,
     event=i64,
-    first=Ints,
     first_row=Ints,
     from_ps=i64,
     group=i64,
@@ -95,38 +187,30 @@ def next_in_range(event: i64, stop: i64, start: Ints, duration: Ints, begin: i64
     head_end=OutInts,
     head_start=OutInts,
     heap=OutInts,
-    high=Ints,
+    high=OutInts,
     index=i64,
     inside_from=i64,
     inside_to=i64,
-    last_row=Ints,
-    least=OutInts,
     length=i64,
-    low=Ints,
-    most=OutInts,
     own=OutInts,
     place=i64,
-    room=Ints,
     row=i64,
     size=i64,
-    spans=OutInts,
     start=Ints,
     to_ps=i64,
     top=i64,
-    total=OutInts,
     track=i64,
-    type_=Int32s,
 )
 def add_tracks(
-    events: tuple,
+    rows: EventRows,
     tracks: Ints,
-    rows: tuple,
-    unions: tuple,
-    of_type: Int32s,
-    window: tuple,
-    heads: tuple,
+    begin: i64,
+    end: i64,
+    bounds: TrackBounds,
+    unions: TrackSpans,
+    sums: GroupSums,
+    heads: RowHeads,
     stack: OutIntTable,
-    sums: tuple,
 ) -> cython.void:
     """Adds the events of `tracks` to the sums of their groups, and writes the spans of each track.
 
@@ -134,20 +218,18 @@ def add_tracks(
     children; a stack holds the events around the present one: end, what is covered of it so far,
     what is its own, group.
     """
-    start, duration, type_, crowded = events
-    begin, end = window
-    first_row, last_row, first, low, high = rows
-    room, spans, begin_ps, end_ps = unions
-    heap, head, head_start, head_end = heads
-    count, total, own, least, most = sums
+    start, duration = rows.start, rows.duration
+    first_row, high, own = bounds.first_row, bounds.high, sums.own
+    begin_ps, end_ps = unions.begin_ps, unions.end_ps
+    heap, head, head_start, head_end = heads.heap, heads.head, heads.start, heads.end
     with cython.nogil:
         for index in range(tracks.shape[0]):
             track = tracks[index]
             size = 0
-            for row in range(last_row[track] - first_row[track]):
-                at = first[track] + row
-                event = low[at]
-                if crowded[first_row[track] + row]:
+            for row in range(bounds.last_row[track] - first_row[track]):
+                at = bounds.first[track] + row
+                event = bounds.low[at]
+                if rows.crowded[first_row[track] + row]:
                     event = next_in_range(event, high[at], start, duration, begin)
                 if event < high[at]:
                     head[row] = event
@@ -158,16 +240,16 @@ def add_tracks(
             for at in range(size // 2 - 1, -1, -1):
                 sink_row(heap, size, at, head_start, head_end)
             top = 0
-            place = room[track]
+            place = unions.room[track]
             while size > 0:
                 row = heap[0]
                 event = head[row]
                 from_ps = head_start[row]
                 to_ps = head_end[row]
                 at = event + 1
-                if crowded[first_row[track] + row]:
-                    at = next_in_range(at, high[first[track] + row], start, duration, begin)
-                if at < high[first[track] + row]:
+                if rows.crowded[first_row[track] + row]:
+                    at = next_in_range(at, high[bounds.first[track] + row], start, duration, begin)
+                if at < high[bounds.first[track] + row]:
                     head[row] = at
                     head_start[row] = start[at]
                     head_end[row] = start[at] + duration[at]
@@ -189,19 +271,19 @@ def add_tracks(
                         stack[top - 1, 2] -= inside_to - covered
                         stack[top - 1, 1] = inside_to
                 elif length > 0:
-                    if place > room[track] and inside_from <= end_ps[place - 1]:
+                    if place > unions.room[track] and inside_from <= end_ps[place - 1]:
                         end_ps[place - 1] = max(end_ps[place - 1], inside_to)
                     else:
                         begin_ps[place] = inside_from
                         end_ps[place] = inside_to
                         place += 1
                 group = track
-                if of_type.shape[0] > 0:
-                    group = cython.cast(i64, of_type[type_[event]])
-                count[group] += 1
-                total[group] += length
-                least[group] = min(least[group], length)
-                most[group] = max(most[group], length)
+                if sums.of_type.shape[0] > 0:
+                    group = cython.cast(i64, sums.of_type[rows.type[event]])
+                sums.count[group] += 1
+                sums.total[group] += length
+                sums.least[group] = min(sums.least[group], length)
+                sums.most[group] = max(sums.most[group], length)
                 if top < stack.shape[0]:
                     stack[top, 0] = to_ps
                     stack[top, 1] = inside_from
@@ -213,7 +295,7 @@ def add_tracks(
             while top > 0:
                 top -= 1
                 own[stack[top, 3]] += stack[top, 2]
-            spans[track] = place - room[track]
+            unions.spans[track] = place - unions.room[track]
 
 
 @cython.ccall
@@ -313,15 +395,12 @@ def first_start(first: i64, last: i64, start: Ints, at_ps: i64) -> i64:
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(
-    first_row=i64,
-    last_row=i64,
     above=i64,
     after=i64,
     at=i64,
     before=i64,
     begin=i64,
     below=i64,
-    crowded=Flags,
     duration=Ints,
     end=i64,
     first=i64,
@@ -331,38 +410,43 @@ def first_start(first: i64, last: i64, start: Ints, at_ps: i64) -> i64:
     head_start=OutInts,
     heap=OutInts,
     last=i64,
-    row_first=Ints,
     size=i64,
     start=Ints,
     to_ps=i64,
     until=i64,
 )
 def walk_children(
-    columns: tuple, event: i64, row: i64, rows: tuple, heads: tuple, found: OutInts
+    rows: EventRows,
+    event: i64,
+    row: i64,
+    first_row: i64,
+    last_row: i64,
+    heads: RowHeads,
+    found: OutInts,
 ) -> cython.void:
     """Finds the first child, how many there are, and for how long any of them went on.
 
-    Whatever ends before a child does is none itself, and hides none: rows go on behind it at once.
+    The event is on `row`, one of its track's `first_row:last_row`. Whatever ends before a child
+    does is none itself, and hides none: rows go on behind it at once.
     """
-    row_first, start, duration, crowded = columns
-    first_row, last_row = rows
-    heap, head, head_start, head_end = heads
+    start, duration = rows.start, rows.duration
+    heap, head, head_start, head_end = heads.heap, heads.head, heads.start, heads.end
     with cython.nogil:
         begin = start[event]
         end = begin + duration[event]
         # One that starts later on a row above goes on beyond the end: it holds what follows.
         before = end
         for above in range(first_row, row):
-            first = first_start(row_first[above], row_first[above + 1], start, begin + 1)
-            if first < row_first[above + 1]:
+            first = first_start(rows.first[above], rows.first[above + 1], start, begin + 1)
+            if first < rows.first[above + 1]:
                 before = min(before, start[first])
         size = 0
         for below in range(row, last_row):
             at = below - row
-            last = row_first[below + 1]
+            last = rows.first[below + 1]
             if below > row:
-                first = first_start(row_first[below], last, start, begin)
-            elif crowded[row]:
+                first = first_start(rows.first[below], last, start, begin)
+            elif rows.crowded[row]:
                 first = event + 1
             else:
                 continue
@@ -389,9 +473,9 @@ def walk_children(
                 until = to_ps
             below = row + at
             after = skip_within(
-                head[at] + 1, row_first[below + 1], start, duration, crowded[below], until
+                head[at] + 1, rows.first[below + 1], start, duration, rows.crowded[below], until
             )
-            if after < row_first[below + 1]:
+            if after < rows.first[below + 1]:
                 head[at] = after
                 head_start[at] = start[after]
                 head_end[at] = start[after] + duration[after]

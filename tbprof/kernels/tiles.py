@@ -2,12 +2,6 @@
 
 import cython
 from cython.cimports.tbprof.kernels.codes import (
-    CUT_BASE,
-    CUT_ENTRIES,
-    CUT_EVENT,
-    CUT_TYPES,
-    CUT_UNITS,
-    CUT_WIDE,
     ESCAPE,
     TILE_COUNT,
     TILE_DURATION,
@@ -17,6 +11,7 @@ from cython.cimports.tbprof.kernels.codes import (
     TILE_TYPE,
     UNIT_SHIFT,
 )
+from cython.cimports.tbprof.kernels.levels import RowEvents
 from cython.cimports.tbprof.kernels.types import (
     Bytes,
     Int32s,
@@ -30,6 +25,97 @@ from cython.cimports.tbprof.kernels.types import (
     Uint32s,
     i64,
 )
+
+Entry = cython.struct(start=i64, end=i64, event=i64, type=i64, count=i64)
+
+
+@cython.final
+@cython.cclass
+class RowLevels:
+    """The kept levels of rows and their entries, as `timeline.store.Levels` has them."""
+
+    row: Ints
+    shift: Bytes
+    first: Ints
+    start: Ints
+    extent: Ints
+    longest: Ints
+    event: Uint32s
+    type: Int32s
+    count: Uint32s
+
+    def __init__(
+        self, row: Ints, shift: Bytes, first: Ints, start: Ints, extent: Ints, longest: Ints,
+        event: Uint32s, type: Int32s, count: Uint32s,  # noqa: A002
+    ) -> None:  # fmt: skip
+        self.row = row
+        self.shift = shift
+        self.first = first
+        self.start = start
+        self.extent = extent
+        self.longest = longest
+        self.event = event
+        self.type = type
+        self.count = count
+
+
+@cython.final
+@cython.cclass
+class TileWindow:
+    """The tiles from `first` on at a level, `filled` of which may hold entries."""
+
+    begin_ps: i64
+    level: i64
+    first: i64
+    filled: i64
+    tiles: i64
+
+    def __init__(self, begin_ps: i64, level: i64, first: i64, filled: i64, tiles: i64) -> None:
+        self.begin_ps = begin_ps
+        self.level = level
+        self.first = first
+        self.filled = filled
+        self.tiles = tiles
+
+
+@cython.final
+@cython.cclass
+class Chunks:
+    """Where chunks are put together, and what has been written so far.
+
+    `wide_count` [columns] are the numbers in `wide`; `number` [types + 1] says which of the
+    `used` types each type is, the last of them for types that the timeline does not have.
+    """
+
+    first: OutUint32s
+    base: OutFloats
+    id: OutUint32s
+    narrow: OutUint16Table
+    wide: OutFloatTable
+    wide_count: OutInts
+    number: OutInt32s
+    types: OutInt32s
+    entries = cython.declare(i64, visibility="readonly")
+    used = cython.declare(i64, visibility="readonly")
+    # Of the present chunk: its first start, units from there to the last entry, that entry's event.
+    base_ps: i64
+    units: i64
+    event: i64
+
+    def __init__(
+        self, first: OutUint32s, base: OutFloats, id: OutUint32s, narrow: OutUint16Table,  # noqa: A002
+        wide: OutFloatTable, wide_count: OutInts, number: OutInt32s, types: OutInt32s,
+    ) -> None:  # fmt: skip
+        self.first = first
+        self.base = base
+        self.id = id
+        self.narrow = narrow
+        self.wide = wide
+        self.wide_count = wide_count
+        self.number = number
+        self.types = types
+        self.entries = 0
+        self.used = 0
 
 
 @cython.cfunc
@@ -64,11 +150,11 @@ def _first_from(
 @cython.nogil
 @cython.exceptval(check=False)
 @cython.locals(found=i64, kept=i64)
-def _kept_level(level_row: Ints, level_shift: Bytes, row: i64, level: i64) -> i64:
+def _kept_level(levels: RowLevels, row: i64, level: i64) -> i64:
     """The coarsest kept level of a row that is no coarser than `level`, -1 for the events."""
     found = -1
-    for kept in range(level_row[row], level_row[row + 1]):
-        if level_shift[kept] <= level:
+    for kept in range(levels.row[row], levels.row[row + 1]):
+        if levels.shift[kept] <= level:
             found = kept
     return found
 
@@ -80,6 +166,7 @@ def _kept_level(level_row: Ints, level_shift: Bytes, row: i64, level: i64) -> i6
     end=i64,
     first=i64,
     from_ps=i64,
+    ids=Uint32s,
     is_chosen=cython.bint,
     kept=i64,
     last=i64,
@@ -89,34 +176,24 @@ def _kept_level(level_row: Ints, level_shift: Bytes, row: i64, level: i64) -> i6
     starts=Ints,
 )
 def bound_tiles(
-    rows: Ints,
-    row_first: Ints,
-    ids: Uint32s,
-    start: Ints,
-    level_row: Ints,
-    level_shift: Bytes,
-    level_first: Ints,
-    level_start: Ints,
-    begin_ps: i64,
-    level: i64,
-    first_tile: i64,
-    filled: i64,
-    bounds: OutInts,
+    rows: Ints, events: RowEvents, levels: RowLevels, window: TileWindow, bounds: OutInts
 ) -> cython.void:
     """No more entries than this lie in the tiles of each row."""
+    ids = events.ids
     with cython.nogil:
-        span = cython.cast(i64, 1) << (level + TILE_SHIFT)
-        from_ps = begin_ps + first_tile * span
+        span = cython.cast(i64, 1) << (window.level + TILE_SHIFT)
+        from_ps = window.begin_ps + window.first * span
         for number in range(rows.shape[0]):
             row = rows[number]
-            kept = _kept_level(level_row, level_shift, row, level)
+            kept = _kept_level(levels, row, window.level)
             is_chosen = kept < 0 and ids.shape[0] > 0
-            starts = start if kept < 0 else level_start
-            begin = row_first[row] if kept < 0 else level_first[kept]
-            end = row_first[row + 1] if kept < 0 else level_first[kept + 1]
+            starts = events.start if kept < 0 else levels.start
+            begin = events.first[row] if kept < 0 else levels.first[kept]
+            end = events.first[row + 1] if kept < 0 else levels.first[kept + 1]
             first = _first_from(starts, begin, end, from_ps, is_chosen, ids)
-            last = _first_from(starts, first, end, from_ps + filled * span, is_chosen, ids)
-            bounds[number] = last - first + filled  # one may reach into each tile from before
+            last = _first_from(starts, first, end, from_ps + window.filled * span, is_chosen, ids)
+            # One may reach into each tile from before.
+            bounds[number] = last - first + window.filled
 
 
 @cython.cfunc
@@ -136,61 +213,43 @@ def _joins(
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _put(
-    value: i64, column: i64, narrow: OutUint16Table, wide: OutFloatTable, state: OutInts
-) -> cython.void:
+def _put(chunks: Chunks, column: i64, value: i64) -> cython.void:
     if 0 <= value < ESCAPE:
-        narrow[column, state[CUT_ENTRIES]] = value
+        chunks.narrow[column, chunks.entries] = value
     else:
-        narrow[column, state[CUT_ENTRIES]] = ESCAPE
-        wide[column, state[CUT_WIDE + column]] = value
-        state[CUT_WIDE + column] += 1
+        chunks.narrow[column, chunks.entries] = ESCAPE
+        chunks.wide[column, chunks.wide_count[column]] = value
+        chunks.wide_count[column] += 1
 
 
 @cython.cfunc
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(event=i64, kind=i64, ps=i64, units=i64)
-def _write(
-    entry: Ints,
-    chunk: i64,
-    unit: i64,
-    chunk_first: Uint32s,
-    chunk_base: OutFloats,
-    chunk_id: OutUint32s,
-    narrow: OutUint16Table,
-    wide: OutFloatTable,
-    number: OutInt32s,
-    types: OutInt32s,
-    state: OutInts,
-) -> cython.void:
-    """Adds an entry to a chunk: start, end, event, type and count."""
-    ps = entry[0]
-    event = entry[2]
-    if state[CUT_ENTRIES] == chunk_first[chunk]:
-        chunk_base[chunk] = ps
-        chunk_id[chunk] = event
-        state[CUT_BASE] = ps
-        state[CUT_UNITS] = 0
-        state[CUT_EVENT] = event
-    # The last row of `number` is for types that the timeline does not have.
-    kind = (
-        entry[3] if 0 <= entry[3] < number.shape[0] - 1 else cython.cast(i64, number.shape[0] - 1)
-    )
-    if number[kind] < 0:
-        number[kind] = state[CUT_TYPES]
-        types[state[CUT_TYPES]] = kind if kind < number.shape[0] - 1 else -1
-        state[CUT_TYPES] += 1
-    units = (ps - state[CUT_BASE]) >> unit
-    _put(units - state[CUT_UNITS], TILE_START, narrow, wide, state)
-    _put(((entry[1] - state[CUT_BASE]) >> unit) - units, TILE_DURATION, narrow, wide, state)
-    _put(cython.cast(i64, number[kind]), TILE_TYPE, narrow, wide, state)
-    _put(entry[4], TILE_COUNT, narrow, wide, state)
-    _put(event - state[CUT_EVENT], TILE_ID, narrow, wide, state)
-    state[CUT_UNITS] = units
-    state[CUT_EVENT] = event
-    state[CUT_ENTRIES] += 1
+@cython.locals(kind=i64, unknown=i64, units=i64)
+def _write(chunks: Chunks, chunk: i64, unit: i64, entry: Entry) -> cython.void:
+    """Adds an entry to a chunk."""
+    if chunks.entries == chunks.first[chunk]:
+        chunks.base[chunk] = entry.start
+        chunks.id[chunk] = entry.event
+        chunks.base_ps = entry.start
+        chunks.units = 0
+        chunks.event = entry.event
+    unknown = chunks.number.shape[0] - 1
+    kind = entry.type if 0 <= entry.type < unknown else unknown
+    if chunks.number[kind] < 0:
+        chunks.number[kind] = chunks.used
+        chunks.types[chunks.used] = kind if kind < unknown else -1
+        chunks.used += 1
+    units = (entry.start - chunks.base_ps) >> unit
+    _put(chunks, TILE_START, units - chunks.units)
+    _put(chunks, TILE_DURATION, ((entry.end - chunks.base_ps) >> unit) - units)
+    _put(chunks, TILE_TYPE, chunks.number[kind])
+    _put(chunks, TILE_COUNT, entry.count)
+    _put(chunks, TILE_ID, entry.event - chunks.event)
+    chunks.units = units
+    chunks.event = entry.event
+    chunks.entries += 1
 
 
 @cython.ccall
@@ -199,13 +258,17 @@ def _write(
     at=i64,
     before=i64,
     begin=i64,
+    begin_ps=i64,
     best=i64,
     chunk=i64,
     end=i64,
+    entry=Entry,
     extents=Ints,
-    has_entry=i64,
+    has_entry=cython.bint,
+    ids=Uint32s,
     is_chosen=cython.bint,
     kept=i64,
+    level=i64,
     longests=Ints,
     place=i64,
     row=i64,
@@ -217,50 +280,26 @@ def _write(
     unit=i64,
 )
 def cut_tiles(
-    rows: Ints,
-    row_first: Ints,
-    ids: Uint32s,
-    start: Ints,
-    duration: Ints,
-    type_: Int32s,
-    level_row: Ints,
-    level_shift: Bytes,
-    level_first: Ints,
-    level_start: Ints,
-    level_extent: Ints,
-    level_longest: Ints,
-    level_event: Uint32s,
-    level_type: Int32s,
-    level_count: Uint32s,
-    begin_ps: i64,
-    level: i64,
-    first_tile: i64,
-    filled: i64,
-    tiles: i64,
-    chunk_first: OutUint32s,
-    chunk_base: OutFloats,
-    chunk_id: OutUint32s,
-    narrow: OutUint16Table,
-    wide: OutFloatTable,
-    number: OutInt32s,
-    types: OutInt32s,
-    state: OutInts,
-    entry: OutInts,
+    rows: Ints, events: RowEvents, levels: RowLevels, window: TileWindow, chunks: Chunks
 ) -> cython.void:
-    """Writes the chunks of some rows in some tiles; see timeline.tiles."""
+    """Writes the chunks of some rows in the tiles of a window; see timeline.tiles."""
+    ids = events.ids
+    entry = Entry(0, 0, 0, 0, 0)
     with cython.nogil:
+        begin_ps = window.begin_ps
+        level = window.level
         span = cython.cast(i64, 1) << (level + TILE_SHIFT)
         unit = max(level - UNIT_SHIFT, 0)
         for row_at in range(rows.shape[0]):
             row = rows[row_at]
-            kept = _kept_level(level_row, level_shift, row, level)
+            kept = _kept_level(levels, row, level)
             is_chosen = kept < 0 and ids.shape[0] > 0
-            starts = start if kept < 0 else level_start
-            extents = duration if kept < 0 else level_extent
-            longests = duration if kept < 0 else level_longest
-            begin = row_first[row] if kept < 0 else level_first[kept]
-            end = row_first[row + 1] if kept < 0 else level_first[kept + 1]
-            at = _first_from(starts, begin, end, begin_ps + first_tile * span, is_chosen, ids)
+            starts = events.start if kept < 0 else levels.start
+            extents = events.duration if kept < 0 else levels.extent
+            longests = events.duration if kept < 0 else levels.longest
+            begin = events.first[row] if kept < 0 else levels.first[kept]
+            end = events.first[row + 1] if kept < 0 else levels.first[kept + 1]
+            at = _first_from(starts, begin, end, begin_ps + window.first * span, is_chosen, ids)
             # The entry before may reach into the first tile: it is made as a whole.
             if at > begin:
                 at -= 1
@@ -270,26 +309,23 @@ def cut_tiles(
             ):  # fmt: skip
                 at -= 1
             has_entry = False
-            for tile in range(tiles):
-                chunk = row_at * tiles + tile
-                chunk_first[chunk] = state[CUT_ENTRIES]
-                if tile >= filled:
+            for tile in range(window.tiles):
+                chunk = row_at * window.tiles + tile
+                chunks.first[chunk] = chunks.entries
+                if tile >= window.filled:
                     continue
-                tile_ps = begin_ps + (first_tile + tile) * span
-                if has_entry and entry[1] > tile_ps:
-                    _write(
-                        entry, chunk, unit, chunk_first, chunk_base, chunk_id, narrow, wide, number,
-                        types, state,
-                    )  # fmt: skip
+                tile_ps = begin_ps + (window.first + tile) * span
+                if has_entry and entry.end > tile_ps:
+                    _write(chunks, chunk, unit, entry)
                 while at < end and starts[_place(at, is_chosen, ids)] < tile_ps + span:
                     place = _place(at, is_chosen, ids)
                     best = place
-                    entry[0] = starts[place]
-                    entry[1] = starts[place] + extents[place]
-                    entry[4] = 0
+                    entry.start = starts[place]
+                    entry.end = starts[place] + extents[place]
+                    entry.count = 0
                     while True:
-                        entry[1] = max(entry[1], starts[place] + extents[place])
-                        entry[4] += 1 if kept < 0 else cython.cast(i64, level_count[place])
+                        entry.end = max(entry.end, starts[place] + extents[place])
+                        entry.count += 1 if kept < 0 else cython.cast(i64, levels.count[place])
                         if longests[place] > longests[best]:
                             best = place
                         at += 1
@@ -299,13 +335,10 @@ def cut_tiles(
                         place = _place(at, is_chosen, ids)
                         if not _joins(before, place, starts, longests, begin_ps, level):
                             break
-                    entry[2] = best if kept < 0 else cython.cast(i64, level_event[best])
-                    entry[3] = type_[best] if kept < 0 else level_type[best]
+                    entry.event = best if kept < 0 else cython.cast(i64, levels.event[best])
+                    entry.type = events.type[best] if kept < 0 else levels.type[best]
                     has_entry = True
                     # What began before the first tile is there only where it reaches into it.
-                    if entry[0] >= tile_ps or entry[1] > tile_ps:
-                        _write(
-                            entry, chunk, unit, chunk_first, chunk_base, chunk_id, narrow, wide,
-                            number, types, state,
-                        )  # fmt: skip
-        chunk_first[rows.shape[0] * tiles] = state[CUT_ENTRIES]
+                    if entry.start >= tile_ps or entry.end > tile_ps:
+                        _write(chunks, chunk, unit, entry)
+        chunks.first[rows.shape[0] * window.tiles] = chunks.entries

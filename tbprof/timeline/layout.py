@@ -6,10 +6,14 @@ from numpy.typing import NDArray
 from tbprof.base.columns import empty_column
 from tbprof.base.records import dataclass
 from tbprof.kernels.codes import DEPTH_BLOCK, MOST_DEPTHS
-from tbprof.kernels.layout import count_depths, find_depths, scatter_column, scatter_types
-
-# Rows of one track; what would lie deeper lies on the last of them.
-# Depths are looked through block by block, so that an event costs two times 32 steps at most.
+from tbprof.kernels.layout import (
+    OpenDepths,
+    TrackFacts,
+    count_depths,
+    find_depths,
+    scatter_column,
+    scatter_types,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +57,10 @@ def lay_out(
     rows = np.empty(begins.size, np.int32)
     busy_ps, end_ps, too_deep = np.empty((3, begins.size), np.int64)
     depth = empty_column(total, np.uint16)
-    end_at = np.empty(MOST_DEPTHS, np.int64)
-    latest, earliest = np.empty((2, MOST_DEPTHS // DEPTH_BLOCK), np.int64)
-    find_depths(
-        begins, ends, start_ps, duration_ps, depth, rows, busy_ps, end_ps, too_deep,
-        end_at, latest, earliest,
-    )  # fmt: skip
+    blocks = np.empty((2, MOST_DEPTHS // DEPTH_BLOCK), np.int64)
+    opened = OpenDepths(np.empty(MOST_DEPTHS, np.int64), *blocks)
+    facts = TrackFacts(rows, busy_ps, end_ps, too_deep)
+    find_depths(begins, ends, start_ps, duration_ps, depth, facts, opened)
     row_first = np.zeros(int(rows.sum()) + 1, np.int64)
     count_depths(begins, ends, rows, depth, row_first)
     return Layout(rows, busy_ps, end_ps, too_deep, np.cumsum(row_first), depth)

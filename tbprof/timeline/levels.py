@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.kernels.codes import MOST_SHIFT
-from tbprof.kernels.levels import make_levels, plan_levels
+from tbprof.kernels.levels import LevelBuffers, RowEvents, make_levels, plan_levels
 from tbprof.timeline.opened import in_parallel
 from tbprof.timeline.store import Levels
 
@@ -47,29 +47,32 @@ def find_levels(
     rows = row_first.size - 1
     merges = np.empty(start_ps.size, np.uint8)
     kept, entries = np.zeros((2, rows), np.int64)
-    pieces = split_rows(row_first)
+    numbers = np.empty(0, np.uint32) if ids is None else ids
+    columns = (start_ps, duration_ps, type_)
+    pieces = [
+        (slice(begin, end), RowEvents(row_first[begin : end + 1], numbers, *columns))
+        for begin, end in split_rows(row_first)
+    ]
 
     def plan(piece: int) -> None:
-        begin, end = pieces[piece]
-        plan_levels(
-            row_first[begin : end + 1], begin_ps, fewest, start_ps, duration_ps,
-            np.empty(MOST_SHIFT + 2, np.int64), merges, kept[begin:end], entries[begin:end],
-        )  # fmt: skip
+        part, events = pieces[piece]
+        merged = np.empty(MOST_SHIFT + 2, np.int64)
+        plan_levels(events, begin_ps, fewest, merged, merges, kept[part], entries[part])
 
     in_parallel(plan, range(len(pieces)))
     levels = sum(((kept >> shift) & 1 for shift in range(MOST_SHIFT + 1)), np.zeros(rows, np.int64))
     row_level = np.concatenate(([0], np.cumsum(levels))).astype(np.int64)
     row_entry = np.concatenate(([0], np.cumsum(entries))).astype(np.int64)
     found = _empty_levels(row_level, int(row_entry[-1]))
-    numbers = np.empty(0, np.uint32) if ids is None else ids
+    buffers = LevelBuffers(
+        found.shift, found.first, found.start_ps, found.extent_ps, found.longest_ps, found.event,
+        found.type, found.count,
+    )  # fmt: skip
 
     def make(piece: int) -> None:
-        begin, end = pieces[piece]
-        make_levels(
-            row_first[begin : end + 1], merges, kept[begin:end], numbers, start_ps, duration_ps,
-            type_, row_level[begin], row_entry[begin], found.shift, found.first, found.start_ps,
-            found.extent_ps, found.longest_ps, found.event, found.type, found.count,
-        )  # fmt: skip
+        part, events = pieces[piece]
+        level, entry = row_level[part.start], row_entry[part.start]
+        make_levels(events, merges, kept[part], level, entry, buffers)
 
     in_parallel(make, range(len(pieces)))
     return found

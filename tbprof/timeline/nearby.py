@@ -7,9 +7,9 @@ are going on when it starts, and hold all of it; the last of these is its parent
 import numpy as np
 
 from tbprof.base.records import dataclass
-from tbprof.kernels.codes import MOST_DEPTHS
 from tbprof.kernels.sums import walk_children
 from tbprof.timeline.opened import OpenTimeline
+from tbprof.timeline.sums import event_rows, row_heads
 
 # Of a row on which events overlap: how many before an event may enclose it.
 _MOST_BACK = 1 << 14
@@ -80,9 +80,8 @@ def children(opened: OpenTimeline, event: int) -> Children:
     row = opened.row(event)
     track = opened.track(row)
     found = np.array([-1, 0, 0], np.int64)
-    heads = tuple(np.empty(MOST_DEPTHS, np.int64) for _ in range(4))
     walk_children(
-        (columns.row_first, columns.start_ps, columns.duration_ps, columns.crowded),
-        event, row, (track.first_row, track.first_row + track.rows), heads, found,
+        event_rows(columns), event, row, track.first_row, track.first_row + track.rows,
+        row_heads(), found,
     )  # fmt: skip
     return Children(*found.tolist())

@@ -1,7 +1,6 @@
 """The events that tiles show: all, or those of a filter, with levels of detail of their own."""
 
 from dataclasses import fields
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +9,6 @@ from tbprof.base.records import dataclass
 from tbprof.kernels.hits import count_chosen, gather_chosen
 from tbprof.timeline.levels import find_levels
 from tbprof.timeline.store import Levels, Timeline
-
-_N = TypeVar("_N", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +42,7 @@ def choose(timeline: Timeline, is_wanted: NDArray[np.bool_], min_ps: int = 0) ->
     rows = timeline.row_first.size - 1
     row_first = np.zeros(rows + 1, np.int64)
     columns = (
-        read_only(timeline.row_first), read_only(timeline.type), read_only(timeline.duration_ps),
-        is_wanted.astype(np.uint8), min_ps,
+        timeline.row_first, timeline.type, timeline.duration_ps, is_wanted.astype(np.uint8), min_ps,
     )  # fmt: skip
     count_chosen(*columns, row_first)
     row_first = np.cumsum(row_first)
@@ -57,12 +53,3 @@ def choose(timeline: Timeline, is_wanted: NDArray[np.bool_], min_ps: int = 0) ->
         timeline.type[ids], ids=ids,
     )  # fmt: skip
     return Shown(row_first, ids, levels)
-
-
-def read_only(array: NDArray[_N]) -> NDArray[_N]:
-    """The array as one that cannot be written, as mapped ones are: kernels know but one kind."""
-    if not array.flags.writeable:
-        return array
-    view: NDArray[_N] = array.view()
-    view.flags.writeable = False
-    return view

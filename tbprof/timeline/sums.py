@@ -5,7 +5,16 @@ from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
 from tbprof.kernels.codes import MOST_DEPTHS
-from tbprof.kernels.sums import add_tracks, bound_rows, merge_spans
+from tbprof.kernels.sums import (
+    EventRows,
+    GroupSums,
+    RowHeads,
+    TrackBounds,
+    TrackSpans,
+    add_tracks,
+    bound_rows,
+    merge_spans,
+)
 from tbprof.timeline.opened import Columns, OpenTimeline
 
 # Deeper events are taken for outermost ones: layout makes no more rows, either.
@@ -65,10 +74,8 @@ def find_bounds(opened: OpenTimeline, tracks: NDArray[np.int64], begin: int, end
     low = np.empty(int(first[-1]), np.int64)
     high = np.empty_like(low)
     events = np.zeros(tracks.size, np.int64)
-    bound_rows(
-        columns.row_first, columns.start_ps, columns.duration_ps, columns.crowded,
-        (first_row, last_row), (begin, end), low, high, events,
-    )  # fmt: skip
+    bounds = TrackBounds(first_row, last_row, first, low, high, events)
+    bound_rows(event_rows(columns), begin, end, bounds)
     room = np.append(0, np.cumsum(events)).astype(np.int64)
     # Memory that is not written costs nothing: most events lie within others.
     spans = (np.empty(int(room[-1]), np.int64), np.empty(int(room[-1]), np.int64))
@@ -96,19 +103,17 @@ def sum_tracks(
         np.full(groups, np.iinfo(np.int64).max),
         np.full(groups, np.iinfo(np.int64).min),
     )
-    heads = (
-        np.empty(MOST_DEPTHS, np.int64),
-        np.empty(MOST_DEPTHS, np.int64),
-        np.empty(MOST_DEPTHS, np.int64),
-        np.empty(MOST_DEPTHS, np.int64),
-    )
-    stack = np.empty((_MOST_NESTED, 4), np.int64)
     add_tracks(
-        (columns.start_ps, columns.duration_ps, columns.type, columns.crowded), tracks,
-        (bounds.first_row, bounds.last_row, bounds.first, bounds.low, bounds.high),
-        (bounds.room, bounds.spans, bounds.begin_ps, bounds.end_ps),
-        np.empty(0, np.int32) if of_type is None else of_type, (begin, end), heads, stack,
-        (sums.count, sums.total_ps, sums.self_ps, sums.least_ps, sums.most_ps),
+        event_rows(columns), tracks, begin, end,
+        TrackBounds(
+            bounds.first_row, bounds.last_row, bounds.first, bounds.low, bounds.high, bounds.events
+        ),
+        TrackSpans(bounds.room, bounds.spans, bounds.begin_ps, bounds.end_ps),
+        GroupSums(
+            np.empty(0, np.int32) if of_type is None else of_type,
+            sums.count, sums.total_ps, sums.self_ps, sums.least_ps, sums.most_ps,
+        ),
+        row_heads(), np.empty((_MOST_NESTED, 4), np.int64),
     )  # fmt: skip
     return sums
 
@@ -123,3 +128,15 @@ def union_ps(bounds: Bounds) -> int:
             first, first + bounds.spans, bounds.begin_ps, bounds.end_ps, heap, head, head_ps
         )
     )
+
+
+def event_rows(columns: Columns) -> EventRows:
+    """The columns as kernels take them."""
+    return EventRows(
+        columns.row_first, columns.start_ps, columns.duration_ps, columns.type, columns.crowded
+    )
+
+
+def row_heads() -> RowHeads:
+    """Room for the next event of each row of a track."""
+    return RowHeads(*np.empty((4, MOST_DEPTHS), np.int64))

@@ -24,42 +24,29 @@ import orjson
 from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
-from tbprof.kernels.codes import (
-    CUT_BASE,
-    CUT_ENTRIES,
-    CUT_SLOTS,
-    CUT_TYPES,
-    CUT_WIDE,
-    TILE_COLUMNS,
-    TILE_SHIFT,
-    UNIT_SHIFT,
-)
-from tbprof.kernels.tiles import bound_tiles, cut_tiles
-from tbprof.timeline.shown import Shown, read_only
-from tbprof.timeline.store import Timeline
+from tbprof.kernels.codes import TILE_COLUMNS, TILE_SHIFT, UNIT_SHIFT
+from tbprof.kernels.levels import RowEvents
+from tbprof.kernels.tiles import Chunks, RowLevels, TileWindow, bound_tiles, cut_tiles
+from tbprof.timeline.shown import Shown
+from tbprof.timeline.store import Levels, Timeline
 
-# A tile has 2^9 buckets, a bucket 2^4 units.
 # More entries than any screen shows; a view that asks for more is told which rows it has got.
 MOST_ENTRIES = 1 << 21
 _NAME_LENGTH = 200
 
-# Columns of an entry.
-
-# Slots of the state that a row is cut with.
-
 
 @dataclass(frozen=True, slots=True)
 class _Buffers:
-    """Where tiles are put together."""
+    """Where tiles are put together; `chunks` writes to them, and counts what is there."""
 
     chunk_first: NDArray[np.uint32]
     chunk_base: NDArray[np.float64]
     chunk_id: NDArray[np.uint32]
     narrow: NDArray[np.uint16]
     wide: NDArray[np.float64]
-    number: NDArray[np.int32]
+    wide_count: NDArray[np.int64]
     types: NDArray[np.int32]
-    state: NDArray[np.int64]
+    chunks: Chunks
 
 
 def encode_tiles(
@@ -77,58 +64,50 @@ def encode_tiles(
     Where they hold more than about `most` entries the last rows are left out, at most all but one,
     and the JSON says so (`truncated`).
     """
-    levels = shown.levels
-    events = _kernel_columns(
+    events = RowEvents(
         shown.row_first, shown.ids, timeline.start_ps, timeline.duration_ps, timeline.type
     )
-    kept = _kernel_columns(levels.row_first, levels.shift, levels.first, levels.start_ps)
+    levels = _row_levels(shown.levels)
     # Tiles behind the last event are empty, and their times may not be numbers any more.
     final = (timeline.end_ps - timeline.begin_ps) >> (level + TILE_SHIFT)
     tiles = last - first
     filled = max(0, min(last, final + 1) - first)
-    window = (timeline.begin_ps, level, first if filled else 0, filled)
+    window = TileWindow(timeline.begin_ps, level, first if filled else 0, filled, tiles)
     bounds = np.empty(rows.size, np.int64)
-    arguments: list[Any] = [rows, *events[:3], *kept, *window, bounds]
-    bound_tiles(*arguments)
+    bound_tiles(rows, events, levels, window, bounds)
     room = np.cumsum(bounds)
     taken = max(1, int(np.searchsorted(room, most, "right"))) if rows.size else 0
     rows = rows[:taken]
     made = _buffers(taken * tiles, int(room[taken - 1]) if taken else 0, len(timeline.types.name))
-    arguments = [
-        rows, *events, *kept,
-        *_kernel_columns(
-            levels.extent_ps, levels.longest_ps, levels.event, levels.type, levels.count
-        ),
-        *window, tiles, made.chunk_first, made.chunk_base, made.chunk_id, made.narrow, made.wide,
-        made.number, made.types, made.state, np.zeros(TILE_COLUMNS, np.int64),
-    ]  # fmt: skip
-    cut_tiles(*arguments)
+    cut_tiles(rows, events, levels, window, made.chunks)
     head = {
         "level": level,
         "unit_ps": 1 << max(level - UNIT_SHIFT, 0),
         "begin_ps": timeline.begin_ps,
         "from": first,
         "truncated": taken < bounds.size,
-        **_type_lists(timeline, made.types[: int(made.state[CUT_TYPES])]),
+        **_type_lists(timeline, made.types[: made.chunks.used]),
     }
     return _pack(head, np.repeat(rows, tiles), np.tile(np.arange(tiles), taken), made)
 
 
-def _kernel_columns(*columns: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    return tuple(read_only(column) for column in columns)
+def _row_levels(levels: Levels) -> RowLevels:
+    return RowLevels(
+        levels.row_first, levels.shift, levels.first, levels.start_ps, levels.extent_ps,
+        levels.longest_ps, levels.event, levels.type, levels.count,
+    )  # fmt: skip
 
 
 def _buffers(chunks: int, entries: int, types: int) -> _Buffers:
-    return _Buffers(
-        np.zeros(chunks + 1, np.uint32),
-        np.zeros(chunks, np.float64),
-        np.zeros(chunks, np.uint32),
-        np.empty((TILE_COLUMNS, entries), np.uint16),
-        np.empty((TILE_COLUMNS, entries), np.float64),
-        np.full(types + 1, -1, np.int32),
-        np.empty(types + 1, np.int32),
-        np.zeros(CUT_SLOTS, np.int64),
-    )
+    first = np.zeros(chunks + 1, np.uint32)
+    base, id_ = np.zeros(chunks, np.float64), np.zeros(chunks, np.uint32)
+    narrow = np.empty((TILE_COLUMNS, entries), np.uint16)
+    wide = np.empty((TILE_COLUMNS, entries), np.float64)
+    wide_count = np.zeros(TILE_COLUMNS, np.int64)
+    used = np.empty(types + 1, np.int32)
+    number = np.full(types + 1, -1, np.int32)
+    into = Chunks(first, base, id_, narrow, wide, wide_count, number, used)
+    return _Buffers(first, base, id_, narrow, wide, wide_count, used, into)
 
 
 def _type_lists(timeline: Timeline, used: NDArray[np.int32]) -> dict[str, object]:
@@ -142,8 +121,8 @@ def _type_lists(timeline: Timeline, used: NDArray[np.int32]) -> dict[str, object
 def _pack(
     head: dict[str, object], chunk_row: NDArray[Any], chunk_tile: NDArray[Any], made: _Buffers
 ) -> bytes:
-    entries = int(made.state[CUT_ENTRIES])
-    wides = made.state[CUT_WIDE:CUT_BASE].tolist()
+    entries = made.chunks.entries
+    wides = made.wide_count.tolist()
     head |= {"chunks": chunk_row.size, "entries": entries, "wide": wides}
     text = orjson.dumps(head)
     text += b" " * (-len(text) % 8)
