@@ -1,11 +1,12 @@
 """Compiles the kernels of `tbprof/kernels/` beside their sources.
 
-    python scripts/extensions.py [--checked]
+    python scripts/extensions.py [--checked | --sanitized]
 
 The package build, the Makefile and an editable checkout that has changed share it. Cython and
 setuptools are needed, and a C compiler: the one of the system, else that of the package `ziglang`.
 A stamp, a hash of the sources, leaves alone what is up to date. With `--checked`, or
-`TBPROF_KERNELS=checked`, every index is checked, for tests.
+`TBPROF_KERNELS=checked`, every index is checked, for tests; with `--sanitized` AddressSanitizer and
+UBSan look at every access and every operation that C leaves undefined (`scripts/sanitized`).
 """
 
 import hashlib
@@ -36,6 +37,8 @@ _DIRECTIVES: dict[str, Any] = {
     "embedsignature": False,
 }
 _CHECKED = {"boundscheck": True, "initializedcheck": True}
+# Beyond its range, the integer of a float is undefined as well; `undefined` leaves that out.
+_SANITIZERS = ["-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all"]
 
 
 class ExtensionsError(Exception):
@@ -197,11 +200,16 @@ def _flags() -> list[str]:
     if os.name == "nt":
         return ["/O2", "/wd4244", "/wd4267"]
     flags = ["-O3", "-g0", "-fwrapv", "-Wno-unused-function", "-Wno-unreachable-code"]
-    return [*flags, *os.environ.get("TBPROF_KERNELS_FLAGS", "").split()]
+    if _mode() == "sanitized":
+        flags += ["-O1", "-g1", "-fno-omit-frame-pointer"]
+    return [*flags, *_link_flags()]
 
 
 def _link_flags() -> list[str]:
-    return os.environ.get("TBPROF_KERNELS_FLAGS", "").split() if os.name != "nt" else []
+    if os.name == "nt":
+        return []
+    chosen = os.environ.get("TBPROF_KERNELS_FLAGS", "").split()
+    return [*(_SANITIZERS if _mode() == "sanitized" else []), *chosen]
 
 
 def _stamp(root: Path) -> Path:
@@ -245,8 +253,9 @@ def _literal(value: object) -> str:
 
 def main(arguments: list[str]) -> int:
     """Compiles what is out of date; the exit status."""
-    if "--checked" in arguments:
-        os.environ["TBPROF_KERNELS"] = "checked"
+    for mode in ("checked", "sanitized"):
+        if f"--{mode}" in arguments:
+            os.environ["TBPROF_KERNELS"] = mode
     try:
         built = build_extensions(Path(__file__).resolve().parent.parent)
     except ExtensionsError as error:

@@ -1,8 +1,10 @@
 """Mutated traces through everything that reads them: `python -m tests.xplane.fuzz --seed 1`.
 
-Nothing but BadTrace may come out, at the opening; an input may take a second of processor time at
-most, memory may not grow. Kernels that were compiled with `TBPROF_KERNELS=checked` check every
-index too, and one that is out of bounds breaks a rule. Longer runs are recorded in
+Every input is read; of every `pages`-th all parts and pages are computed, and of every `viewer`-th
+the trace viewer is asked everything. Nothing but BadTrace may come out, at the opening; an input
+may take a second of processor time at most, memory may not grow. Kernels that were compiled with
+`TBPROF_KERNELS=checked` check every index too, and one that is out of bounds breaks a rule; on
+those with sanitizers it runs by `scripts/sanitized`. Longer runs are recorded in
 docs/architecture.md.
 """
 
@@ -16,17 +18,14 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
-from tbprof.analysis.hlo import Programs
 from tbprof.base.errors import BadTrace
-from tbprof.engine.parts import PARTS
 from tbprof.events.space import Space
 from tbprof.events.stats import BYTES, TEXT
-from tbprof.storage.packing import pack, unpack
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import MOST_PER_KIND
 from tbprof.xplane.reader import space_in
 
-from . import generate
+from . import generate, questions
 from .whole import whole
 
 _MOST_SECONDS = 1.0
@@ -117,18 +116,16 @@ def _require(holds: bool, what: str) -> None:
         raise AssertionError(what)
 
 
-def analyse(space: Space) -> None:
-    """Computes every part, as it is kept and as it is read back."""
-    programs = Programs(space)
-    for kind in PARTS.values():
-        part = kind.compute(space, programs)
-        unpack(kind.type, pack(part))
-
-
 def run(
-    inputs: int, seed: int, *, seconds: float = float("inf"), failures: Path | None = None
+    inputs: int,
+    seed: int,
+    *,
+    pages: int = 1,
+    viewer: int = 8,
+    seconds: float = float("inf"),
+    failures: Path | None = None,
 ) -> Counter[str]:
-    """How many inputs were read, refused and made; raises on the first that breaks a rule.
+    """How many inputs were made, read, refused and asked; raises on the first that breaks a rule.
 
     Input i follows from (seed, i) alone. The input that broke a rule is written to `failures`.
     """
@@ -154,7 +151,12 @@ def run(
                 warnings.simplefilter("error")
                 space = read(content) if content else None
                 if space is not None:
-                    analyse(space)
+                    if index % pages == 0:
+                        questions.ask_pages(space)
+                        counts["pages"] += 1
+                    if index % viewer == 0:
+                        questions.ask_viewer(space, random)
+                        counts["viewer"] += 1
                     if index % 8 == 0:
                         compare(content, 24 + index % 200)
             assert not ignored, ignored[0]
@@ -183,10 +185,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=200_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--pages", type=int, default=1)
+    parser.add_argument("--viewer", type=int, default=8)
     parser.add_argument("--failures", type=Path, default=Path("fuzz-failures"))
     chosen = parser.parse_args()
     started = time.perf_counter()
-    counts = run(chosen.inputs, chosen.seed, failures=chosen.failures)
+    counts = run(
+        chosen.inputs, chosen.seed, pages=chosen.pages, viewer=chosen.viewer,
+        failures=chosen.failures,
+    )  # fmt: skip
     print(dict(counts), f"{time.perf_counter() - started:.0f} s")  # noqa: T201
 
 

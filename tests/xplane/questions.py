@@ -1,0 +1,119 @@
+"""All that pages and the trace viewer ask of a space, for the fuzzer."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from random import Random
+
+import numpy as np
+import orjson
+
+from tbprof.analysis.hlo import Programs
+from tbprof.analysis.steps import Steps
+from tbprof.base.errors import TbprofError
+from tbprof.engine.encode import encode_document, encode_json
+from tbprof.engine.parts import PARTS
+from tbprof.engine.timeline_index import timeline_index
+from tbprof.events.space import Space
+from tbprof.storage.packing import pack, unpack
+from tbprof.timeline.aggregate import aggregate
+from tbprof.timeline.build import build_timeline
+from tbprof.timeline.busy import busy_shares
+from tbprof.timeline.chrome import Host, Span, chrome_trace
+from tbprof.timeline.counter_points import query_counter
+from tbprof.timeline.derived import find_derived
+from tbprof.timeline.details import MOVES, details, move
+from tbprof.timeline.event_csv import event_csv
+from tbprof.timeline.flows import flows
+from tbprof.timeline.opened import OpenTimeline
+from tbprof.timeline.search import marks, search
+from tbprof.timeline.shown import choose, show_all
+from tbprof.timeline.steps_of_events import step_windows
+from tbprof.timeline.tiles import encode_tiles
+from tbprof.timeline.tracks import find_tracks
+from tbprof.tools import TOOLS
+from tbprof.tools.tool import Document, EventStream, Summaries
+
+_SEARCHES = (("a", False), ("a|Mat.*l|^$", True), ("tf_op:a", False), ("category:compute", False))
+# As the routes take them.
+_LEVELS = (0, 9, 40, 52)
+_NUMPY = orjson.OPT_SERIALIZE_NUMPY
+
+
+def ask_pages(space: Space) -> None:
+    """Computes every part, as it is kept and as it is read back, and every page of them."""
+    programs = Programs(space)
+    parts = {}
+    for name, kind in PARTS.items():
+        part = kind.compute(space, programs)
+        unpack(kind.type, pack(part))
+        parts[name] = [part]
+    for tool in TOOLS:
+        try:
+            payload = tool.build(Summaries(("h0",), parts))
+        except TbprofError:  # it has nothing to show, and says why
+            continue
+        for layout in ("rows", "columns"):
+            if isinstance(payload, Document):
+                encode_document(payload, space.notices, layout=layout)
+            elif not isinstance(payload, EventStream):
+                encode_json(payload, layout=layout, is_list=tool.is_list)
+
+
+def ask_viewer(space: Space, random: Random) -> None:
+    """Asks the trace viewer's questions about what the file holds and what is derived of it."""
+    programs = Programs(space)
+    steps: Steps = PARTS["steps"].compute(space, programs)
+    derived = build_timeline(space, find_derived(space, programs, steps), has_counters=False)
+    recorded = build_timeline(space, find_tracks(space))
+    windows = [step_windows(OpenTimeline(derived, lambda: space), "derived")]
+    for timeline in (recorded, derived):
+        opened = OpenTimeline(timeline, lambda: space)
+        orjson.dumps(timeline_index(timeline, "h0", "events", "1"))
+        _ask_windows(opened, random)
+        events = timeline.start_ps.size
+        for event in {0, events - 1, random.randrange(events)} if events else ():
+            orjson.dumps(details(opened, event, steps=windows), option=_NUMPY)
+            orjson.dumps(flows(opened, event), option=_NUMPY)
+            for how in MOVES:
+                move(opened, event, how)
+
+    @contextmanager
+    def read() -> Iterator[Space]:
+        yield space
+
+    host = Host("h0", read, 5, lambda: derived)
+    for span in (None, Span(-(2**57), 10**6)):
+        orjson.loads(b"".join(chrome_trace([host], span)))
+        b"".join(event_csv([host], span)).decode()
+
+
+def _ask_windows(opened: OpenTimeline, random: Random) -> None:
+    """Tiles, counters, shares, searches and sums of the whole and of a window."""
+    timeline = opened.timeline
+    rows = np.arange(timeline.row_first.size - 1)
+    is_wanted = np.array([random.random() < 0.5 for _ in timeline.types.name], np.bool_)
+    for shown in (show_all(timeline), choose(timeline, is_wanted, random.choice((0, 1, 1000)))):
+        for level in (*_LEVELS, random.randrange(53)):
+            first = random.choice((0, 0, 1, 7, 2**40))
+            encode_tiles(timeline, shown, level, first, first + 3, rows)
+    for counter in range(len(timeline.counters)):
+        for level in _LEVELS:
+            query_counter(timeline, counter, level, 0, 512)
+    middle = (timeline.begin_ps + timeline.end_ps) // 2
+    for window in ((timeline.begin_ps, max(timeline.end_ps, timeline.begin_ps + 1)),
+                   (middle, middle + 1 + random.randrange(10**6))):  # fmt: skip
+        for section in range(len(timeline.sections)):
+            busy_shares(timeline, section, *window, 7)
+        for by in ("name", "category", "track"):
+            orjson.dumps(
+                aggregate(opened, from_ps=window[0], to_ps=window[1], by=by), option=_NUMPY
+            )
+        for text, is_regex in _SEARCHES:
+            search(opened, text, is_regex=is_regex, limit=3, from_ps=window[0], to_ps=window[1])
+            found = search(opened, text, is_regex=is_regex, limit=2)
+            if found["cursor"]:
+                search(opened, text, is_regex=is_regex, limit=2, after=found["cursor"])
+            marks(
+                opened, text, is_regex=is_regex, has_case=True, level=random.choice(_LEVELS),
+                from_ps=window[0], to_ps=window[1], rows=rows,
+            )  # fmt: skip
