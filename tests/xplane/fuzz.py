@@ -1,7 +1,7 @@
 """Mutated traces through everything that reads them: `python -m tests.xplane.fuzz --seed 1`.
 
-Every input is read; of every `pages`-th all parts and pages are computed, and of every `viewer`-th
-the trace viewer is asked everything. Nothing but BadTrace may come out, at the opening; an input
+Every input is read; of every `pages`-th all parts and pages are computed, of every `viewer`-th the
+trace viewer is asked everything, every `windows`-th is read by small windows, too. Nothing but BadTrace may come out, at the opening; an input
 may take a second of processor time at most, memory may not grow. Kernels that were compiled with
 `TBPROF_KERNELS=checked` check every index too, and one that is out of bounds breaks a rule; on
 those with sanitizers it runs by `scripts/sanitized`. Longer runs are recorded in
@@ -29,7 +29,9 @@ from . import generate, questions
 from .whole import whole
 
 _MOST_SECONDS = 1.0
-_STUCK_SECONDS = 30
+# For some inputs together, as each watch is a thread of its own; a busy machine is no reason.
+_STUCK_SECONDS = 600
+_WATCHED = 50
 _MOST_GROWTH_BYTES = 512 * 2**20
 _INTERESTING = (0, 1, 2, 4, 8, 0x0A, 0x12, 0x1A, 0x22, 0x2A, 0x7F, 0x80, 0x81, 0xEF, 0xFF)
 _VARINTS = (
@@ -122,6 +124,7 @@ def run(
     *,
     pages: int = 1,
     viewer: int = 8,
+    windows: int = 8,
     seconds: float = float("inf"),
     failures: Path | None = None,
 ) -> Counter[str]:
@@ -140,12 +143,12 @@ def run(
     for index in range(inputs):
         if time.perf_counter() - started > seconds:
             break
-        if index % 50 == 0:
+        if index % _WATCHED == 0:
+            faulthandler.dump_traceback_later(_STUCK_SECONDS, exit=True)
             pool = [generate.space(Random(f"{seed}/{index}/{at}")) for at in range(4)]
         random = Random(f"{seed}/{index}")
         content = mutate(random, random.choice(pool), random.choice(pool))
         begun = time.process_time()
-        faulthandler.dump_traceback_later(_STUCK_SECONDS, exit=True)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
@@ -157,7 +160,7 @@ def run(
                     if index % viewer == 0:
                         questions.ask_viewer(space, random)
                         counts["viewer"] += 1
-                    if index % 8 == 0:
+                    if index % windows == 0:
                         compare(content, 24 + index % 200)
             assert not ignored, ignored[0]
         except Exception:
@@ -166,14 +169,13 @@ def run(
                 (failures / f"{seed}-{index}.pb").write_bytes(content)
             sys.stderr.write(f"input {index} of seed {seed}: {content.hex()}\n")
             raise
-        finally:
-            faulthandler.cancel_dump_traceback_later()
         took = time.process_time() - begun
         # The first ones load kernels.
         if index > 500 and took > _MOST_SECONDS:
             counts["slow"] += 1
         counts["inputs"] += 1
         counts["refused" if space is None else "read"] += 1
+    faulthandler.cancel_dump_traceback_later()
     sys.unraisablehook = previous
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - at_start
     assert not counts["slow"], f"{counts['slow']} inputs took over {_MOST_SECONDS} s"
@@ -187,12 +189,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pages", type=int, default=1)
     parser.add_argument("--viewer", type=int, default=8)
+    parser.add_argument("--windows", type=int, default=8)
     parser.add_argument("--failures", type=Path, default=Path("fuzz-failures"))
     chosen = parser.parse_args()
     started = time.perf_counter()
     counts = run(
         chosen.inputs, chosen.seed, pages=chosen.pages, viewer=chosen.viewer,
-        failures=chosen.failures,
+        windows=chosen.windows, failures=chosen.failures,
     )  # fmt: skip
     print(dict(counts), f"{time.perf_counter() - started:.0f} s")  # noqa: T201
 

@@ -54,6 +54,8 @@ def ask_pages(space: Space) -> None:
             continue
         for layout in ("rows", "columns"):
             if isinstance(payload, Document):
+                if payload.is_empty:  # the page says that there is nothing
+                    continue
                 encode_document(payload, space.notices, layout=layout)
             elif not isinstance(payload, EventStream):
                 encode_json(payload, layout=layout, is_list=tool.is_list)
