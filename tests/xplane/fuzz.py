@@ -1,11 +1,11 @@
 """Mutated traces through everything that reads them: `python -m tests.xplane.fuzz --seed 1`.
 
 Every input is read; of every `pages`-th all parts and pages are computed, of every `viewer`-th the
-trace viewer is asked everything, every `windows`-th is read by small windows, too. Nothing but BadTrace may come out, at the opening; an input
-may take a second of processor time at most, memory may not grow. Kernels that were compiled with
-`TBPROF_KERNELS=checked` check every index too, and one that is out of bounds breaks a rule; on
-those with sanitizers it runs by `scripts/sanitized`. Longer runs are recorded in
-docs/architecture.md.
+trace viewer is asked everything, and every `windows`-th is read by small windows, too. Nothing but
+BadTrace may come out, at the opening; an input may take a second of processor time at most, memory
+may not grow. Kernels that were compiled with `TBPROF_KERNELS=checked` check every index too, and
+one that is out of bounds breaks a rule; on those with sanitizers it runs by `scripts/sanitized`.
+Longer runs are recorded in docs/architecture.md.
 """
 
 import argparse
