@@ -71,9 +71,11 @@ def visit(roots: NDArray[np.int64], calls: Calls, stage: NDArray[np.int32]) -> V
     order = order[above[order] >= 0]
     first_child = np.searchsorted(above[order], np.arange(size + 1)).astype(np.int64)
     depth = size + 1
+    call, next_child, covered, own = np.empty((4, depth), np.int64)
+    seen, node_of = np.zeros((2, stage.size), np.int64)
     path = CallPath(
-        *np.empty((4, depth), np.int64), np.zeros(depth, np.bool_),
-        *np.zeros((2, stage.size), np.int64), np.zeros(stage.size, np.bool_),
+        call, next_child, covered, own, np.zeros(depth, np.bool_),
+        seen, node_of, np.zeros(stage.size, np.bool_),
     )  # fmt: skip
     first_node = np.zeros(roots.size + 1, np.int64)
     nodes, is_critical = np.empty((6, size), np.int64), np.zeros(size, np.bool_)

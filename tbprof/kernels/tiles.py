@@ -11,7 +11,7 @@ from cython.cimports.tbprof.kernels.codes import (
     TILE_TYPE,
     UNIT_SHIFT,
 )
-from cython.cimports.tbprof.kernels.levels import RowEvents
+from cython.cimports.tbprof.kernels.levels import LevelEntry, RowEvents
 from cython.cimports.tbprof.kernels.types import (
     Bytes,
     Int32s,
@@ -25,8 +25,6 @@ from cython.cimports.tbprof.kernels.types import (
     Uint32s,
     i64,
 )
-
-Entry = cython.struct(start=i64, end=i64, event=i64, type=i64, count=i64)
 
 
 @cython.final
@@ -227,7 +225,7 @@ def _put(chunks: Chunks, column: i64, value: i64) -> cython.void:
 @cython.nogil
 @cython.exceptval(check=False)
 @cython.locals(kind=i64, unknown=i64, units=i64)
-def _write(chunks: Chunks, chunk: i64, unit: i64, entry: Entry) -> cython.void:
+def _write(chunks: Chunks, chunk: i64, unit: i64, entry: LevelEntry) -> cython.void:
     """Adds an entry to a chunk."""
     if chunks.entries == chunks.first[chunk]:
         chunks.base[chunk] = entry.start
@@ -262,7 +260,7 @@ def _write(chunks: Chunks, chunk: i64, unit: i64, entry: Entry) -> cython.void:
     best=i64,
     chunk=i64,
     end=i64,
-    entry=Entry,
+    entry=LevelEntry,
     extents=Ints,
     has_entry=cython.bint,
     ids=Uint32s,
@@ -284,7 +282,7 @@ def cut_tiles(
 ) -> cython.void:
     """Writes the chunks of some rows in the tiles of a window; see timeline.tiles."""
     ids = events.ids
-    entry = Entry(0, 0, 0, 0, 0)
+    entry = LevelEntry(0, 0, 0, 0, 0)
     with cython.nogil:
         begin_ps = window.begin_ps
         level = window.level
