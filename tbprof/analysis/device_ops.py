@@ -34,17 +34,23 @@ def gather_device_ops(space: Space, programs: Programs, gatherer: OpGatherer) ->
 def _gather_gpu(plane: Plane, programs: Programs, gatherer: OpGatherer) -> None:
     """Every event of a stream is an execution without children; each launch counts once."""
     kinds = find_gpu_kinds(plane, programs)
+    occurrences, total_ps, flops, accessed, eager = (
+        column.tolist()
+        for column in (
+            kinds.occurrences, kinds.total_ps, kinds.flops, kinds.bytes_accessed, kinds.eager
+        )
+    )  # fmt: skip
     for kind, event_name in enumerate(kinds.event_name):
         op = op_or_event(kinds.op[kind], event_name, kinds.copy[kind])
         row = gatherer.row(DEVICE, op.name, op.type or UNKNOWN_TYPE)
-        row.occurrences += int(kinds.occurrences[kind])
-        row.total_ps += int(kinds.total_ps[kind])
-        row.self_ps += int(kinds.total_ps[kind])
-        row.flops += int(kinds.flops[kind])
-        row.model_flops += int(kinds.flops[kind])
-        row.bytes_accessed += int(kinds.bytes_accessed[kind])
-        row.hbm_bytes += int(kinds.bytes_accessed[kind])
-        row.is_eager |= bool(kinds.eager[kind])
+        row.occurrences += occurrences[kind]
+        row.total_ps += total_ps[kind]
+        row.self_ps += total_ps[kind]
+        row.flops += flops[kind]
+        row.model_flops += flops[kind]
+        row.bytes_accessed += accessed[kind]
+        row.hbm_bytes += accessed[kind]
+        row.is_eager |= eager[kind] != 0
     gatherer.add_idle(DEVICE, kinds.window_ps - kinds.busy_ps)
 
 

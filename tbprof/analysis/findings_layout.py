@@ -38,8 +38,10 @@ def channels_last(evidence: Evidence) -> Iterator[Finding]:
     """
     kernels = evidence.kernels
     total = float(kernels.total_ps.sum())
-    to_last = np.array([_TO_LAST.search(name) is not None for name in kernels.name], bool)
-    to_first = np.array([_TO_FIRST.search(name) is not None for name in kernels.name], bool)
+    to_last, to_first = (
+        np.array([_turns(name, pattern) for name in kernels.name], bool)
+        for pattern in (_TO_LAST, _TO_FIRST)
+    )
     turns = to_last | to_first
     if total <= 0 or not to_last.any():
         return
@@ -73,6 +75,11 @@ def channels_last(evidence: Evidence) -> Iterator[Finding]:
         KERNELS.showing(kernel_name=_EITHER),
         GPU_GUIDE,
     )
+
+
+def _turns(kernel: str, pattern: re.Pattern[str]) -> bool:
+    # Names of kernels are long: most are told by this.
+    return "nchw" in kernel.lower() and pattern.search(kernel) is not None
 
 
 def bias_before_batch_norm(evidence: Evidence) -> Iterator[Finding]:

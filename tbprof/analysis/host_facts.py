@@ -170,7 +170,7 @@ def _functions(
 
 
 def _is_compile(text: str) -> bool:
-    if _COMPILE.search(text) is None:
+    if "ompil" not in text or _COMPILE.search(text) is None:
         return False
     [role] = classify_host_names([text], has_device=False).tolist()
     return bool(role == Phase.COMPILATION)

@@ -46,13 +46,16 @@ def gather_host_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> N
         _, total_own, _, _ = reduce_groups(code, own, len(ops))
         is_eager = np.zeros(len(ops), bool)
         is_eager[code[eager]] = True
-        for at in np.flatnonzero(count):
-            row = gatherer.row(HOST, ops[at].name, ops[at].type)
-            row.occurrences += int(count[at])
-            row.total_ps += int(total[at])
-            row.self_ps += int(total_own[at])
+        columns = (column.tolist() for column in (count, total, total_own, is_eager))
+        for op, occurrences, total_ps, self_ps, ran_eagerly in zip(ops, *columns, strict=True):
+            if not occurrences:
+                continue
+            row = gatherer.row(HOST, op.name, op.type)
+            row.occurrences += occurrences
+            row.total_ps += total_ps
+            row.self_ps += self_ps
             # Iterators and XLA instructions are not dispatched one by one, whatever calls them.
-            row.is_eager |= bool(is_eager[at]) and ops[at].category == Category.TENSORFLOW
+            row.is_eager |= ran_eagerly and op.category == Category.TENSORFLOW
         _gather_aggregated(plane, events, gatherer)
         busy, window = busy_time(events.first_event, start, duration)
         gatherer.add_idle(HOST, window - busy)

@@ -4,6 +4,7 @@ Names were observed in traces of TensorFlow 2.21, JAX 0.10 (CPU, TPU) and Tensor
 or are those of xla/tsl/profiler/utils/xplane_schema.h, CUDA's and HIP's interfaces.
 """
 
+import functools
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -12,7 +13,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.op_names import Category, parse_op_name
+from tbprof.analysis.op_names import NAMES_AT_ONCE, Category, parse_op_name
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import wait_of
 from tbprof.base import names
@@ -180,9 +181,8 @@ def _role(text: str, *, has_device: bool) -> int:
         if _PYTHON_INPUT.match(text):
             return Phase.INPUT
         return Role.WAIT if wait_of(text) else Role.FRAME
-    known = _NAME.match(text)
-    if known:
-        found = known.lastgroup or ""
+    found = _known(text)
+    if found:
         match found:
             case "DISPATCH":
                 return Phase.KERNEL_LAUNCH if has_device else Role.WRAPPER
@@ -197,6 +197,18 @@ def _role(text: str, *, has_device: bool) -> int:
             case _:
                 return _number(found)
     return _op_role(text, has_device=has_device)
+
+
+def _known(text: str) -> str:
+    """The group of `_NAME` that a name begins with, "" for none."""
+    # No pattern holds a slash: ops of one scope share what precedes theirs.
+    return _group(text[: text.find("/") + 1] or text)
+
+
+@functools.lru_cache(maxsize=NAMES_AT_ONCE)
+def _group(text: str) -> str:
+    known = _NAME.match(text)
+    return (known.lastgroup or "") if known else ""
 
 
 def _op_role(text: str, *, has_device: bool) -> int:
@@ -267,7 +279,7 @@ def _find_types(events: Events, *, has_device: bool) -> HostTypes:
         may = (role < 0) & (role != Role.WAIT) & (role != Role.BACKGROUND)
         role[has[names.CORRELATION_ID] & may] = Phase.KERNEL_LAUNCH
     role[has[_STAGE]] = Phase.INPUT
-    is_known = np.array([_NAME.match(text[:_LONGEST]) is not None for text in texts])
+    is_known = np.array([_known(text[:_LONGEST]) != "" for text in texts])
     is_op = np.isin(role, (Phase.COLLECTIVES, Phase.HOST_COMPUTE)) & ~is_known
     wraps = has[names.STEP_NUMBER] | has[names.ROOT] | has[_FUNCTION_CALL]
     role[wraps & (role == Role.ACTIVITY)] = Role.WRAPPER

@@ -138,9 +138,8 @@ class _Types:
 def _classify(plane: Plane, events: Events, ops: OpIndex) -> _Types:
     texts = plane.strings.take(plane.types.name.tolist())
     used = events.used_types(len(texts)).tolist()
-    kind = np.zeros(len(texts) + 1, np.int8)
-    op = np.full(len(texts) + 1, -1, np.int64)
-    feeds = np.full(len(texts) + 1, -1, np.int64)
+    kind: list[int] = [Kind.NONE] * (len(texts) + 1)
+    op, feeds = [-1] * (len(texts) + 1), [-1] * (len(texts) + 1)
     iterators = [row for row in used if input_names.is_iterator(texts[row])]
     categories = input_names.categories(texts[row] for row in iterators)
     for row, category in zip(iterators, categories, strict=True):
@@ -154,9 +153,9 @@ def _classify(plane: Plane, events: Events, ops: OpIndex) -> _Types:
             if kind[row] == Kind.OP:
                 op[row] = ops.number(parse_op_name(texts[row]).name, InputCategory.ENQUEUE)
     return _Types(
-        kind,
-        op,
-        feeds,
+        np.array(kind, np.int8),
+        np.array(op, np.int64),
+        np.array(feeds, np.int64),
         any(texts[row].startswith(_JAX) for row in used),
         any(input_names.is_infeed(texts[row]) for row in used),
     )

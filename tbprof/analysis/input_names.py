@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
-from tbprof.analysis.op_names import DATASET, Category, copy_type, parse_op_name
+from tbprof.analysis.op_names import Category, copy_type, parse_op_name
 
 ITERATOR = "Iterator::"
 
@@ -166,8 +166,7 @@ def without_index(iterator: str) -> str:
 
 def is_iterator(event: str) -> bool:
     """Whether an event is a call of an iterator."""
-    op = parse_op_name(event)
-    return op.category == Category.TF_DATA and op.type == DATASET and event.startswith(ITERATOR)
+    return event.startswith(ITERATOR)
 
 
 def is_enqueue(event: str) -> bool:
@@ -181,6 +180,8 @@ def is_enqueue(event: str) -> bool:
 
 def is_infeed(event: str) -> bool:
     """Whether an event feeds a device that takes its input itself, and shows when it waits."""
+    if "Infeed" not in event:
+        return False
     if _INFEED.fullmatch(event):
         return True
     op = parse_op_name(event)

@@ -175,7 +175,14 @@ def _gather(
     of_amd = is_amd(text_stat(plane, names.DEVICE_VENDOR), text_stat(plane, names.GPU_NAME))
     major = plane.stats.get(names.COMPUTE_MAJOR, -1)
     compute_major = major if isinstance(major, int) else -1
-    for kind, details in enumerate(kinds.details):
+    sums = zip(
+        kinds.occurrences.tolist(),
+        kinds.total_ps.tolist(),
+        kinds.least_ps.tolist(),
+        kinds.most_ps.tolist(),
+        strict=True,
+    )
+    for (kind, details), sums_of_kind in zip(enumerate(kinds.details), sums, strict=True):
         if details is None:
             continue
         launch = parse_launch(details)
@@ -199,13 +206,7 @@ def _gather(
             kinds.copy[kind],
             of_amd,
         )
-        rows.setdefault(key, _Sums()).add(
-            int(kinds.occurrences[kind]),
-            int(kinds.total_ps[kind]),
-            int(kinds.least_ps[kind]),
-            int(kinds.most_ps[kind]),
-            launch.occupancy_pct,
-        )
+        rows.setdefault(key, _Sums()).add(*sums_of_kind, launch.occupancy_pct)
 
 
 def _instruction(kinds: GpuKinds, kind: int, programs: Programs) -> Instruction | None:

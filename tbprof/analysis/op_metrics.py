@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import field
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,9 +94,11 @@ class OpGatherer:
         rows = [self.rows[key] for key in keys]
 
         def column(name: str) -> NDArray[np.int64]:
-            # Damaged counts and sizes may add up to more than a column holds.
-            sums = (getattr(row, name) for row in rows)
-            return np.array([max(-_MOST, min(_MOST, value)) for value in sums], np.int64)
+            sums = list(map(attrgetter(name), rows))
+            try:
+                return np.array(sums, np.int64)
+            except OverflowError:  # of damaged counts and sizes
+                return np.array([max(-_MOST, min(_MOST, value)) for value in sums], np.int64)
 
         return OpMetrics(
             np.array([side == DEVICE for side, _ in keys], bool),

@@ -3,6 +3,7 @@
 Source: xla/tsl/profiler/utils/tf_op_utils.h, ParseTfOpFullname, and what recorders write.
 """
 
+import functools
 import re
 from enum import IntEnum
 from typing import NamedTuple
@@ -17,6 +18,8 @@ _ANY_TYPE = re.compile(r"(?:[a-zA-Z_][a-zA-Z0-9_]*(?:\[.*\])?)?")
 _HOST_COPY = re.compile(r"memcpy([hd]to[hd])", re.IGNORECASE)
 _DEVICE_COPY = re.compile(r"memcpy([hdp])(?:2|to)([hdp])", re.IGNORECASE)
 DATASET = "Dataset"
+# Every part looks at the same names: what they say is found once for files of so many.
+NAMES_AT_ONCE = 1 << 14
 IDLE = "IDLE"
 UNKNOWN_TYPE = "Unknown"
 
@@ -47,6 +50,7 @@ def copy_type(event_name: str) -> str:
     return "Memset" if event_name.lower().startswith("memset") else ""
 
 
+@functools.lru_cache(maxsize=NAMES_AT_ONCE)
 def parse_op_name(full: str) -> OpName:
     """The parts of `name:Type`, `name:` or a bare name.
 

@@ -162,7 +162,7 @@ class FilePlane:
     @property
     def stat_names(self) -> frozenset[str]:
         """Every stat name of the plane (and texts interned as such)."""
-        return frozenset(self._stats.names)
+        return self._stats.stat_names
 
     @cached_property
     def stats(self) -> Mapping[str, Value]:

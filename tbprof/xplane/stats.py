@@ -52,6 +52,19 @@ class StatReader:
         return self._buffer.texts(self._dictionary.name)
 
     @cached_property
+    def _rows_of(self) -> dict[str, list[int]]:
+        """By name its rows; several ids may have one name."""
+        rows: dict[str, list[int]] = {}
+        for row, name in enumerate(self.names):
+            rows.setdefault(name, []).append(row)
+        return rows
+
+    @cached_property
+    def stat_names(self) -> frozenset[str]:
+        """Every name."""
+        return frozenset(self._rows_of)
+
+    @cached_property
     def _name_ids(self) -> NDArray[np.int32]:
         return self._strings.intern(self.names)
 
@@ -77,11 +90,12 @@ class StatReader:
 
     def _slots(self, names: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """(slot of each stat metadata row, -1 for those not asked for; the name of each slot)."""
+        slots = np.full(len(self.names), -1, np.int32)
         column_of = {name: column for column, name in enumerate(names)}
-        column = np.array([column_of.get(text, -1) for text in self.names], np.int64)
-        used = np.unique(column[column >= 0])
-        slots = np.where(column >= 0, np.searchsorted(used, column), -1)
-        return slots.astype(np.int32), used
+        known = [name for name in column_of if name in self._rows_of]
+        for slot, name in enumerate(known):
+            slots[self._rows_of[name]] = slot
+        return slots, np.array([column_of[name] for name in known], np.int64)
 
     def _decode(
         self,

@@ -5,6 +5,7 @@ import time
 import pytest
 from traces import draw, space_of
 
+from tbprof.analysis import host_roles
 from tbprof.analysis.host_roles import Role, classify_host_names, host_types
 from tbprof.analysis.phases import Phase
 
@@ -210,3 +211,11 @@ def test_stages_of_an_input_pipeline_are_input():
 
 def test_types_of_instants_alone_and_of_nothing_say_nothing():
     assert roles("t |.", has_device=True) == {}
+
+
+@pytest.mark.parametrize("more", ["", "/", "/x", "/x:Await", "x/", " /::Wait"])
+def test_no_pattern_looks_beyond_a_slash(more):
+    """What precedes the first one decides, and is looked up once for all ops of a scope."""
+    for name, _, _ in NAMES:
+        known = host_roles._NAME.match(name + more)
+        assert host_roles._known(name + more) == (known.lastgroup if known else "")
