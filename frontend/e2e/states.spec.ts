@@ -85,6 +85,14 @@ test("hosts: readable ones are combined, the others named in a banner, any can b
   expect(await page.getByRole("button", { name: /^Hosts/ }).textContent()).toContain("h0");
 });
 
+test("a tab goes gray once the server knows that it has nothing, without a reload", async () => {
+  const { page: address } = await served("one");
+  const { page, problems } = await open(browser, address);
+  await overview(page).waitFor();
+  await page.locator('.tab.unavailable[aria-label^="Pod"]').waitFor({ timeout: 20_000 });
+  expect(problems).toEqual([]);
+});
+
 test("names from traces are text, whatever they hold", async () => {
   const { page: address } = await served("hostile");
   for (const tool of ["framework_op_stats", "kernel_stats"]) {

@@ -48,7 +48,7 @@ export function App({ navigation }: { navigation: Navigation }) {
     capture.standing !== null && !isFinal(capture.standing.state) ? capture.standing.run : "";
   const newest = runs.find((run) => run.name !== growing)?.name;
   const [lessons, setLessons] = useState(0);
-  const { session, error: sessionError } = useSession(place.run, attempt + lessons);
+  const { session, error: sessionError } = useSession(place.run, attempt, lessons);
   const hasRuns = place.run !== "" || newest !== undefined || logdir === null;
   const openTool = (tool: string) => navigation.openTool(tool, sharedOptions(place, tool));
   const tabs = toolTabs(session, navigation, hasRuns);
@@ -61,11 +61,11 @@ export function App({ navigation }: { navigation: Navigation }) {
       ? { run: place.run, tool: place.tool, hosts, options: ownOptions(place) }
       : null;
   const state = usePayload(request, attempt);
-  // A page that turned out to have nothing tells the menu, too.
+  // Whatever page was made, the server knows more of the others now.
+  const isNothing = state.error instanceof ApiError && state.error.code === "no_data";
   useEffect(() => {
-    if (state.error instanceof ApiError && state.error.code === "no_data")
-      setLessons((count) => count + 1);
-  }, [state.error]);
+    if (isNothing || state.loaded) setLessons((count) => count + 1);
+  }, [isNothing, state.loaded]);
 
   // Without a run or a page in the address, the newest run and its first page are opened.
   useEffect(() => {

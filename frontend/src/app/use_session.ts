@@ -10,8 +10,10 @@ export interface SessionState {
 }
 
 const NONE: SessionState = { session: null, error: null };
+const AGAIN_MS = 15_000;
 
-export function useSession(run: string, attempt: number): SessionState {
+/** `lessons` counts what has happened that may have shown which tools have nothing. */
+export function useSession(run: string, attempt: number, lessons: number): SessionState {
   const [state, setState] = useState<SessionState & { run: string }>({ ...NONE, run: "" });
   // An attempt asks again.
   useEffect(() => {
@@ -25,5 +27,37 @@ export function useSession(run: string, attempt: number): SessionState {
     );
     return () => abort.abort();
   }, [run, attempt]);
+  // The server learns of some tools that they have nothing only when it prepares their pages.
+  useEffect(() => {
+    if (run === "" || lessons === 0) return;
+    const abort = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const ask = async () => {
+      if (document.visibilityState === "visible") {
+        // What a failure would say is said by the page's own requests.
+        const session = await fetchSession(run, abort.signal).catch(() => null);
+        if (abort.signal.aborted) return;
+        if (session) setState((before) => learned(before, run, session));
+      }
+      timer = setTimeout(ask, AGAIN_MS);
+    };
+    void ask();
+    return () => {
+      abort.abort();
+      clearTimeout(timer);
+    };
+  }, [run, attempt, lessons]);
   return state.run === run ? state : NONE;
+}
+
+/** The same hosts with what is known of the tools now; `before` where that is the same. */
+function learned<State extends SessionState & { run: string }>(
+  before: State,
+  run: string,
+  { tools }: Session,
+): State {
+  const { session } = before;
+  if (before.run !== run || !session) return before;
+  const isSame = JSON.stringify(session.tools) === JSON.stringify(tools);
+  return isSame ? before : { ...before, session: { ...session, tools } };
 }
