@@ -9,10 +9,20 @@ test("short names stay", () => {
 });
 
 test("long names keep as much as fits a line", () => {
-  expect(foldName(EIGEN)).toBe("void Eigen::internal::EigenMetaKernel<…>(…)");
+  expect(foldName(EIGEN)).toBe("EigenMetaKernel<… TensorEvaluator …>");
   expect(foldName(EIGEN.replaceAll("Eigen::TensorEvaluator", "Te"))).toBe(
     "void Eigen::internal::EigenMetaKernel<Te<…>, long>(Te<…>, long)",
   );
+});
+
+test("of an entry point the kernel that it runs stays, also where the name was cut off", () => {
+  const problem = `ck_tile::Pipeline<${"std::bfloat16_t, ".repeat(20)}float>`;
+  const kernel = (name: string) =>
+    `void ck_tile::kentry<ck_tile::gfx950_t, 2, ck_tile::${name}<${problem}>, ck_tile::${name}<${problem}>::Kargs>(ck_tile::${name}<${problem}>`;
+  expect(foldNames([kernel("FmhaFwdKernel"), kernel("FmhaBwdDQDKDVKernel")])).toEqual([
+    "kentry<… FmhaFwdKernel …>",
+    "kentry<… FmhaBwdDQDKDVKernel …>",
+  ]);
 });
 
 test("operators and anonymous namespaces are not brackets", () => {

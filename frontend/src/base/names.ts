@@ -13,7 +13,8 @@ export function readableName(raw: string): string {
 
 /**
  * `name` with template arguments and parameter lists folded to "<…>" and "(…)": as deep as keeps
- * the whole within a line, and not at all where it is short.
+ * the whole within a line, and not at all where it is short. Where not even its arguments fit,
+ * the first of them that is a template says what it is for: "kentry<… FmhaFwdKernel …>".
  */
 export function foldName(name: string): string {
   if (name.length <= FOLDED_LENGTH || !/[<(]/.test(name)) return name;
@@ -22,7 +23,8 @@ export function foldName(name: string): string {
     const folded = foldBelow(readable, depth);
     if (folded.length <= FOLDED_LENGTH) return folded;
   }
-  return foldBelow(readable, 0);
+  const main = mainArgument(foldBelow(readable, 1));
+  return main === "" ? foldBelow(readable, 0) : withWords(readable, main);
 }
 
 /**
@@ -48,7 +50,7 @@ export function foldNames(names: readonly string[]): string[] {
     }
     group.forEach((at, index) => {
       const own = [...words[index]].filter((word) => counts.get(word)! < group.length).join(" ");
-      if (own !== "") folded[at] = `${ownName(names[at])}<… ${cut(own, FOLDED_LENGTH)} …>`;
+      if (own !== "") folded[at] = withWords(names[at], own);
     });
   }
   return folded;
@@ -70,6 +72,15 @@ function argumentWords(name: string): Set<string> {
   const start = Math.max(name.search(/[<(]/), 0);
   const words = name.slice(start).match(/\w+(?!\w|::)/g) ?? [];
   return new Set(words.filter((word) => word !== "const"));
+}
+
+/** "FmhaFwdKernel" of "void ck_tile::kentry<2, ck_tile::FmhaFwdKernel<…>>(…)"; "" for none. */
+function mainArgument(folded: string): string {
+  return /^[^<(]*<(?:[^<(]*[,\s])??(?:\w+::)*(\w+)<…>/.exec(folded)?.[1] ?? "";
+}
+
+function withWords(name: string, words: string): string {
+  return `${ownName(name)}<… ${cut(words, FOLDED_LENGTH)} …>`;
 }
 
 /** "EigenMetaKernel" of "void Eigen::internal::EigenMetaKernel<...>(...)". */
