@@ -1,6 +1,6 @@
 /** Stacked columns with their axes, put on a canvas; only those in view. */
 import { formatTick, type Scale } from "../../base/format";
-import type { ColumnPlan, Ticks } from "./column_plan";
+import { type ColumnPlan, columnNames, type Ticks } from "./column_plan";
 import { fitText } from "./heat_ink";
 import type { Pod } from "./payload";
 import type { StepCells } from "./step_cells";
@@ -163,19 +163,19 @@ function hatch(
   pen.restore();
 }
 
-/** Names of workers, or their numbers where there is less room, and under them their hosts. */
+/** Names of workers, or the numbers of some where there is less room, and under them their hosts. */
 function drawNames(pen: CanvasRenderingContext2D, ink: ColumnInk, first: number, last: number) {
   const { pod, cells, rows, plan, colors, isByHost, isInOrder } = ink;
-  const nameOf = (column: number) => pod.workers.names[cells.worker[rows[column]]];
   const hostOf = (column: number) => pod.workers.host[cells.worker[rows[column]]];
+  const { texts, every } = columnNames(
+    Array.from(rows, (row) => pod.workers.names[cells.worker[row]]),
+    plan.pitch,
+    (text) => pen.measureText(text).width,
+  );
   pen.textAlign = "center";
   pen.fillStyle = colors.muted;
-  for (let column = first; column < last; column++) {
-    const name = nameOf(column);
-    const number = name.slice(name.lastIndexOf(":") + 1);
-    const text = [name, number].find((one) => pen.measureText(one).width <= plan.pitch - 2);
-    if (text) pen.fillText(text, left(ink, column) + plan.pitch / 2, base(ink) + NAMES / 2 + 2);
-  }
+  for (let column = Math.ceil(first / every) * every; column < last; column += every)
+    pen.fillText(texts[column], left(ink, column) + plan.pitch / 2, base(ink) + NAMES / 2 + 2);
   if (pod.hosts.length < 2 || !(isInOrder || isByHost)) return;
   for (let from = first; from < last; ) {
     // Columns of a host that begin left of the view belong to it too.

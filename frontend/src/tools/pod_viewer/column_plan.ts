@@ -67,3 +67,23 @@ export function planTicks(most: number, factor: number, marks: number): Ticks {
   const digit = [1, 2, 5, 10].find((candidate) => candidate * power >= least) ?? 10;
   return { top: most * 1.05 || 1, increment: (digit * power) / factor };
 }
+
+const BETWEEN = 6;
+
+/** What columns are called: all by their names where those fit, else each `every`-th by number. */
+export function columnNames(
+  names: readonly string[],
+  pitch: number,
+  widthOf: (text: string) => number,
+): { readonly texts: readonly string[]; readonly every: number } {
+  if (widthOf(longest(names)) <= pitch - 2) return { texts: names, every: 1 };
+  const numbers = names.map((name) => name.slice(name.lastIndexOf(":") + 1));
+  return {
+    texts: numbers,
+    every: Math.max(Math.ceil((widthOf(longest(numbers)) + BETWEEN) / pitch), 1),
+  };
+}
+
+function longest(texts: readonly string[]): string {
+  return texts.reduce((most, text) => (text.length > most.length ? text : most), "");
+}

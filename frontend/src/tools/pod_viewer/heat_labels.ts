@@ -1,4 +1,5 @@
 /** Which rows and columns of the heat map are named, so that no two names touch. */
+import { axisLabels } from "../../widgets/step_chart/axis_labels";
 import type { AxisLabel } from "./heat_ink";
 import type { HeatPlan } from "./heat_plan";
 import type { Pod } from "./payload";
@@ -34,31 +35,19 @@ export function hostBorders({ workers }: Pod, plan: HeatPlan): number[] {
   return room < LINE ? [] : starts.map(Math.round);
 }
 
-export function columnLabels(labels: readonly string[], plan: HeatPlan): AxisLabel[] {
-  const widest = labels.reduce((most, label) => Math.max(most, Math.min(label.length, 12)), 1);
+export function columnLabels(all: readonly string[], plan: HeatPlan): AxisLabel[] {
+  const labels = axisLabels(all);
+  const widest = labels.reduce((most, label) => Math.max(most, label.length), 1);
   const room = widest * CHARACTER + GAP;
   const every = Math.max(Math.ceil(room / plan.columnWidth), 1);
   const made: AxisLabel[] = [];
   for (let column = 0; column < plan.columns; column += every) {
     made.push({
-      text: labels[column * plan.stepsPerColumn].slice(0, 12),
+      text: labels[column * plan.stepsPerColumn],
       middle: (column + 0.5) * plan.columnWidth,
     });
   }
   return made;
-}
-
-/** "train 3" and "train 4" as "3" and "4", with what they share: "train". */
-export function shortLabels(labels: readonly string[]): {
-  readonly shared: string;
-  readonly short: readonly string[];
-} {
-  const first = labels[0] ?? "";
-  const at = first.lastIndexOf(" ");
-  const shared = first.slice(0, at + 1);
-  if (labels.length < 2 || shared === "" || !labels.every((label) => label.startsWith(shared)))
-    return { shared: "", short: labels };
-  return { shared: shared.trim(), short: labels.map((label) => label.slice(shared.length)) };
 }
 
 /** From and to, without to, of neighbours that are equal; of at most `longest` of them. */

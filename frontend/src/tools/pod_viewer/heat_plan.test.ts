@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { columnLabels, runs, shortLabels } from "./heat_labels";
+import { shortLabels } from "../../widgets/step_chart/axis_labels";
+import { columnLabels, runs } from "./heat_labels";
 import { heatCells, placeOf, planHeat, spotAt } from "./heat_plan";
 
 const X = Number.NaN;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { arrangeColumns, columnAt, planColumns, planTicks } from "./column_plan";
+import { arrangeColumns, columnAt, columnNames, planColumns, planTicks } from "./column_plan";
 import { parsePod } from "./payload";
 import { samplePod } from "./sample.test_helper";
 import { largestAt, median, ownTimes, parseStepCells, roundedCells } from "./step_cells";
@@ -101,4 +101,15 @@ test("ticks are round in the written unit", () => {
   expect(increment).toBe(20_000);
   expect(top).toBeCloseTo(98_070);
   expect(planTicks(0, 1, 6).top).toBe(1);
+});
+
+test("columns are named as far as names fit, and all the way along", () => {
+  const widthOf = (text: string) => 6 * text.length;
+  const names = Array.from({ length: 64 }, (_, at) => `TPU:${at}`);
+  expect(columnNames(names, 40, widthOf)).toEqual({ texts: names, every: 1 });
+  const few = columnNames(names, 12, widthOf);
+  expect(few.every).toBe(2);
+  expect(few.texts.slice(8, 11)).toEqual(["8", "9", "10"]);
+  expect(columnNames(["CPU"], 2, widthOf)).toEqual({ texts: ["CPU"], every: 12 });
+  expect(columnNames([], 12, widthOf).texts).toEqual([]);
 });

@@ -1,6 +1,7 @@
 /** A step chart with its legend as a picture file. */
 import { formatTick } from "../../base/format";
 import { resolveColor, svgElement, svgText } from "../picture";
+import { axisLabels } from "./axis_labels";
 import { axisScale, type Drawing, findColumns, type StepAxis, type StepSeries } from "./steps";
 
 interface Picture {
@@ -45,11 +46,11 @@ function drawAxes({ title, axisTitle, steps, totals, from, to, quantity }: Pictu
     marks.push(svgElement("line", line));
     marks.push(svgText(AREA.left - 8, y(value) + 4, text, ink, { "text-anchor": "end" }));
   }
+  const labels = axisLabels(steps.labels);
   const every = Math.max(Math.ceil((to - from) / 10), 1);
   for (let at = from; at < to; at += every) {
     const x = AREA.left + ((at + 0.5 - from) / (to - from)) * (AREA.right - AREA.left);
-    const label = (steps.labels[at] ?? "").slice(0, 12);
-    marks.push(svgText(x, AREA.bottom + 18, label, ink, { "text-anchor": "middle" }));
+    marks.push(svgText(x, AREA.bottom + 18, labels[at] ?? "", ink, { "text-anchor": "middle" }));
   }
   return marks;
 }

@@ -3,6 +3,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { formatTick } from "../../base/format";
 import { resolveColor } from "../picture";
+import { axisLabels } from "./axis_labels";
 import { drawColumns, drawLines, type Inks } from "./ink";
 import {
   axisScale,
@@ -68,6 +69,7 @@ const INCREMENTS = Array.from(
 export function createPlot(host: HTMLElement, first: PlotInput, events: PlotEvents): Plot {
   let input = first;
   let totals = stepTotals(input.series, input.steps.labels.length, input.drawing);
+  let labels = axisLabels(input.steps.labels);
   let columns: StepColumn[] = [];
   let inks = findInks(host, input);
   let seen: MouseEvent | undefined;
@@ -97,8 +99,7 @@ export function createPlot(host: HTMLElement, first: PlotInput, events: PlotEven
           font: inks.font,
           grid: { show: false },
           ticks: { size: 4, width: 1, stroke: () => inks.border },
-          values: (_, splits) =>
-            splits.map((step) => (input.steps.labels[step] ?? "").slice(0, 12)),
+          values: (_, splits) => splits.map((step) => labels[step] ?? ""),
         },
         {
           size: AXIS_WIDTH,
@@ -211,6 +212,7 @@ export function createPlot(host: HTMLElement, first: PlotInput, events: PlotEven
       input = next;
       if (!isSame) {
         totals = stepTotals(input.series, input.steps.labels.length, input.drawing);
+        labels = axisLabels(input.steps.labels);
         inks = findInks(host, input);
       }
       if (isTaller) u.setSize({ width: u.width, height: input.height });

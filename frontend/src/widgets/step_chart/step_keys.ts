@@ -16,15 +16,15 @@ const EVER = 1e9;
 export function stepKeys({ move, open, zoomBy, reset }: StepActions): readonly Binding[] {
   const section = "Step chart";
   return [
-    { keys: ["ArrowLeft"], label: "Step before", section, run: () => move(-1) },
-    { keys: ["ArrowRight"], label: "Step after", section, run: () => move(1) },
+    { keys: ["ArrowLeft"], label: "Previous step", section, run: () => move(-1) },
+    { keys: ["ArrowRight"], label: "Next step", section, run: () => move(1) },
     { keys: ["PageUp"], label: "Ten steps back", section, run: () => move(-PAGE) },
-    { keys: ["PageDown"], label: "Ten steps on", section, run: () => move(PAGE) },
+    { keys: ["PageDown"], label: "Ten steps forward", section, run: () => move(PAGE) },
     { keys: ["Home"], label: "First step", section, run: () => move(-EVER) },
     { keys: ["End"], label: "Last step", section, run: () => move(EVER) },
     { keys: ["Enter"], label: "Open the step", section, run: open },
     { keys: ["+", "="], label: "Zoom in", section, run: () => zoomBy(0.5) },
     { keys: ["-"], label: "Zoom out", section, run: () => zoomBy(2) },
-    { keys: ["Escape"], label: "No step, then all steps", section, run: reset },
+    { keys: ["Escape"], label: "Clear the step, then show all steps", section, run: reset },
   ];
 }
