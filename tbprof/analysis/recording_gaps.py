@@ -117,12 +117,12 @@ def clock_doubts(devices: Sequence[DeviceIntervals]) -> list[str]:
 
 
 def silent_notes(hosts: Sequence[str], parts: Sequence[Steps]) -> list[str]:
-    """One sentence per host with GPUs of which no work is in the trace, while others worked.
+    """One sentence per host with GPUs of which no kernel is in the trace, while others worked.
 
     Without parts of hosts nothing is known of them.
     """
     return [
-        f"{f'{host}: ' if len(hosts) > 1 else ''}The trace has no work of "
+        f"{f'{host}: ' if len(hosts) > 1 else ''}The trace has no kernels of "
         f"{listed(part.silent_device)}: figures are of {listed(_devices(part))} alone."
         for host, part in zip(hosts, parts, strict=bool(parts))
         if part.silent_device and _devices(part) and not part.lost_devices

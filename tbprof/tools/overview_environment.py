@@ -64,8 +64,8 @@ def environment_table(evidence: Evidence, hosts: Sequence[str]) -> Table:
 def _run(evidence: Evidence, hosts: Sequence[str]) -> Iterator[_Row]:
     shown = ", ".join(hosts[:3]) + (f" and {len(hosts) - 3} more" if len(hosts) > 3 else "")
     yield _Row("hosts", "Hosts", str(len(hosts)), shown)
-    kind = "Training" if is_training(evidence.ops.name) else "Inference"
-    yield _Row("task", "Kind of run", kind, "by whether an op computes a gradient")
+    kind, ops = ("Training", "an op") if is_training(evidence.ops.name) else ("Inference", "no op")
+    yield _Row("task", "Kind of run", kind, f"{ops} computes a gradient")
 
 
 def _devices(evidence: Evidence) -> Iterator[_Row]:
@@ -83,7 +83,7 @@ def _devices(evidence: Evidence) -> Iterator[_Row]:
             f"{kind.lower()}s",
             label,
             str(count),
-            "" if active[kind] == count else f"{active[kind]} of them recorded anything",
+            "" if active[kind] == count else f"events of {active[kind]} recorded",
         )
     if devices.peak_gflops > 0:
         yield _Row(

@@ -194,9 +194,9 @@ def test_two_tasks_on_one_host():
 def test_the_environment_of_a_gpu_host():
     assert rows(build((GPU_TRACE, GPU_STEPS))[10]) == [
         ("hosts", "Hosts", "1", "h0", ""),
-        ("task", "Kind of run", "Training", "by whether an op computes a gradient", ""),
+        ("task", "Kind of run", "Training", "an op computes a gradient", ""),
         ("device_type", "Device type", "Tesla V100", "", ""),
-        ("gpus", "GPUs", "2", "1 of them recorded anything", ""),
+        ("gpus", "GPUs", "2", "events of 1 recorded", ""),
         ("peak_flops", "Peak compute per device", "125.3 TFLOP/s", "16 bit, dense", ""),
         ("peak_bandwidth", "Peak memory bandwidth per device", "898 GB/s", "", ""),
         ("compute_capability", "Compute capability", "7.0 (Volta)", "", ""),
