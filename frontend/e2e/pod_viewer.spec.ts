@@ -139,7 +139,7 @@ test("the slider moves the step, by mouse, by keyboard and by its buttons", asyn
   await slider(page).evaluate((element) => element.blur());
   await page.keyboard.press("ArrowRight");
   await expect.poll(() => shownStep(page)).toBe("2");
-  await page.getByRole("button", { name: "Step after" }).click();
+  await page.getByRole("button", { name: "Next step" }).click();
   await expect.poll(() => shownStep(page)).toBe("3");
   expect(await slider(page).getAttribute("aria-valuetext")).toMatch(/^train 3, slowest worker/);
   await page.getByRole("button", { name: /^Step: train 3/ }).click();

@@ -41,7 +41,7 @@ const TITLES: Readonly<Record<string, string>> = {
   network: "The server does not answer",
 };
 
-/** Any thrown value as what a person is told. */
+/** Any thrown value as a message for people. */
 export function describeProblem(error: unknown): Problem {
   if (error instanceof ApiError) {
     return {

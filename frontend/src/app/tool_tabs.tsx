@@ -47,7 +47,7 @@ export function ToolTabs({ tabs, current, open }: ToolTabsProps) {
           items={rest.map((tab) => ({
             label: tab.short,
             isChecked: tab.name === current,
-            reason: tab.reason === null ? undefined : told(tab.reason, tab.hint),
+            reason: tab.reason === null ? undefined : withHint(tab.reason, tab.hint),
             run: () => open(tab.name),
           }))}
         />
@@ -87,17 +87,17 @@ function TabLink({
 
 /** Gray, with the reason while it is pointed at or has the focus; Escape puts the reason away. */
 function UnavailableTab({ tab, reason }: { tab: Tab; reason: string }) {
-  const [isTold, setTold] = useState(false);
+  const [isShown, setShown] = useState(false);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: only shows what the link's name says
     <span
       class="tab-place"
-      onMouseEnter={() => setTold(true)}
-      onMouseLeave={() => setTold(false)}
-      onFocusIn={() => setTold(true)}
-      onFocusOut={() => setTold(false)}
+      onMouseEnter={() => setShown(true)}
+      onMouseLeave={() => setShown(false)}
+      onFocusIn={() => setShown(true)}
+      onFocusOut={() => setShown(false)}
       onKeyDown={(event) => {
-        if (event.key === "Escape") setTold(false);
+        if (event.key === "Escape") setShown(false);
       }}
     >
       <span
@@ -105,20 +105,20 @@ function UnavailableTab({ tab, reason }: { tab: Tab; reason: string }) {
         role="link"
         aria-disabled="true"
         tabIndex={0}
-        aria-label={`${tab.short}, ${tab.title}: ${told(reason, tab.hint)}`}
+        aria-label={`${tab.short}, ${tab.title}: ${withHint(reason, tab.hint)}`}
       >
         {tab.short}
       </span>
-      {isTold ? (
+      {isShown ? (
         <span class="tip" aria-hidden="true">
-          <b>{tab.title}</b> {told(reason, tab.hint)}
+          <b>{tab.title}</b> {withHint(reason, tab.hint)}
         </span>
       ) : null}
     </span>
   );
 }
 
-function told(reason: string, hint: string): string {
+function withHint(reason: string, hint: string): string {
   return hint === "" ? reason : `${reason}; ${hint}`;
 }
 

@@ -28,7 +28,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       isShown: true,
       isSticky: true,
       group: { how: "rank" },
-      explanation: why("Place by self time, devices first, then hosts", "none"),
+      explanation: why("Rank by self time, devices first, then hosts", "none"),
     },
     {
       id: "operation",

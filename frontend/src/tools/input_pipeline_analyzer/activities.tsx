@@ -25,7 +25,7 @@ export function Activities({ activities, links }: ActivitiesProps) {
         title="Who waits"
         activities={activities.filter(({ isWaiting }) => isWaiting)}
         links={links}
-        nothing="Nobody waited for the input."
+        nothing="Nothing waited for input."
         explanation={{
           formula:
             "Time that threads spend until an element of the pipeline is there: the program in its iterator, stages in the stage before them.",
@@ -37,7 +37,7 @@ export function Activities({ activities, links }: ActivitiesProps) {
         title="Who works"
         activities={activities.filter(({ isWaiting }) => !isWaiting)}
         links={links}
-        nothing="Nobody worked on the input."
+        nothing="No thread worked on the input."
         explanation={{
           formula:
             "Time that threads spend on making elements: reading, mapping, batching, copying. It costs steps nothing while it is ahead of them.",

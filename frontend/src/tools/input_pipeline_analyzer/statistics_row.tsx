@@ -53,7 +53,7 @@ function StatisticCard({ title, statistic, write, explanation }: StatisticCardPr
   const items: readonly (readonly [string, number, string])[] = [
     ["Average", average, "no steps"],
     ["Median", median, "no steps"],
-    ["Deviation", deviation, count === 1 ? "one step has none" : "no steps"],
+    ["Deviation", deviation, count === 1 ? "needs two steps" : "no steps"],
     ["Minimum", least, "no steps"],
     ["Maximum", most, "no steps"],
   ];

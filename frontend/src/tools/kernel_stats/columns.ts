@@ -20,7 +20,7 @@ export const kernelColumns = (unit: string): readonly ColumnSpec[] => [
     isShown: true,
     isSticky: true,
     group: { how: "rank" },
-    explanation: why("Place by total duration", "none", TRACE),
+    explanation: why("Rank by total duration", "none", TRACE),
   },
   {
     id: "kernel_name",

@@ -41,7 +41,7 @@ export function Growth({ memory }: { readonly memory: Memory }) {
         ) : (
           <p class="muted">
             {steps.labels.length < TELLING
-              ? `${plural(steps.labels.length, "step")} are too few to tell a leak: record ${TELLING} or more.`
+              ? `${plural(steps.labels.length, "step")} are too few to recognize a leak: record ${TELLING} or more.`
               : "No op holds more memory with every step."}
           </p>
         )}

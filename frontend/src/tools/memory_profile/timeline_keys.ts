@@ -19,8 +19,8 @@ export function timelineKeys(actions: TimelineActions): readonly Binding[] {
   const { move, choose, zoomBy, pan, peak, reset } = actions;
   const section = "Memory timeline";
   return [
-    { keys: ["ArrowLeft"], label: "Event before", section, run: () => move(-1) },
-    { keys: ["ArrowRight"], label: "Event after", section, run: () => move(1) },
+    { keys: ["ArrowLeft"], label: "Previous event", section, run: () => move(-1) },
+    { keys: ["ArrowRight"], label: "Next event", section, run: () => move(1) },
     { keys: ["PageUp"], label: `${PAGE} events back`, section, run: () => move(-PAGE) },
     { keys: ["PageDown"], label: `${PAGE} events on`, section, run: () => move(PAGE) },
     { keys: ["Home"], label: "First event", section, run: () => move(-EVER) },
@@ -31,6 +31,11 @@ export function timelineKeys(actions: TimelineActions): readonly Binding[] {
     { keys: ["-"], label: "Zoom out", section, run: () => zoomBy(2) },
     { keys: ["["], label: "Earlier", section, run: () => pan(-0.5) },
     { keys: ["]"], label: "Later", section, run: () => pan(0.5) },
-    { keys: ["Escape"], label: "No event, then the whole recording", section, run: reset },
+    {
+      keys: ["Escape"],
+      label: "Clear the event, then show the whole recording",
+      section,
+      run: reset,
+    },
   ];
 }

@@ -24,7 +24,7 @@ export function Recommendations({ findings, links }: RecommendationsProps) {
           title={title}
           explanation={{
             formula:
-              "A finding is named where its value is beyond a threshold; its gain is the time of the step that would be gone without it.",
+              "A finding is listed where its value is beyond a threshold; its gain is how much shorter a step could be without it.",
             unit: "time and percent of the average step",
             source: "The parts of the steps, the ops and the memory of this run.",
           }}
@@ -54,12 +54,12 @@ export function Recommendations({ findings, links }: RecommendationsProps) {
   );
 }
 
-/** "31.6 %; named from 20.0 %"; "" where there is no value. */
+/** "Measured: 31.6 % (threshold 20.0 %)."; "" where nothing was measured. */
 function measured({ value, unit, threshold }: Finding): string {
   const write = (number: number) => formatReading({ value: number, unit, text: "" });
-  const text = write(value);
+  const text = unit === "count" && value === 0 ? null : write(value);
   const from = write(threshold);
-  return text === null ? "" : `Measured: ${text}${from === null ? "" : `, named from ${from}`}.`;
+  return text === null ? "" : `Measured: ${text}${from === null ? "" : ` (threshold ${from})`}.`;
 }
 
 function FindingLinks({ finding, links }: { finding: Finding; links: Links }) {

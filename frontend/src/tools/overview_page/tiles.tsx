@@ -86,9 +86,9 @@ function BusyParts({ overview, busy }: { overview: Overview; busy: Reading }) {
     return share >= LITTLE ? [{ id, label, color: phaseColor(id), share }] : [];
   });
   const idle = 1 - busy.value / 100;
-  const told = parts.length > 1 || parts[0]?.id !== "device_compute" ? parts : [];
-  const texts = told.map(({ label, share }) => `${formatRatio(ratio(share))} ${label}`);
-  if (told.length === 0 || idle >= LITTLE) texts.push(`${formatRatio(ratio(idle))} idle`);
+  const listed = parts.length > 1 || parts[0]?.id !== "device_compute" ? parts : [];
+  const texts = listed.map(({ label, share }) => `${formatRatio(ratio(share))} ${label}`);
+  if (listed.length === 0 || idle >= LITTLE) texts.push(`${formatRatio(ratio(idle))} idle`);
   const rest = { id: "idle", label: "idle", color: "var(--c-idle)", share: idle };
   return (
     <>

@@ -13,8 +13,8 @@ const EVER = 1e7;
 export function heatKeys({ move, choose, leave }: HeatActions): readonly Binding[] {
   const section = "Workers and steps";
   return [
-    { keys: ["ArrowLeft"], label: "Step before", section, run: () => move(-1, 0) },
-    { keys: ["ArrowRight"], label: "Step after", section, run: () => move(1, 0) },
+    { keys: ["ArrowLeft"], label: "Previous step", section, run: () => move(-1, 0) },
+    { keys: ["ArrowRight"], label: "Next step", section, run: () => move(1, 0) },
     { keys: ["ArrowUp"], label: "Worker above", section, run: () => move(0, -1) },
     { keys: ["ArrowDown"], label: "Worker below", section, run: () => move(0, 1) },
     { keys: ["PageUp"], label: "Ten workers up", section, run: () => move(0, -PAGE) },
@@ -22,6 +22,6 @@ export function heatKeys({ move, choose, leave }: HeatActions): readonly Binding
     { keys: ["Home"], label: "First step", section, run: () => move(-EVER, 0) },
     { keys: ["End"], label: "Last step", section, run: () => move(EVER, 0) },
     { keys: ["Enter"], label: "Choose step and worker", section, run: choose },
-    { keys: ["Escape"], label: "No cursor", section, run: leave },
+    { keys: ["Escape"], label: "Hide the cursor", section, run: leave },
   ];
 }

@@ -51,8 +51,8 @@ export function StepBar({ pod, step, slowest, cells, choose, links }: StepBarPro
   useEffect(
     () =>
       bindKeys([
-        { keys: ["ArrowLeft"], label: "Step before", section: "Page", run: () => move(-1) },
-        { keys: ["ArrowRight"], label: "Step after", section: "Page", run: () => move(1) },
+        { keys: ["ArrowLeft"], label: "Previous step", section: "Page", run: () => move(-1) },
+        { keys: ["ArrowRight"], label: "Next step", section: "Page", run: () => move(1) },
         { keys: ["p"], label: "Play the steps, or stop", section: "Page", run: toggle },
       ]),
     [isPlaying, last],
@@ -66,8 +66,8 @@ export function StepBar({ pod, step, slowest, cells, choose, links }: StepBarPro
         <button
           type="button"
           class="button small"
-          aria-label="Step before"
-          title="Step before (←)"
+          aria-label="Previous step"
+          title="Previous step (←)"
           aria-disabled={step === 0}
           onClick={() => move(-1)}
         >
@@ -86,8 +86,8 @@ export function StepBar({ pod, step, slowest, cells, choose, links }: StepBarPro
         <button
           type="button"
           class="button small"
-          aria-label="Step after"
-          title="Step after (→)"
+          aria-label="Next step"
+          title="Next step (→)"
           aria-disabled={step === last}
           onClick={() => move(1)}
         >

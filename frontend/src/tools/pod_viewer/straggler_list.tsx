@@ -54,8 +54,7 @@ export function StragglerList({ pod, worker, choose }: StragglerListProps) {
                       {one.phase} ·{" "}
                     </>
                   ) : null}
-                  {formatRatio(ratio(one.share))} of a step · {interval(one)} · the slowest in{" "}
-                  {one.lastSteps === one.steps ? "each" : `${formatCount(one.lastSteps)} of them`}
+                  {formatRatio(ratio(one.share))} of a step · {interval(one)} · {slowestIn(one)}
                 </span>
               </button>
             </li>
@@ -64,6 +63,11 @@ export function StragglerList({ pod, worker, choose }: StragglerListProps) {
       )}
     </section>
   );
+}
+
+function slowestIn({ lastSteps, steps }: Lateness): string {
+  if (lastSteps === 0) return "never the slowest";
+  return `the slowest in ${lastSteps === steps ? "each" : `${formatCount(lastSteps)} of them`}`;
 }
 
 /** "95 %: 3.20 ms to 5.00 ms over 18 steps". */
@@ -80,7 +84,7 @@ function signed(time: Microseconds): string {
 /** Why the list is empty, and how the workers compare. */
 function nobody({ compared, noStraggler, workers }: Pod): string {
   if (workers.count < 2 && noStraggler !== "unnamed")
-    return "There is one worker: nobody waits for another.";
+    return "There is only one worker, so none waits for another.";
   if (compared?.late === 0) return "The workers take equally long.";
   const longer = compared
     ? `${compared.title.slice(0, 60)} took ${formatTime(compared.late)} longer per step (${interval(compared)}) than ${compared.reference.slice(0, 60)}`

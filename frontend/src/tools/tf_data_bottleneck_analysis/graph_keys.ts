@@ -43,11 +43,11 @@ export function zoomKeys({ zoom, showAll }: Omit<GraphKeys, "pan">): Binding[] {
 export function nodeKeys(keys: NodeKeys): Binding[] {
   const section = "Iterator in the graph";
   return [
-    { keys: ["ArrowLeft"], label: "One that it asks", section, run: keys.upstream },
-    { keys: ["ArrowRight"], label: "The one that asks it", section, run: keys.downstream },
-    { keys: ["ArrowUp"], label: "The one above", section, run: keys.above },
-    { keys: ["ArrowDown"], label: "The one below", section, run: keys.below },
+    { keys: ["ArrowLeft"], label: "An iterator that it calls", section, run: keys.upstream },
+    { keys: ["ArrowRight"], label: "The iterator that calls it", section, run: keys.downstream },
+    { keys: ["ArrowUp"], label: "The iterator above", section, run: keys.above },
+    { keys: ["ArrowDown"], label: "The iterator below", section, run: keys.below },
     { keys: ["Enter", " "], label: "Its details", section, run: keys.choose },
-    { keys: ["Escape"], label: "No details", section, run: keys.leave },
+    { keys: ["Escape"], label: "Close the details", section, run: keys.leave },
   ];
 }

@@ -111,7 +111,7 @@ export function saveNodes(fileName: string, { nodes }: GraphTree): void {
     yield [
       "Iterator",
       "Id",
-      "Id of the one that asks it",
+      "Id of the iterator that calls it",
       "Critical path",
       "Start Time (µs)",
     ].concat(

@@ -11,5 +11,5 @@ test("a filter is said in short", () => {
 
 test("patterns say what is wrong with them", () => {
   expect(patternError("a+")).toBe("");
-  expect(patternError("a(")).toMatch(/^Not a regular expression: /);
+  expect(patternError("a(")).toMatch(/^Not a valid regular expression: /);
 });

@@ -185,6 +185,9 @@ export function patternError(text: string): string {
     return "";
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
-    return said.replace(/^Invalid regular expression:.*\/[a-z]*: /, "Not a regular expression: ");
+    return said.replace(
+      /^Invalid regular expression:.*\/[a-z]*: /,
+      "Not a valid regular expression: ",
+    );
   }
 }

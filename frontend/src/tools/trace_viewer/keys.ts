@@ -40,11 +40,11 @@ export function timelineKeys(actions: KeyActions): readonly Binding[] {
     bind(["s"], "Farther", () => actions.press("out")),
     bind(["a"], "Earlier", () => actions.press("left")),
     bind(["d"], "Later", () => actions.press("right")),
-    go("ArrowLeft", "Event before on the track", "previous"),
+    go("ArrowLeft", "Previous event on the track", "previous"),
     go("ArrowRight", "Next event on the track", "next"),
-    go("ArrowUp", "Event around the selected one", "parent"),
+    go("ArrowUp", "Event that encloses the selected one", "parent"),
     go("ArrowDown", "First event within the selected one", "child"),
-    go(",", "Event before of the same name", "previous_same"),
+    go(",", "Previous event of the same name", "previous_same"),
     go(".", "Next event of the same name", "next_same"),
     bind(["f"], "Fit the selection", actions.fit),
     bind(["0"], "Show all", actions.showAll),
@@ -54,7 +54,7 @@ export function timelineKeys(actions: KeyActions): readonly Binding[] {
     bind(["2"], "Pan", () => actions.use("pan")),
     bind(["3"], "Zoom", () => actions.use("zoom")),
     bind(["4"], "Timing", () => actions.use("timing")),
-    bind(["Escape"], "Give up the drag, the range or the selection", actions.leave),
+    bind(["Escape"], "Cancel the drag, or clear the range or the selection", actions.leave),
   ];
 }
 

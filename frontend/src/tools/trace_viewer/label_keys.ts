@@ -48,7 +48,7 @@ export function labelKeys({ model, active, activate, list }: LabelActions): Bind
       if (lane.isCollapsed) fold(model, [lane.key], false);
       else if (lanes[at + 1]?.indent > lane.indent) go(lanes, at + 1);
     }),
-    key(["ArrowLeft"], "Fold, or go to what it is part of", (lanes, at, lane) => {
+    key(["ArrowLeft"], "Collapse, or go to the parent", (lanes, at, lane) => {
       if (!lane.isCollapsed && isFoldable(lane)) fold(model, [lane.key], true);
       else activate(lanes.slice(0, at).findLast((one) => one.indent < lane.indent));
     }),

@@ -8,7 +8,7 @@ const POINTER: readonly (readonly [what: string, does: string])[] = [
   ["Ctrl wheel, pinch", "zooms at the pointer"],
   ["Shift wheel", "moves along the time axis"],
   ["Drag", "what the tool says; on the time axis it always zooms"],
-  ["Click", "selects the event, marks its like and draws its flows"],
+  ["Click", "selects the event, marks those of the same name and draws its flows"],
   ["Drag a label", "moves the track"],
 ];
 
@@ -38,9 +38,8 @@ export function PointerHelp() {
       <h2>What can be searched for</h2>
       <Definitions items={QUERIES} isCode />
       <p class="muted">
-        <b>.*</b> takes the text for a regular expression, <b>Aa</b> tells large letters from small
-        ones. <kbd>Enter</kbd> goes to the next hit, <kbd>Shift</kbd> <kbd>Enter</kbd> to the one
-        before.
+        <b>.*</b> searches by regular expression, <b>Aa</b> matches case. <kbd>Enter</kbd> goes to
+        the next hit, <kbd>Shift</kbd> <kbd>Enter</kbd> to the previous one.
       </p>
       <p class="muted">
         <kbd>?</kbd> lists the keys of the tracks and of tables, too. <b>List</b> shows the events

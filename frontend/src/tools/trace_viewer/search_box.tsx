@@ -111,7 +111,7 @@ export function SearchBox({ page, hits }: { page: Page; hits: Hits }) {
           aria-keyshortcuts="/"
           aria-invalid={problem !== ""}
           aria-describedby={problem === "" ? undefined : `${id}-error`}
-          title="Search events (/), Enter: next hit, Shift Enter: hit before"
+          title="Search events (/), Enter: next hit, Shift Enter: previous hit"
           value={text}
           onInput={(event) => {
             setText(event.currentTarget.value);
@@ -167,8 +167,8 @@ export function SearchBox({ page, hits }: { page: Page; hits: Hits }) {
         <button
           type="button"
           class="button small"
-          aria-label="Hit before"
-          title="Hit before (Shift Enter)"
+          aria-label="Previous hit"
+          title="Previous hit (Shift Enter)"
           onClick={() => goOn(-1)}
         >
           ◂

@@ -24,7 +24,7 @@ export function StatusLine({ page, loading }: { page: Page; loading: Loading }) 
     const { entries, events, strips } = model.drawn.value;
     if (page.isList.value) return `${plural(entries, "row")} for ${plural(events, "event")}`;
     const standing = `${plural(entries, "rectangle")} for the ${plural(events, "event")} in view`;
-    const folded = "What is folded is drawn as how busy it is; open it to see its events.";
+    const folded = "A collapsed section is drawn as how busy it is; expand it to see its events.";
     if (strips === 0) return standing;
     return entries === 0 ? folded : `${standing}. ${folded}`;
   });

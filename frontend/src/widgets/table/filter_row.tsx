@@ -66,8 +66,8 @@ function example(column: TableColumn): string {
 }
 
 function describe(column: TableColumn): string {
-  if (column.data.kind === "flag") return "yes or no, ! turns it round";
+  if (column.data.kind === "flag") return "yes or no, ! inverts it";
   if (column.data.kind === "number")
-    return "≥ and ranges: >5, <=10, 1..5, with or without unit; ! turns it round";
-  return "Part of the text, =exact text or /regular expression/; ! turns it round";
+    return "≥ and ranges: >5, <=10, 1..5, with or without unit; ! inverts it";
+  return "Part of the text, =exact text or /regular expression/; ! inverts it";
 }
