@@ -31,7 +31,7 @@ PIPELINES = ("*.tf_data*", "analysis.iterator_*", "analysis.pool_waits", "tools.
 IDLE = ("analysis.idle_claims", "tools.idle_table")
 MEMORY = ("analysis.memory", "analysis.memory_breakdown", "tools.memory_*")
 OPS = ("analysis.ops", "analysis.device_ops", "tools.framework_op_stats")
-PODS = ("analysis.exchanges", "analysis.cores", "tools.pod_*")
+PODS = ("analysis.exchanges", "tools.pod_*")
 # By tool, what an export does not import. Below all of them, what none does.
 NOT_IMPORTED = {
     "overview_page": (*EVENTS, *MEMORY, *PODS, "tools.framework_op_stats", "tools.kernel_stats"),

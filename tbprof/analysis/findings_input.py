@@ -1,6 +1,6 @@
 """Findings about input: that steps wait for it, and what for; that it is copied to GPUs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from tbprof.analysis.job_steps import JobSteps
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.step_means import StepMeans
 from tbprof.analysis.step_places import worst_place
-from tbprof.analysis.steps import Steps
+from tbprof.analysis.steps import copies_most
 
 
 def input_bound(evidence: Evidence) -> Iterator[Finding]:
@@ -74,12 +74,6 @@ def is_transfer(evidence: Evidence) -> bool:
     """
     cause = evidence.input_cause
     return cause is not None and cause.kind == "transfer" and evidence.platform != "TPU"
-
-
-def copies_most(hosts: Sequence[Steps]) -> bool:
-    """Whether GPUs copy from the host in at least half of the time that steps wait for input."""
-    waited = sum(int(one.phase_ps[:, Phase.INPUT].sum()) for one in hosts)
-    return 2 * sum(int(one.copied_ps.sum()) for one in hosts) >= waited > 0
 
 
 def _copied(evidence: Evidence) -> str:

@@ -1,10 +1,12 @@
 """The steps of a host and what their time was spent on."""
 
+from collections.abc import Sequence
 from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.phases import Phase
 from tbprof.base.records import dataclass
 
 
@@ -64,3 +66,9 @@ class Steps:
     def is_inferred(self) -> bool:
         """Whether nothing in the trace marks steps."""
         return self.source in ("executions", "pattern")
+
+
+def copies_most(hosts: Sequence[Steps]) -> bool:
+    """Whether GPUs copy from the host in at least half of the time that steps wait for input."""
+    waited = sum(int(one.phase_ps[:, Phase.INPUT].sum()) for one in hosts)
+    return 2 * sum(int(one.copied_ps.sum()) for one in hosts) >= waited > 0

@@ -7,11 +7,10 @@ import numpy as np
 
 from tbprof.analysis.devices import Devices
 from tbprof.analysis.finding import DATA_ANALYSIS_GUIDE, DATA_GUIDE, milliseconds, percent
-from tbprof.analysis.findings_input import copies_most
 from tbprof.analysis.input_cause import TRY_APART, InputCause, Kind
 from tbprof.analysis.input_names import InputCategory
 from tbprof.analysis.input_ops import InputOps, merge_input_ops
-from tbprof.analysis.steps import Steps
+from tbprof.analysis.steps import Steps, copies_most
 from tbprof.analysis.tf_data import TfData
 from tbprof.tools.tf_data_advice import Judgement, judge
 from tbprof.tools.tf_data_case import Facts, call_ms, cause_sentence, stage_ms
