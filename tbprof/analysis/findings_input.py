@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tbprof.analysis.bottlenecks import OVERHEAD, WAITING
+from tbprof.analysis.bottlenecks import HIGHLY_INPUT_BOUND, OVERHEAD, WAITING
 from tbprof.analysis.finding import (
     DATA_GUIDE,
     GPU_GUIDE,
@@ -17,7 +17,6 @@ from tbprof.analysis.finding import (
     Guide,
     Page,
     Rule,
-    Severity,
     graded,
     milliseconds,
     percent,
@@ -47,7 +46,7 @@ def input_bound(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         "input_bound",
         severity,
-        _title(evidence, severity, share),
+        _title(evidence, share),
         (
             f"Of an average step of {whole} it takes {taken}."
             if is_transfer(evidence)
@@ -85,11 +84,12 @@ def _copied(evidence: Evidence) -> str:
     return f" GPUs copy from the host in most of that time: {copies}" if is_copied else ""
 
 
-def _title(evidence: Evidence, severity: Severity, share: float) -> str:
+def _title(evidence: Evidence, share: float) -> str:
     if is_transfer(evidence):
         return f"{percent(share)} of step time goes to sending data to devices"
     cause = evidence.input_cause
-    how_much = "highly" if severity == "high" else "moderately"
+    # As all pages say it, whatever part of it other findings are about.
+    how_much = "highly" if share >= HIGHLY_INPUT_BOUND else "moderately"
     above_all = f", above all for {cause.type}" if cause is not None and cause.is_most else ""
     return (
         f"The program is {how_much} input-bound: {percent(share)} of step time waits for "

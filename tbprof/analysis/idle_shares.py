@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.host_activity import Activity
+from tbprof.analysis.host_callbacks import HostCallbacks
 from tbprof.analysis.idle_time import IdleTime
 from tbprof.analysis.job_steps import JobSteps
 from tbprof.analysis.python_frames import is_own, spoken
@@ -144,6 +145,18 @@ def without(shares: Sequence[IdleShare], first: IdleShare | None) -> list[IdleSh
             left = tuple(part for part in one.parts if part[0] != first.parts[0][0])
             out.append(replace(one, ms=sum(ms for _, ms in left), parts=left))
     return [one for one in out if one.ms > 0]
+
+
+def outside(shares: Sequence[IdleShare], callbacks: Sequence[HostCallbacks]) -> list[IdleShare]:
+    """The shares with functions that compiled programs called as calls of the runtime.
+
+    Those make no input.
+    """
+    called = {name for one in callbacks for name in one.function}
+    return [
+        replace(one, kind=Activity.RUNTIME, name="") if one.name in called else one
+        for one in shares
+    ]
 
 
 def culprit(shares: Sequence[IdleShare]) -> IdleShare | None:

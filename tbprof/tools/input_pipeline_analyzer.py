@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.bottlenecks import MODERATELY_INPUT_BOUND
 from tbprof.analysis.devices import Devices
-from tbprof.analysis.idle_shares import idle_shares
+from tbprof.analysis.host_callbacks import HostCallbacks
+from tbprof.analysis.idle_shares import idle_shares, outside
 from tbprof.analysis.idle_time import IdleTime
 from tbprof.analysis.input_names import InputCategory
 from tbprof.analysis.input_ops import NO_CATEGORY, InputOps, Role, merge_input_ops
@@ -57,7 +58,10 @@ def build(summaries: Summaries) -> Sequence[Table]:
             "" if job.worker_kind or not gpus else "GPU",
             cause,
             (means, outliers),
-            idle_shares(job, means, idle_time),
+            outside(
+                idle_shares(job, means, idle_time),
+                summaries.take("host_callbacks", HostCallbacks),
+            ),
             idle_time,
         ),
         op_table(ops),

@@ -13,6 +13,7 @@ from tbprof.analysis.finding import (
     Guide,
 )
 from tbprof.analysis.findings_input import is_transfer
+from tbprof.analysis.idle_shares import outside
 from tbprof.tools.datatable import Table, number, text
 
 _HEADINGS = {
@@ -69,7 +70,7 @@ def recommendation_table(evidence: Evidence) -> Table:
         evidence.means,
         evidence.inputs,
         is_tpu=evidence.platform == "TPU",
-        idle=evidence.idle,
+        idle=outside(evidence.idle, evidence.callbacks),
         is_transfer=is_transfer(evidence),
     )
     other_side = {HOST: "device", DEVICE: "host"}.get(found.input.level, "")

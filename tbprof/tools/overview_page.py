@@ -12,7 +12,7 @@ from tbprof.analysis.findings import find_findings
 from tbprof.analysis.gpu_facts import GpuFacts, merge_gpu_facts
 from tbprof.analysis.host_callbacks import HostCallbacks
 from tbprof.analysis.host_facts import HostFacts
-from tbprof.analysis.idle_shares import idle_shares
+from tbprof.analysis.idle_shares import idle_shares, outside
 from tbprof.analysis.idle_time import IdleTime
 from tbprof.analysis.input_ops import InputOps, merge_input_ops
 from tbprof.analysis.job_steps import merge_steps
@@ -67,7 +67,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
             _HARDWARE[evidence.platform],
             evidence.input_cause,
             (evidence.means, evidence.outliers),
-            evidence.idle,
+            outside(evidence.idle, evidence.callbacks),
             evidence.idle_time,
         ),
         run_table(evidence, summaries.hosts),

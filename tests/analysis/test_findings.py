@@ -26,6 +26,7 @@ from tbprof.analysis.finding import (
 )
 from tbprof.analysis.findings import find_findings
 from tbprof.analysis.findings_host import eager_shares
+from tbprof.analysis.findings_input import input_bound
 from tbprof.analysis.gpu_facts import GpuFacts
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_activity import Activity
@@ -229,6 +230,15 @@ def test_data_on_its_way_to_devices_is_not_said_to_be_input(devices: Devices, is
     assert ("input-bound" in finding.title) != is_sent
     statement = recommendation_table(given).properties["statement"]
     assert statement.startswith("30.0% of the sampled step time is spent sending") == is_sent
+
+
+def test_how_much_a_program_waits_for_input_is_no_matter_of_what_others_promise():
+    """All pages say "highly" of 30 %, of which half is left to gain."""
+    given = evidence({Phase.INPUT: 300})
+    [finding] = input_bound(dataclasses.replace(given, promised={Phase.INPUT: 15.0}))
+    assert "highly input-bound: 30.0 %" in finding.title
+    assert (finding.severity, finding.gain_ms) == ("moderate", pytest.approx(0.15))
+    assert finding.detail.endswith("Other findings are about 150 µs of that.")
 
 
 @pytest.mark.parametrize("cause", [None, cause_of(stage_ms=0.1), cause_of("unknown", "")])

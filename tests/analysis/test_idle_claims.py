@@ -14,7 +14,7 @@ from tbprof.analysis.finding import Evidence
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_activity import Activity
 from tbprof.analysis.host_callbacks import HostCallbacks, find_host_callbacks
-from tbprof.analysis.idle_shares import IdleShare
+from tbprof.analysis.idle_shares import IdleShare, outside
 from tbprof.analysis.idle_time import IdleTime
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.result_reads import ResultReads, find_result_reads
@@ -94,6 +94,16 @@ def test_a_callback_in_each_step_is_said_with_the_function_that_was_recorded_in_
     assert "batch (train.py:14)" in finding.detail
     assert found(given, "python_overhead") is None
     assert found(given, "all_others") is None
+
+
+def test_functions_that_programs_call_make_no_input():
+    called = HostCallbacks(*each_step(0, 400), ["pure_callback.1"], [BATCH])
+    means = evidence({Phase.OTHER: 250}).means
+    shares = (idle(Activity.PYTHON, 0.25, BATCH),)
+    assert "batch (train.py:14) takes 25.0%" in find_bottlenecks(means, idle=shares).input.statement
+    found_with = find_bottlenecks(means, idle=outside(shares, [called]))
+    assert found_with.input.level == "device"
+    assert "calls of the runtime were under way" in found_with.other.statement
 
 
 def test_a_gap_that_a_function_fills_is_no_finding_of_its_own():

@@ -259,7 +259,7 @@ def built(job, ops: InputOps, device: str = "/device:GPU:0", *calls: Made) -> li
     job = dataclasses.replace(job, parts=(find_steps(space, Programs(space)),))
     with patch.object(tool, "merge_steps", lambda _hosts, _parts: job):
         parts = {"steps": [], "input_ops": [ops], "devices": [devices], "tf_data": [tf_data],
-                 "idle_time": [NOT_IDLE]}  # fmt: skip
+                 "idle_time": [NOT_IDLE], "host_callbacks": []}  # fmt: skip
         return list(tool.build(Summaries(("h0",), parts)))
 
 
