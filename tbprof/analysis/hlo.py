@@ -26,6 +26,10 @@ _PRODUCT_CALL = re.compile(r"gemm|matmul|conv|fmha|dot", re.IGNORECASE)
 _PRODUCTS = ("dot", "convolution", "ragged-dot", "scaled-dot")
 _CALLERS = ("fusion", "async-start", "async-update", "async-done", "call")
 _TUPLE = 13  # PrimitiveType.TUPLE
+# One op is compiled to two instructions at most, such as a sum and a division for a mean.
+_MOST_OF_ONE_OP = 2
+_LARGEST_OF_ONE_OP = 2**16
+_NO_WORK = ("parameter", "constant", "tuple", "get-tuple-element", "bitcast")
 # More programs of one name are not told apart by their functions.
 _MOST_ALIKE = 256
 
@@ -117,6 +121,18 @@ class Programs:
         } - {""}
         return types.pop() if len(types) == 1 else str(proto.opcode)
 
+    def single_ops(self) -> set[str]:
+        """The names of the programs that each do what one op does.
+
+        Such as those that JAX compiles for the functions of `jax.numpy`: `jit_multiply`.
+        """
+        is_one: dict[str, bool] = {}
+        for number, blob in self._load().items():
+            name = self._module_name[number]
+            is_small = len(blob) <= _LARGEST_OF_ONE_OP and is_one.get(name, True)
+            is_one[name] = is_small and _count_work(blob) <= _MOST_OF_ONE_OP
+        return {name for name, is_op in is_one.items() if is_op}
+
     def instruction(self, program_id: int, module: str, instruction: str) -> Instruction | None:
         """The instruction of that name, None if unknown. The program is found as by `op_name`."""
         found = self.module(program_id, module)
@@ -188,6 +204,14 @@ def _parse(blob: bytes) -> Any:
     except DecodeError:
         return message("xla.HloProto")()
     return proto
+
+
+def _count_work(blob: bytes) -> int:
+    """How many instructions of a program's entry do anything."""
+    module = _parse(blob).hlo_module
+    entry = (one for one in module.computations if one.id == module.entry_computation_id)
+    opcodes = (instruction.opcode for one in entry for instruction in one.instructions)
+    return sum(opcode not in _NO_WORK for opcode in opcodes)
 
 
 def _instruction_ops(blob: bytes) -> Mapping[str, str]:

@@ -91,12 +91,37 @@ def find_line_steps(devices: Sequence[DeviceIntervals], grouping: Grouping) -> L
 
 
 def _placed_by_markers(lines: Sequence[Line], grouping: Grouping) -> list[Line]:
-    """The lines with the program's numbers as places, where all steps have one."""
-    roots = grouping.roots
-    groups = np.concatenate([_NO_ROWS, *(line.group for line in lines)])
-    if not all(bool(line.is_marked.all()) for line in lines) or not are_numbered(grouping, groups):
+    """The lines with the program's numbers as places, where all steps have one.
+
+    Lines of which no step is linked, such as those of SparseCores, are placed by time where their
+    numbers are not those of the others: each recorder counts the programs of its own core.
+    """
+    marked = [line for line in lines if line.is_marked.all()]
+    others = [line for line in lines if not line.is_marked.all()]
+    if not marked or not are_numbered(grouping, np.concatenate([line.group for line in marked])):
         return list(lines)
-    return [replace(line, place=roots.number[line.group]) for line in lines]
+    if any(line.is_marked.any() or _has_numbers_of(line, marked) for line in others):
+        return list(lines)
+    placed = {
+        line.device: replace(line, place=grouping.roots.number[line.group]) for line in marked
+    }
+    place = np.concatenate([line.place for line in placed.values()])
+    start = np.concatenate([line.start_ps for line in marked])
+    order = np.argsort(start, kind="stable")
+    for line in others:
+        at = np.searchsorted(start[order], line.start_ps + (line.end_ps - line.start_ps) // 2) - 1
+        own = place[order][at]
+        if (at < 0).any() or (np.diff(own) <= 0).any():
+            return list(lines)
+        placed[line.device] = replace(line, place=own)
+    return [placed[line.device] for line in lines]
+
+
+def _has_numbers_of(line: Line, others: Sequence[Line]) -> bool:
+    """Whether the numbers of a line are those of the longest of others, at the same time."""
+    lead = max(others, key=len)
+    shared = np.intersect1d(line.place, lead.place).size
+    return 2 * shared >= min(len(line), len(lead)) and _agree(line, lead)
 
 
 def _contradictions(lines: Sequence[Line]) -> list[str]:

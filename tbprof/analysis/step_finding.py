@@ -103,7 +103,7 @@ def _find_step_layers(space: Space, programs: Programs, marker: str) -> StepLaye
     for plane in host_planes(space):
         host_events(plane)  # kept from now on: who only borrows them meanwhile has these
     devices = [one for one in find_device_intervals(space, programs) if _works(one)]
-    source = find_source(space, devices, marker)
+    source = find_source(space, devices, programs, marker)
     for device in devices:
         groups = group_of_device_events(source.grouping, device.plane, device.events)
         device.group[:] = groups[device.row]

@@ -1,19 +1,19 @@
 """The steps of a trace in which nothing marks them: executions of a program, or a pattern."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.driving_thread import find_driving_line, is_ahead, window_ps
+from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_events import HostThreads
 from tbprof.analysis.host_roles import HostTypes, Role, host_types
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.repeats import find_repeats, rows_of
 from tbprof.analysis.rounds import doubt_of_rounds
-from tbprof.analysis.single_ops import LONGEST_USUAL_PS
 from tbprof.base import names
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events
@@ -75,18 +75,25 @@ class _Choice:
     end_ps: int = -1  # of the last step, where that is more than its event
 
 
-def infer_steps(hosts: Sequence[HostThreads]) -> InferredSteps | None:
-    """The steps, None where nothing repeats.
+def infer_steps(
+    hosts: Sequence[HostThreads], programs: Programs | None = None
+) -> InferredSteps | None:
+    """The steps, None where nothing repeats; `programs` are the compiled ones.
 
     One step is one execution of the function or program on which most time is spent: the time of
     the calls, and of the compiled program's instructions where they ran on the host's own threads.
     Without any the thread on which the program runs is searched for what happens over and over;
-    a single op, also one that JAX compiled on its own, marks steps only where nothing else repeats.
+    a single op marks steps only where nothing else repeats, also one that JAX compiled by itself.
     What comes again after less than a microsecond on average is no step.
     """
-    for find in (_executions, _pattern, _executions_of_ops):
-        choices = [(plane, find(threads)) for plane, threads in enumerate(hosts)]
-        found = [(plane, choice) for plane, choice in choices if choice is not None]
+    executions = [_executions(threads) for threads in hosts]
+    functions = [
+        None if _is_op(choice, threads, programs) else choice
+        for choice, threads in zip(executions, hosts, strict=True)
+    ]
+    for choices in (functions, None, executions):
+        choices = [_pattern(threads) for threads in hosts] if choices is None else choices
+        found = [(plane, choice) for plane, choice in enumerate(choices) if choice is not None]
         if found:
             plane, choice = max(found, key=lambda pair: pair[1].weight)
             return _steps(plane, hosts[plane], choice)
@@ -108,18 +115,7 @@ def _steps(plane: int, threads: HostThreads, choice: _Choice) -> InferredSteps:
 
 
 def _executions(threads: HostThreads) -> _Choice | None:
-    """The function or program whose executions take most time; none where these are ops."""
-    best, is_op = _longest(threads)
-    return None if is_op else best
-
-
-def _executions_of_ops(threads: HostThreads) -> _Choice | None:
-    """The op whose executions take most time."""
-    return _longest(threads)[0]
-
-
-def _longest(threads: HostThreads) -> tuple[_Choice | None, bool]:
-    """(the function or program whose executions take most time, whether it is one op of many)."""
+    """The function or program whose executions take most time."""
     events = threads.events
     types = host_types(events, has_device=False)
     texts = threads.plane.strings.take(threads.plane.types.name.tolist())
@@ -137,7 +133,6 @@ def _longest(threads: HostThreads) -> tuple[_Choice | None, bool]:
     own_ps = _program_times(threads, types)
     best: _Choice | None = None
     each_ps: dict[tuple[int, int], float] = {}
-    counts: dict[tuple[int, int], int] = {}
     ahead = is_ahead(events)
     least_unnamed = _UNNAMED_COVERAGE * window_ps(threads)
     for at, (line, type_) in enumerate(
@@ -150,17 +145,14 @@ def _longest(threads: HostThreads) -> tuple[_Choice | None, bool]:
             continue
         weight *= 1 if program else _UNNAMED_SHARE
         weight += own_ps.get(_module_key(program), 0)
-        counts[line, type_] = int(repeats.count[at])
-        each_ps[line, type_] = weight / counts[line, type_]
+        each_ps[line, type_] = weight / float(repeats.count[at])
         if best is None or weight > best.weight:
             name = shown(program or texts[type_])
             what = f"{name}, on which most time is spent" if program else name
             reason = f"One step is one execution of {what}; {repeats.count[at]} were recorded."
             best = _Choice(EXECUTIONS, weight, line, type_, program, reason)
     if best is None or not best.program:
-        return best, False
-    jitted = {key: each for key, each in each_ps.items() if _JAX.match(texts[key[1]])}
-    is_op = _is_single_op((best.line, best.type), jitted, counts)
+        return best
     times = {
         type_: (events.start_ps[rows_of(events, line, type_)], each)
         for (line, type_), each in each_ps.items()
@@ -168,26 +160,27 @@ def _longest(threads: HostThreads) -> tuple[_Choice | None, bool]:
     }
     main = times.pop(best.type)
     others = {shown(programs[type_]): time for type_, time in times.items()}
-    doubts = tuple(doubt_of_rounds(shown(best.program), *main, others))
-    return replace(best, doubts=doubts), is_op
+    return replace(best, doubts=tuple(doubt_of_rounds(shown(best.program), *main, others)))
 
 
-_Call = tuple[int, int]  # the line, the type
-
-
-def _is_single_op(best: _Call, each_ps: Mapping[_Call, float], count: Mapping[_Call, int]) -> bool:
-    """Whether a function that JAX compiled is one op of a program that runs them one by one.
-
-    Its calls are short, as those of others on its thread that together take longer, and are not as
-    many as those of most. Of each (line, type): the time of a call, and how many there are.
-    """
-    short = [key for key, each in each_ps.items() if key[0] == best[0] and each < LONGEST_USUAL_PS]
-    others = [key for key in short if key != best]
-    if best not in short or len(others) < _LEAST_OTHER_OPS:
+def _is_op(choice: _Choice | None, threads: HostThreads, programs: Programs | None) -> bool:
+    """Whether it is an op that JAX compiled by itself, as it did several of that thread."""
+    if choice is None or programs is None:
         return False
-    time = sum(each_ps[key] * count[key] for key in others)
-    alike = sum(abs(count[key] - count[best]) <= 1 for key in others)
-    return time > each_ps[best] * count[best] and 2 * alike < len(others)
+    events = threads.events
+    begin, end = events.first_event[choice.line : choice.line + 2].tolist()
+    types = np.unique(events.type[begin:end])
+    texts = threads.plane.strings.take(threads.plane.types.name[types[types >= 0]].tolist())
+    called = {named[1] for text in texts if (named := _JAX.match(text))}
+    if choice.program not in called:
+        return False
+    keys = {_module_key(one) for one in called}
+    ops = {key for key in map(_program_key, programs.single_ops()) if key in keys}
+    return _module_key(choice.program) in ops and len(ops) > _LEAST_OTHER_OPS
+
+
+def _program_key(module: str) -> str:
+    return _module_key(module.removeprefix("jit_"))
 
 
 def _module_key(program: str) -> str:
@@ -205,7 +198,7 @@ def _program_times(threads: HostThreads, types: HostTypes) -> dict[str, float]:
     total = np.bincount(module + 1, events.duration_ps[rows].astype(np.float64))
     times: dict[str, float] = {}
     for at in np.flatnonzero(total).tolist():
-        key = _module_key(events.plane.strings[at - 1].removeprefix("jit_")) if at else ""
+        key = _program_key(events.plane.strings[at - 1]) if at else ""
         times[key] = times.get(key, 0) + float(total[at])
     times.pop("", None)
     return times

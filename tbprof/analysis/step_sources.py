@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.device_phases import DeviceIntervals
 from tbprof.analysis.driving_thread import find_driving_line
 from tbprof.analysis.grouping import Grouping, find_grouping
+from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_roles import host_types
 from tbprof.analysis.rounds import doubt_of_rounds
 from tbprof.analysis.step_bounds import GroupSteps, device_hulls
@@ -57,7 +58,9 @@ class StepSource:
     doubts: tuple[str, ...] = ()
 
 
-def find_source(space: Space, devices: Sequence[DeviceIntervals], marker: str = "") -> StepSource:
+def find_source(
+    space: Space, devices: Sequence[DeviceIntervals], programs: Programs, marker: str = ""
+) -> StepSource:
     """The best that there is.
 
     In this order: the user's choice, the step lines of all TPU cores, markers of the program, step
@@ -72,11 +75,11 @@ def find_source(space: Space, devices: Sequence[DeviceIntervals], marker: str = 
             note = f"Each step goes from one {shown(marker)} to the next, as chosen."
             return _of_groups(CHOSEN, marker, note, grouping, everything)
         missing = f"No thread has an event {shown(marker)}. "
-    found = _find(space, devices)
+    found = _find(space, devices, programs)
     return replace(found, note=missing + found.note) if missing else found
 
 
-def _find(space: Space, devices: Sequence[DeviceIntervals]) -> StepSource:
+def _find(space: Space, devices: Sequence[DeviceIntervals], programs: Programs) -> StepSource:
     grouping = find_grouping(space)
     cores = [device for device in devices if device.kind == "TPU"]
     have_lines = all(core.steps is not None for core in cores)
@@ -87,7 +90,7 @@ def _find(space: Space, devices: Sequence[DeviceIntervals]) -> StepSource:
         or _step_lines(devices, grouping)
         or _groups_of_the_file(devices, grouping)
         or _program_runs(devices, grouping)
-        or _inferred(space, grouping)
+        or _inferred(space, grouping, programs)
         or _without_groups(NONE, "", _NO_STEPS, grouping)
     )
 
@@ -185,9 +188,9 @@ def _doubts_of_runs(name: str, device: DeviceIntervals) -> list[str]:
     return doubt_of_rounds(shown(name), *main, {shown(one): time for one, time in times.items()})
 
 
-def _inferred(space: Space, grouping: Grouping) -> StepSource | None:
+def _inferred(space: Space, grouping: Grouping, programs: Programs) -> StepSource | None:
     """Steps that begin with what repeats on the host: they and what they cause are grouped anew."""
-    inferred = infer_steps(grouping.hosts)
+    inferred = infer_steps(grouping.hosts, programs)
     if inferred is None:
         return None
     groups = _groups_at(grouping, inferred)

@@ -13,7 +13,7 @@ class Program:
         self._proto = message("xla.HloProto")()
         self._computations: dict[str, Any] = {}
         self.named: dict[str, Any] = {}
-        self.computation("main")
+        self._proto.hlo_module.entry_computation_id = self.computation("main").id
 
     def name(self, module: str, program_id: int) -> None:
         """Names the module and gives it an id."""

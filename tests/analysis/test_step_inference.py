@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from analysis.programs import Program
 from traces import draw, space_of
 
 from tbprof._pb import message
+from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_events import CallsApart, HostThreads, host_threads
 from tbprof.analysis.lines import host_planes
 from tbprof.analysis.step_inference import InferredSteps, infer_steps
@@ -27,7 +29,7 @@ def infer(drawing: str, **more) -> InferredSteps | None:
     return infer_in(space_of(draw({"/host:CPU": drawing}, **more)))
 
 
-def infer_in(space: Space) -> InferredSteps | None:
+def infer_in(space: Space, programs: Programs | None = None) -> InferredSteps | None:
     hosts = []
     for plane in host_planes(space):
         events, parent = host_threads(plane)
@@ -36,7 +38,7 @@ def infer_in(space: Space) -> InferredSteps | None:
                 plane, events, parent, np.full(len(events), -1, np.int32), CallsApart.none(events)
             )
         )
-    return infer_steps(hosts)
+    return infer_steps(hosts, programs)
 
 
 def starts(found: InferredSteps | None) -> list[int]:
@@ -128,20 +130,35 @@ def test_a_single_op_marks_steps_only_where_nothing_else_repeats():
     assert (found.name, starts(found)) == ("dense/MatMul:MatMul", [0, 6, 12, 18])
 
 
+def infer_jitted(drawing: str, programs: dict[str, int]) -> InferredSteps | None:
+    """Calls of functions by their first letter, each compiled to so many instructions."""
+    names = {one[0]: f"PjitFunction({one})" for one in programs}
+    names |= {one[0].upper(): f"jit_{one}({number})" for number, one in enumerate(programs)}
+    protos = {}
+    for one, count in programs.items():
+        made = Program()
+        made.add("x", "parameter", "f32[8]")
+        for number in range(count):
+            made.add(f"fusion.{number}", "fusion", "f32[8]", "x")
+        protos[one[0].upper()] = {"Hlo Proto": made.bytes()}
+    planes = {"/host:CPU": drawing, "/host:metadata": ""}
+    space = space_of(draw(planes, names=names, type_stats=protos))
+    return infer_in(space, Programs(space))
+
+
 def test_an_op_that_jax_compiled_marks_steps_only_where_nothing_else_repeats():
     """Of three ops that come once per round, the first one begins it; multiply comes twice."""
-    ops = ["multiply", "add", "tanh", "sum"]
-    names = {one[0]: f"PjitFunction({one})" for one in ops}
-    found = infer("python |" + "m.a.m.t.s." * 4, names=names)
+    ops = {"multiply": 1, "add": 1, "tanh": 1, "_mean": 2}
+    found = infer_jitted("python |" + "m.a.m.t._." * 4, ops)
     assert (found.source, found.name) == ("pattern", "PjitFunction(add)")
     assert starts(found) == [2, 12, 22, 32]
-    # A function that takes most of the time is the program's, whatever else is called.
-    names["s"] = "PjitFunction(train)"
-    found = infer("python |" + "m.a.m.t.ssssss." * 4, names=names)
-    assert (found.source, found.program, starts(found)) == ("executions", "train", [8, 23, 38, 53])
-    # And where nothing comes evenly, the op that takes most is all there is.
-    names["s"] = "PjitFunction(sum)"
-    found = infer("python |m.a.tt.m.m.ss.m", names=names)
+    # A program of more instructions is no op, and one op alone is what there is.
+    found = infer_jitted("python |" + "m.a.m.t._." * 4, {**ops, "multiply": 3})
+    assert (found.source, found.program) == ("executions", "multiply")
+    found = infer_jitted("python |" + "m.a.m.t._." * 4, {**ops, "tanh": 9, "add": 9})
+    assert (found.source, found.program) == ("executions", "multiply")
+    # So it is where nothing comes evenly.
+    found = infer_jitted("python |m.a.tt.m.m.__.m", ops)
     assert (found.source, found.program) == ("executions", "multiply")
 
 

@@ -41,6 +41,8 @@ def main() -> int:
         tried.append(not found)
         if found:
             _print(repr(job), *found)
+        if len(tried) % 100 == 0:
+            _print(f"{len(tried)} jobs")
 
     began = time.perf_counter()
     compare()

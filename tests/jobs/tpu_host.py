@@ -67,7 +67,8 @@ class _Host:
             self._write(self._python, name, begin, begin + _CALL, {})
             self._launch(begin + 20 * US, number, cores)
         if self._input is not None:
-            begin = runs[0][1].start_ps
+            # The cores are fed when the last one is there.
+            begin = max(core.runs[runs[0][0]].start_ps for core in cores)
             fed = begin + (job.infeed_us - 100) * US
             self._write(self._input, "IteratorGetNext:IteratorGetNext", begin, fed, {})
             enqueue = "InfeedEnqueueTuple:InfeedEnqueueTuple"
