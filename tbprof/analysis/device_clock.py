@@ -20,9 +20,12 @@ CLOCK_STATS = (names.DEVICE_OFFSET, names.DEVICE_DURATION)
 _SAMPLES = 90
 _MOST_DRIFT = 2e-4
 # Most programs in a row are put less wrong than this (observed: 0.2 s), and clocks that jump more
-# are noticed where so many ops in a row differ.
+# are noticed where so many ops in a row differ, ones that jump less where so many programs do.
 _MOST_ERROR_PS = 5 * 10**11
 _IN_A_ROW = 5
+# Programs that the file puts right are right to this, and shorter jumps make no difference.
+_EXACT_PS = 10**9
+_LEAST_JUMP_PS = 10**10
 # Longer times are damage: 40 hours, as in the reader.
 _MOST_PS = 2**57
 
@@ -141,8 +144,10 @@ def place_ops(events: Events) -> CoreOps:
         return by_file
     offset, drift = _fit(start, events.start_ps - start)
     origin = int(start.min())
-    jump = _jump(start, events.start_ps - _shifted(start, origin, offset, drift))
-    if jump > _MOST_ERROR_PS:
+    error = events.start_ps - _shifted(start, origin, offset, drift)
+    jump = _jump(start, error)
+    jump = jump if jump > _MOST_ERROR_PS else _lasting_jump(events, error)
+    if jump:
         return replace(by_file, clock=_no_clock(jump))
     begins, ends = (_shifted(time, origin, offset, drift) for time in (start, start + duration))
     begin, first = np.unique(events.start_ps, return_index=True)
@@ -175,6 +180,32 @@ def _jump(time: NDArray[np.int64], error: NDArray[np.int64]) -> int:
             middle = np.median(error[order[begins[:, None] + np.arange(rows)]], axis=1)
             most = max(most, int(np.abs(middle).max()))
     return most
+
+
+def _lasting_jump(ops: Events, error: NDArray[np.int64]) -> int:
+    """How far off the file's times are of programs in a row, by the same time; 0 for none.
+
+    Recorders put programs wrong by times that differ, and every few of them right. So where several
+    in a row are wrong by the same time, either clock has jumped.
+
+        error of programs |0 9 5 0 7 0 0 3 3 3 3 8 3|   a jump by 3
+    """
+    runs = ops.plane.events(named_lines(ops.plane, names.XLA_MODULES_LINE))
+    run = np.searchsorted(np.sort(runs.start_ps), ops.start_ps, "right")
+    order = np.lexsort((error, run))
+    first = np.flatnonzero(np.diff(run[order], prepend=-1))
+    count = np.diff(np.append(first, run.size))
+    middle = error[order][first + count // 2]
+    is_wrong = np.minimum.reduceat(np.abs(error[order]), first) > _EXACT_PS
+    edges = np.flatnonzero(np.diff(is_wrong, prepend=False, append=False))
+    for begin, end in edges.reshape(-1, 2).tolist():
+        values = np.sort(middle[begin:end])
+        alike = np.searchsorted(values, values + 2 * _EXACT_PS, "right") - np.arange(values.size)
+        most = int(alike.argmax())
+        by = abs(int(values[most + alike[most] // 2]))
+        if alike[most] >= max(_IN_A_ROW, values.size / 3) and by >= _LEAST_JUMP_PS:
+            return by
+    return 0
 
 
 def _fit(time: NDArray[np.int64], shift: NDArray[np.int64]) -> tuple[int, float]:

@@ -58,15 +58,15 @@ PARTS: Mapping[str, PartKind] = {
     "devices": _part(2, "devices.Devices", "find_devices", "reading the devices"),
     "cores": _part(2, "cores.Cores", "find_cores", "reading where cores are"),
     "exchanges": _part(
-        1, "exchanges.Exchanges", "find_exchanges", "looking at exchanges between cores"
+        2, "exchanges.Exchanges", "find_exchanges", "looking at exchanges between cores"
     ),
     "kernels": _part(5, "kernels.Kernels", "find_kernels", "decoding GPU kernels"),
-    "ops": _part(9, "op_metrics.OpMetrics", "ops.find_ops", "decoding ops"),
-    "steps": _part(17, "steps.Steps", "step_finding.find_steps", "finding the steps", ("marker",)),
+    "ops": _part(10, "op_metrics.OpMetrics", "ops.find_ops", "decoding ops"),
+    "steps": _part(18, "steps.Steps", "step_finding.find_steps", "finding the steps", ("marker",)),
     "input_ops": _part(5, "input_ops.InputOps", "find_input_ops", "decoding input ops"),
-    "tpu_ops": _part(2, "tpu_ops.TpuOps", "find_tpu_ops", "looking at TPU ops"),
+    "tpu_ops": _part(3, "tpu_ops.TpuOps", "find_tpu_ops", "looking at TPU ops"),
     "environment": _part(
-        4, "environment.Environment", "find_environment", "reading the environment"
+        5, "environment.Environment", "find_environment", "reading the environment"
     ),
     "gpu_facts": _part(3, "gpu_facts.GpuFacts", "find_gpu_facts", "looking at kernel launches"),
     "host_facts": _part(6, "host_facts.HostFacts", "find_host_facts", "looking at host threads"),

@@ -476,6 +476,21 @@ def test_a_clock_that_jumps_is_not_believed(jumps):
     assert clock_doubts([steady(starts)]) == []
 
 
+@pytest.mark.parametrize(
+    ("jumps", "by"),
+    [({12: 0.3}, 0.3), ({8: -0.02}, 0.02), ({5: 0.25, 13: -0.25}, 0.25), ({12: 0.005}, 0.0)],
+)
+def test_a_clock_that_jumps_by_less_than_recorders_err_is_seen_where_it_stays_so(jumps, by):
+    """Each third program is put wrong by the recorder besides."""
+    starts = [2.0 + number + (0.1 + 0.003 * number) * (number % 3 == 1) for number in range(20)]
+    device = steady(starts, jumps=jumps)
+    assert device.clock_jump_ps == pytest.approx(by * 10**12, abs=10**6)
+    assert clock_doubts([device]) == [] or by
+    if by:
+        assert seconds(device) == starts
+    assert steady(starts).clock_jump_ps == 0
+
+
 def test_one_op_is_where_the_file_puts_it():
     assert seconds(steady([7.5])) == [7.5]
 
