@@ -127,10 +127,11 @@ class Programs:
         Such as those that JAX compiles for the functions of `jax.numpy`: `jit_multiply`.
         """
         is_one: dict[str, bool] = {}
-        for number, blob in self._load().items():
-            name = self._module_name[number]
+        sources = self._load()
+        for program, blob in sources.proto.items():
+            name = sources.name[program]
             is_small = len(blob) <= _LARGEST_OF_ONE_OP and is_one.get(name, True)
-            is_one[name] = is_small and _count_work(blob) <= _MOST_OF_ONE_OP
+            is_one[name] = is_small and 0 < _count_work(blob) <= _MOST_OF_ONE_OP
         return {name for name, is_op in is_one.items() if is_op}
 
     def instruction(self, program_id: int, module: str, instruction: str) -> Instruction | None:
