@@ -21,7 +21,7 @@ PLANTED_S = 0.03
 
 # Threads that wait for a processor for this part of a step are disturbed by others.
 _LONG = 0.5
-_TRIES = 2
+_TRIES = 3
 
 Body = Callable[[int], None]
 
