@@ -67,8 +67,10 @@ class Cause:
 
         Time in which the machine gave the program no processor may be counted or not.
         """
-        planted, delayed = self.planted_ms(shown), self.planted_ms(shown, "delayed")
-        return 0.85 * (planted - delayed), 1.15 * planted
+        planted, delayed, held_up = (
+            self.planted_ms(shown, name) for name in ("planted", "delayed", "held_up")
+        )
+        return 0.85 * (planted - delayed), 1.15 * planted + held_up
 
     def reported_ms(self, shown: Shown, finding: dict[str, Any]) -> float:
         """What a finding promises; of what happened once, which promises nothing, what it took."""

@@ -39,7 +39,7 @@ class Shown:
     params: dict[str, str]
 
     def measured(self, name: str) -> NDArray[np.float64]:
-        """[steps] in ms: "whole", "waiting", "sleeping" of each step that was recorded."""
+        """[steps] in ms: "whole", "waiting", … of each step that was recorded, see its script."""
         return np.array([row[name] for row in self._truth["steps"]])
 
     @property

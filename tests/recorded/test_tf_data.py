@@ -122,7 +122,10 @@ def test_the_slow_stage_is_named(runs: Runs, case: str, stages: set[str], advice
     ("case", "waits"), [("pool_filled", "Filter"), ("light_behind_heavy", "ParallelMapV2")]
 )
 def test_the_stage_that_fills_the_pool_is_named(runs: Runs, case: str, waits: str):
-    """The one that waits for a thread has next to no work of its own."""
+    """What another stage waits for a thread is the time of the one that fills it.
+
+    How long functions take once they have a thread depends on what else the machine does.
+    """
     found = runs(case)
     check_bound(found)
     name = str(found.worst["usual_long_name"])
@@ -132,8 +135,10 @@ def test_the_stage_that_fills_the_pool_is_named(runs: Runs, case: str, waits: st
     fills = [row for row in nodes if row["long_name"] == name]
     waiting = [row for row in nodes if row["long_name"] == name.rpartition("::")[0]]
     # Functions that were handed over before the recording began are those of no known stage.
-    assert sum(row["held_us"] for row in fills) > 3 * sum(row["held_us"] for row in waiting)
-    assert sum(row["queue_us"] for row in waiting) > 0
+    queued = 0.9 * sum(row["queue_us"] for row in waiting)
+    assert queued > 0
+    assert sum(row["held_us"] for row in fills) > queued
+    assert sum(row["held_us"] for row in waiting) < sum(row["self_us"] for row in waiting) - queued
 
 
 def test_a_shuffle_fills_its_buffer_in_few_calls(runs: Runs):

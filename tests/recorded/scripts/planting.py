@@ -33,10 +33,12 @@ class Clock:
     starts: list[float] = field(default_factory=list)
     planted: list[float] = field(default_factory=list)
     delayed: list[float] = field(default_factory=list)
+    waited: list[float] = field(default_factory=list)
     marked: set[int] = field(default_factory=set)
 
     def begin(self) -> None:
         """A step begins, which ends the one before."""
+        self.waited.append(_thread_delayed_ms())
         self.starts.append(time.perf_counter())
         self.planted.append(0.0)
         self.delayed.append(0.0)
@@ -44,9 +46,9 @@ class Clock:
     @contextlib.contextmanager
     def planting(self) -> Iterator[None]:
         """Around the planted cause, on any thread."""
-        begin, delayed = time.perf_counter(), delayed_ms("thread-self")
+        delayed, begin = _thread_delayed_ms(), time.perf_counter()
         yield
-        self.add(time.perf_counter() - begin, delayed_ms("thread-self") - delayed)
+        self.add(time.perf_counter() - begin, _thread_delayed_ms() - delayed)
 
     def add(self, seconds: float, delayed: float = 0.0) -> None:
         """What a cause took that measured itself, and how long (ms) it lacked a processor."""
@@ -66,11 +68,13 @@ class Clock:
         self.begin()
 
     def rows(self) -> list[dict[str, float]]:
-        """`number`, and in ms `whole`, `planted` and of that `delayed`, of each step.
+        """`number`, and in ms `whole`, `planted` and of that `delayed`, `held_up`, of each step.
 
-        While it was delayed, the thread waited for a processor that others had.
+        While it was delayed, the thread waited for a processor that others had; `held_up` is the
+        same of the loop's thread outside of what is planted.
         """
         whole = [end - start for start, end in itertools.pairwise(self.starts)]
+        waited = [end - start for start, end in itertools.pairwise(self.waited)]
         for at in self.marked:
             usual = statistics.median(
                 time for other, time in enumerate(whole) if other not in self.marked
@@ -82,9 +86,10 @@ class Clock:
                 "whole": 1e3 * time,
                 "planted": 1e3 * planted,
                 "delayed": delayed,
+                "held_up": max(0.0, waits - delayed),
             }
-            for at, (time, planted, delayed) in enumerate(
-                zip(whole, self.planted, self.delayed, strict=False)
+            for at, (time, planted, delayed, waits) in enumerate(
+                zip(whole, self.planted, self.delayed, waited, strict=False)
             )
         ]
 
@@ -102,14 +107,20 @@ class Case:
     has_own_loop: bool = False
 
 
-def delayed_ms(threads: str = "self/task/*") -> float:
-    """How long threads were ready and waited for a processor, 0 if unknown.
+def delayed_ms() -> float:
+    """How long all threads were ready and waited for a processor, 0 if unknown."""
+    return sum(_delayed_ms(path) for path in Path("/proc/self/task").glob("*/schedstat"))
 
-    Source: Linux, Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat.
-    """
-    paths = Path("/proc").glob(f"{threads}/schedstat")
-    texts = [path.read_text(encoding="ascii") for path in paths]
-    return sum(int(text.split()[1]) for text in texts) / 1e6
+
+def _thread_delayed_ms() -> float:
+    """The same of this thread."""
+    path = Path("/proc/thread-self/schedstat")
+    return _delayed_ms(path) if path.exists() else 0.0
+
+
+def _delayed_ms(path: Path) -> float:
+    """Source: Linux, Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat."""
+    return int(path.read_text(encoding="ascii").split()[1]) / 1e6
 
 
 Recording = Callable[[Path, bool], contextlib.AbstractContextManager[object]]

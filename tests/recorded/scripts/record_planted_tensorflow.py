@@ -212,7 +212,7 @@ def first_step(clock: Clock, plant: bool) -> Body:
 
 def checkpoint(clock: Clock, plant: bool) -> Body:
     """The variables are saved each few steps."""
-    state = [tf.Variable(_random.normal(size=1_000_000)) for _ in range(4)]
+    state = [tf.Variable(_random.normal(size=1_000_000)) for _ in range(10)]
     saver = tf.train.Checkpoint(state=state)
     prefix = str(Path(tempfile.mkdtemp(), "model"))
     saver.write(prefix)

@@ -73,7 +73,8 @@ def pool_filled(_folder: Path) -> tf.data.Dataset:
 
 def light_behind_heavy(_folder: Path) -> tf.data.Dataset:
     """Two parallel maps: the functions of one wait for threads that those of the other fill."""
-    data = tf.data.Dataset.range(10**9).map(computes, num_parallel_calls=4)
+    data = tf.data.Dataset.range(10**9)
+    data = data.map(lambda value: computes(computes(value)), num_parallel_calls=4)
     return data.map(lambda value: value + 1.0, num_parallel_calls=2).prefetch(1)
 
 
