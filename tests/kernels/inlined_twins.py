@@ -1,0 +1,113 @@
+"""Twins of what is compiled into kernels: of `wire.pxd`, `heaps.pxd`, and of memory that is copied.
+
+Source of the wire format: protobuf.dev, "Encoding".
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from tbprof.kernels.codes import BEYOND, END_GROUP, FIXED32, FIXED64, GROUP, HEADER, LENGTH, VARINT
+
+
+@dataclass
+class LevelEntry:
+    start: int
+    end: int
+    event: int
+    type: int
+    count: int
+
+
+def copy_bytes(text: Any, first: int, last: int, out: Any, at: int) -> int:
+    for step in range(last - first):
+        out[at + step] = text[first + step]
+    return at + last - first
+
+
+def signed(bits: int) -> int:
+    """The lowest 64 bits as two's complement."""
+    bits &= 2**64 - 1
+    return bits - 2**64 if bits >> 63 else bits
+
+
+def read_varint(buf: Any, pos: int, end: int) -> tuple[int, int]:
+    value = 0
+    for step in range(min(10, end - pos)):
+        byte = buf[pos + step]
+        value |= (byte & 0x7F) << 7 * step
+        if byte < 0x80:
+            return signed(value), pos + step + 1
+    return 0, -1
+
+
+def read_length(buf: Any, pos: int, end: int) -> tuple[int, int]:
+    length, body = read_varint(buf, pos, end)
+    return (body, body + length) if body >= 0 and 0 <= length <= end - body else (-1, -1)
+
+
+def skip_value(buf: Any, pos: int, end: int, wire_type: int) -> int:
+    if wire_type != GROUP:
+        return _skip(buf, pos, end, wire_type)
+    depth = 1
+    while depth:
+        if pos > buf.shape[0] - HEADER and end > buf.shape[0]:
+            return BEYOND
+        tag, pos = read_varint(buf, pos, end)
+        if pos < 0 or tag < 8:
+            return -1
+        if tag % 8 in (GROUP, END_GROUP):
+            depth += 1 if tag % 8 == GROUP else -1
+            continue
+        pos = _skip(buf, pos, end, tag % 8)
+        if pos < 0:
+            return -1
+    return pos
+
+
+def _skip(buf: Any, pos: int, end: int, wire_type: int) -> int:
+    if wire_type == VARINT:
+        return read_varint(buf, pos, end)[1]
+    if wire_type == LENGTH:
+        return read_length(buf, pos, end)[1]
+    size = {FIXED64: 8, FIXED32: 4}.get(wire_type)
+    return pos + size if size and pos + size <= end else -1
+
+
+def read_fixed64(buf: Any, pos: int) -> int:
+    return signed(sum(buf[pos + byte] << 8 * byte for byte in range(8)))
+
+
+def slot_of(keys: Any, mask: int, key: int) -> int:
+    if 0 <= key < 65536:
+        return key & mask
+    middle = signed((key >> 16 & 2**32 - 1) * keys[mask + 1])
+    high = signed((key >> 48 & 0xFFFF) * keys[mask + 2])
+    return (key ^ middle >> 30 ^ high >> 30) & mask
+
+
+def find_row(keys: Any, rows: Any, key: int) -> int:
+    mask = rows.shape[0] - 1
+    slot = slot_of(keys, mask, key)
+    while rows[slot] >= 0:
+        if keys[slot] == key:
+            return rows[slot]
+        slot = (slot + 1) & mask
+    return -1
+
+
+def sink(heap: Any, size: int, at: int, start: Any, id_: Any) -> None:
+    _sink(heap, size, at, lambda one: (start[one], id_[one]))
+
+
+def sink_row(heap: Any, size: int, at: int, head_start: Any, head_end: Any) -> None:
+    _sink(heap, size, at, lambda row: (head_start[row], -head_end[row], row))
+
+
+def _sink(heap: Any, size: int, at: int, key: Any) -> None:
+    while 2 * at + 1 < size:
+        children = range(2 * at + 1, min(2 * at + 3, size))
+        child = min(children, key=lambda one: key(heap[one]))
+        if key(heap[child]) >= key(heap[at]):
+            return
+        heap[at], heap[child] = heap[child], heap[at]
+        at = child

@@ -1,0 +1,222 @@
+"""Every kernel as the Python that it is written in: a slow twin, of integers that never overflow.
+
+`checked_kernels` makes each call of a compiled kernel do the same by its source, interpreted, on
+copies of its arrays, and compares what both return and write. An index that is out of bounds, or
+one below 0 where the compiled code does not count from the end, raises.
+"""
+
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+import tbprof.kernels
+from tbprof.kernels import codes
+
+from . import inlined_twins
+
+FOLDER = Path(tbprof.kernels.__file__).parent
+# After those that they take functions or classes of.
+NAMES = sorted(
+    (path.stem for path in FOLDER.glob("*.py") if path.stem not in {"__init__", "codes"}),
+    key=lambda name: (name not in {"json_text", "levels"}, name),
+)
+
+
+class View:
+    """An array as Cython's typed views are: items are plain numbers, rows and slices are views."""
+
+    def __init__(self, array: np.ndarray, wraps: bool) -> None:
+        self.array = array
+        self.wraps = wraps
+        self.shape = array.shape
+        self._flat = memoryview(array) if array.ndim == 1 and array.size else None
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return View(self.array[at], self.wraps)
+        self._check(at)
+        if self._flat is not None:
+            return self._flat[at]
+        if isinstance(at, tuple):
+            return self.array[at].item()
+        return View(self.array[at], self.wraps)
+
+    def __setitem__(self, at: Any, value: Any) -> None:
+        self._check(at)
+        if self.array.dtype.kind in "iu":
+            # As C stores: the lowest bits.
+            bits = 8 * self.array.itemsize
+            value = int(value) & (1 << bits) - 1
+            if self.array.dtype.kind == "i" and value >> bits - 1:
+                value -= 1 << bits
+        self.array[at] = value
+
+    def _check(self, at: Any) -> None:
+        if not self.wraps and (min(at) if isinstance(at, tuple) else at) < 0:
+            raise IndexError(f"index {at}")
+
+
+class Both:
+    """An object of a compiled class; `given` makes its twin, of copies, for each call."""
+
+    def __init__(self, twin: type, compiled: Any, given: tuple[Any, ...]) -> None:
+        self.twin = twin
+        self.compiled = compiled
+        self.given = given
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.compiled, name)
+
+
+class _Copies:
+    """The arguments of one call as its twin takes them; an array that is given twice is one."""
+
+    def __init__(self, texts: tuple[type, type], wraps: bool) -> None:
+        self._texts = texts
+        self._wraps = wraps
+        self.views: dict[int, tuple[np.ndarray, View]] = {}
+
+    def of(self, value: Any) -> Any:
+        """The twin of an argument."""
+        if isinstance(value, np.ndarray):
+            known = self.views.get(id(value))
+            if known is None:
+                known = value, View(np.array(value, order="C", subok=False), self._wraps)
+                self.views[id(value)] = known
+            return known[1]
+        if isinstance(value, Both):
+            return value.twin(*map(self.of, value.given))
+        if isinstance(value, tuple):
+            return tuple(map(self.of, value))
+        compiled, twin = self._texts
+        if isinstance(value, compiled):  # made before kernels were checked
+            return twin(self.of(np.asarray(value.text)), self.of(np.asarray(value.first)))
+        return value.item() if isinstance(value, np.generic) else value
+
+
+@contextmanager
+def checked_kernels() -> Iterator[Counter[str]]:
+    """Checks every call of a kernel; counts the calls of each, by `module.function`."""
+    calls: Counter[str] = Counter()
+    twins = interpreted()
+    texts = (import_module("tbprof.kernels.json_text").Texts, twins["json_text"]["Texts"])
+    # One call at a time: others may write into the arrays that this one is given.
+    lock = threading.RLock()
+    replaced: dict[int, Any] = {}
+
+    def checked(label: str, compiled: Any, twin: Callable[..., Any], wraps: bool) -> Any:
+        def call(*given: Any) -> Any:
+            with lock:
+                copies = _Copies(texts, wraps)
+                expected = twin(*[copies.of(value) for value in given])
+                found = compiled(*[_compiled(value) for value in given])
+                assert found == expected, f"{label} returns {found}, its twin {expected}"
+                for array, view in copies.views.values():
+                    np.testing.assert_array_equal(array, view.array, label)
+                calls[label] += 1
+            return found
+
+        return call
+
+    def made(compiled: Any, twin: Any) -> Any:
+        return lambda *given: Both(twin, compiled(*[_compiled(value) for value in given]), given)
+
+    for name in NAMES:
+        module = import_module(f"tbprof.kernels.{name}")
+        wraps = "wraparound=False" not in (FOLDER / f"{name}.py").read_text()
+        for key, value in vars(module).items():
+            twin = twins[name].get(key)
+            if isinstance(value, type) and isinstance(twin, type):
+                replaced[id(value)] = made(value, twin)
+            elif callable(value) and callable(twin) and not isinstance(value, type):
+                replaced[id(value)] = checked(f"{name}.{key}", value, twin, wraps)
+    with _patched(replaced):
+        yield calls
+
+
+def _compiled(value: Any) -> Any:
+    return value.compiled if isinstance(value, Both) else value
+
+
+@contextmanager
+def _patched(replaced: Mapping[int, Any]) -> Iterator[None]:
+    """With other objects under all names that the package's modules have for some."""
+    ours = [module for name, module in sys.modules.items() if name.startswith("tbprof.")]
+    patches = [
+        patch.object(module, key, replaced[id(value)])
+        for module in ours
+        for key, value in list(vars(module).items())
+        if id(value) in replaced
+    ]
+    for one in patches:
+        one.start()
+    try:
+        yield
+    finally:
+        for one in reversed(patches):
+            one.stop()
+
+
+def interpreted() -> dict[str, dict[str, Any]]:
+    """What the source of each kernel module defines, by Python alone."""
+    stubs: dict[str, ModuleType] = {"cython": _Cython("cython")}
+    for name in ("", ".libc", ".libc.string", ".tbprof", ".tbprof.kernels"):
+        stubs[f"cython.cimports{name}"] = ModuleType(name)
+    stubs["cython.cimports.libc.string"].memcpy = None  # type: ignore[attr-defined]
+    ours = "cython.cimports.tbprof.kernels"
+    stubs |= {f"{ours}.codes": codes, f"{ours}.types": _Types("types")}
+    stubs |= {f"{ours}.wire": inlined_twins, f"{ours}.heaps": inlined_twins}
+    found: dict[str, dict[str, Any]] = {}
+    with patch.dict(sys.modules, stubs):
+        for name in NAMES:
+            path = FOLDER / f"{name}.py"
+            module = ModuleType(name)
+            sys.modules[f"{ours}.{name}"] = module
+            if name == "levels":
+                vars(module)["LevelEntry"] = inlined_twins.LevelEntry
+            exec(compile(path.read_bytes(), path, "exec"), vars(module))
+            if name == "json_text":
+                vars(module)["copy_bytes"] = inlined_twins.copy_bytes
+            found[name] = vars(module)
+    return found
+
+
+class _Nothing:
+    """Decorates with nothing, and is a block of nothing."""
+
+    def __call__(self, *given: Any, **_: Any) -> Any:
+        return given[0] if given and callable(given[0]) else self
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+class _Cython(ModuleType):
+    """What kernels take of Cython: decorators that do nothing, types that say nothing, casts."""
+
+    __path__: list[str] = []  # noqa: RUF012
+
+    def __getattr__(self, name: str) -> Any:
+        return _Nothing()
+
+    @staticmethod
+    def cast(_: object, value: Any) -> Any:
+        return value
+
+    @staticmethod
+    def declare(*_: object, **__: object) -> None: ...
+
+
+class _Types(ModuleType):
+    def __getattr__(self, name: str) -> Any:
+        return object
