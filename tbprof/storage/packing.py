@@ -17,6 +17,8 @@ DAMAGE = (KeyError, IndexError, TypeError, ValueError)
 
 # What is neither array nor text, as JSON.
 _META = "meta"
+# From NumPy 2.5 on an alias that is no class.
+_ARRAY = get_origin(NDArray[Any])
 
 
 class _Field(NamedTuple):
@@ -54,7 +56,7 @@ def _fields(kind: type) -> list[_Field]:
 
 def _field(name: str, kind: Any) -> _Field:
     origin, inner = get_origin(kind), [*get_args(kind), None][0]
-    if origin is np.ndarray:
+    if origin is _ARRAY:
         return _Field(name, "array", kind, is_tuple=False)
     if dataclasses.is_dataclass(kind):
         return _Field(name, "nested", kind, is_tuple=False)
