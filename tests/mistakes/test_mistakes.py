@@ -1,4 +1,4 @@
-"""Mistakes that xprof is known to make are not made; docs/known_mistakes.md says what is shown."""
+"""Mistakes that xprof is known to make are not made; docs/differences.md says what is shown."""
 
 from collections import Counter
 from pathlib import Path
@@ -9,7 +9,7 @@ from mistakes import of_memory, of_ops, of_steps, of_tf_data, of_trace_viewer
 from mistakes.catalogue import MISTAKES, Mistake, shower
 
 ROOT = Path(__file__).resolve().parents[2]
-TABLE = ROOT / "docs" / "known_mistakes.md"
+DOCUMENT = ROOT / "docs" / "differences.md"
 AREAS = {
     of_steps.STEPS: 29,
     of_ops.OPS: 10,
@@ -18,11 +18,11 @@ AREAS = {
     of_trace_viewer.VIEWER: 8,
     of_tf_data.TF_DATA: 7,
 }
-HEAD = """# Known mistakes of xprof
-
+TITLE = "\n## Known mistakes of xprof\n"
+HEAD = f"""{TITLE}
 What xprof 2.24.2 is known to get wrong, and what tbprof shows of a small trace that has it. Each is
 a case of `tests/mistakes/test_mistakes.py::test_a_known_mistake_is_not_made`, by the name in the
-last column. The test run writes this table.
+last column. The test run writes this section.
 
 | of | xprof | tbprof | test |
 | --- | --- | --- | --- |
@@ -46,6 +46,7 @@ def test_the_table_of_the_documents_is_what_was_found(tmp_path: Path):
     for one in sorted(MISTAKES, key=lambda one: list(AREAS).index(one.area)):
         found = shown.get(one.name) or one.find(show)
         lines.append(f"| {one.area} | {one.text} | {found} | `{one.name}` |")
-    text = HEAD + "\n".join(lines) + "\n"
-    if not TABLE.exists() or TABLE.read_text(encoding="utf-8") != text:
-        TABLE.write_text(text, encoding="utf-8")
+    before = DOCUMENT.read_text(encoding="utf-8")
+    text = before.partition(TITLE)[0] + HEAD + "\n".join(lines) + "\n"
+    if text != before:
+        DOCUMENT.write_text(text, encoding="utf-8")
