@@ -1,6 +1,5 @@
 """`tbprof doctor`: says why a tab, a page or a capture stays empty."""
 
-import ipaddress
 import json
 import re
 import sys
@@ -57,6 +56,8 @@ def _is_address(target: str) -> bool:
 
 
 def _is_number(target: str) -> bool:
+    import ipaddress
+
     try:
         ipaddress.ip_address(target)
     except ValueError:

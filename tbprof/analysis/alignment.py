@@ -16,6 +16,7 @@ from tbprof.analysis.step_matching import (
     match_steps,
 )
 from tbprof.base.records import dataclass
+from tbprof.base.values import common, median, unique
 
 # Steps of one number and another name may be the same where they last as long, and that much of the
 # numbers of either are shared.
@@ -108,8 +109,8 @@ def _meet_by_number(hosts: Sequence[HostSteps], keys: Keys, lead: int) -> list[D
 
 def _is_renamed(lead: HostSteps, host: HostSteps) -> bool:
     """Whether steps of one number are the same though they are called something else."""
-    common = np.intersect1d(lead.number, host.number).size
-    if common < _SHARED * max(np.unique(lead.number).size, np.unique(host.number).size):
+    shared = common(lead.number, host.number).size
+    if shared < _SHARED * max(unique(lead.number).size, unique(host.number).size):
         return False
     return are_as_long(lead, host)
 
@@ -128,11 +129,11 @@ def _clocks_apart(hosts: Sequence[HostSteps], keys: Keys, numbered: Sequence[int
         if rows and origin is not None:
             theirs, mine = np.array(rows, np.int64).T
             between = hosts[at].start_ps[mine] - lead.start_ps[theirs]
-            apart[at] = float(np.median(between)) + origin
+            apart[at] = float(median(between)) + origin
     away = np.array(list(apart.values()))
     distance = np.abs(away[:, None] - away).sum(axis=1)
     usual = float(away[distance.argmin()]) if away.size else 0.0
-    least = max(float(np.median(lead.length_ps)), _LEAST_APART_PS)
+    least = max(float(median(lead.length_ps)), _LEAST_APART_PS)
     return [
         Doubt(at, "clocks_apart", _paired(one - usual, _BY_NUMBER))
         for at, one in apart.items()

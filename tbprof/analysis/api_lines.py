@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.host_events import CallsApart, async_rows
+from tbprof.base.values import median, unique
 from tbprof.events.space import Events
 
 _CALL = re.compile(r"(?:cu|cuda|hip)[A-Z]")
@@ -92,7 +93,7 @@ def _enclosing(
     threads: Sequence[int],
 ) -> int:
     """The thread whose grouped events hold the starts of the calls most closely, -1 for none."""
-    evenly = np.unique(np.linspace(0, calls.size - 1, _SAMPLE).astype(np.int64))
+    evenly = unique(np.linspace(0, calls.size - 1, _SAMPLE).astype(np.int64))
     time = events.start_ps[calls[evenly]]
     held: list[tuple[int, float, int]] = []
     for thread in threads:
@@ -100,7 +101,7 @@ def _enclosing(
         around = around[around >= 0]
         around = around[group[around] >= 0]
         if around.size:
-            held.append((around.size, float(np.median(events.duration_ps[around])), thread))
+            held.append((around.size, float(median(events.duration_ps[around])), thread))
     most = max((count for count, _, _ in held), default=0)
     near = [(length, thread) for count, length, thread in held if count >= _NEARLY * most]
     return min(near)[1] if near else -1

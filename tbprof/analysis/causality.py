@@ -10,6 +10,7 @@ from tbprof.analysis.context_links import Ends
 from tbprof.analysis.host_events import stats_by_pieces
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.values import unique
 from tbprof.events.space import Events
 from tbprof.events.stats import StatColumn
 
@@ -124,7 +125,7 @@ def read_facts(events: Events, kind: NDArray[np.int8], offset: int, process: int
         marked + offset,
         level,
         np.flatnonzero(kind == Kind.EXECUTION) + offset,
-        np.unique(keyed(Kind.CAPTURED, (names.EXECUTION_ID,)).keys[0]),
+        unique(keyed(Kind.CAPTURED, (names.EXECUTION_ID,)).keys[0]),
         found.column("correlated") + offset,
         found.column("correlation"),
     )

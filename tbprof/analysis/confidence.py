@@ -1,7 +1,6 @@
 """How surely a mean of few values is known."""
 
 import math
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +28,8 @@ def mean_interval(values: NDArray[np.float64], confidence: float) -> tuple[float
 def t_quantile(probability: float, freedom: int) -> float:
     """The value that Student's t stays below with `probability` (0.5 to below 1)."""
     if freedom > _MANY:
+        from statistics import NormalDist  # brings fractions and decimals
+
         return NormalDist().inv_cdf(probability)
     wanted = 2 * probability - 1
     low, high = 0.0, math.pi / 2

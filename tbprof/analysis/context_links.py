@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.groups import group_rows
 from tbprof.base.records import dataclass
+from tbprof.base.values import unique
 from tbprof.kernels.groups import fill_buckets
 
 # Where as many producers and consumers share a context it says nothing. Source: group_events.cc.
@@ -96,7 +97,7 @@ def _among(many: Ends, few: Ends) -> Ends:
     """Those of many ends whose first key some of a few have: the others are not worth a table."""
     if many.row.size < 8 * few.row.size:
         return many
-    known = np.unique(few.keys[0])
+    known = unique(few.keys[0])
     if not known.size:
         return Ends(_NOTHING, [_NOTHING for _ in many.keys])
     at = np.minimum(np.searchsorted(known, many.keys[0]), known.size - 1)

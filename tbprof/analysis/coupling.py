@@ -18,6 +18,7 @@ from tbprof.analysis.phases import Phase
 from tbprof.analysis.tpu_phases import tpu_phases
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.values import is_in
 from tbprof.events.space import Plane, Space
 
 # Names of a worker that are kept: those with the least hashes, a fair sample of them.
@@ -135,7 +136,7 @@ def _cpu_names(space: Space) -> tuple[str, _Ran]:
     ran: _Ran = {}
     for plane in host_planes(space):
         types = host_types(host_events(plane), has_device=False)
-        works = np.isin(types.role, (Phase.COLLECTIVES, Phase.HOST_COMPUTE)) | types.is_hlo
+        works = is_in(types.role, (Phase.COLLECTIVES, Phase.HOST_COMPUTE)) | types.is_hlo
         rows = np.flatnonzero(works[:-1])
         texts = plane.strings.take(plane.types.name[rows].tolist())
         for text, role in zip(texts, types.role[rows].tolist(), strict=True):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.lines import named_lines
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.values import median, unique
 from tbprof.events.space import Events, Plane
 from tbprof.events.stats import StatColumn
 from tbprof.kernels.fits import find_line
@@ -177,7 +178,7 @@ def _jump(time: NDArray[np.int64], error: NDArray[np.int64]) -> int:
     most = 0
     for begins, rows in ((begin[chosen < longer], size + 1), (begin[chosen >= longer], size)):
         if begins.size:
-            middle = np.median(error[order[begins[:, None] + np.arange(rows)]], axis=1)
+            middle = median(error[order[begins[:, None] + np.arange(rows)]], axis=1)
             most = max(most, int(np.abs(middle).max()))
     return most
 
@@ -215,7 +216,7 @@ def _fit(time: NDArray[np.int64], shift: NDArray[np.int64]) -> tuple[int, float]
     Median of Squares Regression", 1984, here with a lower quantile in place of the median.
     """
     order = np.argsort(time, kind="stable")
-    rows = order[np.unique(np.linspace(0, time.size - 1, _SAMPLES).astype(np.int64))]
+    rows = order[unique(np.linspace(0, time.size - 1, _SAMPLES).astype(np.int64))]
     when = (time[rows] - time[rows[0]]).astype(np.float64)
     value = shift[rows].astype(np.float64)
     early, late = np.triu_indices(rows.size, max(rows.size // 4, 1))
@@ -225,5 +226,5 @@ def _fit(time: NDArray[np.int64], shift: NDArray[np.int64]) -> tuple[int, float]
     third = rows.size // 3
     best = find_line(when, value, at_first, drift, _MOST_DRIFT, third, np.empty(rows.size))
     if best < 0:  # one moment alone, or nothing that a clock does
-        return int(np.median(value)), 0.0
+        return int(median(value)), 0.0
     return round(float(at_first[best])), float(drift[best])

@@ -14,6 +14,7 @@ from tbprof.analysis.thread_pools import find_windows, join_pools, read_pools
 from tbprof.analysis.tpu_groups import Core, read_cores
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.values import is_in, unique
 from tbprof.events.space import Events, Plane, Space
 from tbprof.kernels.codes import APART, CAUSES, HANDS_OVER
 
@@ -112,7 +113,7 @@ def choose_roots(
     if not _has_marker(graph, rows):
         loops, executions = _find_loops(graph, found, captured)
         if executions and (executions < MANY_EXECUTIONS or not rows.size):
-            firsts = np.unique(loops.first)
+            firsts = unique(loops.first)
             return firsts[np.argsort(graph.at(firsts, _start), kind="stable")], loops
     return rows, Loops(_NOTHING, _NOTHING)
 
@@ -135,8 +136,8 @@ def _is_execution_of(
     for (events, _), begin in graph.planes():
         mine = np.flatnonzero((rows >= begin) & (rows < begin + len(events)))
         known, (execution,) = keyed_rows(events, rows[mine] - begin, (names.EXECUTION_ID,))
-        found = known[np.isin(execution, executions)] + begin
-        out[mine] = np.isin(rows[mine], found)
+        found = known[is_in(execution, executions)] + begin
+        out[mine] = is_in(rows[mine], found)
     return out
 
 
@@ -164,7 +165,7 @@ def _find_loops(
     )
     if not iteration.any():
         return Loops(_NOTHING, _NOTHING), 0
-    keeps = ~np.isin(execution, captured)
+    keeps = ~is_in(execution, captured)
     rows = rows[keeps]
     first, executions = loop_iterations(
         rows, execution[keeps], iteration[keeps], graph.at(rows, _start)
@@ -202,7 +203,7 @@ def find_links(graph: Graph, facts: Sequence[Facts], loops: Loops) -> Links:
 
     sources: list[Facts | Core] = [*facts, *graph.cores]
     executor = [fact.executor for fact in facts]
-    firsts = np.unique(loops.first)
+    firsts = unique(loops.first)
     return merge([
         *linked([part.producers for part in sources], [part.consumers for part in sources]),
         *linked(executor, [fact.next_call for fact in facts], graph.rows + 1),

@@ -16,6 +16,7 @@ from tbprof.analysis.host_channels import is_exchange
 from tbprof.analysis.lines import tensor_core_planes
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.values import unique
 from tbprof.events.space import Plane, Space
 
 # Longer lists of devices are left out.
@@ -134,7 +135,7 @@ def _runs(plane: Plane, core: int, reader: "_Reader", kinds: dict[_Instruction, 
     start, end = ops.begin, ops.end
     pieces = []
     done_of = [row.done for row in kinds]
-    for one in np.unique(kind[rows]).tolist():
+    for one in unique(kind[rows]).tolist():
         mine = rows[kind[rows] == one]
         mine = mine[np.argsort(start[mine], kind="stable")]
         begins, dones = mine[~ends[mine]], mine[ends[mine]]

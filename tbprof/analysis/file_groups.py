@@ -10,6 +10,7 @@ from tbprof.analysis.lines import gpu_planes, host_planes, named_lines, tpu_plan
 from tbprof.analysis.roots import Roots, event_names
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.values import unique
 from tbprof.events.space import Events, Plane, Space
 from tbprof.events.stats import StatColumn
 
@@ -57,7 +58,7 @@ def read_groups(
     planes = [*gpu_planes(space), *tpu_planes(space)]
     steps = [_device_steps(plane) for plane in planes]
     distinct = [*(host.ids for host in found), *(id_ for id_, _ in steps)]
-    ids = np.unique(np.concatenate([np.zeros(0, np.int64), *distinct]))
+    ids = unique(np.concatenate([np.zeros(0, np.int64), *distinct]))
     labels = [""] * ids.size
     for id_, texts in steps:
         for code, text in zip(codes(ids, id_).tolist(), texts, strict=True):
@@ -127,7 +128,7 @@ def _distinct(column: NDArray[np.int64]) -> NDArray[np.int64]:
     """The distinct ids of a column."""
     # Neighbours mostly have the same id, so that few are left to sort.
     is_new = np.append(True, column[1:] != column[:-1])[: column.size]
-    found = np.unique(column[is_new])
+    found = unique(column[is_new])
     known: NDArray[np.int64] = found[found != _NONE]
     return known
 

@@ -12,6 +12,7 @@ from tbprof.analysis.layers import unite
 from tbprof.analysis.lines import gpu_planes
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.values import median, unique
 from tbprof.events.space import Plane, Space
 
 # A launch takes the host 5 to 20 µs: a kernel shorter than that cannot hide the launch of the next
@@ -127,7 +128,7 @@ def _kernels(plane: Plane, kinds: GpuKinds) -> tuple[int, ...]:
         capacity,
         length.size,
         int(length.sum()),
-        int(np.median(length)) if length.size else -1,
+        int(median(length)) if length.size else -1,
         int(is_small.sum()),
         _union_ps(start[is_small], duration[is_small]),
         int(paused[paused <= PAUSE_PS].sum()),
@@ -186,7 +187,7 @@ def _copies(plane: Plane, kinds: GpuKinds, gpu: int) -> list[_Copies]:
     size = np.array([size for size, _ in parsed], np.int64)[at]
     is_pageable = np.array([pageable for _, pageable in parsed], bool)[at]
     found = []
-    for code in np.unique(kind_of).tolist():
+    for code in unique(kind_of).tolist():
         mine = kind_of == code
         sizes = size[mine]
         found.append(

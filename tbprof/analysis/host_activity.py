@@ -13,6 +13,7 @@ from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import Wait, is_own, wait_of
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.values import is_in
 from tbprof.kernels.phases import follow_activity
 
 
@@ -115,7 +116,7 @@ def find_activity(threads: HostThreads, types: HostTypes, marker: str = "") -> T
     titled = is_sleep & (name >= 0)
     titled[titled] = frame[name[titled]] == 0
     kind[titled] = _ANNOTATION
-    is_named = np.isin(kind, (_PYTHON, _ANNOTATION, _WAIT))
+    is_named = is_in(kind, (_PYTHON, _ANNOTATION, _WAIT))
     in_function = kind == _TF_FUNCTION
     part[in_function] = name[in_function]
     name[~is_named] = -1
@@ -171,6 +172,6 @@ def _functions_of_pipelines(threads: HostThreads, texts: Sequence[str]) -> NDArr
         return out
     known = events.stats([names.EXECUTION_ID], functions)[names.EXECUTION_ID]
     of_run = events.stats([names.EXECUTION_ID], runs)[names.EXECUTION_ID]
-    is_match = of_run.is_integer & np.isin(of_run.bits, known.bits[known.is_integer])
+    is_match = of_run.is_integer & is_in(of_run.bits, known.bits[known.is_integer])
     out[runs[is_match]] = _TF_FUNCTION
     return out

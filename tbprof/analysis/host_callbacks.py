@@ -13,6 +13,7 @@ from tbprof.analysis.lines import host_planes
 from tbprof.analysis.nesting import inherit
 from tbprof.analysis.python_frames import is_own
 from tbprof.base.records import dataclass
+from tbprof.base.values import unique
 from tbprof.events.space import Space
 
 # XLA's CPU runtime names its events by instruction, and JAX instructions by what the program calls:
@@ -48,7 +49,7 @@ def find_host_callbacks(space: Space, _programs: Programs) -> HostCallbacks:
         rows = events.rows_of(is_one)
         start.append(events.start_ps[rows])
         end.append(events.start_ps[rows] + events.duration_ps[rows])
-        called.update(texts[kind] for kind in np.unique(events.type[rows]).tolist())
+        called.update(texts[kind] for kind in unique(events.type[rows]).tolist())
         is_inside = inherit(parent, events.by_type(np.where(is_one, 1, -1))) == 1
         _, spent, _, _ = reduce_groups(
             events.type[is_inside], events.duration_ps[is_inside], len(texts)

@@ -11,6 +11,7 @@ from tbprof.analysis.host_roles import HostTypes, Role, host_types
 from tbprof.analysis.nesting import inherit
 from tbprof.analysis.phases import Phase
 from tbprof.base import names
+from tbprof.base.values import is_in
 from tbprof.events.space import Events
 from tbprof.kernels.codes import HOLDS_KNOWN, HOLDS_LAUNCHES, NO_PHASE
 from tbprof.kernels.phases import find_own_phases, flatten_phases, look_inside
@@ -83,7 +84,7 @@ def _builds_graphs(
     if not calls.size:
         return builds
     executes = (
-        np.isin(types.role, (Role.WRAPPER, Role.LAUNCHER, Phase.KERNEL_LAUNCH)) & ~types.is_function
+        is_in(types.role, (Role.WRAPPER, Role.LAUNCHER, Phase.KERNEL_LAUNCH)) & ~types.is_function
     )
     scope = np.where(events.by_type(executes), np.int64(0), np.int64(-1))
     scope[calls] = 1

@@ -18,6 +18,7 @@ from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import wait_of
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.values import is_in, unique
 from tbprof.events.space import Events
 from tbprof.kernels.groups import sample_types
 
@@ -256,7 +257,7 @@ def lasting_rows(events: Events) -> NDArray[np.int64]:
     """
     sample = np.full((events.plane.types.id.size + 1, 2), -1, np.int64)
     sample_types(events.type, events.duration_ps, sample)
-    return np.unique(sample[sample >= 0])
+    return unique(sample[sample >= 0])
 
 
 def _find_types(events: Events, *, has_device: bool) -> HostTypes:
@@ -270,7 +271,7 @@ def _find_types(events: Events, *, has_device: bool) -> HostTypes:
     role = np.full(count, Role.FRAME, np.int8)
     role[seen] = classify_host_names([texts[row] for row in seen.tolist()], has_device=has_device)
     has = _told(events, sample)
-    is_hlo = has[names.HLO_OP] & np.isin(role, (Role.ACTIVITY, Phase.HOST_COMPUTE))
+    is_hlo = has[names.HLO_OP] & is_in(role, (Role.ACTIVITY, Phase.HOST_COMPUTE))
     for row in np.flatnonzero(is_hlo).tolist():
         hlo = None if has_device else _HLO.match(texts[row])
         role[row] = _number(hlo.lastgroup or "") if hlo else Phase.HOST_COMPUTE
@@ -280,7 +281,7 @@ def _find_types(events: Events, *, has_device: bool) -> HostTypes:
         role[has[names.CORRELATION_ID] & may] = Phase.KERNEL_LAUNCH
     role[has[_STAGE]] = Phase.INPUT
     is_known = np.array([_known(text[:_LONGEST]) != "" for text in texts])
-    is_op = np.isin(role, (Phase.COLLECTIVES, Phase.HOST_COMPUTE)) & ~is_known
+    is_op = is_in(role, (Phase.COLLECTIVES, Phase.HOST_COMPUTE)) & ~is_known
     wraps = has[names.STEP_NUMBER] | has[names.ROOT] | has[_FUNCTION_CALL]
     role[wraps & (role == Role.ACTIVITY)] = Role.WRAPPER
     return HostTypes(

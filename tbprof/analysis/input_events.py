@@ -14,6 +14,7 @@ from tbprof.analysis.nesting import inherit, nest
 from tbprof.analysis.op_names import parse_op_name
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.values import is_in
 from tbprof.events.space import Events, Plane
 
 _FUNCTION = "InstantiatedCapturedFunction::Run"
@@ -90,7 +91,7 @@ def find_input_events(plane: Plane, events: Events, ops: OpIndex) -> InputEvents
     staged, stage_op = _find_stages(plane, events, ops)
     kind[staged] = Kind.OP
     is_wanted = kind != Kind.NONE
-    if not np.isin(types.kind, (Kind.FUNCTION, Kind.ASYNC_FUNCTION)).any():
+    if not is_in(types.kind, (Kind.FUNCTION, Kind.ASYNC_FUNCTION)).any():
         is_wanted &= kind != Kind.EXECUTION
     at = np.flatnonzero(is_wanted)
     events, kind = events.select(at), kind[at]
@@ -104,7 +105,7 @@ def find_input_events(plane: Plane, events: Events, ops: OpIndex) -> InputEvents
     keep = np.flatnonzero(~is_python & ((kind != Kind.EXECUTION) | (runs >= 0)))
     events, kind, op, runs = events.select(keep), kind[keep], op[keep], runs[keep]
     parent = nest(events.first_event, events.start_ps, events.duration_ps)
-    is_op = np.isin(kind, OPS)
+    is_op = is_in(kind, OPS)
     op = _attribute(types.feeds[events.type], kind, op, parent)
     is_execution = kind == Kind.EXECUTION
     op[is_execution] = op[np.searchsorted(keep, runs[is_execution])]
@@ -203,7 +204,7 @@ def _find_stages(
 def _match_executions(events: Events, kind: NDArray[np.int8]) -> NDArray[np.int64]:
     """[n] for executions the row of the function that they work for, else -1."""
     runs = np.full(len(events), -1, np.int64)
-    functions = np.flatnonzero(np.isin(kind, (Kind.FUNCTION, Kind.ASYNC_FUNCTION)))
+    functions = np.flatnonzero(is_in(kind, (Kind.FUNCTION, Kind.ASYNC_FUNCTION)))
     executions = np.flatnonzero(kind == Kind.EXECUTION)
     if not functions.size or not executions.size:
         return runs
@@ -226,7 +227,7 @@ def _attribute(
 ) -> NDArray[np.int64]:
     """[n] the op of each row: a producer's is that which the iterators that it calls feed."""
     op = op.copy()
-    called = np.flatnonzero(np.isin(kind, OPS) & (parent >= 0))[::-1]
+    called = np.flatnonzero(is_in(kind, OPS) & (parent >= 0))[::-1]
     called = called[kind[parent[called]] == Kind.PRODUCER]
     op[parent[called]] = feeds[called]
     op = inherit(parent, op)

@@ -16,6 +16,7 @@ from tbprof.analysis.input_names import ITERATOR, InputCategory
 from tbprof.analysis.lines import host_planes
 from tbprof.analysis.nesting import inherit, nest, self_times
 from tbprof.base.records import dataclass
+from tbprof.base.values import is_in
 from tbprof.events.space import Events, Plane, Space
 
 FUNCTION_OPS = "Ops of captured functions"
@@ -225,7 +226,7 @@ def _gather(plane: Plane, events: Events, gatherer: _Gatherer) -> None:
     own = self_times(rows.parent, rows.events.start_ps, rows.events.duration_ps)
     is_device = rows.op_kind == Kind.DEVICE_OP
     waits = (Kind.GET_NEXT, Kind.BUFFERED_OP, Kind.AWAITED_FUNCTION)
-    is_wait = np.isin(rows.kind, waits) | is_device
+    is_wait = is_in(rows.kind, waits) | is_device
     _gather_ops(rows, own, is_wait, gatherer)
     _gather_activities(plane, rows, own, is_wait, gatherer)
 
@@ -242,7 +243,7 @@ def _gather_ops(
     rows: InputEvents, own: NDArray[np.int64], is_wait: NDArray[np.bool_], gatherer: _Gatherer
 ) -> None:
     ops = len(gatherer.index.names)
-    at = np.flatnonzero(np.isin(rows.kind, OPS))
+    at = np.flatnonzero(is_in(rows.kind, OPS))
     calls, op = rows.events.select(at), rows.op[at]
     parent = nest(calls.first_event, calls.start_ps, calls.duration_ps)
     own_of_op = self_times(parent, calls.start_ps, calls.duration_ps)
@@ -263,7 +264,7 @@ def _gather_activities(
     gatherer: _Gatherer,
 ) -> None:
     events = rows.events
-    is_op = np.isin(rows.kind, OPS)
+    is_op = is_in(rows.kind, OPS)
     is_execution = rows.kind == Kind.EXECUTION
     # Ops go by number, executions are one kind of activity, other events go by type.
     what = np.where(is_op, rows.op, np.where(is_execution, -1, events.type.astype(np.int64)))

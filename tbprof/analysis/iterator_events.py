@@ -13,6 +13,7 @@ from tbprof.analysis.input_events import EXECUTIONS
 from tbprof.analysis.nesting import inherit, nest
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.values import is_in
 from tbprof.events.space import Events, Plane
 from tbprof.events.stats import StatColumn
 from tbprof.kernels.iterators import cut_loops, find_calls_above
@@ -147,8 +148,8 @@ def _classify(plane: Plane, events: Events) -> NDArray[np.int8]:
     kind = np.zeros(len(texts) + 1, np.int8)
     for row in events.used_types(len(texts)).tolist():
         kind[row] = _kind_of(texts[row])
-    if not np.isin(kind, (_Kind.FUNCTION, _Kind.ASYNC_FUNCTION)).any():
-        kind[np.isin(kind, _OF_FUNCTIONS)] = _Kind.NONE
+    if not is_in(kind, (_Kind.FUNCTION, _Kind.ASYNC_FUNCTION)).any():
+        kind[is_in(kind, _OF_FUNCTIONS)] = _Kind.NONE
     return kind
 
 
@@ -341,7 +342,7 @@ def _find_work(
 
     `served` [rows] is the iterator that turns and executions are work for, 0 for none.
     """
-    is_work = np.isin(kind, (_Kind.PRODUCE, _Kind.EXECUTION)) & (served != 0)
+    is_work = is_in(kind, (_Kind.PRODUCE, _Kind.EXECUTION)) & (served != 0)
     is_call = kind == _Kind.CALL
     around = _around(parent, is_work | is_call)
     above = np.where(around >= 0, around, 0)

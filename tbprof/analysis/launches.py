@@ -12,6 +12,7 @@ from tbprof.analysis.host_roles import host_types
 from tbprof.analysis.phases import Phase
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.values import unique
 
 # Calls that launch kernels or graphs of them; a function of the host is none.
 _LAUNCH = re.compile(r"(?:cu|cuda|hip)(?!\w*HostFunc)(?:[A-Z]\w*)?Launch")
@@ -99,7 +100,7 @@ def _of_host(plane: int, threads: HostThreads, kernels: _Kernels) -> tuple[NDArr
     worked = has_kernel & np.append(kernels.is_work, False)[place]
     texts = events.plane.strings.take(events.plane.types.name.tolist())
     launches = np.array([_LAUNCH.match(text) is not None for text in texts] + [False], bool)
-    launches[np.unique(events.type[rows[worked]])] = True
+    launches[unique(events.type[rows[worked]])] = True
     keeps = launches[events.type[rows]] & (id_ != 0) & (worked | ~has_kernel)
     rows = rows[keeps]
     return (

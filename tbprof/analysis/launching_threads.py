@@ -9,6 +9,7 @@ from tbprof.analysis.device_phases import DeviceIntervals
 from tbprof.analysis.host_events import HostThreads
 from tbprof.analysis.host_roles import HostTypes
 from tbprof.base import names
+from tbprof.base.values import is_in, unique
 
 # So many launches of a thread tell whom it works for.
 _SAMPLE = 256
@@ -28,7 +29,7 @@ def lines_for_devices(
     if len(devices) > 1 and lines:
         line, ids = _launches(threads, types)
         for at, device in enumerate(devices):
-            found = line[np.isin(ids, _correlations(device))]
+            found = line[is_in(ids, _correlations(device))]
             launches[at, found] = True
             launches[at, threads.apart.thread[found]] = True
     return launches | ~launches.any(axis=0)
@@ -42,7 +43,7 @@ def _launches(
     rows = events.rows_of(types.is_launch)
     cuts = np.searchsorted(rows, events.first_event)
     chosen = [
-        np.unique(np.linspace(begin, end - 1, _SAMPLE).astype(np.int64))
+        unique(np.linspace(begin, end - 1, _SAMPLE).astype(np.int64))
         for begin, end in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
         if end > begin
     ]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.device_phases import DeviceIntervals
 from tbprof.analysis.line_reading import Line
 from tbprof.analysis.step_windows import Windows
+from tbprof.base.values import difference, is_in, median
 
 # Steps are missing where so much of the time is there that they would take.
 _TIME_OF_LOST = 0.6
@@ -26,14 +27,14 @@ def with_cut_ends(line: Line, device: DeviceIntervals) -> Line:
     middle = start + device.duration_ps // 2
     is_before, is_behind = middle < line.start_ps[0], middle > line.end_ps[-1]
     among = device.event_kind[~is_before & ~is_behind]
-    most = _TIME_OF_ONE * float(np.median(np.diff(line.start_ps)))
-    usual = max(int(np.median(np.diff(line.place))), 1)
+    most = _TIME_OF_ONE * float(median(np.diff(line.start_ps)))
+    usual = max(int(median(np.diff(line.place))), 1)
     for rows, row, by in ((is_behind, -1, usual), (is_before, 0, -usual)):
         if not rows.any() or line.is_cut[row] or line.number[row] + by < 0:
             continue
         begin, until = int(start[rows].min()), int(end[rows].max())
         # What else runs is no step, and nobody knows how many more of them are.
-        if until - begin <= most and np.isin(device.event_kind[rows], among).all():
+        if until - begin <= most and is_in(device.event_kind[rows], among).all():
             line = _with_cut(line, len(line) if row else 0, by, begin, until)
     return line
 
@@ -65,14 +66,14 @@ def find_missing(line: Line, others: Sequence[Line]) -> NDArray[np.int64]:
     if not len(line) or not line.is_ascending:
         return _NO_ROWS
     step, later = np.diff(line.place), np.diff(line.start_ps)
-    usual = max(int(np.median(step)), 1) if step.size else 1
-    period = float(np.median(later[step == usual])) if (step == usual).any() else np.inf
+    usual = max(int(median(step)), 1) if step.size else 1
+    period = float(median(later[step == usual])) if (step == usual).any() else np.inf
     steps = step // usual
     holes = np.flatnonzero((steps > 1) & (later >= _TIME_OF_LOST * period * steps)).tolist()
     places = [other.place for other in others] + [
         np.arange(line.place[row] + usual, line.place[row + 1], usual) for row in holes
     ]
-    missing = np.setdiff1d(np.concatenate([_NO_ROWS, *places]), line.place)
+    missing = difference(np.concatenate([_NO_ROWS, *places]), line.place)
     row = np.searchsorted(line.place, missing) - 1
     after = np.minimum(row + 1, len(line) - 1)
     is_between = (row >= 0) & (row < len(line) - 1)
@@ -94,7 +95,7 @@ def put_in(line: Line, missing: NDArray[np.int64], others: Sequence[Line]) -> Li
     begin = _begins(line, missing, others)
     start = np.append(line.start_ps, begin)
     order = np.argsort(start, kind="stable")
-    following = np.append(start[order][1:], start.max() + np.median(line.end_ps - line.start_ps))
+    following = np.append(start[order][1:], start.max() + median(line.end_ps - line.start_ps))
     end = np.empty(start.size, np.int64)
     end[order] = following
     return replace(
@@ -123,7 +124,7 @@ def _begins(line: Line, missing: NDArray[np.int64], others: Sequence[Line]) -> N
     row = np.searchsorted(line.place, missing) - 1
     low = line.end_ps[np.maximum(row, 0)]
     high = line.start_ps[np.minimum(row + 1, len(line) - 1)]
-    gap = max(int(np.median(line.start_ps[1:] - line.end_ps[:-1])), 0) if len(line) > 1 else 0
+    gap = max(int(median(line.start_ps[1:] - line.end_ps[:-1])), 0) if len(line) > 1 else 0
     size = np.bincount(row + 1)[row + 1]
     nth = np.arange(missing.size) - np.searchsorted(row, row)
     free = np.minimum(low + gap, (low + high) // 2)
@@ -133,7 +134,7 @@ def _begins(line: Line, missing: NDArray[np.int64], others: Sequence[Line]) -> N
         _, mine, theirs = np.intersect1d(line.place, other.place, return_indices=True)
         _, where, found = np.intersect1d(missing, other.place, return_indices=True)
         if mine.size:
-            later = int(np.median(line.start_ps[mine] - other.start_ps[theirs]))
+            later = int(median(line.start_ps[mine] - other.start_ps[theirs]))
             known[at, where] = other.start_ps[found] + later
     is_known = np.isfinite(known).any(axis=0)
     begin[is_known] = np.nanmedian(known[:, is_known], axis=0)

@@ -7,6 +7,7 @@ from tbprof.analysis.device_phases import DeviceIntervals, DeviceSteps
 from tbprof.analysis.file_groups import codes
 from tbprof.analysis.grouping import Grouping
 from tbprof.base.records import dataclass
+from tbprof.base.values import median, unique
 
 _NO_ROWS: NDArray[np.int64] = np.empty(0, np.int64)
 
@@ -49,7 +50,7 @@ def read_line(device: DeviceIntervals, grouping: Grouping, doubts: list[str]) ->
     is_marked = np.append(grouping.roots.is_marker, False)[group]
     count = group.size
     is_again = np.zeros(count, bool)
-    if np.unique(steps.number).size > 1:  # a number that all have counts nothing
+    if unique(steps.number).size > 1:  # a number that all have counts nothing
         is_again[1:] = (np.diff(steps.number) == 0) & (steps.number[1:] >= 0)
     ends = steps.start_ps + steps.duration_ps
     at = np.flatnonzero(is_again & ~is_marked)
@@ -81,13 +82,11 @@ def _lacks_programs(number: NDArray[np.int64], first: NDArray[np.int64]) -> NDAr
     """
     count = np.diff(np.append(first, number.size))
     jump = np.diff(number)
-    usual = np.median(jump) if jump.size else 1
+    usual = median(jump) if jump.size else 1
     is_hole = np.concatenate(([False], jump > usual, [False]))
     holes = np.cumsum(np.append(0, is_hole))  # of a step: before, within and behind it
     around = holes[np.append(first[1:], number.size) + 1] - holes[first]
-    lacks: NDArray[np.bool_] = (
-        (count < np.median(count)) & (around > 0) if count.size else is_hole[:0]
-    )
+    lacks: NDArray[np.bool_] = (count < median(count)) & (around > 0) if count.size else is_hole[:0]
     return lacks
 
 
@@ -98,7 +97,7 @@ def _lacks_ends(
     count = np.diff(np.append(first, steps.number.size))
     lacks = np.zeros(count.size, bool)
     if count.size and device.start_ps.size:
-        is_few = count < np.median(count)
+        is_few = count < median(count)
         end = (steps.start_ps + steps.duration_ps).max()
         lacks[0] |= is_few[0] and device.start_ps[0] < steps.start_ps[0]
         lacks[-1] |= is_few[-1] and device.start_ps[-1] >= end

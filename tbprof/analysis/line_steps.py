@@ -14,6 +14,7 @@ from tbprof.analysis.step_inference import shown
 from tbprof.analysis.step_sources import are_numbered
 from tbprof.analysis.step_windows import Windows, tile
 from tbprof.base.records import dataclass
+from tbprof.base.values import common, is_in, median, unique
 
 # Steps and annotations are the same where so many of the numbers are.
 _SAME_NUMBERS = 0.5
@@ -120,7 +121,7 @@ def _placed_by_markers(lines: Sequence[Line], grouping: Grouping) -> list[Line]:
 def _has_numbers_of(line: Line, others: Sequence[Line]) -> bool:
     """Whether the numbers of a line are those of the longest of others, at the same time."""
     lead = max(others, key=len)
-    shared = np.intersect1d(line.place, lead.place).size
+    shared = common(line.place, lead.place).size
     return 2 * shared >= min(len(line), len(lead)) and _agree(line, lead)
 
 
@@ -147,7 +148,7 @@ def _unlinked(lines: Sequence[Line], grouping: Grouping) -> list[str]:
     number = np.concatenate([_NO_ROWS, *(line.number for line in lines if len(line))])
     if any(bool(line.is_marked.any()) for line in lines) or not (marked.size and number.size):
         return []
-    if np.isin(number, roots.number[marked]).mean() >= _SAME_NUMBERS:
+    if is_in(number, roots.number[marked]).mean() >= _SAME_NUMBERS:
         return []
     name = shown(roots.name[int(marked[0])])
     text = f"Nothing links the {name} annotations of the program to the steps that the devices"
@@ -175,7 +176,7 @@ def _placed_by_time(lines: Sequence[Line]) -> list[Line]:
         middle = line.start_ps + (line.end_ps - line.start_ps) // 2
         place = np.searchsorted(lead.start_ps, middle, side="right") - 1
         if (np.diff(place) <= 0).any():  # as beyond the lead's steps, and where times differ
-            place = order + int(np.median(place - order))
+            place = order + int(median(place - order))
         places.append(place)
     least = min(int(place.min()) for place in places)
     return [_counted_from(line, place - least) for line, place in zip(lines, places, strict=True)]
@@ -197,7 +198,7 @@ def _named(lines: Sequence[Line], grouping: Grouping) -> tuple[list[Line], bool]
     groups = np.concatenate([_NO_ROWS, *(line.group[line.is_marked] for line in lines)])
     places = np.concatenate([_NO_ROWS, *(line.place[line.is_marked] for line in lines)])
     stems = {roots.label[at].removesuffix(str(roots.number[at])) for at in groups.tolist()}
-    apart = np.unique(roots.number[groups] - places)
+    apart = unique(roots.number[groups] - places)
     if len(stems) == 1 and apart.size == 1:
         (stem,) = stems
         named = [_counted(line, stem, int(apart[0])) for line in lines]

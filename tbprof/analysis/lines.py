@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base import names
+from tbprof.base.values import is_in
 from tbprof.events.space import Lines, Plane, Space
 
 
@@ -51,7 +52,7 @@ def recorded_lines(plane: Plane) -> list[int]:
     """The rows of the lines whose events were recorded: not derived ones, nor those of counters."""
     counters = named_lines(plane, names.COUNTERS_LINE)
     rows = np.flatnonzero(~is_derived(plane.lines))
-    return [int(row) for row in rows[~np.isin(rows, counters)]]
+    return [int(row) for row in rows[~is_in(rows, counters)]]
 
 
 def named_lines(plane: Plane, *wanted: str) -> list[int]:

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.memory import Memory
 from tbprof.analysis.memory_usage import event_rows, in_use
+from tbprof.base.values import unique
 
 
 def sample_events(
@@ -27,11 +28,11 @@ def sample_events(
     buckets = max((points - 2) // 2, 1)
     # In floats: spans may be large, and which bucket an event at an edge lies in does not matter.
     edges = np.linspace(float(time[0]), float(time[-1]), buckets + 1)[1:-1]
-    starts = np.unique(np.append(0, np.searchsorted(time, edges.astype(np.int64))))
+    starts = unique(np.append(0, np.searchsorted(time, edges.astype(np.int64))))
     starts = starts[starts < time.size]
     kept = [np.array([0, time.size - 1]), _first(used, starts, np.minimum)]
     kept.append(_first(used, starts, np.maximum))
-    sampled: NDArray[np.int64] = np.unique(np.concatenate(kept)) + rows.start + begin
+    sampled: NDArray[np.int64] = unique(np.concatenate(kept)) + rows.start + begin
     return sampled
 
 

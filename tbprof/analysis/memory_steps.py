@@ -14,6 +14,7 @@ from tbprof.analysis.step_windows import hulls, tile
 from tbprof.analysis.steps import Steps
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.values import unique
 from tbprof.events.space import Space
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -124,7 +125,7 @@ def _with_groups(
     is_inside = (step >= 0) & (group != NO_GROUP)
     if not (is_outside.any() and is_inside.any()):
         return step
-    ids = np.unique(group[is_inside])
+    ids = unique(group[is_inside])
     votes, counts = np.unique(
         np.searchsorted(ids, group[is_inside]) * steps + step[is_inside], return_counts=True
     )
@@ -143,7 +144,7 @@ def _by_groups(
     space: Space, group: NDArray[np.int64], time_ps: NDArray[np.int64]
 ) -> tuple[MemorySteps, NDArray[np.int32]]:
     is_new = np.append(True, group[1:] != group[:-1])  # mostly they repeat
-    ids = np.unique(group[is_new])
+    ids = unique(group[is_new])
     ids = ids[ids != NO_GROUP]
     code = codes(ids, group)
     first, last = hulls(code, time_ps, time_ps, ids.size)

@@ -14,6 +14,7 @@ from tbprof.analysis.phases import COMPUTE, Phase
 from tbprof.analysis.python_frames import spoken
 from tbprof.analysis.step_means import StepMeans, used_rows
 from tbprof.analysis.step_outliers import MOST_OF_IT, StepOutliers, phase_of
+from tbprof.base.values import is_in
 
 LABELS = {
     **dict.fromkeys(COMPUTE, "device compute"),
@@ -153,7 +154,7 @@ def _driver_ps(
     steps = np.bincount(group[group >= 0], minlength=groups)
     weight = np.zeros(rows)
     weight[job.row[used]] = 1 / np.maximum(means.workers[step], 1) / steps[group[step]]
-    is_cause = idle.is_driver & ~np.isin(idle.kind, _NO_CAUSE)
+    is_cause = idle.is_driver & ~is_in(idle.kind, _NO_CAUSE)
     found = np.flatnonzero(is_cause[idle.activity] & (of_row[idle.step] >= 0))
     at = idle.step[found]
     cell = idle.activity[found] * groups + of_row[at]

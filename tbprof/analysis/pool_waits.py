@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
+from tbprof.base.values import unique
 
 # Stages that are asked whether they fill the pool: those whose functions ran longest.
 _MOST_FILLERS = 16
@@ -42,7 +43,7 @@ def pool_waits(
     filler = np.full(calls.stage.size, -1, np.int64)
     runs = {stage: ran.of(stage) for stage in _longest_first(ran)[:_MOST_FILLERS]}
     runs = {stage: pieces for stage, pieces in runs.items() if pieces.stage.size}
-    for stage in np.unique(queued.stage).tolist():
+    for stage in unique(queued.stage).tolist():
         rows = np.flatnonzero(calls.stage == stage)
         begin, end = _alone(queued.of(stage), ran.of(stage))
         if not rows.size or not begin.size:

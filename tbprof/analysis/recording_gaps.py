@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.device_phases import DeviceIntervals
 from tbprof.analysis.steps import Steps
 from tbprof.base.errors import Notice
+from tbprof.base.values import unique
 
 _MOST_RANGES = 4
 _MOST_NAMES = 4
@@ -27,10 +28,10 @@ def unrecorded_notices(
 ) -> list[Notice]:
     """One per host and set of steps [rows: worker, step] that were not recorded on some workers."""
     missing: dict[tuple[int, tuple[int, ...]], list[str]] = {}
-    for one in np.unique(worker).tolist():
+    for one in unique(worker).tolist():
         if worker_name[one] == "CPU":
             continue  # it stands for devices that are lost, which says all
-        steps = tuple(np.unique(step[worker == one]).tolist())
+        steps = tuple(unique(step[worker == one]).tolist())
         missing.setdefault((int(worker_host[one]), steps), []).append(worker_name[one])
     return [
         Notice(

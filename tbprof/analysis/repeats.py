@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
+from tbprof.base.values import median
 from tbprof.events.space import Events
 from tbprof.kernels.groups import tally_repeats
 
@@ -54,6 +55,6 @@ def regularity(positions: NDArray[np.int64]) -> float:
     gaps = np.diff(positions)
     if not gaps.size:
         return 0.0
-    middle = float(np.median(gaps))
+    middle = float(median(gaps))
     is_like = (gaps <= middle * _TOLERANCE) & (gaps * _TOLERANCE >= middle)
     return float(is_like.mean())

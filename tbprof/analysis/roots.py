@@ -10,6 +10,7 @@ from tbprof.analysis.groups import group_rows
 from tbprof.analysis.nesting import inherit
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.values import unique
 from tbprof.events.space import Events
 from tbprof.kernels.nesting import mark_ancestors
 
@@ -111,7 +112,7 @@ def loop_iterations(
     earliest = np.empty(begins.size, np.int64)
     earliest[code[order]] = row[rows][order]  # of several the last write, the earliest, stays
     out[rows] = earliest[code]
-    return out, int(np.unique(run[rows]).size)
+    return out, int(unique(run[rows]).size)
 
 
 def label_roots(

@@ -24,6 +24,7 @@ from tbprof.analysis.lines import (
 from tbprof.analysis.tpu_kinds import TpuOpNames
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.values import is_in
 from tbprof.events.space import Plane, Space
 
 TableKind = Literal["device-op", "sparse-core-op", "host-op", "kernel", "input-op", "iterator"]
@@ -125,7 +126,7 @@ def _of_input_op(space: Space, _programs: Programs, row: TableRow) -> _Found:
     index = OpIndex()
     for plane in host_planes(space):
         found = find_input_events(plane, host_events(plane, is_kept=False), index)
-        is_op = np.isin(found.kind, OPS) & (found.op == index.get(row.name)) & (found.op >= 0)
+        is_op = is_in(found.kind, OPS) & (found.op == index.get(row.name)) & (found.op >= 0)
         yield plane, found.events.source[is_op]
 
 

@@ -15,6 +15,7 @@ from tbprof.analysis.nesting import inherit
 from tbprof.analysis.phases import Phase
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.values import is_in, median, unique
 from tbprof.events.space import Events, Plane, Space
 
 # A call of one op takes microseconds; so does Python between two of them, unless the processor is
@@ -119,13 +120,13 @@ def _eager(plane: Plane, events: Events, texts: list[str]) -> _Calls:
     stats = events.stats([names.IS_FUNCTION, names.EAGER_OP], rows)
     is_function, op = stats[names.IS_FUNCTION], stats[names.EAGER_OP].texts()
     is_op = is_function.is_integer & (is_function.bits == 0) & (op >= 0)
-    known = np.unique(op[is_op])
+    known = unique(op[is_op])
     fetches = [
         code
         for code, text in zip(known.tolist(), plane.strings.take(known.tolist()), strict=True)
         if fetches_batch(text)
     ]
-    is_op &= ~np.isin(op, fetches)
+    is_op &= ~is_in(op, fetches)
     return rows[is_op], op[is_op].astype(np.int64), rows[~is_op]
 
 
@@ -136,7 +137,7 @@ def _jitted(events: Events, parent: NDArray[np.int64], texts: list[str]) -> _Cal
     above = parent[rows]
     rows = rows[(above < 0) | ~is_call[events.type[above]]]
     kind, code = np.unique(events.type[rows], return_inverse=True)
-    usual = [np.median(events.duration_ps[rows[code == at]]) for at in range(kind.size)]
+    usual = [median(events.duration_ps[rows[code == at]]) for at in range(kind.size)]
     is_small = np.array(usual, np.float64) < LONGEST_USUAL_PS
     is_op = is_small[code] if rows.size else np.zeros(0, np.bool_)
     others, rows = rows[~is_op], rows[is_op]

@@ -10,6 +10,7 @@ from tbprof.analysis.host_events import HostThreads
 from tbprof.analysis.roots import Roots
 from tbprof.analysis.step_windows import Windows, hulls, tile
 from tbprof.base.records import dataclass
+from tbprof.base.values import median
 
 # A device keeps up with the host when the work of at least this share of the steps ends before
 # the next step begins, give or take this share of a step.
@@ -62,7 +63,7 @@ def lags(steps: GroupSteps, devices: Sequence[DeviceIntervals]) -> bool:
     if bool((steps.start_ps < 0).any()):
         return True
     following = steps.start_ps[1:]
-    slack = _TOLERANCE * float(np.median(np.diff(steps.start_ps)))
+    slack = _TOLERANCE * float(median(np.diff(steps.start_ps)))
     for device in devices:
         first, last = device_hulls(steps, device)
         ran = first[:-1] <= last[:-1]
@@ -118,7 +119,7 @@ def _place_missing(
 ) -> None:
     """Gives steps that are missing a start and an end between those that are not, in place."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], is_missing, [False]))))
-    usual = int(np.median(np.diff(host_start))) if host_start.size > 1 else 1
+    usual = int(median(np.diff(host_start))) if host_start.size > 1 else 1
     for begin, end in edges.reshape(-1, 2).tolist():
         length = usual * (end - begin)
         low = int(last[begin - 1]) if begin else None

@@ -13,6 +13,7 @@ from tbprof.analysis.host_roles import HostTypes, Role, host_types
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.repeats import find_repeats, regularity, rows_of
 from tbprof.base.records import dataclass
+from tbprof.base.values import median
 
 # Fewer occurrences are no repetition, and more candidates no choice.
 _LEAST = 3
@@ -113,7 +114,7 @@ def _of_plane(threads: HostThreads) -> list[_Candidate]:
                 texts[type_],
                 line_names[line],
                 rows.size,
-                int(np.median(events.duration_ps[rows])),
+                int(median(events.duration_ps[rows])),
                 float(coverage[at]),
                 bool(types.is_op[type_]),
             )

@@ -37,6 +37,7 @@ from tbprof.analysis.unrecorded import Unrecorded, find_unrecorded
 from tbprof.base import names
 from tbprof.base.errors import CUT_HINT
 from tbprof.base.records import dataclass
+from tbprof.base.values import is_in
 from tbprof.events.space import Space
 
 _CPU = "CPU"
@@ -249,7 +250,7 @@ def _host_spans(
             threads, types, driving_line=line, window_ps=window, has_groups=has_groups
         )
         if not devices:
-            works = counts & ~threads.events.by_type(np.isin(types.role, _NO_WORK))
+            works = counts & ~threads.events.by_type(is_in(types.role, _NO_WORK))
             works &= threads.events.duration_ps > 0
             work.append(threads.events.start_ps[works])
         start, end, phase, cuts = flatten(threads, counts, types)
@@ -303,7 +304,7 @@ def _of_windows(
 
     def of(column: NDArray[np.bool_], worker: int) -> NDArray[np.bool_]:
         group = windows[worker].group
-        return np.isin(group, steps.group[column[worker]]) if column.size else group < -1
+        return is_in(group, steps.group[column[worker]]) if column.size else group < -1
 
     workers = range(len(windows))
     gone = [of(missing.is_missing, worker) for worker in workers]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.step_inference import shown
 from tbprof.analysis.step_sources import CHOSEN
 from tbprof.analysis.steps import Steps
+from tbprof.base.values import median
 
 # Inferred steps of two hosts may be the same ones where those of one last so many times as long as
 # those of the other at most.
@@ -44,7 +45,7 @@ def _alike(
 ) -> list[int]:
     """The hosts whose inferred steps may be the same ones."""
     count = Counter(parts[at].marker for at in having)
-    length = {at: float(np.median(parts[at].duration_ps[rows[at]])) for at in having}
+    length = {at: float(median(parts[at].duration_ps[rows[at]])) for at in having}
     total = {at: int(parts[at].duration_ps[rows[at]].sum()) for at in having}
     lead = max(having, key=lambda at: (count[parts[at].marker], total[at]), default=-1)
 

@@ -16,6 +16,7 @@ from tbprof.analysis.repeats import find_repeats, rows_of
 from tbprof.analysis.rounds import doubt_of_rounds
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.values import median, unique
 from tbprof.events.space import Events
 
 EXECUTIONS = "executions"
@@ -169,7 +170,7 @@ def _is_op(choice: _Choice | None, threads: HostThreads, programs: Programs | No
         return False
     events = threads.events
     begin, end = events.first_event[choice.line : choice.line + 2].tolist()
-    types = np.unique(events.type[begin:end])
+    types = unique(events.type[begin:end])
     texts = threads.plane.strings.take(threads.plane.types.name[types[types >= 0]].tolist())
     called = {named[1] for text in texts if (named := _JAX.match(text))}
     if choice.program not in called:
@@ -280,5 +281,5 @@ def shown(name: str) -> str:
 def _is_periodic(positions: NDArray[np.int64]) -> bool:
     """Whether most distances are the median one, give or take 2 %."""
     gaps = np.diff(positions)
-    middle = np.median(gaps)
+    middle = median(gaps)
     return bool((np.abs(gaps - middle) <= 0.02 * middle).mean() >= _REGULAR)

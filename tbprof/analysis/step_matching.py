@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
+from tbprof.base.values import median
 
 # Picoseconds from a common origin must fit in an int64: 100 days.
 _FARTHEST_NS = 100 * 86_400 * 10**9
@@ -95,7 +96,7 @@ def match_steps(lead: HostSteps, host: HostSteps) -> Match:
 
 def are_as_long(one: HostSteps, other: HostSteps) -> bool:
     """Whether steps of two hosts last about as long."""
-    short, long = sorted(float(np.median(host.length_ps)) for host in (one, other))
+    short, long = sorted(float(median(host.length_ps)) for host in (one, other))
     return long <= _ALIKE * short
 
 
@@ -118,7 +119,7 @@ def _apart(lead: HostSteps, host: HostSteps, shift: int) -> float | None:
     if origin is None or first >= last:
         return None
     between = host.start_ps[first:last] - lead.start_ps[first + shift : last + shift]
-    return float(np.median(between)) + origin
+    return float(median(between)) + origin
 
 
 def _by_clocks(lead: HostSteps, host: HostSteps) -> tuple[int | None, float]:

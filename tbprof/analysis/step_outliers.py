@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.phases import PHASES, Phase
 from tbprof.analysis.step_means import StepMeans
 from tbprof.base.records import dataclass
+from tbprof.base.values import difference, median, unique
 
 # A step is an outlier from this many deviations above the median.
 DEVIATIONS = 5.0
@@ -82,7 +83,7 @@ class StepOutliers:
     def once(self) -> NDArray[np.int64]:
         """The outliers that do not recur, ascending."""
         recurring = [period.step for period in self.periods]
-        return np.setdiff1d(self.step, np.concatenate([self.step[:0], *recurring]))
+        return difference(self.step, np.concatenate([self.step[:0], *recurring]))
 
 
 NO_OUTLIERS = StepOutliers(
@@ -106,11 +107,11 @@ def find_outliers(means: StepMeans, number: NDArray[np.int64]) -> StepOutliers:
     place = np.flatnonzero(is_slow)
     rough = means.duration_ps - _median(means.duration_ps[means.is_counted & ~is_slow])
     periods = _find_periods(is_slow, is_slowish, rough, means.is_counted, number)
-    recurring = np.unique(np.concatenate([place[:0], *(steps for _, steps in periods)]))
+    recurring = unique(np.concatenate([place[:0], *(steps for _, steps in periods)]))
     counted = means.steps
     if recurring.size > MOST_RECURRING * counted + 1:
         periods, recurring = [], place[:0]
-    once = np.setdiff1d(place, recurring)
+    once = difference(place, recurring)
     if once.size > max(1, int(MOST_ONCE * counted)):
         periods, recurring, once = [], place[:0], place[:0]
     is_outlier = np.zeros(means.duration_ps.size, np.bool_)
@@ -143,15 +144,15 @@ def _slow(means: StepMeans, deviations: float) -> NDArray[np.bool_]:
     values = means.duration_ps[means.is_counted]
     if values.size < FEWEST_STEPS:
         return np.zeros(means.duration_ps.size, np.bool_)
-    median = _median(values)
-    deviation = _MAD_TO_SIGMA * _median(np.abs(values - median))
-    least = max(_LEAST_DEVIATION, _LEAST_OF_FEW / values.size) * median
-    limit = median + deviations * max(deviation, least)
+    middle = _median(values)
+    deviation = _MAD_TO_SIGMA * _median(np.abs(values - middle))
+    least = max(_LEAST_DEVIATION, _LEAST_OF_FEW / values.size) * middle
+    limit = middle + deviations * max(deviation, least)
     return means.is_counted & (means.duration_ps > limit)
 
 
 def _median(values: NDArray[np.float64]) -> float:
-    return float(np.median(values)) if values.size else float("nan")
+    return float(median(values)) if values.size else float("nan")
 
 
 def _phases(
@@ -238,7 +239,7 @@ def _recurs(
     is_judged: NDArray[np.bool_],
 ) -> bool:
     """Whether three or more are slow for the most part, and hardly others take as long."""
-    others = np.setdiff1d(np.flatnonzero(is_like & ~is_slow), members)
+    others = difference(np.flatnonzero(is_like & ~is_slow), members)
     return bool(
         members.size >= _FEWEST_MEMBERS
         and 2 * is_slow[members].sum() > members.size

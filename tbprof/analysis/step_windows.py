@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
+from tbprof.base.values import median, unique
 from tbprof.kernels.groups import stretch_windows
 
 # The first and the last step are cut when they hold less than this share of the work of a typical
@@ -89,7 +90,7 @@ def find_truncated(
     gap = windows.duration_ps - windows.own_ps
     inner = is_recorded & ~is_last
     if inner.any():
-        is_notable = np.median(gap[inner]) > _NOTABLE_GAP * np.median(windows.duration_ps[inner])
+        is_notable = median(gap[inner]) > _NOTABLE_GAP * median(windows.duration_ps[inner])
         out |= is_last & (gap == 0) & is_notable
     inner = is_recorded & ~is_first & ~is_last
     if np.count_nonzero(inner) >= _LEAST_INNER:
@@ -97,7 +98,7 @@ def find_truncated(
             work_start_ps, windows.start_ps
         )
         least = min(
-            _LEAST_WORK * np.median(work[inner]),
+            _LEAST_WORK * median(work[inner]),
             np.quantile(work[inner], _FEW, method="inverted_cdf"),
         )
         out |= (is_first | is_last) & (work < least)
@@ -122,7 +123,7 @@ def find_lacking(
     step = np.searchsorted(windows.start_ps, middle_ps, side="right") - 1
     is_inside = (step >= 0) & (middle_ps < windows.end_ps[step])
     kinds = int(kind.max(initial=0)) + 1
-    step, kinds_of = np.divmod(np.unique(step[is_inside] * kinds + kind[is_inside]), kinds)
+    step, kinds_of = np.divmod(unique(step[is_inside] * kinds + kind[is_inside]), kinds)
     among = np.bincount(kinds_of[inner[step]], minlength=kinds)
     is_usual = among == np.count_nonzero(inner)
     usual = np.bincount(step[is_usual[kinds_of]], minlength=windows.start_ps.size)

@@ -12,6 +12,7 @@ from tbprof.analysis.groups import group_rows
 from tbprof.analysis.lines import named_lines, tpu_planes
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.values import unique
 from tbprof.events.space import Events, Plane, Space
 
 
@@ -117,7 +118,7 @@ def _step_numbers(steps: Events, order: NDArray[np.int64]) -> NDArray[np.int64] 
         for text in [*texts, ""]
     ]
     found = np.array(number, np.int64)[steps.type[order]]
-    is_good = (found >= 0).all() and np.unique(found).size == found.size
+    is_good = (found >= 0).all() and unique(found).size == found.size
     return found if is_good else None
 
 

@@ -16,6 +16,7 @@ from tbprof.analysis.launches import Launches, find_launches, is_work
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.step_bounds import GroupSteps
 from tbprof.base.records import dataclass
+from tbprof.base.values import is_in, median, unique
 
 # A step has launched the work of a device with so many of its usual launches or dispatches.
 _LAUNCHED = 0.5
@@ -73,7 +74,7 @@ def find_unrecorded(
     step_of[steps.group] = np.arange(count)
     pieces = np.stack([_pieces(device, steps, step_of) for device in devices])
     works = pieces > 0
-    if not has_silent and (pieces >= (1 - _PART) * np.median(pieces, axis=1)[:, None]).all():
+    if not has_silent and (pieces >= (1 - _PART) * median(pieces, axis=1)[:, None]).all():
         return Unrecorded(nothing, nothing, 0)  # as mostly: launches need not be read
     launches = find_launches(grouping.hosts, devices)
     launch_step = _step(step_of, launches.group)
@@ -85,7 +86,7 @@ def find_unrecorded(
         did = works | is_missing
         would_work = _would_work(grouping, step_of, did) | _would_go_on(devices, did)
         is_missing |= ~has_launches & would_work
-    hardly_any = np.median(np.where(works, without, 0), axis=1) <= _HARDLY_ANY * usual
+    hardly_any = median(np.where(works, without, 0), axis=1) <= _HARDLY_ANY * usual
     is_cut = works & has_usual & hardly_any[:, None]
     is_cut &= lost >= np.maximum(_PART * usual, 1)[:, None]
     return Unrecorded(is_missing & ~works, is_cut, _lost_devices(launches))
@@ -94,7 +95,7 @@ def find_unrecorded(
 def _of_host(grouping: Grouping, steps: GroupSteps, nothing: NDArray[np.bool_]) -> Unrecorded:
     """What is missing where no device's work was recorded."""
     launches = find_launches(grouping.hosts, [])
-    launches_any = np.isin(steps.group, launches.group)[None, :]
+    launches_any = is_in(steps.group, launches.group)[None, :]
     lost = _lost_devices(launches) or int(launches.group.size > 0)
     return Unrecorded(launches_any, nothing, lost)
 
@@ -136,7 +137,7 @@ def _lost(
         made[device] = np.bincount(step[own & (step >= 0)], minlength=steps)
         is_for[device, launches.target[own]] = True
     usual = np.array(
-        [np.median(row[did]) if did.any() else 0.0 for row, did in zip(made, works, strict=True)]
+        [median(row[did]) if did.any() else 0.0 for row, did in zip(made, works, strict=True)]
     )
     is_lost = (launches.device < 0) & (step >= 0)
     by_target = np.bincount(
@@ -179,7 +180,7 @@ def _would_work(
             kind * is_idle.size + step[step >= 0], minlength=kinds.size * is_idle.size
         )
         count = cells.reshape(kinds.size, is_idle.size)
-        usual = np.median(count[:, ~is_idle], axis=1)
+        usual = median(count[:, ~is_idle], axis=1)
         alike += np.minimum(count, usual[:, None]).sum(axis=0)
         usually += float(usual.sum())
     # Devices that work in each step of which anything is there.
@@ -210,6 +211,6 @@ def _would_go_on(devices: Sequence[DeviceIntervals], works: NDArray[np.bool_]) -
 def _do_alike(device: DeviceIntervals, other: DeviceIntervals) -> bool:
     """Whether most of what a device did has names that another one's work has, too."""
     counts = np.bincount(device.event_kind[is_work(device)], minlength=len(device.event_name))
-    others = {other.event_name[kind] for kind in np.unique(other.event_kind[is_work(other)])}
+    others = {other.event_name[kind] for kind in unique(other.event_kind[is_work(other)])}
     shared = np.array([name in others for name in device.event_name], bool)
     return bool(counts[shared].sum() >= _MOSTLY * counts.sum())

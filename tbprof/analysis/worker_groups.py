@@ -10,6 +10,7 @@ from tbprof.analysis.coupling import MOST_NAMES, NO_EXCHANGE, TRANSFER, Coupling
 from tbprof.analysis.job_steps import CPU, JobSteps
 from tbprof.analysis.phases import Phase
 from tbprof.base.records import dataclass
+from tbprof.base.values import common, is_in, union
 
 # Workers run the same program where they share this much of their names.
 _ALIKE = 0.5
@@ -127,13 +128,13 @@ def _alike(ran: dict[int, _Ran]) -> Iterator[tuple[list[int], tuple[Phase, ...]]
 def _is_same_program(a: _Ran, b: _Ran) -> bool:
     if (a.kind, a.apart) != (b.kind, b.apart):
         return False
-    shared = np.intersect1d(a.exchanges, b.exchanges).size
+    shared = common(a.exchanges, b.exchanges).size
     if shared < _ALIKE * min(a.exchanges.size, b.exchanges.size):
         return False
     # The least hashes of the names of both are a fair sample of them.
-    union = np.union1d(a.others, b.others)[:MOST_NAMES]
-    both = np.isin(union, a.others) & np.isin(union, b.others)
-    return union.size == 0 or float(both.mean()) >= _ALIKE
+    sample = union(a.others, b.others)[:MOST_NAMES]
+    both = is_in(sample, a.others) & is_in(sample, b.others)
+    return sample.size == 0 or float(both.mean()) >= _ALIKE
 
 
 def _table(
@@ -146,7 +147,7 @@ def _table(
     shape = workers.size, int(is_counted.sum())
     own, wait = np.full(shape, np.nan), np.full(shape, np.nan)
     is_used = is_counted[job.step] & ~job.is_unrecorded
-    rows = np.flatnonzero(is_used & np.isin(job.worker, workers))
+    rows = np.flatnonzero(is_used & is_in(job.worker, workers))
     at = np.searchsorted(workers, job.worker[rows]), (np.cumsum(is_counted) - 1)[job.step[rows]]
     wait[at] = job.phase_ps[rows][:, list(waits)].sum(axis=1)
     own[at] = job.duration_ps[rows] - wait[at]

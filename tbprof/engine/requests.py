@@ -1,6 +1,5 @@
 """What clients ask for and get, and what the names in a request stand for."""
 
-import gzip
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,6 +39,8 @@ class Body:
     @cached_property
     def gzipped(self) -> bytes:
         """The content compressed, made once."""
+        import gzip
+
         return gzip.compress(self.content, 5, mtime=0)
 
 

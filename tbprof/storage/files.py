@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import os
-import tempfile
 import threading
 import zlib
 from collections.abc import Iterator
@@ -103,6 +102,8 @@ def _spooled(
 
 @contextmanager
 def _temporary(file: TraceFile, limit: int) -> Iterator[LocalTrace]:
+    import tempfile  # brings six modules, and most traces are plain local files
+
     with tempfile.TemporaryDirectory(prefix="tbprof-", ignore_cleanup_errors=True) as directory:
         path = Path(directory) / "trace.xplane.pb"
         try:

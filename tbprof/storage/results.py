@@ -9,7 +9,6 @@ import contextlib
 import hashlib
 import logging
 import os
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -53,10 +52,9 @@ class ResultStore:
     def writing(self, path: Path) -> Iterator[BinaryIO]:
         """A file that becomes `path` when the block ends without an error. Raises OSError."""
         self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(".tmp", "", self.directory)  # mode 0600
-        temporary = Path(name)
+        temporary = self.directory / f"{os.urandom(8).hex()}.tmp"
         try:
-            with os.fdopen(descriptor, "w+b") as file:
+            with open(temporary, "x+b", opener=_open_private) as file:
                 yield file
                 size = file.seek(0, os.SEEK_END)
             temporary.replace(path)
@@ -134,6 +132,10 @@ class ResultStore:
                 "time. Set %s to a directory that can.",
                 self.directory, err, ENVIRONMENT,
             )  # fmt: skip
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _remove(path: Path) -> bool:

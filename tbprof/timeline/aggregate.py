@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from tbprof.base.errors import BadRequest
 from tbprof.base.records import dataclass
+from tbprof.base.values import unique
 from tbprof.timeline.categories import CATEGORIES
 from tbprof.timeline.opened import OpenTimeline, in_parallel, shorten
 from tbprof.timeline.sums import Bounds, Sums, find_bounds, sum_tracks, union_ps
@@ -86,7 +87,7 @@ def _chosen(opened: OpenTimeline, tracks: Sequence[int] | None) -> NDArray[np.in
     for track in tracks:
         if not 0 <= track < known:
             raise BadRequest(f"there is no track {track}", f"tracks are 0 to {known - 1}")
-    return np.unique(np.array(tracks, np.int64))
+    return unique(np.array(tracks, np.int64))
 
 
 def _groups(opened: OpenTimeline, by: By, chosen: NDArray[np.int64]) -> _Groups:

@@ -13,6 +13,7 @@ from tbprof.analysis.memory_events import IN_USE, OWNERS, bytes_in_use, find_own
 from tbprof.base import names
 from tbprof.base.columns import empty_column
 from tbprof.base.records import dataclass
+from tbprof.base.values import is_in
 from tbprof.events.space import Plane, Space
 from tbprof.events.stats import DOUBLE, INT64, UINT64
 from tbprof.timeline.counter_points import make_pyramid
@@ -146,7 +147,7 @@ def _first_numbers(plane: Plane, source: NDArray[np.int64]) -> list[str]:
     """The name of the first stat of each event that is a number, "" where none is."""
     stats = plane.stat_rows(source)
     texts = plane.strings.take(stats.names.tolist())
-    is_number = np.isin(stats.kind, (DOUBLE, INT64, UINT64)) & (stats.name >= 0)
+    is_number = is_in(stats.kind, (DOUBLE, INT64, UINT64)) & (stats.name >= 0)
     numbers = np.flatnonzero(is_number)
     at = np.searchsorted(numbers, stats.begin).tolist()
     return [

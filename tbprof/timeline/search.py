@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from tbprof.base import names
 from tbprof.base.errors import BadRequest
+from tbprof.base.values import union
 from tbprof.timeline.categories import CATEGORIES
 from tbprof.timeline.hits import (
     Hits,
@@ -163,12 +164,12 @@ def _find(opened: OpenTimeline, query: Query) -> Hits:
             longer = events_of_types(
                 opened.columns, _long_names(opened.timeline.types, query)
             ).event
-            found = np.union1d(found, longer)
+            found = union(found, longer)
         return hits_of(opened.columns, found)
     if query.scope == "source":
         found = events_from_source(opened, query)
         frames = events_of_types(opened.columns, _frames(opened.timeline.types, query)).event
-        return hits_of(opened.columns, np.union1d(found, frames))
+        return hits_of(opened.columns, union(found, frames))
     return events_of_types(opened.columns, matching_types(opened.timeline.types, query))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
+from tbprof.base.values import is_in, unique
 from tbprof.events.space import Plane
 from tbprof.events.stats import DOUBLE, INT64, REFERENCE, TEXT, UINT64, StatColumn
 from tbprof.timeline.opened import OpenTimeline
@@ -84,7 +85,7 @@ def events_from_source(opened: OpenTimeline, query: Query) -> NDArray[np.uint32]
 def _together(found: list[NDArray[np.uint32]]) -> NDArray[np.uint32]:
     if not found:
         return np.empty(0, np.uint32)
-    return found[0] if len(found) == 1 else np.unique(np.concatenate(found))
+    return found[0] if len(found) == 1 else unique(np.concatenate(found))
 
 
 def _matching(
@@ -117,7 +118,7 @@ def _text_matches(plane: Plane, query: Query) -> _Matches:
     test = text_test(query)
 
     def matches(column: StatColumn) -> NDArray[np.bool_]:
-        is_text = np.isin(column.kind, _TEXTS)
+        is_text = is_in(column.kind, _TEXTS)
         out = np.zeros(column.kind.size, np.bool_)
         if is_text.any():
             some = StatColumn(column.kind[is_text], column.bits[is_text], column.source)
@@ -142,7 +143,7 @@ def _number_matches(query: Query) -> _Matches:
         return is_equal
 
     def matches(column: StatColumn) -> NDArray[np.bool_]:
-        is_number = np.isin(column.kind, _NUMBERS)
+        is_number = is_in(column.kind, _NUMBERS)
         out = np.zeros(column.kind.size, np.bool_)
         for kind in _NUMBERS:
             rows = np.flatnonzero(column.kind == kind)

@@ -12,6 +12,7 @@ from tbprof.analysis.memory_breakdown import Age, Breakdown, break_down
 from tbprof.analysis.memory_growth import Leaks, StepUsage, find_leaks, use_by_step
 from tbprof.analysis.memory_samples import sample_events
 from tbprof.analysis.memory_usage import event_at, event_rows
+from tbprof.base.values import unique
 from tbprof.tools.memory_allocators import Allocator, chosen, instant, wanted_event
 from tbprof.tools.memory_facts import find_facts
 from tbprof.tools.memory_findings import find_memory_findings
@@ -68,7 +69,7 @@ class _Texts:
 
     def numbers(self, rows: NDArray[np.int32]) -> NDArray[np.int32]:
         """The numbers of rows of `Memory.texts`, -1 for none."""
-        new = np.unique(rows[rows >= 0])
+        new = unique(rows[rows >= 0])
         new = new[self._number[new] < 0]
         self._number[new] = np.arange(len(self.used), len(self.used) + new.size)
         self.used += [self._all[row] for row in new.tolist()]

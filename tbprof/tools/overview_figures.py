@@ -13,6 +13,7 @@ from tbprof.analysis.findings_memory import owner
 from tbprof.analysis.phases import COMPUTE, Phase
 from tbprof.analysis.step_means import sample_deviation, sparse_core_means
 from tbprof.base.records import dataclass
+from tbprof.base.values import median
 from tbprof.tools.datatable import Table, number, text
 from tbprof.tools.overview_ops import duty_cycle_percent, mean_known
 from tbprof.tools.rates import device_rates, sparse_core_rates
@@ -100,7 +101,7 @@ def _steps(evidence: Evidence) -> Iterator[Figure]:
     deviation = sample_deviation(step_ms)
     for name, label, value, how, reason in (
         ("average", "Average step time", _reduced(step_ms, np.mean), "Mean", _NO_STEPS),
-        ("median", "Median step time", _reduced(step_ms, np.median), "Median", _NO_STEPS),
+        ("median", "Median step time", _reduced(step_ms, median), "Median", _NO_STEPS),
         ("deviation", "Standard deviation", deviation, "Sample standard deviation", few),
         ("minimum", "Shortest step", _reduced(step_ms, np.min), "Least", _NO_STEPS),
         ("maximum", "Longest step", _reduced(step_ms, np.max), "Most", _NO_STEPS),

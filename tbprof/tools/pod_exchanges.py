@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.exchanges import Exchanges, Role, listed
 from tbprof.analysis.groups import repeats
 from tbprof.analysis.job_steps import JobSteps
+from tbprof.base.values import is_in, unique
 
 
 class _Runs(NamedTuple):
@@ -58,7 +59,7 @@ class PodExchanges:
         """The collectives of groups that ran in a step, those that took longest first."""
         runs = self._of(step)
         out = []
-        for kind in np.unique(runs.kind).tolist():
+        for kind in unique(runs.kind).tolist():
             part, row = self._kinds[kind]
             if part.role[row] != Role.GROUPS:
                 continue
@@ -84,7 +85,7 @@ class PodExchanges:
         """The channels by which cores sent to others in a step, the slowest ones first."""
         runs = self._of(step)
         channels: dict[tuple[int, object], list[int]] = {}
-        for kind in np.unique(runs.kind).tolist():
+        for kind in unique(runs.kind).tolist():
             part, row = self._kinds[kind]
             if part.role[row] != Role.GROUPS:
                 # A permutation without a number is a channel of its own.
@@ -98,7 +99,7 @@ class PodExchanges:
         return self._runs.take(slice(first, last))
 
     def _channel(self, runs: _Runs, kinds: list[int]) -> dict[str, object]:
-        mine = runs.take(np.isin(runs.kind, kinds))
+        mine = runs.take(is_in(runs.kind, kinds))
         role = self._role[mine.kind]
         sends, receives = mine.take(role != Role.RECV), mine.take(role != Role.SEND)
         # What is sent, where the trace has it, says how much.
@@ -129,7 +130,7 @@ class PodExchanges:
         return one
 
     def _core_ids(self, runs: _Runs) -> list[int]:
-        ids: list[int] = np.unique(self._job.core_id[runs.worker]).tolist()
+        ids: list[int] = unique(self._job.core_id[runs.worker]).tolist()
         return ids
 
 
@@ -145,8 +146,8 @@ def _in_steps(job: JobSteps, host: int, part: Exchanges, codes: NDArray[np.int64
         runs = np.flatnonzero(part.core == part.cores.index(name))
         at = np.searchsorted(job.start_ps[rows], part.start_ps[runs], "right") - 1
         row = rows[at]
-        is_in = (at >= 0) & (part.start_ps[runs] < job.start_ps[row] + job.duration_ps[row])
-        row, runs = row[is_in], runs[is_in]
+        is_inside = (at >= 0) & (part.start_ps[runs] < job.start_ps[row] + job.duration_ps[row])
+        row, runs = row[is_inside], runs[is_inside]
         pieces.append(
             _Runs(
                 job.step[row],
@@ -176,8 +177,8 @@ def _span(job: JobSteps, sends: _Runs, receives: _Runs) -> dict[str, object]:
     """
     durations: list[NDArray[np.int64]] = []
     delays: list[NDArray[np.int64]] = []
-    hosts = np.unique(job.worker_host[sends.worker])
-    if not np.array_equal(hosts, np.unique(job.worker_host[receives.worker])):
+    hosts = unique(job.worker_host[sends.worker])
+    if not np.array_equal(hosts, unique(job.worker_host[receives.worker])):
         return {}
     for host in hosts.tolist():
         sent = sends.take(job.worker_host[sends.worker] == host)

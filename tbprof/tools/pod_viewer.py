@@ -17,6 +17,7 @@ from tbprof.analysis.phases import COMPUTE, Phase
 from tbprof.analysis.step_outliers import StepOutliers
 from tbprof.analysis.steps import Steps
 from tbprof.analysis.stragglers import Lateness, Stragglers, find_stragglers
+from tbprof.base.values import median
 from tbprof.tools.datatable import Table, boolean, number, text
 from tbprof.tools.diagnostics import diagnostics
 from tbprof.tools.pod_exchanges import PodExchanges
@@ -193,7 +194,7 @@ def _overview(
     """
     workers, steps = len(job.worker_name), len(job.label)
     known = np.flatnonzero(~job.is_unrecorded)
-    typical_us = float(np.median(job.duration_ps[known])) / 1e6 if known.size else 1.0
+    typical_us = float(median(job.duration_ps[known])) / 1e6 if known.size else 1.0
     unit_us = 10.0 ** np.floor(np.log10(max(typical_us, 1e-6) / _UNITS_PER_STEP))
     cell = job.worker * steps + job.step
 

@@ -28,6 +28,7 @@ from tbprof.analysis.step_means import (
     used_rows,
 )
 from tbprof.analysis.step_outliers import StepOutliers
+from tbprof.base.values import median, unique
 from tbprof.tools.datatable import Column
 from tbprof.tools.step_choice import ALL_STEPS
 
@@ -101,7 +102,7 @@ def properties(
         "step_marker": job.marker,
         "step_note": job.note,
         "is_inferred": _truth(job.is_inferred),
-        "worker_count": str(int(np.unique(job.worker[used_rows(job)]).size)),
+        "worker_count": str(int(unique(job.worker[used_rows(job)]).size)),
         "steps_total": str(len(job.label)),
         "steps_averaged": str(int(counted.sum())),
         "steps_typical": str(typical_ms.size),
@@ -209,7 +210,7 @@ def _statistics(name: str, values: NDArray[np.float64], digits: int) -> dict[str
 
 def _median(values: NDArray[np.float64]) -> float:
     known = values[np.isfinite(values)]
-    return float(np.median(known)) if known.size else float("nan")
+    return float(median(known)) if known.size else float("nan")
 
 
 def _least(values: NDArray[np.float64]) -> float:
