@@ -33,9 +33,9 @@ test("where cores are, as far as the trace says", () => {
     }),
   );
   expect(pod.workers.places).toEqual([
-    "Chip 0 · core 0 · replica 0",
-    "Chip 0 · core 1 · replica 1",
-    "Chip 1 · core 0",
+    "Chip 0 of the pod · core 0 · replica 0",
+    "Chip 0 of the pod · core 1 · replica 1",
+    "Chip 1 of the pod · core 0",
     "Replica 3",
   ]);
 });

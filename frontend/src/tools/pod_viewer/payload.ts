@@ -42,7 +42,7 @@ export interface PodWorkers {
   readonly names: readonly string[];
   /** [count] index into the hosts. */
   readonly host: Int32Array;
-  /** [count] "Chip 3 · core 1 · replica 0", what the trace says of it; "" for nothing. */
+  /** [count] "Chip 3 of the pod · core 1 · replica 0", what the trace says of it; "" for nothing. */
   readonly places: readonly string[];
   /** [count] whether it is a SparseCore beside TensorCores: it does other work than they do. */
   readonly isAside: readonly boolean[];
@@ -208,11 +208,13 @@ function parseWorkers(json: Record<string, unknown>, hosts: readonly string[]): 
   };
 }
 
+/** The trace viewer counts the chips of each host, the file those of the pod, too. */
 function placeText(chip: unknown, core: unknown, replica: unknown): string {
-  const parts = Object.entries({ chip, core, replica }).flatMap(([name, id]) =>
-    typeof id === "number" ? [`${name} ${id}`] : [],
-  );
-  const text = parts.join(" · ");
+  const text = [
+    ...(typeof chip === "number" ? [`chip ${chip} of the pod`] : []),
+    ...(typeof core === "number" ? [`core ${core}`] : []),
+    ...(typeof replica === "number" ? [`replica ${replica}`] : []),
+  ].join(" · ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
