@@ -108,8 +108,10 @@ def _gpu_intervals(plane: Plane, programs: Programs) -> DeviceIntervals:
 
 def _tpu_intervals(plane: Plane, programs: Programs) -> DeviceIntervals:
     lines = (*_OP_LINES, names.ASYNC_OPS_LINE, names.XLA_TRACE_LINE)
-    events = plane.events(named_lines(plane, *lines))
-    line_names = plane.strings.take(events.lines.name.tolist())
+    rows = named_lines(plane, *lines)
+    events = plane.events(rows)
+    # As heads have them, by which the ops below are chosen: another name may follow the events.
+    line_names = plane.strings.take(plane.lines.name[rows].tolist())
     op_rows, async_rows, marks = (
         np.flatnonzero(np.array([name in wanted for name in line_names], bool)[events.line])
         for wanted in (_OP_LINES, lines[-2:-1], lines[-1:])
