@@ -4,6 +4,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.errors import Notice
@@ -16,6 +17,8 @@ from tbprof.storage.results import ResultStore
 Found = tuple[Any, tuple[Notice, ...]]
 Arrays = Mapping[str, NDArray[Any]]
 
+# In place of the arrays of a part that has a file of its own.
+_APART = "apart"
 # The file of a host is written anew with each part that is new in it.
 _LARGE = 1 << 20
 # 100 MB take a tenth of a second.
@@ -43,9 +46,9 @@ class PartStore:
     def find(self, key: str, part: PartKey, together: Arrays) -> Found | None:
         """A part of a file of which `together` are the arrays; None where it is not kept."""
         arrays: Arrays | None = together
-        if _prefix(part) + "meta" not in together:
+        if any(part.values) or _prefix(part) + _APART in together:
             arrays = load_arrays(self._results, _key(key, part))
-        if arrays is None:
+        if not arrays:
             return None
         try:
             return _unpack(part, arrays)
@@ -64,7 +67,10 @@ class PartStore:
             size = sum(array.nbytes for array in arrays.values())
             if size < _LARGE and not any(part.values):
                 together.update(arrays)
-            elif size < _WRITTEN_BEHIND:
+                continue
+            if not any(part.values):
+                together[_prefix(part) + _APART] = np.zeros(0, np.uint8)
+            if size < _WRITTEN_BEHIND:
                 keep_arrays(self._results, _key(key, part), arrays)
             else:
                 writer = threading.Thread(

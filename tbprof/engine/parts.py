@@ -3,7 +3,7 @@
 import dataclasses
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -92,8 +92,7 @@ PARTS: Mapping[str, PartKind] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class PartKey:
+class PartKey(NamedTuple):
     """A part as a request wants it: its name, and the values of the parameters it depends on."""
 
     name: str

@@ -34,16 +34,16 @@ Opened = tuple[Space, Programs, tuple[Notice, ...]]
 
 @dataclass(slots=True)
 class _FileState:
-    """What is known of one version of one file; a part's lock makes it be computed once."""
+    """What is known of one version of one file; a part's lock makes it be computed once.
+
+    `sizes` and their sum `bytes` are about how much memory the parts take.
+    """
 
     parts: dict[PartKey, Found] = field(default_factory=dict)
     sizes: dict[PartKey, int] = field(default_factory=dict)
     locks: dict[PartKey, threading.Lock] = field(default_factory=dict)
     users: int = 0
-
-    def bytes(self) -> int:
-        """About how much memory the parts take."""
-        return sum(self.sizes[part] for part in self.parts)
+    bytes: int = 0
 
 
 class SummaryCache:
@@ -133,14 +133,16 @@ class SummaryCache:
         with self._lock:
             state.sizes[part] = size
             state.parts[part] = found
+            state.bytes += size
             # What users chose piles up; what was computed without a choice stays.
             chosen = [other for other in state.parts if any(other.values) and other != part]
             for other in chosen[:-_CHOICES_IN_MEMORY]:
                 del state.parts[other]
+                state.bytes -= state.sizes.pop(other)
             # The file that was asked for last stays, however large: it is being looked at.
-            kept = sum(one.bytes() for one in self._files.values())
+            kept = sum(one.bytes for one in self._files.values())
             while kept > _BYTES_IN_MEMORY and len(self._files) > 1:
-                kept -= self._files.popitem(last=False)[1].bytes()
+                kept -= self._files.popitem(last=False)[1].bytes
 
     def _state(self, key: str) -> _FileState:
         with self._lock:

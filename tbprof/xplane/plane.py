@@ -17,7 +17,7 @@ from tbprof.kernels.codes import LIMIT_PS
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
 from tbprof.xplane.event_types import read_event_types
-from tbprof.xplane.events import EventReader
+from tbprof.xplane.events import Decoded, EventReader
 from tbprof.xplane.lines import Line, last_text, read_lines
 from tbprof.xplane.metadata import Dictionary, read_dictionary
 from tbprof.xplane.scan import Field, field_columns
@@ -39,6 +39,9 @@ _STAT_DESCRIPTION = 3
 
 # What a file that ends inside a plane loses of it: said once, of the file.
 _OF_THE_CUT = frozenset(("plane_cut", "line_cut", "names_missing"))
+
+# Several parts ask for short lines, such as those of steps: they are decoded once.
+_SHARED_BYTES = 1 << 18
 
 # A recorder counts time from its start; larger time stamps count from 1970.
 EPOCH_NS = 10**17
@@ -128,8 +131,11 @@ class FilePlane:
     @property
     def line_bytes(self) -> NDArray[np.int64]:
         """[lines] how many bytes of the file each line takes, about."""
-        sizes = [sum(span.end - span.begin for span in line.spans) for line in self.timelines]
-        return np.array(sizes, np.int64)
+        return np.array(self._line_sizes, np.int64)
+
+    @cached_property
+    def _line_sizes(self) -> list[int]:
+        return [sum(span.end - span.begin for span in line.spans) for line in self.timelines]
 
     def _columns(self, lines: Sequence[Line]) -> Lines:
         starts = [min(self._origin_ps(span.timestamp_ns) for span in line.spans) for line in lines]
@@ -175,9 +181,14 @@ class FilePlane:
     def events(self, lines: Sequence[int] | None = None) -> Events:
         """The events of some lines (all by default)."""
         known = self.timelines
-        chosen = known if lines is None else [known[row] for row in lines]
-        reader = EventReader(self._buffer, self.types.dictionary, self._origin_ps, self._damage)
-        found = reader.read(chosen)
+        rows = tuple(range(len(known)) if lines is None else lines)
+
+        def read() -> Decoded:
+            reader = EventReader(self._buffer, self.types.dictionary, self._origin_ps, self._damage)
+            return reader.read([known[row] for row in rows])
+
+        is_short = sum(self._line_sizes[row] for row in rows) <= _SHARED_BYTES
+        found = self.memo.once(("events", rows), read) if is_short else read()
         is_known = len(found.lines) == len(known) and all(map(is_, found.lines, known))
         of_lines = self.lines if is_known else self._columns(found.lines)
         return Events(self, of_lines, found.first_event, *found.columns, found.aggregated)
@@ -222,6 +233,7 @@ class FileTypes:
         self._buffer = buffer
         self._strings = strings
         self._stats = stats
+        self._known_stats: dict[str, StatColumn] = {}
 
     @property
     def id(self) -> NDArray[np.int64]:
@@ -241,8 +253,13 @@ class FileTypes:
         return np.where(ranges[:, 1] > ranges[:, 0], ids, np.int32(-1)).astype(np.int32)
 
     def stats(self, names: Sequence[str]) -> dict[str, StatColumn]:
-        """One column [n] per name: stats that all events of a type share."""
-        return self._stats.columns(self.dictionary.value, names, _TYPE_STATS)
+        """One column [n] per name: stats that all events of a type share, each read once."""
+        known = self._known_stats
+        missing = [name for name in names if name not in known]
+        if missing:
+            # Others may ask at the same time: what they read is the same.
+            known.update(self._stats.columns(self.dictionary.value, missing, _TYPE_STATS))
+        return {name: known[name] for name in names}
 
     def stat_rows(self) -> StatRows:
         """All stats of the types [n]."""

@@ -160,3 +160,13 @@ def test_chunks_of_a_line_continue_it_however_many_there_are() -> None:
     assert plane.lines.id.tolist() == [7]
     assert len(plane.events()) == 20_000
     assert time.process_time() - began < 10
+
+
+def test_short_lines_are_decoded_once_as_long_as_someone_may_ask_again() -> None:
+    [plane] = space_of(draw({"p": "one |mm.rr\ntwo |aaa"})).planes
+    first = plane.events([1])
+    assert plane.events([1]).start_ps is first.start_ps
+    assert plane.events([0, 1]).start_ps is not first.start_ps
+    plane.memo.clear()
+    assert plane.events([1]).start_ps is not first.start_ps
+    assert plane.events([1]).start_ps.tolist() == first.start_ps.tolist()
