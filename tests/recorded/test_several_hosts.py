@@ -1,5 +1,6 @@
 """Workers of one job, recorded as several hosts of one run."""
 
+import json
 import shutil
 import time
 from collections.abc import Callable
@@ -45,9 +46,16 @@ def job(record_python: str, tmp_path_factory: pytest.TempPathFactory) -> Job:
         for name in names:
             [trace] = (folder / name).rglob("*.xplane.pb")
             shutil.copy(trace, run / f"{name}.xplane.pb")
+            shutil.copy(folder / f"{name}.json", run.parents[2] / f"{name}.json")
         return Shown(run.parents[2], params)
 
     return shown
+
+
+def measured_us(shown: Shown, name: str) -> dict[int, float]:
+    """How long the steps of a worker took by its own clock, by their numbers."""
+    truth = json.loads((shown.folder / f"{name}.json").read_text(encoding="utf-8"))
+    return {row["number"]: 1e3 * row["whole"] for row in truth["steps"]}
 
 
 def hosts_by_step(shown: Shown) -> dict[str, tuple[str, ...]]:
@@ -82,7 +90,10 @@ def test_workers_meet_by_the_numbers_of_their_steps(job: Job):
 
 
 def test_programs_that_exchange_nothing_are_compared(job: Job):
-    """The slow one takes three naps longer in each step; the other one does not wait for it."""
+    """The slow one takes three naps longer in each step; the other one does not wait for it.
+
+    The machine may hold up either, which their own clocks know.
+    """
     shown = job("even", "slow")
     page = shown.document("pod_viewer", "columns")
     assert page["hosts"] == ["even", "slow"]
@@ -92,7 +103,10 @@ def test_programs_that_exchange_nothing_are_compared(job: Job):
     assert page["workers"]["host"][compared["worker"]] == 1
     assert compared["steps"] >= 6
     assert compared["low_us"] <= compared["late_us"] <= compared["high_us"]
-    assert compared["late_us"] == pytest.approx(3 * NAP_US, rel=0.5)
+    even, slow = (measured_us(shown, name) for name in ("even", "slow"))
+    longer = [slow[number] - even[number] for number in even.keys() & slow.keys()]
+    assert np.median(longer) > NAP_US
+    assert 0.95 * min(longer) <= compared["late_us"] <= 1.05 * max(longer)
     assert "straggler" not in shown.findings
 
 

@@ -2,9 +2,11 @@
 
     python record_worker.py FOLDER NAME FIRST START
 
-Leaves FOLDER/NAME/plugins/profile/... and, when it is about to wait, FOLDER/NAME.ready.
+Leaves FOLDER/NAME/plugins/profile/..., FOLDER/NAME.json as record_tensorflow.py does and, when it
+is about to wait, FOLDER/NAME.ready.
 """
 
+import json
 import sys
 import time
 from pathlib import Path
@@ -22,7 +24,8 @@ def main() -> None:
             time.sleep(0.002)
 
     sleep_s = 4 * SLEEP_S if name == "slow" else SLEEP_S
-    loop(Path(folder, name), ahead=2, sleep_s=sleep_s, first=int(first), wait=wait)
+    rows = loop(Path(folder, name), ahead=2, sleep_s=sleep_s, first=int(first), wait=wait)
+    Path(folder, f"{name}.json").write_text(json.dumps({"steps": rows}), encoding="utf-8")
 
 
 if __name__ == "__main__":
