@@ -27,22 +27,30 @@ def write_output(
     """
     target = Path(os.path.realpath(path))  # a link stays one
     with _written(path, target) as file:
-        packed = _gzip(file) if path.lower().endswith(".gz") else None
-        written = 0
-        for chunk in chunks:
-            with _told(path):
-                (packed or file).write(chunk)
-            written += len(chunk)
-            on_bytes(written)
+        with _packed(path, file) as out:
+            written = 0
+            for chunk in chunks:
+                with _told(path):
+                    out.write(chunk)
+                written += len(chunk)
+                on_bytes(written)
         with _told(path):
-            if packed is not None:
-                packed.close()
             file.flush()
 
 
-def _gzip(file: BinaryIO) -> gzip.GzipFile:
+@contextmanager
+def _packed(path: str, file: BinaryIO) -> Iterator[BinaryIO | gzip.GzipFile]:
+    """What compresses into the file where its name says so, else the file itself."""
+    if not path.lower().endswith(".gz"):
+        yield file
+        return
     # Without name and time: equal content is equal bytes.
-    return gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0)
+    out = gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0)
+    try:
+        yield out
+    finally:  # before the file is closed, whatever happened
+        with _told(path):
+            out.close()
 
 
 @contextmanager
