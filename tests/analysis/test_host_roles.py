@@ -140,9 +140,9 @@ def test_hostile_names_take_no_time():
     hostile = [
         part * 100_000 for part in ("a:", "::", "w", "a/", "$", " ", "\n", "XLA ", "Wait", "a:A")
     ]
-    begin = time.perf_counter()
+    begin = time.process_time()
     classify_host_names(hostile, has_device=True)
-    assert time.perf_counter() - begin < 0.5
+    assert time.process_time() - begin < 0.5
 
 
 def roles(drawing: str, *, has_device: bool, wrappers=(), **more) -> dict[str, int]:

@@ -196,9 +196,9 @@ def test_a_name_of_a_megabyte_is_one_type():
 def test_time_goes_by_the_number_of_lines(lines):
     content = trace_of([[("a", at, 10), ("b", at + 2, 3)] for at in range(lines)])
     timeline_of(trace_of([[("a", 0, 1)]]))
-    before = time.perf_counter()
+    before = time.process_time()
     timeline = timeline_of(content)
-    taken = time.perf_counter() - before
+    taken = time.process_time() - before
     check(timeline)
     assert len(timeline.tracks) == lines
     assert timeline.row_first.size == 2 * lines + 1

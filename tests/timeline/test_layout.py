@@ -181,7 +181,7 @@ def test_overlapping_chains_are_not_quadratic(kind):
         duration[:1000] = 10**9 - 2 * start[:1000]
     first = np.array([0, events])
     lay_out(first[:1], np.array([1]), start, duration)
-    before = time.perf_counter()
+    before = time.process_time()
     layout = lay_out(first[:1], first[1:], start, duration)
-    assert time.perf_counter() - before < 2.0
+    assert time.process_time() - before < 2.0
     assert layout.rows[0] <= MOST_DEPTHS
