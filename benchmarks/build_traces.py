@@ -25,6 +25,13 @@ def default_source() -> Path:
     return found[0] if found else SAMPLE
 
 
+def small_traces() -> list[Path]:
+    """As they were recorded: the default source, and the trace of a TPU where there is one."""
+    source = default_source()
+    traces = source.parents[4] if source != SAMPLE else SAMPLE.parent
+    return [source, *sorted((traces / "tpu_jax_v6e").rglob("*.xplane.pb"))[:1]]
+
+
 def build(source: Path, copies: int) -> Path:
     """The trace with `copies` times the events of `source`, made when it is missing."""
     name = "v100" if "v100" in str(source) else "sample"

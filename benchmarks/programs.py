@@ -43,7 +43,9 @@ class Programs:
         """tbprof with this interpreter, and what else there is on this machine."""
         beside = ROOT / ".venv-xprof" / "bin" / "python"
         xprof = os.environ.get("TBPROF_XPROF_PYTHON", str(beside) if beside.exists() else "")
-        return cls(scratch, sys.executable, xprof, shutil.which("xprof-rs") or "")
+        folders = [*os.get_exec_path(), str(Path(xprof).parent)]
+        rs = shutil.which("xprof-rs", path=os.pathsep.join(folders))
+        return cls(scratch, sys.executable, xprof, rs or "")
 
     def all(self) -> dict[str, Callable[[Path, str], Cost]]:
         """The programs that are installed, by name."""

@@ -4,8 +4,8 @@
 
 Each figure is a whole process: start, imports, reading the trace, and the tool's payload. Result
 caches are empty each time: tbprof's in a folder of its own, xprof's beside a private link to the
-trace. tbprof is measured with its kernels compiled, as after the first use of an installation,
-and once without. Ratios count; figures of different runs do not compare.
+trace. Ratios count; figures of different runs do not compare. xprof-rs takes part where it is on
+PATH or beside xprof: `.venv-xprof/bin/pip install --no-deps xprof-rs`.
 """
 
 import argparse
@@ -210,7 +210,7 @@ def report(
     for trace, table in tables.items():
         size = trace.stat().st_size
         lines += [
-            f"## {trace.name.removesuffix('.xplane.pb')}: {size / 1e6:,.0f} MB",
+            f"## {_title(trace)}: {size / 1e6:,.{0 if size > 10e6 else 1}f} MB",
             "",
             "Wall time, processor time, peak memory; in brackets the ratio to xprof.",
             "",
@@ -261,6 +261,12 @@ def report(
     return "\n".join(lines)
 
 
+def _title(trace: Path) -> str:
+    """The name of a scaled trace, or of the logdir of one as it was recorded."""
+    parts = trace.parts
+    return parts[parts.index("plugins") - 1] if "plugins" in parts else trace.name.split(".")[0]
+
+
 def _prose() -> str:
     return """Written by `make bench` (`benchmarks/run.py`). Each figure is the median of whole
     processes, from their start to the tool's payload, with empty result caches and the trace in
@@ -297,12 +303,18 @@ def versions(python: str, xprof_python: str, xprof_rs: str) -> str:
     if xprof_python:
         parts.append(f"xprof {ask(xprof_python, 'xprof')[0]}")
     if xprof_rs:
-        parts.append(f"xprof-rs {_crate_version(xprof_rs)}")
+        parts.append(f"xprof-rs {_rs_version(xprof_rs)}")
     return ", ".join(parts)
 
 
-def _crate_version(program: str) -> str:
-    """What cargo noted at installation; the program itself does not tell."""
+def _rs_version(program: str) -> str:
+    """What pip or cargo noted at installation; the program itself does not say."""
+    python = Path(program).with_name("python")
+    if python.exists():
+        query = "import importlib.metadata as m; print(m.version('xprof-rs'))"
+        asked = subprocess.run([python, "-c", query], capture_output=True, text=True, check=False)
+        if asked.returncode == 0:
+            return asked.stdout.strip()
     noted = Path(program).resolve().parent.parent / ".crates.toml"
     if noted.exists():
         for line in noted.read_text().splitlines():
@@ -332,7 +344,10 @@ def main() -> int:
     traces = args.trace
     if not traces:
         source = build_traces.default_source()
-        traces = [build_traces.build(source, copies) for copies in build_traces.COPIES]
+        traces = [
+            *build_traces.small_traces(),
+            *(build_traces.build(source, copies) for copies in build_traces.COPIES),
+        ]
     noted = measure.machine()
     with tempfile.TemporaryDirectory(prefix="tbprof-bench-") as scratch:
         programs = Programs.installed(Path(scratch))
