@@ -69,7 +69,8 @@ def find_missing(line: Line, others: Sequence[Line]) -> NDArray[np.int64]:
     usual = max(int(median(step)), 1) if step.size else 1
     period = float(median(later[step == usual])) if (step == usual).any() else np.inf
     steps = step // usual
-    holes = np.flatnonzero((steps > 1) & (later >= _TIME_OF_LOST * period * steps)).tolist()
+    is_long = later >= _TIME_OF_LOST * period * np.maximum(steps, 1)
+    holes = np.flatnonzero((steps > 1) & is_long).tolist()
     places = [other.place for other in others] + [
         np.arange(line.place[row] + usual, line.place[row + 1], usual) for row in holes
     ]

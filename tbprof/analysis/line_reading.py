@@ -59,6 +59,7 @@ def read_line(device: DeviceIntervals, grouping: Grouping, doubts: list[str]) ->
         doubts.append(f"On the Steps line of {device.name} several events count as one step.")
     # Recorders begin a step with each program, of which a step of the program may launch several.
     is_again[1:] |= (np.diff(group) == 0) & is_marked[1:]
+    is_cut_first = _join_unlinked(is_again, is_marked)
     first = np.flatnonzero(~is_again)
     end = np.maximum.reduceat(ends, first) if count else ends
     number, own = steps.number[first], group[first]
@@ -71,8 +72,30 @@ def read_line(device: DeviceIntervals, grouping: Grouping, doubts: list[str]) ->
         [steps.name[at] for at in first.tolist()],
         own,
         is_marked[first],
-        _lacks_programs(steps.number, first) | _lacks_ends(steps, first, device),
+        _lacks_programs(steps.number, first)
+        | _lacks_ends(steps, first, device)
+        | ((first == 0) & is_cut_first),
     )
+
+
+def _join_unlinked(is_again: NDArray[np.bool_], is_marked: NDArray[np.bool_]) -> bool:
+    """Joins events before the first marked one, as many as marked steps have, in `is_again`.
+
+    The launches of these were before the recording. Answers whether the first step lacks some.
+    """
+    begins = np.flatnonzero(is_marked & ~is_again)
+    if not begins.size:
+        return False
+    marked_from = int(begins[0])
+    usual = int(
+        np.median(np.diff(np.append(np.flatnonzero(~is_again), is_again.size))[-begins.size :])
+    )
+    if usual < 2 or not is_marked[marked_from:].all():
+        return False
+    before = np.arange(marked_from, 0, -1)  # how many events lie from each to the first marked one
+    is_again[:marked_from] = before % usual != 0
+    is_again[:1] = False
+    return marked_from % usual != 0
 
 
 def _lacks_programs(number: NDArray[np.int64], first: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -74,15 +74,17 @@ def find_line_steps(devices: Sequence[DeviceIntervals], grouping: Grouping) -> L
     windows, is_lost, is_cut = [], [], []
     for device, line in zip(devices, lines, strict=True):
         line = by_device.get(device.name, line)
-        others = [
-            by_device[other.name]
+        beside = [
+            other
             for other in devices
-            if other is not device and other.kind == device.kind and other.name in by_device
+            if other is not device
+            and other.name in by_device
+            and _agree(line, by_device[other.name])
         ]
-        peers = [other for other in others if _agree(line, other)]
+        peers = [by_device[other.name] for other in beside if other.kind == device.kind]
         # Lines of GPUs are made of their kernels, and skip steps without any.
         missing = _NO_ROWS if device.kind == "GPU" else find_missing(line, peers)
-        whole = put_in(line, missing, peers)
+        whole = put_in(line, missing, [by_device[other.name] for other in beside])
         tiled = tile(np.arange(len(whole)), whole.number, whole.label, whole.start_ps, whole.end_ps)
         windows.append(replace(tiled, group=whole.group[tiled.group]))
         is_missing, works = tiled.group >= len(line), works_in(tiled, device)
@@ -97,15 +99,16 @@ def _placed_by_markers(lines: Sequence[Line], grouping: Grouping) -> list[Line]:
     Lines of which no step is linked, such as those of SparseCores, are placed by time where their
     numbers are not those of the others: each recorder counts the programs of its own core.
     """
-    marked = [line for line in lines if line.is_marked.all()]
-    others = [line for line in lines if not line.is_marked.all()]
-    if not marked or not are_numbered(grouping, np.concatenate([line.group for line in marked])):
+    marked = [line for line in lines if line.is_marked.any() and _is_marked_on(line)]
+    others = [line for line in lines if not line.is_marked.any()]
+    groups = [line.group[line.is_marked] for line in marked]
+    if not marked or not are_numbered(grouping, np.concatenate(groups)):
         return list(lines)
-    if any(line.is_marked.any() or _has_numbers_of(line, marked) for line in others):
+    if len(marked) + len(others) < len(lines) or any(
+        _has_numbers_of(line, marked) for line in others
+    ):
         return list(lines)
-    placed = {
-        line.device: replace(line, place=grouping.roots.number[line.group]) for line in marked
-    }
+    placed = {line.device: _numbered(line, grouping) for line in marked}
     place = np.concatenate([line.place for line in placed.values()])
     start = np.concatenate([line.start_ps for line in marked])
     order = np.argsort(start, kind="stable")
@@ -116,6 +119,19 @@ def _placed_by_markers(lines: Sequence[Line], grouping: Grouping) -> list[Line]:
             return list(lines)
         placed[line.device] = replace(line, place=own)
     return [placed[line.device] for line in lines]
+
+
+def _is_marked_on(line: Line) -> bool:
+    """Whether all steps are marked from the first one on that is."""
+    return bool(line.is_marked[int(line.is_marked.argmax()) :].all())
+
+
+def _numbered(line: Line, grouping: Grouping) -> Line:
+    """The line with the program's numbers as places, counted back before the first marked one."""
+    at = int(line.is_marked.argmax())
+    place = grouping.roots.number[line.group[at:]]
+    usual = max(int(np.median(np.diff(place))), 1) if place.size > 1 else 1
+    return replace(line, place=np.append(place[0] - usual * np.arange(at, 0, -1), place))
 
 
 def _has_numbers_of(line: Line, others: Sequence[Line]) -> bool:

@@ -62,7 +62,7 @@ PARTS: Mapping[str, PartKind] = {
     ),
     "kernels": _part(5, "kernels.Kernels", "find_kernels", "decoding GPU kernels"),
     "ops": _part(10, "op_metrics.OpMetrics", "ops.find_ops", "decoding ops"),
-    "steps": _part(18, "steps.Steps", "step_finding.find_steps", "finding the steps", ("marker",)),
+    "steps": _part(19, "steps.Steps", "step_finding.find_steps", "finding the steps", ("marker",)),
     "input_ops": _part(5, "input_ops.InputOps", "find_input_ops", "decoding input ops"),
     "tpu_ops": _part(3, "tpu_ops.TpuOps", "find_tpu_ops", "looking at TPU ops"),
     "environment": _part(

@@ -59,6 +59,12 @@ CASES: dict[str, TpuJob | GpuJob] = {
         recorded_us=(8_000, 10**9),
         line_first=(3, 3),
     ),
+    "micro-steps whose launches were before the recording": TpuJob(
+        steps=6, micro_steps=4, sparse_cores=2, recorded_us=(4_000, 10**9), line_first=(7,)
+    ),
+    "SparseCores that lost a step": TpuJob(
+        steps=7, cores=2, sparse_cores=2, jitter=0.003, lost=((0, 0, 2),)
+    ),
     "SparseCores": TpuJob(steps=5, sparse_cores=2),
     "callbacks": TpuJob(steps=5, callback_us=20_000),
     "megacore": TpuJob(steps=5, megacore=True, megacore_us=3_000, has_loop=True),
