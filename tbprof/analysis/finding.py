@@ -68,6 +68,9 @@ XLA_GUIDE = Guide("Compile with XLA", f"{_TENSORFLOW}xla/tutorials/jit_compile")
 FUNCTION_GUIDE = Guide(
     "Better performance with tf.function", f"{_TENSORFLOW}guide/function#controlling_retracing"
 )
+JIT_GUIDE = Guide(
+    "JAX: just-in-time compilation", "https://docs.jax.dev/en/latest/jit-compilation.html"
+)
 MEMORY_GUIDE = Guide(
     "Limit GPU memory growth", f"{_TENSORFLOW}guide/gpu#limiting_gpu_memory_growth"
 )

@@ -58,7 +58,7 @@ def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
         "what they need as results, or call them every few steps.",
         trace,
         trace,
-        FUNCTION_GUIDE,
+        CALLBACKS_GUIDE if evidence.is_jax else FUNCTION_GUIDE,
     )
 
 

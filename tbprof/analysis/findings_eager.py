@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.bottlenecks import OVERHEAD
 from tbprof.analysis.finding import (
     FUNCTION_GUIDE,
+    JIT_GUIDE,
     TRACE,
     Evidence,
     Finding,
@@ -98,7 +99,7 @@ def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:
         "sees and schedules them together.",
         trace,
         trace,
-        FUNCTION_GUIDE,
+        JIT_GUIDE if evidence.is_jax else FUNCTION_GUIDE,
     )
 
 

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.finding import (
-    FUNCTION_GUIDE,
     PROFILER_GUIDE,
     TRACE,
     Evidence,
@@ -58,7 +57,7 @@ def python_overhead(evidence: Evidence) -> Iterator[Finding]:
         _advice(share),
         trace,
         trace,
-        FUNCTION_GUIDE if is_python else PROFILER_GUIDE,
+        PROFILER_GUIDE,
     )
 
 

@@ -50,6 +50,11 @@ class SingleOps:
     sent_start_ps: NDArray[np.int64]
     sent_end_ps: NDArray[np.int64]
 
+    @property
+    def sent_ps(self) -> int:
+        """How long these calls sent data."""
+        return int((self.sent_end_ps - self.sent_start_ps).sum())
+
 
 def find_single_ops(space: Space, _programs: Programs) -> SingleOps:
     """The runs of `FEWEST_CALLS` calls and more on the threads of a host.

@@ -10,6 +10,7 @@ from tbprof.analysis.finding import DATA_ANALYSIS_GUIDE, DATA_GUIDE, millisecond
 from tbprof.analysis.input_cause import TRY_APART, InputCause, Kind
 from tbprof.analysis.input_names import InputCategory
 from tbprof.analysis.input_ops import InputOps, merge_input_ops
+from tbprof.analysis.single_ops import SingleOps
 from tbprof.analysis.steps import Steps, copies_most
 from tbprof.analysis.tf_data import TfData
 from tbprof.tools.tf_data_advice import Judgement, judge
@@ -36,7 +37,10 @@ def find_cause(summaries: Summaries, judgements: Sequence[Judgement]) -> InputCa
     if not judgements:
         # Where tf.data was recorded its page agrees, which knows nothing of steps.
         is_sent = sent_ps > ops.program_wait_ps or copies_most(summaries.take("steps", Steps))
-        return _transfer(ops) if is_sent else _unknown(ops)
+        if not is_sent:
+            return _unknown(ops)
+        single_ps = sum(one.sent_ps for one in summaries.take("single_ops", SingleOps))
+        return _single_ops(ops) if 2 * single_ps > sent_ps else _transfer(ops)
     worst = judgements[0]
     if sent_ps > worst.pipeline.total_ps:
         return _transfer(ops)
@@ -96,6 +100,17 @@ def _transfer(ops: InputOps) -> InputCause:
         "show which.",
         "Send data in few large pieces, in the type that it is stored in, and ahead of the step: "
         f"{ahead}. Keep on the device what stays the same from step to step.",
+    )
+
+
+def _single_ops(ops: InputOps) -> InputCause:
+    """Data that ops which run one by one are given."""
+    whole = "jax.jit" if ops.has_jax else "tf.function"
+    return _loose(
+        "transfer",
+        "Most of that is what ops are given that run one by one.",
+        f"Put these ops into one function that is compiled as a whole ({whole}): what they give to "
+        "each other then stays on the device.",
     )
 
 

@@ -44,7 +44,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="input_pipeline_analyzer",
         label="Input pipeline analyzer",
-        parts=("steps", "idle_time", "host_callbacks", *_INPUT),
+        parts=("steps", "idle_time", "host_callbacks", "single_ops", *_INPUT),
         build=Later("tbprof.tools.input_pipeline_analyzer.build"),
         content="names",
         absent="the trace has no planes in it",

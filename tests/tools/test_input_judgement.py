@@ -13,6 +13,7 @@ from tbprof.analysis.devices import Devices
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.input_cause import InputCause
 from tbprof.analysis.input_ops import InputOps, find_input_ops
+from tbprof.analysis.single_ops import SingleOps, find_single_ops
 from tbprof.base.errors import NoData
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
@@ -29,13 +30,19 @@ def inputs(drawing: str = "t |a", **names: str) -> InputOps:
     return find_input_ops(space, Programs(space))
 
 
-def cause_of(*pipelines: Made, ops: InputOps | None = None, hosts: Sequence[str] = ("h0",)):
+def cause_of(
+    *pipelines: Made,
+    ops: InputOps | None = None,
+    single: Sequence[SingleOps] = (),
+    hosts: Sequence[str] = ("h0",),
+):
     nan = float("nan")
     parts = {
         "tf_data": [made(*pipelines) for _ in hosts],
         "input_ops": [ops or inputs() for _ in hosts],
         "devices": [Devices(0, 0, "CPU", nan, nan) for _ in hosts],
         "steps": [],
+        "single_ops": list(single),
     }
     summaries = Summaries(tuple(hosts), parts)
     cause = find_cause(summaries, judge_input(summaries))
@@ -127,6 +134,22 @@ def test_sending_data_is_the_cause_where_it_takes_longer_than_the_pipeline():
     assert "(MemcpyH2D)" in cause.sentence
     slow = calls(Node(ROOT, 1000, 100), Node(f"{ROOT}::Map", 900, 900))
     assert cause_of(slow, ops=sent).kind == "stage"
+
+
+@pytest.mark.parametrize(("beside", "is_single"), [("h" * 15, True), ("h" * 17, False)])
+def test_what_single_ops_are_given_is_said_where_it_is_most_of_what_is_sent(
+    beside: str, is_single: bool
+):
+    """16 calls send a microsecond each; what is sent beside them is no part of any."""
+    names = {"p": "PjitFunction(add)", "h": "DevicePut"}
+    drawing = f"""
+        python |{"ppp." * 16}.{"." * len(beside)}
+               |{".h.." * 16}.{beside}
+    """
+    space = space_of(draw({"/host:CPU": drawing}, names=names))
+    cause = cause_of(ops=inputs(drawing, **names), single=[find_single_ops(space, Programs(space))])
+    assert cause.kind == "transfer"
+    assert ("one by one" in cause.sentence, "jax.jit" in cause.action) == (is_single, is_single)
 
 
 @pytest.mark.parametrize(("device", "kind"), [("hhhhhhkk", "transfer"), ("hhkkkk", "unknown")])
