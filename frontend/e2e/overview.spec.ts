@@ -91,7 +91,7 @@ test.each([...RECORDED, ...MADE])("%s: verdict and tiles are the server's", asyn
   if (Number.isNaN(stepMs)) expect(verdict).toContain("Step times are unknown");
   else if (finding) {
     expect(verdict).toContain(String(finding.title));
-    const [, saved] = verdict.split("save up to ");
+    const [, saved] = verdict.split("At most ");
     if (finding.gain_ms) {
       expectTime(saved, Number(finding.gain_ms) * 1000);
       expectTime(saved.split(" of ")[1], stepMs * 1000);
@@ -455,7 +455,7 @@ describe("outliers", () => {
     const verdict = await textOf(page.locator(".verdict"));
     expect(verdict).toContain("Every 5th step takes");
     const gain = Number(finding.gain_ms);
-    const [, saved] = verdict.split("save up to ");
+    const [, saved] = verdict.split("At most ");
     expectTime(saved, gain * 1000);
     expectTime(saved.split(" of ")[1], (gain / Number(finding.gain_ratio)) * 1000);
     await page.context().close();

@@ -1,4 +1,4 @@
-/** The answer in one sentence: what is slow, by how much, and what removing it would save. */
+/** The answer in one sentence: what is slow, by how much, and what could be saved. */
 import { formatRatio } from "../../base/format";
 import { ratio } from "../../base/units";
 import { SeverityTag } from "../../widgets/finding_list";
@@ -61,9 +61,9 @@ function savings({ gainMs, gainRatio }: Finding, stepMs: number): string {
   const other = gainRatio > 0 ? gainMs / gainRatio : stepMs;
   const wholeMs = Math.abs(other - stepMs) > 0.01 * stepMs ? other : stepMs;
   if (gainMs > 0 && wholeMs > 0)
-    return `Removing it would save up to ${formatMs(gainMs)} of ${formatMs(wholeMs)}.`;
+    return `At most ${formatMs(gainMs)} of ${formatMs(wholeMs)} could be saved.`;
   return gainRatio > 0
-    ? `Removing it would save up to ${formatRatio(ratio(gainRatio))} of the step.`
+    ? `At most ${formatRatio(ratio(gainRatio))} of the step could be saved.`
     : "";
 }
 
