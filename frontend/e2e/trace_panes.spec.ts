@@ -73,7 +73,7 @@ test("search heeds case and patterns, and says at once what is none", async () =
   await expectCount(page, "12 hits");
   await field(page).fill("(gemm");
   const alert = page.locator(".trace-search [role=alert]");
-  await expect.poll(() => textOf(alert)).toContain("Not a regular expression");
+  await expect.poll(() => textOf(alert)).toContain("Not a valid regular expression");
   expect(await field(page).getAttribute("aria-invalid")).toBe("true");
   await field(page).fill("gemm$|relu_kernel$");
   await expectCount(page, "4 hits");

@@ -125,7 +125,7 @@ test("regular expressions, and those that are none", async () => {
   await expect.poll(() => parameter(page, "q")).toBe("^(relu|gemm)_");
   await search(page).fill("(");
   const alert = page.getByRole("search").getByRole("alert");
-  await expect.poll(() => textOf(alert)).toMatch(/Not a regular expression/);
+  await expect.poll(() => textOf(alert)).toMatch(/Not a valid regular expression/);
   // What the browser takes and the server does not is said by the server.
   await search(page).fill("(a)\\1");
   await expect.poll(() => textOf(alert)).toMatch(/not supported/);

@@ -136,7 +136,7 @@ test("a bad pattern is said beside the field, and nothing is asked", async () =>
   await show();
   await click(button("Regular expression"));
   await type(query<HTMLInputElement>(".trace-search input"), "(");
-  expect(text(".trace-search-error")).toMatch(/^Not a regular expression/);
+  expect(text(".trace-search-error")).toMatch(/^Not a valid regular expression/);
   expect(server.asked.some(([route]) => route === "timeline_search")).toBe(false);
 });
 
