@@ -13,7 +13,7 @@ from traces import draw, space_of, write
 
 from tbprof._pb import message
 from tbprof.base.errors import BadRequest, BadTrace, NoData
-from tbprof.engine import engine as engine_module
+from tbprof.engine import streams
 from tbprof.engine.engine import DataRequest, Engine, Stream
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
@@ -265,7 +265,7 @@ def test_nothing_of_it_is_kept_or_prepared_behind_requests(
     def refuse(*_args: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(engine_module, "event_stream", refuse)
+    monkeypatch.setattr(streams, "event_stream", refuse)
     engine = Engine(Logdir(str(tmp_path / "run")), ResultStore(tmp_path / "s"), background=True)
     engine.data(DataRequest("run", OPS))
     for thread in engine._foreseen.values():

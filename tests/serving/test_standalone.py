@@ -4,6 +4,7 @@ import http.client
 import json
 import socket
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -139,6 +140,7 @@ def test_announces_its_address():
 
 def test_the_engine_is_loaded_before_a_page_is_opened(sample_logdir, monkeypatch):
     is_loading = threading.Event()
-    monkeypatch.setattr(service, "_make_engine", lambda _: is_loading.set())
+    engine = SimpleNamespace(load_tools=is_loading.set)
+    monkeypatch.setattr(service, "_make_engine", lambda _: engine)
     with make_standalone(str(sample_logdir), "127.0.0.1", 0):
         assert is_loading.wait(30)

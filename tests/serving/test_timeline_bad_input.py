@@ -329,5 +329,6 @@ def test_damaged_copy_in_the_cache_is_built_anew(tmp_path: Path, monkeypatch: py
     second = Client(Application(Service(str(tmp_path / "logdir"))))
     first.client = second
     assert first.count() == 2
+    second.application._service.engine().timelines.settle()
     shutil.rmtree(cache)
     assert first.count() == 2

@@ -141,6 +141,7 @@ def test_the_properties_of_two_gpus():
         "deviceCollectivesTimeMs,hostComputeTimeMs,kernelLaunchTimeMs,infeedTimeMs,"
         "outfeedTimeMs,compileTimeMs,otherTimeMs,tooltip",
         "input_bottleneck": "both",
+        "input_is_guess": "false",
         "output_bottleneck": "no",
         "device_collectives_bottleneck": "high",
         "kernel_launch_bottleneck": "no",
