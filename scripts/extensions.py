@@ -10,6 +10,7 @@ UBSan look at every access and every operation that C leaves undefined (`scripts
 """
 
 import hashlib
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -177,14 +178,12 @@ def find_compiler() -> None:
 
 
 def _zig() -> str:
-    try:
-        import ziglang  # noqa: F401
-    except ImportError as error:
+    if importlib.util.find_spec("ziglang") is None:
         raise ExtensionsError(
             "building tbprof from source needs a C compiler, and none was found: install one with "
             "the system's packages (on Debian and Ubuntu: apt-get install gcc), or 'pip install "
             "ziglang', which is one; a wheel needs none"
-        ) from error
+        )
     return f"{sys.executable} -m ziglang cc"
 
 

@@ -76,7 +76,7 @@ class EventColumns:
     duration_ps: Ints
     track: Ints
 
-    def __init__(self, type: Int32s, start_ps: Ints, duration_ps: Ints, track: Ints) -> None:  # noqa: A002
+    def __init__(self, type: Int32s, start_ps: Ints, duration_ps: Ints, track: Ints) -> None:
         self.type = type
         self.start_ps = start_ps
         self.duration_ps = duration_ps

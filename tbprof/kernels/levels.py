@@ -33,7 +33,7 @@ class RowEvents:
         ids: Uint32s,
         start: Ints,
         duration: Ints,
-        type: Int32s,  # noqa: A002
+        type: Int32s,
     ) -> None:
         self.first = first
         self.ids = ids
@@ -58,7 +58,7 @@ class LevelBuffers:
 
     def __init__(
         self, shift: OutBytes, first: OutInts, start: OutInts, extent: OutInts, longest: OutInts,
-        event: OutUint32s, type: OutInt32s, count: OutUint32s,  # noqa: A002
+        event: OutUint32s, type: OutInt32s, count: OutUint32s,
     ) -> None:  # fmt: skip
         self.shift = shift
         self.first = first

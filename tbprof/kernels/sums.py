@@ -22,7 +22,7 @@ class EventRows:
         first: Ints,
         start: Ints,
         duration: Ints,
-        type: Int32s,  # noqa: A002
+        type: Int32s,
         crowded: Flags,
     ) -> None:
         self.first = first

@@ -44,7 +44,7 @@ class RowLevels:
 
     def __init__(
         self, row: Ints, shift: Bytes, first: Ints, start: Ints, extent: Ints, longest: Ints,
-        event: Uint32s, type: Int32s, count: Uint32s,  # noqa: A002
+        event: Uint32s, type: Int32s, count: Uint32s,
     ) -> None:  # fmt: skip
         self.row = row
         self.shift = shift
@@ -101,7 +101,7 @@ class Chunks:
     event: i64
 
     def __init__(
-        self, first: OutUint32s, base: OutFloats, id: OutUint32s, narrow: OutUint16Table,  # noqa: A002
+        self, first: OutUint32s, base: OutFloats, id: OutUint32s, narrow: OutUint16Table,
         wide: OutFloatTable, wide_count: OutInts, number: OutInt32s, types: OutInt32s,
     ) -> None:  # fmt: skip
         self.first = first

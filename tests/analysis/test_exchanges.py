@@ -1,6 +1,7 @@
 """How TPU cores exchange data, from drawn traces and programs made by hand."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from analysis.programs import Program
@@ -18,13 +19,13 @@ BYTES = 64 * 128 * 4
 
 def found(program: Program, drawing: str, **letters: str) -> Exchanges:
     """What a core ran: instructions by letter."""
-    stats: dict[str, dict[str, object]] = {letter: {"program_id": 7} for letter in letters}
+    stats: dict[str, Any] = {letter: {"program_id": 7} for letter in letters}
     for letter, name in letters.items():
         stats[letter]["hlo_category"] = program.named[name].opcode
     stats["P"] = {"Hlo Proto": program.bytes()}
     texts = {letter: f"%{name} = {F32} x(%p)" for letter, name in letters.items()}
     planes = {META: "none |", TPU: f"XLA Ops |{drawing}"}
-    content = draw(planes, names={**texts, "P": "jit_f(7)"}, type_stats=stats)  # type: ignore[arg-type]
+    content = draw(planes, names={**texts, "P": "jit_f(7)"}, type_stats=stats)
     space = space_of(content)
     return find_exchanges(space, Programs(space))
 

@@ -162,6 +162,13 @@ def found(given: Evidence, id_: str) -> Finding | None:
     return by_id.get(id_)
 
 
+def claim(given: Evidence, id_: str) -> Finding:
+    """The finding of that id, which must be there."""
+    finding = found(given, id_)
+    assert finding is not None, id_
+    return finding
+
+
 def severities(id_: str, *values: Evidence) -> list[str | None]:
     return [one.severity if (one := found(value, id_)) else None for value in values]
 
@@ -187,7 +194,7 @@ def test_shares_of_step_time(id_, phase, moderate, high):
     assert (at.value, at.unit, at.threshold) == (pytest.approx(high / 10), "%", high / 10)
     assert at.gain_ms == pytest.approx(high / 1000)
     assert at.gain_ratio == pytest.approx(high / 1000)
-    assert found(evidence({phase: moderate}), id_).threshold == moderate / 10  # type: ignore[union-attr]
+    assert claim(evidence({phase: moderate}), id_).threshold == moderate / 10
 
 
 def test_a_gap_between_steps():
@@ -436,7 +443,7 @@ def test_frames_that_were_recorded_are_not_missed():
     assert finding is not None
     assert "No frames" not in finding.detail
     assert "Python tracer" not in finding.action
-    assert "Python tracer" in found(evidence({Phase.OTHER: 30}), "all_others").action  # type: ignore[union-attr]
+    assert "Python tracer" in claim(evidence({Phase.OTHER: 30}), "all_others").action
 
 
 def late(by: int) -> Evidence:
@@ -521,7 +528,7 @@ def test_copies_to_devices_gain_what_steps_wait_for_at_most():
     assert (finding.severity, finding.gain_ms) == ("moderate", pytest.approx(0.03))
     assert finding.detail.startswith("10 copies of 2 KiB on average, 0.102 GB/s. 3 of them")
     assert finding.detail.endswith("Steps wait for little of that.")
-    assert found(of(50), "copies_to_device").gain_ms == 0.0  # type: ignore[union-attr]
+    assert claim(of(50), "copies_to_device").gain_ms == 0.0
 
 
 def test_copies_that_are_the_input_are_said_once():
@@ -531,7 +538,7 @@ def test_copies_that_are_the_input_are_said_once():
     given = evidence({Phase.INPUT: 300}, gpus=copies)
     sent = dataclasses.replace(given, input_cause=cause_of("transfer", ""))
     assert [one.id for one in find_findings(sent)] == ["input_bound"]
-    assert "10 copies of 2 KiB on average" in found(sent, "input_bound").detail  # type: ignore[union-attr]
+    assert "10 copies of 2 KiB on average" in claim(sent, "input_bound").detail
     # Where a loader is slow copies are a part of what steps wait for.
     other = found(dataclasses.replace(given, input_cause=cause_of()), "copies_to_device")
     assert other is not None
@@ -541,7 +548,7 @@ def test_copies_that_are_the_input_are_said_once():
 
 def test_copies_of_unknown_size():
     facts = gpus(window_ps=[100], kernels=[0], copies=[2], copy_ps=[50], copy_bytes=[-1])
-    assert found(evidence(gpus=facts), "copies_to_device").detail.startswith("2 copies. ")  # type: ignore[union-attr]
+    assert claim(evidence(gpus=facts), "copies_to_device").detail.startswith("2 copies. ")
 
 
 def in_32_bit(share: int, low: int = 0) -> Evidence:
@@ -771,7 +778,7 @@ def test_functions_of_one_name_are_not_one():
 
 
 def test_functions_that_run_eagerly_are_not_said_to_be_traced():
-    assert found(traced(500), "retracing").title.endswith("goes to calls that trace them")  # type: ignore[union-attr]
+    assert claim(traced(500), "retracing").title.endswith("goes to calls that trace them")
     eager = found(traced(500, "eager"), "retracing")
     assert eager is not None
     assert eager.title.endswith("goes to running them eagerly")
@@ -784,7 +791,7 @@ def test_three_of_many_functions_are_named():
         function_ps=ints(*[250 * US] * 4), tracings=ints(0, 0, 0, 0),
         functions=ints(1, 1, 1, 1),
     )  # fmt: skip
-    assert "and 1 more" in found(evidence(host_facts=facts), "retracing").detail  # type: ignore[union-attr]
+    assert "and 1 more" in claim(evidence(host_facts=facts), "retracing").detail
 
 
 def test_compilation_within_the_trace():
@@ -802,7 +809,7 @@ def test_compilation_within_the_trace():
     assert finding is not None
     assert "2 compilations, 150 ms in all, from 0 µs to 900 ms of the trace" in finding.detail
     assert finding.gain_ms == pytest.approx(0.02)
-    assert found(of(2000), "compilation").value == 100.0  # type: ignore[union-attr]
+    assert claim(of(2000), "compilation").value == 100.0
 
 
 def test_the_host_that_compiled_most_is_told():
@@ -810,7 +817,7 @@ def test_the_host_that_compiled_most_is_told():
     given = dataclasses.replace(
         evidence(), hosts=[quiet, busy], environments=[NO_ENVIRONMENT, NO_ENVIRONMENT]
     )
-    assert found(given, "compilation").value == pytest.approx(4.0)  # type: ignore[union-attr]
+    assert claim(given, "compilation").value == pytest.approx(4.0)
 
 
 def test_ops_outside_of_compilation():
@@ -854,7 +861,7 @@ def test_free_memory_in_pieces():
     assert found(of(0.9, 499), "memory_fragmentation") is None  # plenty is free
     assert found(of(math.nan), "memory_fragmentation") is None
     assert "Of 500 bytes that are free at the peak the largest piece has 100 bytes" in (
-        found(of(0.8), "memory_fragmentation").detail  # type: ignore[union-attr]
+        claim(of(0.8), "memory_fragmentation").detail
     )
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 from unittest.mock import patch
 
 import numpy as np
@@ -171,7 +171,7 @@ def interpreted() -> dict[str, dict[str, Any]]:
     stubs: dict[str, ModuleType] = {"cython": _Cython("cython")}
     for name in ("", ".libc", ".libc.string", ".tbprof", ".tbprof.kernels"):
         stubs[f"cython.cimports{name}"] = ModuleType(name)
-    stubs["cython.cimports.libc.string"].memcpy = None  # type: ignore[attr-defined]
+    vars(stubs["cython.cimports.libc.string"])["memcpy"] = None
     ours = "cython.cimports.tbprof.kernels"
     stubs |= {f"{ours}.codes": codes, f"{ours}.types": _Types("types")}
     stubs |= {f"{ours}.wire": inlined_twins, f"{ours}.heaps": inlined_twins}
@@ -204,7 +204,7 @@ class _Nothing:
 class _Cython(ModuleType):
     """What kernels take of Cython: decorators that do nothing, types that say nothing, casts."""
 
-    __path__: list[str] = []  # noqa: RUF012
+    __path__: ClassVar[list[str]] = []
 
     def __getattr__(self, name: str) -> Any:
         return _Nothing()

@@ -11,6 +11,7 @@ import pytest
 from traces import draw, write
 
 from tbprof.engine.engine import DataRequest, Engine
+from tbprof.engine.requests import Body
 from tbprof.storage.logdir import Logdir
 from tbprof.tools.datatable import Table
 
@@ -131,7 +132,8 @@ def test_all_pages_name_one_cause_of_slow_steps(tmp_path: Path):
     said = overview[1].column("outlierCause").cells()
     pipeline = tables(engine, "input_pipeline_analyzer")[1].column("outlierCause").cells()
     body = engine.data(DataRequest("run", "pod_viewer", layout="columns"))
-    assert said == pipeline == json.loads(body.content)["steps"]["outlier_cause"]  # type: ignore[union-attr]
+    assert isinstance(body, Body)
+    assert said == pipeline == json.loads(body.content)["steps"]["outlier_cause"]
     assert [at for at, text in enumerate(said) if text] == sorted(slow)
     saves = "most of it time that no op covers: save (train.py:9); so is every 5th step"
     assert all(str(said[at]).endswith(saves) for at in (4, 9, 14))
