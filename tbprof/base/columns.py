@@ -9,6 +9,8 @@ from numpy.typing import DTypeLike, NDArray
 
 # Smaller ones are malloc's, whose calls are cheaper.
 _LEAST_BYTES = 1 << 20
+# What processes could share is given no huge pages: 25 times as many page faults.
+_PRIVATE = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANON} if hasattr(mmap, "MAP_PRIVATE") else {}
 
 
 def empty_column(size: int, dtype: DTypeLike) -> NDArray[Any]:
@@ -21,7 +23,7 @@ def empty_column(size: int, dtype: DTypeLike) -> NDArray[Any]:
     if size * kind.itemsize < _LEAST_BYTES:
         return np.empty(size, kind)
     try:
-        content = mmap.mmap(-1, size * kind.itemsize)
+        content = mmap.mmap(-1, size * kind.itemsize, **_PRIVATE)
     except OSError:
         return np.empty(size, kind)  # which says that there is no memory, or finds some
     if hasattr(content, "madvise") and hasattr(mmap, "MADV_HUGEPAGE"):

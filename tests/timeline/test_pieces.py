@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from traces import draw, space_of
 
-from tbprof.base.columns import empty_column
 from tbprof.events.space import Space
 from tbprof.storage.packing import pack
 from tbprof.timeline.build import build_timeline
@@ -74,12 +73,3 @@ def test_pieces_give_the_timeline_of_the_whole():
 def test_real_traces_are_the_same_by_pieces(trace: str, request: pytest.FixtureRequest):
     path: Path = request.getfixturevalue(trace)
     assert_equal(read_space(path), read_space(path))
-
-
-def test_large_columns_can_be_written_and_read_like_any():
-    for size in (0, 10, 1 << 18):
-        column = empty_column(size, np.int64)
-        column[:] = np.arange(size)
-        assert column.dtype == np.int64
-        assert column.flags.writeable
-        assert column.sum() == size * (size - 1) // 2
