@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.host_events import CallsApart, async_rows
+from tbprof.analysis.name_families import name_families
 from tbprof.base.values import median, unique
 from tbprof.events.space import Events
 
@@ -67,8 +68,7 @@ def _are_api_lines(
     """[lines] whether all events are calls of a driver, some with a correlation id, ungrouped."""
     cuts = np.searchsorted(correlated, events.first_event)
     out: NDArray[np.bool_] = cuts[1:] > cuts[:-1]
-    texts = events.plane.strings.take(events.plane.types.name.tolist())
-    is_call = np.array([_CALL.match(text) is not None for text in texts] + [False], bool)
+    is_call = name_families(events.plane).tell(_CALL.match, np.bool_)
     for line in np.flatnonzero(out).tolist():
         begin, end = (int(row) for row in events.first_event[line : line + 2])
         belongs = is_call[events.type[begin:end]]

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.host_events import HostThreads
 from tbprof.analysis.host_roles import HostTypes
+from tbprof.analysis.name_families import name_families
 from tbprof.analysis.repeats import find_repeats
 from tbprof.events.space import Events
 
@@ -39,11 +40,10 @@ def find_driving_line(threads: HostThreads, types: HostTypes) -> int:
 
 def calls_framework(events: Events, types: HostTypes) -> NDArray[np.bool_]:
     """[lines] whether the program calls its framework on the thread."""
-    texts = events.plane.strings.take(events.plane.types.name.tolist())
-    is_call = types.has_number[:-1] | types.is_function[:-1]
-    is_call |= np.array([text.startswith(_CALLS) for text in texts], np.bool_)
+    is_call = name_families(events.plane).tell(lambda text: text.startswith(_CALLS), np.bool_)
+    is_call |= types.has_number | types.is_function
     calls = np.zeros(events.first_event.size - 1, np.bool_)
-    calls[find_repeats(events, is_call, 1).line] = True
+    calls[find_repeats(events, is_call[:-1], 1).line] = True
     return calls
 
 

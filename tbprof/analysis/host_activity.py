@@ -1,6 +1,5 @@
 """What each event of a host's threads does where no op runs: Python by function, tf.data, waits."""
 
-from collections.abc import Sequence
 from enum import IntEnum
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 from tbprof.analysis import input_names
 from tbprof.analysis.host_events import HostThreads
 from tbprof.analysis.host_roles import HostTypes, Role, classify_host_names
+from tbprof.analysis.name_families import name_families
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import Wait, is_own, wait_of
 from tbprof.base import names
@@ -89,24 +89,19 @@ def find_activity(threads: HostThreads, types: HostTypes, marker: str = "") -> T
     """
     events = threads.events
     texts = [*threads.plane.strings.take(threads.plane.types.name.tolist()), ""]
-    does = np.array(
-        [activity_of(text, role) for text, role in zip(texts, types.role.tolist(), strict=True)],
-        np.int8,
-    )
+    families = name_families(threads.plane)
+    does = families.tell_with(activity_of, types.role, np.int8)
     is_marker = np.array([text == marker for text in texts]) & (does == _ANNOTATION)
-    wrappers = np.flatnonzero(types.role == Role.WRAPPER)
-    named = classify_host_names([texts[row] for row in wrappers.tolist()], has_device=False)
+    named = classify_host_names(families.names, has_device=False)[families.of]
     # Of wrappers that no name tells some stat has said so: markers, and calls of functions.
-    is_marker[wrappers] |= (named == Role.ACTIVITY) & ~types.is_function[wrappers]
-    is_marker |= np.array([text in _LOOPS for text in texts])
+    is_marker |= (types.role == Role.WRAPPER) & (named == Role.ACTIVITY) & ~types.is_function
+    is_marker |= families.tell(_LOOPS.__contains__, np.bool_)
     does[is_marker | types.has_number] = _TRANSPARENT
     does[types.is_hlo & (does == _ANNOTATION)] = _OPS
-    frame = np.array(
-        [text.startswith(names.PYTHON_FRAME) + is_own(text) for text in texts], np.int8
-    )
+    frame = families.tell(lambda text: text.startswith(names.PYTHON_FRAME) + is_own(text), np.int8)
     rows = len(events)
     kind, name, part = np.empty(rows, np.int8), np.empty(rows, np.int32), np.empty(rows, np.int32)
-    forced = _functions_of_pipelines(threads, texts)
+    forced = _functions_of_pipelines(threads)
     follow_activity(
         threads.parent, events.duration_ps, events.type, does, frame, forced, kind, name, part
     )  # fmt: skip
@@ -160,14 +155,15 @@ def activity_of(text: str, role: int) -> int:
     return _OPS
 
 
-def _functions_of_pipelines(threads: HostThreads, texts: Sequence[str]) -> NDArray[np.int8]:
+def _functions_of_pipelines(threads: HostThreads) -> NDArray[np.int8]:
     """[n] TF_DATA_FUNCTION for executions of a function that a pipeline has captured, else -1."""
     events = threads.events
     out = np.full(len(events), -1, np.int8)
     if names.EXECUTION_ID not in events.plane.stat_names:
         return out
-    functions = events.rows_of(np.array([text in names.CAPTURED_FUNCTIONS for text in texts]))
-    runs = events.rows_of(np.array([text == names.EXECUTOR for text in texts]))
+    families = name_families(events.plane)
+    functions = events.rows_of(families.tell(names.CAPTURED_FUNCTIONS.__contains__, np.bool_))
+    runs = events.rows_of(families.tell(names.EXECUTOR.__eq__, np.bool_))
     if not functions.size or not runs.size:
         return out
     known = events.stats([names.EXECUTION_ID], functions)[names.EXECUTION_ID]

@@ -10,6 +10,7 @@ from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_events import host_threads
 from tbprof.analysis.layers import unite
 from tbprof.analysis.lines import host_planes
+from tbprof.analysis.name_families import name_families
 from tbprof.analysis.nesting import inherit
 from tbprof.analysis.python_frames import is_own
 from tbprof.base.records import dataclass
@@ -41,10 +42,10 @@ def find_host_callbacks(space: Space, _programs: Programs) -> HostCallbacks:
     called: set[str] = set()
     functions: dict[str, int] = {}
     for plane in host_planes(space):
-        texts = plane.strings.take(plane.types.name.tolist())
-        is_one = np.array([*(_CALLBACK.match(text) is not None for text in texts), False], bool)
+        is_one = name_families(plane).tell(_CALLBACK.match, np.bool_)
         if not is_one.any():
             continue
+        texts = plane.strings.take(plane.types.name.tolist())
         events, parent = host_threads(plane)
         rows = events.rows_of(is_one)
         start.append(events.start_ps[rows])

@@ -13,6 +13,7 @@ from tbprof.analysis.host_activity import Activity, activity_of
 from tbprof.analysis.host_events import async_rows, host_threads
 from tbprof.analysis.host_roles import HostTypes, Role, classify_host_names, host_types
 from tbprof.analysis.lines import host_planes
+from tbprof.analysis.name_families import NameFamilies, name_families
 from tbprof.analysis.nesting import inherit, nest, self_times
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
@@ -22,7 +23,7 @@ FUNCTION = "tf.function"
 COMPILED = "Compiled function"
 _KINDS = (ANNOTATION, FUNCTION, COMPILED)
 
-_COMPILED = re.compile(r"PjitFunction\(")
+_JITTED = "PjitFunction("
 # What tells threads of one name apart.
 _NUMBER = re.compile(r"[/\d]*\Z")
 # Loops of Keras are named like wrappers of the runtime.
@@ -84,7 +85,7 @@ def _add(rows: dict[tuple[str, str], NDArray[np.int64]], plane: Plane) -> None:
     events, parent = host_threads(plane)
     texts = plane.strings.take(plane.types.name.tolist())
     types = host_types(events, has_device=False)
-    kind, is_transparent = _kinds(texts, types)
+    kind, is_transparent = _kinds(name_families(plane), types)
     lasts = events.duration_ps > 0
     lasts[async_rows(events)] = False
     # What lies inside of the runtime's events, and of compiled functions, is the runtime's.
@@ -114,20 +115,17 @@ def _is_program(events: Events, types: HostTypes) -> NDArray[np.bool_]:
     return np.array([not own or name in own for name in names], np.bool_)
 
 
-def _kinds(texts: Sequence[str], types: HostTypes) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
+def _kinds(families: NameFamilies, types: HostTypes) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
     """(index into `_KINDS`, -1 for none; whether others are looked for inside), by type."""
-    kind = np.full(len(texts) + 1, -1, np.int8)
-    role = types.role[:-1]
-    roles = role.tolist()
+    named = classify_host_names(families.names, has_device=False)[families.of]
+    does = families.tell_with(activity_of, types.role, np.int8)
     # Wrappers of unknown names have stats that say so: marks of steps.
-    wrappers = np.flatnonzero(role == Role.WRAPPER)
-    named = classify_host_names([texts[at] for at in wrappers.tolist()], has_device=False)
-    kind[wrappers[named == Role.ACTIVITY]] = _KINDS.index(ANNOTATION)
-    for at, text in enumerate(texts):
-        if activity_of(text, roles[at]) == Activity.ANNOTATION or text in _LOOPS:
-            kind[at] = _KINDS.index(ANNOTATION)
-        elif _COMPILED.match(text):
-            kind[at] = _KINDS.index(COMPILED)
+    is_annotation = (types.role == Role.WRAPPER) & (named == Role.ACTIVITY)
+    is_annotation |= does == Activity.ANNOTATION
+    is_annotation |= families.tell(_LOOPS.__contains__, np.bool_)
+    kind = np.full(named.size, -1, np.int8)
+    kind[families.tell(lambda text: text.startswith(_JITTED), np.bool_)] = _KINDS.index(COMPILED)
+    kind[is_annotation] = _KINDS.index(ANNOTATION)
     kind[types.is_function] = _KINDS.index(FUNCTION)
     is_transparent = (kind >= 0) & (kind != _KINDS.index(COMPILED)) | (types.role == Role.FRAME)
     return kind, is_transparent

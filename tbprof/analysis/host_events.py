@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.lines import recorded_lines
+from tbprof.analysis.name_families import name_families
 from tbprof.analysis.nesting import nest
 from tbprof.base import names
 from tbprof.base.records import dataclass
@@ -105,7 +106,9 @@ def stats_by_pieces(
 
 
 def kinds(events: Events, kind_of: Mapping[str, int]) -> NDArray[np.int8]:
-    """[n] the kind of each event by its full name, 0 for other names."""
-    texts = events.plane.strings.take(events.plane.types.name.tolist())
-    by_type = np.array([kind_of.get(text, 0) for text in texts] + [0], np.int8)
-    return events.by_type(by_type)
+    """[n] the kind of each event by its full name, 0 for other names.
+
+    Names that a family has more of are none of a framework's, and of no kind.
+    """
+    families = name_families(events.plane)
+    return events.by_type(families.tell(lambda text: kind_of.get(text, 0), np.int8))

@@ -14,6 +14,7 @@ from tbprof.analysis.host_roles import classify_host_names
 from tbprof.analysis.input_names import fetches_batch
 from tbprof.analysis.layers import unite
 from tbprof.analysis.lines import host_planes
+from tbprof.analysis.name_families import name_families
 from tbprof.analysis.nesting import nest, self_times
 from tbprof.analysis.phases import Phase
 from tbprof.base import names
@@ -76,11 +77,12 @@ def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
     for plane in host_planes(space):
         events = host_events(plane)
         texts = plane.strings.take(plane.types.name.tolist())
-        has_python |= any(text.startswith(names.PYTHON_FRAME) for text in texts)
-        is_xla |= any(_XLA.match(text) is not None for text in texts)
-        _add(eager, _eager(plane, events, texts))
+        families = name_families(plane)
+        has_python |= any(text.startswith(names.PYTHON_FRAME) for text in families.names)
+        is_xla |= any(_XLA.match(text) is not None for text in families.names)
+        _add(eager, _eager(plane, events))
         _add(functions, _functions(plane, events, texts))
-        rows = _rows(events, [_is_compile(text) for text in texts])
+        rows = events.rows_of(families.tell(_is_compile, np.bool_))
         _add(compiled, _by_type(events, texts, rows))
         spans.append((events.start_ps[rows], (events.start_ps + events.duration_ps)[rows]))
     none = np.zeros(0, np.int64)
@@ -112,13 +114,13 @@ def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
     )
 
 
-def _eager(plane: Plane, events: Events, texts: list[str]) -> dict[str, tuple[int, ...]]:
+def _eager(plane: Plane, events: Events) -> dict[str, tuple[int, ...]]:
     """(time, count) by op that ran outside of any function.
 
     `EagerExecute` says which op it runs and whether that is a function; the ops that it runs leave
     no events of their own on CPU (observed, TF 2.21).
     """
-    rows = _rows(events, [text == names.EAGER_EXECUTE for text in texts])
+    rows = events.rows_of(name_families(plane).tell(names.EAGER_EXECUTE.__eq__, np.bool_))
     if not rows.size:
         return {}
     stats = events.stats([names.IS_FUNCTION, names.EAGER_OP], rows)
@@ -140,8 +142,7 @@ def _functions(
     """(time without other calls inside, calls, tracings, functions) by (name, mode of the call)."""
     if names.TF_FUNCTION_CALL not in plane.stat_names:
         return {}
-    # Calls are named after Python functions: ops and the runtime's own events hold a colon.
-    rows = _rows(events, [":" not in text and not text.startswith("$") for text in texts])
+    rows = events.rows_of(name_families(plane).tell(_may_be_function, np.bool_))
     mode = events.stats([names.TF_FUNCTION_CALL], rows)[names.TF_FUNCTION_CALL].texts()
     rows, mode = rows[mode >= 0], mode[mode >= 0]
     calls = events.select(rows)
@@ -169,17 +170,16 @@ def _functions(
     }
 
 
+def _may_be_function(text: str) -> bool:
+    """Calls are named after Python functions: ops and the runtime's own events hold a colon."""
+    return ":" not in text and not text.startswith(names.PYTHON_FRAME)
+
+
 def _is_compile(text: str) -> bool:
     if "ompil" not in text or _COMPILE.search(text) is None:
         return False
     [role] = classify_host_names([text], has_device=False).tolist()
     return bool(role == Phase.COMPILATION)
-
-
-def _rows(events: Events, is_wanted: list[bool]) -> NDArray[np.int64]:
-    """The events of the types that are wanted."""
-    wanted = np.array([*is_wanted, False], bool)
-    return events.rows_of(wanted)
 
 
 def _by_type(

@@ -13,6 +13,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.name_families import name_families
 from tbprof.analysis.op_names import NAMES_AT_ONCE, Category, parse_op_name
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import wait_of
@@ -262,31 +263,35 @@ def lasting_rows(events: Events) -> NDArray[np.int64]:
 
 def _find_types(events: Events, *, has_device: bool) -> HostTypes:
     """The types by what they are called, and by what their first and last events carry."""
-    plane = events.plane
-    texts = [*plane.strings.take(plane.types.name.tolist()), ""]
-    count = len(texts)
-    sample = np.full((count, 2), -1, np.int64)
+    families = name_families(events.plane)
+    sample = np.full((families.of.size, 2), -1, np.int64)
     sample_types(events.type, events.duration_ps, sample)
-    seen = np.flatnonzero(sample[:, 0] >= 0)
-    role = np.full(count, Role.FRAME, np.int8)
-    role[seen] = classify_host_names([texts[row] for row in seen.tolist()], has_device=has_device)
+    named = classify_host_names(families.names, has_device=has_device)[families.of]
+    role = np.where(sample[:, 0] >= 0, named, np.int8(Role.FRAME))
     has = _told(events, sample)
     is_hlo = has[names.HLO_OP] & is_in(role, (Role.ACTIVITY, Phase.HOST_COMPUTE))
-    for row in np.flatnonzero(is_hlo).tolist():
-        hlo = None if has_device else _HLO.match(texts[row])
-        role[row] = _number(hlo.lastgroup or "") if hlo else Phase.HOST_COMPUTE
-    is_hlo |= np.array([text == _RUNS_PROGRAM for text in texts])
+    role[is_hlo] = Phase.HOST_COMPUTE
+    if not has_device and is_hlo.any():
+        hlo = families.tell(_hlo_phase, np.int8)
+        role[is_hlo] = hlo[is_hlo]
+    is_hlo |= families.tell(_RUNS_PROGRAM.__eq__, np.bool_)
     if has_device:
         may = (role < 0) & (role != Role.WAIT) & (role != Role.BACKGROUND)
         role[has[names.CORRELATION_ID] & may] = Phase.KERNEL_LAUNCH
     role[has[_STAGE]] = Phase.INPUT
-    is_known = np.array([_known(text[:_LONGEST]) != "" for text in texts])
+    is_known = families.tell(lambda text: _known(text[:_LONGEST]) != "", np.bool_)
     is_op = is_in(role, (Phase.COLLECTIVES, Phase.HOST_COMPUTE)) & ~is_known
     wraps = has[names.STEP_NUMBER] | has[names.ROOT] | has[_FUNCTION_CALL]
     role[wraps & (role == Role.ACTIVITY)] = Role.WRAPPER
     return HostTypes(
         role, is_hlo, is_op, has[names.STEP_NUMBER], has[_FUNCTION_CALL], has[names.CORRELATION_ID]
     )
+
+
+def _hlo_phase(text: str) -> int:
+    """What the instruction of this name does on a CPU."""
+    hlo = _HLO.match(text)
+    return _number(hlo.lastgroup or "") if hlo else Phase.HOST_COMPUTE
 
 
 def _told(events: Events, sample: NDArray[np.int64]) -> dict[str, NDArray[np.bool_]]:

@@ -10,6 +10,7 @@ from tbprof.analysis import input_names
 from tbprof.analysis.groups import group_rows
 from tbprof.analysis.host_ops import find_stages
 from tbprof.analysis.input_names import InputCategory
+from tbprof.analysis.name_families import name_families
 from tbprof.analysis.nesting import inherit, nest
 from tbprof.analysis.op_names import parse_op_name
 from tbprof.base import names
@@ -137,39 +138,41 @@ class _Types:
 
 
 def _classify(plane: Plane, events: Events, ops: OpIndex) -> _Types:
-    texts = plane.strings.take(plane.types.name.tolist())
-    used = events.used_types(len(texts)).tolist()
-    kind: list[int] = [Kind.NONE] * (len(texts) + 1)
-    op, feeds = [-1] * (len(texts) + 1), [-1] * (len(texts) + 1)
-    iterators = [row for row in used if input_names.is_iterator(texts[row])]
-    categories = input_names.categories(texts[row] for row in iterators)
-    for row, category in zip(iterators, categories, strict=True):
-        kind[row] = _kind_of_iterator(texts[row])
-        op[row] = ops.number(texts[row], category)
-    for row in iterators:
-        feeds[row] = ops.get(input_names.op_above(texts[row]))
-    for row in used:
-        if op[row] < 0:
-            kind[row] = _kind_of(texts[row])
-            if kind[row] == Kind.OP:
-                op[row] = ops.number(parse_op_name(texts[row]).name, InputCategory.ENQUEUE)
+    families = name_families(plane)
+    named = families.tell(_kind_of, np.int8)
+    used = events.used_types(named.size - 1)
+    kind = np.full(named.size, Kind.NONE, np.int8)
+    kind[used] = named[used]
+    op, feeds = np.full((2, named.size), -1, np.int64)
+
+    def texts_of(rows: NDArray[np.int64]) -> list[str]:
+        return plane.strings.take(plane.types.name[rows].tolist())
+
+    is_iterator = families.tell(input_names.is_iterator, np.bool_)[used]
+    rows = used[is_iterator]
+    texts = texts_of(rows)
+    categories = input_names.categories(texts)
+    op[rows] = [ops.number(*of) for of in zip(texts, categories, strict=True)]
+    feeds[rows] = [ops.get(input_names.op_above(text)) for text in texts]
+    rows = used[~is_iterator & (named[used] == Kind.OP)]
+    op[rows] = [
+        ops.number(parse_op_name(text).name, InputCategory.ENQUEUE) for text in texts_of(rows)
+    ]
     return _Types(
-        np.array(kind, np.int8),
-        np.array(op, np.int64),
-        np.array(feeds, np.int64),
-        any(texts[row].startswith(_JAX) for row in used),
-        any(input_names.is_infeed(texts[row]) for row in used),
+        kind,
+        op,
+        feeds,
+        bool(families.tell(lambda text: text.startswith(_JAX), np.bool_)[used].any()),
+        bool(families.tell(input_names.is_infeed, np.bool_)[used].any()),
     )
 
 
-def _kind_of_iterator(text: str) -> Kind:
-    parts = input_names.parts_of(text)
-    if input_names.is_device_iterator(parts):
-        return Kind.DEVICE_OP
-    return Kind.BUFFERED_OP if input_names.is_buffered(parts) else Kind.OP
-
-
 def _kind_of(text: str) -> Kind:
+    if input_names.is_iterator(text):
+        parts = input_names.parts_of(text)
+        if input_names.is_device_iterator(parts):
+            return Kind.DEVICE_OP
+        return Kind.BUFFERED_OP if input_names.is_buffered(parts) else Kind.OP
     if input_names.is_enqueue(text):
         return Kind.OP
     if input_names.is_get_next(text):

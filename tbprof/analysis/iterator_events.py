@@ -10,6 +10,7 @@ from tbprof.analysis import input_names
 from tbprof.analysis.groups import group_rows
 from tbprof.analysis.host_events import stats_by_pieces
 from tbprof.analysis.input_events import EXECUTIONS
+from tbprof.analysis.name_families import name_families
 from tbprof.analysis.nesting import inherit, nest
 from tbprof.base import names
 from tbprof.base.records import dataclass
@@ -144,10 +145,10 @@ def cut_circles(up: NDArray[np.int64]) -> int:
 
 def _classify(plane: Plane, events: Events) -> NDArray[np.int8]:
     """[types + 1] the kind of each type; executions count only where functions ran."""
-    texts = plane.strings.take(plane.types.name.tolist())
-    kind = np.zeros(len(texts) + 1, np.int8)
-    for row in events.used_types(len(texts)).tolist():
-        kind[row] = _kind_of(texts[row])
+    named = name_families(plane).tell(_kind_of, np.int8)
+    kind = np.full(named.size, _Kind.NONE, np.int8)
+    used = events.used_types(named.size - 1)
+    kind[used] = named[used]
     if not is_in(kind, (_Kind.FUNCTION, _Kind.ASYNC_FUNCTION)).any():
         kind[is_in(kind, _OF_FUNCTIONS)] = _Kind.NONE
     return kind

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.device_phases import DeviceIntervals
 from tbprof.analysis.host_events import HostThreads
 from tbprof.analysis.host_roles import host_types
+from tbprof.analysis.name_families import name_families
 from tbprof.analysis.phases import Phase
 from tbprof.base import names
 from tbprof.base.records import dataclass
@@ -98,8 +99,7 @@ def _of_host(plane: int, threads: HostThreads, kernels: _Kernels) -> tuple[NDArr
     has_kernel = np.append(kernels.id, 0)[place] == id_
     has_kernel &= id_ != 0
     worked = has_kernel & np.append(kernels.is_work, False)[place]
-    texts = events.plane.strings.take(events.plane.types.name.tolist())
-    launches = np.array([_LAUNCH.match(text) is not None for text in texts] + [False], bool)
+    launches = name_families(events.plane).tell(_LAUNCH.match, np.bool_)
     launches[unique(events.type[rows[worked]])] = True
     keeps = launches[events.type[rows]] & (id_ != 0) & (worked | ~has_kernel)
     rows = rows[keeps]

@@ -7,6 +7,7 @@ from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_events import host_events
 from tbprof.analysis.layers import unite
 from tbprof.analysis.lines import host_planes
+from tbprof.analysis.name_families import name_families
 from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space
 
@@ -33,10 +34,9 @@ def find_result_reads(space: Space, _programs: Programs) -> ResultReads:
 
 
 def _reads(plane: Plane) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    texts = plane.strings.take(plane.types.name.tolist())
-    is_read = [text == READ for text in texts]
-    if not any(is_read):
+    is_read = name_families(plane).tell(READ.__eq__, np.bool_)
+    if not is_read.any():
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     events = host_events(plane)
-    rows = events.rows_of(np.array([*is_read, False], bool))
+    rows = events.rows_of(is_read)
     return events.start_ps[rows], events.start_ps[rows] + events.duration_ps[rows]

@@ -11,6 +11,7 @@ from tbprof.analysis.host_roles import host_types
 from tbprof.analysis.input_names import fetches_batch
 from tbprof.analysis.layers import unite
 from tbprof.analysis.lines import host_planes
+from tbprof.analysis.name_families import name_families
 from tbprof.analysis.nesting import inherit
 from tbprof.analysis.phases import Phase
 from tbprof.base import names
@@ -108,20 +109,25 @@ class _Runs:
 
 
 def _runs(plane: Plane) -> Iterator[_Runs]:
-    texts = plane.strings.take(plane.types.name.tolist())
-    if not any(text == names.EAGER_EXECUTE or text.startswith(_JITTED) for text in texts):
+    families = name_families(plane)
+    is_execute = families.tell(names.EAGER_EXECUTE.__eq__, np.bool_)
+    is_jitted = families.tell(lambda text: text.startswith(_JITTED), np.bool_)
+    if not (is_execute | is_jitted).any():
         return
     events, parent = host_threads(plane)
     sends = host_types(events, has_device=False).role == Phase.INPUT
-    for rows, labels, others in (_eager(plane, events, texts), _jitted(events, parent, texts)):
+    for rows, labels, others in (
+        _eager(plane, events, is_execute),
+        _jitted(events, parent, is_jitted),
+    ):
         duration = events.duration_ps[rows]
         rows, labels = rows[duration <= LONGEST_PS], labels[duration <= LONGEST_PS]
         if rows.size >= FEWEST_CALLS:
             yield _joined(events, parent, sends, rows, labels, others)
 
 
-def _eager(plane: Plane, events: Events, texts: list[str]) -> _Calls:
-    rows = events.rows_of(np.array([*(text == names.EAGER_EXECUTE for text in texts), False], bool))
+def _eager(plane: Plane, events: Events, is_execute: NDArray[np.bool_]) -> _Calls:
+    rows = events.rows_of(is_execute)
     stats = events.stats([names.IS_FUNCTION, names.EAGER_OP], rows)
     is_function, op = stats[names.IS_FUNCTION], stats[names.EAGER_OP].texts()
     is_op = is_function.is_integer & (is_function.bits == 0) & (op >= 0)
@@ -135,9 +141,8 @@ def _eager(plane: Plane, events: Events, texts: list[str]) -> _Calls:
     return rows[is_op], op[is_op].astype(np.int64), rows[~is_op]
 
 
-def _jitted(events: Events, parent: NDArray[np.int64], texts: list[str]) -> _Calls:
+def _jitted(events: Events, parent: NDArray[np.int64], is_call: NDArray[np.bool_]) -> _Calls:
     """Of outermost calls: those of small programs are calls of one op."""
-    is_call = np.array([*(text.startswith(_JITTED) for text in texts), False], bool)
     rows = events.rows_of(is_call)
     above = parent[rows]
     rows = rows[(above < 0) | ~is_call[events.type[above]]]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.driving_thread import find_driving_line, is_ahead, window_ps
 from tbprof.analysis.host_events import HostThreads
 from tbprof.analysis.host_roles import HostTypes, Role, host_types
+from tbprof.analysis.name_families import name_families
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.repeats import find_repeats, regularity, rows_of
 from tbprof.base.records import dataclass
@@ -125,10 +126,7 @@ def _of_plane(threads: HostThreads) -> list[_Candidate]:
 def _weights(threads: HostThreads, types: HostTypes) -> tuple[list[str], NDArray[np.float64]]:
     """(names, how well each type of event is suited to mark steps, 0 not at all)."""
     texts = threads.plane.strings.take(threads.plane.types.name.tolist())
-    weight = np.zeros(len(texts) + 1)
-    role = types.role.tolist()
-    for at, text in enumerate(texts):
-        weight[at] = _weight(text, role[at])
+    weight = name_families(threads.plane).tell_with(_weight, types.role, np.float64)
     weight[types.is_hlo] = 0.05
     weight[types.is_function] = 3
     weight[types.has_number] = 20

@@ -17,6 +17,7 @@ from tbprof.analysis.launching_threads import lines_for_devices
 from tbprof.analysis.layers import Spans, split, unite
 from tbprof.analysis.line_steps import LineSteps, find_line_steps
 from tbprof.analysis.lines import gpu_planes, host_planes
+from tbprof.analysis.name_families import name_families
 from tbprof.analysis.phases import PHASES, Phase
 from tbprof.analysis.recording import epoch_of_times
 from tbprof.analysis.recording_gaps import clock_doubts
@@ -272,7 +273,7 @@ def _host_spans(
 
 def _has_pipelines(threads: HostThreads) -> bool:
     """Whether tf.data worked: threads may run its functions' ops, which are work ahead of steps."""
-    texts = threads.plane.strings.take(threads.plane.types.name.tolist())
+    texts = name_families(threads.plane).names
     return any(is_iterator(text) or text in names.CAPTURED_FUNCTIONS for text in texts)
 
 

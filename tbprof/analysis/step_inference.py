@@ -11,6 +11,7 @@ from tbprof.analysis.driving_thread import find_driving_line, is_ahead, window_p
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_events import HostThreads
 from tbprof.analysis.host_roles import HostTypes, Role, host_types
+from tbprof.analysis.name_families import name_families
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.repeats import find_repeats, rows_of
 from tbprof.analysis.rounds import doubt_of_rounds
@@ -121,7 +122,9 @@ def _executions(threads: HostThreads) -> _Choice | None:
     types = host_types(events, has_device=False)
     texts = threads.plane.strings.take(threads.plane.types.name.tolist())
     programs: dict[int, str] = {}
-    for type_, text in enumerate(texts):
+    may = name_families(threads.plane).tell(_may_execute, np.bool_) | types.is_function
+    for type_ in np.flatnonzero(may[:-1]).tolist():
+        text = texts[type_]
         if types.is_function[type_]:
             programs[type_] = text
         elif named := _JAX.match(text) or _TENSORFLOW.match(text):
@@ -162,6 +165,10 @@ def _executions(threads: HostThreads) -> _Choice | None:
     main = times.pop(best.type)
     others = {shown(programs[type_]): time for type_, time in times.items()}
     return replace(best, doubts=tuple(doubt_of_rounds(shown(best.program), *main, others)))
+
+
+def _may_execute(text: str) -> bool:
+    return any(pattern.match(text) for pattern in (_JAX, _TENSORFLOW, _UNNAMED))
 
 
 def _is_op(choice: _Choice | None, threads: HostThreads, programs: Programs | None) -> bool:

@@ -1,0 +1,97 @@
+"""Names of host events in families: what says what events do is the same in all of a family.
+
+Thousands of names differ in their scope or in a number: `replica_3/layer_17/mul_1:Mul`. Whatever
+classifies host events looks at one name of each family.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from tbprof.base import names
+from tbprof.base.records import dataclass
+from tbprof.events.space import Plane
+
+# Scopes between the first and the last that can be part of an op's name: no classification looks
+# at them, as no pattern holds a slash.
+_SCOPES = re.compile(r"/[A-Za-z0-9_.>/-]*/")
+# The number that tells names of one scope apart.
+_NUMBER = re.compile(r"_[0-9]+")
+# Words that are looked for anywhere in a name.
+_ANYWHERE = re.compile(r"Infeed|Garbage|ompil")
+# Classifications look no farther than this, so that longer names end within it.
+_LONGEST = 256
+
+
+@dataclass(frozen=True, slots=True)
+class NameFamilies:
+    """The families of a plane's types of event: `of` [types + 1], the last for events of no type.
+
+    `names` has one name of each. Frames of Python are families of their own, as are names longer
+    than classifications look at.
+    """
+
+    of: NDArray[np.int64]
+    names: list[str]
+
+    def tell(self, classify: Callable[[str], Any], dtype: DTypeLike) -> NDArray[Any]:
+        """[types + 1] what `classify` says of each type's name."""
+        return np.array(list(map(classify, self.names)), dtype)[self.of]
+
+    def tell_with(
+        self, classify: Callable[[str, int], Any], role: NDArray[np.int8], dtype: DTypeLike
+    ) -> NDArray[Any]:
+        """[types + 1] what `classify` says of each type's name and `role` [types + 1]."""
+        least = int(role.min())
+        roles = int(role.max()) - least + 1
+        both, code = np.unique(self.of * roles + (role - least), return_inverse=True)
+        family, of_role = np.divmod(both, roles)
+        found = map(classify, map(self.names.__getitem__, family), (of_role + least).tolist())
+        return np.array(list(found), dtype)[code]
+
+
+def name_families(plane: Plane) -> NameFamilies:
+    """The families of the names of a host plane, found once."""
+    return plane.memo.once("name families", lambda: _find(plane))
+
+
+def _find(plane: Plane) -> NameFamilies:
+    texts = [*plane.strings.take(plane.types.name.tolist()), ""]
+    number: dict[str, int] = {}
+    first: list[str] = []
+    of: list[int] = []
+    for key, text in zip(family_keys(texts), texts, strict=True):
+        family = number.setdefault(key, len(first))
+        if family == len(first):
+            first.append(text)
+        of.append(family)
+    return NameFamilies(np.array(of, np.int64), first)
+
+
+def family_keys(texts: Sequence[str]) -> list[str]:
+    """[n] the same text for names of one family.
+
+    "replica_3/layer_17/x/mul_1:Mul", "replica_0/mul_2/mul_1:Mul"  ->  "replica_0//mul_0:Mul"
+    """
+    keys = list(texts)
+    rows = [row for row, text in enumerate(texts) if _is_reducible(text)]
+    if not rows:
+        return keys
+    # One substitution over all names: as many small ones would take three times as long.
+    joined = _SCOPES.sub("//", "\n".join([texts[row] for row in rows]))
+    for row, key in zip(rows, _NUMBER.sub("_0", joined).split("\n"), strict=True):
+        keys[row] = key
+    return keys
+
+
+def _is_reducible(text: str) -> bool:
+    return (
+        len(text) <= _LONGEST
+        and ("_" in text or "/" in text)
+        and not text.startswith(names.PYTHON_FRAME)
+        and "\n" not in text
+        and _ANYWHERE.search(text) is None
+    )

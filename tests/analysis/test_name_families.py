@@ -1,0 +1,147 @@
+"""Whatever classifies host events says the same of every name of a family."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from traces import draw, space_of
+
+from tbprof.analysis import name_families as module
+from tbprof.analysis.hlo import Programs
+from tbprof.analysis.host_roles import classify_host_names
+from tbprof.analysis.name_families import NameFamilies, family_keys, name_families
+from tbprof.analysis.op_names import parse_op_name
+from tbprof.engine.parts import PARTS
+from tbprof.events.space import Plane, Space
+from tbprof.xplane.reader import read_space
+
+
+def test_scopes_and_numbers_make_no_family():
+    names = ["replica_3/layer_17/x/mul_1:Mul", "replica_0/mul_2/mul_1:Mul", "replica_0/mul_1:Mul"]
+    assert family_keys(names) == ["replica_0//mul_0:Mul"] * 2 + ["replica_0/mul_0:Mul"]
+
+
+@pytest.mark.parametrize("word", ["a/Infeed/b", "a/b/c Infeed_1", "$a/b/c_1", "a\n/b/c_1", "a12"])
+def test_names_that_say_more_are_families_of_their_own(word):
+    assert family_keys([word, "a/b_1/c"]) == [word, "a//c"]
+
+
+def test_a_long_name_is_a_family_of_its_own():
+    long = "a/" + "b/" * 127 + "c_1"
+    assert family_keys([long[-256:], long]) == ["//c_0", long]
+
+
+def test_no_names_have_no_keys():
+    assert family_keys([]) == []
+
+
+def test_types_are_told_by_name_and_role():
+    families = NameFamilies(np.array([0, 1, 0, 1]), ["a", "b"])
+    assert families.tell(str.upper, object).tolist() == ["A", "B", "A", "B"]
+    role = np.array([-7, 3, 3, 3], np.int8)
+    found = families.tell_with(lambda name, role: f"{name}{role}", role, object)
+    assert found.tolist() == ["a-7", "b3", "a3", "b3"]
+
+
+HOSTILE = [
+    "replica", "Infeed", "TransferToInfeed", "Garbage", "compile", "XLA::", "Iterator::",
+    "Prefetch",
+    "PrefetchProduce", "ParallelMapConsume", "IteratorGetNext", "MemcpyHtoD", "memcpyh2d", "end: ",
+    "::DoCompute", "Build buffer allocations", "EagerLocalExecute: __inference_", "PjitFunction(",
+    "ThunkExecutor::Execute", " (wait for completion)", "FunctionRun", "TFE_", "LSRAv", "Pass",
+    "::BufferFromHostBuffer", "Executable::Execute", "all-reduce", "send-done.", "infeed", "Save",
+    "CollectiveReduce", "grain.", "$a.py:1 ", "cuLaunchKernel", "pure_callback", "PyFunc", "Mul",
+    "Synchronize", "::Await", "train", ":", ":", ":", "/", "/", "/", "_1", "_23", "_4", ".", "[0]",
+    "\u00e9", " ", "_", "->", "5", "(", ")", "reduce_sum", "tf.function-graph_building",
+    "Generator", "ParallelInterleaveV", "TraceContext", "TpuExecuteOp", "ompil",
+]  # fmt: skip
+
+
+def hostile_names(seed: int) -> list[str]:
+    """Names of words that classifications know, each with some that only a scope or number sets
+    apart."""
+    drawn = random.Random(seed)
+    found = []
+    for _ in range(500):
+        words = drawn.choices(HOSTILE, k=drawn.randint(1, 7))
+        found.append("".join(words))
+        at = drawn.randrange(len(words))
+        for _ in range(3):
+            words[at] = drawn.choice(["_7", "_88", "/", f"/{drawn.choice(HOSTILE)}/", "/a/b/"])
+            found.append("".join(words))
+    return sorted(set(found))
+
+
+def hostile_space(seed: int) -> Space:
+    names = {chr(0x4E00 + at): name for at, name in enumerate(hostile_names(seed))}
+    row = "main |" + "".join(names)
+    stats = {letter: {"hlo_op": "x"} for letter in list(names)[::5]}
+    return space_of(draw({"/host:CPU": row}, names=names, stats=stats))
+
+
+@pytest.fixture
+def compared(monkeypatch) -> set[str]:
+    """Compares every classification with that of all names; which were asked for."""
+    known: list[tuple[NameFamilies, list[str]]] = []
+    asked: set[str] = set()
+    find, tell, tell_with = module._find, NameFamilies.tell, NameFamilies.tell_with
+
+    def found(plane: Plane) -> NameFamilies:
+        families = find(plane)
+        texts = [*plane.strings.take(plane.types.name.tolist()), ""]
+        known.append((families, texts))
+        for has_device in (False, True):
+            of_family = classify_host_names(families.names, has_device=has_device)
+            plain = classify_host_names(texts, has_device=has_device)
+            assert_array_equal(of_family[families.of], plain)
+        categories = tell(families, lambda text: parse_op_name(text).category, np.int8)
+        assert categories.tolist() == [parse_op_name(text).category for text in texts]
+        return families
+
+    def texts_of(families: NameFamilies) -> list[str]:
+        return next(texts for one, texts in known if one is families)
+
+    def told(self: NameFamilies, classify: Callable[[str], Any], dtype: Any) -> Any:
+        asked.add(getattr(classify, "__module__", None) or repr(classify))
+        out = tell(self, classify, dtype)
+        assert_array_equal(out, np.array([classify(text) for text in texts_of(self)], dtype))
+        return out
+
+    def told_with(self: NameFamilies, classify: Any, role: Any, dtype: Any) -> Any:
+        asked.add(classify.__module__)
+        out = tell_with(self, classify, role, dtype)
+        both = zip(texts_of(self), role.tolist(), strict=True)
+        assert_array_equal(out, np.array([classify(text, one) for text, one in both], dtype))
+        return out
+
+    monkeypatch.setattr(module, "_find", found)
+    monkeypatch.setattr(NameFamilies, "tell", told)
+    monkeypatch.setattr(NameFamilies, "tell_with", told_with)
+    return asked
+
+
+def find_parts(space: Space) -> None:
+    programs = Programs(space)
+    steps = PARTS["steps"].compute(space, programs, "")
+    for kind in PARTS.values():
+        below = [steps] if kind.rests_on else []
+        kind.compute(space, programs, *below, *("" for _ in kind.params))
+
+
+@pytest.mark.parametrize("trace", ["gpu_trace", "tpu_trace", "amd_trace"])
+def test_recorded_names_are_classified_as_one_by_one(trace, request, compared):
+    find_parts(read_space(request.getfixturevalue(trace)))
+    assert len(compared) >= 10
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_hostile_names_are_classified_as_one_by_one(seed, compared):
+    space = hostile_space(seed)
+    find_parts(space)
+    assert len(compared) >= 10
+    [plane] = space.planes
+    families = name_families(plane)
+    assert len(families.names) < families.of.size - 100
