@@ -22,6 +22,7 @@ from urllib.error import HTTPError
 
 import build_traces
 import captures
+import installation
 import measure
 import trace_frames
 import trace_viewer
@@ -197,6 +198,7 @@ def report(
     viewer: Sequence[trace_viewer.Measured],
     frames: Sequence[trace_frames.Frames],
     captured: Sequence[str],
+    installed: Sequence[str],
 ) -> str:
     """The page: what was measured on what, and the tables."""
     lines = [
@@ -233,6 +235,7 @@ def report(
     if frames:
         lines += trace_frames.report(frames)
     lines += captured
+    lines += installed
     if pages:
         trace, figures = pages
         lines += [
@@ -387,7 +390,12 @@ def main() -> int:
             captured = captures.section(captures.measure_captures(programs))
         except (Failed, OSError, subprocess.CalledProcessError) as error:
             print(f"no figures of captures: {error}", file=sys.stderr)
-    page = report(facts, tables, servers, start, pages, viewer, frames, captured)
+    installed: list[str] = []
+    try:
+        installed = installation.section(installation.measure_installation())
+    except (Failed, OSError, subprocess.CalledProcessError) as error:
+        print(f"no figures of the installation: {error}", file=sys.stderr)
+    page = report(facts, tables, servers, start, pages, viewer, frames, captured, installed)
     if args.no_write:
         print(page)
     else:

@@ -34,7 +34,7 @@ from programs import ROUTE, Programs
 from trace_export import Export
 
 HERE = Path(__file__).resolve().parent
-COPIES = (4, 30, 400)
+COPIES = (1, 30, 400)
 # What xprof's server asks for where the page names no resolution.
 XPROF_OPEN_PROGRAM = """
 import sys
@@ -90,7 +90,7 @@ class Measured:
 
 
 def scaled_traces() -> list[Path]:
-    """Traces of 0.1, 0.7 and 9 million events."""
+    """Traces of 0.02, 0.7 and 9 million events."""
     source = build_traces.default_source()
     return [build_traces.build(source, copies) for copies in COPIES]
 

@@ -1,0 +1,87 @@
+"""Measures what an installation takes: the disk beyond TensorBoard's own, and `tbprof --help`.
+
+    python benchmarks/installation.py
+
+Two environments are made: one with TensorBoard, one with TensorBoard and a wheel of tbprof.
+"""
+
+import subprocess
+import sys
+import tempfile
+import venv
+from dataclasses import dataclass
+from pathlib import Path
+
+import measure
+from measure import Cost
+
+ROOT = Path(__file__).resolve().parent.parent
+HELP_REPEATS = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """Sizes in bytes, bytecode included; `beyond` counts NumPy, which TensorBoard needs, too."""
+
+    wheel: int
+    package: int
+    beyond: int
+    help: Cost
+
+
+def measure_installation() -> Installation:
+    """Builds a wheel and installs it."""
+    with tempfile.TemporaryDirectory(prefix="tbprof-install-") as folder:
+        wheel = _build(Path(folder))
+        alone = _install(Path(folder) / "alone", "tensorboard")
+        ours = _install(Path(folder) / "ours", "tensorboard", str(wheel))
+        program = ours.parents[2] / "bin" / "tbprof"
+        costs = [measure.run([str(program), "--help"]) for _ in range(HELP_REPEATS)]
+        numpy = sum(_size(path) for path in ours.glob("numpy*"))
+        return Installation(
+            wheel=wheel.stat().st_size,
+            package=_size(ours / "tbprof"),
+            beyond=_size(ours) - _size(alone) + numpy,
+            help=measure.middle(costs),
+        )
+
+
+def _build(folder: Path) -> Path:
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    return next(folder.glob("*.whl"))
+
+
+def _install(folder: Path, *packages: str) -> Path:
+    """The folder of packages of a new environment."""
+    venv.create(folder, with_pip=True)
+    command = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", *packages]
+    subprocess.run(command, check=True, capture_output=True)
+    return next((folder / "lib").glob("python*/site-packages"))
+
+
+def _size(path: Path) -> int:
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def section(found: Installation) -> list[str]:
+    """Lines of the page."""
+    return [
+        "## An installation",
+        "",
+        "| what | figure |",
+        "| --- | --- |",
+        f"| the wheel | {found.wheel / 1e6:.1f} MB |",
+        f"| the package, installed | {found.package / 1e6:.1f} MB |",
+        f"| all that is installed beyond TensorBoard, and NumPy | {found.beyond / 1e6:.0f} MB |",
+        (
+            f"| `tbprof --help`, median of {HELP_REPEATS} "
+            f"| {found.help.wall_s * 1e3:.0f} ms, {found.help.cpu_s * 1e3:.0f} ms processor time |"
+        ),
+        "",
+    ]
+
+
+if __name__ == "__main__":
+    print("\n".join(section(measure_installation())))
