@@ -18,6 +18,7 @@ import click
 
 import tbprof
 from tbprof.base.errors import BadRequest, RunNotFound, TbprofError
+from tbprof.base.terminal import printable, progress_line
 from tbprof.cli_capture import capture
 from tbprof.cli_doctor import doctor
 
@@ -42,9 +43,9 @@ class _Group(click.Group):
 
 
 def _fail(err: TbprofError) -> NoReturn:
-    click.echo(f"tbprof: {_printable(err.message)}", err=True)
+    click.echo(f"tbprof: {printable(err.message)}", err=True)
     if err.hint:
-        click.echo(f"hint: {_printable(err.hint)}", err=True)
+        click.echo(f"hint: {printable(err.hint)}", err=True)
     sys.exit(1)
 
 
@@ -251,21 +252,16 @@ def _lines(session: dict[str, Any]) -> Iterator[str]:
     """What `tools` prints of one run; `session` is the answer of the route of that name."""
     hosts = session["hosts"]
     megabytes = sum(host["bytes"] for host in hosts) / 1e6
-    yield f"{_printable(session['run'])}  ({len(hosts)} hosts, {megabytes:,.1f} MB)"
+    yield f"{printable(session['run'])}  ({len(hosts)} hosts, {megabytes:,.1f} MB)"
     for host in hosts:
         error = host["error"]
-        suffix = f"  cannot be read: {_printable(error['message'])}" if error else ""
-        yield f"  host  {_printable(host['hostname'])}{suffix}"
+        suffix = f"  cannot be read: {printable(error['message'])}" if error else ""
+        yield f"  host  {printable(host['hostname'])}{suffix}"
     width = max(len(tool["name"]) for tool in session["tools"])
     for tool in session["tools"]:
         why = "; ".join(filter(None, (tool["reason"], tool["hint"])))
-        state = "available" if tool["available"] else f"no data: {_printable(why)}"
+        state = "available" if tool["available"] else f"no data: {printable(why)}"
         yield f"  tool  {tool['name']:<{width}}  {state}"
-
-
-def _printable(text: str) -> str:
-    """Names may hold anything, and a terminal obeys escape sequences."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 @contextmanager
@@ -287,13 +283,10 @@ def _spinner(text: str, detail: Callable[[], str] | None = None) -> Iterator[Non
 def _spin(done: threading.Event, text: str, detail: Callable[[], str] | None) -> None:
     if done.wait(_SPINNER_AFTER_S):
         return
-    from rich.console import Console
-    from rich.markup import escape
-
-    with Console(stderr=True).status(text) as status:
+    with progress_line("{desc} {elapsed}") as spinner:
         while not done.wait(0.2):
             more = detail() if detail is not None else ""
-            status.update(escape(_printable(f"{text}: {more}" if more else text)))
+            spinner.set_description_str(printable(f"{text}: {more}" if more else text))
 
 
 def run() -> NoReturn:

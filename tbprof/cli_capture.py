@@ -3,21 +3,19 @@
 import sys
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from tbprof.base.errors import BadRequest
+from tbprof.base.terminal import printable, progress_line
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.progress import Progress, TaskID
-    from rich.table import Table
+    from tqdm import tqdm
 
     from tbprof.capturing.session import Capture, CaptureReport, WorkerReport
     from tbprof.capturing.targets import Target
 
-_TICKS = 1000
 _SIGNS = {"written": "✓", "failed": "✗", "cancelled": "–"}
 
 
@@ -82,15 +80,15 @@ def capture(
     from tbprof.capturing.session import Capture, nothing_captured
 
     report = _recorded(Capture(request, logdir))
-    console = _console()
-    console.print(_table(report.workers))
+    # What is said to people; the path of the run alone goes to standard output.
+    click.echo(_table(report.workers), err=True)
     if not report.written:
         if all(worker.phase == "cancelled" for worker in report.workers):
             click.echo("cancelled: nothing was recorded", err=True)
             sys.exit(1)
         raise nothing_captured(report)
     click.echo(report.path)
-    console.print(f"look at it: tbprof serve {logdir}", markup=False, style="dim")
+    click.echo(f"look at it: tbprof serve {logdir}", err=True)
     sys.exit(0 if report.written == len(report.workers) else 1)
 
 
@@ -104,17 +102,8 @@ def _advanced(texts: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _console() -> "Console":
-    """What is said to people; the path of the run alone goes to standard output."""
-    from rich.console import Console
-
-    return Console(stderr=True)
-
-
 def _recorded(capture: "Capture") -> "CaptureReport":
     """The report of a capture, with progress while it runs; Ctrl-C cancels it."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
     done = threading.Event()
     reports: list[CaptureReport] = []
 
@@ -124,25 +113,24 @@ def _recorded(capture: "Capture") -> "CaptureReport":
         finally:
             done.set()
 
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=_console(), transient=True) as progress:
-        task = progress.add_task("connecting", total=_TICKS)
+    with progress_line("{desc} {bar:30} {elapsed}") as progress:
+        progress.set_description_str("connecting")
         threading.Thread(target=work, name="tbprof-capture", daemon=True).start()
         # An event, since a join that Ctrl-C interrupts may take the thread for ended.
         while not done.is_set():
             try:
                 done.wait(0.1)
-                _show(progress, task, capture)
+                _show(progress, capture)
             except KeyboardInterrupt:
                 capture.cancel()
     return reports[0]
 
 
-def _show(progress: "Progress", task: "TaskID", capture: "Capture") -> None:
+def _show(progress: "tqdm[NoReturn]", capture: "Capture") -> None:
     text = _standing(capture.report().workers)
     if text:
-        description = "cancelling" if capture.is_cancelled else text
-        progress.update(task, description=description, completed=_TICKS * capture.share())
+        progress.n = capture.share()
+        progress.set_description_str("cancelling" if capture.is_cancelled else text)
 
 
 def _standing(workers: "Sequence[WorkerReport]") -> str:
@@ -156,19 +144,21 @@ def _standing(workers: "Sequence[WorkerReport]") -> str:
     return f"{left[0].phase}{size}{ended}"
 
 
-def _table(workers: "Sequence[WorkerReport]") -> "Table":
-    from rich.table import Table
-    from rich.text import Text
+def _table(workers: "Sequence[WorkerReport]") -> str:
+    from tabulate import tabulate
 
-    table = Table(box=None, show_header=True, header_style="dim")
-    for name in ("", "worker", "size", "what happened"):
-        table.add_column(name, justify="right" if name == "size" else "left")
+    rows = []
     for worker in workers:
         size = f"{worker.bytes / 1e6:,.2f} MB" if worker.is_written else ""
-        # Names and texts are a stranger's: never markup.
-        cells = (_SIGNS.get(worker.phase, "?"), worker.address, size, _story(worker))
-        table.add_row(*map(Text, cells))
-    return table
+        sign = _SIGNS.get(worker.phase, "?")
+        rows.append((sign, printable(worker.address), size, _story(worker)))
+    return tabulate(
+        rows,
+        headers=("", "worker", "size", "what happened"),
+        tablefmt="plain",
+        colalign=("left", "left", "right", "left"),
+        disable_numparse=True,
+    )
 
 
 def _story(worker: "WorkerReport") -> str:
@@ -180,7 +170,8 @@ def _story(worker: "WorkerReport") -> str:
         text += f": {worker.fix}"
     if worker.is_written and worker.late_s > 1:
         text += f", {worker.late_s:.1f} s after the others"
-    return "\n".join([text, *(f"recorder: {one}" for one in worker.complaints)])
+    lines = [text, *(f"recorder: {one}" for one in worker.complaints)]
+    return "\n".join(map(printable, lines))
 
 
 def _monitor(targets: "Sequence[Target]", duration_ms: int) -> None:
@@ -189,9 +180,7 @@ def _monitor(targets: "Sequence[Target]", duration_ms: int) -> None:
 
     for target in find_tpus(targets):
         text = monitor(target, duration_ms)
-        click.echo(
-            f"{target.address}\n{''.join(c for c in text if c.isprintable() or c == chr(10))}"
-        )
+        click.echo("\n".join([target.address, *map(printable, text.splitlines())]))
 
 
 def _test(targets: "Sequence[Target]") -> int:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tbprof.base.terminal import printable
+
 if TYPE_CHECKING:
     from tbprof.engine.doctor import Diagnosis
 
@@ -40,9 +42,8 @@ def doctor(targets: tuple[str, ...], *, as_json: bool) -> None:
 
 
 def _lines(one: "Diagnosis") -> list[str]:
-    # Names come from traces: nothing in them may steer the terminal.
     texts = [f"{_SIGNS[one.kind]} {one.about}: {one.text}", *([f"  → {one.fix}"] * bool(one.fix))]
-    return ["".join(c if c.isprintable() else "�" for c in text) for text in texts]
+    return list(map(printable, texts))
 
 
 def _is_address(target: str) -> bool:

@@ -97,7 +97,7 @@ def test_start_of_tensorboard_loads_nothing_heavy():
         "plugin = loader.load(context)\n"
         "plugin.get_plugin_apps(), plugin.is_active(), plugin.frontend_metadata()"
     )
-    heavy = {"numpy", "grpc", "fsspec", "orjson", "google.protobuf", "rich"}
+    heavy = {"numpy", "grpc", "fsspec", "orjson", "google.protobuf", "tqdm"}
     assert not (after - before) & heavy
 
 
@@ -108,4 +108,4 @@ def test_package_is_light():
 
 def test_export_loads_no_server():
     loaded = loaded_by("import tbprof.cli, tbprof.engine.engine, tbprof.storage.results")
-    assert not loaded & {"werkzeug", "tensorboard", "rich", "grpc", "fsspec", "tbprof.serving"}
+    assert not loaded & {"werkzeug", "tensorboard", "tqdm", "grpc", "fsspec", "tbprof.serving"}
