@@ -2,27 +2,32 @@
 
 import copy
 import dataclasses
+import functools
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, field
 
 PACKAGE = Path(__file__).resolve().parents[1] / "tbprof"
 
 
 def point(make: Any, **options: bool) -> Any:
     """A class with each kind of field."""
+    fields_of: Any = field if make is dataclass else dataclasses.field
 
     class Point:
         """A place."""
 
         x: int
         y: "float" = 2.5
-        names: list[str] = dataclasses.field(default_factory=list)
+        names: list[str] = fields_of(default_factory=list)
 
         def norm(self) -> float:
             """How far from the origin."""
@@ -100,11 +105,59 @@ def test_frozen_ones_stay_as_they_are(frozen: Any, name: str):
     assert one == frozen(1)
 
 
-def test_classes_with_slots_are_ours():
-    """Those that stay the standard library's have no slots, for what they keep beside fields."""
-    theirs = {
+def test_wrong_arguments_are_named(either: Any):
+    with pytest.raises(TypeError, match="multiple values for argument 'x'"):
+        either(1, x=2)
+    with pytest.raises(TypeError, match=r"takes .* 5 were given|takes 3 arguments but 4"):
+        either(1, 2, 3, 4)
+
+
+def test_a_class_can_check_its_values(make: Any):
+    class Even:
+        number: int
+
+        def __post_init__(self) -> None:
+            if self.number % 2:
+                raise ValueError(f"{self.number} is odd")
+
+    even = make(slots=True, frozen=True)(Even)
+    assert even(4) == even(number=4) != even(2)
+    assert len({even(4), even(number=4)}) == 1
+    with pytest.raises(ValueError, match="5 is odd"):
+        even(5)
+    with pytest.raises(ValueError, match="7 is odd"):
+        dataclasses.replace(even(4), number=7)
+
+
+def test_a_base_class_may_keep_values_beside_the_fields(make: Any):
+    class Keeping:
+        __slots__ = ("__dict__",)
+
+    class Sum(Keeping):
+        terms: tuple[int, ...] = ()
+
+        @functools.cached_property
+        def total(self) -> int:
+            return sum(self.terms)
+
+    one = make(slots=True, frozen=True)(Sum)((3, 4))
+    assert (one.total, one.__dict__) == (7, {"total": 7})
+
+
+def test_all_dataclasses_are_ours():
+    theirs = [
         path.name
         for path in PACKAGE.rglob("*.py")
-        if re.search(r"^from dataclasses import .*\bdataclass\b", path.read_text("utf-8"), re.M)
-    }
-    assert theirs == {"requests.py", "scan.py"}
+        if re.search(
+            r"^from dataclasses import .*\b(dataclass|field)\b", path.read_text("utf-8"), re.M
+        )
+    ]
+    assert theirs == []
+
+
+def test_nothing_of_the_standard_library_is_imported_to_make_one():
+    code = "import sys, tbprof.base.errors; print('dataclasses' in sys.modules)"
+    run = [sys.executable, "-c", code]
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
+    result = subprocess.run(run, env=environment, capture_output=True, text=True, check=True)
+    assert result.stdout == "False\n"

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Literal
 from urllib.parse import urlencode
 
@@ -32,7 +32,7 @@ from tbprof.analysis.step_means import StepMeans, used_rows
 from tbprof.analysis.step_outliers import NO_OUTLIERS, StepOutliers
 from tbprof.analysis.step_places import slowest_place, worst_place
 from tbprof.analysis.tpu_ops import TpuOps
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, field
 
 Severity = Literal["high", "moderate", "low", "good"]
 SEVERITIES: tuple[Severity, ...] = ("high", "moderate", "low", "good")

@@ -1,10 +1,9 @@
 """What a step may be shorter by, and the time of which phases that is."""
 
 from collections.abc import Mapping
-from dataclasses import field
 
 from tbprof.analysis.phases import Phase
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """How GPUs were kept busy: kernels and their gaps, copies and their sizes."""
 
 from collections.abc import Sequence
-from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,7 @@ from tbprof.analysis.hlo import Programs
 from tbprof.analysis.layers import unite
 from tbprof.analysis.lines import gpu_planes
 from tbprof.base import names
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, field
 from tbprof.base.values import median, unique
 from tbprof.events.space import Plane, Space
 

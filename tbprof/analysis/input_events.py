@@ -1,6 +1,5 @@
 """The events of an input pipeline on a host plane, and which op each is, or works for."""
 
-from dataclasses import field
 from enum import IntEnum
 
 import numpy as np
@@ -14,7 +13,7 @@ from tbprof.analysis.name_families import name_families
 from tbprof.analysis.nesting import inherit, nest
 from tbprof.analysis.op_names import parse_op_name
 from tbprof.base import names
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, field
 from tbprof.base.values import is_in
 from tbprof.events.space import Events, Plane
 

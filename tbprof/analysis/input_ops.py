@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import field
 from enum import IntEnum
 
 import numpy as np
@@ -15,7 +14,7 @@ from tbprof.analysis.input_events import OPS, InputEvents, Kind, OpIndex, find_i
 from tbprof.analysis.input_names import ITERATOR, InputCategory
 from tbprof.analysis.lines import host_planes
 from tbprof.analysis.nesting import inherit, nest, self_times
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, field
 from tbprof.base.values import is_in
 from tbprof.events.space import Events, Plane, Space
 

@@ -1,13 +1,12 @@
 """The table of ops that every op tool rests on, and how tables of several hosts combine."""
 
 from collections.abc import Sequence
-from dataclasses import field
 from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, field
 
 HOST = 0
 DEVICE = 1

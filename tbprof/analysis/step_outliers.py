@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +72,7 @@ class StepOutliers:
     excess_ps: NDArray[np.float64]
     phase: NDArray[np.int64]
     typical_ps: float
-    periods: tuple[Period, ...] = field(default=())
+    periods: tuple[Period, ...] = ()
 
     @property
     def step(self) -> NDArray[np.int64]:

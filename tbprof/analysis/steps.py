@@ -1,13 +1,12 @@
 """The steps of a host and what their time was spent on."""
 
 from collections.abc import Sequence
-from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.phases import Phase
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

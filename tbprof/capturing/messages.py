@@ -1,10 +1,9 @@
 """What goes over the wire: requests as messages, and answers without a copy of the trace."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
 
 from tbprof._pb import message
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, field
 from tbprof.capturing.options import CaptureOptions
 
 PROFILE = "/tensorflow.ProfilerService/Profile"

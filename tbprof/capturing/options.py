@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import field
 from datetime import datetime
 
 from tbprof.base.errors import BadRequest
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, field
 
 MOST_S = 3600  # a longer one is a slip: traces grow by megabytes per second
 MOST_RETRIES = 20

@@ -5,10 +5,9 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import field
 
 from tbprof.base.errors import TbprofError
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, field
 from tbprof.capturing.request import CaptureRequest
 from tbprof.capturing.session import Capture, CaptureReport, NothingCaptured, nothing_captured
 

@@ -3,11 +3,10 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from enum import Enum
 
 from tbprof.base.errors import TbprofError
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, field
 from tbprof.capturing.calls import CallFailed, call
 from tbprof.capturing.messages import (
     PROFILE,

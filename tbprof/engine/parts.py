@@ -1,6 +1,5 @@
 """The parts of a host's summary, and what each is computed of."""
 
-import dataclasses
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -126,8 +125,8 @@ def part_keys(names: Iterable[str], params: Mapping[str, str]) -> list[PartKey]:
 def bytes_of(part: Any) -> int:
     """About how much memory a part takes: its arrays and texts."""
     total = 0
-    for field in dataclasses.fields(part):
-        value = getattr(part, field.name)
+    for name in part.__match_args__:
+        value = getattr(part, name)
         if isinstance(value, np.ndarray):
             total += value.nbytes
         elif isinstance(value, list):

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
 from tbprof.base.errors import BadRequest, HostNotFound, NoData, ToolNotFound
+from tbprof.base.records import dataclass, field
 from tbprof.storage.runs import Run, TraceFile
 from tbprof.tools import TOOLS
 from tbprof.tools.tool import Tool
@@ -27,8 +27,14 @@ class DataRequest:
     params: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Body:
+class _Keeping:
+    """What keeps values beside its fields."""
+
+    __slots__ = ("__dict__",)
+
+
+@dataclass(frozen=True, slots=True)
+class Body(_Keeping):
     """An encoded payload; equal content has an equal `etag`."""
 
     content: bytes
@@ -44,7 +50,7 @@ class Body:
         return gzip.compress(self.content, 5, mtime=0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Stream:
     """A payload that is made while it is sent; equal requests of equal files have one `etag`."""
 

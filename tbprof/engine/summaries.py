@@ -5,12 +5,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import field
 from typing import Generic, TypeVar
 
 from tbprof.analysis.hlo import Programs
 from tbprof.base.errors import Notice
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, field
 from tbprof.engine.kept_parts import Arrays, Found, PartStore
 from tbprof.engine.parts import PartKey, bytes_of
 from tbprof.events.space import Space

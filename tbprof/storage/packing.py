@@ -51,7 +51,7 @@ def unpack(kind: type[_T], arrays: Mapping[str, NDArray[Any]], prefix: str = "")
 
 @functools.cache
 def _fields(kind: type) -> list[_Field]:
-    return [_field(field.name, field.type) for field in dataclasses.fields(kind)]
+    return [_field(name, type_) for name, type_ in kind.__annotations__.items()]
 
 
 def _field(name: str, kind: Any) -> _Field:

@@ -4,9 +4,9 @@ import itertools
 import time
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from tbprof.base.errors import TbprofError, Unreachable
+from tbprof.base.records import dataclass, field
 from tbprof.storage.filesystems import FileSystem, Listed, file_system
 from tbprof.storage.runs import (
     Ignored,
@@ -43,7 +43,7 @@ class _Place:
     parts: tuple[str, ...] = ()
 
 
-@dataclass
+@dataclass(slots=True)
 class Scan:
     """One walk over the locations; iterating yields each run and each ignored path once.
 

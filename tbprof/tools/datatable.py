@@ -4,14 +4,13 @@ The JSON is that of the Google DataTable, which scripts for the profile plugin a
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.errors import Notice
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, field
 
 # Values are fractions that read as percentages.
 PERCENT = "0.0%"

@@ -1,11 +1,10 @@
 """What a tool is."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from typing import TypeVar
 
 from tbprof.analysis.outline import Content
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, field
 from tbprof.tools.datatable import Table
 
 _T = TypeVar("_T")
