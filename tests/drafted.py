@@ -6,7 +6,7 @@ from traces import COLUMN_PS
 
 from tbprof.events.space import Space
 from tbprof.timeline.build import build_timeline
-from tbprof.timeline.categories import CATEGORIES
+from tbprof.timeline.category_names import CATEGORIES
 from tbprof.timeline.drafts import Draft, TrackDraft
 from tbprof.timeline.store import Timeline, freeze
 from tbprof.timeline.tracks import find_tracks

@@ -13,6 +13,8 @@ from traces import draw, write
 from tbprof.base.later import Later, load
 from tbprof.engine.engine import Engine
 from tbprof.engine.parts import PARTS
+from tbprof.engine.timeline_requests import QUESTIONS
+from tbprof.engine.timelines import BUILDERS
 from tbprof.storage.logdir import Logdir
 from tbprof.tools import TOOLS
 
@@ -74,12 +76,42 @@ def test_an_export_imports_what_its_tool_needs(tool: str, sample_logdir: Path, t
         assert not [name for name in ours if fnmatchcase(name, pattern)], pattern
 
 
+def test_a_kept_timeline_is_opened_without_what_builds_it_and_answers_questions(
+    sample_logdir: Path, tmp_path: Path
+):
+    opened = """
+import json, sys
+from tbprof.engine.engine import Engine
+from tbprof.engine.timeline_requests import TileFilter, TileSpan, open_timeline
+from tbprof.storage.logdir import Logdir
+from tbprof.storage.results import ResultStore
+engine = Engine(Logdir(sys.argv[1]), ResultStore())
+timeline = open_timeline(engine, engine.runs()[0], "", "events", None)
+timeline.index()
+timeline.tiles(TileSpan(30, 0, 1), [], TileFilter())
+engine.timelines.settle()
+print(json.dumps(sorted(sys.modules)))
+"""
+    trace = next(sample_logdir.rglob("tensorflow_input_bound/*.xplane.pb"))
+    modules: list[str] = []
+    for _ in range(2):
+        result = subprocess.run(
+            [sys.executable, "-c", opened, str(trace)],
+            env={**os.environ, "PYTHONPATH": str(ROOT), "TBPROF_CACHE_DIR": str(tmp_path)},
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        modules = json.loads(result.stdout)
+    for name in ("timeline.build", "timeline.search", "timeline.details", "analysis.host_roles"):
+        assert f"tbprof.{name}" not in modules
+
+
 def test_a_server_imports_everything_before_someone_waits_for_it(monkeypatch: pytest.MonkeyPatch):
     loaded: list[object] = []
     monkeypatch.setattr("tbprof.engine.engine.load", loaded.append)
     Engine(Logdir([])).load_tools()
     assert loaded == [
-        *(tool.build for tool in TOOLS), *(kind.compute for kind in PARTS.values())
+        *(tool.build for tool in TOOLS), *(kind.compute for kind in PARTS.values()),
+        *BUILDERS.values(), *QUESTIONS,
     ]  # fmt: skip
 
 

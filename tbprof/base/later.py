@@ -26,9 +26,9 @@ class Later:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def __call__(self, *arguments: object) -> Any:
+    def __call__(self, *arguments: object, **named_arguments: object) -> Any:
         """What the function returns."""
-        return named(self.name)(*arguments)
+        return named(self.name)(*arguments, **named_arguments)
 
 
 def load(function: Callable[..., Any]) -> None:

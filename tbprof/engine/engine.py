@@ -83,10 +83,15 @@ class Engine:
 
     def load_tools(self) -> None:
         """Imports what pages are made of, which the first of each would have to wait for."""
-        parts = (kind.compute for kind in PARTS.values())
-        for function in (*(tool.build for tool in TOOLS), *parts):
+        from tbprof.engine.timeline_requests import QUESTIONS
+        from tbprof.engine.timelines import BUILDERS
+
+        functions: list[Callable[..., object]] = [
+            *(tool.build for tool in TOOLS), *(kind.compute for kind in PARTS.values()),
+            *BUILDERS.values(), *QUESTIONS,
+        ]  # fmt: skip
+        for function in functions:
             load(function)
-        _ = self.timelines
 
     # What there is.
 
@@ -197,8 +202,7 @@ class Engine:
     @property
     def timelines(self) -> "Timelines":
         """The timelines of all files; only the trace viewer takes the time to import them."""
-        from tbprof.engine.timeline_builders import BUILDERS
-        from tbprof.engine.timelines import Timelines
+        from tbprof.engine.timelines import BUILDERS, Timelines
 
         with self._lock:
             if self._timelines is None:

@@ -1,10 +1,7 @@
 """How each part of a file's timeline is built."""
 
-from collections.abc import Mapping
-
 from tbprof.engine.parts import PartKey
 from tbprof.engine.summaries import Opened, SummaryCache
-from tbprof.engine.timelines import Build
 from tbprof.storage.runs import TraceFile
 from tbprof.timeline.build import build_timeline
 from tbprof.timeline.derived import find_derived
@@ -12,17 +9,14 @@ from tbprof.timeline.store import Timeline
 from tbprof.timeline.tracks import find_tracks
 
 
-def _build_events(_file: TraceFile, _summaries: SummaryCache, opened: Opened) -> Timeline:
+def build_events(_file: TraceFile, _summaries: SummaryCache, opened: Opened) -> Timeline:
     """What the file holds."""
     space, _, _ = opened
     return build_timeline(space, find_tracks(space))
 
 
-def _build_derived(file: TraceFile, summaries: SummaryCache, opened: Opened) -> Timeline:
+def build_derived(file: TraceFile, summaries: SummaryCache, opened: Opened) -> Timeline:
     """What it lacks; steps are those of the other pages."""
     space, programs, _ = opened
     steps = summaries.parts(file, [PartKey("steps", ("",))])["steps"][0]
     return build_timeline(space, find_derived(space, programs, steps), has_counters=False)
-
-
-BUILDERS: Mapping[str, Build] = {"events": _build_events, "derived": _build_derived}

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.kernels.codes import MOST_DEPTHS, TILE_SHIFT
-from tbprof.timeline.categories import CATEGORIES
+from tbprof.timeline.category_names import CATEGORIES
 from tbprof.timeline.opened import shorten
 from tbprof.timeline.store import Timeline
 

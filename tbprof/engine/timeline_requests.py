@@ -2,55 +2,50 @@
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
 from tbprof.base.errors import BadRequest, HostNotFound, NoData, Stale, TbprofError
+from tbprof.base.later import Later
 from tbprof.base.records import dataclass
 from tbprof.engine.engine import Engine
 from tbprof.engine.timeline_index import timeline_index
 from tbprof.engine.timelines import Kept, Timelines
 from tbprof.kernels.codes import TILE_SHIFT
 from tbprof.storage.runs import Run, TraceFile
-from tbprof.timeline.aggregate import By, aggregate
 from tbprof.timeline.busy import busy_shares
-from tbprof.timeline.categories import CATEGORIES
 from tbprof.timeline.counter_points import query_counter
-from tbprof.timeline.details import Move, details, move
-from tbprof.timeline.flows import flows
-from tbprof.timeline.query import Query, asks_file
-from tbprof.timeline.rows import parse_row
-from tbprof.timeline.search import marks, matching_types, search
-from tbprof.timeline.shown import Shown, choose, show_all
-from tbprof.timeline.steps_of_events import StepWindows, step_windows
+from tbprof.timeline.shown import Shown, TileFilter, show_all
 from tbprof.timeline.store import Timeline
 from tbprof.timeline.tiles import encode_tiles
 
-__all__ = ["Find", "HostTimeline", "Move", "TileFilter", "TileSpan", "open_timeline"]
+if TYPE_CHECKING:
+    from tbprof.timeline.aggregate import By
+    from tbprof.timeline.details import Move as Move
+    from tbprof.timeline.steps_of_events import StepWindows
+
+__all__ = ["QUESTIONS", "Find", "HostTimeline", "TileFilter", "TileSpan", "open_timeline"]
+
+# What is seen first, the index and tiles, does not wait for the imports of questions.
+_aggregate = Later("tbprof.timeline.aggregate.aggregate")
+_details = Later("tbprof.timeline.details.details")
+_move = Later("tbprof.timeline.details.move")
+_flows = Later("tbprof.timeline.flows.flows")
+_marks = Later("tbprof.timeline.search.marks")
+_needs_file = Later("tbprof.timeline.search.needs_file")
+_search = Later("tbprof.timeline.search.search")
+_show_filtered = Later("tbprof.timeline.filtered.show_filtered")
+_step_windows = Later("tbprof.timeline.steps_of_events.step_windows")
+QUESTIONS = (_aggregate, _details, _flows, _search, _show_filtered)
 
 # Half-open; none at all stand for everything there is.
 Ranges = Sequence[tuple[int, int]]
 
 _MOST_CHUNKS = 65_536
 _MOST_COUNTED = 4096  # counters times tiles
-
-
-@dataclass(frozen=True, slots=True)
-class TileFilter:
-    """Which events tiles show; empty texts and 0 leave none out."""
-
-    name: str = ""
-    is_regex: bool = False
-    has_case: bool = False
-    categories: tuple[str, ...] = ()
-    min_ps: int = 0
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether all events are shown."""
-        return not (self.name or self.categories or self.min_ps > 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +141,7 @@ class HostTimeline:
     ) -> bytes:
         """A page of the events that a text finds."""
         with self._reading_for(find):
-            found = search(
+            found = _search(
                 self._opened, find.text, is_regex=find.is_regex, has_case=find.has_case,
                 limit=limit, after=after, from_ps=from_ps, to_ps=to_ps,
             )  # fmt: skip
@@ -157,33 +152,33 @@ class HostTimeline:
         from_ps, to_ps = span.within(self._timeline)
         chosen = _numbers(rows, self._timeline.row_first.size - 1, "row")
         with self._reading_for(find):
-            found = marks(
+            found = _marks(
                 self._opened, find.text, is_regex=find.is_regex, has_case=find.has_case,
                 level=span.level, from_ps=from_ps, to_ps=to_ps, rows=chosen,
             )  # fmt: skip
         return _json(found)
 
-    def event(self, event: int, how: Move | None) -> bytes:
+    def event(self, event: int, how: "Move | None") -> bytes:
         """All about an event, or about the one that a move leads to; null where there is none."""
         steps = self._derived_steps()
         with self._reading():
-            found = event if how is None else move(self._opened, event, how)
+            found = event if how is None else _move(self._opened, event, how)
             if found is None:
                 return _json(None)
-            return _json(details(self._opened, found, steps=steps))
+            return _json(_details(self._opened, found, steps=steps))
 
     def flows(self, event: int) -> bytes:
         """What caused an event, and what it caused."""
         with self._reading():
-            return _json(flows(self._opened, event))
+            return _json(_flows(self._opened, event))
 
-    def aggregate(self, from_ps: int | None, to_ps: int | None, tracks: Ranges, by: By) -> bytes:
+    def aggregate(self, from_ps: int | None, to_ps: int | None, tracks: Ranges, by: "By") -> bytes:
         """Sums over a window, by name, category or track."""
         begin, end = self._window(from_ps, to_ps)
         chosen = _numbers(tracks, len(self._timeline.tracks), "track").tolist() if tracks else None
-        return _json(aggregate(self._opened, from_ps=begin, to_ps=end, tracks=chosen, by=by))
+        return _json(_aggregate(self._opened, from_ps=begin, to_ps=end, tracks=chosen, by=by))
 
-    def _derived_steps(self) -> list[StepWindows]:
+    def _derived_steps(self) -> "list[StepWindows]":
         """The steps that were worked out of the file, whether it was asked for them before or not.
 
         Answers would else depend on what was asked first.
@@ -192,7 +187,7 @@ class HostTimeline:
             derived = self._timelines.open(self._file, "derived")
         except TbprofError:  # whoever asks for that part is told
             return []
-        return [step_windows(derived.opened, "derived")]
+        return [_step_windows(derived.opened, "derived")]
 
     def _reading(self) -> AbstractContextManager[Kept]:
         """A block in which questions of the file share what they decode."""
@@ -200,16 +195,17 @@ class HostTimeline:
 
     def _reading_for(self, find: Find) -> AbstractContextManager[object]:
         """Such a block where a search needs the file, which need not be open for names."""
-        if asks_file(find.text) or parse_row(find.text) is not None:
+        if _needs_file(find.text):
             return self._reading()
         return nullcontext()
 
     def _shown(self, only: TileFilter) -> Shown:
         if only.is_empty:
             return show_all(self._timeline)
-        return self._opened.answers.get(
-            only, lambda: _choose(self._timeline, only), lambda shown: shown.bytes
+        found: Shown = self._opened.answers.get(
+            only, lambda: _show_filtered(self._timeline, only), lambda shown: shown.bytes
         )
+        return found
 
     def _window(self, from_ps: int | None, to_ps: int | None) -> tuple[int, int]:
         """The window that was asked for, by default all of the timeline; a ps at least."""
@@ -251,24 +247,6 @@ def _file(run: Run, host: str) -> TraceFile:
     if not host:
         raise BadRequest(f"run {run.name!r} has several hosts", f"name one: its hosts are {first}")
     raise HostNotFound(f"host {host[:80]!r} is not in run {run.name!r}", f"its hosts are {first}")
-
-
-def _choose(timeline: Timeline, only: TileFilter) -> Shown:
-    types = timeline.types
-    is_wanted = np.ones(len(types.name), np.bool_)
-    if only.categories:
-        known = [name for name, _ in CATEGORIES]
-        for category in only.categories:
-            if category not in known:
-                raise BadRequest(
-                    f"there is no category {category[:80]!r}", f"there are {', '.join(known)}"
-                )
-        chosen = np.array([name in only.categories for name in known], np.bool_)
-        is_wanted &= chosen[types.category]
-    if only.name:
-        query = Query("name", "", only.name, only.is_regex, only.has_case)
-        is_wanted &= matching_types(types, query)[:-1]
-    return choose(timeline, is_wanted, max(only.min_ps, 0))
 
 
 def _numbers(ranges: Ranges, size: int, what: str) -> NDArray[np.int64]:

@@ -16,6 +16,7 @@ import numpy as np
 import tbprof
 from tbprof.analysis.recording import recorder_notices
 from tbprof.base.errors import Notice
+from tbprof.base.later import Later
 from tbprof.base.records import dataclass
 from tbprof.engine.parts import PARTS, PartKey
 from tbprof.engine.summaries import Opened, SummaryCache
@@ -41,6 +42,11 @@ _ANSWER_BYTES = 1 << 28
 _BUILDS_AT_ONCE = 2
 
 Build = Callable[[TraceFile, SummaryCache, Opened], Timeline]
+# A process that finds a timeline kept builds none.
+BUILDERS: Mapping[str, Build] = {
+    "events": Later("tbprof.engine.timeline_builders.build_events"),
+    "derived": Later("tbprof.engine.timeline_builders.build_derived"),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tbprof.base.errors import BadRequest
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
-from tbprof.timeline.categories import CATEGORIES
+from tbprof.timeline.category_names import CATEGORIES
 from tbprof.timeline.opened import OpenTimeline, in_parallel, shorten
 from tbprof.timeline.sums import Bounds, Sums, find_bounds, sum_tracks, union_ps
 

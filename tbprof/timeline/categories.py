@@ -5,7 +5,6 @@ Names that the analyses know mean here what they mean there: `host_roles` for th
 """
 
 from collections.abc import Sequence
-from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,53 +19,11 @@ from tbprof.analysis.phases import COMPUTE, Phase
 from tbprof.analysis.tpu_phases import tpu_phases
 from tbprof.base import names
 from tbprof.events.space import Events, Plane
+from tbprof.timeline.category_names import Category
 
 # No pattern looks farther into a name.
 _LONGEST = 4096
 
-
-class Category(IntEnum):
-    """A row of `CATEGORIES`.
-
-    BOOKKEEPING are marks that recorders leave for analyses, mostly without duration: allocations,
-    hand-overs to pools of threads, ends of asynchronous work, buffers of the recorder.
-    """
-
-    OTHER = 0
-    COMPUTE = 1
-    COLLECTIVES = 2
-    COPIES = 3
-    INPUT = 4
-    OUTPUT = 5
-    LAUNCH = 6
-    HOST = 7
-    COMPILATION = 8
-    PYTHON = 9
-    WAITING = 10
-    STEPS = 11
-    PROGRAMS = 12
-    SCOPES = 13
-    BOOKKEEPING = 14
-
-
-# (name, meaning): a meaning is a key of the palette that all pages share, "" where none fits.
-CATEGORIES: tuple[tuple[str, str], ...] = (
-    ("other", ""),
-    ("compute", "compute"),
-    ("collectives", "collective"),
-    ("copies", "copy"),
-    ("input", "input"),
-    ("output", "output"),
-    ("launch", "launch"),
-    ("host", "host"),
-    ("compilation", "compile"),
-    ("python", ""),
-    ("waiting", "idle"),
-    ("steps", ""),
-    ("programs", ""),
-    ("scopes", ""),
-    ("bookkeeping", "others"),
-)
 
 _OF_PHASE: dict[int, Category] = {
     **dict.fromkeys(COMPUTE, Category.COMPUTE),

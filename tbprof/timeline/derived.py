@@ -11,7 +11,7 @@ from tbprof.analysis.steps import Steps
 from tbprof.base import names
 from tbprof.events.space import Plane, Space
 from tbprof.events.strings import Strings
-from tbprof.timeline.categories import Category
+from tbprof.timeline.category_names import Category
 from tbprof.timeline.derived_ops import DerivedTrack, derive_ops
 from tbprof.timeline.drafts import Columns, Draft, TrackDraft
 from tbprof.timeline.home import median_step

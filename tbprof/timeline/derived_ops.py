@@ -16,7 +16,8 @@ from tbprof.analysis.tpu_phases import find_op_segments
 from tbprof.base import names
 from tbprof.base.records import dataclass
 from tbprof.events.space import Plane
-from tbprof.timeline.categories import Category, op_category
+from tbprof.timeline.categories import op_category
+from tbprof.timeline.category_names import Category
 from tbprof.timeline.runs import FOREVER_PS, LONGEST_GAP_PS, Spans, join_runs, unite_runs
 
 # Deeper scopes are left out: names are anyone's text.

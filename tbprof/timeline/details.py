@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from tbprof.base.errors import BadRequest
-from tbprof.timeline.categories import CATEGORIES
+from tbprof.timeline.category_names import CATEGORIES
 from tbprof.timeline.event_facts import find_hlo, find_source, read_facts
 from tbprof.timeline.event_links import find_links
 from tbprof.timeline.hits import next_hits, previous_hit

@@ -5,18 +5,23 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.hlo import Programs
 from tbprof.base.errors import EventNotFound
+from tbprof.base.later import Later
 from tbprof.base.records import dataclass
 from tbprof.events.memo import Memo
-from tbprof.events.space import Space
 from tbprof.kernels.codes import MOST_DEPTHS
 from tbprof.timeline.store import Timeline, Track
+
+if TYPE_CHECKING:
+    from tbprof.analysis.hlo import Programs
+    from tbprof.events.space import Space
+
+_programs = Later("tbprof.analysis.hlo.Programs")
 
 _K = TypeVar("_K", bound=Hashable)
 _V = TypeVar("_V")
@@ -71,8 +76,8 @@ class OpenTimeline:
     def __init__(
         self,
         timeline: Timeline,
-        read_space: Callable[[], Space],
-        read_programs: Callable[[], Programs] | None = None,
+        read_space: "Callable[[], Space]",
+        read_programs: "Callable[[], Programs] | None" = None,
         answers: "Latest[Hashable, Any] | None" = None,
         identity: Hashable = "",
     ) -> None:
@@ -83,16 +88,17 @@ class OpenTimeline:
         self._read_programs = read_programs
 
     @property
-    def space(self) -> Space:
+    def space(self) -> "Space":
         """The file."""
         return self._read_space()
 
     @property
-    def programs(self) -> Programs:
+    def programs(self) -> "Programs":
         """The compiled programs in the file."""
         if self._read_programs is not None:
             return self._read_programs()
-        return self.memo.once("programs", lambda: Programs(self.space))
+        found: Programs = self.memo.once("programs", lambda: _programs(self.space))
+        return found
 
     @property
     def columns(self) -> Columns:

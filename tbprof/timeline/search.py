@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tbprof.base import names
 from tbprof.base.errors import BadRequest
 from tbprof.base.values import union
-from tbprof.timeline.categories import CATEGORIES
+from tbprof.timeline.category_names import CATEGORIES
 from tbprof.timeline.hits import (
     Hits,
     count_by_track,
@@ -21,7 +21,7 @@ from tbprof.timeline.hits import (
 )
 from tbprof.timeline.marks import mark_spans
 from tbprof.timeline.opened import OpenTimeline
-from tbprof.timeline.query import Query, parse_query, text_test
+from tbprof.timeline.query import Query, asks_file, parse_query, text_test
 from tbprof.timeline.rows import parse_row, row_ids
 from tbprof.timeline.stat_search import events_from_source, events_with_stat
 from tbprof.timeline.store import TypeTable
@@ -31,6 +31,11 @@ MOST_HITS = 10_000
 # In place of a stat, as details show it: the full name, where another one is shown.
 _LONG_NAME = "long_name"
 _EVER = (-(1 << 62), 1 << 62)
+
+
+def needs_file(text: str) -> bool:
+    """Whether a search needs the file, which need not be open for names."""
+    return asks_file(text) or parse_row(text) is not None
 
 
 def search(

@@ -1,4 +1,4 @@
-"""The events that tiles show: all, or those of a filter, with levels of detail of their own."""
+"""The events that tiles show: all, or some, with levels of detail of their own."""
 
 from dataclasses import fields
 
@@ -9,6 +9,22 @@ from tbprof.base.records import dataclass
 from tbprof.kernels.hits import count_chosen, gather_chosen
 from tbprof.timeline.levels import find_levels
 from tbprof.timeline.store import Levels, Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class TileFilter:
+    """Which events tiles show; empty texts and 0 leave none out."""
+
+    name: str = ""
+    is_regex: bool = False
+    has_case: bool = False
+    categories: tuple[str, ...] = ()
+    min_ps: int = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all events are shown."""
+        return not (self.name or self.categories or self.min_ps > 0)
 
 
 @dataclass(frozen=True, slots=True)

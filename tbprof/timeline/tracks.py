@@ -19,7 +19,8 @@ from tbprof.base import names
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 from tbprof.kernels.layout import survey_types
-from tbprof.timeline.categories import Category, host_categories, track_categories
+from tbprof.timeline.categories import host_categories, track_categories
+from tbprof.timeline.category_names import Category
 from tbprof.timeline.drafts import CounterLine, Draft, TrackDraft, columns_of
 from tbprof.timeline.home import median_step
 from tbprof.timeline.opened import in_parallel

@@ -14,8 +14,7 @@ from traces import draw
 from tbprof.base.errors import TbprofError
 from tbprof.engine import timelines as module
 from tbprof.engine.summaries import SummaryCache
-from tbprof.engine.timeline_builders import BUILDERS
-from tbprof.engine.timelines import Timelines
+from tbprof.engine.timelines import BUILDERS, Timelines
 from tbprof.storage.arrays import SUFFIX
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore

@@ -11,7 +11,8 @@ from traces import Ref, draw, space_of
 from tbprof._pb import message
 from tbprof.analysis.host_roles import Role
 from tbprof.analysis.phases import Phase
-from tbprof.timeline.categories import _OF_PHASE, CATEGORIES, Category, gpu_category, op_category
+from tbprof.timeline.categories import _OF_PHASE, gpu_category, op_category
+from tbprof.timeline.category_names import CATEGORIES, Category
 from tbprof.timeline.tracks import find_tracks
 from tbprof.xplane.reader import read_space
 

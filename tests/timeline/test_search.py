@@ -7,7 +7,7 @@ from timeline import timelines
 from traces import Ref, Unsigned, draw, space_of
 
 from tbprof.base.errors import BadRequest
-from tbprof.timeline.categories import CATEGORIES
+from tbprof.timeline.category_names import CATEGORIES
 from tbprof.timeline.opened import OpenTimeline
 from tbprof.timeline.search import find_hits, marks, search
 from tbprof.xplane.reader import read_space

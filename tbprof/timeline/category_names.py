@@ -1,0 +1,47 @@
+"""The kinds of work that events are sorted into, as clients know them."""
+
+from enum import IntEnum
+
+
+class Category(IntEnum):
+    """A row of `CATEGORIES`.
+
+    BOOKKEEPING are marks that recorders leave for analyses, mostly without duration: allocations,
+    hand-overs to pools of threads, ends of asynchronous work, buffers of the recorder.
+    """
+
+    OTHER = 0
+    COMPUTE = 1
+    COLLECTIVES = 2
+    COPIES = 3
+    INPUT = 4
+    OUTPUT = 5
+    LAUNCH = 6
+    HOST = 7
+    COMPILATION = 8
+    PYTHON = 9
+    WAITING = 10
+    STEPS = 11
+    PROGRAMS = 12
+    SCOPES = 13
+    BOOKKEEPING = 14
+
+
+# (name, meaning): a meaning is a key of the palette that all pages share, "" where none fits.
+CATEGORIES: tuple[tuple[str, str], ...] = (
+    ("other", ""),
+    ("compute", "compute"),
+    ("collectives", "collective"),
+    ("copies", "copy"),
+    ("input", "input"),
+    ("output", "output"),
+    ("launch", "launch"),
+    ("host", "host"),
+    ("compilation", "compile"),
+    ("python", ""),
+    ("waiting", "idle"),
+    ("steps", ""),
+    ("programs", ""),
+    ("scopes", ""),
+    ("bookkeeping", "others"),
+)
