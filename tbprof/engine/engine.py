@@ -53,7 +53,8 @@ __all__ = ["ALL_HOSTS", "Body", "DataRequest", "Engine", "Stream"]
 _log = logging.getLogger(__name__)
 
 _BODIES_BYTES = 128 * 2**20
-_HOSTS_AT_ONCE = 4
+# More at once only wait for the interpreter where files are small.
+_HOSTS_AT_ONCE, _SMALL_HOSTS_AT_ONCE, _SMALL = 4, 2, 4 << 20
 _RUNS_LEARNED = 256
 _TRACE_VIEWER = "trace_viewer"
 _LAYOUTS: tuple[Literal["columns", "rows"], ...] = ("columns", "rows")
@@ -312,7 +313,9 @@ class Engine:
 
         def one(file: TraceFile) -> dict[str, Found] | TbprofError:
             try:
-                return self._cache.parts(file, wanted, lambda name: on_work(file, name))
+                return self._cache.parts(
+                    file, wanted, lambda name: on_work(file, name), is_alone=len(files) == 1
+                )
             except TbprofError as error:
                 return error
             finally:
@@ -320,7 +323,8 @@ class Engine:
 
         if len(files) == 1:
             return [one(files[0])]
-        with ThreadPoolExecutor(min(_HOSTS_AT_ONCE, len(files))) as pool:
+        are_small = max((file.bytes for file in files), default=0) < _SMALL
+        with ThreadPoolExecutor(_SMALL_HOSTS_AT_ONCE if are_small else _HOSTS_AT_ONCE) as pool:
             return list(pool.map(one, files))
 
     def _reporter(self, run: Run, tool: Tool) -> Callable[[TraceFile, str], None]:

@@ -1,4 +1,8 @@
-"""Parts in the result store: one file per host for the small ones, large and chosen ones apart."""
+"""Parts in the result store: one file per host for the small ones, large and chosen ones apart.
+
+A file of a host has one array of bytes per part, so that only those that are asked for are taken
+apart.
+"""
 
 import threading
 from collections.abc import Mapping
@@ -11,14 +15,17 @@ from tbprof.base.errors import Notice
 from tbprof.base.records import dataclass
 from tbprof.engine.parts import PartKey
 from tbprof.storage.arrays import keep_arrays, load_arrays
+from tbprof.storage.bundles import bundle, unbundle
 from tbprof.storage.packing import DAMAGE, pack, unpack
 from tbprof.storage.results import ResultStore
 
 Found = tuple[Any, tuple[Notice, ...]]
 Arrays = Mapping[str, NDArray[Any]]
 
-# In place of the arrays of a part that has a file of its own.
-_APART = "apart"
+# In place of the content of a part that has a file of its own.
+_APART: NDArray[Any] = np.zeros(0, np.uint8)
+# Begins the names of the arrays that hold what was lost.
+_LOST = "lost/"
 # The file of a host is written anew with each part that is new in it.
 _LARGE = 1 << 20
 # 100 MB take a tenth of a second.
@@ -45,13 +52,14 @@ class PartStore:
 
     def find(self, key: str, part: PartKey, together: Arrays) -> Found | None:
         """A part of a file of which `together` are the arrays; None where it is not kept."""
-        arrays: Arrays | None = together
-        if any(part.values) or _prefix(part) + _APART in together:
-            arrays = load_arrays(self._results, _key(key, part))
-        if not arrays:
+        content = _APART if any(part.values) else together.get(str(part))
+        if content is None:
             return None
         try:
-            return _unpack(part, arrays)
+            arrays: Arrays | None = unbundle(content) if content.size else None
+            if arrays is None:
+                arrays = load_arrays(self._results, _key(key, part))
+            return None if arrays is None else _unpack(part, arrays)
         except DAMAGE:
             # Written by another version, or damaged in a way that the store does not notice.
             return None
@@ -63,13 +71,13 @@ class PartStore:
         """
         together: dict[str, NDArray[Any]] = {}
         for part, one in found.items():
-            arrays = _pack(part, one)
+            arrays = _pack(one)
             size = sum(array.nbytes for array in arrays.values())
-            if size < _LARGE and not any(part.values):
-                together.update(arrays)
-                continue
+            is_small = size < _LARGE and not any(part.values)
             if not any(part.values):
-                together[_prefix(part) + _APART] = np.zeros(0, np.uint8)
+                together[str(part)] = bundle(arrays) if is_small else _APART
+            if is_small:
+                continue
             if size < _WRITTEN_BEHIND:
                 keep_arrays(self._results, _key(key, part), arrays)
             else:
@@ -87,24 +95,19 @@ class PartStore:
                 keep_arrays(self._results, _key(key), {**others, **together})
 
 
-def _pack(part: PartKey, found: Found) -> dict[str, NDArray[Any]]:
+def _pack(found: Found) -> dict[str, NDArray[Any]]:
     value, notices = found
-    arrays = pack(value, _prefix(part))
+    arrays = pack(value)
     if notices:
-        arrays.update(pack(_Lost(notices), _prefix(part) + "lost/"))
+        arrays.update(pack(_Lost(notices), _LOST))
     return arrays
 
 
 def _unpack(part: PartKey, arrays: Arrays) -> Found:
-    prefix = _prefix(part)
-    has_notices = prefix + "lost/meta" in arrays
-    notices = unpack(_Lost, arrays, prefix + "lost/").notices if has_notices else ()
-    return unpack(part.kind.type, arrays, prefix), notices
-
-
-def _prefix(part: PartKey) -> str:
-    return f"{part}/"
+    has_notices = any(name.startswith(_LOST) for name in arrays)
+    notices = unpack(_Lost, arrays, _LOST).notices if has_notices else ()
+    return unpack(part.kind.type, arrays), notices
 
 
 def _key(key: str, part: PartKey | None = None) -> str:
-    return f"parts\0{key}" if part is None else f"part\0{key}\0{part}"
+    return f"host\0{key}" if part is None else f"part\0{key}\0{part}"

@@ -53,6 +53,7 @@ class SummaryCache:
         self._store = None if results is None else PartStore(results)
         self._lock = threading.Lock()
         self._files: OrderedDict[str, _FileState] = OrderedDict()
+        self._bytes = 0  # of all parts of `_files`
         self._spaces: OrderedDict[str, Opened] = OrderedDict()
 
     def parts(
@@ -60,8 +61,14 @@ class SummaryCache:
         file: TraceFile,
         wanted: Sequence[PartKey],
         on_work: Callable[[str], None] = lambda _name: None,
+        *,
+        is_alone: bool = True,
     ) -> dict[str, Found]:
-        """The parts `wanted` of one file, by name; `on_work` hears of each that is computed."""
+        """The parts `wanted` of one file, by name; `on_work` hears of each that is computed.
+
+        Those of a file that `is_alone` are computed side by side: while one part waits in plain
+        Python another decodes. Where other hosts are at work, more threads would only wait.
+        """
         key = fingerprint(file)
         state = self._state(key)
         found = {part: state.parts[part] for part in wanted if part in state.parts}
@@ -81,15 +88,14 @@ class SummaryCache:
                     below = [find(one)[0] for one in part.below]
                     on_work(part.name)
                     one = computed[part] = _compute(opened_space.get(), part, below)
-                self._remember(state, part, one)
+                self._remember(key, state, part, one)
                 return one
 
         try:
             with self._using(state, key):
-                if len(missing) < 2:
+                if len(missing) < 2 or not is_alone:
                     found.update((part, find(part)) for part in missing)
                 else:
-                    # Side by side: while one part waits in plain Python another decodes.
                     with ThreadPoolExecutor(_PARTS_AT_ONCE) as pool:
                         found.update(zip(missing, pool.map(find, missing), strict=True))
         finally:
@@ -127,28 +133,35 @@ class SummaryCache:
         with self._lock:
             return state.locks.setdefault(part, threading.Lock())
 
-    def _remember(self, state: _FileState, part: PartKey, found: Found) -> None:
+    def _remember(self, key: str, state: _FileState, part: PartKey, found: Found) -> None:
         size = bytes_of(found[0])
         with self._lock:
             state.sizes[part] = size
             state.parts[part] = found
-            state.bytes += size
+            self._grow(key, state, size)
             # What users chose piles up; what was computed without a choice stays.
             chosen = [other for other in state.parts if any(other.values) and other != part]
             for other in chosen[:-_CHOICES_IN_MEMORY]:
                 del state.parts[other]
-                state.bytes -= state.sizes.pop(other)
+                self._grow(key, state, -state.sizes.pop(other))
             # The file that was asked for last stays, however large: it is being looked at.
-            kept = sum(one.bytes for one in self._files.values())
-            while kept > _BYTES_IN_MEMORY and len(self._files) > 1:
-                kept -= self._files.popitem(last=False)[1].bytes
+            while self._bytes > _BYTES_IN_MEMORY and len(self._files) > 1:
+                self._forget_oldest()
+
+    def _grow(self, key: str, state: _FileState, size: int) -> None:
+        state.bytes += size
+        if self._files.get(key) is state:
+            self._bytes += size
+
+    def _forget_oldest(self) -> None:
+        self._bytes -= self._files.popitem(last=False)[1].bytes
 
     def _state(self, key: str) -> _FileState:
         with self._lock:
             state = self._files.setdefault(key, _FileState())
             self._files.move_to_end(key)
             while len(self._files) > _FILES_IN_MEMORY:
-                self._files.popitem(last=False)
+                self._forget_oldest()
             return state
 
     def _space(self, file: TraceFile, key: str) -> Opened:

@@ -31,6 +31,7 @@ from tbprof.engine.parts import (
 )
 from tbprof.engine.summaries import SummaryCache
 from tbprof.storage.arrays import SUFFIX
+from tbprof.storage.bundles import bundle, unbundle
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.packing import pack, unpack
 from tbprof.storage.results import ResultStore
@@ -194,12 +195,12 @@ def test_small_parts_of_a_file_are_kept_together(file: TraceFile, store: ResultS
         assert back is not None
         assert back[0].__class__ is one[0].__class__
         assert back[1] == one[1]
-    size = len(kept.load("file"))
+    size = sum(content.size for content in kept.load("file").values())
     kept.keep("file", {PartKey("ops"): found["ops"]})
     again = kept.find("file", PartKey("ops"), kept.load("file"))
     assert again is not None
     assert again[1] == ()
-    assert len(kept.load("file")) < size
+    assert sum(content.size for content in kept.load("file").values()) < size
 
 
 @pytest.mark.parametrize("least", [0, 1 << 20])
@@ -225,6 +226,43 @@ def test_what_a_file_takes_in_memory_is_what_its_parts_do(file: TraceFile):
     [state] = cache._files.values()
     assert state.bytes == sum(bytes_of(part) for part, _ in state.parts.values())
     assert set(state.sizes) == set(state.parts)
+
+
+def test_what_all_files_take_is_what_those_in_memory_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Counted along, also where files are pushed out by their number or by their size."""
+    for host in "abcde":
+        write(tmp_path, TRACE, host)
+    files = next(iter(Logdir(str(tmp_path)).runs().values())).files
+    cache = SummaryCache(None)
+    monkeypatch.setattr(summaries, "_FILES_IN_MEMORY", 3)
+    for least in (0, 1):
+        for file in files:
+            cache.parts(file, keys("ops", "devices"))
+            assert cache._bytes == sum(state.bytes for state in cache._files.values())
+        assert len(cache._files) == 3 - least
+        monkeypatch.setattr(summaries, "_BYTES_IN_MEMORY", cache._bytes - 1)
+    state = cache._files.popitem()[1]
+    cache._bytes -= state.bytes
+    before = cache._bytes
+    cache._grow("gone", state, 5)  # by a thread that is not done with it
+    assert cache._bytes == before
+
+
+def test_only_the_parts_that_are_asked_for_are_taken_apart(
+    file: TraceFile, store: ResultStore, monkeypatch: pytest.MonkeyPatch
+):
+    SummaryCache(store).parts(file, keys(*PARTS))
+    taken: list[int] = []
+
+    def counted(content: np.ndarray) -> dict[str, np.ndarray]:
+        taken.append(content.size)
+        return unbundle(content)
+
+    monkeypatch.setattr(kept_parts, "unbundle", counted)
+    SummaryCache(store).parts(file, keys("ops", "devices"))
+    assert len(taken) == 2
 
 
 def test_without_a_store_parts_are_kept_in_memory(file: TraceFile, counting: Counting):
@@ -278,15 +316,16 @@ def test_a_damaged_entry_is_computed_anew(
 ):
     whole = SummaryCache(store).parts(file, keys("ops"))["ops"][0]
     load = kept_parts.load_arrays
-    prefix = f"{keys('ops')[0]}/"
 
     def damaged(store: ResultStore, key: str) -> dict[str, np.ndarray] | None:
-        arrays = load(store, key)
-        if arrays is None:
+        contents = load(store, key)
+        if contents is None:
             return None
-        own = {name.removeprefix(prefix): array for name, array in arrays.items()}
-        damage(own)
-        return {prefix + name: array for name, array in own.items()}
+        for name, content in contents.items():
+            arrays = unbundle(content)
+            damage(arrays)
+            contents[name] = bundle(arrays)
+        return contents
 
     monkeypatch.setattr(kept_parts, "load_arrays", damaged)
     found = SummaryCache(store).parts(file, keys("ops"))["ops"][0]

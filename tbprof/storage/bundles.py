@@ -1,0 +1,51 @@
+"""A set of small arrays as one array of bytes, and back.
+
+Hundreds of small arrays cost more to describe and to check one by one than to copy.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+_KINDS = "biuf"
+# Compiled code reads whole words.
+_ALIGNED = 8
+
+
+def bundle(arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
+    """The arrays as bytes: the length of a header, what it says of each of them, and their content.
+
+    Raises ValueError for arrays of anything but numbers and truth values.
+    """
+    rows = [(name, array.dtype.str, array.shape) for name, array in arrays.items()]
+    if any(array.dtype.kind not in _KINDS for array in arrays.values()):
+        raise ValueError("arrays that hold no numbers are not stored")
+    header = orjson.dumps(rows)
+    pieces = [len(header).to_bytes(_ALIGNED, "little"), _filled(header)]
+    pieces += [_filled(array.tobytes()) for array in arrays.values()]
+    return np.frombuffer(b"".join(pieces), np.uint8)
+
+
+def unbundle(content: NDArray[np.uint8]) -> dict[str, NDArray[Any]]:
+    """The arrays of a bundle, which share its bytes. Raises ValueError or TypeError for others."""
+    whole = content.data
+    length = int.from_bytes(whole[:_ALIGNED], "little")
+    at = _ALIGNED + length + -length % _ALIGNED
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, kind, shape in orjson.loads(whole[_ALIGNED : _ALIGNED + length]):
+        dtype, count = np.dtype(kind), math.prod(shape)
+        size = count * dtype.itemsize
+        fits = min(shape, default=0) >= 0 and at + size <= len(whole)
+        if dtype.kind not in _KINDS or not fits:
+            raise ValueError(f"array {name!r} is not in its bundle")
+        arrays[name] = np.frombuffer(whole, dtype, count, at).reshape(shape)
+        at += size + -size % _ALIGNED
+    return arrays
+
+
+def _filled(content: bytes) -> bytes:
+    return content + bytes(-len(content) % _ALIGNED)
