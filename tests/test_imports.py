@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from fnmatch import fnmatchcase
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 from traces import draw, write
 
-from tbprof.base.later import Later, load
+from tbprof.base.later import Later, load, regex
 from tbprof.engine.engine import Engine
 from tbprof.engine.parts import PARTS
 from tbprof.engine.timeline_requests import QUESTIONS
@@ -124,6 +125,31 @@ def test_a_function_is_imported_when_it_is_called_or_loaded():
         load(Later("tbprof.no_module.no_function"))
     with pytest.raises(AttributeError, match="no_function"):
         load(Later("tbprof.base.places.no_function"))
+
+
+def test_a_regular_expression_is_compiled_when_it_is_used(monkeypatch: pytest.MonkeyPatch):
+    compiled: list[str] = []
+
+    def compile_(pattern: str, flags: int) -> re.Pattern[str]:
+        compiled.append(pattern)
+        return real(pattern, flags)
+
+    real = re.compile
+    monkeypatch.setattr("tbprof.base.later.re.compile", compile_)
+    word = regex("(?P<first>[a-z])[a-z]*", re.IGNORECASE)
+    assert compiled == []
+    found = word.match("Word 1")
+    assert found is not None
+    assert found["first"] == "W"
+    assert word.fullmatch("Word 1") is None
+    assert word.match("1") is None
+    assert compiled == [word.pattern]
+
+
+def test_modules_compile_no_regular_expressions_when_they_are_imported():
+    for room in ("analysis", "tools", "storage"):
+        for path in (ROOT / "tbprof" / room).glob("*.py"):
+            assert "re.compile(" not in path.read_text("utf-8"), path.name
 
 
 @pytest.mark.parametrize("name", PARTS)

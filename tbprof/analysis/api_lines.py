@@ -4,7 +4,6 @@ rocprofiler writes them so, and CUPTI where it numbers threads in another way th
 recorder does. Source: xla/backends/profiler/gpu, rocm_collector.cc and cupti_collector.cc.
 """
 
-import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -13,10 +12,11 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.host_events import CallsApart, async_rows
 from tbprof.analysis.name_families import name_families
+from tbprof.base.later import regex
 from tbprof.base.values import median, unique
 from tbprof.events.space import Events
 
-_CALL = re.compile(r"(?:cu|cuda|hip)[A-Z]")
+_CALL = regex(r"(?:cu|cuda|hip)[A-Z]")
 # So many calls of a line say which thread made them.
 _SAMPLE = 256
 # Of threads that enclose nearly as many calls as the best one, the one that does so most closely.

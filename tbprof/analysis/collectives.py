@@ -9,20 +9,22 @@ all-reduce kernels); Transformer Engine (userbuffers); DeepEP; HLO's opcodes.
 import functools
 import re
 
+from tbprof.base.later import regex
+
 # Libraries of nothing but communication.
-_LIBRARY = re.compile(
+_LIBRARY = regex(
     r"(?:\A|[\s:_0-9])(?:nccl|rccl|nvshmem|msccl|deep_ep(?![a-z])|userbuffers_)", re.IGNORECASE
 )
 # Kernels that say what they do, in the part of their name before template arguments.
-_KERNEL = re.compile(
+_KERNEL = regex(
     r"all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|all2all|cross_device_reduce"
     r"|send_?recv|collective_?(?:permute|broadcast)|multimem_",
     re.IGNORECASE,
 )
 # What a block or a warp reduces for itself.
-_NO_KERNEL = re.compile(r"(?:block|warp|thread|group)_?all_?reduce", re.IGNORECASE)
-_BRACKET = re.compile(r"[<(]")
-_HLO = re.compile(
+_NO_KERNEL = regex(r"(?:block|warp|thread|group)_?all_?reduce", re.IGNORECASE)
+_BRACKET = regex(r"[<(]")
+_HLO = regex(
     r"all-reduce|all-gather|reduce-scatter|all-to-all|collective-(?:permute|broadcast)"
     r"|cross-replica-sum"
 )

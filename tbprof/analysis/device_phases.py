@@ -1,7 +1,5 @@
 """What each device of a host did when: intervals by phase, its steps and its programs."""
 
-import re
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +10,7 @@ from tbprof.analysis.hlo import Programs
 from tbprof.analysis.lines import gpu_planes, named_lines, tpu_planes
 from tbprof.analysis.tpu_phases import find_op_segments, tpu_phases
 from tbprof.base import names
+from tbprof.base.later import regex
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 
@@ -19,9 +18,9 @@ _OP_LINES = (names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)
 _STEP_LINES = (names.STEPS_LINE, names.SPARSE_CORE_STEPS_LINE)
 _MODULE_LINES = (names.XLA_MODULES_LINE, names.SPARSE_CORE_MODULES_LINE)
 
-_PLANE = re.compile(r"/device:(GPU|TPU):([0-9]{1,9})(?: SparseCore(?: [A-Za-z]+)? ([0-9]{1,4}))?")
+_PLANE = regex(r"/device:(GPU|TPU):([0-9]{1,9})(?: SparseCore(?: [A-Za-z]+)? ([0-9]{1,4}))?")
 _SPARSE_CORE_IDS = 1_000_000
-_NUMBER = re.compile(r"([0-9]{1,18})\s*\Z")
+_NUMBER = regex(r"([0-9]{1,18})\s*\Z")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """Copies and memsets that a driver makes by kernels of its own, as AMD's does."""
 
 import functools
-import re
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,13 +8,14 @@ from numpy.typing import NDArray
 from tbprof.analysis.host_events import host_events
 from tbprof.analysis.lines import host_planes
 from tbprof.base import names
+from tbprof.base.later import regex
 from tbprof.events.space import Events, Plane, Space
 
 # Kernels of AMD's runtime. Source: ROCm/clr, blit kernels (`__amd_rocclr_copyBufferAligned`).
-_COPY = re.compile(r"__amd_rocclr_copy")
-_SET = re.compile(r"__amd_rocclr_fill")
+_COPY = regex(r"__amd_rocclr_copy")
+_SET = regex(r"__amd_rocclr_fill")
 # Calls that say between what they copy. Source: hip_runtime_api.h.
-_CALL = re.compile(r"hipMemcpy(Peer|[DHA]to[DHA])")
+_CALL = regex(r"hipMemcpy(Peer|[DHA]to[DHA])")
 _ENDS = ("D", "H", "A", "P")
 # What a driver's kernel does, by code; 0 is a kernel of the program.
 KINDS = ("", "Memset", "Memcpy", *(f"Memcpy{one}To{two}" for one in _ENDS for two in _ENDS))

@@ -1,11 +1,11 @@
 """Element types by their words, and in which precision work on tensors of given shapes counts."""
 
 import functools
-import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from tbprof.analysis.phases import Phase
+from tbprof.base.later import regex
 
 
 class Tensor(NamedTuple):
@@ -37,10 +37,8 @@ FLOATS = {word: phase for phase, words in _FLOATS.items() for word in words.spli
 INTEGERS = {word: phase for phase, words in _INTEGERS.items() for word in words.split()}
 
 # `half[4,384]` of TensorFlow, `bf16[4,<=384]{1,0:T(8,128)}` of HLO.
-_TENSOR = re.compile(
-    r"(?<![A-Za-z0-9_.%])([a-z][a-z0-9_]{1,24}?)(?:_ref)?\[([0-9,?<=\s-]{0,400})\]"
-)
-_SIZE = re.compile(r"[0-9]{1,18}")
+_TENSOR = regex(r"(?<![A-Za-z0-9_.%])([a-z][a-z0-9_]{1,24}?)(?:_ref)?\[([0-9,?<=\s-]{0,400})\]")
+_SIZE = regex(r"[0-9]{1,18}")
 
 
 @functools.lru_cache(maxsize=8192)

@@ -1,7 +1,6 @@
 """Findings about the host: eager ops, retracing, compilation, ops outside of the program."""
 
 import math
-import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -35,6 +34,7 @@ from tbprof.analysis.retraced import (
     is_in_outliers,
     retraced_ms,
 )
+from tbprof.base.later import regex
 
 # Percentages: of op time on a side, of the time in tf.functions, of device op time.
 # Source: tools-steps.md, section 9; where it says "more than", a hair more is asked for.
@@ -49,7 +49,7 @@ OUTSIDE_TYPES = frozenset({"XlaSendToHost", "XlaRecvFromHost"})
 
 
 # What writes checkpoints and summaries belongs into no compiled step.
-_WRITES = re.compile(
+_WRITES = regex(
     r"Save|Restore|MergeV2Checkpoints|DisableCopyOnRead|ShardedFilename"
     r"|Write\w*Summary|FlushSummaryWriter|AsString"
 )

@@ -17,15 +17,16 @@ from tbprof.analysis.finding import (
     percent,
 )
 from tbprof.analysis.phases import COMPUTE
+from tbprof.base.later import regex
 
 # Percentages of the time of all kernels.
 SHARE = (MODERATE, HIGH)
 # cuDNN's own kernels between both orders; what it is given channels first it turns before it
 # computes on Tensor Cores, and turns the result back.
-_TO_LAST = re.compile(r"nchw_?to_?nhwc", re.IGNORECASE)
-_TO_FIRST = re.compile(r"nhwc_?to_?nchw", re.IGNORECASE)
+_TO_LAST = regex(r"nchw_?to_?nhwc", re.IGNORECASE)
+_TO_FIRST = regex(r"nhwc_?to_?nchw", re.IGNORECASE)
 _EITHER = "/nchw_?to_?nhwc|nhwc_?to_?nchw/"
-_CONVOLUTION = re.compile(r"conv|cudnn|fprop|dgrad|wgrad", re.IGNORECASE)
+_CONVOLUTION = regex(r"conv|cudnn|fprop|dgrad|wgrad", re.IGNORECASE)
 # TensorFlow turned what the program gave channels last.
 _TURNED = "LayoutOptimizer"
 

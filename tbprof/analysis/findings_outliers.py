@@ -24,6 +24,7 @@ from tbprof.analysis.idle_shares import DID
 from tbprof.analysis.outlier_causes import LABELS, culprits, excess_ps, ordinal, where
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.step_outliers import Period, StepOutliers, phase_of
+from tbprof.base.later import regex
 
 # Percentages of the time of all steps.
 COST = (MODERATE, HIGH)
@@ -31,7 +32,7 @@ _NAMED = 3
 # What has less of an excess than this is no cause of it.
 _PART = 0.2
 _GARBAGE = DID[Activity.GARBAGE]
-_CHECKPOINT = re.compile(r"save|checkpoint|ckpt|orbax", re.IGNORECASE)
+_CHECKPOINT = regex(r"save|checkpoint|ckpt|orbax", re.IGNORECASE)
 
 
 def periodic_steps(evidence: Evidence) -> Iterator[Finding]:

@@ -24,6 +24,7 @@ from tbprof.analysis.finding import (
 from tbprof.analysis.hlo_roles import Move, Reduction
 from tbprof.analysis.tpu_op_names import Random
 from tbprof.analysis.tpu_ops import TpuOps
+from tbprof.base.later import regex
 
 # Percentages of the time of all ops, inclusive; a rule counts its notable ops alone.
 SHARE = (MODERATE, HIGH)
@@ -33,7 +34,7 @@ PADDED = 0.1
 # Ops that a finding names, and those that its link shows.
 _NAMED, _LINKED = 3, 8
 _MOST_PATTERN = 480
-_NUMBER = re.compile(r"(?:\.\d+)+\Z")
+_NUMBER = regex(r"(?:\.\d+)+\Z")
 _ON_HOST = (
     " With much padding it can pay to reshape to one dimension on the host, and back on the "
     "device: less is transferred, and the peak of memory is lower."

@@ -14,22 +14,23 @@ from tbprof.analysis.phases import Phase
 from tbprof.analysis.precision import kernel_precision
 from tbprof.analysis.tensor_cores import is_amd
 from tbprof.base import names
+from tbprof.base.later import regex
 from tbprof.events.space import Events, Plane
 
 # Copies: `MemcpyH2D`, `MEMCPYHtoD`, `Memcpy HtoD (Pinned -> Device)`, ROCm's `CopyHostToDevice` and
 # `MEMORY_COPY_HOST_TO_DEVICE`, CUPTI's `UM_BYTES_TRANSFER_HTOD` of unified memory.
-_COPY = re.compile(
+_COPY = regex(
     r"(?:memcpy|copy)\s?(host|device|peer|array|[hdpa])(?:2|to)(host|device|peer|array|[hdpa])"
     r"(?=\Z|[\s(]|async)|memory_copy_(host|device)_to_(host|device)\Z"
     r"|um_bytes_transfer_([hd])to([hd])\Z",
     re.IGNORECASE,
 )
 # Copies whose name does not tell between what; kernels that the driver copies with.
-_ANY_COPY = re.compile(r"memcpy(?:\s?other|\s?peer|\d*(?:_post)?)?\Z", re.IGNORECASE)
-_SET = re.compile(r"memset|fillbuffer", re.IGNORECASE)
+_ANY_COPY = regex(r"memcpy(?:\s?other|\s?peer|\d*(?:_post)?)?\Z", re.IGNORECASE)
+_SET = regex(r"memset|fillbuffer", re.IGNORECASE)
 # What a recorder puts beside the device's work: how long memory was held, its own overhead, faults
 # of unified memory. Source: xla/backends/profiler/gpu/cupti_buffer_events.cc.
-_NO_WORK = re.compile(
+_NO_WORK = regex(
     r"Memory (?i:array|device|device_static|managed|managed_static|pageable|pinned|unknown)"
     r"|Memory(?:Alloc|Free|Residency)|UM_\w+|COMPILER|BUFFER_FLUSH|INSTRUMENTATION|RESOURCE"
     r"|<UNKNOWN>"

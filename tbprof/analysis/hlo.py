@@ -14,15 +14,16 @@ from tbprof.analysis.lines import metadata_planes
 from tbprof.analysis.op_names import parse_provenance
 from tbprof.analysis.program_functions import named_apart, tell_apart
 from tbprof.base import names
+from tbprof.base.later import regex
 from tbprof.events.space import Space
 
 # Longer numbers are no ids of 64 bits, and Python refuses to read very long ones.
-_PROGRAM = re.compile(r"\(([0-9]{1,20})\)\Z")
+_PROGRAM = regex(r"\(([0-9]{1,20})\)\Z")
 _MASK = 2**64 - 1
 
 
 # Library calls that multiply matrices or convolve.
-_PRODUCT_CALL = re.compile(r"gemm|matmul|conv|fmha|dot", re.IGNORECASE)
+_PRODUCT_CALL = regex(r"gemm|matmul|conv|fmha|dot", re.IGNORECASE)
 _PRODUCTS = ("dot", "convolution", "ragged-dot", "scaled-dot")
 _CALLERS = ("fusion", "async-start", "async-update", "async-done", "call")
 _TUPLE = 13  # PrimitiveType.TUPLE

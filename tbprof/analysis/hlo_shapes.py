@@ -8,21 +8,22 @@ from typing import Any, NamedTuple
 
 from tbprof._pb import message
 from tbprof.analysis.host_copies import HOST_SPACE
+from tbprof.base.later import regex
 
 _TUPLE = 13  # PrimitiveType.TUPLE
 _MOST_DIMENSIONS = 64
 # `f32[5,<=1024,256]{2,1,0:T(8,128)(2,1)S(1)}`; the layout may be missing.
-_SHAPE = re.compile(
+_SHAPE = regex(
     r"(?<![A-Za-z0-9_.%])([a-z][a-z0-9]{1,15})\[([0-9,?<=\s-]{0,400})\](?:\{([^{}]{0,200})\})?"
 )
-_TILES = re.compile(r"T((?:\([0-9,*]{1,60}\))+)")
-_TILE = re.compile(r"\(([0-9,*]+)\)")
-_SPACE = re.compile(r"S\(([0-9]{1,9})\)")
-_WIDTH = re.compile(r"E\(([0-9]{1,4})\)")
-_SIZE = re.compile(r"[0-9]{1,18}")
-_BITS = re.compile(r"[a-z]+([0-9]{1,3})")
-_OPCODE = re.compile(r"(?<=[\s})\]])([a-z][a-z0-9\-]*)\(")
-_ATTRIBUTES = re.compile(r"\)(?:, [a-z_]+=|\Z)")
+_TILES = regex(r"T((?:\([0-9,*]{1,60}\))+)")
+_TILE = regex(r"\(([0-9,*]+)\)")
+_SPACE = regex(r"S\(([0-9]{1,9})\)")
+_WIDTH = regex(r"E\(([0-9]{1,4})\)")
+_SIZE = regex(r"[0-9]{1,18}")
+_BITS = regex(r"[a-z]+([0-9]{1,3})")
+_OPCODE = regex(r"(?<=[\s})\]])([a-z][a-z0-9\-]*)\(")
+_ATTRIBUTES = regex(r"\)(?:, [a-z_]+=|\Z)")
 # In a tile: this dimension is joined with the next minor one. Source: xla/layout.h.
 _JOINED = -(2**63)
 

@@ -1,7 +1,5 @@
 """When a compiled program on the CPU called back into Python."""
 
-import re
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,13 +11,14 @@ from tbprof.analysis.lines import host_planes
 from tbprof.analysis.name_families import name_families
 from tbprof.analysis.nesting import inherit
 from tbprof.analysis.python_frames import is_own
+from tbprof.base.later import regex
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.events.space import Space
 
 # XLA's CPU runtime names its events by instruction, and JAX instructions by what the program calls:
 # jax.pure_callback, jax.experimental.io_callback, jax.debug.callback and jax.debug.print.
-_CALLBACK = re.compile(r"(?P<what>pure|io|debug)_callback(?:\.\w+)*\Z")
+_CALLBACK = regex(r"(?P<what>pure|io|debug)_callback(?:\.\w+)*\Z")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """What a program called and annotated on its own threads: no ops, but what they ran for."""
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,6 +14,7 @@ from tbprof.analysis.host_roles import HostTypes, Role, classify_host_names, hos
 from tbprof.analysis.lines import host_planes
 from tbprof.analysis.name_families import NameFamilies, name_families
 from tbprof.analysis.nesting import inherit, nest, self_times
+from tbprof.base.later import regex
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 
@@ -25,7 +25,7 @@ _KINDS = (ANNOTATION, FUNCTION, COMPILED)
 
 _JITTED = "PjitFunction("
 # What tells threads of one name apart.
-_NUMBER = re.compile(r"[/\d]*\Z")
+_NUMBER = regex(r"[/\d]*\Z")
 # Loops of Keras are named like wrappers of the runtime.
 _LOOPS = ("train", "test")
 _RUNTIME = 0

@@ -1,7 +1,8 @@
 """Whom a compiled program exchanges data with through its host: other slices, callbacks, others."""
 
-import re
 from enum import IntEnum
+
+from tbprof.base.later import regex
 
 # What TPUs call an exchange with the host. Source: xla/tsl/profiler/convert/xla_op_utils.h.
 _WITH_HOST = frozenset({"host send", "host send-done", "host recv", "host recv-done"})
@@ -10,11 +11,11 @@ _WITH_ANY = frozenset({"send", "send-done", "recv", "recv-done"})
 # Who serves the host's end of a transfer. Sources: XLA, side_effect_util.cc ("tf_rendezvous", of
 # TensorFlow's outside compilation); JAX, callback.py ("pjrt_rendezvous", or the callback's name).
 HANDLER = "_xla_host_transfer_handler_name"
-_HANDLER = re.compile(rf'{HANDLER}="([^"]*)"')
+_HANDLER = regex(rf'{HANDLER}="([^"]*)"')
 _MEGASCALE = "xla_megascale_runtime"
 _IS_HOST = "is_host_transfer=true"
 # Framework ops that call the host, by name or type: `jit(step)/pure_callback`, `s/XlaSendToHost`.
-_CALLS = re.compile(
+_CALLS = regex(
     r"(?:pure|io|debug)_callback|XlaSendToHost|XlaRecvFromHost|XlaHostCompute|outside_compilation"
 )
 

@@ -1,14 +1,14 @@
 """Copies that compiled programs make between the memories of a device, and those of the host."""
 
-import re
+from tbprof.base.later import regex
 
 # Memory spaces of arrays that lie in the host's memory (source: XLA, Layout::kHostMemorySpace), and
 # in the vector memory of a TPU core; others lie in the main memory of the device (HBM).
 HOST_SPACE = 5
 IN_HOST = f"S({HOST_SPACE})"
 IN_VMEM = "S(1)"
-_COPY = re.compile(r"(?:async-)?(?:copy|slice|dynamic-slice|dynamic-update-slice)(?:-|\Z)|async-")
-_BESIDE = re.compile(
+_COPY = regex(r"(?:async-)?(?:copy|slice|dynamic-slice|dynamic-update-slice)(?:-|\Z)|async-")
+_BESIDE = regex(
     r"(?:copy|slice|dynamic-slice|dynamic-update-slice|async-copy)-(?:start|update|done)|async-copy"
 )
 

@@ -1,6 +1,5 @@
 """What held the host up: ops run one by one, tracing of functions, compilation."""
 
-import re
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -18,14 +17,15 @@ from tbprof.analysis.name_families import name_families
 from tbprof.analysis.nesting import nest, self_times
 from tbprof.analysis.phases import Phase
 from tbprof.base import names
+from tbprof.base.later import regex
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 
 # Of the runtime's names `backend_compile`, `PjRtCpuClient::Compile`, `XlaCompile`; no `…Compiler`,
 # which is an object. Layers, ops and annotations of the program may have the word in theirs.
-_COMPILE = re.compile(r"[Cc]ompil(?:e|ation)(?![a-z])")
+_COMPILE = regex(r"[Cc]ompil(?:e|ation)(?![a-z])")
 # Runs of programs that XLA has compiled: of JAX, and of TensorFlow with jit_compile.
-_XLA = re.compile(r"PjitFunction\(|ExecuteReplicated|[\w: ]*Executable::Execute|\w*XlaLaunch")
+_XLA = regex(r"PjitFunction\(|ExecuteReplicated|[\w: ]*Executable::Execute|\w*XlaLaunch")
 
 _K = TypeVar("_K", str, tuple[str, str])
 

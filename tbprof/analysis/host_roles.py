@@ -18,6 +18,7 @@ from tbprof.analysis.op_names import NAMES_AT_ONCE, Category, parse_op_name
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import wait_of
 from tbprof.base import names
+from tbprof.base.later import regex
 from tbprof.base.records import dataclass
 from tbprof.base.values import is_in, unique
 from tbprof.events.space import Events
@@ -67,14 +68,14 @@ class HostTypes:
 
 # The first pattern that matches the beginning of a name decides. No pattern repeats a repetition:
 # names are anyone's text.
-_PYTHON_INPUT = re.compile(
+_PYTHON_INPUT = regex(
     r"""\$
         (?:dataloader|data_loader|iterator_ops|multi_device_iterator_ops|dataset_iterator|prefetch)
         \.py:\d+\ (?:__next__|_next_data|_next_internal|next|get_next)\Z
     """,
     re.VERBOSE,
 )
-_NAME = re.compile(
+_NAME = regex(
     r"""
     (?P<FRAME>
         end:\ |ThreadpoolListener::|Memory(?:Allocation|Deallocation)\Z|SlinkyThreadPool::
@@ -143,10 +144,10 @@ _NAME = re.compile(
     )""",
     re.VERBOSE,
 )
-_INPUT_OP = re.compile(r"(?:MultiDevice)?IteratorGetNext|InfeedEnqueue")
-_OUTPUT_OP = re.compile(r"Outfeed|Write\w*Summary|Save|MergeV2Checkpoints")
-_COLLECTIVE_OP = re.compile(r"Collective|Nccl")
-_HLO = re.compile(
+_INPUT_OP = regex(r"(?:MultiDevice)?IteratorGetNext|InfeedEnqueue")
+_OUTPUT_OP = regex(r"Outfeed|Write\w*Summary|Save|MergeV2Checkpoints")
+_COLLECTIVE_OP = regex(r"Collective|Nccl")
+_HLO = regex(
     r"(?P<COLLECTIVES>all-(?:reduce|gather|to-all)|reduce-scatter|collective-|ragged-all-to-all)"
     r"|(?P<DEVICE_TO_DEVICE>(?:send|recv)(?:-done)?(?:\.\d+)?\Z)"
     r"|(?P<INPUT>infeed)|(?P<OUTPUT>outfeed)"

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
 from tbprof.analysis.op_names import Category, copy_type, parse_op_name
+from tbprof.base.later import regex
 
 ITERATOR = "Iterator::"
 
@@ -32,9 +33,9 @@ _STAGES = {
 }
 
 # Which of several inputs, and the version of an op: `ParallelInterleaveV4[3]`, `SqlDataset`.
-_INDEX = re.compile(r"\[\d*\]\Z")
-_NUMBERED = re.compile(r"([^\[]*)(?:\[\d*\])+")
-_VERSION = re.compile(r"(?:Dataset)?(?:V\d+)?(?:Impl)?\Z")
+_INDEX = regex(r"\[\d*\]\Z")
+_NUMBERED = regex(r"([^\[]*)(?:\[\d*\])+")
+_VERSION = regex(r"(?:Dataset)?(?:V\d+)?(?:Impl)?\Z")
 
 # Names of parts below are in lower case and without version. Source: the dataset kernels of
 # TensorFlow (tensorflow/core/kernels/data) and, for those that it lacks, TensorFlow I/O.
@@ -62,18 +63,18 @@ _BUFFERED = frozenset({
 _DEVICE_PARTS = frozenset({"root", "prefetch", "generator"})
 
 # Requests of a program for its next batch: of tf.data, PyTorch's loader, Grain.
-_GET_NEXT = re.compile(
+_GET_NEXT = regex(
     r"IteratorGetNext.*::DoCompute"
     r"|\$(?:dataloader|data_loader)\.py:\d+ __next__|enumerate\(DataLoader\).*|grain[.:].*",
     re.DOTALL,
 )
-_HOST_TO_DEVICE = re.compile(
+_HOST_TO_DEVICE = regex(
     r"DevicePut(?:WithSharding)?|BatchedDevicePut|shard_args|tpu::System::TransferToDevice"
     r"|H2D Dispatch"
     r"|.*::BufferFromHostBuffer.*"
 )
-_FETCHES = re.compile(r"IteratorGetNext|MultiDeviceIterator|OptionalGetValue")
-_INFEED = re.compile(r".*TransferToInfeed.*")
+_FETCHES = regex(r"IteratorGetNext|MultiDeviceIterator|OptionalGetValue")
+_INFEED = regex(r".*TransferToInfeed.*")
 
 
 def parts_of(iterator: str) -> tuple[str, ...]:

@@ -1,6 +1,5 @@
 """Input ops of a host: what the input pipeline's threads did, and where someone waited for it."""
 
-import re
 from collections.abc import Sequence
 from enum import IntEnum
 
@@ -14,6 +13,7 @@ from tbprof.analysis.input_events import OPS, InputEvents, Kind, OpIndex, find_i
 from tbprof.analysis.input_names import ITERATOR, InputCategory
 from tbprof.analysis.lines import host_planes
 from tbprof.analysis.nesting import inherit, nest, self_times
+from tbprof.base.later import regex
 from tbprof.base.records import dataclass, field
 from tbprof.base.values import is_in
 from tbprof.events.space import Events, Plane, Space
@@ -23,7 +23,7 @@ NO_CATEGORY = -1
 
 _MOST = 2**63 - 1
 # Threads of one pool differ in a number at the end: "tf_data_iterator_resource/-174523725".
-_THREAD_NUMBER = re.compile(r"/-?\d+\Z")
+_THREAD_NUMBER = regex(r"/-?\d+\Z")
 
 
 class Role(IntEnum):

@@ -10,6 +10,7 @@ import re
 from typing import NamedTuple
 
 from tbprof.analysis.phases import Phase
+from tbprof.base.later import regex
 
 _64, _32, _TF32 = Phase.COMPUTE_64, Phase.COMPUTE_32, Phase.COMPUTE_TF32
 _16, _8 = Phase.COMPUTE_16, Phase.COMPUTE_8
@@ -48,21 +49,21 @@ _INTEGER_WORDS = {
 _FLOATS = {word: phase for phase, words in _FLOAT_WORDS.items() for word in words.split()}
 _INTEGERS = {word: phase for phase, words in _INTEGER_WORDS.items() for word in words.split()}
 
-_WORD = re.compile(r"[a-z0-9]+")
+_WORD = regex(r"[a-z0-9]+")
 # English, not types.
-_NO_TYPES = re.compile(
+_NO_TYPES = regex(
     r"half_(?:pixel|warp|tile|block|step|window|size|dim|rot)\w*|rotate_half|double_buffer\w*"
 )
 # cuDNN and cuBLASLt write the types of several tensors in one word: `tf32f32`, `e4m3bf16`.
-_JOINED = re.compile(r"(?:tf32|bf16|fp16|fp32|f16|f32|f64|e4m3|e5m2|e2m1|i8|u8|s8|i32|s32)+")
-_JOINED_PART = re.compile(r"tf32|bf16|fp16|fp32|f16|f32|f64|e4m3|e5m2|e2m1|i8|u8|s8|i32|s32")
+_JOINED = regex(r"(?:tf32|bf16|fp16|fp32|f16|f32|f64|e4m3|e5m2|e2m1|i8|u8|s8|i32|s32)+")
+_JOINED_PART = regex(r"tf32|bf16|fp16|fp32|f16|f32|f64|e4m3|e5m2|e2m1|i8|u8|s8|i32|s32")
 
 # BLAS letters: `sgemm`, `hgemm`, `scudnn`.
-_BLAS = re.compile(r"([sdhcz])(?:gemm|gemv|cudnn|trsm|trmm|symm|syrk|hemm|herk)[a-z]*\d*")
+_BLAS = regex(r"([sdhcz])(?:gemm|gemv|cudnn|trsm|trmm|symm|syrk|hemm|herk)[a-z]*\d*")
 _BLAS_LETTER = {"s": _32, "c": _32, "d": _64, "z": _64, "h": _16}
 # An instruction of the Tensor Cores: the letter of the accumulator, m, n and k, and CUTLASS's word
 # for a type other than the tensors'.
-_MMA = re.compile(
+_MMA = regex(
     r"([hsdicz]|gz|gc)(884|1684|1688|16816|16832|16864|8816|8832|168128|161616|32816|83216"
     r"|\d{2,3}x\d{1,3}x\d{1,3})(tf32|bf16|f16|fp16)?(sp)?"
     r"(?:gemm|spgemm|cudnn|conv|fprop|dgrad|wgrad|trmm|symm|rank|syrk|her)?[a-z0-9]*"
@@ -73,34 +74,30 @@ _DEPTH = {
     "16832": 32, "16864": 64,
 }  # fmt: skip
 _DEPTH_TYPE = {4: _TF32, 8: _TF32, 16: _16, 32: _8, 64: _8}
-_GENERATION = re.compile(
-    r"\bsm_?(\d{2,3})|_sm(\d{2,3})|cutlass_(\d{2})_|(volta|turing|ampere|hopper)_"
-)
+_GENERATION = regex(r"\bsm_?(\d{2,3})|_sm(\d{2,3})|cutlass_(\d{2})_|(volta|turing|ampere|hopper)_")
 _GENERATIONS = {"volta": 70, "turing": 75, "ampere": 80, "hopper": 90}
 # cuBLASLt since CUDA 12: types of A (of B too where they are of 8 bits), compute, and output.
-_NVJET = re.compile(r"\bnvjet_(?:sm\d+_)?([a-z])[a-z]{2,4}_")
+_NVJET = regex(r"\bnvjet_(?:sm\d+_)?([a-z])[a-z]{2,4}_")
 _NVJET_LETTER = {
     "d": _64, "z": _64, "s": _32, "c": _32, "h": _16, "t": _16, "q": _8, "r": _8, "o": _8,
 }  # fmt: skip
 # AMD's Tensile: `Cijk_Ailk_Bljk_HHS_BH_…`: types of A and B, of C, and of the sum.
-_TENSILE = re.compile(
+_TENSILE = regex(
     r"(?<![a-z0-9])cijkl?_a[a-z]+_b[a-z]+_(f8|b8|i8|4xi8|[sdhbcz])\w*?(?:_(mx|xf32)_|_|\Z)"
 )
 _TENSILE_TYPE = {
     "f8": _8, "b8": _8, "s": _32, "c": _32, "d": _64, "z": _64, "h": _16, "b": _16,
 }  # fmt: skip
-_PRODUCT = re.compile(
+_PRODUCT = regex(
     r"gemm|gemv|matmul|conv(?!er)|cudnn|fprop|dgrad|wgrad|[hidqwxg_]mma|nvjet|fmha|sdpa|attention"
     r"|flash_?(?:fwd|bwd|attn|mla)|cutlass|tensorop|(?<![a-z0-9])cijkl?_|\bbmm_|contraction"
 )
 # Weights of few bits that are widened before they are multiplied.
-_WEIGHT_ONLY = re.compile(r"fpa_?intb|marlin|gptq|awq|weight_?only|w[48]a16")
+_WEIGHT_ONLY = regex(r"fpa_?intb|marlin|gptq|awq|weight_?only|w[48]a16")
 
 # In mangled names: built-in types, the lengths of identifiers, and what is passed over, literals
 # (`Li4E`), substitutions (`S1_`, `St`) and template parameters (`T_`).
-_MANGLED = re.compile(
-    r"(DF16_|DF16b|Dh|f|d)|([1-9]\d{0,3})|L[a-z]n?\d*E|S[0-9A-Z]*_|S[abdiost]|T\d*_"
-)
+_MANGLED = regex(r"(DF16_|DF16b|Dh|f|d)|([1-9]\d{0,3})|L[a-z]n?\d*E|S[0-9A-Z]*_|S[abdiost]|T\d*_")
 _MANGLED_TYPES = {"DF16_": _16, "DF16b": _16, "Dh": _16, "f": _32, "d": _64}
 
 

@@ -1,6 +1,5 @@
 """Calls that launch kernels: for whom they were, and whether the kernels were recorded."""
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,11 +11,12 @@ from tbprof.analysis.host_roles import host_types
 from tbprof.analysis.name_families import name_families
 from tbprof.analysis.phases import Phase
 from tbprof.base import names
+from tbprof.base.later import regex
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 
 # Calls that launch kernels or graphs of them; a function of the host is none.
-_LAUNCH = re.compile(r"(?:cu|cuda|hip)(?!\w*HostFunc)(?:[A-Z]\w*)?Launch")
+_LAUNCH = regex(r"(?:cu|cuda|hip)(?!\w*HostFunc)(?:[A-Z]\w*)?Launch")
 
 
 @dataclass(frozen=True, slots=True)

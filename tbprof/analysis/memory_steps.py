@@ -1,6 +1,5 @@
 """The steps that memory events belong to: for each allocator those of its own device."""
 
-import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -13,11 +12,12 @@ from tbprof.analysis.memory_events import NO_GROUP, is_device_name
 from tbprof.analysis.step_windows import hulls, tile
 from tbprof.analysis.steps import Steps
 from tbprof.base import names
+from tbprof.base.later import regex
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.events.space import Space
 
-_NUMBER = re.compile(r"[0-9]{1,9}")
+_NUMBER = regex(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ Thousands of names differ in their scope or in a number: `replica_3/layer_17/mul
 classifies host events looks at one name of each family.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,16 +11,17 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tbprof.base import names
+from tbprof.base.later import regex
 from tbprof.base.records import dataclass
 from tbprof.events.space import Plane
 
 # Scopes between the first and the last that can be part of an op's name: no classification looks
 # at them, as no pattern holds a slash.
-_SCOPES = re.compile(r"/[A-Za-z0-9_.>/-]*/")
+_SCOPES = regex(r"/[A-Za-z0-9_.>/-]*/")
 # The number that tells names of one scope apart.
-_NUMBER = re.compile(r"_[0-9]+")
+_NUMBER = regex(r"_[0-9]+")
 # Words that are looked for anywhere in a name.
-_ANYWHERE = re.compile(r"Infeed|Garbage|ompil")
+_ANYWHERE = regex(r"Infeed|Garbage|ompil")
 # Classifications look no farther than this, so that longer names end within it.
 _LONGEST = 256
 

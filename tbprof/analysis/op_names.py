@@ -8,15 +8,17 @@ import re
 from enum import IntEnum
 from typing import NamedTuple
 
-_TF_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\/>-]*")
-_TF_TYPE = re.compile(r"[A-Z_][a-zA-Z0-9_]*")
-_JAX_TYPE = re.compile(r"[a-z_][a-z0-9_]*(\[.*\])?")
-_SUFFIX = re.compile(r"_\d+\Z")
+from tbprof.base.later import regex
+
+_TF_NAME = regex(r"[A-Za-z0-9.][A-Za-z0-9_.\/>-]*")
+_TF_TYPE = regex(r"[A-Z_][a-zA-Z0-9_]*")
+_JAX_TYPE = regex(r"[a-z_][a-z0-9_]*(\[.*\])?")
+_SUFFIX = regex(r"_\d+\Z")
 # What may follow the colon that ends a name in which there are colons, too.
-_ANY_TYPE = re.compile(r"(?:[a-zA-Z_][a-zA-Z0-9_]*(?:\[.*\])?)?")
+_ANY_TYPE = regex(r"(?:[a-zA-Z_][a-zA-Z0-9_]*(?:\[.*\])?)?")
 # Full names of copies, and how device events spell them (both observed).
-_HOST_COPY = re.compile(r"memcpy([hd]to[hd])", re.IGNORECASE)
-_DEVICE_COPY = re.compile(r"memcpy([hdp])(?:2|to)([hdp])", re.IGNORECASE)
+_HOST_COPY = regex(r"memcpy([hd]to[hd])", re.IGNORECASE)
+_DEVICE_COPY = regex(r"memcpy([hdp])(?:2|to)([hdp])", re.IGNORECASE)
 DATASET = "Dataset"
 # Every part looks at the same names: what they say is found once for files of so many.
 NAMES_AT_ONCE = 1 << 14

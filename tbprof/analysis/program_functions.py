@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tbprof.base.later import regex
+
 # Ops are named by the function that was compiled: "jit(train_step)/add".
-_FUNCTION = re.compile(r"\A(?:jit|pjit|pmap|xmap)\(([^()/]+)\)")
+_FUNCTION = regex(r"\A(?:jit|pjit|pmap|xmap)\(([^()/]+)\)")
 _LAMBDA = "<lambda>"
 _DEEPEST = 256
 

@@ -14,6 +14,7 @@ import re
 from enum import IntEnum
 
 from tbprof.base import names
+from tbprof.base.later import regex
 
 
 class Wait(IntEnum):
@@ -24,7 +25,7 @@ class Wait(IntEnum):
     OUTSIDE = 2
 
 
-_WAITS = re.compile(
+_WAITS = regex(
     r"""\$(?:(?P<OUTSIDE>
         time\ sleep
         |(?:posix|_posixsubprocess)\ (?:system|wait|wait3|wait4|waitid|waitpid)
@@ -57,11 +58,11 @@ _WAITS = re.compile(
     ))\Z""",
     re.VERBOSE,
 )
-_FRAME = re.compile(r"\$(?P<file>.*):(?P<line>\d+) (?P<function>.*)\Z", re.DOTALL)
-_EXECUTION = re.compile(
+_FRAME = regex(r"\$(?P<file>.*):(?P<line>\d+) (?P<function>.*)\Z", re.DOTALL)
+_EXECUTION = regex(
     r"EagerLocalExecute: __(?:inference|forward|backward)_(?P<function>.+?)(?:_\d+)?\Z", re.DOTALL
 )
-_BUILTIN = re.compile(r"\$(?P<module>\S+) (?P<function>.*)\Z", re.DOTALL)
+_BUILTIN = regex(r"\$(?P<module>\S+) (?P<function>.*)\Z", re.DOTALL)
 # No pattern looks farther.
 _LONGEST = 512
 

@@ -1,6 +1,5 @@
 """What could mark the steps of a program that did not say it: events that repeat."""
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from tbprof.analysis.host_roles import HostTypes, Role, host_types
 from tbprof.analysis.name_families import name_families
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.repeats import find_repeats, regularity, rows_of
+from tbprof.base.later import regex
 from tbprof.base.records import dataclass
 from tbprof.base.values import median
 
@@ -25,11 +25,11 @@ _FINALISTS = 40
 # How well names are suited, the first that matches. Executions of functions and programs are; what
 # threads of runtimes do over and over says little about the program.
 _WEIGHTS = (
-    (re.compile(r"PjitFunction\(|EagerLocalExecute: __inference_"), 2.0),
-    (re.compile(r"(?:FunctionRun|SessionRun|RunGraph)\Z|[\w: ]*Executable::Execute\Z"), 1.0),
-    (re.compile(r"EagerLocalExecute: |np\.asarray|ThunkExecutor::Execute\Z|__inference_"), 0.3),
+    (regex(r"PjitFunction\(|EagerLocalExecute: __inference_"), 2.0),
+    (regex(r"(?:FunctionRun|SessionRun|RunGraph)\Z|[\w: ]*Executable::Execute\Z"), 1.0),
+    (regex(r"EagerLocalExecute: |np\.asarray|ThunkExecutor::Execute\Z|__inference_"), 0.3),
     (
-        re.compile(
+        regex(
             r"\w+::|void |Executor|TFE_|Eager|Validate|convert_to_tensor|tf\.constant"
             r"|ParseArguments|Handle |DevicePut|shard_args"
         ),
@@ -37,8 +37,8 @@ _WEIGHTS = (
     ),
 )
 # A Python function of a file; others are built in, or made while code runs.
-_PYTHON_FUNCTION = re.compile(r"\$[^<:]+\.py:\d+ [A-Za-z_]\w*\Z")
-_LIBRARY_FRAME = re.compile(
+_PYTHON_FUNCTION = regex(r"\$[^<:]+\.py:\d+ [A-Za-z_]\w*\Z")
+_LIBRARY_FRAME = regex(
     r"\$(?:contextlib|threading|profiler|_ufunc_config|inspect|functools|abc|tree_util|util|api"
     r"|pjit|core|array|traceback_util|def_function|polymorphic_function|traceback_utils)\.py"
 )

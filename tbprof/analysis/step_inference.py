@@ -16,6 +16,7 @@ from tbprof.analysis.phases import Phase
 from tbprof.analysis.repeats import find_repeats, rows_of
 from tbprof.analysis.rounds import doubt_of_rounds
 from tbprof.base import names
+from tbprof.base.later import regex
 from tbprof.base.records import dataclass
 from tbprof.base.values import median, unique
 from tbprof.events.space import Events
@@ -25,10 +26,10 @@ PATTERN = "pattern"
 _LEAST_EXECUTIONS = 2
 _LEAST_PERIODS = 3
 
-_JAX = re.compile(r"PjitFunction\((.+)\)\Z")
-_TENSORFLOW = re.compile(r"EagerLocalExecute: __inference_(.+?)(?:_\d+)?\Z")
+_JAX = regex(r"PjitFunction\((.+)\)\Z")
+_TENSORFLOW = regex(r"EagerLocalExecute: __inference_(.+?)(?:_\d+)?\Z")
 # Executions that do not say of what; one step may hold several.
-_UNNAMED = re.compile(r"(?:FunctionRun|SessionRun|RunGraph)\Z|[\w: ]*Executable::Execute\Z")
+_UNNAMED = regex(r"(?:FunctionRun|SessionRun|RunGraph)\Z|[\w: ]*Executable::Execute\Z")
 # They count half, and only where they cover so much of the trace: runtimes call helpers, too.
 _UNNAMED_SHARE = 0.5
 _UNNAMED_COVERAGE = 0.05

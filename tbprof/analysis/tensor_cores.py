@@ -14,6 +14,7 @@ from tbprof.analysis.dtypes import FLOATS, INTEGERS
 from tbprof.analysis.hlo import Instruction
 from tbprof.analysis.kernel_types import name_types
 from tbprof.analysis.phases import Phase
+from tbprof.base.later import regex
 
 # Substrings of NVIDIA kernels: plain ones are an order of magnitude faster than an alternation.
 _NVIDIA = (
@@ -29,33 +30,33 @@ _NVIDIA = (
     # Attention and XLA's Triton products, which compute on Tensor Cores.
     "fmha_", "flash_fwd", "flash_bwd", "_sdpa_", "gemm_fusion_dot", "triton_gemm",
 )  # fmt: skip
-_NVIDIA_PATTERN = re.compile(
+_NVIDIA_PATTERN = regex(
     # cuDNN's convolutions named by direction, and its engines named by tile.
     r"xmma_[a-z]+_implicit_gemm|_tensor\d+x\d+x\d+"
     # cuBLASLt's own kernels since CUDA 12, and CUTLASS 3, which is for Hopper and later.
     r"|\bnvjet_|cutlass3x_sm(?:9|1[0-9])\d|sm(?:90|1[0-9]\d)[af]?_xmma"
 )
 # Kernels of those families that compute on the ordinary cores, as their names say.
-_NOT_NVIDIA = re.compile(r"_ffma(?:_|\b)|_simt_|_sgemm_|_dgemm_|fmha_\w*_sm[56]\d")
+_NOT_NVIDIA = regex(r"_ffma(?:_|\b)|_simt_|_sgemm_|_dgemm_|fmha_\w*_sm[56]\d")
 # Products that other names place on the ordinary cores.
-_ORDINARY = re.compile(r"(?<![a-z])[sd]gemm|gemv|[sd]cudnn|_simt_|_ffma(?:_|\b)|fmha_\w*_sm[56]\d")
-_AMD = re.compile(
+_ORDINARY = regex(r"(?<![a-z])[sd]gemm|gemv|[sd]cudnn|_simt_|_ffma(?:_|\b)|fmha_\w*_sm[56]\d")
+_AMD = regex(
     r"mfma|wmma|(?-i:_MI\d+x\d+x\d+)|gtcx"
     # Triton's attention; Composable Kernel's products, whose name for the instructions is XDL.
     r"|attn_fwd|bwd_kernel_|[a-z_]_?xdl(?:ops)?(?![a-z])",
     re.IGNORECASE,
 )
 # Composable Kernel's attention and products: tiles that are multiplied, of the types in the name.
-_CK_PRODUCT = re.compile(
+_CK_PRODUCT = regex(
     r"ck_tile::(?:Fmha(?:Fwd(?:SplitKV|PagedKV)?|BatchPrefill\w*|BwdDQDKDV)|\w*Gemm)Kernel"
     r"|aiter::fmha_(?:fwd|bwd)_hd"
 )
 # What is around them, and products of other libraries that name no matrix instruction.
-_NOT_AMD = re.compile(
+_NOT_AMD = regex(
     r"ck_tile::Fmha\w*Kernel|(?<![a-z0-9])Cijkl?_\w*_TT\d+_\d+|gemv|DeviceGemmDl|gemm_dl_"
 )
 # Products that XLA compiles with Triton: what they run on goes by the types that they multiply.
-_TRITON = re.compile(r"gemm_fusion_dot|triton_gemm")
+_TRITON = regex(r"gemm_fusion_dot|triton_gemm")
 _NARROW = (Phase.COMPUTE_16, Phase.COMPUTE_8)
 # XLA emits these kinds of fusion element by element.
 _ELEMENTWISE = ("kLoop", "kInput")
@@ -63,8 +64,8 @@ _AMD_NAMES = ("amd", "radeon", "instinct", "gfx")
 
 _FIRST_TENSOR_CORES = 7  # Volta
 
-_EINSUM_TYPE = re.compile(r"_?Einsum|XlaEinsum(?:V\d)?")
-_ELIGIBLE_TYPE = re.compile(
+_EINSUM_TYPE = regex(r"_?Einsum|XlaEinsum(?:V\d)?")
+_ELIGIBLE_TYPE = regex(
     r"_?(?:Fused)?(?:Batch)?MatMul(?:V[23])?|_?FusedMatMulGrad"
     r"|Conv|_?(?:Fused)?Conv[23]D|_?FusedConv2DBiasActivation"
     r"|Conv[23]DBackprop(?:Filter|Input)(?:V2)?"
@@ -74,7 +75,7 @@ _ELIGIBLE_TYPE = re.compile(
     r"|dot_general|conv_general_dilated|ragged_dot(?:_general)?|scaled_(?:dot|matmul)\w*"
     r"|dot_product_attention\w*"
 )
-_ELIGIBLE_NAME = re.compile(
+_ELIGIBLE_NAME = regex(
     r"(?:Conv2D|Conv2DBackpropFilter|Conv2DBackpropInput|Conv3D|Conv3DBackprop(?:Filter|Input)V2"
     r"|DepthwiseConv2dNative|DepthwiseConv2dNativeBackprop(?:Filter|Input)|(?:\A|/)MatMul"
     r"|FusedMatMul|/CudnnRNN|XlaDot|XlaDotV2)(?:_\d+)?\Z"

@@ -3,11 +3,13 @@
 import re
 from enum import IntEnum
 
+from tbprof.base.later import regex
+
 # A scope, or what follows one: `model/batch_normalization_1/batchnorm/mul`.
-_BATCH_NORM = re.compile(r"(?:\A|(?<=/))[^/]*batch_?norm[^/]*(?=/)", re.IGNORECASE)
+_BATCH_NORM = regex(r"(?:\A|(?<=/))[^/]*batch_?norm[^/]*(?=/)", re.IGNORECASE)
 _FUSED = "FusedBatchNorm"
 # Updates of the moving averages, which fused ones have as well.
-_MOVING = re.compile(r"AssignMovingAvg|moving_(?:mean|variance)|Assign(?:Add|Sub)?Variable")
+_MOVING = regex(r"AssignMovingAvg|moving_(?:mean|variance)|Assign(?:Add|Sub)?Variable")
 
 # Ops that move data between space and batch or depth.
 SPACE_TYPES = frozenset(
@@ -31,29 +33,29 @@ class Random(IntEnum):
 
 
 _TYPES = (
-    (Random.COSTLY, re.compile(
+    (Random.COSTLY, regex(
         r"(?:Stateless)?Multinomial|(?:Stateless|Stateful)?Random(?:Gamma|Poisson|Binomial)\w*"
         r"|(?:Stateless)?ParameterizedTruncatedNormal|random_gamma"
     )),
-    (Random.NORMAL, re.compile(
+    (Random.NORMAL, regex(
         r"RandomStandardNormal|StatelessRandomNormal\w*|StatefulStandardNormal\w*"
         r"|(?:Stateless|Stateful)?TruncatedNormal\w*"
     )),
-    (Random.FAST, re.compile(
+    (Random.FAST, regex(
         r"(?:Stateless)?RandomUniform\w*|Stateful(?:Uniform\w*|RandomUniform\w*)"
         r"|rng_(?:uniform|bit_generator)|random_bits|threefry2x32"
     )),
 )  # fmt: skip
 # The functions of jax.random are compiled apart, and their names stay in those of their ops.
 _SCOPES = (
-    (Random.COSTLY, re.compile(
+    (Random.COSTLY, regex(
         r"jit\(_(?:categorical|gumbel|multinomial|gamma|loggamma|beta|dirichlet|poisson|binomial)"
         r"(?:_\w+)?\)"
     )),
-    (Random.NORMAL, re.compile(
+    (Random.NORMAL, regex(
         r"jit\(_(?:normal|truncated_normal|multivariate_normal)(?:_\w+)?\)"
     )),
-    (Random.FAST, re.compile(r"jit\(_(?:uniform|bernoulli|randint|random_bits)(?:_\w+)?\)")),
+    (Random.FAST, regex(r"jit\(_(?:uniform|bernoulli|randint|random_bits)(?:_\w+)?\)")),
 )  # fmt: skip
 
 

@@ -1,7 +1,6 @@
 """The HLO ops of TPU cores: time, shapes, and what the Cloud TPU notes on ops say of them."""
 
 import functools
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from typing import Any
@@ -38,11 +37,12 @@ from tbprof.analysis.tpu_op_names import (
 )
 from tbprof.analysis.tpu_phases import op_kind, op_peer
 from tbprof.base import names
+from tbprof.base.later import regex
 from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space
 
 _TEXTS = ("long_name", "hlo_text", "shape_with_layout")
-_NAME = re.compile(r"%?([A-Za-z_][\w.\-]*)")
+_NAME = regex(r"%?([A-Za-z_][\w.\-]*)")
 # Their shapes are those of the ops that they run.
 _CONTROL = frozenset(
     {"while", "conditional", "call", "tuple", "get-tuple-element", "after-all", "bitcast"}

@@ -1,7 +1,5 @@
 """What the ops of TPU cores and SparseCores spend time on, and when."""
 
-import re
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +11,7 @@ from tbprof.analysis.host_copies import is_copy, is_host_copy
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.precision import hlo_precision
 from tbprof.base import names
+from tbprof.base.later import regex
 from tbprof.events.space import Plane
 from tbprof.kernels.nesting import flatten_events
 
@@ -29,8 +28,8 @@ _OF_PEER = {
     Peer.CALLBACK: Phase.HOST_CALLBACK,
     Peer.HOST: Phase.HOST_TRANSFER,
 }
-_ASYNC = re.compile(r"async-(?:start|update|done)")
-_ASYNC_COLLECTIVE = re.compile(r"async-collective-(?:start|done)")
+_ASYNC = regex(r"async-(?:start|update|done)")
+_ASYNC_COLLECTIVE = regex(r"async-collective-(?:start|done)")
 # Of an instruction's text the types of its operands are of no interest where it moves nothing.
 _LONGEST = 512
 _MEGACORE = "megacore fusion"
@@ -38,10 +37,10 @@ _MEGACORE = "megacore fusion"
 _CONTROL = frozenset(
     {"while", "conditional", "call", "tuple", "get-tuple-element", "after-all", "barrier"}
 )
-_PRODUCT = re.compile(r"convolution|dot|output fusion|matmul|gemm")
+_PRODUCT = regex(r"convolution|dot|output fusion|matmul|gemm")
 # `%name = result opcode(operands), attributes`.
-_NAME = re.compile(r"%?([A-Za-z_][\w.\-]*)")
-_OPCODE = re.compile(r"[\s})\]]([a-z][a-z0-9\-]*)\(")
+_NAME = regex(r"%?([A-Za-z_][\w.\-]*)")
+_OPCODE = regex(r"[\s})\]]([a-z][a-z0-9\-]*)\(")
 
 
 def op_phase(

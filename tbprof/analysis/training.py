@@ -1,10 +1,11 @@
 """Whether a program trains a model."""
 
-import re
 from collections.abc import Iterable
 
+from tbprof.base.later import regex
+
 # Scopes of gradients. Source: xla/tsl/profiler (training is told by them in TensorFlow and JAX).
-_TRAINING = re.compile(r"(?:\A|/)(?:gradient_tape|gradients[^/]*|transpose\()")
+_TRAINING = regex(r"(?:\A|/)(?:gradient_tape|gradients[^/]*|transpose\()")
 
 
 def is_training(op_names: Iterable[str]) -> bool:

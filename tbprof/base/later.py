@@ -1,8 +1,9 @@
-"""Functions whose modules are imported when they are first called."""
+"""Functions that are imported, and regular expressions that are compiled, when first used."""
 
+import re
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 
 def named(name: str) -> Any:
@@ -35,3 +36,26 @@ def load(function: Callable[..., Any]) -> None:
     """Imports what a function that is `Later` needs, before anyone waits for it."""
     if isinstance(function, Later):
         named(function.name)
+
+
+if TYPE_CHECKING:
+    regex = re.compile
+else:
+
+    class regex:  # noqa: N801 - a function to its callers
+        """A regular expression that is compiled when it is first used.
+
+        A process uses few of those that its modules name, and compiling all of them would take as
+        long as reading a small trace.
+        """
+
+        def __init__(self, pattern: str, flags: int = 0) -> None:
+            self._given = (pattern, flags)
+            self._compiled: re.Pattern[str] | None = None
+
+        def __getattr__(self, name: str) -> Any:
+            if self._compiled is None:
+                self._compiled = re.compile(*self._given)
+            found = getattr(self._compiled, name)
+            setattr(self, name, found)  # so that this is not asked again
+            return found

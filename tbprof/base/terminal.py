@@ -1,6 +1,5 @@
 """Texts of traces and of other programs on a terminal, and a line that says what is done."""
 
-import shutil
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
@@ -18,6 +17,8 @@ def progress_line(bar_format: str) -> "tqdm[NoReturn]":
 
     `bar_format` is tqdm's; the share done is set as `n`, from 0 to 1.
     """
+    import shutil
+
     from tqdm import tqdm
 
     # tqdm shows nothing on a terminal that says it has no columns and rows.

@@ -1,10 +1,10 @@
 """Runs and their trace files, and what the entries of a run directory mean."""
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from tbprof.base.errors import TbprofError
+from tbprof.base.later import regex
 from tbprof.base.records import dataclass
 from tbprof.storage.filesystems import FileSystem, Listed, Stat
 
@@ -14,7 +14,7 @@ _TRACE_ENDINGS: tuple[tuple[str, Literal["", "gz"]], ...] = (
 )
 _NAMED_ENDINGS = (*_TRACE_ENDINGS, (".pb", ""), (".pb.gz", "gz"))
 # Longer ones are no numbers of workers.
-_DIGITS = re.compile(r"([0-9]{1,18})")
+_DIGITS = regex(r"([0-9]{1,18})")
 _MARKS = ("xplane.pb", "xplane.pb.gz", "xplane.riegeli")
 
 

@@ -12,6 +12,7 @@ from tbprof.analysis.lines import host_planes
 from tbprof.analysis.memory_events import IN_USE, OWNERS, bytes_in_use, find_owners
 from tbprof.base import names
 from tbprof.base.columns import empty_column
+from tbprof.base.later import regex
 from tbprof.base.records import dataclass
 from tbprof.base.values import is_in
 from tbprof.events.space import Plane, Space
@@ -28,7 +29,7 @@ _IN_USE_LABEL = "memory in use"
 # Stats are read for so many events at once: dense columns of all would be large.
 _PIECE = 1 << 18
 # The device of an allocator. Source: tensorflow/core/common_runtime/gpu/gpu_process_state.cc.
-_DEVICE_ALLOCATOR = re.compile(r"(GPU|TPU)_([0-9]{1,9})(?:_|\Z)", re.IGNORECASE)
+_DEVICE_ALLOCATOR = regex(r"(GPU|TPU)_([0-9]{1,9})(?:_|\Z)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

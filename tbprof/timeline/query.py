@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.errors import BadRequest
+from tbprof.base.later import regex
 from tbprof.base.records import dataclass
 from tbprof.timeline.patterns import Pattern
 
@@ -16,8 +17,8 @@ Scope = Literal["name", "whole", "arg", "source", "category"]
 # Names go on for a megabyte where someone means harm; what a person looks for comes sooner.
 MOST_CHARACTERS = 16_384
 _MOST_QUERY = 4096
-_SCOPED = re.compile(r"(whole|arg|source|category):(.*)", re.DOTALL)
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?inf", re.ASCII)
+_SCOPED = regex(r"(whole|arg|source|category):(.*)", re.DOTALL)
+_NUMBER = regex(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?inf", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.row_events import TableKind, TableRow, find_row_events
+from tbprof.base.later import regex
 from tbprof.events.space import Space
 from tbprof.timeline.store import Timeline, Track
 
-_QUERY = re.compile(r"(device-op|sparse-core-op|host-op|input-op|iterator|kernel):(.+)", re.DOTALL)
-_KERNEL = re.compile(r"(.+?)(?: op:(.*?))?(?: launch:([\d,/]*))?", re.DOTALL)
+_QUERY = regex(r"(device-op|sparse-core-op|host-op|input-op|iterator|kernel):(.+)", re.DOTALL)
+_KERNEL = regex(r"(.+?)(?: op:(.*?))?(?: launch:([\d,/]*))?", re.DOTALL)
 
 
 def parse_row(query: str) -> TableRow | None:

@@ -1,9 +1,8 @@
 """Which planes become sections, with which label, in which order; and the order of names."""
 
-import re
-
 from tbprof.analysis.devices import chip_and_core
 from tbprof.base import names
+from tbprof.base.later import regex
 from tbprof.events.space import Plane, Space
 from tbprof.timeline.store import Section
 
@@ -12,7 +11,7 @@ _DEVICE_PLANES = (names.GPU_PREFIX, names.TPU_PREFIX)
 HOST_LABEL = "Host Threads"
 
 _ORDER = {"device": 0, "host": 1, "other": 2}
-_NUMBER = re.compile(r"(\d{1,18})")
+_NUMBER = regex(r"(\d{1,18})")
 # Names are compared so far: some are whole files.
 _COMPARED = 256
 

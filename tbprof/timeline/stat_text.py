@@ -1,13 +1,13 @@
 """Stats of events for people: what keys are called, what their values are measured in and mean."""
 
 import math
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tbprof._pb import message
 from tbprof.analysis.kernels import parse_launch
 from tbprof.base import names
+from tbprof.base.later import regex
 from tbprof.base.records import dataclass
 from tbprof.events.space import Value
 
@@ -111,9 +111,9 @@ _UNITS = {
     **dict.fromkeys(("element_size", "size"), "bytes"),
     "fragmentation": "ratio",
 }  # fmt: skip
-_BYTES = re.compile(r"(?:^|_)bytes(?:_|$)")
+_BYTES = regex(r"(?:^|_)bytes(?:_|$)")
 _SUFFIXES = {"_ps": "ps", "_ns": "ns", "_us": "us", "_ms": "ms", "_pct": "percent", "_id": "id"}
-_TOKEN = re.compile(r"([a-z_]+):(\S+)")
+_TOKEN = regex(r"([a-z_]+):(\S+)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """What kinds of stages pipelines of tf.data are made of: what advice goes by."""
 
-import re
 from enum import Enum
 
 from tbprof.analysis.input_names import COMBINING, is_reader, parts_of
+from tbprof.base.later import regex
 
 
 class Kind(Enum):
@@ -72,8 +72,8 @@ _KINDS: dict[str, Kind] = {
 }  # fmt: skip
 
 # Which of several copies of an input: `ForeverRepeat[3]`.
-_INDEX = re.compile(r"\[\d*\](?=::|\Z)")
-_VERSION = re.compile(r"V\d+\Z")
+_INDEX = regex(r"\[\d*\](?=::|\Z)")
+_VERSION = regex(r"V\d+\Z")
 
 # Stages that hand out what others made, without work of their own.
 BUFFERED = frozenset({

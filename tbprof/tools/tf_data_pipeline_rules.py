@@ -1,10 +1,10 @@
 """Advice on a pipeline as a whole: its end, its memory, its options, its calls."""
 
 import math
-import re
 from collections.abc import Iterator
 
 from tbprof.analysis.finding import percent
+from tbprof.base.later import regex
 from tbprof.tools.tf_data_case import (
     ANALYSIS,
     MEMORY_FOOTPRINT,
@@ -21,7 +21,7 @@ from tbprof.tools.tf_data_pipelines import SLOW_PS, Stage
 
 # Percentages of the memory of the host in use above which pipelines are short of it.
 _MUCH_MEMORY = 80.0
-_RAM = re.compile(r"(\d+) out of (\d+)")
+_RAM = regex(r"(\d+) out of (\d+)")
 _STALL_RATIO = 10
 # Percentage of the time up to which calls fit beside what the program does between them.
 _HIDDEN = 50.0
