@@ -92,6 +92,30 @@ def test_every_damaged_byte_is_noticed(store):
     assert meaningless < 64
 
 
+def test_damage_anywhere_in_pages_of_large_arrays_is_noticed(store, monkeypatch):
+    monkeypatch.setattr(arrays_module, "_PIECE", 3 << 12)
+    array = np.arange(1 << 14, dtype=np.int64)
+    keep_arrays(store, "key", {"a": array})
+    path = store.path("key", SUFFIX)
+    content = path.read_bytes()
+    first = content.index(array.tobytes())
+    page = 1 << 12
+    pages = [content[at : at + page] for at in range(first, len(content), page)]
+    changes = {
+        "a bit": content[: first + 50_001] + b"\x99" + content[first + 50_002 :],
+        "two pages": content[:first] + b"".join([pages[1], pages[0], *pages[2:]]),
+        "zeros": content[:first] + b"".join([bytes(page), *pages[1:]]),
+        "the end": content[:-4] + b"\x01\x00\x00\x00",
+    }
+    for damage, changed in changes.items():
+        path.write_bytes(changed)
+        assert load_arrays(store, "key") is None, damage
+    path.write_bytes(content)
+    found = load_arrays(store, "key")
+    assert found is not None
+    assert same(found, {"a": array})
+
+
 @pytest.mark.usefixtures("way")
 def test_every_cut_is_noticed_and_the_file_removed(store):
     keep_arrays(store, "key", {"a": np.arange(40, dtype=np.int64)})
