@@ -102,7 +102,7 @@ def _device_name(plane: Plane) -> str:
 
 def _gpu_names(plane: Plane, programs: Programs) -> tuple[str, _Ran]:
     kinds = find_gpu_kinds(plane, programs)
-    phase = kind_phases(kinds, programs)
+    phase = kind_phases(plane, kinds, programs)
     ran: _Ran = {}
     for name, one in zip(kinds.event_name, phase.tolist(), strict=True):
         # Copies have the same names in all programs.

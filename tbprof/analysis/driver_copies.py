@@ -7,13 +7,14 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.host_events import host_events
 from tbprof.analysis.lines import host_planes
+from tbprof.analysis.name_families import name_families
 from tbprof.base import names
 from tbprof.base.later import regex
 from tbprof.events.space import Events, Plane, Space
 
 # Kernels of AMD's runtime. Source: ROCm/clr, blit kernels (`__amd_rocclr_copyBufferAligned`).
-_COPY = regex(r"__amd_rocclr_copy")
-_SET = regex(r"__amd_rocclr_fill")
+_COPY = "__amd_rocclr_copy"
+_SET = "__amd_rocclr_fill"
 # Calls that say between what they copy. Source: hip_runtime_api.h.
 _CALL = regex(r"hipMemcpy(Peer|[DHA]to[DHA])")
 _ENDS = ("D", "H", "A", "P")
@@ -24,7 +25,9 @@ _SET_CODE, _ANY_COPY = KINDS.index("Memset"), KINDS.index("Memcpy")
 
 def driver_copy(kernel: str) -> str:
     """What a kernel does for the driver, by its name: "Memset", "Memcpy", or ""."""
-    return KINDS[_SET_CODE if _SET.match(kernel) else _ANY_COPY if _COPY.match(kernel) else 0]
+    if not kernel.startswith((_SET, _COPY)):
+        return ""
+    return KINDS[_SET_CODE if kernel.startswith(_SET) else _ANY_COPY]
 
 
 def find_driver_copies(space: Space, plane: Plane, events: Events) -> NDArray[np.int64] | None:
@@ -34,9 +37,9 @@ def find_driver_copies(space: Space, plane: Plane, events: Events) -> NDArray[np
     "MemcpyDToD", or "Memcpy" where no call is known that tells.
     """
     texts = plane.strings.take(plane.types.name.tolist())
-    of_type = np.array([KINDS.index(driver_copy(text)) for text in [*texts, ""]], np.int64)
-    if not of_type.any():
+    if not any(map(driver_copy, texts)):
         return None
+    of_type = np.array([KINDS.index(driver_copy(text)) for text in [*texts, ""]], np.int64)
     out = events.by_type(of_type)
     rows = np.flatnonzero(out == _ANY_COPY)
     if rows.size and names.CORRELATION_ID in plane.stat_names:
@@ -51,8 +54,7 @@ def find_driver_copies(space: Space, plane: Plane, events: Events) -> NDArray[np
 
 def _calls(plane: Plane) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(correlation ids in order, codes of KINDS) of the calls of the runtime that copy."""
-    texts = plane.strings.take(plane.types.name.tolist())
-    of_type = np.array([_called(text) for text in [*texts, ""]], np.int64)
+    of_type = name_families(plane).tell(_called, np.int64)
     if names.CORRELATION_ID not in plane.stat_names or not of_type.any():
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     events = host_events(plane)

@@ -1,6 +1,8 @@
 """What the kernels, copies and other events of a GPU spend time on."""
 
+import functools
 import re
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,60 +48,84 @@ def gpu_phases(
 
     Kernels are what the recorder gives launch details of, and all that is neither copy nor memset.
     """
-    phase = kind_phases(kinds, programs, _capability(plane))[kinds.code]
-    labels = list(map(_label, kinds.copy, kinds.event_name))
-    is_unclear = np.array([_ANY_COPY.match(label) is not None for label in labels], bool)
+    phase = kind_phases(plane, kinds, programs)[kinds.code]
+    named = list(map(_named, kinds.copy, kinds.event_name))
+    is_unclear = np.array([one.is_unclear for one in named], bool)
     rows = np.flatnonzero(is_unclear[kinds.code])
     if rows.size:
         phase[rows] = _copies_by_details(plane, kinds.events, rows, phase[rows])
     is_kernel = [
-        not (_copy_ends(label) or _SET.match(label)) or (details is not None and not copy)
-        for label, details, copy in zip(labels, kinds.details, kinds.copy, strict=True)
+        not (one.copy is not None or one.is_set) or (details is not None and not copy)
+        for one, details, copy in zip(named, kinds.details, kinds.copy, strict=True)
     ]
     return phase, np.array(is_kernel, bool)[kinds.code]
 
 
-def kind_phases(
-    kinds: GpuKinds, programs: Programs, compute_capability: int = -1
-) -> NDArray[np.int8]:
+def kind_phases(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[np.int8]:
     """[kinds] the phase of each kind of GPU event, -1 of what is none of the device's work.
 
     Copies go by their ends: from the host INPUT, to it OUTPUT, from device to device or peer
     DEVICE_TO_DEVICE, within the host HOST_COMPUTE, as the device does nothing; those that a
     collective instruction makes between devices are COLLECTIVES. A memset is work of the device
-    that has no type (COMPUTE_UNKNOWN).
+    that has no type (COMPUTE_UNKNOWN). They are found once.
     """
-    out = np.empty(len(kinds.event_name), np.int8)
-    for kind, event_name in enumerate(kinds.event_name):
-        name = _label(kinds.copy[kind], event_name)
+    return plane.memo.once("kind phases", lambda: _kind_phases(plane, kinds, programs))
+
+
+def _kind_phases(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[np.int8]:
+    compute_capability = _capability(plane)
+    out: list[int] = []
+    for kind, named in enumerate(map(_named, kinds.copy, kinds.event_name)):
         instruction = kinds.instruction[kind]
         is_collective = bool(instruction) and is_collective_op(instruction)
-        copy = _copy_ends(name)
-        if copy:
-            out[kind] = _copy_phase(*copy)
-            if is_collective and out[kind] == Phase.DEVICE_TO_DEVICE:
-                out[kind] = Phase.COLLECTIVES
-        elif _SET.match(name):
-            out[kind] = Phase.COMPUTE_UNKNOWN
-        elif kinds.details[kind] is None and _NO_WORK.fullmatch(name):
-            out[kind] = NO_PHASE
-        elif is_collective or is_collective_kernel(name):
-            out[kind] = Phase.COLLECTIVES
+        if named.copy is not None:
+            between = is_collective and named.copy == Phase.DEVICE_TO_DEVICE
+            out.append(Phase.COLLECTIVES if between else named.copy)
+        elif named.is_set:
+            out.append(Phase.COMPUTE_UNKNOWN)
+        elif kinds.details[kind] is None and named.is_no_work:
+            out.append(NO_PHASE)
+        elif is_collective or named.is_collective:
+            out.append(Phase.COLLECTIVES)
         else:
-            out[kind] = kernel_precision(
-                name,
-                programs.instruction(kinds.program_id[kind], kinds.module[kind], instruction)
-                if instruction
-                else None,
-                kinds.shapes[kind],
-                compute_capability,
-            )
-    return out
+            found = None
+            if instruction:
+                found = programs.instruction(
+                    kinds.program_id[kind], kinds.module[kind], instruction
+                )
+            shapes = kinds.shapes[kind]
+            out.append(kernel_precision(named.label, found, shapes, compute_capability))
+    return np.array(out, np.int8)
 
 
-def _label(copy: str, event_name: str) -> str:
-    """What tells an event's phase: of a kernel that the driver copies with, the copy."""
-    return copy if driver_copy(event_name) else event_name
+class _Named(NamedTuple):
+    """What the name of a GPU's event says, whatever the recorder says of it.
+
+    `label` tells the phase: of a kernel that the driver copies with, the copy. `copy` is the phase
+    of a copy, None of what is none; `is_unclear` one whose name does not tell between what.
+    """
+
+    label: str
+    copy: Phase | None
+    is_unclear: bool
+    is_set: bool
+    is_no_work: bool
+    is_collective: bool
+
+
+# The GPUs of a host run the same kernels.
+@functools.lru_cache(maxsize=8192)
+def _named(copy: str, event_name: str) -> _Named:
+    label = copy if driver_copy(event_name) else event_name
+    ends = _copy_ends(label)
+    return _Named(
+        label,
+        _copy_phase(*ends) if ends else None,
+        _ANY_COPY.match(label) is not None,
+        _SET.match(label) is not None,
+        _NO_WORK.fullmatch(label) is not None,
+        is_collective_kernel(label),
+    )
 
 
 def name_phase(name: str) -> int:
@@ -107,15 +133,14 @@ def name_phase(name: str) -> int:
 
     -1 of what is none of the device's work.
     """
-    name = driver_copy(name) or name
-    copy = _copy_ends(name)
-    if copy:
-        return _copy_phase(*copy)
-    if _SET.match(name):
+    named = _named(driver_copy(name), name)
+    if named.copy is not None:
+        return named.copy
+    if named.is_set:
         return Phase.COMPUTE_UNKNOWN
-    if _NO_WORK.fullmatch(name):
+    if named.is_no_work:
         return NO_PHASE
-    return Phase.COLLECTIVES if is_collective_kernel(name) else Phase.COMPUTE_UNKNOWN
+    return Phase.COLLECTIVES if named.is_collective else Phase.COMPUTE_UNKNOWN
 
 
 def _copy_ends(name: str) -> tuple[str, str] | None:

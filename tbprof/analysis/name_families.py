@@ -20,8 +20,8 @@ from tbprof.events.space import Plane
 _SCOPES = regex(r"/[A-Za-z0-9_.>/-]*/")
 # The number that tells names of one scope apart.
 _NUMBER = regex(r"_[0-9]+")
-# Words that are looked for anywhere in a name.
-_ANYWHERE = regex(r"Infeed|Garbage|ompil")
+# What is looked for anywhere in a name; a line's end, which patterns stop at.
+_ANYWHERE = ("Infeed", "Garbage", "ompil", "\n")
 # Classifications look no farther than this, so that longer names end within it.
 _LONGEST = 256
 
@@ -60,15 +60,10 @@ def name_families(plane: Plane) -> NameFamilies:
 
 def _find(plane: Plane) -> NameFamilies:
     texts = [*plane.strings.take(plane.types.name.tolist()), ""]
-    number: dict[str, int] = {}
-    first: list[str] = []
-    of: list[int] = []
-    for key, text in zip(family_keys(texts), texts, strict=True):
-        family = number.setdefault(key, len(first))
-        if family == len(first):
-            first.append(text)
-        of.append(family)
-    return NameFamilies(np.array(of, np.int64), first)
+    keys = family_keys(texts)
+    one = dict(zip(keys, texts, strict=True))
+    number = dict(zip(one, range(len(one)), strict=True))
+    return NameFamilies(np.array([number[key] for key in keys], np.int64), list(one.values()))
 
 
 def family_keys(texts: Sequence[str]) -> list[str]:
@@ -77,7 +72,7 @@ def family_keys(texts: Sequence[str]) -> list[str]:
     "replica_3/layer_17/x/mul_1:Mul", "replica_0/mul_2/mul_1:Mul"  ->  "replica_0//mul_0:Mul"
     """
     keys = list(texts)
-    rows = [row for row, text in enumerate(texts) if _is_reducible(text)]
+    rows = _reducible(texts)
     if not rows:
         return keys
     # One substitution over all names: as many small ones would take three times as long.
@@ -87,11 +82,14 @@ def family_keys(texts: Sequence[str]) -> list[str]:
     return keys
 
 
-def _is_reducible(text: str) -> bool:
-    return (
-        len(text) <= _LONGEST
-        and ("_" in text or "/" in text)
+def _reducible(texts: Sequence[str]) -> list[int]:
+    """The names of which scopes and numbers say nothing."""
+    joined = "".join(texts)
+    words = [word for word in _ANYWHERE if word in joined]
+    return [
+        row
+        for row, text in enumerate(texts)
+        if len(text) <= _LONGEST
         and not text.startswith(names.PYTHON_FRAME)
-        and "\n" not in text
-        and _ANYWHERE.search(text) is None
-    )
+        and not (words and any(word in text for word in words))
+    ]

@@ -1,5 +1,7 @@
 """In which precision a device computed."""
 
+import functools
+
 from tbprof.analysis.dtypes import FLOATS, INTEGERS, parse_tensors, widest_share
 from tbprof.analysis.hlo import Instruction
 from tbprof.analysis.kernel_types import name_types
@@ -26,6 +28,20 @@ def kernel_precision(
 
     16 bit is float16 and bfloat16, 8 bit whatever is narrower, too.
     """
+    if instruction is None:
+        return _of_texts(kernel, shapes, compute_capability)
+    return _of_kernel(kernel, instruction, shapes, compute_capability)
+
+
+# The GPUs of a host run the same kernels on arrays of the same shapes.
+@functools.lru_cache(maxsize=8192)
+def _of_texts(kernel: str, shapes: str, compute_capability: int) -> Phase:
+    return _of_kernel(kernel, None, shapes, compute_capability)
+
+
+def _of_kernel(
+    kernel: str, instruction: Instruction | None, shapes: str, compute_capability: int
+) -> Phase:
     named = name_types(kernel, compute_capability)
     if named.is_product:
         both = [phase for phase in (named.floating, named.integer) if phase is not None]
