@@ -11,7 +11,7 @@ from tbprof.analysis.lines import (
     tpu_planes,
 )
 from tbprof.analysis.memory_access import hbm_bytes
-from tbprof.analysis.op_metrics import DEVICE, SPARSE_CORE, OpGatherer
+from tbprof.analysis.op_metrics import DEVICE, SPARSE_CORE, OpGatherer, as_counts
 from tbprof.analysis.op_names import UNKNOWN_TYPE
 from tbprof.analysis.tpu_kinds import WORK, TpuOpNames, find_tpu_kinds
 from tbprof.base import names
@@ -34,23 +34,18 @@ def gather_device_ops(space: Space, programs: Programs, gatherer: OpGatherer) ->
 def _gather_gpu(plane: Plane, programs: Programs, gatherer: OpGatherer) -> None:
     """Every event of a stream is an execution without children; each launch counts once."""
     kinds = find_gpu_kinds(plane, programs)
-    occurrences, total_ps, flops, accessed, eager = (
-        column.tolist()
-        for column in (
-            kinds.occurrences, kinds.total_ps, kinds.flops, kinds.bytes_accessed, kinds.eager
-        )
-    )  # fmt: skip
-    for kind, event_name in enumerate(kinds.event_name):
-        op = op_or_event(kinds.op[kind], event_name, kinds.copy[kind])
-        row = gatherer.row(DEVICE, op.name, op.type or UNKNOWN_TYPE)
-        row.occurrences += occurrences[kind]
-        row.total_ps += total_ps[kind]
-        row.self_ps += total_ps[kind]
-        row.flops += flops[kind]
-        row.model_flops += flops[kind]
-        row.bytes_accessed += accessed[kind]
-        row.hbm_bytes += accessed[kind]
-        row.is_eager |= eager[kind] != 0
+    ops = list(map(op_or_event, kinds.op, kinds.event_name, kinds.copy))
+    sums = {
+        "occurrences": kinds.occurrences,
+        "total_ps": kinds.total_ps,
+        "self_ps": kinds.total_ps,
+        "flops": kinds.flops,
+        "model_flops": kinds.flops,
+        "bytes_accessed": kinds.bytes_accessed,
+        "hbm_bytes": kinds.bytes_accessed,
+    }
+    names_of, types = [op.name for op in ops], [op.type or UNKNOWN_TYPE for op in ops]
+    gatherer.add(DEVICE, names_of, types, sums, kinds.eager != 0)
     gatherer.add_idle(DEVICE, kinds.window_ps - kinds.busy_ps)
 
 
@@ -61,23 +56,28 @@ def _gather_tpu(plane: Plane, gatherer: OpGatherer, side: int) -> None:
     stats = plane.types.stats([names.MEMORY_BREAKDOWN, *WORK])
     by_type = [np.maximum(stats[name].integers(), 0) for name in WORK]
     has_model_flops = stats[names.MODEL_FLOPS].is_present
+    named = list(map(ops.op, kinds.type.tolist()))
+    work: list[tuple[int, int, int, int]] = []
     for kind, row in enumerate(kinds.type.tolist()):
         occurrences = int(kinds.occurrences[kind])
-        op = ops.op(row)
-        entry = gatherer.row(side, op.name, op.type)
-        entry.occurrences += occurrences
-        entry.total_ps += int(kinds.total_ps[kind])
-        entry.self_ps += int(kinds.self_ps[kind])
         if kinds.has_work[kind]:
             flops, model, accessed = kinds.work[kind].tolist()
         elif row >= 0:
             flops, model, accessed = (int(column[row]) * occurrences for column in by_type)
         else:
-            continue
-        entry.flops += flops
-        entry.model_flops += model if model or (row >= 0 and has_model_flops[row]) else flops
-        entry.bytes_accessed += accessed
+            flops = model = accessed = 0
+        model = model if model or (row >= 0 and has_model_flops[row]) else flops
         blob = stats[names.MEMORY_BREAKDOWN].blob(row) if row >= 0 else None
         to_hbm = hbm_bytes(blob) if blob else None
-        entry.hbm_bytes += accessed if to_hbm is None else to_hbm * occurrences
+        to_hbm = accessed if to_hbm is None else to_hbm * occurrences
+        work.append((flops, model, accessed, to_hbm))
+    sums = {
+        "occurrences": kinds.occurrences,
+        "total_ps": kinds.total_ps,
+        "self_ps": kinds.self_ps,
+    }
+    columns = ("flops", "model_flops", "bytes_accessed", "hbm_bytes")
+    for at, name in enumerate(columns):
+        sums[name] = as_counts([row[at] for row in work])
+    gatherer.add(side, [op.name for op in named], [op.type for op in named], sums)
     gatherer.add_idle(side, kinds.window_ps - kinds.busy_ps)

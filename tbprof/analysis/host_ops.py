@@ -10,6 +10,7 @@ from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_events import host_events, stats_by_pieces
 from tbprof.analysis.intervals import busy_time
 from tbprof.analysis.lines import host_planes
+from tbprof.analysis.name_families import name_families
 from tbprof.analysis.nesting import inherit, nest, self_times
 from tbprof.analysis.op_metrics import HOST, OpGatherer
 from tbprof.analysis.op_names import UNKNOWN_TYPE, Category, OpName, parse_op_name, parse_provenance
@@ -46,19 +47,29 @@ def gather_host_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> N
         _, total_own, _, _ = reduce_groups(code, own, len(ops))
         is_eager = np.zeros(len(ops), bool)
         is_eager[code[eager]] = True
-        columns = (column.tolist() for column in (count, total, total_own, is_eager))
-        for op, occurrences, total_ps, self_ps, ran_eagerly in zip(ops, *columns, strict=True):
-            if not occurrences:
-                continue
-            row = gatherer.row(HOST, op.name, op.type)
-            row.occurrences += occurrences
-            row.total_ps += total_ps
-            row.self_ps += self_ps
-            # Iterators and XLA instructions are not dispatched one by one, whatever calls them.
-            row.is_eager |= ran_eagerly and op.category == Category.TENSORFLOW
+        # Iterators and XLA instructions are not dispatched one by one, whatever calls them.
+        is_eager &= np.array([op.category == Category.TENSORFLOW for op in ops], bool)
+        ran = np.flatnonzero(count)
+        _add(
+            gatherer,
+            [ops[at] for at in ran.tolist()],
+            (count[ran], total[ran], total_own[ran]),
+            is_eager[ran],
+        )
         _gather_aggregated(plane, events, gatherer)
         busy, window = busy_time(events.first_event, start, duration)
         gatherer.add_idle(HOST, window - busy)
+
+
+def _add(
+    gatherer: OpGatherer,
+    ops: Sequence[OpName],
+    times: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
+    is_eager: NDArray[np.bool_] | None = None,
+) -> None:
+    """Adds ops [n], with how often they ran, for how long, and how long by themselves."""
+    sums = dict(zip(("occurrences", "total_ps", "self_ps"), times, strict=True))
+    gatherer.add(HOST, [op.name for op in ops], [op.type for op in ops], sums, is_eager)
 
 
 def find_op_events(
@@ -92,21 +103,30 @@ def _classify(
             ops[found] = op
         return found
 
-    names_of_type = plane.strings.take(plane.types.name.tolist())
-    of_type = np.full(len(names_of_type) + 1, _NO_OP, np.int32)  # the last: events of no type
-    for row in events.used_types(len(names_of_type)).tolist():
-        op = parse_op_name(names_of_type[row])
-        if op.category != Category.UNKNOWN:
-            of_type[row] = number(op)
-    for row, text in enumerate(names_of_type):
-        if text == names.EAGER_EXECUTE:
-            of_type[row] = _MARKER
+    families = name_families(plane)
+    category = families.tell(lambda text: parse_op_name(text).category, np.int8)
+    used = events.used_types(category.size - 1)
+    used = used[category[used] != Category.UNKNOWN]
+    texts = plane.strings.take(plane.types.name[used].tolist())
+    of_type = np.full(category.size, _NO_OP, np.int32)  # the last: events of no type
+    of_type[used] = [
+        number(_parsed(text, of)) for text, of in zip(texts, category[used].tolist(), strict=True)
+    ]
+    of_type[families.tell(names.EAGER_EXECUTE.__eq__, np.bool_)] = _MARKER
     out: NDArray[np.int32] = events.by_type(of_type)
     if names.HLO_OP in plane.stat_names:
         _classify_hlo(plane, events, programs, out, number)
     if names.STAGE_ID in plane.stat_names:
         _classify_stages(plane, events, out, ops, number)
     return out, ops
+
+
+def _parsed(full: str, category: int) -> OpName:
+    """As `parse_op_name`, of a name of this category."""
+    if category == Category.TENSORFLOW and not full.endswith(":"):
+        name, _, type_ = full.partition(":")
+        return OpName(Category.TENSORFLOW, name, type_)
+    return parse_op_name(full)
 
 
 def _classify_hlo(
@@ -229,10 +249,7 @@ def _gather_aggregated(plane: Plane, events: Events, gatherer: OpGatherer) -> No
     own = plane.event_stats(merged.source, [names.SELF_DURATION])[names.SELF_DURATION]
     own_ps = np.where(own.is_integer, own.bits, merged.duration_ps)
     texts = plane.strings.take(plane.types.name.tolist())
-    for at, row in enumerate(merged.type.tolist()):
-        op = parse_op_name(texts[row]) if row >= 0 else None
-        if op is not None and op.category != Category.UNKNOWN:
-            entry = gatherer.row(HOST, op.name, op.type)
-            entry.occurrences += int(merged.occurrences[at])
-            entry.total_ps += int(merged.duration_ps[at])
-            entry.self_ps += int(own_ps[at])
+    ops = [parse_op_name(texts[row] if row >= 0 else "") for row in merged.type.tolist()]
+    at = np.flatnonzero(np.array([op.category for op in ops]) != Category.UNKNOWN)
+    times = merged.occurrences[at], merged.duration_ps[at], own_ps[at]
+    _add(gatherer, [ops[one] for one in at.tolist()], times)

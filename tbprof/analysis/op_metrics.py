@@ -1,7 +1,6 @@
 """The table of ops that every op tool rests on, and how tables of several hosts combine."""
 
-from collections.abc import Sequence
-from operator import attrgetter
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,21 +13,6 @@ SPARSE_CORE = 2
 _ORDER = (DEVICE, SPARSE_CORE, HOST)
 
 _MOST = 2**63 - 1
-
-
-@dataclass(slots=True)
-class OpRow:
-    """What is known of one op on one side while rows are gathered; times in ps."""
-
-    type: str
-    occurrences: int = 0
-    total_ps: int = 0
-    self_ps: int = 0
-    flops: int = 0
-    model_flops: int = 0
-    bytes_accessed: int = 0
-    hbm_bytes: int = 0
-    is_eager: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,45 +48,95 @@ class OpMetrics:
         return ~(self.is_device | self.is_sparse_core)
 
 
+# The columns that are sums.
+_SUMS = (
+    "occurrences", "total_ps", "self_ps", "flops", "model_flops", "bytes_accessed", "hbm_bytes",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Side:
+    """The ops of one side while they are gathered: numbers by name, types, what was added."""
+
+    number: dict[str, int] = field(default_factory=dict)
+    type: list[str] = field(default_factory=list)
+    rows: list[NDArray[np.int64]] = field(default_factory=list)
+    sums: list[Mapping[str, NDArray[np.int64]]] = field(default_factory=list)
+    is_eager: list[NDArray[np.bool_]] = field(default_factory=list)
+
+    def total(self, name: str) -> NDArray[np.int64]:
+        """[ops] the sums of one column, at most `_MOST`: of damaged counts and sizes."""
+        out = np.zeros(len(self.type), np.int64)
+        rows = np.concatenate(self.rows)
+        nothing = np.int64(0)
+        values = np.concatenate([
+            np.broadcast_to(sums.get(name, nothing), of.shape)
+            for sums, of in zip(self.sums, self.rows, strict=True)
+        ])  # fmt: skip
+        np.add.at(out, rows, values)
+        about = np.bincount(rows, values, out.size)
+        is_over = np.abs(about - out) > _MOST / 2
+        out[is_over] = np.where(about > 0, _MOST, -_MOST)[is_over]
+        return out
+
+    def ran_eagerly(self) -> NDArray[np.bool_]:
+        """[ops] whether any of what was added ran eagerly."""
+        out = np.zeros(len(self.type), np.bool_)
+        out[np.concatenate(self.rows)[np.concatenate(self.is_eager)]] = True
+        return out
+
+
 @dataclass(slots=True)
 class OpGatherer:
-    """Collects rows keyed by (side, op name), and idle times by side.
+    """Collects columns of ops by side and name, and idle times by side.
 
     The first type of an op that is known counts.
     """
 
-    rows: dict[tuple[int, str], OpRow] = field(default_factory=dict)
     idle_ps: dict[int, int] = field(default_factory=dict)
+    _sides: dict[int, _Side] = field(default_factory=dict)
 
     def add_idle(self, side: int, idle_ps: int) -> None:
         """Adds idle time of a side."""
         self.idle_ps[side] = self.idle_ps.get(side, 0) + idle_ps
 
-    def row(self, side: int, name: str, type_: str) -> OpRow:
-        """The row of an op, made when it is new."""
-        found = self.rows.get((side, name))
-        if found is None:
-            found = self.rows[side, name] = OpRow(type_)
-        elif not found.type:
-            found.type = type_
-        return found
+    def add(
+        self,
+        side: int,
+        names: Sequence[str],
+        types: Sequence[str],
+        sums: Mapping[str, NDArray[np.int64]],
+        is_eager: NDArray[np.bool_] | None = None,
+    ) -> None:
+        """Adds to the ops of these names [n]: columns [n] of `OpMetrics` by name, 0 for others."""
+        if not names:
+            return
+        to = self._sides.setdefault(side, _Side())
+        number, known = to.number, to.type
+        rows: list[int] = []
+        for name, type_ in zip(names, types, strict=True):
+            row = number.setdefault(name, len(known))
+            rows.append(row)
+            if row == len(known):
+                known.append(type_)
+            elif not known[row]:
+                known[row] = type_
+        to.rows.append(np.array(rows, np.int64))
+        to.sums.append(sums)
+        to.is_eager.append(np.zeros(len(rows), np.bool_) if is_eager is None else is_eager)
 
     def table(self) -> OpMetrics:
         """The rows as columns, devices first, in the order in which the ops were first seen."""
-        keys = sorted(self.rows, key=lambda key: _ORDER.index(key[0]))
-        rows = [self.rows[key] for key in keys]
+        sides = [(side, self._sides[side]) for side in _ORDER if side in self._sides]
+        side = np.repeat([side for side, _ in sides], [len(one.type) for _, one in sides])
 
         def column(name: str) -> NDArray[np.int64]:
-            sums = list(map(attrgetter(name), rows))
-            try:
-                return np.array(sums, np.int64)
-            except OverflowError:  # of damaged counts and sizes
-                return np.array([max(-_MOST, min(_MOST, value)) for value in sums], np.int64)
+            return np.concatenate([np.zeros(0, np.int64), *(one.total(name) for _, one in sides)])
 
         return OpMetrics(
-            np.array([side == DEVICE for side, _ in keys], bool),
-            [name for _, name in keys],
-            [row.type for row in rows],
+            side == DEVICE,
+            [name for _, one in sides for name in one.number],
+            [type_ for _, one in sides for type_ in one.type],
             column("occurrences"),
             column("total_ps"),
             column("self_ps"),
@@ -110,10 +144,18 @@ class OpGatherer:
             column("model_flops"),
             column("bytes_accessed"),
             column("hbm_bytes"),
-            np.array([row.is_eager for row in rows], bool),
-            np.array([side == SPARSE_CORE for side, _ in keys], bool),
+            np.concatenate([np.zeros(0, np.bool_), *(one.ran_eagerly() for _, one in sides)]),
+            side == SPARSE_CORE,
             *(self.idle_ps.get(side, 0) for side in (HOST, DEVICE, SPARSE_CORE)),
         )
+
+
+def as_counts(values: Sequence[int]) -> NDArray[np.int64]:
+    """[n] counts of any size, at most what a column holds: of damaged ones."""
+    try:
+        return np.array(values, np.int64)
+    except OverflowError:
+        return np.array([max(-_MOST, min(_MOST, value)) for value in values], np.int64)
 
 
 def merge_op_metrics(parts: Sequence[OpMetrics]) -> OpMetrics:
@@ -125,15 +167,15 @@ def merge_op_metrics(parts: Sequence[OpMetrics]) -> OpMetrics:
         gatherer.add_idle(HOST, part.host_idle_ps)
         gatherer.add_idle(DEVICE, part.device_idle_ps)
         gatherer.add_idle(SPARSE_CORE, part.sparse_core_idle_ps)
-        side = np.where(part.is_device, DEVICE, np.where(part.is_sparse_core, SPARSE_CORE, HOST))
-        for at, name in enumerate(part.name):
-            row = gatherer.row(int(side[at]), name, part.type[at])
-            row.occurrences += int(part.occurrences[at])
-            row.total_ps += int(part.total_ps[at])
-            row.self_ps += int(part.self_ps[at])
-            row.flops += int(part.flops[at])
-            row.model_flops += int(part.model_flops[at])
-            row.bytes_accessed += int(part.bytes_accessed[at])
-            row.hbm_bytes += int(part.hbm_bytes[at])
-            row.is_eager |= bool(part.is_eager[at])
+        sides = ((DEVICE, part.is_device), (SPARSE_CORE, part.is_sparse_core), (HOST, part.is_host))
+        for side, is_here in sides:
+            rows = np.flatnonzero(is_here)
+            at = rows.tolist()
+            gatherer.add(
+                side,
+                [part.name[row] for row in at],
+                [part.type[row] for row in at],
+                {name: getattr(part, name)[rows] for name in _SUMS},
+                part.is_eager[rows],
+            )
     return gatherer.table()

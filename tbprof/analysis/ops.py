@@ -1,9 +1,13 @@
 """The ops of one host, on its threads and on its devices."""
 
+from dataclasses import replace
+
+import numpy as np
+
 from tbprof.analysis.device_ops import gather_device_ops
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_ops import gather_host_ops
-from tbprof.analysis.op_metrics import DEVICE, HOST, OpGatherer, OpMetrics
+from tbprof.analysis.op_metrics import OpGatherer, OpMetrics
 from tbprof.base import names
 from tbprof.events.space import Space
 
@@ -14,12 +18,14 @@ def find_ops(space: Space, programs: Programs) -> OpMetrics:
     gather_host_ops(space, programs, gatherer)
     gather_device_ops(space, programs, gatherer)
     if not any(names.IS_EAGER in plane.stat_names for plane in space.planes):
-        _launched_eagerly(gatherer)
+        return _launched_eagerly(gatherer.table())
     return gatherer.table()
 
 
-def _launched_eagerly(gatherer: OpGatherer) -> None:
-    """Marks device ops that host threads ran eagerly: device events do not say it themselves."""
-    for (side, name), row in gatherer.rows.items():
-        launcher = gatherer.rows.get((HOST, name)) if side == DEVICE else None
-        row.is_eager |= launcher is not None and launcher.is_eager
+def _launched_eagerly(ops: OpMetrics) -> OpMetrics:
+    """With device ops marked that host threads ran eagerly: device events do not say so."""
+    launchers = {ops.name[row] for row in np.flatnonzero(ops.is_eager & ops.is_host).tolist()}
+    if not launchers:
+        return ops
+    is_launched = np.array([name in launchers for name in ops.name], np.bool_)
+    return replace(ops, is_eager=ops.is_eager | (is_launched & ops.is_device))

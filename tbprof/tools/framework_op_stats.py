@@ -1,6 +1,7 @@
 """TensorFlow stats: every op of the framework, on hosts and devices, and calls of programs."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,27 +55,24 @@ class _Rows:
     """The rows of one table in order: op numbers, those below 0 for the idle rows of each side."""
 
     def __init__(self, ops: OpMetrics, *, with_idle: bool) -> None:
-        self.side: list[str] = []
-        op: list[int] = []
-        own_ps: list[int] = []
-        for at, (side, is_here, idle_ps) in enumerate((
+        sides = (
             (_DEVICE, ops.is_device, ops.device_idle_ps),
             (_SPARSE_CORE, ops.is_sparse_core, ops.sparse_core_idle_ps),
             (_HOST, ops.is_host, ops.host_idle_ps),
-        )):  # fmt: skip
-            own = {row: int(ops.self_ps[row]) for row in np.flatnonzero(is_here).tolist()}
-            if with_idle and own:
-                own[-1 - at] = idle_ps
-            ranked = sorted(own, key=lambda row: (-own[row], _name(ops, row)))
-            op += ranked
-            own_ps += [own[row] for row in ranked]
-            self.side += [side] * len(ranked)
-        self.op = np.array(op, np.int64)
-        self.is_device, is_host = (
-            np.array([one == side for one in self.side], bool) for side in (_DEVICE, _HOST)
         )
+        # Behind the ops stand the idle rows of the sides.
+        idle = np.array([with_idle and bool(is_here.any()) for _, is_here, _ in sides])
+        side = np.append(np.select([ops.is_device, ops.is_sparse_core], [0, 1], 2), range(3))
+        own_ps = np.append(ops.self_ps, np.array([idle_ps for _, _, idle_ps in sides], np.int64))
+        number = np.append(np.arange(ops.self_ps.size), [-1, -2, -3])
+        order = np.lexsort((_ranks([*ops.name, *[IDLE] * 3]), -own_ps, side))
+        order = order[np.append(np.ones(ops.self_ps.size, bool), idle)[order]]
+        self.op = number[order]
         self.is_idle = self.op < 0
-        self.self_ps = np.array(own_ps, np.float64)
+        self.is_device = side[order] == 0
+        self.self_ps = own_ps[order].astype(np.float64)
+        self.side = [sides[at][0] for at in side[order].tolist()]
+        is_host = side[order] == 2
         self.device_share, self.device_cumulative = self._shares(self.is_device)
         self.host_share, self.host_cumulative = self._shares(is_host)
 
@@ -89,15 +87,18 @@ class _Rows:
             cumulative[side] = np.cumsum(own) / whole
         return share, cumulative
 
-    def take(self, values: NDArray[np.int64], idle: float) -> NDArray[np.float64]:
+    def take(self, values: NDArray[Any], idle: float) -> NDArray[np.float64]:
         """[n] the op's value, `idle` for idle rows."""
         if not values.size:
             return np.full(self.op.size, idle)
         return np.where(self.is_idle, idle, values[np.maximum(self.op, 0)].astype(np.float64))
 
 
-def _name(ops: OpMetrics, row: int) -> str:
-    return ops.name[row] if row >= 0 else IDLE
+def _ranks(names: Sequence[str]) -> NDArray[np.int64]:
+    """[n] how many other names each comes behind; equal ones in their order."""
+    out = np.empty(len(names), np.int64)
+    out[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+    return out
 
 
 def _table(
@@ -107,8 +108,11 @@ def _table(
     cores: dict[str, float],
     properties: dict[str, str],
 ) -> Table:
-    names = [_name(ops, row) for row in rows.op.tolist()]
-    types = [(ops.type[row] or "Unknown") if row >= 0 else IDLE for row in rows.op.tolist()]
+    # Numbers below 0, of idle rows, count from behind the ops.
+    at = rows.op.tolist()
+    names = list(map([*ops.name, *[IDLE] * 3].__getitem__, at))
+    types = list(map([*(type_ or "Unknown" for type_ in ops.type), *[IDLE] * 3].__getitem__, at))
+    is_eager = rows.take(ops.is_eager, 0)
     occurrences = rows.take(ops.occurrences, 0)
     total_us = np.where(rows.is_idle, rows.self_ps, rows.take(ops.total_ps, 0)) / 1e6
     self_us = rows.self_ps / 1e6
@@ -145,7 +149,7 @@ def _table(
         text(
             "eager",
             "Execution mode",
-            ["Eager" if row >= 0 and ops.is_eager[row] else "Function" for row in rows.op.tolist()],
+            np.where(is_eager, "Eager", "Function").tolist(),
         ),
         # The same column under an id without the stray capital that older scripts rely on.
         _share(
@@ -223,10 +227,10 @@ def _tensor_core_use(kernels: Kernels) -> dict[str, float]:
     Of kernels of which it is known; an op has none where it is known of none.
     """
     times: dict[str, list[int]] = {}
-    for row, op in enumerate(kernels.op):
-        if kernels.core_use[row] == CoreUse.UNKNOWN:
-            continue
-        time = times.setdefault(op, [0, 0])
-        time[0] += int(kernels.total_ps[row]) if kernels.uses_tensor_cores[row] else 0
-        time[1] += int(kernels.total_ps[row])
+    columns = kernels.core_use.tolist(), kernels.total_ps.tolist()
+    for op, use, total_ps in zip(kernels.op, *columns, strict=True):
+        if use != CoreUse.UNKNOWN:
+            time = times.setdefault(op, [0, 0])
+            time[0] += total_ps if use == CoreUse.YES else 0
+            time[1] += total_ps
     return {op: used / whole for op, (used, whole) in times.items() if whole}

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from traces import draw, space_of
 
 from tbprof.analysis.devices import Devices, find_devices
@@ -73,12 +74,16 @@ def column(table: Table, name: str) -> list[object]:
     return table.column(name).cells()
 
 
+def columns(sums: dict[str, int]) -> dict[str, NDArray[np.int64]]:
+    return {name: np.array([value], np.int64) for name, value in sums.items()}
+
+
 def gathered(*rows: tuple[int, str, int], host_idle: int = 0, device_idle: int = 0) -> OpMetrics:
     """Ops of (side, name, self time in ps)."""
     gatherer = OpGatherer(idle_ps={HOST: host_idle, DEVICE: device_idle})
     for side, name, own in rows:
-        row = gatherer.row(side, name, "T")
-        row.occurrences, row.total_ps, row.self_ps = 1, own, own
+        sums = {"occurrences": 1, "total_ps": own, "self_ps": own}
+        gatherer.add(side, [name], ["T"], columns(sums))
     return gatherer.table()
 
 
@@ -177,12 +182,10 @@ def test_sides_without_ops_have_no_idle_time():
 # Rates and bounds.
 
 
-def worked(**work: int) -> OpMetrics:
+def worked(*, is_eager: bool = False, **work: int) -> OpMetrics:
     gatherer = OpGatherer(idle_ps={DEVICE: 10})
-    row = gatherer.row(DEVICE, "a", "")
-    row.occurrences, row.total_ps, row.self_ps = 2, 4_000_000, 1_000_000  # 4 µs in all
-    for name, value in work.items():
-        setattr(row, name, value)
+    sums = {"occurrences": 2, "total_ps": 4_000_000, "self_ps": 1_000_000}  # 4 µs in all
+    gatherer.add(DEVICE, ["a"], [""], columns(sums | work), np.array([is_eager]))
     return gatherer.table()
 
 
