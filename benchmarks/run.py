@@ -11,7 +11,6 @@ PATH or beside xprof: `.venv-xprof/bin/pip install --no-deps xprof-rs`.
 import argparse
 import datetime as dt
 import json
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,6 +23,7 @@ import build_traces
 import captures
 import installation
 import measure
+import pages
 import trace_frames
 import trace_viewer
 from measure import Cost, Failed
@@ -41,7 +41,6 @@ TOOLS = (
     "tf_data_bottleneck_analysis",  # xprof no longer has it
 )
 QUIET_S = 1.0
-PAGE_REPEATS = 3
 START_REPEATS = 7
 
 # TensorBoard with and without our entry point, in one environment.
@@ -151,31 +150,6 @@ def _wait_until_idle(server: measure.Server, tools: Sequence[str]) -> None:
         time.sleep(0.05)
 
 
-def measure_pages(programs: Programs, trace: Path, tools: Sequence[str]) -> dict[str, float]:
-    """Median milliseconds until a page is complete in a browser, with nothing computed before."""
-    pages: dict[str, float] = {}
-    for tool in tools:
-        found = []
-        for _ in range(PAGE_REPEATS):
-            with measure.private_logdir(trace, programs.scratch / "served") as logdir:
-                command = [programs.python, "-m", "tbprof.cli", "serve", str(logdir)]
-                env = {"TBPROF_CACHE_DIR": str(programs.fresh_cache())}
-                with measure.serving([*command, "--port", "{port}"], env) as server:
-                    server.wait_for(f"{ROUTE}/version")
-                    url = f"http://127.0.0.1:{server.port}{ROUTE}/index.html#tool={tool}"
-                    found.append(_page_ms(url))
-        pages[tool] = sorted(found)[len(found) // 2]
-        print(f"page {tool}: {found} ms", file=sys.stderr)
-    return pages
-
-
-def _page_ms(url: str) -> float:
-    program = [shutil.which("node") or "node", "e2e/page_time.mjs", url]
-    folder = ROOT / "frontend"
-    said = subprocess.run(program, cwd=folder, capture_output=True, text=True, check=True)
-    return float(said.stdout)
-
-
 def measure_start(python: str, scratch: Path) -> dict[str, float]:
     """Median seconds from TensorBoard's start to its plugin list, with and without tbprof."""
     logdir = scratch / "empty"
@@ -194,7 +168,7 @@ def report(
     tables: dict[Path, dict[str, Measured]],
     servers: dict[Path, list[tuple[str, str]]],
     start: dict[str, float],
-    pages: tuple[Path, dict[str, float]] | None,
+    opened: tuple[Path, dict[str, float]] | None,
     viewer: Sequence[trace_viewer.Measured],
     frames: Sequence[trace_frames.Frames],
     captured: Sequence[str],
@@ -236,19 +210,8 @@ def report(
         lines += trace_frames.report(frames)
     lines += captured
     lines += installed
-    if pages:
-        trace, figures = pages
-        lines += [
-            f"## A page in the browser: {trace.stat().st_size / 1e6:,.1f} MB",
-            "",
-            (
-                "From opening the address in headless Chromium to a complete page, with nothing "
-                "computed before, as right after the installation."
-            ),
-            "",
-            *(f"- `{tool}`: {milliseconds:,.0f} ms" for tool, milliseconds in figures.items()),
-            "",
-        ]
+    if opened:
+        lines += pages.section(*opened)
     if start:
         delta = start["with"] - start["without"]
         lines += [
@@ -375,14 +338,14 @@ def main() -> int:
             some = args.trace or trace_viewer.scaled_traces()
             viewer = [trace_viewer.measure_trace(programs, one, args.repeats) for one in some]
         start = {} if args.no_start else measure_start(programs.python, Path(scratch))
-        pages = None
+        opened = None
         frames: list[trace_frames.Frames] = []
         source = build_traces.default_source()
         if (ROOT / "frontend" / "node_modules").is_dir():
             try:
-                pages = (source, measure_pages(programs, source, args.tools))
+                opened = (source, pages.measure_pages(programs, source, args.tools))
                 for one in viewer:
-                    frames += [trace_frames.measure_frames(programs, one.trace, PAGE_REPEATS)]
+                    frames += [trace_frames.measure_frames(programs, one.trace, pages.REPEATS)]
             except (Failed, OSError, subprocess.CalledProcessError) as error:
                 print(f"no figures of pages: {error}", file=sys.stderr)
         captured: list[str] = []
@@ -392,10 +355,10 @@ def main() -> int:
             print(f"no figures of captures: {error}", file=sys.stderr)
     installed: list[str] = []
     try:
-        installed = installation.section(installation.measure_installation())
+        installed = installation.section(installation.measure_installation(programs))
     except (Failed, OSError, subprocess.CalledProcessError) as error:
         print(f"no figures of the installation: {error}", file=sys.stderr)
-    page = report(facts, tables, servers, start, pages, viewer, frames, captured, installed)
+    page = report(facts, tables, servers, start, opened, viewer, frames, captured, installed)
     if args.no_write:
         print(page)
     else:
