@@ -1,28 +1,29 @@
 """The `tbprof` command: serve pages, list tools, export tables.
 
-Exit status: 0, 1 for an error that the message explains, 2 for wrong usage. Whatever a command
-does not need is imported by the others alone: `export` runs as a process of its own in scripts.
+Exit status: 0, 1 for an error that the message explains, 2 for wrong usage, 130 after Ctrl-C.
+Whatever a command does not need is imported by the others alone: `export` runs as a process of its
+own in scripts. So arguments are parsed by `argparse`: libraries with more comfort take 40 ms longer
+to import.
 """
 
+import argparse
 import gc
-import json
-import logging
 import os
 import sys
-import threading
-from collections.abc import Callable, Iterator
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import click
-
 import tbprof
 from tbprof.base.errors import BadRequest, RunNotFound, TbprofError
+from tbprof.base.later import Later
+from tbprof.base.records import dataclass
 from tbprof.base.terminal import printable, progress_line
-from tbprof.cli_capture import capture
-from tbprof.cli_doctor import doctor
 
 if TYPE_CHECKING:
+    from threading import Event
+
     from tbprof.engine.engine import Engine
     from tbprof.engine.requests import Body, Stream
     from tbprof.storage.logdir import Logdir
@@ -32,139 +33,223 @@ _SPINNER_AFTER_S = 0.7
 _PATHS_HELP = "a logdir, a run directory, or one or more trace files"
 
 
-class _Group(click.Group):
-    """Turns our errors into one line and a hint."""
+@dataclass(frozen=True, slots=True)
+class _Command:
+    """One of the commands: `declare` adds its arguments to a parser, `run` takes their values."""
 
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except TbprofError as err:
-            _fail(err)
+    about: str
+    declare: Callable[[ArgumentParser], None]
+    run: Callable[[Namespace], None]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs a command; raises SystemExit with its status where that is not 0, or after a help."""
+    words = sys.argv[1:] if arguments is None else [*arguments]
+    name = words[0] if words else ""
+    if name not in _COMMANDS:
+        _parser().parse_args(words)  # shows a help, or refuses
+        return
+    command = _COMMANDS[name]
+    parser = ArgumentParser(
+        prog=f"tbprof {name}", description=command.about, formatter_class=_Help, allow_abbrev=False
+    )
+    command.declare(parser)
+    try:
+        command.run(parser.parse_intermixed_args(words[1:]))
+    except TbprofError as err:
+        _fail(err)
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Defaults are shown where there are any."""
+
+    def __init__(self, prog: str) -> None:
+        # Without a width, each argument that is declared imports `shutil` to ask for it.
+        super().__init__(prog, width=_columns() - 2)
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        shown = action.help or ""
+        has_default = action.default not in (None, "", False) and action.default != []
+        if not has_default or action.default == argparse.SUPPRESS or "%(default)s" in shown:
+            return shown
+        return f"{shown} (default: %(default)s)"
+
+
+def _columns() -> int:
+    given = os.environ.get("COLUMNS", "")
+    with suppress(OSError, ValueError):  # no terminal
+        return int(given) if given.isdecimal() else os.get_terminal_size().columns or 80
+    return 80
+
+
+def _parser() -> ArgumentParser:
+    """What lists the commands; each has a parser of its own."""
+    parser = ArgumentParser(
+        prog="tbprof",
+        description="Look at XPlane traces of TensorFlow, JAX and PyTorch/XLA.",
+        formatter_class=_Help,
+    )
+    version = f"%(prog)s, version {tbprof.__version__}"
+    parser.add_argument("--version", action="version", version=version)
+    listed = parser.add_subparsers(metavar="COMMAND", required=True, title="commands")
+    for name, command in _COMMANDS.items():
+        listed.add_parser(name, help=command.about, add_help=False)
+    return parser
 
 
 def _fail(err: TbprofError) -> NoReturn:
-    click.echo(f"tbprof: {printable(err.message)}", err=True)
+    print(f"tbprof: {printable(err.message)}", file=sys.stderr)
     if err.hint:
-        click.echo(f"hint: {printable(err.hint)}", err=True)
+        print(f"hint: {printable(err.hint)}", file=sys.stderr)
     sys.exit(1)
 
 
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(tbprof.__version__, prog_name="tbprof")
-def main() -> None:
-    """Look at XPlane traces of TensorFlow, JAX and PyTorch/XLA."""
+def _declare_serve(parser: ArgumentParser) -> None:
+    parser.add_argument("paths", metavar="LOGDIR", nargs="+", help=_PATHS_HELP)
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+    parser.add_argument(
+        "--port",
+        default=6006,
+        type=_port,
+        metavar="N",
+        help="port to listen on; 0 takes a free one",
+    )
+    parser.add_argument(
+        "--allow-host",
+        dest="allowed",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="name that browsers may reach this server by; may be repeated; * is any",
+    )
+    parser.add_argument(
+        "--no-capture", action="store_true", help="show runs, but let nobody capture new ones"
+    )
 
 
-main.add_command(capture)
-main.add_command(doctor)
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise ArgumentTypeError(f"{text!r} is not 0 to 65535")
+    return int(text)
 
 
-@main.command()
-@click.argument("paths", metavar="LOGDIR...", nargs=-1, required=True)
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option(
-    "--port",
-    default=6006,
-    show_default=True,
-    type=click.IntRange(0, 65535),
-    help="Port to listen on; 0 takes a free one.",
-)
-@click.option(
-    "--allow-host",
-    "allowed",
-    multiple=True,
-    metavar="NAME",
-    help="Name that browsers may reach this server by; may be repeated; * is any.",
-)
-@click.option("--no-capture", is_flag=True, help="Show runs, but let nobody capture new ones.")
-def serve(
-    paths: tuple[str, ...], host: str, port: int, allowed: tuple[str, ...], *, no_capture: bool
-) -> None:
-    """Serve the pages without TensorBoard."""
+def _serve(chosen: Namespace) -> None:
+    import logging
+
     from tbprof.serving import standalone
 
     _collect_garbage()
-    server = standalone.make_standalone(paths, host, port, allowed, can_capture=not no_capture)
-    standalone.serve(server, lambda url: click.echo(f"tbprof is at {url} (Ctrl-C ends it)"))
+    server = standalone.make_standalone(
+        chosen.paths, chosen.host, chosen.port, chosen.allowed, can_capture=not chosen.no_capture
+    )
+    standalone.serve(server, lambda url: print(f"tbprof is at {url} (Ctrl-C ends it)", flush=True))
     # Work in the background is cut off now; what it says about that would look like an error.
     logging.disable()
 
 
-@main.command()
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object per run.")
-def tools(paths: tuple[str, ...], *, as_json: bool) -> None:
-    """List runs, their hosts, and the tools that have data."""
-    logdir = _logdir(paths)
+def _declare_tools(parser: ArgumentParser) -> None:
+    parser.add_argument("paths", metavar="PATH", nargs="+", help=_PATHS_HELP)
+    parser.add_argument(
+        "--json", dest="as_json", action="store_true", help="print JSON, one object per run"
+    )
+
+
+def _tools(chosen: Namespace) -> None:
+    logdir = _logdir(chosen.paths)
     engine = _engine(logdir)
     with _spinner("Reading the traces"):
         sessions = [engine.session(run) for run in _runs(logdir)]
-    if as_json:
-        click.echo(json.dumps(sessions, ensure_ascii=True, indent=2))
+    if chosen.as_json:
+        import json
+
+        print(json.dumps(sessions, ensure_ascii=True, indent=2))
         return
-    click.echo("\n\n".join("\n".join(_lines(session)) for session in sessions))
+    print("\n\n".join("\n".join(_lines(session)) for session in sessions))
 
 
-@main.command()
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
-@click.option("--tool", required=True, help="Name of the tool, see `tbprof tools`.")
-@click.option("--run", help="Name of the run; needed where there are several.")
-@click.option("--host", "hosts", multiple=True, help="Host to show; may be repeated; default all.")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["json", "csv"]),
-    default="json",
-    show_default=True,
-    help="JSON as the data route serves it, or CSV: one table, or the events of trace_viewer.",
-)
-@click.option(
-    "--table",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="Which of the tool's tables to print as CSV.",
-)
-@click.option(
-    "--param",
-    "params",
-    metavar="NAME=VALUE",
-    multiple=True,
-    help="A choice that the tool takes, such as marker=EVENT; may be repeated.",
-)
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    help="File to write, compressed where it ends in .gz; default standard output.",
-)
-def export(
-    paths: tuple[str, ...],
-    tool: str,
-    run: str | None,
-    hosts: tuple[str, ...],
-    format_: str,
-    table: int,
-    params: tuple[str, ...],
-    output: str | None,
-) -> None:
-    """Print what a tool shows: exactly the bytes that the data route serves."""
-    logdir = _logdir(paths)
+def _declare_export(parser: ArgumentParser) -> None:
+    parser.add_argument("paths", metavar="PATH", nargs="+", help=_PATHS_HELP)
+    parser.add_argument("--tool", required=True, help="name of the tool, see `tbprof tools`")
+    parser.add_argument("--run", help="name of the run; needed where there are several")
+    parser.add_argument(
+        "--host",
+        dest="hosts",
+        action="append",
+        default=[],
+        help="host to show; may be repeated; default all",
+    )
+    parser.add_argument(
+        "--format",
+        choices=["json", "csv"],
+        default="json",
+        help="JSON as the data route serves it, or CSV: one table, or the events of trace_viewer",
+    )
+    parser.add_argument(
+        "--table", type=_table, default=0, metavar="N", help="which table to print as CSV"
+    )
+    parser.add_argument(
+        "--param",
+        dest="params",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="a choice that the tool takes, such as marker=EVENT; may be repeated",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="file to write, compressed where it ends in .gz; default standard output",
+    )
+
+
+def _table(text: str) -> int:
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"{text!r} is not the number of a table, 0 or more")
+    return int(text)
+
+
+def _export(chosen: Namespace) -> None:
+    logdir = _logdir(chosen.paths)
     engine = _engine(logdir)
     from tbprof.engine.engine import DataRequest
 
-    name = _chosen_run(logdir, run)
+    name = _chosen_run(logdir, chosen.run)
+    tool = chosen.tool
     request = DataRequest(
         name,
         tool,
-        hosts,
-        format="csv" if format_ == "csv" else "json",
-        table=table,
-        params=_choices(tool, params),
+        tuple(chosen.hosts),
+        format=chosen.format,
+        table=chosen.table,
+        params=_choices(tool, chosen.params),
     )
     with _spinner(f"Computing {tool}", lambda: str(engine.progress(name, tool)["text"])):
         data = engine.data(request)
-    _write(data, output)
+    _write(data, chosen.output)
+
+
+_COMMANDS = {
+    "serve": _Command("Serve the pages without TensorBoard.", _declare_serve, _serve),
+    "tools": _Command(
+        "List runs, their hosts, and the tools that have data.", _declare_tools, _tools
+    ),
+    "export": _Command(
+        "Print what a tool shows: exactly the bytes that the data route serves.",
+        _declare_export,
+        _export,
+    ),
+    "capture": _Command(
+        "Record a profile of programs that run a profiler server.",
+        Later("tbprof.cli_capture.declare"),
+        Later("tbprof.cli_capture.capture"),
+    ),
+    "doctor": _Command(
+        "Say what is wrong with an installation, a logdir, a trace or a profiler server.",
+        Later("tbprof.cli_doctor.declare"),
+        Later("tbprof.cli_doctor.doctor"),
+    ),
+}
 
 
 def _write(data: "Body | Stream", output: str | None) -> None:
@@ -189,7 +274,7 @@ def _write(data: "Body | Stream", output: str | None) -> None:
         write_output(output, chunks, count)
 
 
-def _choices(tool: str, params: tuple[str, ...]) -> dict[str, str]:
+def _choices(tool: str, params: Sequence[str]) -> dict[str, str]:
     """The values by name; a name that the tool does not know is a mistake to tell."""
     from tbprof.engine.requests import find_tool
 
@@ -204,7 +289,7 @@ def _choices(tool: str, params: tuple[str, ...]) -> dict[str, str]:
     return choices
 
 
-def _logdir(paths: tuple[str, ...]) -> "Logdir":
+def _logdir(paths: Sequence[str]) -> "Logdir":
     from tbprof.storage.logdir import Logdir
 
     return Logdir(paths, wait_s=_WAIT_S)
@@ -270,6 +355,8 @@ def _spinner(text: str, detail: Callable[[], str] | None = None) -> Iterator[Non
     if not sys.stderr.isatty():
         yield
         return
+    import threading
+
     done = threading.Event()
     thread = threading.Thread(target=_spin, args=(done, text, detail), daemon=True)
     thread.start()
@@ -280,7 +367,7 @@ def _spinner(text: str, detail: Callable[[], str] | None = None) -> Iterator[Non
         thread.join()
 
 
-def _spin(done: threading.Event, text: str, detail: Callable[[], str] | None) -> None:
+def _spin(done: "Event", text: str, detail: Callable[[], str] | None) -> None:
     if done.wait(_SPINNER_AFTER_S):
         return
     with progress_line("{desc} {elapsed}") as spinner:
@@ -302,8 +389,12 @@ def run() -> NoReturn:
         main()
     except SystemExit as leaving:
         status = leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
+    except BrokenPipeError:  # nobody listens any more
+        status = 1
+    except KeyboardInterrupt:
+        status = 130
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # nobody listens any more
+        with suppress(OSError, ValueError):
             stream.flush()
     os._exit(status)
 

@@ -2,10 +2,9 @@
 
 import sys
 import threading
+from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
-
-import click
 
 from tbprof.base.errors import BadRequest
 from tbprof.base.terminal import printable, progress_line
@@ -19,76 +18,96 @@ if TYPE_CHECKING:
 _SIGNS = {"written": "✓", "failed": "✗", "cancelled": "–"}
 
 
-@click.command()
-@click.argument("addresses", metavar="ADDRESS[,ADDRESS...]", nargs=-1)
-@click.option(
-    "--logdir", default="", help="Where the new run goes; any fsspec URL. Made if missing."
-)
-@click.option(
-    "--duration-ms", "-d", default=1000, show_default=True, help="How long to record, in ms."
-)
-@click.option("--delay-ms", default=0, show_default=True, help="Wait before all begin, in ms.")
-@click.option(
-    "--host-level", default=2, show_default=True, help="Host tracing: 0 off to 3 every op."
-)
-@click.option("--device-level", default=1, show_default=True, help="Device tracing: 0 off, 1 on.")
-@click.option("--python-level", default=0, show_default=True, help="Python calls: 0 off, 1 on.")
-@click.option("--hlo/--no-hlo", default=True, show_default=True, help="Include XLA programs.")
-@click.option("--retries", default=3, show_default=True, help="Attempts after the first.")
-@click.option("--run", default="", help="Name of the run; default the local time.")
-@click.option(
-    "--workers",
-    default="",
-    metavar="ADDRESS,...",
-    help="TPU workers that the first one's analysis service records.",
-)
-@click.option(
-    "--option",
-    "advanced",
-    metavar="NAME=VALUE",
-    multiple=True,
-    help="Option of the profiler itself; may be repeated.",
-)
-@click.option("--test", "is_test", is_flag=True, help="Test the connections, record nothing.")
-@click.option(
-    "--monitor", "is_monitor", is_flag=True, help="Print how busy TPUs are, record nothing."
-)
-def capture(
-    addresses: tuple[str, ...],
-    logdir: str,
-    is_test: bool,
-    is_monitor: bool,
-    advanced: tuple[str, ...],
-    **choices: object,
-) -> None:
-    """Record a profile of programs that run a profiler server.
+_MORE = """\
+TensorFlow: tf.profiler.experimental.server.start(6009); JAX: jax.profiler.start_server(9999).
+Ctrl-C stops the recording. Exit status 1 if any worker could not be recorded."""
 
-    TensorFlow: tf.profiler.experimental.server.start(6009); JAX: jax.profiler.start_server(9999).
-    Ctrl-C stops the recording. Exit status 1 if any worker could not be recorded.
-    """
+
+def declare(parser: ArgumentParser) -> None:
+    """Adds the arguments of the command to its parser."""
+    parser.epilog = _MORE
+    parser.add_argument("addresses", metavar="ADDRESS[,ADDRESS...]", nargs="*")
+    parser.add_argument(
+        "--logdir", default="", help="where the new run goes; any fsspec URL; made if missing"
+    )
+    parser.add_argument(
+        "--duration-ms", "-d", type=int, default=1000, metavar="N", help="how long to record, in ms"
+    )
+    parser.add_argument(
+        "--delay-ms", type=int, default=0, metavar="N", help="wait before all begin, in ms"
+    )
+    parser.add_argument(
+        "--host-level", type=int, default=2, metavar="N", help="host tracing: 0 off to 3 every op"
+    )
+    parser.add_argument(
+        "--device-level", type=int, default=1, metavar="N", help="device tracing: 0 off, 1 on"
+    )
+    parser.add_argument(
+        "--python-level", type=int, default=0, metavar="N", help="Python calls: 0 off, 1 on"
+    )
+    parser.add_argument(
+        "--hlo", action=BooleanOptionalAction, default=True, help="include XLA programs"
+    )
+    parser.add_argument(
+        "--retries", type=int, default=3, metavar="N", help="attempts after the first"
+    )
+    parser.add_argument("--run", default="", help="name of the run; default the local time")
+    parser.add_argument(
+        "--workers",
+        default="",
+        metavar="ADDRESS,...",
+        help="TPU workers that the first one's analysis service records",
+    )
+    parser.add_argument(
+        "--option",
+        dest="advanced",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="option of the profiler itself; may be repeated",
+    )
+    parser.add_argument(
+        "--test", dest="is_test", action="store_true", help="test the connections, record nothing"
+    )
+    parser.add_argument(
+        "--monitor",
+        dest="is_monitor",
+        action="store_true",
+        help="print how busy TPUs are, record nothing",
+    )
+
+
+def capture(chosen: Namespace) -> None:
+    """Records as the command says; raises SystemExit with 1 if any worker was not recorded."""
     from tbprof.capturing.request import parse_request
 
-    values = {**choices, "addresses": ",".join(addresses), "advanced": _advanced(advanced)}
-    request = parse_request(values)
+    choices = {
+        **vars(chosen),
+        "addresses": ",".join(chosen.addresses),
+        "advanced": _advanced(chosen.advanced),
+    }
+    logdir, is_test, is_monitor = map(choices.pop, ("logdir", "is_test", "is_monitor"))
+    request = parse_request(choices)
     if is_test:
         sys.exit(_test(request.asked))
     if is_monitor:
         _monitor(request.asked, request.options.duration_ms)
         return
     if not logdir:
-        raise click.UsageError("Missing option '--logdir': where the new run goes.")
+        print("tbprof: --logdir is missing: where the new run goes", file=sys.stderr)
+        sys.exit(2)
     from tbprof.capturing.session import Capture, nothing_captured
 
     report = _recorded(Capture(request, logdir))
     # What is said to people; the path of the run alone goes to standard output.
-    click.echo(_table(report.workers), err=True)
+    print(_table(report.workers), file=sys.stderr)
     if not report.written:
         if all(worker.phase == "cancelled" for worker in report.workers):
-            click.echo("cancelled: nothing was recorded", err=True)
+            print("cancelled: nothing was recorded", file=sys.stderr)
             sys.exit(1)
         raise nothing_captured(report)
-    click.echo(report.path)
-    click.echo(f"look at it: tbprof serve {logdir}", err=True)
+    print(report.path)
+    print(f"look at it: tbprof serve {logdir}", file=sys.stderr)
     sys.exit(0 if report.written == len(report.workers) else 1)
 
 
@@ -180,7 +199,7 @@ def _monitor(targets: "Sequence[Target]", duration_ms: int) -> None:
 
     for target in find_tpus(targets):
         text = monitor(target, duration_ms)
-        click.echo("\n".join([target.address, *map(printable, text.splitlines())]))
+        print("\n".join([target.address, *map(printable, text.splitlines())]))
 
 
 def _test(targets: "Sequence[Target]") -> int:
@@ -190,12 +209,12 @@ def _test(targets: "Sequence[Target]") -> int:
     status = 0
     for target, findings in zip(targets, probe_all(targets), strict=True):
         if target.is_tpu_name:
-            click.echo(f"{target.address}: a TPU's name, looked up when recording")
+            print(f"{target.address}: a TPU's name, looked up when recording")
             continue
         failed = next((one for one in findings if one.reason is not None), None)
         steps = " ".join(f"{one.step.value} {'✗' if one.reason else '✓'}" for one in findings)
-        click.echo(f"{target.address}: {steps}")
+        print(f"{target.address}: {steps}")
         if failed is not None and failed.reason is not None:
-            click.echo(f"  {failed.reason.text}: {failed.reason.fix}")
+            print(f"  {failed.reason.text}: {failed.reason.fix}")
             status = 1
     return status

@@ -3,11 +3,10 @@
 import json
 import re
 import sys
+from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import click
 
 from tbprof.base.terminal import printable
 
@@ -20,24 +19,27 @@ _WAIT_S = 600.0
 _SERVER = re.compile(r"grpc://|https?://[^/]*/?$", re.IGNORECASE)
 
 
-@click.command()
-@click.argument("targets", metavar="[LOGDIR|FILE|ADDRESS]...", nargs=-1)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one list.")
-def doctor(targets: tuple[str, ...], *, as_json: bool) -> None:
-    """Say what is wrong with an installation, a logdir, a trace or a profiler server.
+def declare(parser: ArgumentParser) -> None:
+    """Adds the arguments of the command to its parser."""
+    parser.epilog = (
+        "Without arguments only the installation is checked. The status is 1 if anything is wrong."
+    )
+    parser.add_argument("targets", metavar="LOGDIR|FILE|ADDRESS", nargs="*")
+    parser.add_argument("--json", dest="as_json", action="store_true", help="print JSON, one list")
 
-    Without arguments the installation alone is looked at. The status is 1 if anything is wrong.
-    """
+
+def doctor(chosen: Namespace) -> None:
+    """Prints what is good and what is wrong; raises SystemExit with 1 if anything is wrong."""
     from tbprof.engine.doctor import examine_installation
 
     found = examine_installation()
-    for target in targets:
+    for target in chosen.targets:
         found.extend(_of_address(target) if _is_address(target) else _of_logdir(target))
-    if as_json:
-        click.echo(json.dumps([asdict(one) for one in found], indent=2))
+    if chosen.as_json:
+        print(json.dumps([asdict(one) for one in found], indent=2))
     else:
         for one in found:
-            click.echo("\n".join(_lines(one)))
+            print("\n".join(_lines(one)))
     sys.exit(1 if any(one.kind == "bad" for one in found) else 0)
 
 

@@ -11,11 +11,10 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import run
 from werkzeug.test import Client
 
 import tbprof
-from tbprof.cli import main
 from tbprof.serving.routes import Application
 from tbprof.serving.service import Service
 
@@ -32,12 +31,8 @@ def tbprof_process(*arguments, **options):
     )
 
 
-def run(*arguments):
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
-
-
 def test_version():
-    assert run("--version").output == f"tbprof, version {tbprof.__version__}\n"
+    assert run("--version").stdout == f"tbprof, version {tbprof.__version__}\n"
 
 
 def test_export_prints_exactly_the_bytes_of_the_data_route(sample_logdir):
@@ -70,10 +65,10 @@ def test_export_takes_a_run_directory_or_files(sample_logdir, tmp_path):
 def test_tools_lists_runs_hosts_and_tools_with_reasons(sample_logdir):
     text = run("tools", sample_logdir)
     assert text.exit_code == 0
-    assert re.search(rf"^{RUN}  \(1 hosts, [\d.]+ MB\)$", text.output, re.M)
-    assert re.search(rf"^  tool  {TOOL}\s+available$", text.output, re.M)
-    assert re.search(r"^  tool  kernel_stats\s+no data: .*GPU", text.output, re.M)
-    sessions = json.loads(run("tools", sample_logdir, "--json").output)
+    assert re.search(rf"^{RUN}  \(1 hosts, [\d.]+ MB\)$", text.stdout, re.M)
+    assert re.search(rf"^  tool  {TOOL}\s+available$", text.stdout, re.M)
+    assert re.search(r"^  tool  kernel_stats\s+no data: .*GPU", text.stdout, re.M)
+    sessions = json.loads(run("tools", sample_logdir, "--json").stdout)
     assert [session["run"] for session in sessions] == RUNS
     assert sessions[0]["hosts"][0]["hostname"] == "host0"
 
@@ -112,6 +107,44 @@ def test_errors_are_one_line_and_a_hint(sample_logdir, arguments, message):
 )  # fmt: skip
 def test_wrong_usage_is_status_2(arguments):
     assert run(*arguments).exit_code == 2
+
+
+def test_options_may_stand_anywhere_among_the_paths(sample_logdir):
+    directory = sample_logdir / "plugins/profile" / RUN
+    plain = run("export", directory / "host0.xplane.pb", "--tool", TOOL)
+    assert plain.exit_code == 0
+    trace = directory / "host0.xplane.pb"
+    among = run("export", trace, "--tool", TOOL, trace, "--format=json")
+    assert (among.exit_code, among.stdout_bytes) == (0, plain.stdout_bytes)
+    behind = run("export", "--tool", TOOL, "-o-", "--", trace)
+    assert (behind.exit_code, behind.stdout_bytes) == (0, plain.stdout_bytes)
+
+
+def test_help_names_the_commands_and_their_choices():
+    listed = run("--help")
+    assert listed.exit_code == 0
+    commands = ["serve", "tools", "export", "capture", "doctor"]
+    assert re.findall(r"^    (\w+) +\w", listed.stdout, re.M) == commands
+    for command in commands:
+        shown = run(command, "-h")
+        assert shown.exit_code == 0
+        assert shown.stdout.startswith(f"usage: tbprof {command} ")
+    said = " ".join(run("serve", "--help").stdout.split())
+    assert "port to listen on; 0 takes a free one (default: 6006)" in said
+    assert "repeated; * is any --no-capture" in said
+    assert run().exit_code == 2
+
+
+def test_help_imports_little():
+    code = "import sys, tbprof.cli\ntry: tbprof.cli.main(['--help'])\nfinally: print(*sys.modules)"
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    loaded = process.stdout.splitlines()[-1].split()
+    assert "tbprof.cli" in loaded
+    rare = {"dataclasses", "inspect", "json", "logging", "numpy", "pathlib", "shutil", "threading"}
+    assert rare.isdisjoint(loaded)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")

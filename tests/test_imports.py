@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 EXPORT = """
 import json, os, sys
 from tbprof.cli import main
-main(["export", sys.argv[1], "--tool", sys.argv[2], "--output", os.devnull], standalone_mode=False)
+main(["export", sys.argv[1], "--tool", sys.argv[2], "--output", os.devnull])
 print(json.dumps(sorted(sys.modules)))
 """
 

@@ -7,7 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from test_cli import RUN, run, tbprof_process
+from commands import run
+from test_cli import RUN, tbprof_process
 from werkzeug.test import Client
 
 import tbprof
@@ -38,7 +39,7 @@ def test_export_prints_the_bytes_of_the_data_route(sample_logdir, served):
 def test_export_compresses_a_file_whose_name_says_so(sample_logdir, served, tmp_path):
     for name in ("trace.json", "trace.json.gz"):
         found = run("export", sample_logdir, "--run", RUN, "--tool", TOOL, "-o", tmp_path / name)
-        assert (found.exit_code, found.output) == (0, "")
+        assert (found.exit_code, found.stdout) == (0, "")
     assert (tmp_path / "trace.json").read_bytes() == served
     assert gzip.decompress((tmp_path / "trace.json.gz").read_bytes()) == served
     assert len(list(tmp_path.iterdir())) == 2

@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from commands import run
 from drawn_runs import HOST, RUNS, gpu_steps
 from every_trace import TRACES, every_trace, opened
 from traces import draw, write
 
-from tbprof import cli
 from tbprof.analysis.outline import Outline
 from tbprof.base.errors import NoData, TbprofError
 from tbprof.engine.doctor import examine_run
@@ -138,7 +137,7 @@ def test_what_a_trace_of_a_cpu_lacks(sample_logdir: Path):
     assert set(lacks) == {"tf_data_bottleneck_analysis", "kernel_stats", "memory_profile"}
     assert "tf.data" in lacks["tf_data_bottleneck_analysis"]["reason"]
     assert "jax.profiler" in lacks["memory_profile"]["hint"]
-    listed = CliRunner().invoke(cli.main, ["tools", str(sample_logdir)]).output
+    listed = run("tools", sample_logdir).stdout
     assert f"{lacks['memory_profile']['reason']}; {lacks['memory_profile']['hint']}" in listed
 
 

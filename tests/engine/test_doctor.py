@@ -4,9 +4,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import run
 
-from tbprof import cli
 from tbprof._pb import message
 from tbprof.base.complaints import fix_for
 from tbprof.engine.doctor import Diagnosis, examine_installation, examine_logdir, examine_run
@@ -137,17 +136,16 @@ def test_fixes(complaint, word):
 
 
 def test_the_command(sample_logdir, tmp_path):
-    runner = CliRunner()
-    good = runner.invoke(cli.main, ["doctor", str(sample_logdir)])
-    assert (good.exit_code, "✓ jax_cpu_training: steps" in good.output) == (0, True)
-    bad = runner.invoke(cli.main, ["doctor", str(tmp_path), "127.0.0.1:1"])
+    good = run("doctor", sample_logdir)
+    assert (good.exit_code, "✓ jax_cpu_training: steps" in good.stdout) == (0, True)
+    bad = run("doctor", tmp_path, "127.0.0.1:1")
     assert bad.exit_code == 1
-    assert "nothing listens on this port" in bad.output
-    listed = runner.invoke(cli.main, ["doctor", "--json"])
-    assert listed.output.startswith("[")
+    assert "nothing listens on this port" in bad.stdout
+    listed = run("doctor", "--json")
+    assert listed.stdout.startswith("[")
     one = tmp_path / "host.xplane.pb"
     shutil.copy(next(sample_logdir.rglob("*.xplane.pb")), one)
-    assert runner.invoke(cli.main, ["doctor", str(one)]).exit_code == 0
+    assert run("doctor", one).exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -163,13 +161,13 @@ def test_the_command(sample_logdir, tmp_path):
     ],
 )
 def test_a_wrong_address_is_no_missing_folder(target, says):
-    result = CliRunner().invoke(cli.main, ["doctor", target])
+    result = run("doctor", target)
     assert result.exit_code == 1
-    assert says in result.output
-    assert "logdir" not in result.output
+    assert says in result.stdout
+    assert "logdir" not in result.stdout
 
 
 def test_a_folder_may_look_like_an_address(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "localhost:1").mkdir()
-    assert "searched localhost:1" in CliRunner().invoke(cli.main, ["doctor", "localhost:1"]).output
+    assert "searched localhost:1" in run("doctor", "localhost:1").stdout

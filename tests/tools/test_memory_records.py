@@ -6,13 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from click.testing import CliRunner
+from commands import run
 from memory_traces import GPU, US, Tensor, memory_trace
 from tools.drawn_memory import BEFORE, HOST_TRACE, TRACE, document, records
 from traces import draw, write
 
 import tbprof
-from tbprof.cli import main
 
 
 def test_the_records_that_scripts_read():
@@ -153,17 +152,16 @@ def test_the_table_of_one_allocator_at_an_instant():
 
 def test_from_files_in_python_and_on_the_command_line(tmp_path: Path):
     path = str(write(tmp_path, TRACE))
-    [run] = tbprof.open_logdir(path, cache=False).runs.values()
+    [view] = tbprof.open_logdir(path, cache=False).runs.values()
     chosen = {"memory_id": GPU, "at_ps": str(3 * US)}
-    [table] = run.tool("memory_profile", params=chosen).tables
+    [table] = view.tool("memory_profile", params=chosen).tables
     assert table.column("op_name").cells() == [BEFORE, "model/relu", "model/weights"]
     command = ["export", path, "--tool", "memory_profile"]
-    said = CliRunner().invoke(main, command)
+    said = run(*command)
     assert said.exit_code == 0
     assert json.loads(said.stdout)["memoryIds"] == [GPU]
-    said = CliRunner().invoke(
-        main, [*command, "--format", "csv", "--param", f"memory_id={GPU}", "--param", "at_ps=0"]
-    )
+    choices = ["--param", f"memory_id={GPU}", "--param", "at_ps=0"]
+    said = run(*command, "--format", "csv", *choices)
     assert said.exit_code == 0
     header, *lines = csv.reader(io.StringIO(said.stdout))
     assert (header[:3], lines) == (["Memory ID", "Op Name", "Allocation Size (bytes)"], [])

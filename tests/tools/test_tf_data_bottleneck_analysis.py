@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from tools.made_tf_data import ROOT, Made, Node, chain, made
 from traces import Unsigned, draw, write
 
@@ -17,7 +16,6 @@ from tbprof.analysis.input_ops import InputOps, find_input_ops
 from tbprof.analysis.tf_data import TfData
 from tbprof.api import open_logdir
 from tbprof.base.errors import NoData
-from tbprof.cli import main
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
 from tbprof.tools import tf_data_bottleneck_analysis as tool
@@ -488,10 +486,8 @@ def test_from_python_and_as_csv(tmp_path: Path):
     shown_ = run.tool(NAME, params={"rank": "0"})
     assert shown_.tables[BOTTLENECKS].column("bottleneck").cells() == ["Shuffle"]
     out = tmp_path / "graph.csv"
-    result = CliRunner().invoke(
-        main, ["export", str(path), "--tool", NAME, "--format", "csv", "-o", str(out)]
-    )
-    assert result.exit_code == 0, result.output
+    result = run("export", path, "--tool", NAME, "--format", "csv", "-o", out)
+    assert result.exit_code == 0, result.stderr
     lines = out.read_text(encoding="utf-8").splitlines()
     assert lines[0].startswith("Host,Input Pipeline,Rank,Name,Parent,Type,Iterator,Long Name")
     assert len(lines) == 4
