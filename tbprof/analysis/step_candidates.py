@@ -11,10 +11,9 @@ from tbprof.analysis.host_events import HostThreads
 from tbprof.analysis.host_roles import HostTypes, Role, host_types
 from tbprof.analysis.name_families import name_families
 from tbprof.analysis.phases import Phase
-from tbprof.analysis.repeats import find_repeats, regularity, rows_of
+from tbprof.analysis.repeats import find_repeats, habits
 from tbprof.base.later import regex
 from tbprof.base.records import dataclass
-from tbprof.base.values import median
 
 # Fewer occurrences are no repetition, and more candidates no choice.
 _LEAST = 3
@@ -104,23 +103,21 @@ def _of_plane(threads: HostThreads) -> list[_Candidate]:
     reach = (repeats.last_ps - repeats.first_ps) / window
     score = weight[repeats.type] * near * reach * (0.1 + coverage)
     line_names = events.plane.strings.take(events.lines.name.tolist())
-    found = []
     order = np.lexsort((-score, types.is_op[repeats.type]))
-    for at in order[score[order] > 0][:_FINALISTS].tolist():
-        line, type_ = int(repeats.line[at]), int(repeats.type[at])
-        rows = rows_of(events, line, type_)
-        found.append(
-            _Candidate(
-                float(score[at]) * (0.1 + regularity(events.start_ps[rows])),
-                texts[type_],
-                line_names[line],
-                rows.size,
-                int(median(events.duration_ps[rows])),
-                float(coverage[at]),
-                bool(types.is_op[type_]),
-            )
+    chosen = order[score[order] > 0][:_FINALISTS]
+    median_ps, regular = habits(events, repeats, chosen)
+    return [
+        _Candidate(
+            float(score[at]) * (0.1 + float(regular[rank])),
+            texts[int(repeats.type[at])],
+            line_names[int(repeats.line[at])],
+            int(repeats.count[at]),
+            int(median_ps[rank]),
+            float(coverage[at]),
+            bool(types.is_op[int(repeats.type[at])]),
         )
-    return found
+        for rank, at in enumerate(chosen.tolist())
+    ]
 
 
 def _weights(threads: HostThreads, types: HostTypes) -> tuple[list[str], NDArray[np.float64]]:

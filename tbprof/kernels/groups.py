@@ -145,6 +145,42 @@ def tally_repeats(
 
 @cython.ccall
 @cython.exceptval(check=False)
+@cython.locals(at=i64, begin=i64, line=i64, repeat=i64, row=i64)
+def gather_repeats(
+    first: Ints,
+    type_: Int32s,
+    start: Ints,
+    duration: Ints,
+    lines: Ints,
+    kinds: Ints,
+    place: OutInts,
+    reached: OutInts,
+    free: OutInts,
+    rows: OutInts,
+) -> cython.void:
+    """Puts the outer events of repeats into the places from `free` of each on; `lines` ascend."""
+    with cython.nogil:
+        at = 0
+        while at < lines.shape[0]:
+            line = lines[at]
+            begin = at
+            while at < lines.shape[0] and lines[at] == line:
+                place[kinds[at]] = at
+                at += 1
+            for row in range(first[line], first[line + 1]):
+                if type_[row] < 0 or duration[row] == 0:
+                    continue
+                repeat = place[type_[row]]
+                if repeat >= 0 and start[row] >= reached[repeat]:
+                    reached[repeat] = start[row] + duration[row]
+                    rows[free[repeat]] = row
+                    free[repeat] += 1
+            for repeat in range(begin, at):
+                place[kinds[repeat]] = -1
+
+
+@cython.ccall
+@cython.exceptval(check=False)
 @cython.locals(kind=i64, row=i64)
 def sample_types(type_: Int32s, duration: Ints, sample: OutIntTable) -> cython.void:
     """Writes the first and last row that lasts of each type; negative types go last."""

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tbprof.analysis.repeats import find_repeats, regularity, rows_of
+from tbprof.analysis.repeats import find_repeats, habits, regularity, rows_of
 from tbprof.events.space import Events
 
 TYPES = 3
@@ -64,6 +64,12 @@ def test_repeats_are_the_outer_events_of_a_type_that_do_not_overlap(lines, left_
         rows = rows_of(events, int(found.line[at]), int(found.type[at]))
         assert rows.size == found.count[at]
         assert events.duration_ps[rows].sum() == found.total_ps[at]
+    chosen = np.arange(found.line.size)[::-2]
+    median_ps, regular = habits(events, found, chosen)
+    for at, middle, share in zip(chosen, median_ps, regular, strict=True):
+        rows = rows_of(events, int(found.line[at]), int(found.type[at]))
+        assert middle == int(np.median(events.duration_ps[rows]))
+        assert share == regularity(events.start_ps[rows])
 
 
 @pytest.mark.parametrize(
