@@ -109,8 +109,8 @@ def test_ctrl_c_stops_the_server_and_leaves_nothing(tmp_path):
         while not profiler.starts:
             time.sleep(0.02)
         child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=10)
-        assert profiler.cancelled.wait(5)
+        out, err = child.communicate(timeout=60)
+        assert profiler.cancelled.wait(60)
     assert child.returncode == 1
     assert out == ""
     assert "cancelled" in err

@@ -4,7 +4,6 @@ import http.server
 import socket
 import ssl
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -123,13 +122,12 @@ def test_other_servers(answer, reason, monkeypatch):
         assert failure(Target("127.0.0.1", port)) == (2, reason)
 
 
-def test_a_connection_that_hangs_can_be_cancelled():
+def test_a_connection_that_hangs_can_be_cancelled(monkeypatch):
+    monkeypatch.setattr("tbprof.capturing.probe._ANSWER_S", 300)
     cancelled = threading.Event()
     with listening(stay_silent) as port:
         threading.Timer(0.2, cancelled.set).start()
-        began = time.monotonic()
         assert why_unreachable(Target("127.0.0.1", port), cancelled) is Reason.CANCELLED
-        assert time.monotonic() - began < 1
 
 
 def test_nobody_and_nowhere():

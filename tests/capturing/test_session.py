@@ -123,9 +123,11 @@ def test_who_cannot_be_reached_does_not_keep_the_others_waiting(tmp_path, monkey
             time.sleep(0.01)
         with serving(late):
             thread.join(20)
-    assert abs(first.starts[0] - second.starts[0]) < 0.3
+    asked = [one.requests[0].opts.start_timestamp_ns for one in (first, second)]
+    assert asked[0] == asked[1]
     assert [worker.is_written for worker in results[0].workers] == [True] * 3
-    assert [worker.late_s > 0.1 for worker in results[0].workers] == [False, False, True]
+    *others, last = (worker.late_s for worker in results[0].workers)
+    assert last > max(0.1, *others)
 
 
 def test_workers_begin_together(tmp_path):
@@ -133,10 +135,9 @@ def test_workers_begin_together(tmp_path):
     with serving(*profilers):
         report = captured(tmp_path, *profilers)
     assert report.written == 64
-    starts = [profiler.starts[0] for profiler in profilers]
     asked = {profiler.requests[0].opts.start_timestamp_ns for profiler in profilers}
     assert len(asked) == 1
-    assert max(starts) - min(starts) < 0.5  # of 64 servers in this one process
+    assert all(profiler.starts[0] * 1e9 >= max(asked) for profiler in profilers)
 
 
 def test_a_delay_passes_before_the_recording(tmp_path):
@@ -149,7 +150,7 @@ def test_a_delay_passes_before_the_recording(tmp_path):
         shares: list[float] = []
         report = capture.run(lambda _report: shares.append(capture.share()))
     assert report.written == 1
-    assert 0.35 < profiler.starts[0] - began < 3
+    assert profiler.starts[0] - began > 0.35
     assert shares == sorted(shares)
     assert any(0.4 < share < 0.75 for share in shares)  # when it begins to record
     assert shares[-1] == 1
@@ -157,7 +158,7 @@ def test_a_delay_passes_before_the_recording(tmp_path):
 
 def test_cancelling_stops_the_servers_and_keeps_what_is_written(tmp_path):
     quick = Profiler([recorded(trace())])
-    slow = Profiler([recorded(trace())], slow_s=30)
+    slow = Profiler([recorded(trace())], slow_s=300)
     with serving(quick, slow):
         values = {"duration_ms": 50, "addresses": f"{quick.address},{slow.address}"}
         capture = Capture(parse_request(values), str(tmp_path))
@@ -165,12 +166,10 @@ def test_cancelling_stops_the_servers_and_keeps_what_is_written(tmp_path):
         thread.start()
         while not capture.report().workers[0].is_written:
             time.sleep(0.01)
-        began = time.monotonic()
         capture.cancel()
-        thread.join(5)
+        thread.join(60)
         assert not thread.is_alive()
-        assert time.monotonic() - began < 1
-        assert slow.cancelled.wait(2)
+        assert slow.cancelled.wait(60)
     first, second = capture.report().workers
     assert (first.phase, second.phase) == ("written", "cancelled")
     assert len(list(Path(capture.report().path).iterdir())) == 1

@@ -12,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -176,7 +177,7 @@ def test_tab_waits_in_the_menu_where_other_dashboards_have_data(tmp_path):
         run = tmp_path / "logdir/plugins/profile/r"
         run.mkdir(parents=True)
         (run / "h.xplane.pb").write_bytes(b"")
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         while not running.tabs()["Profile"]:
             assert time.monotonic() < deadline
             time.sleep(0.2)
@@ -202,7 +203,7 @@ def context(**fields):
 
 
 def wait_until(condition):
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -279,8 +280,14 @@ def test_loaded_plugin_of_the_name_counts_too():
     ).plugin_name == "tbprof"  # fmt: skip
 
 
-def test_finding_the_owner_takes_milliseconds():
+def test_finding_the_owner_takes_one_look_at_the_entry_points(monkeypatch):
+    looks = []
+    entry_points = metadata.entry_points
+
+    def looked(**which):
+        looks.append(which)
+        return entry_points(**which)
+
+    monkeypatch.setattr(metadata, "entry_points", looked)
     name_owner({})
-    started = time.perf_counter()
-    name_owner({})
-    assert time.perf_counter() - started < 0.1
+    assert looks == [{"group": "tensorboard_plugins"}]

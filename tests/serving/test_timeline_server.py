@@ -120,11 +120,9 @@ def test_requests_that_are_given_up_disturb_no_other(port: int, caplog: pytest.L
         # Closed with a reset while the answer is made or sent.
         given_up.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         given_up.close()
-    start = time.monotonic()
     status, body = ask(port, "timeline_search", **which, q="MatMul")
     assert status == 200
     assert json.loads(body)["count"]
-    assert time.monotonic() - start < 30
     assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
 
 

@@ -3,8 +3,10 @@
 import json
 import os
 import sys
+import threading
 import time
 import uuid
+from collections import Counter
 from pathlib import Path
 
 import fsspec
@@ -278,11 +280,14 @@ def test_trace_that_was_pointed_at_is_seen_as_it_is_now(tmp_path):
     assert logdir.trace(run, "h") == logdir.run(run).files[0]
 
 
-def test_activity_never_waits_and_turns_on_when_a_run_appears(tmp_path):
+def test_activity_never_waits_and_turns_on_when_a_run_appears(tmp_path, monkeypatch):
+    may_search, search = threading.Event(), Logdir._search
+    monkeypatch.setattr(Logdir, "_search", lambda *on: may_search.wait(60) and search(*on))
     logdir = Logdir(str(tmp_path))
-    started = time.perf_counter()
     assert logdir.is_active() is False
-    assert time.perf_counter() - started < 0.1
+    assert logdir.report().scanning
+    may_search.set()
+    wait_until(logdir.is_bare)
     make(tmp_path, "plugins/profile/r/h.xplane.pb")
     wait_until(logdir.is_active)
 
@@ -366,21 +371,25 @@ def test_scan_stops_when_its_time_is_over(tmp_path):
     assert logdir.report().stopped == "after 0 seconds"
 
 
-@pytest.mark.slow
-def test_hundred_thousand_unrelated_files_do_not_hold_anyone_up(tmp_path):
-    for directory in range(200):
-        (tmp_path / f"run{directory:03}").mkdir()
+def test_unrelated_files_are_listed_and_nothing_more(tmp_path, monkeypatch):
+    for directory in range(20):
+        (tmp_path / f"run{directory:02}").mkdir()
         for file in range(500):
-            (tmp_path / f"run{directory:03}" / f"f{file}.bin").touch()
-    make(tmp_path, "run100/plugins/profile/r/h.xplane.pb")
-    logdir = Logdir(str(tmp_path))
-    started = time.perf_counter()
-    logdir.is_active()
-    assert time.perf_counter() - started < 0.1
-    assert list(logdir.runs()) == ["run100/r"]
-    assert time.perf_counter() - started < 3.0
-    wait_until(lambda: not logdir.report().scanning)
-    assert logdir.report().files >= 100_000
+            (tmp_path / f"run{directory:02}" / f"f{file}.bin").touch()
+    make(tmp_path, "run10/plugins/profile/r/h.xplane.pb")
+    calls: Counter[str] = Counter()
+
+    def count(_frame, event, function):
+        if event == "c_call":
+            calls[function.__name__] += 1
+
+    search = Logdir._search
+    monkeypatch.setattr(Logdir, "_search", lambda *on: sys.setprofile(count) or search(*on))
+    logdir = Logdir(str(tmp_path), wait_s=60)
+    assert list(logdir.runs()) == ["run10/r"]
+    assert logdir.report().files == 10_000 + 1
+    assert calls["scandir"] == 1 + 20 + 3
+    assert calls["stat"] + calls["lstat"] < 20
 
 
 def test_memory_storage(tmp_path):
@@ -422,7 +431,7 @@ def test_unknown_scheme_is_an_error_not_a_crash():
         Logdir("nosuch://x/y").runs()
 
 
-def wait_until(condition, seconds=5.0):
+def wait_until(condition, seconds=60.0):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "did not happen in time"

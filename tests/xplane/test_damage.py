@@ -253,20 +253,26 @@ def test_planes_and_lines_beyond_belief_are_left_out() -> None:
 
 
 def test_ids_cannot_be_made_to_collide() -> None:
-    """Would take minutes, were the hash known."""
+    """Would take minutes, were the hash known: 64 times as long for eight times as many."""
+    few, many = (_seconds_to_read(ids) for ids in (7_500, 60_000))
+    assert many < 24 * few + 0.5
+
+
+def _seconds_to_read(ids: int) -> float:
+    """Processor time for a plane with thrice as many ids, whose bits are alike."""
     entries = b"".join(
         body(4, scalar(1, at << shift) + body(2, body(2, "x")))
         for shift in (0, 20, 44)
-        for at in range(1, 60_000)
+        for at in range(1, ids)
     )
     line = body(3, scalar(1, 1) + body(4, scalar(1, 7 << 44)))
-    started = time.perf_counter()
+    started = time.process_time()
 
     (plane,) = space_of(body(1, body(2, "p") + line + entries)).planes
 
     events = plane.events()
     assert plane.types.id[events.type].tolist() == [7 << 44]
-    assert time.perf_counter() - started < 20
+    return time.process_time() - started
 
 
 def test_texts_cannot_be_made_to_collide() -> None:
