@@ -11,11 +11,11 @@ from tbprof.analysis.host_activity import Activity, ThreadActivity, find_activit
 from tbprof.analysis.host_events import HostThreads, async_rows
 from tbprof.analysis.host_phases import pieces
 from tbprof.analysis.host_roles import host_types
-from tbprof.analysis.launching_threads import lines_for_devices
 from tbprof.analysis.layers import Spans, split, unite
 from tbprof.analysis.step_finding import StepLayers, find_step_layers
 from tbprof.base.records import dataclass
 from tbprof.events.space import Space
+from tbprof.kernels.spans import keep_meeting
 
 # So many activities are told apart; the rest of a kind goes together.
 _MOST = 48
@@ -59,12 +59,16 @@ class IdleTime:
 
 @dataclass(frozen=True, slots=True)
 class _Pieces:
-    """What a plane's threads did: spans of each activity, an index into `labels`, by line."""
+    """What a plane's threads did: spans of each activity, an index into `labels`, by line.
+
+    `is_for` [workers, lines] says whose idle time a line explains.
+    """
 
     start_ps: NDArray[np.int64]
     end_ps: NDArray[np.int64]
-    label: NDArray[np.int64]
-    is_for: NDArray[np.bool_]  # [workers, pieces]
+    label: NDArray[np.int32]
+    line: NDArray[np.int32]
+    is_for: NDArray[np.bool_]
 
 
 _Label = tuple[int, str, str, bool]
@@ -82,6 +86,7 @@ def find_idle_time(space: Space, programs: Programs, marker: str = "") -> IdleTi
         for at, threads in enumerate(layers.source.grouping.hosts if idle[0].size else ())
     ]
     labels, found = _fewer(labels, found)
+    found = [_by_label(one) for one in found]
     order = sorted(range(len(labels)), key=lambda at: _precedence(list(labels)[at]))
     names, name_of = _open_names(labels)
     opened = [_opened(layers, name) for name in names]
@@ -175,30 +180,15 @@ def _pieces(
     counts = (found.kind >= 0) & (events.duration_ps > 0)
     # Others' waits explain nothing; those of the thread that drives say what it is waiting for.
     silent = ~is_driver & ((found.kind == Activity.WAIT) | found.is_sleep)
-    counts &= _meets(events.start_ps, events.duration_ps, idle)
     counts[async_rows(events)] = False
+    keep_meeting(events.first_event, events.start_ps, events.duration_ps, *idle, counts)
     rows = np.flatnonzero(counts)
     label_of = np.full(len(events), -1, np.int32)
     label_of[rows] = _labelled(threads, found, rows, is_driver, labels)
     label_of[silent] = -1
     start, end, label, cuts = pieces(events, counts, label_of, 2 * rows.size)
-    is_for = lines_for_devices(threads, types, layers.devices)
-    if not layers.devices:
-        is_for = np.ones((1, cuts.size - 1), np.bool_)
-    return _Pieces(start, end, label.astype(np.int64), np.repeat(is_for, np.diff(cuts), axis=1))
-
-
-def _meets(
-    start_ps: NDArray[np.int64], duration_ps: NDArray[np.int64], idle: Spans
-) -> NDArray[np.bool_]:
-    """[n] whether an event shares any time with disjoint, ascending spans."""
-    begin, end = idle
-    if not begin.size:
-        return np.zeros(start_ps.size, np.bool_)
-    at = np.searchsorted(end, start_ps, side="right")
-    meets: NDArray[np.bool_] = at < end.size
-    meets &= begin[np.minimum(at, end.size - 1)] < start_ps + duration_ps
-    return meets
+    line = np.repeat(np.arange(cuts.size - 1, dtype=np.int32), np.diff(cuts))
+    return _Pieces(start, end, label, line, layers.is_for[at])
 
 
 def _labelled(
@@ -230,26 +220,35 @@ def _fewer(
     """The labels that most time goes to, and for the others their names, or only their kinds."""
     time = np.zeros(len(labels))
     for one in found:
-        np.add.at(time, one.label, (one.end_ps - one.start_ps).astype(np.float64))
+        time += np.bincount(one.label, one.end_ps - one.start_ps, minlength=time.size)
     ranked = np.argsort(-time, kind="stable")
     shown = set(ranked[:_MOST].tolist())
     names = {(kind, name) for (kind, name, _, _), at in labels.items() if at in shown}
     fewer: dict[_Label, int] = {}
-    number = np.empty(len(labels), np.int64)
+    number = np.empty(len(labels), np.int32)
     for label, at in labels.items():
         kind, name, _, is_driver = label
         if at not in shown:
             label = (kind, name if (kind, name) in names else "", "", is_driver)
         number[at] = fewer.setdefault(label, len(fewer))
     return fewer, [
-        _Pieces(one.start_ps, one.end_ps, number[one.label], one.is_for) for one in found
+        _Pieces(one.start_ps, one.end_ps, number[one.label], one.line, one.is_for) for one in found
     ]
+
+
+def _by_label(found: _Pieces) -> _Pieces:
+    """The pieces label by label; those of one stay in order."""
+    # Labels are few, and 16 bits are sorted in one pass.
+    order = np.argsort(found.label.astype(np.uint16), kind="stable")
+    start, end = found.start_ps[order], found.end_ps[order]
+    return _Pieces(start, end, found.label[order], found.line[order], found.is_for)
 
 
 def _spans(found: Sequence[_Pieces], worker: int, label: int) -> Spans:
     starts, ends = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for one in found:
-        rows = (one.label == label) & one.is_for[worker]
-        starts.append(one.start_ps[rows])
-        ends.append(one.end_ps[rows])
+        rows = slice(*np.searchsorted(one.label, np.array([label, label + 1], np.int32)))
+        is_mine = one.is_for[worker][one.line[rows]]
+        starts.append(one.start_ps[rows][is_mine])
+        ends.append(one.end_ps[rows][is_mine])
     return np.concatenate(starts), np.concatenate(ends)

@@ -54,6 +54,8 @@ class StepLayers:
 
     A worker is one of `devices`, or the host's CPU where there is none. `host` has its threads'
     spans by phase; `work` are the ascending starts of their events, needed without devices.
+    `is_for` [workers, lines] of each host plane says whose idle time a thread can explain; there is
+    none without steps.
     `silent` and `missing` are the GPUs and the steps of which nothing was recorded, `lines` the
     steps that devices recorded themselves.
     """
@@ -64,6 +66,7 @@ class StepLayers:
     windows: Sequence[Windows]
     host: Sequence[Sequence[Spans]]
     work: NDArray[np.int64]
+    is_for: Sequence[NDArray[np.bool_]]
     silent: list[str]
     missing: Unrecorded
     lines: LineSteps | None
@@ -113,10 +116,10 @@ def _find_step_layers(space: Space, programs: Programs, marker: str) -> StepLaye
     missing = find_unrecorded(source.grouping, source.steps, devices, has_silent=bool(silent))
     lines = find_line_steps(devices, source.grouping) if source.source == STEPS_LINE else None
     windows, note = _windows(source, devices, missing, lines)
-    hosts, work = _host_spans(source, windows, devices)
+    hosts, work, is_for = _host_spans(source, windows, devices)
     busy = _busy(devices, hosts)
     windows = [_without_gap(window, busy) for window in windows]
-    return StepLayers(source, note, devices, windows, hosts, work, silent, missing, lines)
+    return StepLayers(source, note, devices, windows, hosts, work, is_for, silent, missing, lines)
 
 
 def _find_steps(space: Space, programs: Programs, marker: str) -> Steps:
@@ -232,16 +235,14 @@ def _windows(
 
 def _host_spans(
     source: StepSource, windows: Sequence[Windows], devices: Sequence[DeviceIntervals]
-) -> tuple[list[list[Spans]], NDArray[np.int64]]:
-    """(per worker what the host did while the steps ran, by phase of `_SPLIT`; starts of events).
-
-    The starts are needed where no device works; they are ascending.
-    """
+) -> tuple[list[list[Spans]], NDArray[np.int64], list[NDArray[np.bool_]]]:
+    """(what the host did in the steps, per worker by phase of `_SPLIT`; `work`; `is_for`)."""
     workers = max(len(devices), 1)
     starts = [int(window.start_ps[0]) for window in windows if window.start_ps.size]
     ends = [int(window.end_ps[-1]) for window in windows if window.start_ps.size]
     layers: list[list[list[Spans]]] = [[[] for _ in _SPLIT] for _ in range(workers)]
     work: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+    explains: list[NDArray[np.bool_]] = []
     for at, threads in enumerate(source.grouping.hosts if starts else ()):
         types = host_types(threads.events, has_device=bool(devices), wrappers=[source.marker])
         line = source.line if at == source.plane else -1
@@ -255,20 +256,21 @@ def _host_spans(
             works &= threads.events.duration_ps > 0
             work.append(threads.events.start_ps[works])
         start, end, phase, cuts = flatten(threads, counts, types)
-        is_for = lines_for_devices(threads, types, devices)
+        is_for = np.ones((1, cuts.size - 1), np.bool_)
+        if devices:
+            is_for = lines_for_devices(threads, types, devices)
+        explains.append(is_for)
         for worker in range(workers):
-            mine = (
-                phase
-                if not devices
-                else np.where(np.repeat(is_for[worker], np.diff(cuts)), phase, -1)
-            )
+            mine = phase
+            if not is_for[worker].all():
+                mine = np.where(np.repeat(is_for[worker], np.diff(cuts)), phase, -1)
             for layer, wanted in zip(layers[worker], _SPLIT, strict=True):
                 rows = mine == wanted
                 if rows.any():
                     layer.append((start[rows], end[rows]))
     # Each thread's events are ascending: what such a sort is good at.
     joined = [[_joined(layer) for layer in own] for own in layers]
-    return joined, np.sort(np.concatenate(work), kind="stable")
+    return joined, np.sort(np.concatenate(work), kind="stable"), explains
 
 
 def _has_pipelines(threads: HostThreads) -> bool:

@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tbprof.analysis.layers import split, unite
+from tbprof.kernels.spans import keep_meeting
 
 _intervals = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=12)
 
@@ -59,3 +60,19 @@ def test_split_agrees_with_counting_instants(
         [_columns(pairs) for pairs in layers],
     )
     assert found.tolist() == expected.tolist()
+
+
+@given(st.lists(_intervals, max_size=3), _intervals)
+def test_events_that_meet_a_span_stay(
+    lines: list[list[tuple[int, int]]], spans: list[tuple[int, int]]
+) -> None:
+    lines = [sorted(line) for line in lines]
+    rows = [row for line in lines for row in line]
+    first = np.cumsum([0, *map(len, lines)]).astype(np.int64)
+    start, end = _columns(rows)
+    covered = {at for begin, length in spans for at in range(begin, begin + length)}
+    counts = np.ones(len(rows), np.bool_)
+    keep_meeting(first, start, end - start, *unite(*_columns(spans)), counts)
+    for (begin, length), meets in zip(rows, counts.tolist(), strict=True):
+        if length:
+            assert meets == bool(covered.intersection(range(begin, begin + length)))
