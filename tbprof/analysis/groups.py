@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from tbprof.kernels.groups import number_groups, sum_groups
 
+_FEW_SLOTS = 1 << 12
+
 
 def group_rows(
     columns: Sequence[NDArray[np.int64] | NDArray[np.int32]],
@@ -17,12 +19,13 @@ def group_rows(
     """
     matrix = np.stack([np.asarray(column, np.int64) for column in columns])
     rows = matrix.shape[1]
-    size = 8
-    while size < 2 * rows + 2:
-        size *= 2
     code = np.empty(rows, np.int32)
     first = np.empty(rows, np.int64)
-    groups = number_groups(matrix, code, first, np.full(size, -1, np.int64))
+    # Groups are few as a rule: their slots stay in a processor's cache.
+    size, groups = _FEW_SLOTS, -1
+    while groups < 0:
+        groups = number_groups(matrix, code, first, np.full(size, -1, np.int64))
+        size *= 16
     return code, first[:groups].copy()
 
 

@@ -29,7 +29,10 @@ from cython.cimports.tbprof.kernels.types import (
     value=i64,
 )
 def number_groups(columns: IntTable, code: OutInt32s, first: OutInts, slots: OutInts) -> i64:
-    """Fills in the group of each row, and the first row of each; returns how many there are."""
+    """Fills in the group of each row, and the first row of each; returns how many there are.
+
+    -1 where they are more than half as many as `slots`.
+    """
     with cython.nogil:
         groups = 0
         mask = slots.shape[0] - 1
@@ -42,6 +45,8 @@ def number_groups(columns: IntTable, code: OutInt32s, first: OutInts, slots: Out
             while True:
                 group = slots[slot]
                 if group < 0:
+                    if 2 * groups >= slots.shape[0]:
+                        return -1
                     slots[slot] = groups
                     first[groups] = row
                     code[row] = groups
