@@ -135,7 +135,8 @@ def _add_piece(
             continue  # no owner: the counters belong to nothing
         mine = np.flatnonzero(code == group)
         # Of equal peaks the first in time.
-        at = mine[np.lexsort((start[mine], -in_use[mine]))[0]]
+        highest = mine[in_use[mine] == in_use[mine].max()]
+        at = highest[np.argmin(start[highest])]
         peak = peaks.setdefault(owner, _Peak())
         if (-int(in_use[at]), int(start[at])) < (-peak.bytes, peak.start_ps):
             peak.bytes, peak.start_ps, peak.row = int(in_use[at]), int(start[at]), int(rows[at])
