@@ -191,7 +191,7 @@ class Events(_Referable):
         out = np.empty(len(self), table.dtype)
         for begin in range(0, out.size, _PIECE):  # an index of all rows would be large
             part = slice(begin, begin + _PIECE)
-            out[part] = table[self.type[part]]
+            np.take(table, self.type[part], out=out[part], mode="wrap")  # -1 is the last row
         return out
 
     def rows_of(self, wanted: NDArray[np.bool_]) -> NDArray[np.int64]:
