@@ -17,6 +17,7 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -36,8 +37,12 @@ _DIRECTIVES: dict[str, Any] = {
     # Nothing negative is divided by a kernel, and nothing is divided by 0.
     "cdivision": True,
     "embedsignature": False,
+    # A quarter of the code; nobody pickles what a kernel works on.
+    "auto_pickle": False,
 }
 _CHECKED = {"boundscheck": True, "initializedcheck": True}
+# x86-64-v2, as compilers older than GCC 11 know it; `tbprof/kernels/__init__.py` checks for it.
+_X86_64_V2 = ["-msse4.2", "-mpopcnt"]
 # Beyond its range, the integer of a float is undefined as well; `undefined` leaves that out.
 _SANITIZERS = ["-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all"]
 
@@ -91,8 +96,9 @@ def build_extensions(root: Path) -> bool:
 def _compile(root: Path) -> None:
     find_compiler()
     try:
-        from Cython.Build import cythonize
+        from Cython.Compiler.Errors import CompileError
         from setuptools import Distribution, Extension
+        from setuptools.errors import BaseError, CCompilerError
     except ImportError as error:
         raise ExtensionsError(
             f"compiling tbprof/kernels/ needs {' and '.join(NEEDED)}: pip install "
@@ -103,37 +109,68 @@ def _compile(root: Path) -> None:
     os.chdir(root)
     try:
         _write_codes(KERNELS / "codes.py", KERNELS / "codes.pxd")
-        package = ".".join(KERNELS.parts)
         folder = BUILD / _mode()
-        shared = folder / f"{SHARED}.c"
         folder.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, "-m", "cython", f"--generate-shared={shared}"]
-        subprocess.run(command, check=True)
+        package = ".".join(KERNELS.parts)
         options = {"extra_compile_args": _flags(), "extra_link_args": _link_flags()}
-        extensions = cythonize(
-            [
-                Extension(f"{package}.{path.stem}", [(KERNELS / path.name).as_posix()], **options)
-                for path in modules(Path())
-            ],
-            build_dir=folder.as_posix(),
-            compiler_directives=_DIRECTIVES | (_CHECKED if _mode() == "checked" else {}),
-            shared_utility_qualified_name=f"{package}.{SHARED}",
-            force=_changed_for_all(folder),
-            quiet=True,
-        )
-        extensions.append(Extension(f"{package}.{SHARED}", [shared.as_posix()], **options))
+        # What takes longest comes first.
+        paths = sorted(modules(Path()), key=lambda path: -path.stat().st_size)
+        extensions = [
+            Extension(f"{package}.{path.stem}", [path.as_posix()], **options) for path in paths
+        ]
+        shared = (folder / f"{SHARED}.c").as_posix()
+        extensions.append(Extension(f"{package}.{SHARED}", [shared], **options))
         distribution = Distribution({"name": "tbprof", "ext_modules": extensions})
-        command_ = distribution.get_command_obj("build_ext")
-        command_.inplace = True
-        command_.build_temp = (folder / _SUFFIX.strip(".")).as_posix()
-        command_.parallel = os.cpu_count() or 1
-        command_.ensure_finalized()
-        command_.run()
+        command = _build_command(folder)(distribution)
+        command.inplace = True
+        command.build_temp = (folder / _SUFFIX.strip(".")).as_posix()
+        command.ensure_finalized()
+        command.run()
         _stamp(Path()).write_text(sources_hash(Path()) + "\n")
-    except (subprocess.CalledProcessError, SystemExit) as error:
+    except (
+        subprocess.CalledProcessError, SystemExit, CompileError, BaseError, CCompilerError,
+    ) as error:  # fmt: skip
         raise ExtensionsError(f"tbprof/kernels/ could not be compiled ({error})") from error
     finally:
         os.chdir(previous)
+
+
+def _build_command(folder: Path) -> Any:
+    """The class of a `build_ext` that compiles C while Cython still translates what follows."""
+    from Cython.Build import cythonize
+    from setuptools.command.build_ext import build_ext
+
+    directives = _DIRECTIVES | (_CHECKED if _mode() == "checked" else {})
+    force = _changed_for_all(folder)
+
+    class Build(build_ext):  # type: ignore[misc]
+        def build_extensions(self) -> None:
+            self.check_extensions_list(self.extensions)
+            with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+                *kernels, shared = self.extensions
+                jobs = [pool.submit(self._build_shared, shared)]
+                for extension in kernels:
+                    [translated] = cythonize(
+                        [extension],
+                        build_dir=folder.as_posix(),
+                        compiler_directives=directives,
+                        shared_utility_qualified_name=shared.name,
+                        force=force,
+                        quiet=True,
+                    )
+                    extension.sources = translated.sources
+                    jobs.append(pool.submit(self.build_extension, extension))
+                    if any(job.done() and job.exception() for job in jobs):
+                        break
+                for job in jobs:
+                    job.result()
+
+        def _build_shared(self, extension: Any) -> None:
+            command = [sys.executable, "-m", "cython", f"--generate-shared={extension.sources[0]}"]
+            subprocess.run(command, check=True)
+            self.build_extension(extension)
+
+    return Build
 
 
 @contextmanager
@@ -184,7 +221,8 @@ def _zig() -> str:
             "the system's packages (on Debian and Ubuntu: apt-get install gcc), or 'pip install "
             "ziglang', which is one; a wheel needs none"
         )
-    return f"{sys.executable} -m ziglang cc"
+    # Left alone, it compiles for the machine that builds.
+    return f"{sys.executable} -m ziglang cc -mcpu=baseline"
 
 
 def _take(compiler: str) -> None:
@@ -199,6 +237,8 @@ def _flags() -> list[str]:
     if os.name == "nt":
         return ["/O2", "/wd4244", "/wd4267"]
     flags = ["-O3", "-g0", "-fwrapv", "-Wno-unused-function", "-Wno-unreachable-code"]
+    if sysconfig.get_platform() == "linux-x86_64":
+        flags += _X86_64_V2
     if _mode() == "sanitized":
         flags += ["-O1", "-g1", "-fno-omit-frame-pointer"]
     return [*flags, *_link_flags()]

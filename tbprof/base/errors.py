@@ -22,7 +22,7 @@ class TbprofError(Exception):
 
 
 class NotCompiled(TbprofError):
-    """The compiled modules are missing, or older than their sources."""
+    """The compiled modules are missing, damaged, stale, or for another machine."""
 
     code = "not_compiled"
     status = 500

@@ -5,7 +5,9 @@ that kernels and callers share are in `codes.py`, types of arrays in `types.pxd`
 into its callers, such as varints, is in `wire.pxd` and `heaps.pxd`. Only `base` may come in.
 """
 
+import os
 import sys
+from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES, SourceFileLoader
 from pathlib import Path
 from types import ModuleType
@@ -15,33 +17,95 @@ from tbprof.base.errors import NotCompiled
 _FOLDER = Path(__file__).parent
 _ROOT = _FOLDER.parents[1]
 _SCRIPT = _ROOT / "scripts" / "extensions.py"
+_PLAIN = {"__init__.py", "codes.py"}
+# x86-64-v2 beyond what every x86-64 has, by NumPy's names of it: scripts/extensions.py
+_X86_64_V2 = ("SSE3", "SSSE3", "SSE41", "SSE42", "POPCNT")
+_ELF_HEADER_BYTES = 64
 
 
 def _check() -> None:
-    """Raises NotCompiled where a module is missing; a checkout compiles what has changed."""
+    """Raises NotCompiled where modules cannot be used; a checkout compiles what has changed."""
+    _check_processor()
+    hint = "pip install --force-reinstall tbprof, with the Python that runs it"
+    problem = _problem()
     if _SCRIPT.exists():
-        if _is_stale():
-            _compile()
-    elif not _compiled("_shared"):
-        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        hint = f"make run, or: {sys.executable} {_SCRIPT}"
+        if problem or _is_stale():
+            _compile(hint)
+            problem = _problem()
+    if problem:
+        raise NotCompiled(problem, hint)
+    try:
+        import_module(f"{__name__}._shared")  # which all others need
+    except ImportError as error:
         raise NotCompiled(
-            f"this installation of tbprof has no compiled modules for Python {version} on "
-            f"{sys.platform}",
-            "pip install --force-reinstall tbprof, with the Python that runs it",
+            f"the compiled modules of tbprof cannot be loaded: {error}", hint
+        ) from error
+
+
+def _check_processor() -> None:
+    """Raises NotCompiled on a processor that lacks what the kernels, or NumPy, are compiled for."""
+    hint = "tbprof runs on processors since 2009: take another machine"
+    try:
+        import numpy  # noqa: F401, ICN001 - it looks at the processor, and may refuse it
+    except RuntimeError as error:
+        raise NotCompiled(
+            f"NumPy does not run on this processor: {' '.join(str(error).split())}", hint
+        ) from error
+    missing = [name for name in _X86_64_V2 if not _features().get(name, True)]
+    if missing and sys.platform == "linux":
+        raise NotCompiled(
+            f"this processor lacks {', '.join(missing)}, which tbprof is compiled for (x86-64-v2)",
+            hint,
         )
 
 
-def _compiled(name: str) -> Path | None:
-    paths = (_FOLDER / f"{name}{suffix}" for suffix in EXTENSION_SUFFIXES)
-    return next((path for path in paths if path.exists()), None)
+def _features() -> dict[str, bool]:
+    """What NumPy found that the processor has, by names of features; empty where it is no x86."""
+    umath = sys.modules.get("numpy._core._multiarray_umath")  # NumPy 2
+    umath = umath or sys.modules.get("numpy.core._multiarray_umath")
+    found: dict[str, bool] = getattr(umath, "__cpu_features__", {})
+    return found if found.get("SSE2") else {}
+
+
+def _problem() -> str:
+    """What keeps the compiled modules from being imported, "" where nothing does."""
+    files = {path.name for path in _FOLDER.iterdir()}
+    for name in ["_shared.py", *sorted(files)]:
+        if not name.endswith(".py") or name in _PLAIN:
+            continue
+        stem = name.removesuffix(".py")
+        found = next((stem + end for end in EXTENSION_SUFFIXES if stem + end in files), None)
+        if found is None:
+            version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+            whole = "has no compiled modules for" if stem == "_shared" else f"lacks {stem} for"
+            return f"this installation of tbprof {whole} {version} on {sys.platform}"
+        if _is_cut_off(_FOLDER / found):
+            return f"this installation of tbprof is damaged: {_FOLDER / found} is cut off"
+    return ""
+
+
+def _is_cut_off(path: Path) -> bool:
+    """Whether a module ends before its table of sections, which is the last of an ELF file.
+
+    Importing one is no ImportError: the process gets a bus error.
+    """
+    with path.open("rb") as file:
+        header = file.read(_ELF_HEADER_BYTES)
+        size = os.fstat(file.fileno()).st_size
+    if header[:6] != b"\x7fELF\x02\x01":  # 64 bit, little endian
+        return not header
+    table, entry, count = (
+        int.from_bytes(header[start:end], "little") for start, end in ((40, 48), (58, 60), (60, 62))
+    )
+    return size < max(table + entry * count, _ELF_HEADER_BYTES)
 
 
 def _is_stale() -> bool:
-    shared = _compiled("_shared")
-    if shared is None:
-        return True
-    stamp = _FOLDER / f".inputs{shared.name.removeprefix('_shared')}"
-    if not stamp.exists():
+    """Whether a source is newer than the modules, all of which are there."""
+    stamps = [_FOLDER / f".inputs{end}" for end in EXTENSION_SUFFIXES]
+    stamp = next((path for path in stamps if path.exists()), None)
+    if stamp is None:
         return True
     compiled_at = stamp.stat().st_mtime_ns
     return any(
@@ -51,7 +115,11 @@ def _is_stale() -> bool:
     )
 
 
-def _compile() -> None:
+def _compile(hint: str) -> None:
+    """Brings the modules of a checkout up to date. Raises NotCompiled."""
+    for path in _FOLDER.iterdir():
+        if path.name.endswith(tuple(EXTENSION_SUFFIXES)) and _is_cut_off(path):
+            path.unlink()
     loader = SourceFileLoader("tbprof_extensions", str(_SCRIPT))
     extensions = ModuleType(loader.name)
     loader.exec_module(extensions)
@@ -60,8 +128,7 @@ def _compile() -> None:
             extensions.touch_stamp(_ROOT)
     except extensions.ExtensionsError as error:
         raise NotCompiled(
-            f"the compiled modules of this checkout do not fit its sources: {error}",
-            f"make run, or: {sys.executable} {_SCRIPT}",
+            f"the compiled modules of this checkout do not fit its sources: {error}", hint
         ) from error
 
 

@@ -49,6 +49,76 @@ def test_missing_modules_are_one_sentence(copy: Path) -> None:
     assert "Traceback" not in said.stderr
 
 
+def sentence(said: subprocess.CompletedProcess[str]) -> str:
+    """What a command that failed says: one line, and a hint."""
+    assert said.returncode == 1, said
+    [line, hint] = said.stderr.splitlines()
+    assert hint.startswith("hint: ")
+    return line
+
+
+def test_modules_of_another_python_are_none(copy: Path) -> None:
+    for path in extensions.compiled(copy):
+        path.rename(path.with_name(f"{path.name.split('.')[0]}.cpython-39-x86_64-linux-gnu.so"))
+    assert "has no compiled modules for Python 3" in sentence(ask(copy))
+
+
+def test_a_single_module_that_is_missing_is_named(copy: Path) -> None:
+    (copy / extensions.KERNELS / f"nesting{extensions._SUFFIX}").unlink()
+    assert "lacks nesting for Python 3" in sentence(ask(copy))
+
+
+@pytest.mark.parametrize("kept", [0, 20, 0.5])
+def test_a_module_that_is_cut_off_is_named(kept: float, copy: Path) -> None:
+    path = copy / extensions.KERNELS / f"nesting{extensions._SUFFIX}"
+    content = path.read_bytes()
+    path.write_bytes(content[: int(kept * len(content)) if kept < 1 else int(kept)])
+    assert sentence(ask(copy)).endswith(f"{path} is cut off")
+
+
+def test_a_checkout_compiles_a_module_that_is_cut_off_again(copy: Path) -> None:
+    (copy / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts" / "extensions.py", copy / "scripts")
+    path = copy / extensions.KERNELS / f"nesting{extensions._SUFFIX}"
+    path.write_bytes(path.read_bytes()[:5000])
+    assert "compiling tbprof/kernels/ needs cython" in sentence(ask(copy, NO_CYTHON))
+    assert not path.exists()
+
+
+def test_modules_that_cannot_be_loaded_are_one_sentence(copy: Path) -> None:
+    path = copy / extensions.KERNELS / f"_shared{extensions._SUFFIX}"
+    path.write_bytes(b"of another machine")
+    assert "the compiled modules of tbprof cannot be loaded: " in sentence(ask(copy))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere compilers choose")
+def test_a_processor_that_is_too_old_is_one_sentence(copy: Path) -> None:
+    lacks = "import numpy._core._multiarray_umath as m; m.__cpu_features__ |= {'SSE2': True, "
+    said = ask(copy, f"import sys\n{lacks}'SSE42': False, 'POPCNT': False}}\n")
+    assert "this processor lacks SSE42, POPCNT, which tbprof is compiled for" in sentence(said)
+
+
+def test_a_processor_that_numpy_refuses_is_one_sentence(copy: Path) -> None:
+    (copy / "numpy.py").write_text(
+        "raise RuntimeError('NumPy was built with baseline optimizations:\\n(X86_V2)')\n"
+    )
+    assert "NumPy was built with baseline optimizations: (X86_V2)" in sentence(ask(copy))
+
+
+def test_a_plugin_says_the_same_sentence(copy: Path) -> None:
+    path = copy / extensions.KERNELS / f"nesting{extensions._SUFFIX}"
+    path.write_bytes(path.read_bytes()[:5000])
+    serve = (
+        "from tbprof.base.errors import LoadFailed\nfrom tbprof.serving.service import Service\n"
+        "try:\n    Service(sys.argv[1]).engine()\n"
+        "except LoadFailed as failed:\n    print(failed.message, '/', failed.hint)\n"
+    )
+    said = ask(copy, f"import sys\n{serve}sys.exit()\n")
+    assert said.stdout.startswith(f"this installation of tbprof is damaged: {path} is cut off / ")
+    assert said.stdout.endswith("; then start the server again\n")
+    assert "Traceback" not in said.stderr
+
+
 def test_a_checkout_that_cannot_compile_what_changed_says_what_to_do(copy: Path) -> None:
     (copy / "scripts").mkdir()
     shutil.copy(ROOT / "scripts" / "extensions.py", copy / "scripts")
@@ -90,7 +160,45 @@ def test_without_a_compiler_that_of_a_package_is_taken(
     assert not extensions.has_compiler()
     if has_zig:
         extensions.find_compiler()
-        assert os.environ["CC"] == f"{sys.executable} -m ziglang cc"
+        assert os.environ["CC"] == f"{sys.executable} -m ziglang cc -mcpu=baseline"
         return
     with pytest.raises(extensions.ExtensionsError, match="needs a C compiler, and none was found"):
         extensions.find_compiler()
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """A checkout with one kernel."""
+    folder = tmp_path / extensions.KERNELS
+    folder.mkdir(parents=True)
+    for package in (folder, folder.parent):
+        (package / "__init__.py").touch()
+    (folder / "codes.py").write_text("ANSWER = 42\n")
+    (folder / "tiny.py").write_text(
+        "import cython\nfrom cython.cimports.tbprof.kernels.codes import ANSWER\n\n"
+        "def answer() -> cython.longlong:\n    return ANSWER\n"
+    )
+    return tmp_path
+
+
+def test_kernels_are_compiled_once(tiny: Path) -> None:
+    assert extensions.build_extensions(tiny) is True
+    assert extensions.build_extensions(tiny) is False
+    asked = [sys.executable, "-c", "from tbprof.kernels.tiny import answer; print(answer())"]
+    said = subprocess.run(
+        asked, capture_output=True, text=True, cwd=tiny, env={**os.environ, "PYTHONPATH": str(tiny)}
+    )
+    assert said.stdout == "42\n", said.stderr
+
+
+def test_a_compiler_that_fails_is_one_sentence(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "false")
+    with pytest.raises(extensions.ExtensionsError, match="could not be compiled"):
+        extensions.build_extensions(tiny)
+    assert not extensions.are_fresh(tiny)
+
+
+def test_a_kernel_that_cython_refuses_is_one_sentence(tiny: Path) -> None:
+    (tiny / extensions.KERNELS / "tiny.py").write_text("def answer(:\n")
+    with pytest.raises(extensions.ExtensionsError, match=r"could not be compiled.*tiny"):
+        extensions.build_extensions(tiny)
