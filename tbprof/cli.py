@@ -385,6 +385,8 @@ def run() -> NoReturn:
     """
     status = 0
     gc.disable()
+    # NumPy's BLAS, which nothing here calls, starts a thread per core while it is imported.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         main()
     except SystemExit as leaving:

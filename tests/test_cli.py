@@ -147,6 +147,22 @@ def test_help_imports_little():
     assert rare.isdisjoint(loaded)
 
 
+@pytest.mark.parametrize(("given", "taken"), [(None, "1"), ("4", "4")])
+def test_numpy_starts_no_threads_that_nobody_needs(given, taken):
+    code = (
+        "import os, tbprof.cli as cli; "
+        "cli.main = lambda: print(os.environ['OPENBLAS_NUM_THREADS']); cli.run()"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment.pop("OPENBLAS_NUM_THREADS", None)
+    if given is not None:
+        environment["OPENBLAS_NUM_THREADS"] = given
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
+    assert process.stdout == f"{taken}\n"
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
 def test_reader_that_leaves_early_is_no_error(sample_logdir):
     process = tbprof_process("export", sample_logdir, "--run", RUN, "--tool", TOOL,
