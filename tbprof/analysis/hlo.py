@@ -70,6 +70,8 @@ class Programs:
         self._places: dict[str, Mapping[int, str]] = {}
         self._ops: dict[int, Mapping[str, str]] = {}
         self._modules: dict[int, Module] = {}
+        # What `tpu_phases` found, by ids of the texts that an op is described by.
+        self.phases: dict[tuple[int, ...], int] = {}
 
     @property
     def space(self) -> Space:

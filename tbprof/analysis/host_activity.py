@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from tbprof.analysis import input_names
 from tbprof.analysis.host_events import HostThreads
 from tbprof.analysis.host_roles import HostTypes, Role, classify_host_names
-from tbprof.analysis.name_families import name_families
+from tbprof.analysis.name_families import name_families, remembered
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import Wait, is_own, wait_of
 from tbprof.base import names
@@ -118,6 +118,7 @@ def find_activity(threads: HostThreads, types: HostTypes, marker: str = "") -> T
     return ThreadActivity(kind, name, part, is_sleep)
 
 
+@remembered
 def activity_of(text: str, role: int) -> int:
     """What an event of this name and role does by itself: `Activity`, or negative for nothing."""
     if text.startswith(names.PYTHON_FRAME):

@@ -176,10 +176,11 @@ def classify_host_names(texts: Sequence[str], *, has_device: bool) -> NDArray[np
     is a copy from it. Without one programs run on the host's own threads: dispatching them only
     wraps, and reading waits for them.
     """
-    return np.array([_role(text[:_LONGEST], has_device=has_device) for text in texts], np.int8)
+    return np.array([_role(text[:_LONGEST], has_device) for text in texts], np.int8)
 
 
-def _role(text: str, *, has_device: bool) -> int:
+@functools.lru_cache(maxsize=NAMES_AT_ONCE)
+def _role(text: str, has_device: bool) -> int:
     if text.startswith("$"):
         if _PYTHON_INPUT.match(text):
             return Phase.INPUT

@@ -9,7 +9,7 @@ from tbprof.analysis import input_names
 from tbprof.analysis.groups import group_rows
 from tbprof.analysis.host_ops import find_stages
 from tbprof.analysis.input_names import InputCategory
-from tbprof.analysis.name_families import name_families
+from tbprof.analysis.name_families import name_families, remembered
 from tbprof.analysis.nesting import inherit, nest
 from tbprof.analysis.op_names import parse_op_name
 from tbprof.base import names
@@ -166,6 +166,7 @@ def _classify(plane: Plane, events: Events, ops: OpIndex) -> _Types:
     )
 
 
+@remembered
 def _kind_of(text: str) -> Kind:
     if input_names.is_iterator(text):
         parts = input_names.parts_of(text)

@@ -10,7 +10,7 @@ from tbprof.analysis import input_names
 from tbprof.analysis.groups import group_rows
 from tbprof.analysis.host_events import stats_by_pieces
 from tbprof.analysis.input_events import EXECUTIONS
-from tbprof.analysis.name_families import name_families
+from tbprof.analysis.name_families import name_families, remembered
 from tbprof.analysis.nesting import inherit, nest
 from tbprof.base import names
 from tbprof.base.records import dataclass
@@ -154,6 +154,7 @@ def _classify(plane: Plane, events: Events) -> NDArray[np.int8]:
     return kind
 
 
+@remembered
 def _kind_of(text: str) -> _Kind:
     if input_names.is_iterator(text):
         return _Kind.CALL

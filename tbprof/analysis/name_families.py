@@ -4,16 +4,20 @@ Thousands of names differ in their scope or in a number: `replica_3/layer_17/mul
 classifies host events looks at one name of each family.
 """
 
+import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from tbprof.analysis.op_names import NAMES_AT_ONCE
 from tbprof.base import names
 from tbprof.base.later import regex
 from tbprof.base.records import dataclass
 from tbprof.events.space import Plane
+
+_T = TypeVar("_T")
 
 # Scopes between the first and the last that can be part of an op's name: no classification looks
 # at them, as no pattern holds a slash.
@@ -51,6 +55,20 @@ class NameFamilies:
         family, of_role = np.divmod(both, roles)
         found = map(classify, map(self.names.__getitem__, family), (of_role + least).tolist())
         return np.array(list(found), dtype)[code]
+
+
+def remembered(classify: Callable[..., _T]) -> Callable[..., _T]:
+    """The classification, which keeps what it said of names: hosts of one job have the same.
+
+    Longer names than those of families are classified anew: they could take much memory.
+    """
+    known = functools.lru_cache(NAMES_AT_ONCE)(classify)
+
+    @functools.wraps(classify)
+    def classified(text: str, *more: object) -> _T:
+        return known(text, *more) if len(text) <= _LONGEST else classify(text, *more)
+
+    return classified
 
 
 def name_families(plane: Plane) -> NameFamilies:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.driving_thread import find_driving_line, is_ahead, window_ps
 from tbprof.analysis.host_events import HostThreads
 from tbprof.analysis.host_roles import HostTypes, Role, host_types
-from tbprof.analysis.name_families import name_families
+from tbprof.analysis.name_families import name_families, remembered
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.repeats import find_repeats, habits
 from tbprof.base.later import regex
@@ -131,6 +131,7 @@ def _weights(threads: HostThreads, types: HostTypes) -> tuple[list[str], NDArray
     return texts, weight
 
 
+@remembered
 def _weight(text: str, role: int) -> float:
     if text.startswith("$"):
         if role != Role.FRAME or not _PYTHON_FUNCTION.match(text):

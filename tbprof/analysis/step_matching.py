@@ -217,8 +217,9 @@ def _is_of_several(a: NDArray[np.float64], b: NDArray[np.float64], shift: int) -
     first, last = max(0, -shift), min(b.size, a.size - shift)
     x, y = a[first + shift : last + shift], b[first:last]
     most = int(np.argmax((x - x.mean()) * (y - y.mean())))
-    x, y = np.delete(x, most), np.delete(y, most)
+    x, y = (np.concatenate([one[:most], one[most + 1 :]]) for one in (x, y))
     if not (np.ptp(x) and np.ptp(y)):
         return False
-    r = np.array([np.corrcoef(x, y)[0, 1]])
+    x, y = x - x.mean(), y - y.mean()
+    r = np.array([x @ y / np.sqrt((x @ x) * (y @ y))])
     return bool(_deviations(r, np.array([x.size]))[0] >= _BY_CHANCE)

@@ -1,5 +1,7 @@
 """What the ops of TPU cores and SparseCores spend time on, and when."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -151,28 +153,48 @@ def tpu_phases(
     """
     wanted = [names.HLO_CATEGORY, names.PROGRAM_ID, names.TF_OP, "shape_with_layout"]
     stats = plane.types.stats(wanted)
-    category = stats[names.HLO_CATEGORY].texts()
-    shape = stats["shape_with_layout"].texts()
-    op = stats[names.TF_OP].texts()
-    program = stats[names.PROGRAM_ID].integers(-1)
-    strings = plane.strings
+    columns: list[NDArray[Any]] = [
+        plane.types.name,
+        plane.types.display_name,
+        *(stats[name].texts() for name in (names.HLO_CATEGORY, "shape_with_layout", names.TF_OP)),
+        stats[names.PROGRAM_ID].integers(-1),
+    ]
+    strings, known = plane.strings, programs.phases
     out = np.full(types.size, Phase.COMPUTE_UNKNOWN, np.int8)
-    for at, row in enumerate(types.tolist()):
-        if row < 0:
-            continue
-        text = strings[int(plane.types.name[row])]
-        label = strings[int(plane.types.display_name[row])]
-        named = _NAME.match(text)
-        own = named[1] if named else label
-        if " = " not in text:
-            text = f"{text} = {strings[int(shape[row])]}"
-        kind = op_kind(strings[int(category[row])], text, label or own, None)
-        instruction = None
-        if is_precise or is_exchange(kind) or is_copy(kind) or _ASYNC.fullmatch(kind):
-            instruction = programs.instruction(int(program[row]), "", own)
-        else:
-            text = text[:_LONGEST]
-        out[at] = op_phase(
-            strings[int(category[row])], text, label or own, instruction, strings[int(op[row])]
-        )
+    is_typed = types >= 0
+    rows = np.stack([column[types[is_typed]].astype(np.int64) for column in columns], axis=1)
+    found: list[int] = []
+    for *texts, program in rows.tolist():
+        key = (is_precise, program, *texts)
+        phase = known.get(key)  # cores of a host run the same programs
+        if phase is None:
+            phase = known[key] = _phase(
+                programs, program, *map(strings.__getitem__, texts), is_precise=is_precise
+            )
+        found.append(phase)
+    out[is_typed] = found
     return out
+
+
+def _phase(
+    programs: Programs,
+    program: int,
+    text: str,
+    label: str,
+    category: str,
+    shape: str,
+    op: str,
+    *,
+    is_precise: bool,
+) -> Phase:
+    named = _NAME.match(text)
+    own = named[1] if named else label
+    if " = " not in text:
+        text = f"{text} = {shape}"
+    kind = op_kind(category, text, label or own, None)
+    instruction = None
+    if is_precise or is_exchange(kind) or is_copy(kind) or _ASYNC.fullmatch(kind):
+        instruction = programs.instruction(program, "", own)
+    else:
+        text = text[:_LONGEST]
+    return op_phase(category, text, label or own, instruction, op)

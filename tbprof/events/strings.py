@@ -31,15 +31,11 @@ class Strings:
 
     def intern(self, texts: Sequence[str]) -> NDArray[np.int32]:
         """The ids [n] of `texts`, new texts appended."""
-        out = np.empty(len(texts), np.int32)
         with self._lock:
             ids = self._ids
-            known = self._texts
-            for row, text in enumerate(texts):
-                index = ids.get(text)
-                if index is None:
-                    index = len(known)
-                    ids[text] = index
-                    known.append(text)
-                out[row] = index
-        return out
+            new = [text for text in texts if text not in ids]
+            for text in new:
+                index = ids.setdefault(text, len(self._texts))
+                if index == len(self._texts):
+                    self._texts.append(text)
+            return np.array([ids[text] for text in texts], np.int32)

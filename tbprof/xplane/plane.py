@@ -11,7 +11,7 @@ from tbprof.base.errors import Notice
 from tbprof.base.records import dataclass
 from tbprof.events.memo import Memo
 from tbprof.events.space import Events, Lines, Value
-from tbprof.events.stats import StatColumn, StatRows
+from tbprof.events.stats import StatColumn, StatRows, TextSource
 from tbprof.events.strings import Strings
 from tbprof.kernels.codes import LIMIT_PS
 from tbprof.xplane.buffer import Buffer
@@ -258,7 +258,9 @@ class FileTypes:
         missing = [name for name in names if name not in known]
         if missing:
             # Others may ask at the same time: what they read is the same.
-            known.update(self._stats.columns(self.dictionary.value, missing, _TYPE_STATS))
+            read = self._stats.columns(self.dictionary.value, missing, _TYPE_STATS)
+            for name, column in read.items():
+                known[name] = StatColumn(column.kind, column.bits, _ReadOnce(self._stats))
         return {name: known[name] for name in names}
 
     def stat_rows(self) -> StatRows:
@@ -270,3 +272,24 @@ class FileTypes:
         body = self._buffer.body(int(self.dictionary.value[row]))
         fields, _, _ = field_columns(self._buffer, *body)
         return self._stats.values(*fields.bodies(_TYPE_STATS))
+
+
+class _ReadOnce:
+    """The texts of one column that many ask for. Implements events.stats.TextSource."""
+
+    def __init__(self, source: TextSource) -> None:
+        self._source = source
+        self._known: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None
+
+    def text_ids(self, kind: NDArray[np.uint8], bits: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Ids [n] into the space's strings, -1 where the value is no text."""
+        known = self._known
+        if known is None or known[0] is not bits:
+            found = self._source.text_ids(kind, bits)
+            found.flags.writeable = False
+            self._known = known = bits, found
+        return known[1]
+
+    def bytes_at(self, bits: int) -> bytes:
+        """The content of one bytes value."""
+        return self._source.bytes_at(bits)

@@ -12,7 +12,7 @@ from traces import draw, space_of
 from tbprof.analysis import name_families as module
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_roles import classify_host_names
-from tbprof.analysis.name_families import NameFamilies, family_keys, name_families
+from tbprof.analysis.name_families import NameFamilies, family_keys, name_families, remembered
 from tbprof.analysis.op_names import parse_op_name
 from tbprof.engine.parts import PARTS
 from tbprof.events.space import Plane, Space
@@ -145,3 +145,17 @@ def test_hostile_names_are_classified_as_one_by_one(seed, compared):
     [plane] = space.planes
     families = name_families(plane)
     assert len(families.names) < families.of.size - 100
+
+
+def test_names_are_classified_once_unless_they_are_long():
+    asked: list[tuple[str, int]] = []
+
+    @remembered
+    def classify(text: str, role: int) -> int:
+        asked.append((text, role))
+        return len(text) + role
+
+    for text in ("a", "b" * 300):
+        for role in (1, 2, 1):
+            assert classify(text, role) == len(text) + role
+    assert asked == [("a", 1), ("a", 2), *(("b" * 300, role) for role in (1, 2, 1))]
