@@ -1,12 +1,7 @@
-"""The numbers that kernels and their callers share: slots of states, kinds of values, limits.
+"""The numbers that kernels and their callers share: fields of messages, kinds of values, limits.
 
 The build makes `codes.pxd` of them (`scripts/extensions.py`), in which they are constants of C.
 """
-
-# Slots of the state of every pass over windows: where it goes on (an offset, or a row), and the
-# offset that its next window has to reach, 0 where any will do.
-AT = 0
-REACH = 1
 
 # Wire types. Source: protobuf.dev, "Encoding".
 VARINT = 0
@@ -22,11 +17,6 @@ MOST_FIELDS = 2**29 - 1
 # A position that says "after the window".
 BEYOND = -2
 
-# Further slots of the state of `index_fields`.
-FIELDS_STOPPED = 2
-FIELDS_CUT = 3
-FIELDS_CUT_AT = 4
-
 # Fields of XLine. Source: xplane.proto.
 LINE_ID = 1
 LINE_NAME = 2
@@ -35,43 +25,13 @@ LINE_EVENTS = 4
 LINE_DISPLAY_ID = 10
 LINE_DISPLAY_NAME = 11
 
-# Columns of what is known of a line before its events.
-HEAD_ID = 0
-HEAD_TIMESTAMP_NS = 1
-HEAD_DISPLAY_ID = 2
-HEAD_EVENTS_AT = 3
-HEAD_NAME_AT = 4
-HEAD_NAME_END = 5
-HEAD_DISPLAY_AT = 6
-HEAD_DISPLAY_END = 7
-HEAD_SIZE = 8
+# What follows the events of a line.
+FOLLOWS_ID = 1
+FOLLOWS_TIMESTAMP = 2
+FOLLOWS_DISPLAY_ID = 4
+FOLLOWS_NAME = 8
+FOLLOWS_DISPLAY_NAME = 16
 
-# Further slots of the state of `scan_span`.
-SCAN_ENDED = 2
-SCAN_ID = 3
-SCAN_TIMESTAMP_NS = 4
-SCAN_DISPLAY_ID = 5
-SCAN_NAME_AT = 6
-SCAN_NAME_END = 7
-SCAN_DISPLAY_AT = 8
-SCAN_DISPLAY_END = 9
-SCAN_HAS_ID = 10
-SCAN_HAS_TIMESTAMP = 11
-SCAN_HAS_DISPLAY_ID = 12
-SCAN_SIZE = 13
-
-# Further slots of the state of `decode_events`.
-EVENTS = 2
-AGGREGATED = 3
-LAST_START = 4
-LAST_DURATION = 5
-UNSORTED = 6
-DAMAGED = 7
-DAMAGED_AT = 8
-CLAMPED = 9
-DANGLING = 10
-CUT = 11
-STATE_SIZE = 12
 # Times beyond 2^57 ps (40 hours) are damage: clamped, so that sums of them stay in int64.
 LIMIT_PS = 2**57
 
@@ -87,11 +47,6 @@ REFERENCE = 7
 STAT_DAMAGED = -1
 # The tag of the id of its name in a stat.
 KEY_TAG = 1 << 3 | VARINT
-
-# Further slots of the state of `list_stats`: what has been written so far.
-LISTED = 2
-COPIED = 3
-LIST_SIZE = 4
 
 # A hash of texts counts modulo this Mersenne prime.
 PRIME = 2**31 - 1
@@ -129,12 +84,6 @@ FAN_BITS = 4
 # flows. Those from `LAUNCH` on are arguments as well.
 HIDDEN, FLOW, CONSUMER_TYPE, CONSUMER, PRODUCER_TYPE, PRODUCER, IS_ASYNC = range(7)
 LAUNCH, LAUNCHED, NAMES_EVENT, SHOWN = range(7, 11)
-# Slots of the state of both writers after `AT`: bytes in the buffer; room that the next row needs
-# at most, where it did not fit, else 0; a count of events: which names of stats one has had.
-WRITTEN = 1
-NEEDED = 2
-STAMP = 3
-WRITER_SIZE = 4
 # The most bytes that one byte of a text becomes: a control character as \u0000.
 WIDEST = 6
 # The most bytes of a number, in quotes where a double could not hold it.

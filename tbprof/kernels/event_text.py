@@ -3,7 +3,6 @@
 import cython
 from cython.cimports.tbprof.kernels.codes import (
     AROUND_BYTES,
-    AT,
     BACKSLASH,
     BARE,
     BRACE,
@@ -25,7 +24,6 @@ from cython.cimports.tbprof.kernels.codes import (
     LAUNCH,
     LAUNCHED,
     NAMES_EVENT,
-    NEEDED,
     NUMBER_BYTES,
     PRIME,
     PRODUCER,
@@ -49,11 +47,9 @@ from cython.cimports.tbprof.kernels.codes import (
     SAY_OPEN,
     SAY_OPEN_BARE,
     SHOWN,
-    STAMP,
     TEXT,
     UINT64,
     WIDEST,
-    WRITTEN,
 )
 from cython.cimports.tbprof.kernels.json_text import (
     Texts,
@@ -63,6 +59,7 @@ from cython.cimports.tbprof.kernels.json_text import (
     write_text,
     write_us,
 )
+from cython.cimports.tbprof.kernels.passes import Writing
 from cython.cimports.tbprof.kernels.types import Bytes, Flags, Int32s, Ints, OutBytes, OutInts, i64
 
 
@@ -236,34 +233,34 @@ def _stat_room(stats: StatColumns, row: i64, names: StatNames) -> i64:
 @cython.exceptval(check=False)
 @cython.locals(at=i64, before=i64, room=i64, row=i64)
 def write_stats(
-    state: OutInts,
+    progress: Writing,
     out: OutBytes,
     stats: StatColumns,
     names: StatNames,
     words: Texts,
     first: OutInts,
 ) -> cython.void:
-    """Writes stats from row `state[AT]` on, each `"key":value,`, as long as there is room.
+    """Writes stats from row `progress.at` on, each `"key":value,`, as long as there is room.
 
     `first` [m + 1] are where they begin, counted from the first buffer on.
     """
     with cython.nogil:
-        before = first[state[AT]]
+        before = first[progress.at]
         at = 0
-        state[NEEDED] = 0
-        for row in range(state[AT], stats.kind.shape[0]):
-            state[AT] = row
+        progress.needed = 0
+        for row in range(progress.at, stats.kind.shape[0]):
+            progress.at = row
             room = _stat_room(stats, row, names)
             if at + room > out.shape[0]:
-                state[NEEDED] = room
+                progress.needed = room
                 break
             at = names.text.say(names.at(stats.name[row]), out, at)
             at = _write_value(stats, row, names, words, out, at)
             out[at] = COMMA
             at += 1
             first[row + 1] = before + at
-            state[AT] = row + 1
-        state[WRITTEN] = at
+            progress.at = row + 1
+        progress.written = at
 
 
 @cython.cfunc
@@ -431,7 +428,7 @@ def _write_args(
     track=i64,
 )
 def write_events(
-    state: OutInts,
+    progress: Writing,
     out: OutBytes,
     scope: i64,
     events: EventColumns,
@@ -442,16 +439,16 @@ def write_events(
     words: Texts,
     stamps: OutInts,
 ) -> cython.void:
-    """Writes events from row `state[AT]` on, each as `,` and a line, as long as there is room.
+    """Writes events from row `progress.at` on, each as `,` and a line, as long as there is room.
 
     `scope`, up to 127, keeps the flows of a host apart from others'. `stamps` [names] are at most
-    `state[STAMP]`.
+    the stamp of `progress`.
     """
     with cython.nogil:
         at = 0
-        state[NEEDED] = 0
-        for event in range(state[AT], events.type.shape[0]):
-            state[AT] = event
+        progress.needed = 0
+        for event in range(progress.at, events.type.shape[0]):
+            progress.at = event
             kind = events.type[event]
             if kind < 0:
                 kind = types.room.shape[0] - 1
@@ -461,9 +458,9 @@ def write_events(
             for row in range(stats.begin[event], stats.end[event]):
                 room += _stat_room(stats, row, names)
             if at + room > out.shape[0]:
-                state[NEEDED] = room
+                progress.needed = room
                 break
-            state[STAMP] += 1
+            progress.stamp += 1
             phase = SAY_COMPLETE
             start = at
             named = -1
@@ -477,7 +474,7 @@ def write_events(
                     names,
                     types,
                     stamps,
-                    state[STAMP],
+                    progress.stamp,
                     words,
                     out,
                     start,
@@ -526,5 +523,5 @@ def write_events(
                 phase = SAY_END
                 time_ps += events.duration_ps[event]
                 at = words.say(SAY_OPEN_BARE, out, at)
-            state[AT] = event + 1
-        state[WRITTEN] = at
+            progress.at = event + 1
+        progress.written = at

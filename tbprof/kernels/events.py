@@ -3,18 +3,13 @@
 
 import cython
 from cython.cimports.tbprof.kernels.codes import (
-    AGGREGATED,
-    AT,
     BEYOND,
-    CLAMPED,
-    CUT,
-    DAMAGED,
-    DAMAGED_AT,
-    DANGLING,
-    EVENTS,
+    FOLLOWS_DISPLAY_ID,
+    FOLLOWS_DISPLAY_NAME,
+    FOLLOWS_ID,
+    FOLLOWS_NAME,
+    FOLLOWS_TIMESTAMP,
     HEADER,
-    LAST_DURATION,
-    LAST_START,
     LENGTH,
     LIMIT_PS,
     LINE_DISPLAY_ID,
@@ -23,21 +18,10 @@ from cython.cimports.tbprof.kernels.codes import (
     LINE_ID,
     LINE_NAME,
     LINE_TIMESTAMP_NS,
-    REACH,
-    SCAN_DISPLAY_AT,
-    SCAN_DISPLAY_END,
-    SCAN_DISPLAY_ID,
-    SCAN_ENDED,
-    SCAN_HAS_DISPLAY_ID,
-    SCAN_HAS_ID,
-    SCAN_HAS_TIMESTAMP,
-    SCAN_ID,
-    SCAN_NAME_AT,
-    SCAN_NAME_END,
-    SCAN_TIMESTAMP_NS,
-    UNSORTED,
     VARINT,
 )
+from cython.cimports.tbprof.kernels.lookup import Lookup
+from cython.cimports.tbprof.kernels.passes import Pass, Window
 from cython.cimports.tbprof.kernels.types import (
     Bytes,
     Int32s,
@@ -50,16 +34,139 @@ from cython.cimports.tbprof.kernels.types import (
 from cython.cimports.tbprof.kernels.wire import find_row, read_length, read_varint, skip_value
 
 
+@cython.final
+@cython.cclass
+class LineEnds:
+    """How many events XLines [n] have, and what `follows` them, by `FOLLOWS_…`.
+
+    Names are byte ranges [n, 2].
+    """
+
+    events: OutInts
+    follows: OutInts
+    id: OutInts
+    timestamp_ns: OutInts
+    display_id: OutInts
+    name: OutIntTable
+    display_name: OutIntTable
+
+    def __init__(
+        self, events: OutInts, follows: OutInts, id: OutInts, timestamp_ns: OutInts,
+        display_id: OutInts, name: OutIntTable, display_name: OutIntTable,
+    ) -> None:  # fmt: skip
+        self.events = events
+        self.follows = follows
+        self.id = id
+        self.timestamp_ns = timestamp_ns
+        self.display_id = display_id
+        self.name = name
+        self.display_name = display_name
+
+
+@cython.final
+@cython.cclass
+class DecodedEvents:
+    """What events are decoded into; `source` is the offset of each event's length varint."""
+
+    type: OutInt32s
+    start: OutInts
+    duration: OutInts
+    source: OutInts
+
+    def __init__(self, type: OutInt32s, start: OutInts, duration: OutInts, source: OutInts) -> None:
+        self.type = type
+        self.start = start
+        self.duration = duration
+        self.source = source
+
+
+@cython.final
+@cython.cclass
+class LineEvents:
+    """The events of lines [n], for which columns have the rows [first, last).
+
+    `events` of them are written from the front; `aggregated` ones, which have `num_occurrences` in
+    place of an offset, kept as `start`, from the back. `unsorted` lines are not in the order of
+    columns; `damaged` events, the first at `damaged_at`, are left out; `clamped` ones had times
+    beyond the limit, `dangling` ones have no type.
+    """
+
+    first: Ints
+    last: Ints
+    events: OutInts
+    aggregated: OutInts
+    unsorted: OutInts
+    damaged: OutInts
+    damaged_at: OutInts
+    clamped: OutInts
+    dangling: OutInts
+
+    def __init__(
+        self, first: Ints, last: Ints, events: OutInts, aggregated: OutInts, unsorted: OutInts,
+        damaged: OutInts, damaged_at: OutInts, clamped: OutInts, dangling: OutInts,
+    ) -> None:  # fmt: skip
+        self.first = first
+        self.last = last
+        self.events = events
+        self.aggregated = aggregated
+        self.unsorted = unsorted
+        self.damaged = damaged
+        self.damaged_at = damaged_at
+        self.clamped = clamped
+        self.dangling = dangling
+
+
+@cython.final
+@cython.cclass
+class SpanEvents:
+    """XLines [n] that lie in one window: [begin, end) is where their events are.
+
+    `line` is the row of each in what is filled, `origin_ps` what its offsets count from, `cut_at`
+    where damage ended it, -1 where none did.
+    """
+
+    begin: Ints
+    end: Ints
+    line: Ints
+    origin_ps: Ints
+    cut_at: OutInts
+
+    def __init__(
+        self, begin: Ints, end: Ints, line: Ints, origin_ps: Ints, cut_at: OutInts
+    ) -> None:
+        self.begin = begin
+        self.end = end
+        self.line = line
+        self.origin_ps = origin_ps
+        self.cut_at = cut_at
+
+
 @cython.ccall
 @cython.exceptval(check=False)
-def scan_span(buf: Bytes, base: i64, state: OutInts, end: i64) -> i64:
-    """How many events of the span ending at `end` begin in the window, by their headers alone.
+@cython.locals(buf=Bytes)
+def scan_span(window: Window, progress: Pass, found: LineEnds, line: i64) -> cython.void:
+    """Counts the events of a span of `line` that begin in the window, by their headers alone.
 
-    Goes on from `state[AT]`, and notes in `state` the other fields of the line and whether damage
-    ended the pass.
+    Goes on from `progress.at`, and notes the other fields of the line; damage ends the pass.
     """
+    buf = window.content
     with cython.nogil:
-        return _scan(buf, base, state, end)
+        progress.at, progress.reach = _scan(
+            buf, window.base, progress.at, progress.end, found, line
+        )
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(_=i64, __=i64, buf=Bytes, span=i64)
+def scan_spans(
+    window: Window, begins: Ints, ends: Ints, lines: Ints, found: LineEnds
+) -> cython.void:
+    """`scan_span` of spans of several lines that all lie in the window."""
+    buf = window.content
+    with cython.nogil:
+        for span in range(begins.shape[0]):
+            _, __ = _scan(buf, window.base, begins[span], ends[span], found, lines[span])
 
 
 @cython.cfunc
@@ -72,24 +179,26 @@ def scan_span(buf: Bytes, base: i64, state: OutInts, end: i64) -> i64:
     events=i64,
     field=i64,
     pos=i64,
+    reach=i64,
     stop=i64,
     tag=i64,
     value=i64,
     value_at=i64,
 )
-def _scan(buf: Bytes, base: i64, state: OutInts, end: i64) -> i64:
+def _scan(buf: Bytes, base: i64, at: i64, end: i64, found: LineEnds, line: i64) -> tuple[i64, i64]:
+    """(the offset where it goes on, what the next window has to reach)."""
     events = 0
+    reach = 0
     end -= base
-    pos = state[AT] - base
+    pos = at - base
     stop = end if end <= buf.shape[0] else buf.shape[0] - HEADER
     while pos < stop:
         tag, value_at = read_varint(buf, pos, end)
         after = -1
-        if value_at < 0 or tag >> 3 <= 0:
-            state[SCAN_ENDED] = 1
-            break
         field = tag >> 3
-        if tag == (LINE_EVENTS << 3 | LENGTH):
+        if value_at < 0 or field <= 0:
+            after = -1
+        elif tag == (LINE_EVENTS << 3 | LENGTH):
             _, after = read_length(buf, value_at, end)
             if after >= 0:
                 events += 1
@@ -97,100 +206,77 @@ def _scan(buf: Bytes, base: i64, state: OutInts, end: i64) -> i64:
             body, after = read_length(buf, value_at, end)
             if after >= 0:
                 if field == LINE_NAME:
-                    state[SCAN_NAME_AT] = base + body
-                    state[SCAN_NAME_END] = base + after
+                    found.follows[line] |= FOLLOWS_NAME
+                    found.name[line, 0] = base + body
+                    found.name[line, 1] = base + after
                 elif field == LINE_DISPLAY_NAME:
-                    state[SCAN_DISPLAY_AT] = base + body
-                    state[SCAN_DISPLAY_END] = base + after
+                    found.follows[line] |= FOLLOWS_DISPLAY_NAME
+                    found.display_name[line, 0] = base + body
+                    found.display_name[line, 1] = base + after
         elif tag & 7 == VARINT:
             value, after = read_varint(buf, value_at, end)
             if after >= 0:
                 if field == LINE_ID:
-                    state[SCAN_ID] = value
-                    state[SCAN_HAS_ID] = 1
+                    found.follows[line] |= FOLLOWS_ID
+                    found.id[line] = value
                 elif field == LINE_TIMESTAMP_NS:
-                    state[SCAN_TIMESTAMP_NS] = value
-                    state[SCAN_HAS_TIMESTAMP] = 1
+                    found.follows[line] |= FOLLOWS_TIMESTAMP
+                    found.timestamp_ns[line] = value
                 elif field == LINE_DISPLAY_ID:
-                    state[SCAN_DISPLAY_ID] = value
-                    state[SCAN_HAS_DISPLAY_ID] = 1
+                    found.follows[line] |= FOLLOWS_DISPLAY_ID
+                    found.display_id[line] = value
         else:
             after = skip_value(buf, value_at, end, tag & 7)
         if after == BEYOND:
-            state[REACH] = base + 4 * buf.shape[0]
+            reach = base + 4 * buf.shape[0]
             break
         if after < 0:
-            state[SCAN_ENDED] = 1
+            pos = end
             break
         pos = after
-    state[AT] = base + pos
-    return events
+    found.events[line] += events
+    return base + pos, reach
 
 
 @cython.ccall
 @cython.exceptval(check=False)
-@cython.locals(row=i64)
-def scan_spans(
-    buf: Bytes, base: i64, states: OutIntTable, ends: Ints, counted: OutInts
-) -> cython.void:
-    """`scan_span` of spans that all lie in the window."""
-    with cython.nogil:
-        for row in range(ends.shape[0]):
-            counted[row] = _scan(buf, base, states[row], ends[row])
-
-
-@cython.ccall
-@cython.exceptval(check=False)
-@cython.locals(first=i64, last=i64, row=i64)
-def decode_spans(
-    buf: Bytes,
-    base: i64,
-    states: OutIntTable,
-    ends: Ints,
-    origins: Ints,
-    firsts: Ints,
-    lasts: Ints,
-    keys: Ints,
-    rows: Int32s,
-    type_: OutInt32s,
-    start: OutInts,
-    duration: OutInts,
-    source: OutInts,
-) -> cython.void:
-    """`decode_events` of spans that all lie in the window, each into its rows of the columns."""
-    with cython.nogil:
-        for row in range(ends.shape[0]):
-            first = firsts[row]
-            last = lasts[row]
-            _decode(
-                buf, base, states[row], ends[row], origins[row], keys, rows,
-                type_[first:last], start[first:last], duration[first:last], source[first:last],
-            )  # fmt: skip
-
-
-@cython.ccall
-@cython.exceptval(check=False)
-def decode_events(
-    buf: Bytes,
-    base: i64,
-    state: OutInts,
-    end: i64,
+@cython.locals(buf=Bytes, cut_at=i64)
+def decode_span(
+    window: Window,
+    progress: Pass,
     origin_ps: i64,
-    keys: Ints,
-    rows: Int32s,
-    type_: OutInt32s,
-    start: OutInts,
-    duration: OutInts,
-    source: OutInts,
-) -> cython.void:
-    """Decodes the events of a span from `state[AT]` on that the window holds as a whole.
+    line: i64,
+    lookup: Lookup,
+    lines: LineEvents,
+    columns: DecodedEvents,
+) -> i64:
+    """Decodes the events of a span of `line` that the window holds as a whole.
 
-    Writes rows from the front of the four columns, and aggregated events (`num_occurrences` in
-    place of an offset, kept as `start`) from their back. `origin_ps` is the span's start. `source`
-    is the offset of each event's length varint.
+    Goes on from `progress.at`; `origin_ps` is the span's start. Returns the offset where damage
+    ended the pass, or -1.
     """
+    buf = window.content
     with cython.nogil:
-        _decode(buf, base, state, end, origin_ps, keys, rows, type_, start, duration, source)
+        progress.at, progress.reach, cut_at = _decode(
+            buf, window.base, progress.at, progress.end, origin_ps, line, lookup, lines, columns
+        )
+        return cut_at
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(_=i64, __=i64, buf=Bytes, span=i64)
+def decode_spans(
+    window: Window, spans: SpanEvents, lookup: Lookup, lines: LineEvents, columns: DecodedEvents
+) -> cython.void:
+    """`decode_span` of spans that all lie in the window, each of a line of its own."""
+    buf = window.content
+    with cython.nogil:
+        for span in range(spans.begin.shape[0]):
+            _, __, spans.cut_at[span] = _decode(
+                buf, window.base, spans.begin[span], spans.end[span], spans.origin_ps[span],
+                spans.line[span], lookup, lines, columns,
+            )  # fmt: skip
 
 
 @cython.cfunc
@@ -203,6 +289,8 @@ def decode_events(
     back=i64,
     begin=i64,
     body=i64,
+    cut_at=i64,
+    first=i64,
     front=i64,
     inner=i64,
     inner_at=i64,
@@ -211,6 +299,7 @@ def decode_events(
     occurrences=i64,
     offset=i64,
     pos=i64,
+    reach=i64,
     row=i64,
     size=i64,
     stop=i64,
@@ -220,151 +309,149 @@ def decode_events(
 def _decode(
     buf: Bytes,
     base: i64,
-    state: OutInts,
+    span_at: i64,
     end: i64,
     origin_ps: i64,
-    keys: Ints,
-    rows: Int32s,
-    type_: OutInt32s,
-    start: OutInts,
-    duration: OutInts,
-    source: OutInts,
-) -> cython.void:
+    line: i64,
+    lookup: Lookup,
+    lines: LineEvents,
+    columns: DecodedEvents,
+) -> tuple[i64, i64, i64]:
+    """(the offset where it goes on, what the next window has to reach, where damage ended it)."""
+    reach = 0
+    cut_at = -1
     end -= base
-    pos = state[AT] - base
+    pos = span_at - base
     stop = end if end <= buf.shape[0] else buf.shape[0] - HEADER
-    front = state[EVENTS]
-    back = type_.shape[0] - state[AGGREGATED]
+    first = lines.first[line]
+    front = first + lines.events[line]
+    back = lines.last[line] - lines.aggregated[line]
     while pos < stop:
         tag, value_at = read_varint(buf, pos, end)
-        if value_at < 0 or tag >> 3 <= 0:
-            state[CUT] = 1
-            break
-        if tag == (LINE_EVENTS << 3 | LENGTH):
-            body, after = read_length(buf, value_at, end)
-            if body < 0:
-                state[CUT] = 1
-                break
-            if front >= back:
-                state[CUT] = 1
-                break
-            if after > buf.shape[0]:
-                state[REACH] = base + after
-                break
-            metadata_id = 0
-            offset = 0
-            length_ps = 0
-            occurrences = 0
-            aggregated = False
-            at = body
-            while at < after:
-                inner, inner_at = read_varint(buf, at, after)
-                if inner_at < 0:
-                    at = -1
-                    break
-                if inner == 0x22:
-                    # Stats are the bulk of an event: stepped over, read later by key.
-                    size, at = read_varint(buf, inner_at, after)
-                    if at < 0 or size < 0 or size > after - at:
-                        at = -1
-                        break
-                    at += size
-                elif inner == 0x08:
-                    metadata_id, at = read_varint(buf, inner_at, after)
-                elif inner == 0x10:
-                    offset, at = read_varint(buf, inner_at, after)
-                    aggregated = False
-                elif inner == 0x18:
-                    length_ps, at = read_varint(buf, inner_at, after)
-                elif inner == 0x28:
-                    occurrences, at = read_varint(buf, inner_at, after)
-                    aggregated = True
-                elif inner >> 3 <= 0:
-                    at = -1
-                else:
-                    at = skip_value(buf, inner_at, after, inner & 7)
-                if at < 0:
-                    break
-            if at < 0:
-                if state[DAMAGED] == 0:
-                    state[DAMAGED_AT] = base + pos
-                state[DAMAGED] += 1
-                pos = after
-                continue
-            row = find_row(keys, rows, metadata_id)
-            if row < 0:
-                state[DANGLING] += 1
-            if length_ps < 0 or length_ps > LIMIT_PS:
-                state[CLAMPED] += 1
-                length_ps = 0 if length_ps < 0 else LIMIT_PS
-            if aggregated:
-                back -= 1
-                type_[back] = row
-                start[back] = max(occurrences, 0)
-                duration[back] = length_ps
-                source[back] = base + value_at
-                pos = after
-                continue
-            if offset > LIMIT_PS or offset < -LIMIT_PS:
-                state[CLAMPED] += 1
-                offset = LIMIT_PS if offset > 0 else -LIMIT_PS
-            begin = origin_ps + offset
-            if front > 0 and (
-                begin < state[LAST_START]
-                or (begin == state[LAST_START] and length_ps > state[LAST_DURATION])
-            ):
-                state[UNSORTED] = 1
-            state[LAST_START] = begin
-            state[LAST_DURATION] = length_ps
-            type_[front] = row
-            start[front] = begin
-            duration[front] = length_ps
-            source[front] = base + value_at
-            front += 1
-            pos = after
-        else:
-            after = skip_value(buf, value_at, end, tag & 7)
+        if tag != (LINE_EVENTS << 3 | LENGTH):
+            after = -1
+            if value_at >= 0 and tag >> 3 > 0:
+                after = skip_value(buf, value_at, end, tag & 7)
             if after == BEYOND:
-                state[REACH] = base + 4 * buf.shape[0]
+                reach = base + 4 * buf.shape[0]
                 break
             if after < 0:
-                state[CUT] = 1
+                cut_at = base + pos
                 break
             pos = after
-    state[AT] = base + pos
-    state[EVENTS] = front
-    state[AGGREGATED] = type_.shape[0] - back
+            continue
+        body, after = read_length(buf, value_at, end)
+        if body < 0 or front >= back:
+            cut_at = base + pos
+            break
+        if after > buf.shape[0]:
+            reach = base + after
+            break
+        metadata_id = 0
+        offset = 0
+        length_ps = 0
+        occurrences = 0
+        aggregated = False
+        at = body
+        while at < after:
+            inner, inner_at = read_varint(buf, at, after)
+            if inner_at < 0:
+                at = -1
+                break
+            if inner == 0x22:
+                # Stats are the bulk of an event: stepped over, read later by key.
+                size, at = read_varint(buf, inner_at, after)
+                if at < 0 or size < 0 or size > after - at:
+                    at = -1
+                    break
+                at += size
+            elif inner == 0x08:
+                metadata_id, at = read_varint(buf, inner_at, after)
+            elif inner == 0x10:
+                offset, at = read_varint(buf, inner_at, after)
+                aggregated = False
+            elif inner == 0x18:
+                length_ps, at = read_varint(buf, inner_at, after)
+            elif inner == 0x28:
+                occurrences, at = read_varint(buf, inner_at, after)
+                aggregated = True
+            elif inner >> 3 <= 0:
+                at = -1
+            else:
+                at = skip_value(buf, inner_at, after, inner & 7)
+            if at < 0:
+                break
+        if at < 0:
+            if lines.damaged[line] == 0:
+                lines.damaged_at[line] = base + pos
+            lines.damaged[line] += 1
+            pos = after
+            continue
+        pos = after
+        row = find_row(lookup.keys, lookup.rows, metadata_id)
+        if row < 0:
+            lines.dangling[line] += 1
+        if length_ps < 0 or length_ps > LIMIT_PS:
+            lines.clamped[line] += 1
+            length_ps = 0 if length_ps < 0 else LIMIT_PS
+        if aggregated:
+            back -= 1
+            columns.type[back] = row
+            columns.start[back] = max(occurrences, 0)
+            columns.duration[back] = length_ps
+            columns.source[back] = base + value_at
+            continue
+        if offset > LIMIT_PS or offset < -LIMIT_PS:
+            lines.clamped[line] += 1
+            offset = LIMIT_PS if offset > 0 else -LIMIT_PS
+        begin = origin_ps + offset
+        if front > first and (
+            begin < columns.start[front - 1]
+            or (begin == columns.start[front - 1] and length_ps > columns.duration[front - 1])
+        ):
+            lines.unsorted[line] = 1
+        columns.type[front] = row
+        columns.start[front] = begin
+        columns.duration[front] = length_ps
+        columns.source[front] = base + value_at
+        front += 1
+    lines.events[line] = front - first
+    lines.aggregated[line] = lines.last[line] - back
+    return base + pos if cut_at < 0 else base + end, reach, cut_at
 
 
 @cython.ccall
 @cython.exceptval(check=False)
-@cython.locals(after=i64, at=i64, message=i64, metadata_id=i64, tag=i64, value_at=i64)
+@cython.locals(
+    after=i64, at=i64, base=i64, buf=Bytes, end=i64, keys=Ints, message=i64, metadata_id=i64,
+    rows=Int32s, tag=i64, value_at=i64,
+)  # fmt: skip
 def find_types(
-    buf: Bytes,
-    base: i64,
-    state: OutInts,
-    end: i64,
+    window: Window,
+    progress: Pass,
     begins: Ints,
     targets: Ints,
-    keys: Ints,
-    rows: Int32s,
+    lookup: Lookup,
     types: OutInt32s,
 ) -> cython.void:
-    """Writes the types of messages, from `state[AT]` on up to the first beyond the window.
+    """Writes the types of messages, from `progress.at` on up to the first beyond the window.
 
     As in the pass that decodes events, the last `metadata_id` counts, up to any damage.
     """
+    buf = window.content
+    keys, rows = lookup.keys, lookup.rows
     with cython.nogil:
-        end -= base
-        for message in range(state[AT], begins.shape[0]):
-            state[AT] = message
+        base = window.base
+        end = progress.end - base
+        for message in range(progress.at, begins.shape[0]):
+            progress.at = message
             at = begins[message] - base
             if at > buf.shape[0] - HEADER and end > buf.shape[0]:
-                state[REACH] = base + at + HEADER
+                progress.reach = base + at + HEADER
                 return
             at, after = read_length(buf, at, end)
             if at >= 0 and after > buf.shape[0]:
-                state[REACH] = base + after
+                progress.reach = base + after
                 return
             metadata_id = 0
             while 0 <= at < after:
@@ -376,4 +463,4 @@ def find_types(
                 else:
                     at = skip_value(buf, value_at, after, tag & 7)
             types[targets[message]] = find_row(keys, rows, metadata_id)
-        state[AT] = begins.shape[0]
+        progress.at = begins.shape[0]

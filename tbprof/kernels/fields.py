@@ -3,16 +3,7 @@
 
 import cython
 from cython.cimports.tbprof.kernels.codes import (
-    AT,
     BEYOND,
-    HEAD_DISPLAY_AT,
-    HEAD_DISPLAY_END,
-    HEAD_DISPLAY_ID,
-    HEAD_EVENTS_AT,
-    HEAD_ID,
-    HEAD_NAME_AT,
-    HEAD_NAME_END,
-    HEAD_TIMESTAMP_NS,
     HEADER,
     LENGTH,
     LINE_DISPLAY_ID,
@@ -24,15 +15,83 @@ from cython.cimports.tbprof.kernels.codes import (
     MOST_FIELDS,
     VARINT,
 )
+from cython.cimports.tbprof.kernels.passes import FieldWalk, Pass, Window
 from cython.cimports.tbprof.kernels.types import Bytes, Ints, OutInts, OutIntTable, i64
 from cython.cimports.tbprof.kernels.wire import read_length, read_varint, skip_value
+
+
+@cython.final
+@cython.cclass
+class FieldRows:
+    """Fields of a message, as xplane.scan.Field has them."""
+
+    number: OutInts
+    begin: OutInts
+    end: OutInts
+    value: OutInts
+
+    def __init__(self, number: OutInts, begin: OutInts, end: OutInts, value: OutInts) -> None:
+        self.number = number
+        self.begin = begin
+        self.end = end
+        self.value = value
+
+
+@cython.final
+@cython.cclass
+class LineHeads:
+    """What precedes the events of XLines [n]; names are byte ranges [n, 2].
+
+    `events_at` is where the first event begins, or damage, or the message ends; -1 where the window
+    ends before.
+    """
+
+    id: OutInts
+    timestamp_ns: OutInts
+    display_id: OutInts
+    events_at: OutInts
+    name: OutIntTable
+    display_name: OutIntTable
+
+    def __init__(
+        self, id: OutInts, timestamp_ns: OutInts, display_id: OutInts, events_at: OutInts,
+        name: OutIntTable, display_name: OutIntTable,
+    ) -> None:  # fmt: skip
+        self.id = id
+        self.timestamp_ns = timestamp_ns
+        self.display_id = display_id
+        self.events_at = events_at
+        self.name = name
+        self.display_name = display_name
+
+
+@cython.final
+@cython.cclass
+class MapEntries:
+    """Entries of a map of metadata [n], as xplane.metadata.Dictionary has them."""
+
+    id: OutInts
+    name: OutIntTable
+    display_name: OutIntTable
+    value: OutInts
+
+    def __init__(
+        self, id: OutInts, name: OutIntTable, display_name: OutIntTable, value: OutInts
+    ) -> None:
+        self.id = id
+        self.name = name
+        self.display_name = display_name
+        self.value = value
 
 
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(
     after=i64,
+    base=i64,
     body=i64,
+    buf=Bytes,
+    end=i64,
     field=i64,
     length=i64,
     pos=i64,
@@ -41,95 +100,83 @@ from cython.cimports.tbprof.kernels.wire import read_length, read_varint, skip_v
     value_at=i64,
     wire_type=i64,
 )
-def index_fields(
-    buf: Bytes,
-    base: i64,
-    state: OutInts,
-    end: i64,
-    stop_field: i64,
-    fields: OutInts,
-    begins: OutInts,
-    ends: OutInts,
-    values: OutInts,
-) -> i64:
+def index_fields(window: Window, walk: FieldWalk, rows: FieldRows) -> i64:
     """Walks the fields of one message and returns how many rows it wrote.
 
-    `state[0]` is the offset where the walk goes on with emptied rows or in the next window, which
-    has to reach `state[1]`; `state[2]` becomes 1 at the end, 2 at damage (the offset stays on the
-    damaged field), 3 where a field numbered `stop_field` begins (left unread), else stays 0. A
-    length-delimited row has its body in `begins` and `ends`; a varint its value in `values` and
-    `begins` = -1; other fields have no row. Where a body's length runs past `end`, `state[3]` is
-    its field and `state[4]` its first byte, so that the part that is there can be read.
+    It goes on with emptied rows, or in the next window. A length-delimited row has its body in
+    `begin` and `end`; a varint its value in `value` and `begin` = -1; other fields have no row.
     """
+    buf = window.content
     with cython.nogil:
-        end -= base
-        pos = state[0] - base
+        base = window.base
+        end = walk.end - base
+        pos = walk.at - base
         row = 0
-        while row < fields.shape[0]:
+        while row < rows.number.shape[0]:
             if pos >= end:
-                state[0] = base + pos
-                state[2] = 1
-                return row
+                walk.has_ended = True
+                break
             if pos > buf.shape[0] - HEADER and end > buf.shape[0]:
                 break
             tag, value_at = read_varint(buf, pos, end)
             field = tag >> 3
             wire_type = tag & 7
             if value_at < 0 or field <= 0 or field > MOST_FIELDS:
-                state[0] = base + pos
-                state[2] = 2
-                return row
-            if field == stop_field:
-                state[0] = base + pos
-                state[2] = 3
-                return row
-            fields[row] = field
-            begins[row] = -1
-            ends[row] = -1
-            values[row] = 0
+                walk.has_ended = True
+                walk.is_damaged = True
+                break
+            if field == walk.stop_field:
+                walk.has_ended = True
+                break
+            rows.number[row] = field
+            rows.begin[row] = -1
+            rows.end[row] = -1
+            rows.value[row] = 0
             if wire_type == VARINT:
-                values[row], after = read_varint(buf, value_at, end)
-                row += 1
+                rows.value[row], after = read_varint(buf, value_at, end)
             elif wire_type == LENGTH:
                 body, after = read_length(buf, value_at, end)
-                begins[row] = base + body
-                ends[row] = base + after
-                row += 1
+                rows.begin[row] = base + body
+                rows.end[row] = base + after
             else:
                 after = skip_value(buf, value_at, end, wire_type)
             if after == BEYOND:
-                state[1] = base + 4 * buf.shape[0]
+                walk.reach = base + 4 * buf.shape[0]
                 break
             if after < 0:
-                state[0] = base + pos
-                state[2] = 2
+                walk.has_ended = True
+                walk.is_damaged = True
                 if wire_type == LENGTH:
                     length, body = read_varint(buf, value_at, end)
                     if body >= 0 and length > 0:
-                        state[3] = field
-                        state[4] = base + body
-                return row - 1 if wire_type in (VARINT, LENGTH) else row
+                        walk.cut_field = field
+                        walk.cut_at = base + body
+                break
+            if wire_type in (VARINT, LENGTH):
+                row += 1
             pos = after
-        state[0] = base + pos
+        walk.at = base + pos
         return row
 
 
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(
-    after=i64, body=i64, end=i64, field=i64, pos=i64, row=i64, tag=i64, value=i64, value_at=i64
-)
+    after=i64, base=i64, body=i64, buf=Bytes, end=i64, field=i64, pos=i64, row=i64, tag=i64,
+    value=i64, value_at=i64,
+)  # fmt: skip
 def read_heads(
-    buf: Bytes, base: i64, state: OutInts, begins: Ints, ends: Ints, heads: OutIntTable
+    window: Window, progress: Pass, begins: Ints, ends: Ints, heads: LineHeads
 ) -> cython.void:
-    """Reads what precedes the events of XLine messages, from row `state[AT]` on.
+    """Reads what precedes the events of XLine messages, from row `progress.at` on.
 
-    Up to the first that begins after the window. `_EVENTS_AT` is where the first event begins, or
-    damage, or the message ends; -1 where the window ends before.
+    Up to the first that begins after the window.
     """
+    buf = window.content
     with cython.nogil:
-        for row in range(state[AT], begins.shape[0]):
-            state[AT] = row
+        base = window.base
+        for row in range(progress.at, begins.shape[0]):
+            progress.at = row
             if begins[row] > base + buf.shape[0]:
                 return
             pos = begins[row] - base
@@ -145,19 +192,19 @@ def read_heads(
                 if tag & 7 == VARINT:
                     value, after = read_varint(buf, value_at, end)
                     if after >= 0 and field == LINE_ID:
-                        heads[row, HEAD_ID] = value
+                        heads.id[row] = value
                     elif after >= 0 and field == LINE_TIMESTAMP_NS:
-                        heads[row, HEAD_TIMESTAMP_NS] = value
+                        heads.timestamp_ns[row] = value
                     elif after >= 0 and field == LINE_DISPLAY_ID:
-                        heads[row, HEAD_DISPLAY_ID] = value
+                        heads.display_id[row] = value
                 elif tag & 7 == LENGTH:
                     body, after = read_length(buf, value_at, end)
                     if body >= 0 and field == LINE_NAME:
-                        heads[row, HEAD_NAME_AT] = base + body
-                        heads[row, HEAD_NAME_END] = base + after
+                        heads.name[row, 0] = base + body
+                        heads.name[row, 1] = base + after
                     elif body >= 0 and field == LINE_DISPLAY_NAME:
-                        heads[row, HEAD_DISPLAY_AT] = base + body
-                        heads[row, HEAD_DISPLAY_END] = base + after
+                        heads.display_name[row, 0] = base + body
+                        heads.display_name[row, 1] = base + after
                 else:
                     after = skip_value(buf, value_at, end, tag & 7)
                 if after == BEYOND:
@@ -166,14 +213,16 @@ def read_heads(
                 if after < 0:
                     break
                 pos = after
-            heads[row, HEAD_EVENTS_AT] = base + pos
-        state[AT] = begins.shape[0]
+            heads.events_at[row] = base + pos
+        progress.at = begins.shape[0]
 
 
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(
     at=i64,
+    base=i64,
+    buf=Bytes,
     damaged=i64,
     end=i64,
     entry=i64,
@@ -187,30 +236,27 @@ def read_heads(
     value_at=i64,
 )
 def read_entries(
-    buf: Bytes,
-    base: i64,
-    state: OutInts,
+    window: Window,
+    progress: Pass,
     begins: Ints,
     ends: Ints,
     display_field: i64,
-    id_: OutInts,
-    name: OutIntTable,
-    display: OutIntTable,
-    value: OutInts,
+    entries: MapEntries,
 ) -> i64:
     """Fills the columns from map entries [begins, ends); returns how many entries were damaged.
 
-    Goes on from entry `state[0]` up to the first that the window does not hold as a whole, whose
-    end becomes `state[1]`.
+    Goes on from entry `progress.at` up to the first that the window does not hold as a whole.
     """
+    buf = window.content
     with cython.nogil:
+        base = window.base
         damaged = 0
-        for entry in range(state[0], begins.shape[0]):
-            state[0] = entry
+        for entry in range(progress.at, begins.shape[0]):
+            progress.at = entry
             pos = begins[entry] - base
             end = ends[entry] - base
             if end > buf.shape[0]:
-                state[1] = ends[entry]
+                progress.reach = ends[entry]
                 return damaged
             while pos < end:
                 tag, value_at = read_varint(buf, pos, end)
@@ -218,10 +264,10 @@ def read_entries(
                     damaged += 1
                     break
                 if tag == (1 << 3 | VARINT):
-                    id_[entry], pos = read_varint(buf, value_at, end)
+                    entries.id[entry], pos = read_varint(buf, value_at, end)
                 elif tag == (2 << 3 | LENGTH):
                     at, pos = read_length(buf, value_at, end)
-                    value[entry] = base + value_at if at >= 0 else -1
+                    entries.value[entry] = base + value_at if at >= 0 else -1
                     while at >= 0 and at < pos:
                         inner, inner_at = read_varint(buf, at, pos)
                         if inner_at < 0 or inner >> 3 <= 0:
@@ -231,11 +277,11 @@ def read_entries(
                         if inner & 7 == LENGTH:
                             first, last = read_length(buf, inner_at, pos)
                             if first >= 0 and field == 2:
-                                name[entry, 0] = base + first
-                                name[entry, 1] = base + last
+                                entries.name[entry, 0] = base + first
+                                entries.name[entry, 1] = base + last
                             elif first >= 0 and field == display_field:
-                                display[entry, 0] = base + first
-                                display[entry, 1] = base + last
+                                entries.display_name[entry, 0] = base + first
+                                entries.display_name[entry, 1] = base + last
                             at = last
                         else:
                             at = skip_value(buf, inner_at, pos, inner & 7)
@@ -246,7 +292,7 @@ def read_entries(
                 if pos < 0:
                     damaged += 1
                     break
-        state[0] = begins.shape[0]
+        progress.at = begins.shape[0]
         return damaged
 
 

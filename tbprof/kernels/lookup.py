@@ -6,14 +6,24 @@ from cython.cimports.tbprof.kernels.types import Int32s, Ints, OutInt32s, OutInt
 from cython.cimports.tbprof.kernels.wire import find_row, slot_of
 
 
+@cython.final
+@cython.cclass
+class Lookup:
+    """A hash table from ids to rows, as `xplane.lookup.build_lookup` makes it."""
+
+    def __init__(self, keys: Ints, rows: Int32s) -> None:
+        self.keys = keys
+        self.rows = rows
+
+
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(at=i64)
-def find_rows(keys: Ints, rows: Int32s, ids: Ints, out: OutInt32s) -> cython.void:
+def find_rows(lookup: Lookup, ids: Ints, out: OutInt32s) -> cython.void:
     """Fills out [n] with the row of each id, -1 where it is not in the table."""
     with cython.nogil:
         for at in range(ids.shape[0]):
-            out[at] = find_row(keys, rows, ids[at])
+            out[at] = find_row(lookup.keys, lookup.rows, ids[at])
 
 
 @cython.ccall
@@ -34,6 +44,6 @@ def fill_lookup(keys: OutInts, rows: OutInt32s, ids: Ints) -> cython.void:
 
 @cython.ccall
 @cython.exceptval(check=False)
-def row_of(keys: Ints, rows: Int32s, key: i64) -> i64:
+def row_of(lookup: Lookup, key: i64) -> i64:
     """The row of `key`, or -1."""
-    return find_row(keys, rows, key)
+    return find_row(lookup.keys, lookup.rows, key)

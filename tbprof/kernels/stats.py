@@ -4,20 +4,18 @@
 import cython
 from cython.cimports.tbprof.kernels.codes import (
     ABSENT,
-    AT,
     BYTES,
-    COPIED,
     FIXED64,
     HEADER,
     KEY_TAG,
     LENGTH,
-    LISTED,
-    REACH,
     REFERENCE,
     STAT_DAMAGED,
     TEXT,
     VARINT,
 )
+from cython.cimports.tbprof.kernels.lookup import Lookup
+from cython.cimports.tbprof.kernels.passes import Pass, StatListing, Window
 from cython.cimports.tbprof.kernels.types import (
     Bytes,
     Int32s,
@@ -36,6 +34,67 @@ from cython.cimports.tbprof.kernels.wire import (
     read_varint,
     skip_value,
 )
+
+
+@cython.final
+@cython.cclass
+class StatMessages:
+    """StatMessages [m] whose stats are read: those of a field.
+
+    `begins` are the ascending offsets of their length varints, `targets` their rows in what is
+    filled, `field` the number of the field of stats.
+    """
+
+    begins: Ints
+    targets: Ints
+    field: i64
+
+    def __init__(self, begins: Ints, targets: Ints, field: i64) -> None:
+        self.begins = begins
+        self.targets = targets
+        self.field = field
+
+
+@cython.final
+@cython.cclass
+class WantedStats:
+    """The stats of k keys: `kinds` and `bits` are [k, n] and hold zeros before.
+
+    `slots` is the row in them of each row of stat metadata, -1 where it is not asked for.
+    """
+
+    slots: Int32s
+    kinds: OutByteTable
+    bits: OutIntTable
+
+    def __init__(self, slots: Int32s, kinds: OutByteTable, bits: OutIntTable) -> None:
+        self.slots = slots
+        self.kinds = kinds
+        self.bits = bits
+
+
+@cython.final
+@cython.cclass
+class StatLists:
+    """A row per stat, as events.stats.StatRows has them; `spans` [n, 2] are those of messages."""
+
+    spans: OutIntTable
+    name: OutInt32s
+    kind: OutBytes
+    bits: OutInts
+    size: OutInts
+    content: OutBytes
+
+    def __init__(
+        self, spans: OutIntTable, name: OutInt32s, kind: OutBytes, bits: OutInts, size: OutInts,
+        content: OutBytes,
+    ) -> None:  # fmt: skip
+        self.spans = spans
+        self.name = name
+        self.kind = kind
+        self.bits = bits
+        self.size = size
+        self.content = content
 
 
 @cython.ccall
@@ -90,66 +149,65 @@ def decode_stat(buf: Bytes, pos: i64, end: i64) -> tuple[i64, i64, i64]:
     _=i64,
     after=i64,
     at=i64,
+    base=i64,
+    begins=Ints,
+    bits=OutIntTable,
     body=i64,
     body_end=i64,
+    buf=Bytes,
     column=i64,
-    columns=i64,
     damaged=i64,
+    end=i64,
     found=i64,
     index=i64,
     key=i64,
+    keys=Ints,
     kind=i64,
+    kinds=OutByteTable,
     message=i64,
     row=i64,
+    rows=Int32s,
+    size=i64,
+    slots=Int32s,
     tag=i64,
     value=i64,
     value_at=i64,
     wanted=i64,
 )
 def decode_stats(
-    buf: Bytes,
-    base: i64,
-    state: OutInts,
-    end: i64,
-    begins: Ints,
-    targets: Ints,
-    field: i64,
-    keys: Ints,
-    rows: Int32s,
-    slots: Int32s,
-    kinds: OutByteTable,
-    bits: OutIntTable,
+    window: Window, progress: Pass, messages: StatMessages, lookup: Lookup, columns: WantedStats
 ) -> i64:
     """Finds the stats of some keys in messages; returns how many were damaged.
 
-    `begins` [m] are the ascending offsets of the messages' length varints, read from `state[AT]` on
-    up to the first that the window does not hold; `targets` [m] are their rows in the output.
-    `end` is the size of the file, `field` the number of the field of stats. `keys`, `rows`
-    look stat metadata ids up; `slots[row]` is the output column of a stat, -1 for others. `kinds`
-    and `bits` are [k, n] and hold zeros. The first stat of a key counts, as in the field's usual
-    getter.
+    StatMessages are read from row `progress.at` on up to the first that the window does not hold;
+    `progress.end` is the size of the file. `lookup` knows stat metadata ids. The first stat of a
+    key counts, as in the field's usual getter.
     """
+    buf, begins = window.content, messages.begins
+    keys, rows = lookup.keys, lookup.rows
+    slots, kinds, bits = columns.slots, columns.kinds, columns.bits
     with cython.nogil:
-        columns = kinds.shape[0]
+        base = window.base
         damaged = 0
-        wanted = field << 3 | LENGTH
-        end -= base
-        for message in range(state[AT], begins.shape[0]):
-            state[AT] = message
-            index = targets[message]
+        wanted = messages.field << 3 | LENGTH
+        end = progress.end - base
+        size = kinds.shape[0]
+        for message in range(progress.at, begins.shape[0]):
+            progress.at = message
+            index = messages.targets[message]
             at = begins[message] - base
             if at > buf.shape[0] - HEADER and end > buf.shape[0]:
-                state[REACH] = base + at + HEADER
+                progress.reach = base + at + HEADER
                 return damaged
             at, after = read_length(buf, at, end)
             if at < 0:
                 damaged += 1
                 continue
             if after > buf.shape[0]:
-                state[REACH] = base + after
+                progress.reach = base + after
                 return damaged
             found = 0
-            while at < after and found < columns:
+            while at < after and found < size:
                 tag, value_at = read_varint(buf, at, after)
                 if value_at < 0:
                     damaged += 1
@@ -189,7 +247,7 @@ def decode_stats(
                     if kind in (TEXT, BYTES):
                         bits[column, index] += base
                     found += 1
-        state[AT] = begins.shape[0]
+        progress.at = begins.shape[0]
         return damaged
 
 
@@ -198,71 +256,74 @@ def decode_stats(
 @cython.locals(
     after=i64,
     at=i64,
+    base=i64,
     before=i64,
+    begins=Ints,
     bits=OutInts,
     body=i64,
     body_end=i64,
+    buf=Bytes,
     byte=i64,
     content=OutBytes,
     copied=i64,
     copied_before=i64,
     damaged=i64,
+    end=i64,
     key=i64,
+    keys=Ints,
     kind=OutBytes,
     length=i64,
     listed=i64,
     message=i64,
     name=OutInt32s,
+    rows=Int32s,
     size=OutInts,
+    spans=OutIntTable,
     start=i64,
     stop=i64,
     tag=i64,
+    target=i64,
     value=i64,
     value_at=i64,
     wanted=i64,
     what=i64,
 )
 def list_stats(
-    buf: Bytes,
-    base: i64,
-    state: OutInts,
-    end: i64,
-    begins: Ints,
-    targets: Ints,
-    field: i64,
-    keys: Ints,
-    rows: Int32s,
-    spans: OutIntTable,
-    columns: tuple,
+    window: Window, progress: StatListing, messages: StatMessages, lookup: Lookup, lists: StatLists
 ) -> i64:
     """Writes a row for each stat of messages that has a value; returns how many were damaged.
 
-    Goes from row `state[AT]` of `begins` up to the first message that the window does not hold.
-    `spans` [n, 2] receive the first and last row of each message, counted from the first window on;
-    `columns` (name, kind, bits, size, content) are those of this window alone.
+    Goes from row `progress.at` of the messages up to the first that the window does not hold.
+    Spans are the first and last row of each message, counted from the first window on; the other
+    columns are those of this window alone.
     """
-    name, kind, bits, size, content = columns
+    buf, begins = window.content, messages.begins
+    keys, rows = lookup.keys, lookup.rows
+    name, kind, bits, size = lists.name, lists.kind, lists.bits, lists.size
+    spans, content = lists.spans, lists.content
     with cython.nogil:
+        base = window.base
         damaged = 0
-        before, copied_before = state[LISTED], state[COPIED]
+        before, copied_before = progress.listed, progress.copied
         listed = 0
         copied = 0
-        wanted = field << 3 | LENGTH
-        end -= base
-        for message in range(state[AT], begins.shape[0]):
-            state[AT] = message
+        wanted = messages.field << 3 | LENGTH
+        end = progress.end - base
+        for message in range(progress.at, begins.shape[0]):
+            progress.at = message
+            target = messages.targets[message]
             at = begins[message] - base
             if at > buf.shape[0] - HEADER and end > buf.shape[0]:
-                state[REACH] = base + at + HEADER
+                progress.reach = base + at + HEADER
                 return damaged
             at, after = read_length(buf, at, end)
             if at < 0:
                 damaged += 1
                 continue
             if after > buf.shape[0]:
-                state[REACH] = base + after
+                progress.reach = base + after
                 return damaged
-            spans[targets[message], 0] = before + listed
+            spans[target, 0] = before + listed
             while at < after:
                 tag, value_at = read_varint(buf, at, after)
                 body, body_end = -1, -1
@@ -296,8 +357,8 @@ def list_stats(
                 bits[listed] = value
                 size[listed] = length
                 listed += 1
-            spans[targets[message], 1] = before + listed
-            state[LISTED] = before + listed
-            state[COPIED] = copied_before + copied
-        state[AT] = begins.shape[0]
+            spans[target, 1] = before + listed
+            progress.listed = before + listed
+            progress.copied = copied_before + copied
+        progress.at = begins.shape[0]
         return damaged

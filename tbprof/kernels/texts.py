@@ -3,28 +3,54 @@
 
 import cython
 from cython.cimports.tbprof.kernels.codes import (
-    AT,
     HEADER,
     PRIME,
-    REACH,
 )
+from cython.cimports.tbprof.kernels.passes import Pass, Window
 from cython.cimports.tbprof.kernels.types import Bytes, Ints, OutBytes, OutInts, i64
 from cython.cimports.tbprof.kernels.wire import read_length
+
+
+@cython.final
+@cython.cclass
+class KnownTexts:
+    """Distinct texts: number i is `content[ends[i]:ends[i + 1]]`; `slots` is a hash table of them.
+
+    The hash is a polynomial in `multiplier`.
+    """
+
+    multiplier: i64
+    content: OutBytes
+    ends: OutInts
+    slots: OutInts
+
+    def __init__(self, multiplier: i64, content: OutBytes, ends: OutInts, slots: OutInts) -> None:
+        self.multiplier = multiplier
+        self.content = content
+        self.ends = ends
+        self.slots = slots
 
 
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(
+    base=i64,
+    buf=Bytes,
     byte=i64,
+    content=OutBytes,
+    end=i64,
+    ends=OutInts,
     first=i64,
     is_same=i64,
     known=i64,
     last=i64,
     mask=i64,
     mixed=i64,
+    multiplier=i64,
     pos=i64,
     row=i64,
     slot=i64,
+    slots=OutInts,
     step=i64,
     text=i64,
     three=i64,
@@ -32,35 +58,29 @@ from cython.cimports.tbprof.kernels.wire import read_length
     whole=i64,
 )
 def group_texts(
-    buf: Bytes,
-    base: i64,
-    state: OutInts,
-    end: i64,
-    at: Ints,
-    multiplier: i64,
-    content: OutBytes,
-    ends: OutInts,
-    slots: OutInts,
-    texts: i64,
-    code: OutInts,
+    window: Window, progress: Pass, at: Ints, found: KnownTexts, texts: i64, code: OutInts
 ) -> i64:
     """Fills `code` with the number of each text; returns how many texts are known, `texts` so far.
 
-    Texts from `state[AT]` on, up to the first that the window does not hold, or `content` has no
-    room for. `end` is the size of the file.
+    Texts from row `progress.at` on, up to the first that the window does not hold, or the content
+    that is known has no room for.
     """
+    buf = window.content
+    content, ends, slots = found.content, found.ends, found.slots
     with cython.nogil:
+        base = window.base
+        multiplier = found.multiplier
         mask = slots.shape[0] - 1
-        end -= base
-        for row in range(state[AT], at.shape[0]):
-            state[AT] = row
+        end = progress.end - base
+        for row in range(progress.at, at.shape[0]):
+            progress.at = row
             pos = at[row] - base
             if pos > buf.shape[0] - HEADER and end > buf.shape[0]:
-                state[REACH] = base + pos + HEADER
+                progress.reach = base + pos + HEADER
                 return texts
             first, last = read_length(buf, pos, end)
             if last > buf.shape[0]:
-                state[REACH] = base + last
+                progress.reach = base + last
                 return texts
             if first < 0:
                 first = 0
@@ -101,5 +121,5 @@ def group_texts(
                     code[row] = text
                     break
                 slot = (slot + 1) & mask
-        state[AT] = at.shape[0]
+        progress.at = at.shape[0]
         return texts

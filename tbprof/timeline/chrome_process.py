@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from tbprof.base import names
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
-from tbprof.kernels.codes import AT, NEEDED, WRITER_SIZE, WRITTEN
 from tbprof.kernels.event_text import (
     EventColumns,
     StatColumns,
@@ -17,6 +16,7 @@ from tbprof.kernels.event_text import (
     TypeTexts,
     write_events,
 )
+from tbprof.kernels.passes import Writing
 from tbprof.timeline.chrome_tracks import Threads
 from tbprof.timeline.device_times import on_device_clock
 from tbprof.timeline.event_tables import stat_columns, stat_names, type_texts
@@ -101,25 +101,25 @@ class EventWriter:
         self._names = names_
         self._types = types
         self._stamps = np.zeros(names_.purpose.size, np.int64)
-        self._state = np.zeros(WRITER_SIZE, np.int64)
+        self._progress = Writing()
         self._out = np.empty(_ROOM, np.uint8)
 
     def write(
         self, events: EventColumns, stats: StatColumns, tracks: Tracks
     ) -> Iterator[tuple[bytes, int]]:
         """(text, how many events it is of): each event preceded by a comma."""
-        state = self._state
-        state[AT] = 0
-        while state[AT] < events.type.size:
-            before = int(state[AT])
+        progress = self._progress
+        progress.at = 0
+        while progress.at < events.type.size:
+            before = progress.at
             write_events(
-                state, self._out, self._scope, events, stats, self._names, self._types, tracks,
+                progress, self._out, self._scope, events, stats, self._names, self._types, tracks,
                 WORDS, self._stamps,
             )  # fmt: skip
-            if state[WRITTEN]:
-                yield self._out[: int(state[WRITTEN])].tobytes(), int(state[AT]) - before
-            if state[NEEDED] > self._out.size:  # an event with names of megabytes
-                self._out = np.empty(int(state[NEEDED]), np.uint8)
+            if progress.written:
+                yield self._out[: progress.written].tobytes(), progress.at - before
+            if progress.needed > self._out.size:  # an event with names of megabytes
+                self._out = np.empty(progress.needed, np.uint8)
 
 
 class Process:

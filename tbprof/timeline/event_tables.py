@@ -11,22 +11,19 @@ from tbprof.events.space import Plane
 from tbprof.events.stats import DOUBLE, StatRows
 from tbprof.events.strings import Strings
 from tbprof.kernels.codes import (
-    AT,
     CONSUMER,
     CONSUMER_TYPE,
     FLOW,
     HIDDEN,
     IS_ASYNC,
     NAMES_EVENT,
-    NEEDED,
     PRODUCER,
     PRODUCER_TYPE,
     SHOWN,
-    WRITER_SIZE,
-    WRITTEN,
 )
 from tbprof.kernels.event_text import StatColumns, StatNames, TypeTexts, write_stats
 from tbprof.kernels.json_text import Texts
+from tbprof.kernels.passes import Writing
 from tbprof.timeline.event_text import INFINITE, NAN, NEGATIVE_INFINITE, WORDS
 from tbprof.timeline.json_text import joined, quoted
 from tbprof.timeline.store import TypeTable
@@ -157,11 +154,11 @@ def _full_name(text: str) -> bytes:
 def _written(columns: StatColumns, stats: StatNames) -> Texts:
     """Each stat as `"key":value,`."""
     first = np.zeros(columns.kind.size + 1, np.int64)
-    state = np.zeros(WRITER_SIZE, np.int64)
+    progress = Writing()
     parts: list[NDArray[np.uint8]] = []
     while True:
-        out = np.empty(max(_ROOM, int(state[NEEDED])), np.uint8)
-        write_stats(state, out, columns, stats, WORDS, first)
-        parts.append(out[: int(state[WRITTEN])].copy())
-        if state[AT] == columns.kind.size:
+        out = np.empty(max(_ROOM, progress.needed), np.uint8)
+        write_stats(progress, out, columns, stats, WORDS, first)
+        parts.append(out[: progress.written].copy())
+        if progress.at == columns.kind.size:
             return Texts(np.concatenate(parts), first)

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.errors import BadTrace, Unreachable
-from tbprof.kernels.codes import AT, REACH
 from tbprof.kernels.fields import body_at
+from tbprof.kernels.passes import Pass, Window
 
 # Smaller files are held as they are: nothing that happens to the file later matters.
 HELD_BYTES = 16 * 2**20
@@ -30,12 +30,6 @@ WINDOW = 2**19
 _FIRST_WINDOW = 4096
 # Most events and names are shorter; longer ones are read anew, as far as they say they go.
 _MESSAGE = 512
-
-# Slots of the state of every pass: where it goes on (an offset, or a row), and the offset that its
-# next window has to reach, 0 where any will do.
-
-# What a pass is shown: bytes, and the offset of the first of them.
-Window = tuple[NDArray[np.uint8], int]
 
 
 class Buffer:
@@ -80,29 +74,33 @@ class Buffer:
         """The bytes [begin, end), or up to the end of the file."""
         return self._shown(begin, end, [])
 
-    def along(self, state: NDArray[np.int64], end: int) -> Iterator[Window]:
-        """Windows for a pass that goes from offset `state[AT]` to `end`; at least one.
+    def along(self, progress: Pass) -> Iterator[Window]:
+        """Windows for a pass from the offset where it is to its end; at least one.
 
         Each begins where the pass has got to, so the one before is gone.
         """
         space: list[NDArray[np.uint8]] = []
         size = min(_FIRST_WINDOW, self.window)
         while True:
-            begin = int(state[AT])
-            stop = min(max(begin + size, int(state[REACH])), end)
-            yield self._shown(begin, stop, space), begin
-            if state[AT] >= end:
+            begin = progress.at
+            stop = min(max(begin + size, progress.reach), progress.end)
+            yield Window(self._shown(begin, stop, space), begin)
+            if progress.at >= progress.end:
                 return
             size = min(8 * size, self.window)
 
-    def around(self, state: NDArray[np.int64], begins: NDArray[np.int64]) -> Iterator[Window]:
-        """Windows for a pass over the messages at ascending offsets, from row `state[AT]` on."""
+    def messages(self) -> Pass:
+        """A pass over messages anywhere in the file, by their rows."""
+        return Pass(0, len(self))
+
+    def around(self, progress: Pass, begins: NDArray[np.int64]) -> Iterator[Window]:
+        """Windows for a pass over the messages at ascending offsets, from its row on."""
         space: list[NDArray[np.uint8]] = []
-        while state[AT] < begins.size:
-            begin = int(begins[state[AT]])
+        while progress.at < begins.size:
+            begin = int(begins[progress.at])
             last = begins[np.searchsorted(begins, begin + self.window) - 1]
-            stop = max(int(last) + min(_MESSAGE, self.window), int(state[REACH]))
-            yield self._shown(begin, stop, space), begin
+            stop = max(int(last) + min(_MESSAGE, self.window), progress.reach)
+            yield Window(self._shown(begin, stop, space), begin)
 
     def text(self, begin: int, end: int) -> str:
         """The text in [begin, end), U+FFFD for invalid UTF-8."""
@@ -114,13 +112,13 @@ class Buffer:
         rows = rows[np.argsort(ranges[rows, 0], kind="stable")]
         begins, ends = ranges[rows].T
         found = [""] * len(ranges)
-        state = np.zeros(2, np.int64)
-        for buf, base in self.around(state, np.ascontiguousarray(begins)):
-            content = buf.tobytes()
+        progress = self.messages()
+        for window in self.around(progress, np.ascontiguousarray(begins)):
+            content, base = bytes(window.content), window.base
             # Up to the first that the window does not hold as a whole.
-            fits = ends[state[AT] :] <= base + len(content)
-            stop = int(state[AT]) + (fits.size if fits.all() else int(np.argmin(fits)))
-            part = slice(int(state[AT]), stop)
+            fits = ends[progress.at :] <= base + len(content)
+            stop = progress.at + (fits.size if fits.all() else int(np.argmin(fits)))
+            part = slice(progress.at, stop)
             for row, begin, end in zip(
                 rows[part].tolist(),
                 (begins[part] - base).tolist(),
@@ -128,8 +126,8 @@ class Buffer:
                 strict=True,
             ):
                 found[row] = content[begin:end].decode("utf-8", "replace")
-            state[AT] = stop
-            state[REACH] = ends[stop] if stop < ends.size else 0
+            progress.at = stop
+            progress.reach = int(ends[stop]) if stop < ends.size else 0
         return found
 
     def body(self, at: int) -> tuple[int, int]:

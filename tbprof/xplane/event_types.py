@@ -21,13 +21,10 @@ def read_event_types(
     def read_part(begin: int) -> None:
         part = source[begin : begin + _PER_PASS]
         rows = in_file_order(part)
-        state = np.zeros(2, np.int64)
-        begins = part[rows]
-        for buf, base in buffer.around(state, begins):
-            find_types(
-                buf, base, state, len(buffer), begins, rows + begin,
-                dictionary.keys, dictionary.rows, types,
-            )  # fmt: skip
+        progress = buffer.messages()
+        begins, targets = part[rows], rows + begin
+        for window in buffer.around(progress, begins):
+            find_types(window, progress, begins, targets, dictionary.lookup, types)
 
     in_parallel(read_part, range(0, source.size, _PER_PASS), 16 * source.size)
     return types

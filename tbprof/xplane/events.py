@@ -14,41 +14,28 @@ from tbprof.base.columns import empty_column
 from tbprof.base.records import dataclass
 from tbprof.events.space import Aggregated
 from tbprof.kernels.codes import (
-    AGGREGATED,
-    AT,
-    CLAMPED,
-    CUT,
-    DAMAGED,
-    DAMAGED_AT,
-    DANGLING,
-    EVENTS,
-    REACH,
-    SCAN_DISPLAY_AT,
-    SCAN_DISPLAY_ID,
-    SCAN_ENDED,
-    SCAN_HAS_DISPLAY_ID,
-    SCAN_HAS_ID,
-    SCAN_HAS_TIMESTAMP,
-    SCAN_ID,
-    SCAN_NAME_AT,
-    SCAN_SIZE,
-    SCAN_TIMESTAMP_NS,
-    STATE_SIZE,
-    UNSORTED,
+    FOLLOWS_DISPLAY_ID,
+    FOLLOWS_DISPLAY_NAME,
+    FOLLOWS_ID,
+    FOLLOWS_NAME,
+    FOLLOWS_TIMESTAMP,
 )
-from tbprof.kernels.events import decode_events, decode_spans, scan_span, scan_spans
+from tbprof.kernels.events import (
+    DecodedEvents,
+    LineEnds,
+    LineEvents,
+    SpanEvents,
+    decode_span,
+    decode_spans,
+    scan_span,
+    scan_spans,
+)
+from tbprof.kernels.passes import Pass, Window
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
 from tbprof.xplane.lines import Line, Span
 from tbprof.xplane.metadata import Dictionary
 from tbprof.xplane.parallel import in_parallel
-
-# Those that are told.
-_NOTED = (DAMAGED, CLAMPED, DANGLING)
-# What follows the events of a line.
-_FOLLOWS = (
-    SCAN_HAS_ID, SCAN_HAS_TIMESTAMP, SCAN_HAS_DISPLAY_ID, SCAN_NAME_AT, SCAN_DISPLAY_AT,
-)  # fmt: skip
 
 Columns = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
@@ -85,16 +72,7 @@ class EventReader:
         """The events of `lines`, each decoded in one pass after one that counts them."""
         size = sum(span.end - span.begin for line in lines for span in line.spans)
         groups = _groups(lines, self._buffer.window)
-        found = list(lines)
-        counted = np.zeros(len(lines), np.int64)
-
-        def scan(group: int) -> None:
-            rows = groups[group]
-            completed, counted[rows] = self._scan([lines[row] for row in rows])
-            for row, line in completed.items():
-                found[rows[row]] = line
-
-        in_parallel(scan, range(len(groups)), size)
+        found, counted = self._scan(lines, groups, size)
         first = np.concatenate(([0], np.cumsum(counted))).astype(np.int64)
         total = int(first[-1])
         columns = (
@@ -103,145 +81,134 @@ class EventReader:
             empty_column(total, np.int64),
             empty_column(total, np.int64),
         )
-        states = np.zeros((len(lines), STATE_SIZE), np.int64)
-        origins = [[self._origin_ps(span.timestamp_ns) for span in line.spans] for line in found]
+        kept, merged = self._decode(found, groups, size, first, columns)
+        aggregated = _aggregated(first, merged, columns)
+        return Decoded(found, *_compact(first, kept, columns), aggregated)
 
-        def decode(group: int) -> None:
+    def _scan(
+        self, lines: Sequence[Line], groups: Sequence[list[int]], size: int
+    ) -> tuple[list[Line], NDArray[np.int64]]:
+        """(the lines with what follows their events, how many events each has)."""
+        scalars = np.zeros((5, len(lines)), np.int64)
+        counted, follows, id_, timestamp_ns, display_id = scalars
+        ranges = np.full((2, len(lines), 2), -1, np.int64)
+        ends = LineEnds(*scalars, *ranges)
+        found = list(lines)
+
+        def stamped(span: Span, row: int) -> Span:
+            """With the time stamp that followed its events, if one did."""
+            if not follows[row] & FOLLOWS_TIMESTAMP:
+                return span
+            follows[row] &= ~FOLLOWS_TIMESTAMP
+            return replace(span, timestamp_ns=int(timestamp_ns[row]))
+
+        def scan(group: int) -> None:
             rows = groups[group]
-            last = first[[row + 1 for row in rows]]
-            states[rows] = self._decode(
-                [found[row] for row in rows], [origins[row] for row in rows], first[rows], last,
-                columns,
-            )  # fmt: skip
+            if len(rows) > 1:
+                begins, last = _ranges([lines[row] for row in rows])
+                window = self._window(int(begins[0]), int(last[-1]))
+                scan_spans(window, begins, last, np.array(rows, np.int64), ends)
+            else:
+                row = rows[0]
+                spans = []
+                for span in lines[row].spans:
+                    progress = Pass(span.begin, span.end)
+                    for window in self._buffer.along(progress):
+                        scan_span(window, progress, ends, row)
+                    spans.append(stamped(span, row))
+                found[row] = replace(lines[row], spans=tuple(spans))
 
-        in_parallel(decode, range(len(groups)), size)
-        for row in np.flatnonzero(states[:, _NOTED].any(axis=1)).tolist():
-            self._note(found[row], states[row])
-        aggregated = _aggregated(first, states[:, AGGREGATED], columns)
-        return Decoded(found, *_compact(first, states[:, EVENTS], columns), aggregated)
-
-    def _scan(self, lines: Sequence[Line]) -> tuple[dict[int, Line], NDArray[np.int64]]:
-        """(those of a group of lines that something follows, by row, events [n])."""
-        counted = np.zeros(len(lines), np.int64)
-        if len(lines) == 1:
-            line, counted[0] = self._scan_line(lines[0])
-            return {0: line}, counted
-        begins, ends = _ranges(lines)
-        states = np.zeros((len(lines), SCAN_SIZE), np.int64)
-        states[:, AT] = begins
-        base = int(begins[0])
-        scan_spans(self._buffer.view(base, int(ends[-1])), base, states, ends, counted)
-        rows = np.flatnonzero(states[:, _FOLLOWS].any(axis=1))
-        texts = [
-            self._buffer.texts(
-                np.where(states[rows][:, [at]] > 0, states[rows][:, [at, at + 1]], -1)
+        in_parallel(scan, range(len(groups)), size)
+        rows = np.flatnonzero(follows)
+        names, display_names = (self._buffer.texts(texts[rows]) for texts in ranges)
+        for row, has, name, display_name in zip(
+            rows.tolist(), follows[rows].tolist(), names, display_names, strict=True
+        ):
+            line = found[row]
+            found[row] = Line(
+                int(id_[row]) if has & FOLLOWS_ID else line.id,
+                name if has & FOLLOWS_NAME else line.name,
+                int(display_id[row]) if has & FOLLOWS_DISPLAY_ID else line.display_id,
+                display_name if has & FOLLOWS_DISPLAY_NAME else line.display_name,
+                (stamped(line.spans[0], row), *line.spans[1:]),
             )
-            for at in (SCAN_NAME_AT, SCAN_DISPLAY_AT)
-        ]
-        return {
-            row: _completed(
-                replace(lines[row], spans=(_at_its_time(lines[row].spans[0], states[row]),)),
-                states[row],
-                name,
-                display_name,
-            )
-            for row, name, display_name in zip(rows.tolist(), *texts, strict=True)
-        }, counted
-
-    def _scan_line(self, line: Line) -> tuple[Line, int]:
-        """The line with what follows its events, and how many there are."""
-        total = 0
-        spans = []
-        for span in line.spans:
-            state = np.zeros(SCAN_SIZE, np.int64)
-            state[AT] = span.begin
-            for buf, base in self._buffer.along(state, span.end):
-                total += int(scan_span(buf, base, state, span.end))
-                if state[SCAN_ENDED]:
-                    break
-            spans.append(_at_its_time(span, state))
-            texts = (
-                self._buffer.text(int(state[at]), int(state[at + 1])) if state[at] else ""
-                for at in (SCAN_NAME_AT, SCAN_DISPLAY_AT)
-            )
-            line = _completed(line, state, *texts)
-        return replace(line, spans=tuple(spans)), total
+        return found, counted
 
     def _decode(
         self,
         lines: Sequence[Line],
-        origins: Sequence[Sequence[int]],
+        groups: Sequence[list[int]],
+        size: int,
         first: NDArray[np.int64],
-        last: NDArray[np.int64],
         columns: Columns,
-    ) -> NDArray[np.int64]:
-        """The states [n] after all events of a group of lines; their rows are `first:last`."""
-        states = np.zeros((len(lines), STATE_SIZE), np.int64)
-        if len(lines) == 1:
-            own = _rows_of(columns, int(first[0]), int(last[0]))
-            for span, origin_ps in zip(lines[0].spans, origins[0], strict=True):
-                self._decode_span(lines[0], span, origin_ps, states[0], own)
-        else:
-            begins, ends = _ranges(lines)
-            states[:, AT] = begins
-            base = int(begins[0])
-            decode_spans(
-                self._buffer.view(base, int(ends[-1])), base, states, ends,
-                np.array(origins, np.int64)[:, 0], first, last,
-                self._types.keys, self._types.rows, *columns,
-            )  # fmt: skip
-            for row in np.flatnonzero(states[:, CUT]).tolist():
-                self._note_cut(lines[row], lines[row].spans[0], states[row])
-        for row in np.flatnonzero(states[:, UNSORTED]).tolist():
-            own = _rows_of(columns, int(first[row]), int(last[row]))
-            _sort(own, int(states[row, EVENTS]))
-        return states
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(events, aggregated ones) [lines] that are written into each line's rows of columns."""
+        counts = np.zeros((7, len(lines)), np.int64)
+        events, aggregated, unsorted = counts[:3]
+        of_lines = LineEvents(first[:-1], first[1:], *counts)
+        decoded = DecodedEvents(*columns)
+        origins = [[self._origin_ps(span.timestamp_ns) for span in line.spans] for line in lines]
 
-    def _decode_span(
-        self,
-        line: Line,
-        span: Span,
-        origin_ps: int,
-        state: NDArray[np.int64],
-        columns: Columns,
-    ) -> None:
-        state[AT] = span.begin
-        state[REACH] = 0
-        state[CUT] = 0
-        for buf, base in self._buffer.along(state, span.end):
-            decode_events(
-                buf, base, state, span.end, origin_ps,
-                self._types.keys, self._types.rows, *columns,
-            )  # fmt: skip
-            if state[CUT]:
-                break
-        if state[CUT]:
-            self._note_cut(line, span, state)
+        def decode(group: int) -> None:
+            rows = groups[group]
+            if len(rows) > 1:
+                begins, ends = _ranges([lines[row] for row in rows])
+                cut_at = np.full(len(rows), -1, np.int64)
+                of_spans = SpanEvents(
+                    begins, ends, np.array(rows, np.int64),
+                    np.array([origins[row][0] for row in rows], np.int64), cut_at,
+                )  # fmt: skip
+                window = self._window(int(begins[0]), int(ends[-1]))
+                decode_spans(window, of_spans, self._types.lookup, of_lines, decoded)
+                for at in np.flatnonzero(cut_at >= 0).tolist():
+                    line = lines[rows[at]]
+                    self._note_cut(line, line.spans[0], int(cut_at[at]))
+            else:
+                line = lines[rows[0]]
+                for span, origin_ps in zip(line.spans, origins[rows[0]], strict=True):
+                    progress = Pass(span.begin, span.end)
+                    for window in self._buffer.along(progress):
+                        cut = decode_span(
+                            window, progress, origin_ps, rows[0],
+                            self._types.lookup, of_lines, decoded,
+                        )  # fmt: skip
+                        if cut >= 0:
+                            self._note_cut(line, span, cut)
+            for row in rows:
+                if unsorted[row]:
+                    own = _rows_of(columns, int(first[row]), int(first[row + 1]))
+                    _sort(own, int(events[row]))
 
-    def _note_cut(self, line: Line, span: Span, state: NDArray[np.int64]) -> None:
-        at = int(state[AT])
+        in_parallel(decode, range(len(groups)), size)
+        for row in np.flatnonzero(counts[3:].any(axis=0)).tolist():
+            self._note(lines[row], *counts[3:, row].tolist())
+        return events, aggregated
+
+    def _window(self, begin: int, end: int) -> Window:
+        return Window(self._buffer.view(begin, end), begin)
+
+    def _note_cut(self, line: Line, span: Span, at: int) -> None:
         self._damage.note(
             "line_cut",
             f"line {line.name[:80]!r}: damaged at byte {at}; "
             f"the {span.end - at} bytes of events from there on are lost",
         )
 
-    def _note(self, line: Line, state: NDArray[np.int64]) -> None:
+    def _note(self, line: Line, damaged: int, damaged_at: int, clamped: int, dangling: int) -> None:
         where = f"line {line.name[:80]!r}"
-        if state[DAMAGED]:
+        if damaged:
             self._damage.note(
                 "events_damaged",
-                f"{where}: {state[DAMAGED]} damaged events left out "
-                f"(first at byte {state[DAMAGED_AT]})",
+                f"{where}: {damaged} damaged events left out (first at byte {damaged_at})",
             )
-        if state[CLAMPED]:
+        if clamped:
             self._damage.note(
                 "times_damaged",
-                f"{where}: {state[CLAMPED]} events have impossible times (over 40 hours or "
+                f"{where}: {clamped} events have impossible times (over 40 hours or "
                 "negative); they were cut to the limit",
             )
-        if state[DANGLING]:
-            self._damage.note("names_missing", f"{where}: {state[DANGLING]} events have no name")
+        if dangling:
+            self._damage.note("names_missing", f"{where}: {dangling} events have no name")
 
 
 def _groups(lines: Sequence[Line], window: int) -> list[list[int]]:
@@ -270,24 +237,6 @@ def _rows_of(columns: Columns, first: int, last: int) -> Columns:
     type_, start, duration, source = columns
     part = slice(first, last)
     return type_[part], start[part], duration[part], source[part]
-
-
-def _at_its_time(span: Span, state: NDArray[np.int64]) -> Span:
-    """With the time stamp that followed the events, if one did."""
-    if not state[SCAN_HAS_TIMESTAMP]:
-        return span
-    return replace(span, timestamp_ns=int(state[SCAN_TIMESTAMP_NS]))
-
-
-def _completed(line: Line, state: NDArray[np.int64], name: str, display_name: str) -> Line:
-    """With the fields that followed the events of a span; on the wire the last one counts."""
-    return Line(
-        int(state[SCAN_ID]) if state[SCAN_HAS_ID] else line.id,
-        name if state[SCAN_NAME_AT] else line.name,
-        int(state[SCAN_DISPLAY_ID]) if state[SCAN_HAS_DISPLAY_ID] else line.display_id,
-        display_name if state[SCAN_DISPLAY_AT] else line.display_name,
-        line.spans,
-    )
 
 
 def _sort(columns: Columns, events: int) -> None:

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.events.strings import Strings
-from tbprof.kernels.codes import AT
-from tbprof.kernels.texts import group_texts
+from tbprof.kernels.texts import KnownTexts, group_texts
 from tbprof.xplane.buffer import Buffer
 
 _PER_PASS = 1 << 16
@@ -77,17 +76,15 @@ def _intern_part(
     rows = in_file_order(at)
     begins = at[rows]
     code = np.empty(begins.size, np.int64)
-    state = np.zeros(2, np.int64)
+    progress = buffer.messages()
     known = _Known(begins.size)
-    for buf, base in buffer.around(state, begins):
-        first = int(state[AT])
-        known.make_room(buf.size)
-        texts = group_texts(
-            buf, base, state, len(buffer), begins, multiplier,
-            known.content, known.ends, known.slots, known.ids.size, code,
-        )  # fmt: skip
-        known.name(int(texts), strings)
-        part = slice(first, int(state[AT]))
+    for window in buffer.around(progress, begins):
+        first = progress.at
+        known.make_room(window.size)
+        texts = KnownTexts(multiplier, known.content, known.ends, known.slots)
+        found = group_texts(window, progress, begins, texts, known.ids.size, code)
+        known.name(found, strings)
+        part = slice(first, progress.at)
         out[rows[part]] = known.ids[code[part]]
 
 

@@ -8,15 +8,6 @@ from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
 from tbprof.kernels.codes import (
-    HEAD_DISPLAY_AT,
-    HEAD_DISPLAY_END,
-    HEAD_DISPLAY_ID,
-    HEAD_EVENTS_AT,
-    HEAD_ID,
-    HEAD_NAME_AT,
-    HEAD_NAME_END,
-    HEAD_SIZE,
-    HEAD_TIMESTAMP_NS,
     LINE_DISPLAY_ID,
     LINE_DISPLAY_NAME,
     LINE_EVENTS,
@@ -24,11 +15,9 @@ from tbprof.kernels.codes import (
     LINE_NAME,
     LINE_TIMESTAMP_NS,
 )
-from tbprof.kernels.fields import read_heads
+from tbprof.kernels.fields import LineHeads, read_heads
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.scan import Field, read_header
-
-# Fields of XLine. Source: xplane.proto.
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +49,8 @@ def read_lines(buffer: Buffer, bodies: Sequence[tuple[int, int]]) -> tuple[Line,
     heads, names, display_names = _read_heads(buffer, bodies)
     lines: dict[tuple[int, str], Line] = {}
     spans: dict[tuple[int, str], list[Span]] = {}
-    columns = (
-        heads[:, column].tolist()
-        for column in (HEAD_ID, HEAD_TIMESTAMP_NS, HEAD_DISPLAY_ID, HEAD_EVENTS_AT)
-    )
     for (_, end), id_, timestamp_ns, display_id, events_at, name, display_name in zip(
-        bodies, *columns, names, display_names, strict=True
+        bodies, *heads.tolist(), names, display_names, strict=True
     ):
         span = Span(events_at, end, timestamp_ns)
         key = (id_, name)
@@ -80,32 +65,32 @@ def read_lines(buffer: Buffer, bodies: Sequence[tuple[int, int]]) -> tuple[Line,
     )
 
 
-# Columns of what is known of a line before its events.
-
-
 def _read_heads(
     buffer: Buffer, bodies: Sequence[tuple[int, int]]
 ) -> tuple[NDArray[np.int64], list[str], list[str]]:
-    """(heads [n, HEAD_SIZE], names, display names) of XLine messages in file order."""
+    """(scalars, names, display names) of XLine messages [n] in file order.
+
+    Scalars are [4, n]: id, time stamp, display id, and where the events begin.
+    """
     begins, ends = np.array(bodies, np.int64).reshape(-1, 2).T.copy()
-    heads = np.zeros((begins.size, HEAD_SIZE), np.int64)
-    heads[:, [HEAD_NAME_AT, HEAD_DISPLAY_AT]] = -1
-    state = np.zeros(2, np.int64)
-    for buf, base in buffer.around(state, begins):
-        read_heads(buf, base, state, begins, ends, heads)
-    for row in np.flatnonzero(heads[:, HEAD_EVENTS_AT] < 0).tolist():
-        heads[row] = _long_head(buffer, *bodies[row])
-    names = buffer.texts(heads[:, [HEAD_NAME_AT, HEAD_NAME_END]])
-    return heads, names, buffer.texts(heads[:, [HEAD_DISPLAY_AT, HEAD_DISPLAY_END]])
+    scalars = np.zeros((4, begins.size), np.int64)
+    ranges = np.full((2, begins.size, 2), -1, np.int64)
+    heads = LineHeads(*scalars, *ranges)
+    progress = buffer.messages()
+    for window in buffer.around(progress, begins):
+        read_heads(window, progress, begins, ends, heads)
+    for row in np.flatnonzero(scalars[-1] < 0).tolist():
+        scalars[:, row], ranges[:, row] = _long_head(buffer, *bodies[row])
+    return scalars, buffer.texts(ranges[0]), buffer.texts(ranges[1])
 
 
-def _long_head(buffer: Buffer, begin: int, end: int) -> NDArray[np.int64]:
-    """The head of a line that no window holds."""
+def _long_head(buffer: Buffer, begin: int, end: int) -> tuple[list[int], list[tuple[int, int]]]:
+    """The scalars and the ranges of names of a line that no window holds."""
     fields = read_header(buffer, begin, end, stop_field=LINE_EVENTS)
     texts = [fields.bodies(number) for number in (LINE_NAME, LINE_DISPLAY_NAME)]
-    ranges = [(begins[-1], ends[-1]) if begins.size else (-1, 0) for begins, ends in texts]
+    ranges = [(begins[-1], ends[-1]) if begins.size else (-1, -1) for begins, ends in texts]
     scalars = [fields.scalar(number) for number in (LINE_ID, LINE_TIMESTAMP_NS, LINE_DISPLAY_ID)]
-    return np.array([*scalars, fields.stopped_at, *ranges[0], *ranges[1]], np.int64)
+    return [*scalars, fields.stopped_at], ranges
 
 
 def last_text(buffer: Buffer, fields: Field, number: int) -> str:

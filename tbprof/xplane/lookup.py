@@ -5,11 +5,11 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.kernels.lookup import fill_lookup
+from tbprof.kernels.lookup import Lookup, fill_lookup
 
 
-def build_lookup(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """(keys, rows) of a hash table from each id to its row, the last one where an id repeats.
+def build_lookup(ids: NDArray[np.int64]) -> Lookup:
+    """A hash table from each id to its row, the last one where an id repeats.
 
     Half full at most, so that a probe for an unknown id ends. The multipliers behind the keys are
     drawn anew for each table: a file whose ids are made to collide would else take hours. They
@@ -22,4 +22,4 @@ def build_lookup(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
     rows = np.full(size, -1, np.int32)
     keys[size:] = 2**30 | np.frombuffer(os.urandom(8), np.uint32) >> 2 | 1
     fill_lookup(keys, rows, ids)
-    return keys, rows
+    return Lookup(keys, rows)

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
-from tbprof.kernels.fields import read_entries
+from tbprof.kernels.fields import MapEntries, read_entries
+from tbprof.kernels.lookup import Lookup
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.lookup import build_lookup
 
@@ -21,8 +22,7 @@ class Dictionary:
     name: NDArray[np.int64]  # [n, 2] first and last byte of the name
     display_name: NDArray[np.int64]  # [n, 2]; a stat's description
     value: NDArray[np.int64]  # offset of the value message's length varint, -1 where absent
-    keys: NDArray[np.int64]
-    rows: NDArray[np.int32]
+    lookup: Lookup  # the row of an id
     damaged: int
 
 
@@ -38,17 +38,15 @@ def read_dictionary(
     name = np.full((entries, 2), -1, np.int64)
     display = np.full((entries, 2), -1, np.int64)
     value = np.full(entries, -1, np.int64)
-    state = np.zeros(2, np.int64)
+    found = MapEntries(id_, name, display, value)
+    progress = buffer.messages()
     damaged = 0
-    for buf, base in buffer.around(state, begins):
-        damaged += int(
-            read_entries(buf, base, state, begins, ends, display_field, id_, name, display, value)
-        )
+    for window in buffer.around(progress, begins):
+        damaged += read_entries(window, progress, begins, ends, display_field, found)
     if entries > 1:
         order = np.argsort(id_, kind="stable")
         last = np.append(id_[order][1:] != id_[order][:-1], True)
         kept = np.sort(order[last])
         if kept.size < entries:
             id_, name, display, value = id_[kept], name[kept], display[kept], value[kept]
-    keys, rows = build_lookup(id_)
-    return Dictionary(id_, name, display, value, keys, rows, damaged)
+    return Dictionary(id_, name, display, value, build_lookup(id_), damaged)

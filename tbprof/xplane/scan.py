@@ -4,13 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
-from tbprof.kernels.codes import AT, FIELDS_CUT, FIELDS_CUT_AT, FIELDS_STOPPED
-from tbprof.kernels.fields import index_fields
+from tbprof.kernels.fields import FieldRows, index_fields
+from tbprof.kernels.passes import FieldWalk
 from tbprof.xplane.buffer import Buffer
-
-# Slots of the state of `index_fields`, after those of every pass.
-
-_DAMAGED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,30 +37,26 @@ def field_columns(
 
     The last is (field, begin, end) of a body that is longer than what is there, else None.
     """
-    fields, state = _walk(buffer, begin, end, 0, 64)
-    if state[FIELDS_STOPPED] != _DAMAGED:
+    walk = FieldWalk(begin, end, 0)
+    fields = _walk(buffer, walk, 64)
+    if not walk.is_damaged:
         return fields, -1, None
-    cut = (int(state[FIELDS_CUT]), int(state[FIELDS_CUT_AT]), end) if state[FIELDS_CUT] else None
-    return fields, int(state[AT]), cut
+    return fields, walk.at, (walk.cut_field, walk.cut_at, end) if walk.cut_field else None
 
 
 def read_header(buffer: Buffer, begin: int, end: int, stop_field: int) -> Field:
     """The fields of a message before the first `stop_field`, which begins at `stopped_at`."""
-    fields, _ = _walk(buffer, begin, end, stop_field, 8)
-    return fields
+    return _walk(buffer, FieldWalk(begin, end, stop_field), 8)
 
 
-def _walk(
-    buffer: Buffer, begin: int, end: int, stop_field: int, size: int
-) -> tuple[Field, NDArray[np.int64]]:
-    state = np.array([begin, 0, 0, 0, 0], np.int64)
+def _walk(buffer: Buffer, walk: FieldWalk, size: int) -> Field:
     parts: list[list[NDArray[np.int64]]] = []
-    for buf, base in buffer.along(state, end):
+    for window in buffer.along(walk):
         columns = [np.empty(size, np.int64) for _ in range(4)]
-        rows = index_fields(buf, base, state, end, stop_field, *columns)
+        rows = index_fields(window, walk, FieldRows(*columns))
         parts.append([column[:rows] for column in columns])
-        if state[FIELDS_STOPPED]:
+        if walk.has_ended:
             break
         size = min(size * 4, 1 << 20)
     number, first, last, value = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Field(number, first, last, value, int(state[AT])), state
+    return Field(number, first, last, value, walk.at)

@@ -5,15 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.kernels.codes import COPIED, LIST_SIZE, LISTED
-from tbprof.kernels.stats import list_stats
+from tbprof.kernels.passes import StatListing
+from tbprof.kernels.stats import StatLists, StatMessages, list_stats
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.interning import in_file_order
 from tbprof.xplane.metadata import Dictionary
 
-# In place of a kind.
-
-# Slots of the state of `list_stats`, after those of every pass: what has been written so far.
 # The fewest bytes of a stat with a value, its own tag and length included.
 _STAT_BYTES = 4
 
@@ -30,16 +27,15 @@ def read_rows(
     begins = source[targets]
     spans = np.zeros((source.size, 2), np.int64)
     parts = [_columns(0)]
-    state = np.zeros(LIST_SIZE, np.int64)
+    messages = StatMessages(begins, targets, field)
+    progress = StatListing(0, len(buffer))
     damaged = 0
-    for buf, base in buffer.around(state, begins):
-        listed, copied = int(state[LISTED]), int(state[COPIED])
-        columns = _columns(buf.size)
-        damaged += int(list_stats(
-            buf, base, state, len(buffer), begins, targets, field,
-            dictionary.keys, dictionary.rows, spans, columns,
-        ))  # fmt: skip
-        more, content = int(state[LISTED]) - listed, int(state[COPIED]) - copied
+    for window in buffer.around(progress, begins):
+        listed, copied = progress.listed, progress.copied
+        columns = _columns(window.size)
+        lists = StatLists(spans, *columns)
+        damaged += list_stats(window, progress, messages, dictionary.lookup, lists)
+        more, content = progress.listed - listed, progress.copied - copied
         parts.append((*(one[:more].copy() for one in columns[:-1]), columns[-1][:content].copy()))
     joined = [np.concatenate(one) for one in zip(*parts, strict=True)]
     return [spans[:, 0].copy(), spans[:, 1].copy(), *joined], damaged

@@ -20,7 +20,7 @@ from tbprof.events.stats import (
 from tbprof.events.strings import Strings
 from tbprof.kernels.codes import STAT_DAMAGED
 from tbprof.kernels.lookup import find_rows, row_of
-from tbprof.kernels.stats import decode_stat, decode_stats
+from tbprof.kernels.stats import StatMessages, WantedStats, decode_stat, decode_stats
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
 from tbprof.xplane.interning import in_file_order, intern_texts
@@ -105,21 +105,20 @@ class StatReader:
         kinds: NDArray[np.uint8],
         bits: NDArray[np.int64],
     ) -> None:
-        dictionary = self._dictionary
+        lookup = self._dictionary.lookup
+        wanted = WantedStats(slots, kinds, bits)
 
         def decode_part(begin: int) -> int:
             part = source[begin : begin + _PER_PASS]
             rows = in_file_order(part)
             begins = part[rows]
             rows += begin
-            damaged = 0
-            state = np.zeros(2, np.int64)
-            for buf, base in self._buffer.around(state, begins):
-                damaged += int(decode_stats(
-                    buf, base, state, len(self._buffer), begins, rows, field,
-                    dictionary.keys, dictionary.rows, slots, kinds, bits,
-                ))  # fmt: skip
-            return damaged
+            messages = StatMessages(begins, rows, field)
+            progress = self._buffer.messages()
+            return sum(
+                decode_stats(window, progress, messages, lookup, wanted)
+                for window in self._buffer.around(progress, begins)
+            )
 
         # A stat takes some 16 bytes.
         damaged = sum(in_parallel(decode_part, range(0, source.size, _PER_PASS), 16 * source.size))
@@ -145,7 +144,7 @@ class StatReader:
         if is_reference.any():
             ids = bits[is_reference]
             row = np.empty(ids.size, np.int32)
-            find_rows(self._dictionary.keys, self._dictionary.rows, ids, row)
+            find_rows(self._dictionary.lookup, ids, row)
             # The last entry stands for references to nothing.
             out[is_reference] = np.append(self._name_ids, np.int32(-1))[row]
         is_text = kind == TEXT
@@ -172,7 +171,7 @@ class StatReader:
         return values
 
     def _name(self, key: int) -> str:
-        row = int(row_of(self._dictionary.keys, self._dictionary.rows, key))
+        row = row_of(self._dictionary.lookup, key)
         return self.names[row] if row >= 0 else ""
 
     def _value(self, kind: int, bits: int) -> Value:

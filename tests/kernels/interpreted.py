@@ -27,7 +27,7 @@ FOLDER = Path(tbprof.kernels.__file__).parent
 # After those that they take functions or classes of.
 NAMES = sorted(
     (path.stem for path in FOLDER.glob("*.py") if path.stem not in {"__init__", "codes"}),
-    key=lambda name: (name not in {"json_text", "levels"}, name),
+    key=lambda name: (name not in {"json_text", "levels", "lookup", "passes"}, name),
 )
 
 
@@ -69,12 +69,21 @@ class Both:
     """An object of a compiled class; `given` makes its twin, of copies, for each call."""
 
     def __init__(self, twin: type, compiled: Any, given: tuple[Any, ...]) -> None:
-        self.twin = twin
-        self.compiled = compiled
-        self.given = given
+        vars(self).update(twin=twin, compiled=compiled, given=given)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.compiled, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self.compiled, name, value)
+
+    def numbers(self, twin: Any) -> dict[str, int]:
+        """Those of the attributes that can be read: what a pass has got to."""
+        return {
+            name: getattr(self.compiled, name)
+            for name, value in vars(twin).items()
+            if isinstance(value, int) and hasattr(self.compiled, name)
+        }
 
 
 class _Copies:
@@ -84,6 +93,7 @@ class _Copies:
         self._texts = texts
         self._wraps = wraps
         self.views: dict[int, tuple[np.ndarray, View]] = {}
+        self.objects: list[tuple[Both, Any]] = []
 
     def of(self, value: Any) -> Any:
         """The twin of an argument."""
@@ -94,7 +104,10 @@ class _Copies:
                 self.views[id(value)] = known
             return known[1]
         if isinstance(value, Both):
-            return value.twin(*map(self.of, value.given))
+            twin = value.twin(*map(self.of, value.given))
+            vars(twin).update(value.numbers(twin))
+            self.objects.append((value, twin))
+            return twin
         if isinstance(value, tuple):
             return tuple(map(self.of, value))
         compiled, twin = self._texts
@@ -122,6 +135,9 @@ def checked_kernels() -> Iterator[Counter[str]]:
                 assert found == expected, f"{label} returns {found}, its twin {expected}"
                 for array, view in copies.views.values():
                     np.testing.assert_array_equal(array, view.array, label)
+                for both, made in copies.objects:
+                    numbers = both.numbers(made)
+                    assert numbers == {name: getattr(made, name) for name in numbers}, label
                 calls[label] += 1
             return found
 

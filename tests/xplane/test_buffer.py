@@ -18,7 +18,7 @@ from xplane.whole import whole
 
 from tbprof._pb import message
 from tbprof.base.errors import BadTrace, Unreachable
-from tbprof.kernels.codes import AT, REACH
+from tbprof.kernels.passes import Pass
 from tbprof.xplane import buffer
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.reader import read_space, space_in
@@ -228,24 +228,24 @@ def test_windows_are_read_only_and_end_with_the_file(tmp_path) -> None:
 
 def test_windows_follow_the_pass_and_grow(tmp_path) -> None:
     found = Buffer(bytes(range(200)) * 100, "drawn")
-    state = np.zeros(2, np.int64)
+    progress = Pass(0, 19_000)
     sizes = []
-    for buf, base in found.along(state, 19_000):
-        assert buf[0] == base % 200
-        sizes.append(buf.size)
-        state[AT] = base + 1000 if len(sizes) == 1 else base + buf.size
+    for window in found.along(progress):
+        assert window.content[0] == window.base % 200
+        sizes.append(window.size)
+        progress.at = window.base + (1000 if len(sizes) == 1 else window.size)
     assert sizes == [4096, 18_000]
 
 
 def test_windows_hold_messages_that_are_near_each_other() -> None:
     found = Buffer(bytes(5000), "drawn", window=100)
     begins = np.array([10, 50, 115, 4000], np.int64)
-    state = np.zeros(2, np.int64)
+    progress = found.messages()
     seen = []
-    for buf, base in found.around(state, begins):
-        seen.append((base, base + buf.size))
-        state[AT] += {10: 2, 115: 0 if state[REACH] == 0 else 1, 4000: 1}[base]
-        state[REACH] = 900 if base == 115 else 0
+    for window in found.around(progress, begins):
+        seen.append((window.base, window.base + window.size))
+        progress.at += {10: 2, 115: 0 if progress.reach == 0 else 1, 4000: 1}[window.base]
+        progress.reach = 900 if window.base == 115 else 0
     assert seen == [(10, 150), (115, 215), (115, 900), (4000, 4100)]
 
 
