@@ -385,7 +385,7 @@ def run() -> NoReturn:
     """
     status = 0
     gc.disable()
-    # NumPy's BLAS, which nothing here calls, starts a thread per core while it is imported.
+    # NumPy's BLAS starts a thread per core while it is imported; we give it no large matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         main()

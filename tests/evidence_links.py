@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.finding import Evidence
+from tbprof.analysis.evidence import Evidence
 from tbprof.analysis.job_steps import JobSteps
 from tbprof.analysis.outline import Outline
 from tbprof.analysis.phases import Phase

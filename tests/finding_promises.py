@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from sentences import check_sentence
 
-from tbprof.analysis.finding import ON_CORES, WORK, Evidence, Finding
+from tbprof.analysis.evidence import ON_CORES, WORK, Evidence
+from tbprof.analysis.finding import Finding
 from tbprof.analysis.phases import COMPUTE, Phase
 from tbprof.analysis.worker_groups import coupled_groups
 

@@ -31,6 +31,7 @@ EVENTS = ("timeline.*", "engine.streams", "engine.timelines")
 STEPS = ("analysis.step*", "analysis.job_steps", "analysis.grouping", "analysis.host_phases")
 RULES = ("analysis.findings", "analysis.findings_[!o]*", "tools.*_advice", "tools.*_rules")
 PIPELINES = ("*.tf_data*", "analysis.iterator_*", "analysis.pool_waits", "tools.input_*")
+EVIDENCE = ("analysis.evidence", "analysis.findings*", "analysis.idle_time")
 IDLE = ("analysis.idle_claims", "tools.idle_table")
 MEMORY = ("analysis.memory", "analysis.memory_breakdown", "tools.memory_*")
 OPS = ("analysis.ops", "analysis.device_ops", "tools.framework_op_stats")
@@ -39,10 +40,18 @@ PODS = ("analysis.exchanges", "tools.pod_*")
 NOT_IMPORTED = {
     "overview_page": (*EVENTS, *MEMORY, *PODS, "tools.framework_op_stats", "tools.kernel_stats"),
     "input_pipeline_analyzer": (*EVENTS, *MEMORY, *PODS, *IDLE, *OPS, "analysis.findings"),
-    "tf_data_bottleneck_analysis": (*EVENTS, *MEMORY, *PODS, *IDLE, *OPS, "analysis.findings*"),
+    "tf_data_bottleneck_analysis": (
+        *EVENTS,
+        *MEMORY,
+        *PODS,
+        *IDLE,
+        *OPS,
+        *EVIDENCE,
+        "analysis.step_finding",
+    ),
     "framework_op_stats": (*EVENTS, *STEPS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE),
     "kernel_stats": (*EVENTS, *STEPS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE, *OPS),
-    "memory_profile": (*EVENTS, "analysis.findings", *PIPELINES, *PODS, *IDLE, *OPS),
+    "memory_profile": (*EVENTS, *EVIDENCE, *PIPELINES, *PODS, *IDLE, *OPS),
     "trace_viewer": (*RULES, *PIPELINES, *MEMORY, *PODS, *IDLE, *OPS),
     "pod_viewer": (*EVENTS, *RULES, *PIPELINES, *MEMORY, *IDLE, *OPS),
 }

@@ -1,5 +1,6 @@
 """All findings of a run, those that gain most first."""
 
+from tbprof.analysis.evidence import Evidence, Rule
 from tbprof.analysis.finding import (
     GPU_GUIDE,
     OPS,
@@ -7,9 +8,7 @@ from tbprof.analysis.finding import (
     PROFILER_GUIDE,
     SEVERITIES,
     TRACE,
-    Evidence,
     Finding,
-    Rule,
     milliseconds,
     percent,
 )

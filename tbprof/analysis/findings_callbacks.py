@@ -3,18 +3,16 @@
 from collections.abc import Iterator
 
 from tbprof.analysis.bottlenecks import OVERHEAD
+from tbprof.analysis.evidence import Evidence, Rule, said_elsewhere
 from tbprof.analysis.finding import (
     CALLBACKS_GUIDE,
     FUNCTION_GUIDE,
     OPS,
     TRACE,
-    Evidence,
     Finding,
-    Rule,
     graded,
     milliseconds,
     percent,
-    said_elsewhere,
     shortened,
 )
 from tbprof.analysis.findings_host import OUTSIDE_TYPES

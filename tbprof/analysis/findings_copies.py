@@ -5,15 +5,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from tbprof.analysis.bottlenecks import WAITING
+from tbprof.analysis.evidence import Evidence, Rule
 from tbprof.analysis.finding import (
     GPU_GUIDE,
     OFFLOADING_GUIDE,
     OPS,
     TPU_GUIDE,
     TRACE,
-    Evidence,
     Finding,
-    Rule,
     graded,
     milliseconds,
     percent,

@@ -4,17 +4,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tbprof.analysis.bottlenecks import LITTLE_16_BIT
+from tbprof.analysis.evidence import Evidence, Rule, said_elsewhere
 from tbprof.analysis.finding import (
     KERNELS,
     PRECISION_GUIDE,
     XLA_GUIDE,
-    Evidence,
     Finding,
-    Rule,
     graded,
     milliseconds,
     percent,
-    said_elsewhere,
 )
 from tbprof.analysis.gain import Gain
 from tbprof.analysis.gpu_facts import PAUSE_PS, SMALL_PS

@@ -6,20 +6,16 @@ from collections.abc import Iterator
 import numpy as np
 
 from tbprof.analysis.bottlenecks import OVERHEAD
+from tbprof.analysis.evidence import ON_CORES, WORK, Evidence, Rule, said_elsewhere
 from tbprof.analysis.finding import (
     FUNCTION_GUIDE,
-    ON_CORES,
     OPS,
     TRACE,
-    WORK,
     XLA_GUIDE,
-    Evidence,
     Finding,
-    Rule,
     graded,
     milliseconds,
     percent,
-    said_elsewhere,
     shortened,
 )
 from tbprof.analysis.findings_eager import FEWEST_PER_STEP, single_ops_ps

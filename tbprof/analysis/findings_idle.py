@@ -5,17 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.finding import (
-    PROFILER_GUIDE,
-    TRACE,
-    Evidence,
-    Finding,
-    Rule,
-    milliseconds,
-    percent,
-    said_elsewhere,
-    shortened,
-)
+from tbprof.analysis.evidence import Evidence, Rule, said_elsewhere
+from tbprof.analysis.finding import PROFILER_GUIDE, TRACE, Finding, milliseconds, percent, shortened
 from tbprof.analysis.host_activity import Activity
 from tbprof.analysis.idle_claims import culprit, graded_idle
 from tbprof.analysis.idle_shares import IdleShare, named, share_ps

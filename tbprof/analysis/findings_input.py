@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tbprof.analysis.bottlenecks import HIGHLY_INPUT_BOUND, OVERHEAD, WAITING
+from tbprof.analysis.evidence import Evidence, Rule, said_elsewhere
 from tbprof.analysis.finding import (
     DATA_GUIDE,
     GPU_GUIDE,
@@ -12,15 +13,12 @@ from tbprof.analysis.finding import (
     OPS,
     TF_DATA,
     TRACE,
-    Evidence,
     Finding,
     Guide,
     Page,
-    Rule,
     graded,
     milliseconds,
     percent,
-    said_elsewhere,
     size,
 )
 from tbprof.analysis.gpu_facts import GpuFacts

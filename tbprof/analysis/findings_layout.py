@@ -6,16 +6,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from tbprof.analysis.bottlenecks import HIGH, MODERATE
-from tbprof.analysis.finding import (
-    GPU_GUIDE,
-    KERNELS,
-    OPS,
-    Evidence,
-    Finding,
-    Rule,
-    graded,
-    percent,
-)
+from tbprof.analysis.evidence import Evidence, Rule
+from tbprof.analysis.finding import GPU_GUIDE, KERNELS, OPS, Finding, graded, percent
 from tbprof.analysis.phases import COMPUTE
 from tbprof.base.later import regex
 

@@ -4,26 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tbprof.analysis.finding import (
-    MEMORY,
-    MEMORY_GUIDE,
-    Evidence,
-    Finding,
-    Rule,
-    graded,
-    percent,
-    shortened,
-    size,
-)
+from tbprof.analysis.evidence import Evidence, Rule
+from tbprof.analysis.finding import MEMORY, MEMORY_GUIDE, Finding, graded, percent, size
 from tbprof.analysis.gain import UNKNOWN_GAIN
-
-# Percentages of an allocator's capacity, ours: what an allocator rounds up and keeps apart is
-# some percents of it, so little more fits above the first.
-FULL = (90.0, 98.0)
-# Percentage of free memory outside of its largest piece, where at least half is in use: below
-# that there is room for any piece.
-FRAGMENTED = (50.0, 80.0)
-IN_USE = 50.0
+from tbprof.analysis.memory_limits import FRAGMENTED, FULL, IN_USE, owner
 
 
 def near_capacity(evidence: Evidence) -> Iterator[Finding]:
@@ -109,16 +93,6 @@ def _other_allocator(evidence: Evidence, allocator: int) -> str:
     if evidence.platform != "GPU" or evidence.is_amd or evidence.is_jax or not is_bfc:
         return ""
     return " TF_GPU_ALLOCATOR=cuda_malloc_async fragments less."
-
-
-def owner(allocator: str) -> str:
-    """What an allocator is called in a sentence, with its host if it has one.
-
-    TPUs are mere numbers.
-    """
-    host, _, name = allocator.rpartition(": ")
-    own = f"device {name}" if name.isdigit() else shortened(name)
-    return f"{own} of {shortened(host)}" if host else own
 
 
 def free_memory(evidence: Evidence) -> int:

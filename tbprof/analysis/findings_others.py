@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from tbprof.analysis.bottlenecks import OVERHEAD
+from tbprof.analysis.evidence import Evidence, Rule
 from tbprof.analysis.finding import (
     PROFILER_GUIDE,
     TRACE,
-    Evidence,
     Finding,
-    Rule,
     Severity,
     milliseconds,
     percent,

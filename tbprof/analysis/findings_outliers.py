@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.bottlenecks import HIGH, MODERATE
+from tbprof.analysis.evidence import Evidence, Rule
 from tbprof.analysis.finding import (
     PROFILER_GUIDE,
     TRACE,
-    Evidence,
     Finding,
-    Rule,
     graded,
     milliseconds,
     percent,

@@ -3,18 +3,16 @@
 from collections.abc import Iterator
 
 from tbprof.analysis.bottlenecks import OVERHEAD, WAITING, contends
+from tbprof.analysis.evidence import Evidence, Rule, said_elsewhere
 from tbprof.analysis.finding import (
     GPU_GUIDE,
     OPS,
     PROFILER_GUIDE,
     TRACE,
-    Evidence,
     Finding,
-    Rule,
     graded,
     milliseconds,
     percent,
-    said_elsewhere,
     shortened,
 )
 from tbprof.analysis.idle_claims import gap_shares

@@ -7,16 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.bottlenecks import HIGH, MODERATE
+from tbprof.analysis.evidence import ON_CORES, Evidence, Rule
 from tbprof.analysis.finding import (
-    ON_CORES,
     OPS,
     TPU_GUIDE,
     TPU_OPS_GUIDE,
-    Evidence,
     Finding,
     Guide,
     Page,
-    Rule,
     graded,
     percent,
     shortened,

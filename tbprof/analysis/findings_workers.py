@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from tbprof.analysis.bottlenecks import OVERHEAD, WAITING
+from tbprof.analysis.evidence import Evidence, Rule
 from tbprof.analysis.finding import (
     GPU_GUIDE,
     MULTISLICE_GUIDE,
@@ -10,10 +11,8 @@ from tbprof.analysis.finding import (
     POD,
     TPU_GUIDE,
     TRACE,
-    Evidence,
     Finding,
     Page,
-    Rule,
     graded,
     milliseconds,
     percent,

@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.bottlenecks import OVERHEAD
-from tbprof.analysis.finding import Evidence, Severity, graded
+from tbprof.analysis.evidence import Evidence
+from tbprof.analysis.finding import Severity, graded
 from tbprof.analysis.host_activity import Activity
 from tbprof.analysis.idle_shares import IdleShare
 from tbprof.analysis.idle_shares import culprit as longest

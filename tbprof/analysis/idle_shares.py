@@ -2,17 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.host_activity import Activity
 from tbprof.analysis.host_callbacks import HostCallbacks
-from tbprof.analysis.idle_time import IdleTime
 from tbprof.analysis.job_steps import JobSteps
 from tbprof.analysis.python_frames import is_own, spoken
 from tbprof.analysis.step_means import StepMeans, used_rows
 from tbprof.base.records import dataclass
+
+if TYPE_CHECKING:  # it would import how steps are found, for pages without any
+    from tbprof.analysis.idle_time import IdleTime
 
 # So much of the time in which a function is open is all that it does.
 _ALL_OF_IT = 0.8
@@ -165,7 +168,7 @@ def culprit(shares: Sequence[IdleShare]) -> IdleShare | None:
 
 
 def idle_shares(
-    job: JobSteps, means: StepMeans, hosts: Sequence[IdleTime]
+    job: JobSteps, means: StepMeans, hosts: "Sequence[IdleTime]"
 ) -> tuple[IdleShare, ...]:
     """All that the hosts' threads did, longest first; together the mean of `Phase.OTHER`."""
     sums: dict[tuple[Activity, str, bool], dict[str, float]] = {}
@@ -192,7 +195,7 @@ def idle_shares(
     return tuple(sorted(found, key=lambda one: (-one.ms, one.kind, one.name)))
 
 
-def share_ps(job: JobSteps, hosts: Sequence[IdleTime], one: IdleShare) -> NDArray[np.int64]:
+def share_ps(job: JobSteps, hosts: "Sequence[IdleTime]", one: IdleShare) -> NDArray[np.int64]:
     """[rows of the job's steps] the uncovered time of what one of `named` is about."""
     out = np.zeros(job.step.size, np.int64)
     for at, host in enumerate(hosts):
@@ -211,12 +214,12 @@ def share_ps(job: JobSteps, hosts: Sequence[IdleTime], one: IdleShare) -> NDArra
     return out
 
 
-def _rows(job: JobSteps, host: IdleTime) -> int:
+def _rows(job: JobSteps, host: "IdleTime") -> int:
     """One more than the last row of the host's steps."""
     return 1 + max(int(job.row.max(initial=-1)), int(host.step.max(initial=-1)))
 
 
-def _most_open(host: IdleTime, open_ms: NDArray[np.float64]) -> dict[str, float]:
+def _most_open(host: "IdleTime", open_ms: NDArray[np.float64]) -> dict[str, float]:
     """How long each name is open: as long as in the steps of the activity that is in most."""
     out: dict[str, float] = {}
     for name, ms in zip(host.name, open_ms.tolist(), strict=True):

@@ -1,7 +1,7 @@
 """Functions that are traced anew, or run eagerly, and what that takes of steps."""
 
 from tbprof.analysis.bottlenecks import MODERATE
-from tbprof.analysis.finding import Evidence
+from tbprof.analysis.evidence import Evidence
 from tbprof.analysis.outlier_causes import excess_ps
 from tbprof.analysis.phases import Phase
 from tbprof.base.records import dataclass

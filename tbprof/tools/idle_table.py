@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tbprof.analysis.finding import Evidence
+from tbprof.analysis.evidence import Evidence
 from tbprof.analysis.host_activity import Activity
 from tbprof.analysis.idle_shares import LABELS
 from tbprof.analysis.python_frames import spoken

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 
 from tbprof.analysis.finding import SEVERITIES, Severity, graded, percent, size
-from tbprof.analysis.findings_memory import FRAGMENTED, FULL, IN_USE, owner
 from tbprof.analysis.memory_breakdown import Age
+from tbprof.analysis.memory_limits import FRAGMENTED, FULL, IN_USE, owner
 from tbprof.base.records import dataclass
 
 # Percentages of the bytes in use at the peak, ours: a group below the first is not what to begin

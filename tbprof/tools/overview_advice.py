@@ -3,12 +3,12 @@
 import numpy as np
 
 from tbprof.analysis.bottlenecks import DEVICE, HOST, find_bottlenecks
+from tbprof.analysis.evidence import Evidence
 from tbprof.analysis.finding import (
     DATA_ANALYSIS_GUIDE,
     DATA_GUIDE,
     GPU_GUIDE,
     PROFILER_GUIDE,
-    Evidence,
     Finding,
     Guide,
 )

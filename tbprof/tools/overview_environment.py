@@ -5,7 +5,8 @@ from datetime import datetime, timezone
 from typing import NamedTuple
 
 from tbprof.analysis.environment import Environment
-from tbprof.analysis.finding import Evidence, milliseconds
+from tbprof.analysis.evidence import Evidence
+from tbprof.analysis.finding import milliseconds
 from tbprof.analysis.training import is_training
 from tbprof.tools.datatable import Table, text
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.finding import WORK, Evidence, milliseconds, percent, size
+from tbprof.analysis.evidence import WORK, Evidence
+from tbprof.analysis.finding import milliseconds, percent, size
 from tbprof.analysis.findings_host import eager_shares
-from tbprof.analysis.findings_memory import owner
+from tbprof.analysis.memory_limits import owner
 from tbprof.analysis.phases import COMPUTE, Phase
 from tbprof.analysis.step_means import sample_deviation, sparse_core_means
 from tbprof.base.records import dataclass

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.finding import Evidence
+from tbprof.analysis.evidence import Evidence
 from tbprof.analysis.findings_gpu import low_precision_share
 from tbprof.analysis.findings_host import eager_shares
 from tbprof.analysis.kernels import Kernels

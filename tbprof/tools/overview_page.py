@@ -7,7 +7,7 @@ import numpy as np
 from tbprof.analysis.coupling import Coupling
 from tbprof.analysis.devices import Devices, merge_devices
 from tbprof.analysis.environment import Environment
-from tbprof.analysis.finding import Evidence
+from tbprof.analysis.evidence import Evidence
 from tbprof.analysis.findings import find_findings
 from tbprof.analysis.gpu_facts import GpuFacts, merge_gpu_facts
 from tbprof.analysis.host_callbacks import HostCallbacks

@@ -14,7 +14,7 @@ from tbprof.analysis.bottlenecks import (
     Bottlenecks,
     find_bottlenecks,
 )
-from tbprof.analysis.finding import WORK
+from tbprof.analysis.evidence import WORK
 from tbprof.analysis.findings_input import waits_in_trace
 from tbprof.analysis.idle_shares import IdleShare
 from tbprof.analysis.input_cause import TRY_APART, InputCause

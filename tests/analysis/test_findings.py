@@ -15,15 +15,8 @@ from traces import draw, space_of
 
 from tbprof.analysis.devices import Devices
 from tbprof.analysis.environment import find_environment
-from tbprof.analysis.finding import (
-    OPS,
-    SEVERITIES,
-    Evidence,
-    Finding,
-    milliseconds,
-    shortened,
-    size,
-)
+from tbprof.analysis.evidence import Evidence
+from tbprof.analysis.finding import OPS, SEVERITIES, Finding, milliseconds, shortened, size
 from tbprof.analysis.findings import find_findings
 from tbprof.analysis.findings_host import eager_shares
 from tbprof.analysis.findings_input import input_bound

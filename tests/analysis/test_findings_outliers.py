@@ -11,7 +11,8 @@ from finding_promises import check_findings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tbprof.analysis.finding import Evidence, Finding
+from tbprof.analysis.evidence import Evidence
+from tbprof.analysis.finding import Finding
 from tbprof.analysis.findings import find_findings
 from tbprof.analysis.host_activity import Activity
 from tbprof.analysis.idle_time import IdleTime

@@ -9,7 +9,8 @@ from analysis.test_findings import TPU, evidence
 from analysis.test_tpu_ops import ran
 from traces import draw, space_of
 
-from tbprof.analysis.finding import Evidence, Finding
+from tbprof.analysis.evidence import Evidence
+from tbprof.analysis.finding import Finding
 from tbprof.analysis.findings import find_findings
 from tbprof.analysis.findings_tpu import TPU_RULES, grouped
 from tbprof.analysis.hlo import Programs

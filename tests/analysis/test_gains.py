@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tbprof.analysis.devices import Devices
-from tbprof.analysis.finding import Evidence, said_elsewhere
+from tbprof.analysis.evidence import Evidence, said_elsewhere
 from tbprof.analysis.findings import find_findings
 from tbprof.analysis.gain import UNKNOWN_GAIN, Gain
 from tbprof.analysis.phases import COMPUTE, Phase

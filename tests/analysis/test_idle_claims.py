@@ -10,7 +10,7 @@ from analysis.test_findings_outliers import every, of
 from traces import draw, space_of
 
 from tbprof.analysis.bottlenecks import find_bottlenecks
-from tbprof.analysis.finding import Evidence
+from tbprof.analysis.evidence import Evidence
 from tbprof.analysis.hlo import Programs
 from tbprof.analysis.host_activity import Activity
 from tbprof.analysis.host_callbacks import HostCallbacks, find_host_callbacks
