@@ -60,10 +60,11 @@ def eager_shares(evidence: Evidence, *, of_writes: bool = True) -> tuple[float, 
     """
     ops = evidence.ops
     shares = []
-    counts = np.array(
-        [not fetches_batch(kind) and (of_writes or not _WRITES.match(kind)) for kind in ops.type],
-        bool,
-    )
+    computes = {
+        kind: not fetches_batch(kind) and (of_writes or not _WRITES.match(kind))
+        for kind in dict.fromkeys(ops.type)
+    }
+    counts = np.array([computes[kind] for kind in ops.type], bool)
     calls = sum(
         int(time)
         for host in evidence.hosts

@@ -266,11 +266,9 @@ def lasting_rows(events: Events) -> NDArray[np.int64]:
 def _find_types(events: Events, *, has_device: bool) -> HostTypes:
     """The types by what they are called, and by what their first and last events carry."""
     families = name_families(events.plane)
-    sample = np.full((families.of.size, 2), -1, np.int64)
-    sample_types(events.type, events.duration_ps, sample)
+    is_used, has = events.plane.memo.once("told types", lambda: _told(events))
     named = classify_host_names(families.names, has_device=has_device)[families.of]
-    role = np.where(sample[:, 0] >= 0, named, np.int8(Role.FRAME))
-    has = _told(events, sample)
+    role = np.where(is_used, named, np.int8(Role.FRAME))
     is_hlo = has[names.HLO_OP] & is_in(role, (Role.ACTIVITY, Phase.HOST_COMPUTE))
     role[is_hlo] = Phase.HOST_COMPUTE
     if not has_device and is_hlo.any():
@@ -296,8 +294,10 @@ def _hlo_phase(text: str) -> int:
     return _number(hlo.lastgroup or "") if hlo else Phase.HOST_COMPUTE
 
 
-def _told(events: Events, sample: NDArray[np.int64]) -> dict[str, NDArray[np.bool_]]:
-    """[types] per telling stat: whether the first or the last event of each type carries it."""
+def _told(events: Events) -> tuple[NDArray[np.bool_], dict[str, NDArray[np.bool_]]]:
+    """([types] whether a type has events; by telling stat whether its first or last carries it)."""
+    sample = np.full((events.plane.types.id.size + 1, 2), -1, np.int64)
+    sample_types(events.type, events.duration_ps, sample)
     told = {name: np.zeros(len(sample), np.bool_) for name in _TELLING}
     wanted = [name for name in _TELLING if name in events.plane.stat_names]
     kind, _ = np.nonzero(sample >= 0)
@@ -305,4 +305,4 @@ def _told(events: Events, sample: NDArray[np.int64]) -> dict[str, NDArray[np.boo
     stats = events.stats(wanted, rows) if wanted and rows.size else {}
     for name, column in stats.items():
         told[name][kind[column.is_present]] = True
-    return told
+    return sample[:, 0] >= 0, told

@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from tbprof.analysis.hlo import Instruction, Programs
 from tbprof.analysis.lines import gpu_planes
 from tbprof.analysis.tensor_cores import CoreUse, core_use, is_amd, is_eligible
 from tbprof.base import names
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, field
 from tbprof.events.space import Plane, Space
 
 _UINT32 = 2**32 - 1
@@ -79,23 +79,65 @@ class Kernels:
 
 
 @dataclass(slots=True)
-class _Sums:
-    occurrences: int = 0
-    total_ps: int = 0
-    least_ps: int = 2**62
-    most_ps: int = 0
-    occupancy_weight: float = 0.0
-    occupancy_sum: float = 0.0
+class _Rows:
+    """Rows while they are gathered: numbers by key, and what adds up in each."""
 
-    def add(self, count: int, total: int, least: int, most: int, occupancy: float | None) -> None:
-        self.occurrences += count
-        self.total_ps += total
-        self.least_ps = min(self.least_ps, least)
-        self.most_ps = max(self.most_ps, most)
-        if occupancy is not None:
+    number: dict[KernelKey, int] = field(default_factory=dict)
+    added: list[tuple[NDArray[Any], ...]] = field(default_factory=list)
+
+    def add(
+        self,
+        keys: Sequence[KernelKey],
+        occurrences: NDArray[np.int64],
+        total_ps: NDArray[np.int64],
+        least_ps: NDArray[np.int64],
+        most_ps: NDArray[np.int64],
+        occupancy_pct: NDArray[np.float64],
+    ) -> None:
+        """Adds to the rows of these keys [n]; the occupancy is NaN where it is not recorded."""
+        number = self.number
+        row = np.array([number.setdefault(key, len(number)) for key in keys], np.int64)
+        self.added.append((row, occurrences, total_ps, least_ps, most_ps, occupancy_pct))
+
+    def table(self) -> Kernels:
+        """The rows in the order in which their keys were first seen."""
+        keys = list(self.number)
+        count, total, most = np.zeros((3, len(keys)), np.int64)
+        least = np.full(len(keys), 2**62)
+        weights, occupancies = np.zeros((2, len(keys)))
+        for row, occurrences, total_ps, least_ps, most_ps, occupancy_pct in self.added:
+            np.add.at(count, row, occurrences)
+            np.add.at(total, row, total_ps)
+            np.minimum.at(least, row, least_ps)
+            np.maximum.at(most, row, most_ps)
+            known = np.flatnonzero(~np.isnan(occupancy_pct))
             # Kernels of no duration still tell their occupancy.
-            self.occupancy_weight += max(total, 1)
-            self.occupancy_sum += occupancy * max(total, 1)
+            weight = np.maximum(total_ps[known], 1).astype(np.float64)
+            np.add.at(weights, row[known], weight)
+            np.add.at(occupancies, row[known], occupancy_pct[known] * weight)
+        occupancy = np.full(len(keys), np.nan)
+        np.divide(occupancies, weights, out=occupancy, where=weights > 0)
+
+        def integers(values: list[int | None]) -> NDArray[np.int64]:
+            return np.array([-1 if value is None else value for value in values], np.int64)
+
+        return Kernels(
+            [key.kernel for key in keys],
+            [key.op for key in keys],
+            np.array([key.block for key in keys], np.int64).reshape(-1, 3),
+            np.array([key.grid for key in keys], np.int64).reshape(-1, 3),
+            integers([key.registers for key in keys]),
+            integers([key.shared_bytes for key in keys]),
+            np.array([key.is_eligible for key in keys], bool),
+            np.array([key.core_use for key in keys], np.int8),
+            occupancy,
+            count,
+            total,
+            least,
+            most,
+            [key.copy for key in keys],
+            np.array([key.is_amd for key in keys], bool),
+        )
 
 
 @functools.lru_cache(maxsize=8192)
@@ -162,27 +204,21 @@ def find_kernels(space: Space, programs: Programs) -> Kernels:
     Copies and memsets carry none, but for those that a driver makes by kernels of its own. The op
     is the one whose annotation was open at the launch, or the framework op of the HLO instruction.
     """
-    rows: dict[KernelKey, _Sums] = {}
+    rows = _Rows()
     for plane in gpu_planes(space):
         if names.KERNEL_DETAILS in plane.stat_names:
             _gather(plane, find_gpu_kinds(plane, programs), programs, rows)
-    return _table(rows)
+    return rows.table()
 
 
-def _gather(
-    plane: Plane, kinds: GpuKinds, programs: Programs, rows: dict[KernelKey, _Sums]
-) -> None:
+def _gather(plane: Plane, kinds: GpuKinds, programs: Programs, rows: _Rows) -> None:
     of_amd = is_amd(text_stat(plane, names.DEVICE_VENDOR), text_stat(plane, names.GPU_NAME))
     major = plane.stats.get(names.COMPUTE_MAJOR, -1)
     compute_major = major if isinstance(major, int) else -1
-    sums = zip(
-        kinds.occurrences.tolist(),
-        kinds.total_ps.tolist(),
-        kinds.least_ps.tolist(),
-        kinds.most_ps.tolist(),
-        strict=True,
-    )
-    for (kind, details), sums_of_kind in zip(enumerate(kinds.details), sums, strict=True):
+    keys: list[KernelKey] = []
+    occupancy: list[float] = []
+    ran: list[int] = []
+    for kind, details in enumerate(kinds.details):
         if details is None:
             continue
         launch = parse_launch(details)
@@ -206,7 +242,18 @@ def _gather(
             kinds.copy[kind],
             of_amd,
         )
-        rows.setdefault(key, _Sums()).add(*sums_of_kind, launch.occupancy_pct)
+        keys.append(key)
+        occupancy.append(math.nan if launch.occupancy_pct is None else launch.occupancy_pct)
+        ran.append(kind)
+    of_kind = np.array(ran, np.int64)
+    rows.add(
+        keys,
+        kinds.occurrences[of_kind],
+        kinds.total_ps[of_kind],
+        kinds.least_ps[of_kind],
+        kinds.most_ps[of_kind],
+        np.array(occupancy, np.float64),
+    )
 
 
 def _instruction(kinds: GpuKinds, kind: int, programs: Programs) -> Instruction | None:
@@ -228,46 +275,15 @@ def _could_use(kinds: GpuKinds, kind: int, instruction: Instruction | None) -> b
     return is_eligible(op.name, op.type, kinds.equation[kind])
 
 
-def _table(rows: dict[KernelKey, _Sums]) -> Kernels:
-    keys, sums = list(rows), list(rows.values())
-
-    def integers(values: list[int | None]) -> NDArray[np.int64]:
-        return np.array([-1 if value is None else value for value in values], np.int64)
-
-    return Kernels(
-        [key.kernel for key in keys],
-        [key.op for key in keys],
-        np.array([key.block for key in keys], np.int64).reshape(-1, 3),
-        np.array([key.grid for key in keys], np.int64).reshape(-1, 3),
-        integers([key.registers for key in keys]),
-        integers([key.shared_bytes for key in keys]),
-        np.array([key.is_eligible for key in keys], bool),
-        np.array([key.core_use for key in keys], np.int8),
-        np.array(
-            [
-                one.occupancy_sum / one.occupancy_weight if one.occupancy_weight else math.nan
-                for one in sums
-            ],
-            np.float64,
-        ),
-        np.array([one.occurrences for one in sums], np.int64),
-        np.array([one.total_ps for one in sums], np.int64),
-        np.array([one.least_ps for one in sums], np.int64),
-        np.array([one.most_ps for one in sums], np.int64),
-        [key.copy for key in keys],
-        np.array([key.is_amd for key in keys], bool),
-    )
-
-
 def merge_kernels(parts: Sequence[Kernels]) -> Kernels:
     """One table of several hosts' kernels: equal kernel-op pairs become one row."""
     if len(parts) == 1:
         return parts[0]
-    rows: dict[KernelKey, _Sums] = {}
+    rows = _Rows()
     for part in parts:
+        keys = []
         for at, kernel in enumerate(part.name):
             registers, shared = int(part.registers[at]), int(part.shared_bytes[at])
-            occupancy = float(part.occupancy_pct[at])
             key = KernelKey(
                 kernel,
                 part.op[at],
@@ -280,11 +296,13 @@ def merge_kernels(parts: Sequence[Kernels]) -> Kernels:
                 part.copy[at],
                 bool(part.is_amd[at]),
             )
-            rows.setdefault(key, _Sums()).add(
-                int(part.occurrences[at]),
-                int(part.total_ps[at]),
-                int(part.least_ps[at]),
-                int(part.most_ps[at]),
-                None if math.isnan(occupancy) else occupancy,
-            )
-    return _table(rows)
+            keys.append(key)
+        rows.add(
+            keys,
+            part.occurrences,
+            part.total_ps,
+            part.least_ps,
+            part.most_ps,
+            part.occupancy_pct,
+        )
+    return rows.table()

@@ -52,17 +52,24 @@ class StatReader:
         return self._buffer.texts(self._dictionary.name)
 
     @cached_property
-    def _rows_of(self) -> dict[str, list[int]]:
-        """By name its rows; several ids may have one name."""
-        rows: dict[str, list[int]] = {}
-        for row, name in enumerate(self.names):
-            rows.setdefault(name, []).append(row)
-        return rows
+    def _last_row(self) -> dict[str, int]:
+        """By name its last row. There may be thousands, as texts that stats refer to are names."""
+        return dict(zip(self.names, range(len(self.names)), strict=True))
+
+    @cached_property
+    def _earlier_rows(self) -> dict[str, list[int]]:
+        """By name its other rows; several ids may have one name."""
+        earlier: dict[str, list[int]] = {}
+        if len(self._last_row) < len(self.names):
+            for row, name in enumerate(self.names):
+                if row != self._last_row[name]:
+                    earlier.setdefault(name, []).append(row)
+        return earlier
 
     @cached_property
     def stat_names(self) -> frozenset[str]:
         """Every name."""
-        return frozenset(self._rows_of)
+        return frozenset(self._last_row)
 
     @cached_property
     def _name_ids(self) -> NDArray[np.int32]:
@@ -92,9 +99,9 @@ class StatReader:
         """(slot of each stat metadata row, -1 for those not asked for; the name of each slot)."""
         slots = np.full(len(self.names), -1, np.int32)
         column_of = {name: column for column, name in enumerate(names)}
-        known = [name for name in column_of if name in self._rows_of]
+        known = [name for name in column_of if name in self._last_row]
         for slot, name in enumerate(known):
-            slots[self._rows_of[name]] = slot
+            slots[[self._last_row[name], *self._earlier_rows.get(name, ())]] = slot
         return slots, np.array([column_of[name] for name in known], np.int64)
 
     def _decode(
