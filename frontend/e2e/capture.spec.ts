@@ -2,29 +2,28 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants, setPriority } from "node:os";
 import { join } from "node:path";
-import type { Browser, FrameLocator, Page } from "playwright-core";
+import type { FrameLocator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { launch, open, violations } from "./browser";
+import { violations } from "./browser";
 import { ROOT, type Server, serve, temporaryFolder, tensorBoard } from "./servers";
+import { ownPages } from "./watched_browser";
 
 const PYTHON = process.env.TBPROF_RECORD_PYTHON ?? "";
 const PORT = 21_309;
 const JAX_PORT = 21_399;
 
-let browser: Browser;
+const open = ownPages();
 let server: Server;
 let folder: { path: string; remove: () => void };
 let program: ChildProcess | undefined;
 
 beforeAll(async () => {
-  browser = await launch();
   folder = temporaryFolder();
   server = await serve(folder.path);
   if (PYTHON !== "") program = await train("serve_tensorflow.py", PORT);
 });
 afterAll(async () => {
   program?.kill("SIGKILL");
-  await browser?.close();
   await server?.stop();
   folder?.remove();
 });
@@ -50,7 +49,7 @@ async function openDialog(page: Page | FrameLocator) {
 }
 
 test("mistakes are told beside their field", async () => {
-  const { page, problems } = await open(browser, server.page);
+  const { page, problems } = await open(server.page);
   const dialog = await openDialog(page);
   const addresses = dialog.getByLabel("Profile service URLs or TPU names");
   expect(await addresses.evaluate((field) => field === document.activeElement)).toBe(true);
@@ -69,7 +68,7 @@ test("mistakes are told beside their field", async () => {
 });
 
 test("presets choose levels and duration", async () => {
-  const { page } = await open(browser, server.page);
+  const { page } = await open(server.page);
   const dialog = await openDialog(page);
   await dialog.getByRole("button", { name: "With Python" }).click();
   expect(await dialog.getByLabel("Python tracing").inputValue()).toBe("1");
@@ -80,7 +79,7 @@ test("presets choose levels and duration", async () => {
 });
 
 test("nobody there: each worker says why, and nothing is written", async () => {
-  const { page } = await open(browser, server.page);
+  const { page } = await open(server.page);
   const dialog = await openDialog(page);
   const addresses = dialog.getByLabel("Profile service URLs or TPU names");
   await addresses.fill("localhost:1, no-such-host.invalid:2");
@@ -101,8 +100,7 @@ test("nobody there: each worker says why, and nothing is written", async () => {
 });
 
 test("a server that was started anew is asked for its token, and forgets captures", async () => {
-  const context = await browser.newContext();
-  const page = await context.newPage();
+  const { page } = await open("about:blank");
   let asked = 0;
   await page.route("**/config", async (route) => {
     asked += 1;
@@ -128,13 +126,12 @@ test("a server that was started anew is asked for its token, and forgets capture
   // Pages that are opened next would show it while it runs.
   const running = new URL("captures", server.page).href;
   await expect.poll(async () => (await page.request.get(running)).json()).toEqual({ captures: [] });
-  await context.close();
 });
 
 test("a server without captures offers none", async () => {
   const plain = await serve(join(ROOT, "examples/logdir"), undefined, "--no-capture");
   try {
-    const { page } = await open(browser, plain.page);
+    const { page } = await open(plain.page);
     await page.locator(".tiles").first().waitFor();
     expect(await page.getByRole("button", { name: "Capture profile" }).count()).toBe(0);
   } finally {
@@ -143,7 +140,7 @@ test("a server without captures offers none", async () => {
 });
 
 test.skipIf(PYTHON === "")("a capture can be cancelled, and goes on while it is shut", async () => {
-  const { page } = await open(browser, server.page);
+  const { page } = await open(server.page);
   const dialog = await openDialog(page);
   await dialog.getByLabel("Profile service URLs or TPU names").fill(`localhost:${PORT}`);
   await dialog.getByLabel("Duration (ms)").fill("20000");
@@ -163,7 +160,7 @@ test.skipIf(PYTHON === "")(
     const own = await serve(empty.path);
     const slow = await train("serve_jax.py", JAX_PORT);
     try {
-      const { page } = await open(browser, own.page);
+      const { page } = await open(own.page);
       const dialog = await openDialog(page);
       const addresses = `localhost:${PORT}, localhost:${JAX_PORT}, localhost:1`;
       await dialog.getByLabel("Profile service URLs or TPU names").fill(addresses);
@@ -176,7 +173,8 @@ test.skipIf(PYTHON === "")(
       await workers.nth(0).getByText("written").waitFor();
       await workers.nth(1).getByText("receiving").waitFor();
       expect(await violations(page)).toEqual([]);
-      await page.waitForTimeout(4_000); // longer than the page waits before it looks for runs
+      const look = await page.waitForRequest(/\/logdir/);
+      await look.response();
       await page.getByRole("heading", { name: "No profiles yet" }).waitFor();
       slow.kill("SIGCONT");
       await dialog.getByText(/^Captured .*: 2 of 3 workers$/).waitFor();
@@ -198,7 +196,7 @@ test.skipIf(PYTHON === "")("from an empty TensorBoard to the overview of a progr
   const empty = temporaryFolder();
   const board = await tensorBoard(empty.path);
   try {
-    const { page } = await open(browser, `${board.url}#profile`);
+    const { page } = await open(`${board.url}#profile`);
     const frame = page.frameLocator("iframe").first();
     await frame.getByRole("heading", { name: "No profiles yet" }).waitFor();
     const dialog = await openDialog(frame);

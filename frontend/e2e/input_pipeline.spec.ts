@@ -1,10 +1,11 @@
 /** The input pipeline: whether steps wait, on what, and what to do about it. */
 import { readFileSync } from "node:fs";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { brokenTexts, colorOf, faults, launch, open, pixels, SIZES, textOf } from "./browser";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { brokenTexts, colorOf, faults, pixels, SIZES, textOf } from "./browser";
 import { expectPercent, expectTime } from "./readings";
 import { addressOf, ask, column, RECORDED, rows, type Server, serveSteps } from "./servers";
+import { type OpenOptions, watchedBrowser } from "./watched_browser";
 
 const TOOL = "input_pipeline_analyzer";
 /** Categories of work on the host: properties of the op table, and what they are called. */
@@ -16,27 +17,18 @@ const WORK: readonly (readonly [id: string, label: string])[] = [
   ["unclassified_nonequeue_us", "Other"],
 ];
 
-let browser: Browser;
+const open = watchedBrowser();
 let server: Server;
-let problems: string[] = [];
 
 beforeAll(async () => {
-  browser = await launch();
   server = await serveSteps("hosts", "one", "none", "many");
 });
-afterEach(() => {
-  expect(problems.splice(0)).toEqual([]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+afterAll(() => server?.stop());
 
-async function show(run: string, options: Parameters<typeof open>[2] = {}): Promise<Page> {
-  const opened = await open(browser, addressOf(server, run, TOOL), options);
-  problems = opened.problems;
-  await opened.page.locator(".verdict").waitFor();
-  return opened.page;
+async function show(run: string, options: OpenOptions = {}): Promise<Page> {
+  const { page } = await open(addressOf(server, run, TOOL), options);
+  await page.locator(".verdict").waitFor();
+  return page;
 }
 
 const tables = (run: string, more = {}) => ask(server, run, TOOL, more);
@@ -261,9 +253,9 @@ test("without steps it says why, and still shows the work on the host", async ()
 });
 
 describe.each(SIZES)("at $width × $height", (size) => {
-  test.each([false, true])("looks right (dark: %s)", async (dark) => {
+  test("looks right, light and dark", async () => {
     for (const run of ["hosts", "tensorflow_cpu_training"]) {
-      const page = await show(run, { ...size, dark });
+      const page = await show(run, size);
       await page.locator(".step-chart canvas").nth(1).waitFor();
       expect(await faults(page)).toEqual([]);
       await page.context().close();

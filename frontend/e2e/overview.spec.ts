@@ -1,9 +1,10 @@
 /** The overview: what it says is what the server says, and everything on it leads somewhere. */
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { brokenTexts, colorOf, faults, launch, open, pixels, SIZES, textOf } from "./browser";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { brokenTexts, colorOf, faults, pixels, SIZES, textOf } from "./browser";
 import { expectPercent, expectTime } from "./readings";
 import { addressOf, ask, column, RECORDED, rows, type Server, serveSteps } from "./servers";
+import { type OpenOptions, watchedBrowser } from "./watched_browser";
 
 const TOOL = "overview_page";
 const MADE = ["hosts", "one", "none", "many"];
@@ -30,27 +31,18 @@ const SERIES: readonly (readonly [label: string, color: string, ids: readonly st
   ["Device compute, ≤ 16 bit", "compute16", ["deviceCompute16Ms", "deviceCompute8Ms"]],
 ];
 
-let browser: Browser;
+const open = watchedBrowser();
 let server: Server;
-let problems: string[] = [];
 
 beforeAll(async () => {
-  browser = await launch();
   server = await serveSteps(...MADE, SLOW);
 });
-afterEach(() => {
-  expect(problems.splice(0)).toEqual([]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+afterAll(() => server?.stop());
 
-async function show(run: string, view = {}, options: Parameters<typeof open>[2] = {}) {
-  const opened = await open(browser, addressOf(server, run, TOOL, view), options);
-  problems = opened.problems;
-  await opened.page.locator(".tile").first().waitFor();
-  return opened.page;
+async function show(run: string, view = {}, options: OpenOptions = {}) {
+  const { page } = await open(addressOf(server, run, TOOL, view), options);
+  await page.locator(".tile").first().waitFor();
+  return page;
 }
 
 const tables = (run: string, more = {}) => ask(server, run, TOOL, more);
@@ -494,9 +486,9 @@ describe("outliers", () => {
 });
 
 describe.each(SIZES)("at $width × $height", (size) => {
-  test.each([false, true])("looks right (dark: %s)", async (dark) => {
+  test("looks right, light and dark", async () => {
     for (const run of ["hosts", SLOW, "none"]) {
-      const page = await show(run, {}, { ...size, dark });
+      const page = await show(run, {}, size);
       if (run !== "none") await canvas(page).waitFor();
       expect(await faults(page)).toEqual([]);
       await page.context().close();

@@ -1,9 +1,10 @@
 /** Both pages on real traces: numbers as the server has them, tools of the table, address, looks. */
 import { readFileSync } from "node:fs";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { launch, open, overflowsSideways, SIZES, violations } from "./browser";
+import { faults, SIZES } from "./browser";
 import { SAMPLES, type Server, serve, TRACES } from "./servers";
+import { ownPages } from "./watched_browser";
 
 interface Column {
   readonly id: string;
@@ -13,18 +14,16 @@ interface Payload {
   readonly columns: (string | number | boolean | null)[][];
 }
 
-let browser: Browser;
+const open = ownPages();
 let samples: Server;
 let real: Server | undefined;
 
 beforeAll(async () => {
-  browser = await launch();
   samples = await serve(SAMPLES);
   if (TRACES) real = await serve(TRACES);
 });
 
 afterAll(async () => {
-  await browser?.close();
   await samples?.stop();
   await real?.stop();
 });
@@ -56,7 +55,7 @@ describe("TensorFlow stats on a recorded TensorFlow loop", () => {
   const run = "tensorflow_cpu_training";
 
   test("shows every op, largest self time first, and one pie per side and kind", async () => {
-    const { page, problems } = await open(browser, address(samples, run, "framework_op_stats"));
+    const { page, problems } = await open(address(samples, run, "framework_op_stats"));
     await shown(page);
     const table = await payload(samples, run, "framework_op_stats");
     const operations = column(table, "operation");
@@ -72,7 +71,7 @@ describe("TensorFlow stats on a recorded TensorFlow loop", () => {
   });
 
   test("sorts by click, filters with units, and says what a bad expression is", async () => {
-    const { page, problems } = await open(browser, address(samples, run, "framework_op_stats"));
+    const { page, problems } = await open(address(samples, run, "framework_op_stats"));
     await shown(page);
     const table = await payload(samples, run, "framework_op_stats");
     await grid(page)
@@ -102,14 +101,14 @@ describe("TensorFlow stats on a recorded TensorFlow loop", () => {
   });
 
   test("idle time is left out until it is asked for, and the address remembers it", async () => {
-    const { page, problems } = await open(browser, address(samples, run, "framework_op_stats"));
+    const { page, problems } = await open(address(samples, run, "framework_op_stats"));
     await shown(page);
     const before = await rowCount(page);
     await page.getByRole("checkbox", { name: /idle/i }).check();
     await expect.poll(() => rowCount(page)).toBe(before + 1);
     await expect.poll(() => page.url()).toContain("idle");
     const link = page.url();
-    const again = await open(browser, link);
+    const again = await open(link);
     await shown(again.page);
     await expect.poll(() => rowCount(again.page)).toBe(before + 1);
     expect(await again.page.getByRole("checkbox", { name: /idle/i }).isChecked()).toBe(true);
@@ -117,7 +116,7 @@ describe("TensorFlow stats on a recorded TensorFlow loop", () => {
   });
 
   test("exports what is shown as CSV", async () => {
-    const { page, problems } = await open(browser, address(samples, run, "framework_op_stats"));
+    const { page, problems } = await open(address(samples, run, "framework_op_stats"));
     await shown(page);
     const [download] = await Promise.all([
       page.waitForEvent("download"),
@@ -132,7 +131,7 @@ describe("TensorFlow stats on a recorded TensorFlow loop", () => {
   });
 
   test("the keyboard opens help, palette and rows", async () => {
-    const { page, problems } = await open(browser, address(samples, run, "framework_op_stats"));
+    const { page, problems } = await open(address(samples, run, "framework_op_stats"));
     await shown(page);
     for (const key of ["?", "Control+k"]) {
       await page.keyboard.press(key);
@@ -148,17 +147,14 @@ describe("TensorFlow stats on a recorded TensorFlow loop", () => {
   });
 
   test("what loads first stays under 200 kB", async () => {
-    const { page, received } = await open(browser, address(samples, run, "framework_op_stats"));
+    const { page, received } = await open(address(samples, run, "framework_op_stats"));
     await shown(page);
     expect(await received()).toBeLessThan(200_000);
   });
 });
 
 test("a trace without a GPU grays the kernel page and says why", async () => {
-  const { page, problems } = await open(
-    browser,
-    address(samples, "jax_cpu_training", "kernel_stats"),
-  );
+  const { page, problems } = await open(address(samples, "jax_cpu_training", "kernel_stats"));
   await page
     .getByText(/no GPU in it/)
     .first()
@@ -170,7 +166,7 @@ describe.skipIf(!TRACES)("real V100 and TPU traces", () => {
   const v100 = "gpu_tf_v100/multi_worker";
 
   test("kernels: every pair, and total time as the server has it", async () => {
-    const { page, problems } = await open(browser, address(real!, v100, "kernel_stats"));
+    const { page, problems } = await open(address(real!, v100, "kernel_stats"));
     await shown(page);
     const table = await payload(real!, v100, "kernel_stats");
     expect(await rowCount(page)).toBe(column(table, "rank").length);
@@ -188,7 +184,7 @@ describe.skipIf(!TRACES)("real V100 and TPU traces", () => {
   });
 
   test("ops: four pies, device and host", async () => {
-    const { page, problems } = await open(browser, address(real!, v100, "framework_op_stats"));
+    const { page, problems } = await open(address(real!, v100, "framework_op_stats"));
     await shown(page);
     expect(await page.getByRole("region", { name: /self time by op/ }).count()).toBe(4);
     expect(problems).toEqual([]);
@@ -196,7 +192,6 @@ describe.skipIf(!TRACES)("real V100 and TPU traces", () => {
 
   test("a TPU trace opens", async () => {
     const { page, problems } = await open(
-      browser,
       address(real!, "tpu_jax_v6e/host_offload", "framework_op_stats"),
     );
     await shown(page);
@@ -206,22 +201,15 @@ describe.skipIf(!TRACES)("real V100 and TPU traces", () => {
 });
 
 describe.each(SIZES)("at $width × $height", (size) => {
-  test.each([false, true])(
-    "nothing sticks out, axe finds nothing serious (dark: %s)",
-    async (dark) => {
-      const server = real ?? samples;
-      const run = real ? "gpu_tf_v100/multi_worker" : "tensorflow_cpu_training";
-      const tools = real ? ["framework_op_stats", "kernel_stats"] : ["framework_op_stats"];
-      for (const tool of tools) {
-        const { page, problems } = await open(browser, address(server, run, tool), {
-          ...size,
-          dark,
-        });
-        await shown(page);
-        expect(await overflowsSideways(page)).toBe(false);
-        expect(await violations(page)).toEqual([]);
-        expect(problems).toEqual([]);
-      }
-    },
-  );
+  test("nothing sticks out, axe finds nothing serious, light and dark", async () => {
+    const server = real ?? samples;
+    const run = real ? "gpu_tf_v100/multi_worker" : "tensorflow_cpu_training";
+    const tools = real ? ["framework_op_stats", "kernel_stats"] : ["framework_op_stats"];
+    for (const tool of tools) {
+      const { page, problems } = await open(address(server, run, tool), size);
+      await shown(page);
+      expect(await faults(page)).toEqual([]);
+      expect(problems).toEqual([]);
+    }
+  });
 });

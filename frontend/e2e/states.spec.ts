@@ -1,19 +1,16 @@
 /** What the pages say when there is little, damaged or hostile data, and several hosts. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { launch, open, violations } from "./browser";
+import type { Page } from "playwright-core";
+import { afterEach, expect, test } from "vitest";
+import { violations } from "./browser";
 import { makeTraces, type Server, serve, temporaryFolder } from "./servers";
+import { ownPages } from "./watched_browser";
 
-let browser: Browser;
+const open = ownPages();
 let server: Server | undefined;
 let folder: { path: string; remove: () => void } | undefined;
 
-beforeAll(async () => {
-  browser = await launch();
-});
-afterAll(() => browser?.close());
 afterEach(async () => {
   await server?.stop();
   folder?.remove();
@@ -33,7 +30,7 @@ const overview = (page: Page) => page.locator(".tile").first();
 
 test("an empty logdir says what was looked for, and opens a run when one comes", async () => {
   const { page: address } = await served("");
-  const { page, problems } = await open(browser, address);
+  const { page, problems } = await open(address);
   await page.getByText(folder!.path).first().waitFor();
   await page.getByText("jax.profiler").first().waitFor();
   await page.getByText("tf.profiler.experimental").first().waitFor();
@@ -45,7 +42,7 @@ test("an empty logdir says what was looked for, and opens a run when one comes",
 
 test("a run without files is told from an empty logdir", async () => {
   const { page: address } = await served("empty");
-  const { page } = await open(browser, address);
+  const { page } = await open(address);
   await page
     .getByRole("main")
     .getByText(/holds no trace files/)
@@ -55,7 +52,7 @@ test("a run without files is told from an empty logdir", async () => {
 
 test("a file that is no trace is an error with its place and the way out", async () => {
   const { page: address } = await served("broken");
-  const { page } = await open(browser, address);
+  const { page } = await open(address);
   await page
     .getByRole("main")
     .getByText(/EF BF BD/)
@@ -65,7 +62,7 @@ test("a file that is no trace is an error with its place and the way out", async
 
 test("hosts: readable ones are combined, the others named in a banner, any can be chosen", async () => {
   const { page: address } = await served("hosts");
-  const { page } = await open(browser, `${address}#tool=kernel_stats`);
+  const { page } = await open(`${address}#tool=kernel_stats`);
   await grid(page).getByRole("row").nth(1).waitFor();
   // Two whole hosts with three launches each; the third is cut inside its GPU plane.
   await page.getByRole("main").getByText("6", { exact: true }).first().waitFor();
@@ -87,7 +84,7 @@ test("hosts: readable ones are combined, the others named in a banner, any can b
 
 test("a tab goes gray once the server knows that it has nothing, without a reload", async () => {
   const { page: address } = await served("one");
-  const { page, problems } = await open(browser, address);
+  const { page, problems } = await open(address);
   await overview(page).waitFor();
   await page.locator('.tab.unavailable[aria-label^="Pod"]').waitFor({ timeout: 20_000 });
   expect(problems).toEqual([]);
@@ -96,7 +93,7 @@ test("a tab goes gray once the server knows that it has nothing, without a reloa
 test("names from traces are text, whatever they hold", async () => {
   const { page: address } = await served("hostile");
   for (const tool of ["framework_op_stats", "kernel_stats"]) {
-    const { page, problems } = await open(browser, `${address}#tool=${tool}`);
+    const { page, problems } = await open(`${address}#tool=${tool}`);
     await grid(page).getByRole("row").nth(1).waitFor();
     expect(await grid(page).textContent()).toContain("<img src=x");
     expect(await page.evaluate(() => "hacked" in window)).toBe(false);
@@ -107,7 +104,7 @@ test("names from traces are text, whatever they hold", async () => {
 
 test("100,000 rows keep a small document, and scroll to the last one", async () => {
   const { page: address } = await served("many");
-  const { page, problems } = await open(browser, `${address}#tool=framework_op_stats`);
+  const { page, problems } = await open(`${address}#tool=framework_op_stats`);
   await grid(page).getByRole("row").nth(1).waitFor();
   expect(await grid(page).getAttribute("aria-rowcount")).toBe("100002");
   expect(await grid(page).getByRole("row").count()).toBeLessThan(200);
@@ -123,10 +120,14 @@ test("a logdir that grows shows its new runs without a reload", async () => {
   mkdirSync(join(folder.path, "plugins/profile"), { recursive: true });
   makeTraces("one", folder.path);
   server = await serve(folder.path);
-  const { page } = await open(browser, server.page);
+  const { page } = await open("about:blank");
+  await page.clock.install();
+  await page.goto(server.page);
   await overview(page).waitFor();
   makeTraces("empty", folder.path);
-  await page.waitForTimeout(6_000);
+  const address = new URL("logdir", server.page);
+  await expect.poll(async () => (await fetch(address)).text()).toContain("nothing");
+  await page.clock.fastForward(15_000);
   await page.getByRole("button", { name: /^Run/ }).click();
   await page.getByRole("option", { name: /nothing/ }).waitFor();
 });

@@ -1,18 +1,16 @@
 /** The Profile tab in a real TensorBoard. */
-import type { Browser, Frame, Page } from "playwright-core";
+import type { Frame, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { launch, open } from "./browser";
 import { SAMPLES, type Server, tensorBoard } from "./servers";
+import { ownPages } from "./watched_browser";
 
-let browser: Browser;
+const open = ownPages();
 let server: Server;
 
 beforeAll(async () => {
-  browser = await launch();
   server = await tensorBoard(SAMPLES);
 });
 afterAll(async () => {
-  await browser?.close();
   await server?.stop();
 });
 
@@ -25,7 +23,7 @@ async function profileFrame(page: Page): Promise<Frame> {
 }
 
 test("one Profile tab, active, with the pages in it", async () => {
-  const { page, problems } = await open(browser, `${server.url}#profile`);
+  const { page, problems } = await open(`${server.url}#profile`);
   const frame = await profileFrame(page);
   expect(await frame.getByRole("heading", { level: 1 }).textContent()).toBe("Overview");
   const listing = await page.evaluate(async () => {
@@ -40,7 +38,7 @@ test("one Profile tab, active, with the pages in it", async () => {
 });
 
 test("the page follows TensorBoard's dark mode", async () => {
-  const { page } = await open(browser, `${server.url}#profile`);
+  const { page } = await open(`${server.url}#profile`);
   const frame = await profileFrame(page);
   const background = () => frame.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const light = await background();
@@ -49,12 +47,12 @@ test("the page follows TensorBoard's dark mode", async () => {
 });
 
 test("what the page shows is in TensorBoard's own address", async () => {
-  const { page } = await open(browser, `${server.url}#profile`);
+  const { page } = await open(`${server.url}#profile`);
   const frame = await profileFrame(page);
   await frame.locator(".tabs").getByText("Ops", { exact: true }).click();
   await frame.getByRole("checkbox", { name: /idle/i }).check();
   await expect.poll(() => page.url()).toMatch(/p\.profile\.s=.*idle/);
-  const again = await open(browser, page.url());
+  const again = await open(page.url());
   const second = await profileFrame(again.page);
   expect(await second.getByRole("checkbox", { name: /idle/i }).isChecked()).toBe(true);
 });

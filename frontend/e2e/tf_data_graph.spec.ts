@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Download, Locator } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { colorOf, faults, SIZES, textOf } from "./browser";
+import { colorOf, faults, SIZES, textOf, workOf } from "./browser";
 import { expectTime } from "./readings";
 import { column, rows } from "./servers";
 import {
@@ -15,6 +15,7 @@ import {
   parameter,
   rank,
   serveTfData,
+  settled,
   transform,
 } from "./tf_data_page";
 
@@ -224,10 +225,13 @@ test("files that are interleaved are one node of each stage, and their calls are
 });
 
 test("of thousands of iterators the worst are drawn, the others when they are asked for", async () => {
-  await answer("thousands", ONE);
-  const begin = Date.now();
   const page = await show("thousands");
-  expect(Date.now() - begin).toBeLessThan(8_000);
+  const work = await workOf(page, async () => {
+    await page.reload();
+    await frame(page).waitFor();
+    await settled(page);
+  });
+  expect(work).toBeLessThan(3000);
   const note = page.locator(".tf-hidden");
   expect(await textOf(note)).toMatch(/10 of 3,002 iterators are drawn/);
   expect(await node(page, "Source2999").count()).toBe(1);
@@ -243,16 +247,14 @@ test("of thousands of iterators the worst are drawn, the others when they are as
 });
 
 describe.each(SIZES)("at $width × $height", (size) => {
-  describe.each([false, true])("(dark: %s)", (dark) => {
-    test.each([
-      ["several", {}],
-      ["several", { graph_host: "worker-0", input_pipeline: "Host:1", node: "14" }],
-      ["tensorflow_input_bound", { graph: "table" }],
-      ["thousands", {}],
-    ])("%s %o looks right", async (run, view) => {
-      const page = await show(run, view, { ...size, dark });
-      expect(await faults(page)).toEqual([]);
-    });
+  test.each([
+    ["several", {}],
+    ["several", { graph_host: "worker-0", input_pipeline: "Host:1", node: "14" }],
+    ["tensorflow_input_bound", { graph: "table" }],
+    ["thousands", {}],
+  ])("%s %o looks right", async (run, view) => {
+    const page = await show(run, view, size);
+    expect(await faults(page)).toEqual([]);
   });
 });
 

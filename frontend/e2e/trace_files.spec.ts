@@ -99,7 +99,7 @@ test("columns stay below their titles, however long names are", async () => {
 
 test("years of nothing between events leave them to be seen", async () => {
   const page = await show({}, "sparse");
-  expect(await drawn(page)).toBeGreaterThan(0);
+  await expect.poll(() => drawn(page)).toBeGreaterThan(0);
   await button(page, "All").click();
   await expect.poll(() => drawn(page)).toBeGreaterThanOrEqual(2);
   await field(page).fill("late");

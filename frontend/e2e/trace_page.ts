@@ -21,26 +21,51 @@ export async function openTrace(
   return opened;
 }
 
-/** Returns once the view has been drawn and nothing is on its way. */
+/** The address follows the view after half a second. */
+const QUIET_MS = 700;
+
+/**
+ * Returns once the view has been drawn and nothing is on its way: for a while there was no input, and
+ * neither the status line nor the address has changed.
+ */
 export async function settled(page: Page): Promise<void> {
   await page.locator(".trace-status").waitFor();
-  await page.evaluate(() => Object.assign(window, { said: undefined }));
+  await page.evaluate(watchQuiet);
   await page.waitForFunction(
-    () => {
-      const line = document.querySelector(".trace-status");
-      const said = `${line?.textContent} ${location.hash}`;
-      const isQuiet = line?.querySelector("[role=status]")?.textContent === "";
-      const store = window as unknown as { said?: string; since?: number };
-      if (!isQuiet || store.said !== said) {
-        store.said = said;
-        store.since = performance.now();
-      }
-      // The address follows the view after half a second.
-      return isQuiet && performance.now() - (store.since ?? 0) > 700;
-    },
-    undefined,
+    (ms) => performance.now() - (window as unknown as Watched).busyAt > ms,
+    QUIET_MS,
     { polling: 50 },
   );
+}
+
+interface Watched {
+  /** When something happened last, on the clock of the page. */
+  busyAt: number;
+  look?: () => void;
+}
+
+/** Runs in the page: from the first call on it is known when something happened last. */
+function watchQuiet(): void {
+  const store = window as unknown as Watched;
+  if (store.look) {
+    store.look();
+    return;
+  }
+  const happen = () => {
+    store.busyAt = performance.now();
+  };
+  let seen = "";
+  store.look = () => {
+    const line = document.querySelector(".trace-status");
+    const isQuiet = line?.querySelector("[role=status]")?.textContent === "";
+    const state = `${line?.textContent} ${location.hash}`;
+    if (!isQuiet || state !== seen) happen();
+    seen = state;
+  };
+  const inputs = ["keydown", "keyup", "pointerdown", "pointermove", "pointerup", "wheel", "input"];
+  for (const type of [...inputs, "resize"]) addEventListener(type, happen, true);
+  store.look();
+  setInterval(store.look, 50);
 }
 
 export const timeline = (page: Page) => page.locator("#trace-timeline");

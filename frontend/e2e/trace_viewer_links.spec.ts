@@ -77,8 +77,12 @@ test("input ops, their verdict and who works for them lead to their events", asy
 
 test("a step of a chart opens as that step, however late its track comes, and Back leads back", async () => {
   const page = await show("drawn", "overview_page");
+  let release = () => {};
+  const isDrawn = new Promise<void>((done) => {
+    release = done;
+  });
   await page.route(/part=derived/, async (route) => {
-    await new Promise((done) => setTimeout(done, 2000));
+    await isDrawn;
     await route.continue();
   });
   const [, steps] = await ask(runs.server, "drawn", "overview_page");
@@ -90,6 +94,8 @@ test("a step of a chart opens as that step, however late its track comes, and Ba
   const at = Number(await chart.getAttribute("aria-valuenow"));
   await page.keyboard.press("Enter");
   await isTrace(page);
+  await page.locator(".trace-status", { hasText: "drawn" }).waitFor();
+  release();
   const view = await viewOf(page);
   const start = Number(column(steps, "startMs")[at]) * 1000;
   const end = start + Number(column(steps, "stepTimeMs")[at]) * 1000;

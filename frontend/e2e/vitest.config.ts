@@ -1,11 +1,13 @@
 import { defineConfig } from "vitest/config";
 
-// Real servers and a real browser: two files at a time, and patience on a busy machine.
+// Real servers and a real browser: files side by side, which share the browser of their worker, and
+// patience on a busy machine. A worker more than cores: most files wait now and then.
 export default defineConfig({
   test: {
     include: ["e2e/**/*.spec.ts"],
     environment: "node",
-    maxWorkers: 2,
+    isolate: false,
+    maxWorkers: 3,
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },

@@ -2,19 +2,19 @@
 import { execFileSync } from "node:child_process";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { launch, open, overflowsSideways } from "./browser";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { overflowsSideways } from "./browser";
 import { ROOT, SAMPLES, type Server, serve, temporaryFolder } from "./servers";
+import { type OpenOptions, watchedBrowser } from "./watched_browser";
 
 const READY = ".grid-row.active";
 const KERNELS = "#run=gpu&tool=kernel_stats";
 const OPS = "#run=tensorflow_cpu_training&tool=framework_op_stats";
 
 const folder = temporaryFolder();
-let browser: Browser;
+const open = watchedBrowser();
 let server: Server;
-let problems: string[] = [];
 
 beforeAll(async () => {
   cpSync(SAMPLES, folder.path, { recursive: true });
@@ -24,29 +24,18 @@ beforeAll(async () => {
     [join(import.meta.dirname, "make_gpu_run.py"), run],
     { cwd: ROOT, env: { ...process.env, PYTHONPATH: ROOT } },
   );
-  browser = await launch();
   server = await serve(folder.path);
 });
 
-afterEach(() => {
-  expect(problems.splice(0)).toEqual([]);
-});
-
 afterAll(async () => {
-  await browser?.close();
   await server?.stop();
   folder.remove();
 });
 
-async function ready(
-  hash: string,
-  options?: Parameters<typeof open>[2],
-  isReady = READY,
-): Promise<Page> {
-  const opened = await open(browser, server.page + hash, options);
-  problems = opened.problems;
-  await opened.page.waitForSelector(isReady);
-  return opened.page;
+async function ready(hash: string, options?: OpenOptions, isReady = READY): Promise<Page> {
+  const { page } = await open(server.page + hash, options);
+  await page.waitForSelector(isReady);
+  return page;
 }
 
 async function names(page: Page): Promise<(string | null)[]> {
