@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NoReturn
 
@@ -87,14 +88,32 @@ def set_up_packages(
     if _is_done(name, "packages", recipe):
         return
     _say(f"installing {', '.join(recipe)} into {name}")
+    # Only a small part of these packages is imported: it is compiled then.
+    late = "--no-compile"
     if is_needed:
-        _pip(python, *requirements)
-    elif not _try_pip(python, *requirements) or (
-        alone and not _try_pip(python, "--no-deps", *alone)
+        _pip(python, late, *requirements)
+    elif not _try_pip(python, late, *requirements) or (
+        alone and not _try_pip(python, late, "--no-deps", *alone)
     ):
         _say(f"{name} could not be made on this Python: what needs it is skipped")
         return
     _done(name, "packages", recipe)
+
+
+def set_up_xprof() -> None:
+    """The environment of xprof."""
+    set_up_packages(".venv-xprof", XPROF)
+
+
+def set_up_profile() -> None:
+    """The environment of the older plugin, on the one Python that it has wheels for."""
+    if sys.version_info[:2] == PROFILE_PYTHON:
+        set_up_packages(".venv-profile", PROFILE_NEEDS, alone=tuple(PROFILE), is_needed=False)
+
+
+def set_up_record() -> None:
+    """The environment of the programs that are recorded."""
+    set_up_packages(".venv-record", RECORD, is_needed=False)
 
 
 def find_chromium() -> str:
@@ -211,21 +230,26 @@ def _fail(text: str) -> NoReturn:
 
 
 def main(steps: list[str]) -> int:
-    """Takes the steps named; the exit status."""
+    """Takes the steps named; the exit status.
+
+    Environments of packages alone are made beside the other steps: they wait for the network.
+    """
+    alone = {"xprof": set_up_xprof, "profile": set_up_profile, "record": set_up_record}
+    with ThreadPoolExecutor() as beside:
+        made = [beside.submit(alone[step]) for step in steps if step in alone]
+        take([step for step in steps if step not in alone])
+        for one in made:
+            one.result()
+    return 0
+
+
+def take(steps: list[str]) -> None:
+    """One step after another."""
     for step in steps:
         if step in {"run", "dev"}:
             assets.check_frontend_can_build(ROOT)
             set_up_project(step)
             assets.build_frontend(ROOT)
-        elif step == "xprof":
-            set_up_packages(".venv-xprof", XPROF)
-        elif step == "profile":
-            if sys.version_info[:2] == PROFILE_PYTHON:
-                set_up_packages(
-                    ".venv-profile", PROFILE_NEEDS, alone=tuple(PROFILE), is_needed=False
-                )
-        elif step == "record":
-            set_up_packages(".venv-record", RECORD, is_needed=False)
         elif step == "node":
             assets.install_modules(ROOT)
         elif step == "chromium":
@@ -234,7 +258,6 @@ def main(steps: list[str]) -> int:
             print(find_chromium())
         else:
             _fail(f"no step {step!r}")
-    return 0
 
 
 if __name__ == "__main__":
