@@ -12,11 +12,12 @@ BIN := .venv/bin
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help run test check bench dist clean python
+.PHONY: help run test check quick bench dist clean python
 
 help:
 	@echo 'make run    TensorBoard with tbprof on LOGDIR ($(LOGDIR)), PORT ($(PORT))'
 	@echo 'make test   lint, types, unit, parity, frontend and browser tests'
+	@echo 'make quick  lint, types and the fast tests of what has changed'
 	@echo 'make bench  the measurements of benchmarks/README.md'
 	@echo 'make dist   source distribution and wheel in dist/'
 	@echo 'make clean  removes what the build made; environments stay (make clean ENVS=1: they go)'
@@ -39,6 +40,10 @@ test: python
 # As `make test`, with the environments as they are.
 check:
 	@scripts/check
+
+# In the environments as they are: what has changed since the last commit, or since SINCE.
+quick:
+	@scripts/check quick
 
 bench: python
 	@$(PYTHON) scripts/bootstrap.py dev xprof

@@ -41,6 +41,7 @@ def test_no_finding_promises_more_than_the_time_that_it_is_about(trace, request)
     check_findings(found, find_findings(found))
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     splits,

@@ -1,5 +1,6 @@
 """Groups of random traces, against the slow twin."""
 
+import pytest
 from analysis.grouping_twin import (
     CAPTURED,
     EXECUTOR,
@@ -122,12 +123,14 @@ def check(planes: list[Plane], processes: list[int | None], *, follows_pools: bo
 PROCESSES = st.sampled_from([[None, None], [7, 8], [7, 7], [7, None]])
 
 
+@pytest.mark.slow
 @given(hosts(ORDINARY, MARKERS), PROCESSES)
 @settings(max_examples=200, deadline=None)
 def test_groups_are_those_of_the_twin(planes: list[Plane], processes: list[int | None]):
     check(planes, processes, follows_pools=True)
 
 
+@pytest.mark.slow
 @given(hosts(ORDINARY, EXECUTORS, EXECUTIONS), PROCESSES)
 @settings(max_examples=200, deadline=None)
 def test_groups_without_markers_are_those_of_the_twin(
@@ -136,6 +139,7 @@ def test_groups_without_markers_are_those_of_the_twin(
     check(planes, processes, follows_pools=True)
 
 
+@pytest.mark.slow
 @given(hosts(MARKERS, EXECUTORS, EXECUTIONS), PROCESSES)
 @settings(max_examples=200, deadline=None)
 def test_groups_with_executions_are_those_of_the_twin(
@@ -144,6 +148,7 @@ def test_groups_with_executions_are_those_of_the_twin(
     check(planes, processes, follows_pools=False)
 
 
+@pytest.mark.slow
 @given(step_lines(), st.lists(pool_lines(), min_size=1, max_size=3), st.booleans())
 @settings(max_examples=400, deadline=None)
 def test_groups_of_work_in_pools_are_those_of_the_twin(

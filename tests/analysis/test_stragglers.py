@@ -217,6 +217,7 @@ def test_no_steps():
     assert judged(job([], [])) == Stragglers((), None, "apart")
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**9), st.sampled_from([2, 3, 8]), st.sampled_from(["normal", "skewed"]))
 def test_noise_is_hardly_ever_called_late(seed: int, workers: int, noise: str):
