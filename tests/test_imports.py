@@ -56,7 +56,7 @@ NOT_IMPORTED = {
     "pod_viewer": (*EVENTS, *RULES, *PIPELINES, *MEMORY, *IDLE, *OPS),
 }
 NEVER = {
-    "decimal", "fsspec", "grpc", "lzma", "numpy.ma", "tqdm", "tempfile", "tensorboard",
+    "csv", "decimal", "fsspec", "grpc", "lzma", "numpy.ma", "tqdm", "tempfile", "tensorboard",
     "werkzeug",
 }  # fmt: skip
 OURS = ("api", "capturing*", "serving*", "engine.doctor", "storage.new_run")

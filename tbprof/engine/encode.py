@@ -1,6 +1,5 @@
 """Payloads to bytes: DataTable JSON by rows, the same by columns, documents, and CSV."""
 
-import csv
 import dataclasses
 import io
 from collections.abc import Sequence
@@ -121,6 +120,8 @@ def encode_csv(table: Table) -> bytes:
     3.10 cannot write). A column that repeats an earlier label is there for scripts that read the
     JSON by ids, and is left out.
     """
+    import csv
+
     by_label: dict[str, Column] = {}
     for column in table.columns:
         by_label.setdefault(column.label, column)
