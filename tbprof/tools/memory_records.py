@@ -1,5 +1,6 @@
 """The memory profile as scripts for the profile plugin read it."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -49,10 +50,10 @@ def profile_record(allocator: Allocator) -> Record:
     special = _special(memory, peak, int(sizes.sum())) if peak >= 0 else []
     first, occurrences = _merged(memory, rows, sizes)
     return {
-        "memoryProfileSnapshots": [_snapshot(memory, row) for row in first],
+        "memoryProfileSnapshots": _snapshots(memory, first),
         "profileSummary": {
             "peakBytesUsageLifetime": _text(allocator.figure("lifetime_bytes")),
-            "peakStats": {**_stats(memory, peak), "peakBytesInUse": _used(memory, peak)}
+            "peakStats": {**_stats(memory, [peak])[0], "peakBytesInUse": _used(memory, peak)}
             if peak >= 0
             else None,
             "peakStatsTimePs": str(int(memory.time_ps[peak])) if peak >= 0 else None,
@@ -69,7 +70,7 @@ def profile_record(allocator: Allocator) -> Record:
             for at, count in enumerate(occurrences)
         ],
         "specialAllocations": special,
-        "sampledTimelineSnapshots": [_snapshot(memory, row) for row in _sampled(allocator)],
+        "sampledTimelineSnapshots": _snapshots(memory, _sampled(allocator)),
     }
 
 
@@ -126,36 +127,66 @@ def _special(memory: Memory, peak: int, tracked: int) -> list[Record]:
     ]
 
 
-def _snapshot(memory: Memory, row: int) -> Record:
-    """What an event was, and the state after it."""
-    return {
-        "timeOffsetPs": str(int(memory.time_ps[row])),
-        "aggregationStats": {
-            **_stats(memory, row),
-            "peakBytesInUse": _text(int(memory.lifetime_bytes[row])),
-        },
-        "activityMetadata": {
-            "memoryActivity": "ALLOCATION" if memory.is_allocation[row] else "DEALLOCATION",
-            "requestedBytes": _text(int(memory.requested_bytes[row])),
-            "allocationBytes": _text(int(memory.allocated_bytes[row])),
-            "address": str(int(memory.address[row])),
-            "tfOpName": _named(memory, int(memory.op[row])),
-            "stepId": str(int(memory.step[row])),
-            "regionType": _named(memory, int(memory.region[row])),
-            "dataType": _named(memory, int(memory.dtype[row])) or _NO_DTYPE,
-            "tensorShape": _named(memory, int(memory.shape[row])),
-        },
-    }
+def _snapshots(memory: Memory, rows: Sequence[int]) -> list[Record]:
+    """What each event was, and the state after it."""
+    at = np.array(rows, np.int64)
+    dtypes = [text or _NO_DTYPE for text in _texts(memory, memory.dtype[at])]
+    events = zip(
+        memory.time_ps[at].tolist(),
+        _stats(memory, rows),
+        memory.lifetime_bytes[at].tolist(),
+        memory.is_allocation[at].tolist(),
+        memory.requested_bytes[at].tolist(),
+        memory.allocated_bytes[at].tolist(),
+        memory.address[at].tolist(),
+        _texts(memory, memory.op[at]),
+        memory.step[at].tolist(),
+        _texts(memory, memory.region[at]),
+        dtypes,
+        _texts(memory, memory.shape[at]),
+        strict=True,
+    )
+    return [
+        {
+            "timeOffsetPs": str(time_ps),
+            "aggregationStats": {**stats, "peakBytesInUse": _text(lifetime)},
+            "activityMetadata": {
+                "memoryActivity": "ALLOCATION" if is_allocation else "DEALLOCATION",
+                "requestedBytes": _text(requested),
+                "allocationBytes": _text(allocated),
+                "address": str(address),
+                "tfOpName": op,
+                "stepId": str(step),
+                "regionType": region,
+                "dataType": dtype,
+                "tensorShape": shape,
+            },
+        }
+        for (
+            time_ps, stats, lifetime, is_allocation, requested, allocated, address, op, step,
+            region, dtype, shape,
+        ) in events
+    ]  # fmt: skip
 
 
-def _stats(memory: Memory, row: int) -> Record:
-    fragmentation = float(memory.fragmentation[row])
-    return {
-        "stackReservedBytes": _text(int(memory.stack_bytes[row])),
-        "heapAllocatedBytes": _text(int(memory.heap_bytes[row])),
-        "freeMemoryBytes": _text(int(memory.free_bytes[row])),
-        "fragmentation": None if np.isnan(fragmentation) else fragmentation,
-    }
+def _stats(memory: Memory, rows: Sequence[int]) -> list[Record]:
+    """The state after each event."""
+    at = np.array(rows, np.int64)
+    columns = (memory.stack_bytes, memory.heap_bytes, memory.free_bytes, memory.fragmentation)
+    state = zip(*(column[at].tolist() for column in columns), strict=True)
+    return [
+        {
+            "stackReservedBytes": _text(stack),
+            "heapAllocatedBytes": _text(heap),
+            "freeMemoryBytes": _text(free),
+            "fragmentation": None if math.isnan(fragmentation) else fragmentation,
+        }
+        for stack, heap, free, fragmentation in state
+    ]
+
+
+def _texts(memory: Memory, numbers: NDArray[np.int32]) -> list[str]:
+    return [_named(memory, number) for number in numbers.tolist()]
 
 
 def _used(memory: Memory, row: int) -> str | None:
