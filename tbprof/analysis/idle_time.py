@@ -17,6 +17,8 @@ from tbprof.base.records import dataclass
 from tbprof.events.space import Space
 from tbprof.kernels.spans import keep_meeting
 
+# Rows that are labelled together: columns of all of them would be large.
+_PIECE = 1 << 16
 # So many activities are told apart; the rest of a kind goes together.
 _MOST = 48
 # Annotations and Python of threads beside the one that drives are named after all others.
@@ -184,34 +186,37 @@ def _pieces(
     keep_meeting(events.first_event, events.start_ps, events.duration_ps, *idle, counts)
     rows = np.flatnonzero(counts)
     label_of = np.full(len(events), -1, np.int32)
-    label_of[rows] = _labelled(threads, found, rows, is_driver, labels)
+    _label(threads, found, rows, is_driver, labels, label_of)
     label_of[silent] = -1
     start, end, label, cuts = pieces(events, counts, label_of, 2 * rows.size)
     line = np.repeat(np.arange(cuts.size - 1, dtype=np.int32), np.diff(cuts))
     return _Pieces(start, end, label, line, layers.is_for[at])
 
 
-def _labelled(
+def _label(
     threads: HostThreads,
     found: ThreadActivity,
     rows: NDArray[np.int64],
     is_driver: NDArray[np.bool_],
     labels: dict[_Label, int],
-) -> NDArray[np.int64]:
-    """The label of each row, by what it does and on whose thread."""
-    code, first = group_rows([
-        found.kind[rows].astype(np.int64),
-        found.name[rows].astype(np.int64),
-        found.part[rows].astype(np.int64),
-        is_driver[rows].astype(np.int64),
-    ])  # fmt: skip
+    label_of: NDArray[np.int32],
+) -> None:
+    """Fills in the label of each of `rows`, by what it does and on whose thread."""
     texts = [*threads.plane.strings.take(threads.plane.types.name.tolist()), "", ""]
-    numbers = np.empty(first.size, np.int64)
-    for group, row in enumerate(rows[first].tolist()):
-        name, part = texts[found.name[row]], texts[found.part[row]]
-        label = int(found.kind[row]), name, part, bool(is_driver[row])
-        numbers[group] = labels.setdefault(label, len(labels))
-    return numbers[code]
+    for begin in range(0, rows.size, _PIECE):
+        piece = rows[begin : begin + _PIECE]
+        code, first = group_rows([
+            found.kind[piece].astype(np.int64),
+            found.name[piece],
+            found.part[piece],
+            is_driver[piece].astype(np.int64),
+        ])  # fmt: skip
+        numbers = np.empty(first.size, np.int32)
+        for group, row in enumerate(piece[first].tolist()):
+            name, part = texts[found.name[row]], texts[found.part[row]]
+            label = int(found.kind[row]), name, part, bool(is_driver[row])
+            numbers[group] = labels.setdefault(label, len(labels))
+        label_of[piece] = numbers[code]
 
 
 def _fewer(
