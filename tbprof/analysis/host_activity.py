@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis import input_names
-from tbprof.analysis.host_events import HostThreads
+from tbprof.analysis.host_events import HostThreads, execution_ids
 from tbprof.analysis.host_roles import HostTypes, Role, classify_host_names
 from tbprof.analysis.name_families import name_families, remembered
 from tbprof.analysis.phases import Phase
@@ -168,7 +168,7 @@ def _functions_of_pipelines(threads: HostThreads) -> NDArray[np.int8]:
     if not functions.size or not runs.size:
         return out
     known = events.stats([names.EXECUTION_ID], functions)[names.EXECUTION_ID]
-    of_run = events.stats([names.EXECUTION_ID], runs)[names.EXECUTION_ID]
-    is_match = of_run.is_integer & is_in(of_run.bits, known.bits[known.is_integer])
+    is_known, of_run = execution_ids(events, runs)
+    is_match = is_known & is_in(of_run, known.bits[known.is_integer])
     out[runs[is_match]] = _TF_FUNCTION
     return out

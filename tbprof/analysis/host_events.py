@@ -13,6 +13,8 @@ from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane
 from tbprof.events.stats import StatColumn
 
+# What the threads of a pool do for a function that nobody waits for in place.
+EXECUTIONS = (names.EXECUTOR, "ExecutorDoneCallback")
 # Stats that few events carry are read piece by piece: dense columns of all rows would be large.
 _PIECE = 1 << 18
 
@@ -103,6 +105,29 @@ def stats_by_pieces(
         end = min(begin + _PIECE, size)
         piece = np.arange(begin, end) if rows is None else rows[begin:end]
         yield piece, events.stats(known, piece)
+
+
+def execution_ids(
+    events: Events, rows: NDArray[np.int64]
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """(whether it is known, the stat `id`) of rows of `events` that are `EXECUTIONS`.
+
+    Read once for all who ask: they are few among a host's events, and all over its bytes.
+    """
+    plane = events.plane
+    source, is_known, ids = plane.memo.once("execution ids", lambda: _execution_ids(plane))
+    at = np.searchsorted(source, events.source[rows])
+    return is_known[at], ids[at]
+
+
+def _execution_ids(
+    plane: Plane,
+) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
+    events = host_events(plane, is_kept=False)
+    rows = np.flatnonzero(kinds(events, dict.fromkeys(EXECUTIONS, 1)))
+    rows = rows[np.argsort(events.source[rows], kind="stable")]
+    stat = events.stats([names.EXECUTION_ID], rows)[names.EXECUTION_ID]
+    return events.source[rows], stat.is_integer, stat.bits
 
 
 def kinds(events: Events, kind_of: Mapping[str, int]) -> NDArray[np.int8]:

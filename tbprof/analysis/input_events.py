@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis import input_names
 from tbprof.analysis.groups import group_rows
+from tbprof.analysis.host_events import EXECUTIONS, execution_ids
 from tbprof.analysis.host_ops import find_stages
 from tbprof.analysis.input_names import InputCategory
 from tbprof.analysis.name_families import name_families, remembered
@@ -19,8 +20,6 @@ from tbprof.events.space import Events, Plane
 
 _FUNCTION = "InstantiatedCapturedFunction::Run"
 _ASYNC_FUNCTION = "InstantiatedCapturedFunction::RunAsync"
-# What the threads of a pool do for a function that nobody waits for in place.
-EXECUTIONS = (names.EXECUTOR, "ExecutorDoneCallback")
 _JAX = "PjitFunction("
 
 
@@ -215,9 +214,9 @@ def _match_executions(events: Events, kind: NDArray[np.int8]) -> NDArray[np.int6
     known, first = np.unique(ids.bits[ids.is_integer], return_index=True)
     if not known.size:
         return runs
-    wanted = events.stats([names.EXECUTION_ID], executions)[names.EXECUTION_ID]
-    at = np.minimum(np.searchsorted(known, wanted.bits), known.size - 1)
-    is_match = wanted.is_integer & (known[at] == wanted.bits)
+    is_known, wanted = execution_ids(events, executions)
+    at = np.minimum(np.searchsorted(known, wanted), known.size - 1)
+    is_match = is_known & (known[at] == wanted)
     runs[executions[is_match]] = functions[ids.is_integer][first[at[is_match]]]
     return runs
 

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis import input_names
 from tbprof.analysis.groups import group_rows
-from tbprof.analysis.host_events import stats_by_pieces
-from tbprof.analysis.input_events import EXECUTIONS
+from tbprof.analysis.host_events import EXECUTIONS, execution_ids, stats_by_pieces
 from tbprof.analysis.name_families import name_families, remembered
 from tbprof.analysis.nesting import inherit, nest
 from tbprof.base import names
@@ -231,10 +230,10 @@ def _match_executions(events: Events, kind: NDArray[np.int8]) -> NDArray[np.int6
     if not functions.size or not executions.size:
         return runs
     unique, first = np.unique(ids, return_index=True)
-    known, wanted = _integers(events, names.EXECUTION_ID, executions)
+    is_known, wanted = execution_ids(events, executions)
     at = np.minimum(np.searchsorted(unique, wanted), unique.size - 1)
-    is_match = unique[at] == wanted
-    runs[executions[known][is_match]] = functions[first[at[is_match]]]
+    is_match = is_known & (unique[at] == wanted)
+    runs[executions[is_match]] = functions[first[at[is_match]]]
     return runs
 
 
