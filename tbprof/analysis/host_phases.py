@@ -105,10 +105,13 @@ def pieces(
     cuts = np.zeros(first.size, np.int64)
     # An event ends the piece before it, and its own. What is not written takes no memory.
     room = most + first.size
-    out = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int32)
-    flatten_phases(first, events.start_ps, events.duration_ps, counts, code, stack, cuts, *out)
-    start, end, found = (column[: cuts[-1]].copy() for column in out)
-    return start, end, found, cuts
+    start, end = np.empty(room, np.int64), np.empty(room, np.int64)
+    found = np.empty(room, np.int32)
+    flatten_phases(
+        first, events.start_ps, events.duration_ps, counts, code, stack, cuts, start, end, found
+    )
+    stop = int(cuts[-1])
+    return start[:stop], end[:stop], found[:stop], cuts
 
 
 # Threads of tf.data that work ahead. The consumer's side runs on threads named after its op.

@@ -172,6 +172,18 @@ def _pieces(
     threads: HostThreads, layers: StepLayers, at: int, idle: Spans, labels: dict[_Label, int]
 ) -> _Pieces:
     """What a plane's threads did in the idle time; new labels are added."""
+    # What rows do is let go here, before the pieces take as much.
+    counts, label_of = _label_rows(threads, layers, at, idle, labels)
+    most = 2 * int(np.count_nonzero(counts))
+    start, end, label, cuts = pieces(threads.events, counts, label_of, most)
+    line = np.repeat(np.arange(cuts.size - 1, dtype=np.int32), np.diff(cuts))
+    return _Pieces(start, end, label, line, layers.is_for[at])
+
+
+def _label_rows(
+    threads: HostThreads, layers: StepLayers, at: int, idle: Spans, labels: dict[_Label, int]
+) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+    """[n] (whether an event counts in the idle time, its label, -1 for none)."""
     events = threads.events
     types = host_types(events, has_device=bool(layers.devices))
     found = find_activity(threads, types, layers.source.marker)
@@ -180,17 +192,13 @@ def _pieces(
     if driver >= 0:
         is_driver[events.first_event[driver] : events.first_event[driver + 1]] = True
     counts = (found.kind >= 0) & (events.duration_ps > 0)
-    # Others' waits explain nothing; those of the thread that drives say what it is waiting for.
-    silent = ~is_driver & ((found.kind == Activity.WAIT) | found.is_sleep)
     counts[async_rows(events)] = False
     keep_meeting(events.first_event, events.start_ps, events.duration_ps, *idle, counts)
-    rows = np.flatnonzero(counts)
     label_of = np.full(len(events), -1, np.int32)
-    _label(threads, found, rows, is_driver, labels, label_of)
-    label_of[silent] = -1
-    start, end, label, cuts = pieces(events, counts, label_of, 2 * rows.size)
-    line = np.repeat(np.arange(cuts.size - 1, dtype=np.int32), np.diff(cuts))
-    return _Pieces(start, end, label, line, layers.is_for[at])
+    _label(threads, found, np.flatnonzero(counts), is_driver, labels, label_of)
+    # Others' waits explain nothing; those of the thread that drives say what it is waiting for.
+    label_of[~is_driver & ((found.kind == Activity.WAIT) | found.is_sleep)] = -1
+    return counts, label_of
 
 
 def _label(
