@@ -1,8 +1,8 @@
-import { defineConfig } from "vitest/config";
+import type { ViteUserConfig } from "vitest/config";
 
 // The pages are served under any prefix (TensorBoard, a proxy), so every address is relative, and
 // under a policy that allows no inline script or style, so nothing may be inlined as data either.
-export default defineConfig({
+export default {
   base: "./",
   esbuild: { jsx: "automatic", jsxImportSource: "preact" },
   build: {
@@ -20,4 +20,4 @@ export default defineConfig({
       { extends: true, test: { include: ["src/**/*.test.tsx"], environment: "happy-dom" } },
     ],
   },
-});
+} satisfies ViteUserConfig;

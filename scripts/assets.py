@@ -40,7 +40,7 @@ def build_frontend(root: Path) -> bool:
     if not (root / "frontend/package.json").is_file():
         raise AssetsError(f"{root / 'frontend/package.json'} is missing: an incomplete checkout")
     check_node()
-    install_modules(root)
+    install_modules(root, for_tests=False)
     _run([_npm(), "run", "build"], root / "frontend")
     if not (root / STATIC / "index.html").is_file():
         raise AssetsError(f"'npm run build' in frontend/ left no {STATIC / 'index.html'}")
@@ -54,22 +54,25 @@ def check_frontend_can_build(root: Path) -> None:
         check_node()
 
 
-def install_modules(root: Path) -> bool:
+def install_modules(root: Path, *, for_tests: bool = True) -> bool:
     """Whether packages had to be installed in `frontend/`; False where they fit the lock file.
 
-    `npm ci` refuses a lock file that was written where the registry lacked the variants of a
-    package for other systems; `npm install --no-save` takes the locked versions all the same.
+    The build of the pages needs a fifth of them. `npm ci` refuses a lock file that was written
+    where the registry lacked the variants of a package for other systems; `npm install --no-save`
+    takes the locked versions all the same.
     """
     lock = _hash(root, [root / "frontend/package-lock.json"])
-    if _read(root / _MODULES_STAMP) == lock:
+    for_build = f"{lock} build"
+    stamp = _read(root / _MODULES_STAMP)
+    if stamp == lock or (stamp == for_build and not for_tests):
         return False
     check_node()
-    quiet = ["--silent", "--no-audit", "--no-fund"]
+    options = ["--silent", "--no-audit", "--no-fund", *([] if for_tests else ["--omit=dev"])]
     try:
-        _run([_npm(), "ci", *quiet], root / "frontend")
+        _run([_npm(), "ci", *options], root / "frontend")
     except AssetsError:
-        _run([_npm(), "install", "--no-save", *quiet], root / "frontend")
-    _stamp(root / _MODULES_STAMP, lock)
+        _run([_npm(), "install", "--no-save", *options], root / "frontend")
+    _stamp(root / _MODULES_STAMP, lock if for_tests else for_build)
     return True
 
 

@@ -69,9 +69,9 @@ def set_up_project(level: str) -> None:
     if _is_done(".venv", level, recipe):
         return
     _say(f"installing tbprof into .venv ({level})")
-    # pip knows dependency groups since 25.1
-    _pip(python, "--upgrade", "pip>=25.1")
     groups = ["--group", "dev"] if level == "dev" else []
+    if groups:  # pip knows them since 25.1
+        _pip(python, "--upgrade", "pip>=25.1")
     _pip(python, "--editable", str(ROOT), *groups)
     _done(".venv", level, recipe)
 
@@ -188,7 +188,8 @@ def _environment(name: str) -> str:
 def _try_pip(python: str, *arguments: str) -> bool:
     quiet = ["--quiet", "--disable-pip-version-check"]
     command = [python, "-m", "pip", "install", *quiet, *arguments]
-    return subprocess.run(command, cwd=ROOT).returncode == 0
+    pages_elsewhere = {**os.environ, "TBPROF_SKIP_FRONTEND": "1"}
+    return subprocess.run(command, cwd=ROOT, env=pages_elsewhere).returncode == 0
 
 
 def _pip(python: str, *arguments: str) -> None:
@@ -248,8 +249,11 @@ def take(steps: list[str]) -> None:
     for step in steps:
         if step in {"run", "dev"}:
             assets.check_frontend_can_build(ROOT)
-            set_up_project(step)
-            assets.build_frontend(ROOT)
+            # Each is one process at a time, and they wait for the network in turn.
+            with ThreadPoolExecutor() as pool:
+                pages = pool.submit(assets.build_frontend, ROOT)
+                set_up_project(step)
+                pages.result()
         elif step == "node":
             assets.install_modules(ROOT)
         elif step == "chromium":

@@ -94,6 +94,26 @@ def test_a_missing_node_is_named(
     assert assets.build_frontend(checkout) is False
 
 
+def test_packages_for_tests_are_installed_where_tests_run(
+    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = tmp_path / "calls"
+    for program in ("node", "npm"):
+        write(
+            tmp_path / "bin" / program,
+            f'#!/bin/sh\n[ {program} = node ] && echo v20.0.0 || echo "$@" >> {calls}\n',
+        )
+        (tmp_path / "bin" / program).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    (checkout / "frontend/node_modules").mkdir()
+    steps = [False, False, True, True, False]
+    assert [assets.install_modules(checkout, for_tests=tests) for tests in steps] == [
+        True, False, True, False, False,
+    ]  # fmt: skip
+    [for_pages, for_tests] = calls.read_text().splitlines()
+    assert for_pages == f"{for_tests} --omit=dev"
+
+
 @pytest.mark.slow
 def test_a_wheel_is_of_this_python_and_holds_what_was_built(checkout: Path) -> None:
     (checkout / "tbprof/kernels/events.cpython-39-x86_64-linux-gnu.so").write_text("another's")
