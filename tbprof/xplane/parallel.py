@@ -1,5 +1,6 @@
 """Threads for passes over bytes: compiled kernels hold no interpreter lock."""
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -18,6 +19,7 @@ def in_parallel(function: Callable[[int], _T], items: Sequence[int], size: int) 
         return [function(item) for item in items]
     some = -(-len(items) // _MOST_TASKS)
     begins = range(0, len(items), some)
-    with ThreadPoolExecutor() as pool:
+    # More would hold more windows, and wait for each other.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
         parts = pool.map(lambda at: [function(item) for item in items[at : at + some]], begins)
         return [found for part in parts for found in part]
