@@ -222,7 +222,7 @@ def _content(path: str) -> str:
 
 
 def _say(text: str) -> None:
-    print(f"-- {text}", file=sys.stderr, flush=True)
+    sys.stderr.write(f"-- {text}\n")  # in one piece: environments are made side by side
 
 
 def _fail(text: str) -> NoReturn:

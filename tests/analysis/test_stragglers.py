@@ -247,8 +247,10 @@ def test_a_late_worker_is_found_in_noise(seed: int):
     wait = own.max(axis=0) - own + 5
     cells = zip(own.tolist(), wait.tolist(), strict=True)
     late = judged(job(*(split(*zip(*one, strict=True)) for one in cells))).late
-    assert [one.worker for one in late] == [2]
+    assert late[0].worker == 2
     assert late[0].late_ps == pytest.approx(80 * US, rel=0.4)
+    # In one of a thousand jobs chance names another beside it.
+    assert all(one.late_ps < 30 * US for one in late[1:])
     assert late[0].low_ps < late[0].late_ps < late[0].high_ps
 
 
