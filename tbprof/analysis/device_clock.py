@@ -200,6 +200,8 @@ def _lasting_jump(ops: Events, error: NDArray[np.int64]) -> int:
     is_wrong = np.minimum.reduceat(np.abs(error[order]), first) > _EXACT_PS
     edges = np.flatnonzero(np.diff(is_wrong, prepend=False, append=False))
     for begin, end in edges.reshape(-1, 2).tolist():
+        if end - begin < _IN_A_ROW:
+            continue
         values = np.sort(middle[begin:end])
         alike = np.searchsorted(values, values + 2 * _EXACT_PS, "right") - np.arange(values.size)
         most = int(alike.argmax())

@@ -173,9 +173,14 @@ def _unlinked(lines: Sequence[Line], grouping: Grouping) -> list[str]:
 
 def _agree(line: Line, other: Line) -> bool:
     """Whether most steps of two devices that have one place, if there are any, share time."""
-    if not (line.is_ascending and other.is_ascending):
+    if not line.is_ascending:
         return False
-    _, mine, theirs = np.intersect1d(line.place, other.place, return_indices=True)
+    if np.array_equal(line.place, other.place):  # as of most: many cores are compared
+        mine = theirs = np.arange(line.place.size)
+    elif other.is_ascending:
+        _, mine, theirs = np.intersect1d(line.place, other.place, return_indices=True)
+    else:
+        return False
     begin = np.maximum(line.start_ps[mine], other.start_ps[theirs])
     end = np.minimum(line.end_ps[mine], other.end_ps[theirs])
     return bool((end > begin).sum() >= mine.size / 2)

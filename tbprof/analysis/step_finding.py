@@ -1,7 +1,8 @@
 """Finds the steps of a host, and splits the time of each worker's steps into phases."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,8 @@ from tbprof.base.errors import CUT_HINT
 from tbprof.base.records import dataclass
 from tbprof.base.values import is_in
 from tbprof.events.space import Space
+
+_T = TypeVar("_T")
 
 _CPU = "CPU"
 _NO_WORK = (Role.FRAME, Role.WRAPPER, Role.WAIT)
@@ -84,11 +87,8 @@ class StepLayers:
 
 def find_step_layers(space: Space, programs: Programs, marker: str = "") -> StepLayers:
     """What both the steps and the rest of their time are found from; found once."""
-    hosts = host_planes(space)
-    if not hosts:
-        return _find_step_layers(space, programs, marker)
     key = "step layers", marker
-    return hosts[0].memo.once(key, lambda: _find_step_layers(space, programs, marker))
+    return _once(space, key, lambda: _find_step_layers(space, programs, marker))
 
 
 def find_steps(space: Space, programs: Programs, marker: str = "") -> Steps:
@@ -97,11 +97,16 @@ def find_steps(space: Space, programs: Programs, marker: str = "") -> Steps:
     Device work takes precedence over what the host did at the same time: the host's phases count
     where the device is idle. What neither explains is left to `Phase.OTHER`.
     """
-    hosts = host_planes(space)
-    if marker or not hosts:
+    if marker:
         return _find_steps(space, programs, marker)
     # The steps without a choice are those that other analyses go by.
-    return hosts[0].memo.once("steps", lambda: _find_steps(space, programs, marker))
+    return _once(space, "steps", lambda: _find_steps(space, programs, marker))
+
+
+def _once(space: Space, key: Hashable, find: Callable[[], _T]) -> _T:
+    """What is found of a whole space, kept with its first plane."""
+    planes = [*host_planes(space), *space.planes]
+    return planes[0].memo.once(key, find) if planes else find()
 
 
 def _find_step_layers(space: Space, programs: Programs, marker: str) -> StepLayers:

@@ -39,7 +39,11 @@ class TpuKinds:
 
 def find_tpu_kinds(plane: Plane, *lines: str) -> TpuKinds:
     """The kinds of op on the lines of these names, in the order in which they first ran."""
-    ops = find_core_ops(plane, *lines)
+    key = "tpu kinds", *named_lines(plane, *lines)
+    return plane.memo.once(key, lambda: _find(plane, find_core_ops(plane, *lines)))
+
+
+def _find(plane: Plane, ops: CoreOps) -> TpuKinds:
     events, has_clock = ops.events, ops.clock.begin.size > 0
     stats = events.stats(WORK)
     start = ops.own_start if has_clock else events.start_ps

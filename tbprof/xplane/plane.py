@@ -17,7 +17,7 @@ from tbprof.kernels.codes import LIMIT_PS
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
 from tbprof.xplane.event_types import read_event_types
-from tbprof.xplane.events import Decoded, EventReader
+from tbprof.xplane.events import EventReader
 from tbprof.xplane.lines import Line, last_text, read_lines
 from tbprof.xplane.metadata import Dictionary, read_dictionary
 from tbprof.xplane.scan import Field, field_columns
@@ -42,6 +42,8 @@ _OF_THE_CUT = frozenset(("plane_cut", "line_cut", "names_missing"))
 
 # Several parts ask for short lines, such as those of steps: they are decoded once.
 _SHARED_BYTES = 1 << 18
+# Of fewer types times names all stats are read at once: a pass costs as much as some thousand.
+_READ_AT_ONCE = 1 << 16
 
 # A recorder counts time from its start; larger time stamps count from 1970.
 EPOCH_NS = 10**17
@@ -183,15 +185,15 @@ class FilePlane:
         known = self.timelines
         rows = tuple(range(len(known)) if lines is None else lines)
 
-        def read() -> Decoded:
+        def read() -> Events:
             reader = EventReader(self._buffer, self.types.dictionary, self._origin_ps, self._damage)
-            return reader.read([known[row] for row in rows])
+            found = reader.read([known[row] for row in rows])
+            is_known = len(found.lines) == len(known) and all(map(is_, found.lines, known))
+            of_lines = self.lines if is_known else self._columns(found.lines)
+            return Events(self, of_lines, found.first_event, *found.columns, found.aggregated)
 
         is_short = sum(self._line_sizes[row] for row in rows) <= _SHARED_BYTES
-        found = self.memo.once(("events", rows), read) if is_short else read()
-        is_known = len(found.lines) == len(known) and all(map(is_, found.lines, known))
-        of_lines = self.lines if is_known else self._columns(found.lines)
-        return Events(self, of_lines, found.first_event, *found.columns, found.aggregated)
+        return self.memo.once(("events", rows), read) if is_short else read()
 
     def event_stats(self, source: NDArray[np.int64], names: Sequence[str]) -> dict[str, StatColumn]:
         """One column [n] per name, read from the events at the offsets `source` [n]."""
@@ -258,6 +260,9 @@ class FileTypes:
         missing = [name for name in names if name not in known]
         if missing:
             # Others may ask at the same time: what they read is the same.
+            every = self._stats.stat_names
+            if len(every) * self.dictionary.value.size <= _READ_AT_ONCE:
+                missing = [*every.union(missing).difference(known)]
             read = self._stats.columns(self.dictionary.value, missing, _TYPE_STATS)
             for name, column in read.items():
                 known[name] = StatColumn(column.kind, column.bits, _ReadOnce(self._stats))

@@ -1,0 +1,68 @@
+"""What many analyses of a host ask for is found once."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from traces import draw, space_of
+
+from tbprof.analysis import step_finding, tpu_kinds
+from tbprof.analysis.hlo import Programs
+from tbprof.analysis.idle_time import find_idle_time
+from tbprof.analysis.step_finding import find_steps
+from tbprof.analysis.tpu_kinds import find_tpu_kinds
+from tbprof.base import names
+from tbprof.xplane.stats import StatReader
+
+CORE = draw(
+    {"/device:TPU:0": "Steps |ss.tt\nXLA Ops |a..b."},
+    names={"s": "1", "t": "2", "a": "%add.1 = f32[] add()", "b": "%dot.2 = f32[] dot()"},
+    stats={"a": {"hlo_category": "add", "tf_op": "x/Add:Add"}, "b": {"hlo_category": "dot"}},
+)
+
+
+@pytest.fixture
+def count(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, str], Counter[str]]:
+    calls: Counter[str] = Counter()
+
+    def watch(owner: Any, name: str) -> Counter[str]:
+        function = getattr(owner, name)
+
+        def counted(*arguments: Any) -> Any:
+            calls[name] += 1
+            return function(*arguments)
+
+        monkeypatch.setattr(owner, name, counted)
+        return calls
+
+    return watch
+
+
+def test_steps_of_a_file_without_host_threads_are_found_once(count):
+    calls = count(step_finding, "_find_step_layers")
+    count(step_finding, "_find_steps")
+    space = space_of(CORE)
+    programs = Programs(space)
+    assert find_steps(space, programs).number.tolist() == [1, 2]
+    find_idle_time(space, programs)
+    assert find_steps(space, programs).number.tolist() == [1, 2]
+    assert calls == {"_find_step_layers": 1, "_find_steps": 1}
+
+
+def test_the_kinds_of_a_core_are_found_once_by_whatever_lines_it_has(count):
+    calls = count(tpu_kinds, "_find")
+    [plane] = space_of(CORE).planes
+    both = find_tpu_kinds(plane, names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)
+    assert both is find_tpu_kinds(plane, names.XLA_OPS_LINE)
+    assert calls == {"_find": 1}
+
+
+def test_the_stats_of_a_few_types_are_read_in_one_pass_and_their_texts_once(count):
+    calls = count(StatReader, "_decode")
+    count(StatReader, "text_ids")
+    [plane] = space_of(CORE).planes
+    for wanted in ("hlo_category", "tf_op", "flops"):
+        [column] = plane.types.stats([wanted]).values()
+        assert column.texts() is column.texts()
+    assert calls == {"_decode": 1, "text_ids": 3}
