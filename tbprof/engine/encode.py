@@ -4,23 +4,16 @@ import dataclasses
 import io
 from collections.abc import Sequence
 from json.encoder import encode_basestring
-from typing import NamedTuple
 
 import numpy as np
 import orjson
-from numpy.typing import NDArray
 
 from tbprof.base.errors import Notice
-from tbprof.kernels.table_text import write_rows
 from tbprof.tools.datatable import PERCENT, Column, Table
 from tbprof.tools.tool import Document
 
 # A spreadsheet runs cells that begin with these as formulas.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-# Around the rows of a table, and between their cells.
-_OPENING, _BETWEEN, _CLOSING = (
-    np.frombuffer(one, np.uint8) for one in (b'{"c":[{"v":', b'},{"v":', b"}]},")
-)
 
 
 def encode_document(document: Document, warnings: Sequence[Notice], *, layout: str) -> bytes:
@@ -69,47 +62,28 @@ def _column_values(column: Column) -> object:
 
 def _rows_json(table: Table) -> bytes:
     """The rows, cells positional. Whole columns are encoded at once, then woven together."""
-    if not len(table):
-        return b""
-    cells = [_cells(column) for column in table.columns]
-    begin = np.cumsum([0, *(len(one.content) for one in cells[:-1])])[:, np.newaxis]
-    first = np.stack([one.first for one in cells]) + begin
-    last = np.stack([one.last for one in cells]) + begin
-    around = _OPENING.size + _CLOSING.size + _BETWEEN.size * (len(cells) - 1)
-    out = np.empty(int((last - first).sum()) + around * len(table), np.uint8)
-    content = np.frombuffer(b"".join([one.content for one in cells]), np.uint8)
-    write_rows(content, first, last, _OPENING, _BETWEEN, _CLOSING, out)
-    return out[: -len(b",")].tobytes()
+    tokens = [_tokens(column) for column in table.columns]
+    row = b'{"c":[' + b",".join([b'{"v":%b}'] * len(tokens)) + b"]}"
+    return b",".join([row % cells for cells in zip(*tokens, strict=True)])
 
 
-class _Cells(NamedTuple):
-    """The JSON of a column's cells [n]: `content[first:last]` of each."""
-
-    content: bytes
-    first: NDArray[np.int64]
-    last: NDArray[np.int64]
-
-
-def _cells(column: Column) -> _Cells:
+def _tokens(column: Column) -> list[bytes]:
     if isinstance(column.values, np.ndarray):
-        values = np.ascontiguousarray(column.values)
-        content = orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY)
-        # What stands around each: the brackets, and commas between.
-        cuts = np.flatnonzero(np.frombuffer(content, np.uint8) == ord(","))
-        return _Cells(content, np.append(1, cuts + 1), np.append(cuts, len(content) - 1))
+        encoded = orjson.dumps(
+            np.ascontiguousarray(column.values), option=orjson.OPT_SERIALIZE_NUMPY
+        )
+        return encoded[1:-1].split(b",") if column.values.size else []
     texts = list(map(str, column.cells()))
-    joined = "".join(texts)
-    if joined.isascii() and len(encode_basestring(joined)) == len(joined) + len('""'):
-        # Nothing is to be escaped, in most columns.
-        last = np.cumsum(np.array(list(map(len, texts)), np.int64) + len('"",')) - 1
-        content = ('"' + '","'.join(texts) + '"').encode()
-        return _Cells(content, np.append(0, last[:-1] + 1), last)
+    known = list(dict.fromkeys(texts)) or [""]
+    joined = "".join(known)
     # The standard library's escaping: orjson leaves a kilobyte behind for every small text.
-    tokens = {text: encode_basestring(text).encode() for text in dict.fromkeys(texts)}
-    last = np.cumsum(list(map(len, tokens.values())))
-    number = dict(zip(tokens, range(len(tokens)), strict=True))
-    code = np.array([number[text] for text in texts], np.int64)
-    return _Cells(b"".join(tokens.values()), np.append(0, last)[code], last[code])
+    if len(encode_basestring(joined)) == len(joined) + len('""'):
+        # Nothing is to be escaped, and no line ends in a text.
+        cells = ('"' + '"\n"'.join(known) + '"').encode().split(b"\n")
+    else:
+        cells = [encode_basestring(text).encode() for text in known]
+    tokens = dict(zip(known, cells, strict=True))
+    return [tokens[text] for text in texts]
 
 
 def encode_csv(table: Table) -> bytes:
