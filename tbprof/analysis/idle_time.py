@@ -261,7 +261,10 @@ def _spans(found: Sequence[_Pieces], worker: int, label: int) -> Spans:
     starts, ends = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for one in found:
         rows = slice(*np.searchsorted(one.label, np.array([label, label + 1], np.int32)))
+        start, end = one.start_ps[rows], one.end_ps[rows]
         is_mine = one.is_for[worker][one.line[rows]]
-        starts.append(one.start_ps[rows][is_mine])
-        ends.append(one.end_ps[rows][is_mine])
+        if not is_mine.all():
+            start, end = start[is_mine], end[is_mine]
+        starts.append(start)
+        ends.append(end)
     return np.concatenate(starts), np.concatenate(ends)

@@ -58,7 +58,9 @@ def split(
         inside = (end > window_start[0]) & (start < window_end[-1])
         if not inside.any():
             continue
-        covered = _added(covered, start[inside], end[inside])
+        if not inside.all():
+            start, end = start[inside], end[inside]
+        covered = _added(covered, start, end)
         now = np.empty(window_start.size, np.int64)
         measure_windows(*covered, window_start, window_end, now)
         out[:, column] = now - before
