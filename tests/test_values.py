@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
-from tbprof.base.values import common, difference, is_in, median, union, unique
+from tbprof.base.values import common, difference, is_in, median, sum_of, union, unique
 
 SIZES = arrays.array_shapes(min_dims=1, max_dims=1, min_side=0, max_side=60)
 NUMBERS = arrays.arrays(
@@ -71,3 +71,8 @@ def test_medians_of_integers(values: NDArray):
     assert median(values) == np.median(values)
     assert median(values.tolist()) == np.median(values.tolist())
     assert isinstance(median(values), np.float64)
+
+
+def test_floats_are_summed_alike_on_each_python():
+    assert sum_of([0.1] * 10) == 0.9999999999999999
+    assert sum_of([]) == 0

@@ -9,6 +9,7 @@ from tbprof.analysis.phases import COMPUTE, Phase
 from tbprof.analysis.python_frames import spoken
 from tbprof.analysis.step_means import StepMeans
 from tbprof.base.records import dataclass
+from tbprof.base.values import sum_of
 
 # Shares of the step time. Source: thresholds of the TensorFlow profiler's statements.
 HIGHLY_INPUT_BOUND = 20.0
@@ -87,7 +88,7 @@ def find_bottlenecks(
     other_percent = means.share(Phase.OTHER)
     shows = input_percent > 0 if pipeline is None or is_tpu else False
     is_recorded = shows or (pipeline is not None and pipeline.has_pipeline)
-    other_ms = sum(one.ms for one in idle if one.kind == Activity.UNCOVERED)
+    other_ms = sum_of(one.ms for one in idle if one.kind == Activity.UNCOVERED)
     other_ms = other_ms if idle else means.mean_ms(Phase.OTHER)
     of_input = input_bottleneck(
         input_percent,

@@ -33,6 +33,7 @@ from tbprof.analysis.step_outliers import NO_OUTLIERS, StepOutliers
 from tbprof.analysis.step_places import slowest_place, worst_place
 from tbprof.analysis.tpu_ops import TpuOps
 from tbprof.base.records import dataclass, field
+from tbprof.base.values import sum_of
 
 # Phases in which a device works; in all others it waits for its host or for data.
 WORK = (*COMPUTE, Phase.COLLECTIVES, Phase.DEVICE_TO_DEVICE, Phase.HOST_TRANSFER)
@@ -108,7 +109,7 @@ class Evidence:
 
         An instant has one phase, so that time which is promised once is gone for other findings.
         """
-        return sum(max(self.share(one) - self.promised.get(one, 0.0), 0.0) for one in phases)
+        return sum_of(max(self.share(one) - self.promised.get(one, 0.0), 0.0) for one in phases)
 
     def gain_of(
         self, share: float, *phases: Phase, most: Mapping[Phase, float] = _NO_LIMITS
@@ -131,7 +132,7 @@ class Evidence:
             if part > 0:
                 taken[one] = part
                 rest -= part
-        return self._gain(sum(taken.values()), taken, shared=rest - beyond)
+        return self._gain(sum_of(taken.values()), taken, shared=rest - beyond)
 
     def gain_of_work(self, share: float, *phases: Phase) -> Gain:
         """The same for findings on what devices compute: no more than `phases`, or all work."""

@@ -31,6 +31,7 @@ from tbprof.analysis.retraced import (
     retraced_ms,
 )
 from tbprof.base.later import regex
+from tbprof.base.values import sum_of
 
 # Percentages: of op time on a side, of the time in tf.functions, of device op time.
 # Source: tools-steps.md, section 9; where it says "more than", a hair more is asked for.
@@ -125,7 +126,7 @@ def eager_ops(evidence: Evidence) -> Iterator[Finding]:
 def retracing(evidence: Evidence) -> Iterator[Finding]:
     """Functions that are traced anew, or run eagerly, for much of the time in functions."""
     costly = costly_functions(evidence)
-    share = sum(one.share for one in costly.values())
+    share = sum_of(one.share for one in costly.values())
     grade = graded(share, *EXPENSIVE)
     if grade is None or is_in_outliers(evidence):
         return

@@ -12,6 +12,7 @@ from tbprof.analysis.idle_claims import culprit, graded_idle
 from tbprof.analysis.idle_shares import IdleShare, named, share_ps
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import spoken, wait_of
+from tbprof.base.values import sum_of
 
 # From this part of the time on, what a function was busy with is worth saying.
 _NOTABLE = 0.1
@@ -86,7 +87,7 @@ def _beside(evidence: Evidence, share: IdleShare) -> str:
 
 
 def _advice(share: IdleShare) -> str:
-    waits = sum(ms for name, ms in share.parts if wait_of(name or share.name))
+    waits = sum_of(ms for name, ms in share.parts if wait_of(name or share.name))
     if waits >= share.ms / 2:
         return (
             "Find out what it waits for, and have that done ahead, on another thread, while the "

@@ -19,6 +19,7 @@ from tbprof.analysis.idle_claims import culprit, graded_idle
 from tbprof.analysis.idle_shares import DID, IdleShare, kind_label, without
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import spoken
+from tbprof.base.values import sum_of
 
 # What takes less of the time than this goes unnamed.
 _NOTABLE = 0.02
@@ -34,7 +35,7 @@ def all_others(evidence: Evidence) -> Iterator[Finding]:
     share = gain.own
     rest = without(evidence.idle, culprit(evidence))
     sums = _by_kind(rest) or {Activity.UNCOVERED: evidence.means.mean_ms(Phase.OTHER)}
-    total = sum(sums.values())
+    total = sum_of(sums.values())
     most = next(iter(sums))
     grade = _graded(share, most)
     if grade is None:
@@ -95,14 +96,14 @@ def _doing(most: Activity, part: float) -> str:
 
 def _listed(sums: dict[Activity, float], shares: Sequence[IdleShare]) -> str:
     """The kinds with their times, small ones together, and what most of the first was in."""
-    total = sum(sums.values())
+    total = sum_of(sums.values())
     shown = [kind for kind, ms in sums.items() if ms >= _NOTABLE * total]
     texts = [
         f"{kind_label(kind)} {milliseconds(sums[kind])}"
         + (_inside(shares, kind, sums[kind]) if at == 0 else "")
         for at, kind in enumerate(shown)
     ]
-    left = total - sum(sums[kind] for kind in shown)
+    left = total - sum_of(sums[kind] for kind in shown)
     if left > (1 - _NEARLY_ALL) * total:
         texts.append(f"other {milliseconds(left)}")
     return ", ".join(texts)
@@ -124,7 +125,7 @@ def _inside(shares: Sequence[IdleShare], kind: Activity, whole: float) -> str:
 
 def _not_recorded(evidence: Evidence, sums: dict[Activity, float]) -> str:
     missed = sums.get(Activity.UNCOVERED, 0.0)
-    if any(host.has_python for host in evidence.hosts) or missed < _MISSED * sum(sums.values()):
+    if any(host.has_python for host in evidence.hosts) or missed < _MISSED * sum_of(sums.values()):
         return ""
     return " No frames of Python were recorded, which may show more."
 

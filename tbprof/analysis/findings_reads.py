@@ -21,6 +21,7 @@ from tbprof.analysis.idle_claims import culprit
 from tbprof.analysis.phases import Phase
 from tbprof.analysis.python_frames import spoken
 from tbprof.analysis.result_reads import READ
+from tbprof.base.values import sum_of
 
 
 def hidden_share(evidence: Evidence) -> float:
@@ -30,7 +31,7 @@ def hidden_share(evidence: Evidence) -> float:
     behind them. Read later, the shorter of the two times is gone. NaN without steps.
     """
     both = evidence.share_of_rows(np.minimum(*_reads_and_idle(evidence)))
-    waits = sum(one.ms for one in evidence.idle if one.kind == Activity.WAIT)
+    waits = sum_of(one.ms for one in evidence.idle if one.kind == Activity.WAIT)
     whole = evidence.share(Phase.OTHER)
     return min(both, whole - 100 * waits / evidence.step_ms) if waits else both
 

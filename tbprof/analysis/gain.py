@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from tbprof.analysis.phases import Phase
 from tbprof.base.records import dataclass, field
+from tbprof.base.values import sum_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Gain:
     @property
     def own(self) -> float:
         """The percentage of the step's time that no other finding promises."""
-        return sum(self.taken.values())
+        return sum_of(self.taken.values())
 
 
 UNKNOWN_GAIN = Gain(None, None)

@@ -13,6 +13,7 @@ from tbprof.analysis.job_steps import JobSteps
 from tbprof.analysis.python_frames import is_own, spoken
 from tbprof.analysis.step_means import StepMeans, used_rows
 from tbprof.base.records import dataclass
+from tbprof.base.values import sum_of
 
 if TYPE_CHECKING:  # it would import how steps are found, for pages without any
     from tbprof.analysis.idle_time import IdleTime
@@ -134,7 +135,7 @@ def _narrowed(one: IdleShare) -> IdleShare:
         return one
     part, ms = next(((part, ms) for part, ms in one.parts if part), ("", 0.0))
     if ms < one.ms / 2:
-        part, ms = "", sum(ms for part, ms in one.parts if not part)
+        part, ms = "", sum_of(ms for part, ms in one.parts if not part)
     return replace(one, ms=ms, parts=((part, ms),))
 
 
@@ -146,7 +147,7 @@ def without(shares: Sequence[IdleShare], first: IdleShare | None) -> list[IdleSh
             out.append(one)
         elif first.holds_more:
             left = tuple(part for part in one.parts if part[0] != first.parts[0][0])
-            out.append(replace(one, ms=sum(ms for _, ms in left), parts=left))
+            out.append(replace(one, ms=sum_of(ms for _, ms in left), parts=left))
     return [one for one in out if one.ms > 0]
 
 
@@ -186,7 +187,7 @@ def idle_shares(
     found = [
         IdleShare(
             *key,
-            sum(parts.values()),
+            sum_of(parts.values()),
             tuple(sorted(parts.items(), key=lambda one: -one[1])),
             opened.get(key[1], 0.0) if key[2] else 0.0,
         )

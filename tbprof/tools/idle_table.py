@@ -6,6 +6,7 @@ from tbprof.analysis.evidence import Evidence
 from tbprof.analysis.host_activity import Activity
 from tbprof.analysis.idle_shares import LABELS
 from tbprof.analysis.python_frames import spoken
+from tbprof.base.values import sum_of
 from tbprof.tools.datatable import Table, number, text
 
 # Rows below a kind, and in each of these what it was busy with; from this part of all on.
@@ -27,11 +28,11 @@ def idle_table(evidence: Evidence) -> Table:
         names = by_kind.setdefault(one.kind, {})
         for part, ms in one.parts:
             names[one.name, part] = names.get((one.name, part), 0.0) + ms
-    whole = sum(one.ms for one in evidence.idle)
+    whole = sum_of(one.ms for one in evidence.idle)
     rows: list[_Row] = []
-    for kind, names in sorted(by_kind.items(), key=lambda item: -sum(item[1].values())):
+    for kind, names in sorted(by_kind.items(), key=lambda item: -sum_of(item[1].values())):
         id_ = kind.name.lower()
-        rows.append((id_, LABELS[kind], "", sum(names.values()), ""))
+        rows.append((id_, LABELS[kind], "", sum_of(names.values()), ""))
         ranked = sorted(names.items(), key=lambda item: -item[1])
         for at, ((name, part), ms) in enumerate(ranked[:_MOST]):
             if (name or part) and ms >= _LEAST * whole:

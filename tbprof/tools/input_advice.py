@@ -8,6 +8,7 @@ import numpy as np
 from tbprof.analysis.input_names import InputCategory, stage_name
 from tbprof.analysis.input_ops import NO_CATEGORY, InputOps
 from tbprof.base.records import dataclass
+from tbprof.base.values import sum_of
 from tbprof.tools.datatable import Table, boolean, number, text
 from tbprof.tools.input_facts import CATEGORIES, Facts, dominant_category, find_facts
 from tbprof.tools.tf_data_advice import Judgement, in_order
@@ -144,7 +145,7 @@ def advice_table(
     is the category of what holds the program up, or else that with most work.
     """
     work = {category: ops.work_of(category) for category, _, _ in CATEGORIES}
-    whole = sum(work.values())
+    whole = sum_of(work.values())
     names = {category: (id_, label) for category, id_, label in CATEGORIES}
     on_pipeline = _on_pipeline(ops, judgements[0]) if judgements else []
     is_bound_by = bool(judgements) and is_bound(judgements[0].severity)
