@@ -313,17 +313,18 @@ class Engine:
 
         def one(file: TraceFile) -> dict[str, Found] | TbprofError:
             try:
+                side_by_side = len(files) == 1 and not are_small
                 return self._cache.parts(
-                    file, wanted, lambda name: on_work(file, name), is_alone=len(files) == 1
+                    file, wanted, lambda name: on_work(file, name), side_by_side=side_by_side
                 )
             except TbprofError as error:
                 return error
             finally:
                 on_work(file, "")
 
+        are_small = max((file.bytes for file in files), default=0) < _SMALL
         if len(files) == 1:
             return [one(files[0])]
-        are_small = max((file.bytes for file in files), default=0) < _SMALL
         with ThreadPoolExecutor(_SMALL_HOSTS_AT_ONCE if are_small else _HOSTS_AT_ONCE) as pool:
             return list(pool.map(one, files))
 

@@ -62,12 +62,12 @@ class SummaryCache:
         wanted: Sequence[PartKey],
         on_work: Callable[[str], None] = lambda _name: None,
         *,
-        is_alone: bool = True,
+        side_by_side: bool = True,
     ) -> dict[str, Found]:
         """The parts `wanted` of one file, by name; `on_work` hears of each that is computed.
 
-        Those of a file that `is_alone` are computed side by side: while one part waits in plain
-        Python another decodes. Where other hosts are at work, more threads would only wait.
+        `side_by_side` pays for large files: while one part runs plain Python, another decodes.
+        Parts of small files only take the interpreter from each other.
         """
         key = fingerprint(file)
         state = self._state(key)
@@ -93,7 +93,7 @@ class SummaryCache:
 
         try:
             with self._using(state, key):
-                if len(missing) < 2 or not is_alone:
+                if len(missing) < 2 or not side_by_side:
                     found.update((part, find(part)) for part in missing)
                 else:
                     with ThreadPoolExecutor(_PARTS_AT_ONCE) as pool:

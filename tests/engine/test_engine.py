@@ -414,18 +414,34 @@ def test_progress_tells_what_is_being_done(engine: Engine, monkeypatch: pytest.M
     engine.data(DataRequest("cpu", "tensorflow_stats"))
     assert {one["state"] for one in seen} == {"working"}
     assert {one["total"] for one in seen} == {1}
-    # Parts are computed side by side: each sees what was begun last.
     assert len(seen) == 5
-    assert {one["text"] for one in seen} <= {
+    assert {one["text"] for one in seen} == {
         "reading the index of h0", "decoding ops of h0", "reading the devices of h0",
         "decoding GPU kernels of h0", "looking for calls and annotations of h0",
     }  # fmt: skip
     assert engine.progress("cpu", OPS) == engine.progress("cpu", "no_such_tool") == idle
 
 
+@pytest.mark.parametrize(("least", "is_side_by_side"), [(0, True), (4 << 20, False)])
+def test_parts_of_large_files_are_computed_side_by_side(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, least: int, is_side_by_side: bool
+):
+    threads: set[int] = set()
+    monkeypatch.setattr(engine_module, "_SMALL", least)
+    for name, kind in list(PARTS.items()):
+
+        def compute(*arguments, kind=kind):
+            threads.add(threading.get_ident())
+            return kind.compute(*arguments)
+
+        monkeypatch.setitem(PARTS, name, dataclasses.replace(kind, compute=compute))  # type: ignore[arg-type]
+    engine.data(DataRequest("cpu", OPS))
+    assert (threads == {threading.get_ident()}) is not is_side_by_side
+
+
 def test_progress_counts_hosts(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     seen: list[object] = []
-    monkeypatch.setattr(engine_module, "_HOSTS_AT_ONCE", 1)
+    monkeypatch.setattr(engine_module, "_SMALL_HOSTS_AT_ONCE", 1)
     kind = PARTS["ops"]
 
     def compute(*arguments):

@@ -165,7 +165,7 @@ def test_only_what_is_asked_for_is_computed(
     heard: list[str] = []
     SummaryCache(store).parts(file, keys("outline", "kernels"), heard.append)
     assert counting.counts == {"outline": 1, "kernels": 1}
-    assert sorted(heard) == ["kernels", "outline"]  # by two threads
+    assert sorted(heard) == ["kernels", "outline"]  # side by side
     SummaryCache(store).parts(file, keys("kernels"), heard.append)
     assert len(heard) == 2  # kept ones are no work
 
