@@ -15,6 +15,7 @@ from tbprof.analysis.lines import gpu_planes, is_sparse_core, recorded_lines, tp
 from tbprof.analysis.recording import dropped_events, environment_stats, stated_window
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.values import sum_of
 from tbprof.events.space import Plane, Space, Value
 
 # Stats of planes. Source: xplane_schema.h (kMatrixUnitUtilizationPercent and what follows it).
@@ -228,7 +229,7 @@ def _percentage(space: Space, stat: str) -> float:
     values = [plane.stats[stat] for plane in space.planes if stat in plane.stats]
     known = [float(value) for value in values if isinstance(value, int | float)]
     known = [value for value in known if math.isfinite(value)]
-    return sum(known) / len(known) if known else math.nan
+    return sum_of(known) / len(known) if known else math.nan
 
 
 def _integer(value: Value | None, default: int = 0) -> int:

@@ -10,6 +10,7 @@ from tbprof.analysis.host_activity import Activity
 from tbprof.analysis.idle_shares import IdleShare
 from tbprof.analysis.idle_shares import culprit as longest
 from tbprof.analysis.phases import Phase
+from tbprof.base.values import sum_of
 
 # Less is small beside what a program may gain elsewhere.
 _SMALL = 5.0
@@ -59,7 +60,7 @@ def gap_shares(evidence: Evidence) -> tuple[float, float]:
     idle = evidence.share_of_rows(
         np.minimum(evidence.gap_ps, evidence.job.phase_ps[:, Phase.OTHER])
     )
-    calls_ms = sum(
+    calls_ms = sum_of(
         one.ms for one in evidence.idle if one.is_driver and one.kind == Activity.RUNTIME
     )
     # Calls that take more than the rest of the time without ops lie in the gaps for the rest.

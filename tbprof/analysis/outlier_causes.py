@@ -14,7 +14,7 @@ from tbprof.analysis.phases import COMPUTE, Phase
 from tbprof.analysis.python_frames import spoken
 from tbprof.analysis.step_means import StepMeans, used_rows
 from tbprof.analysis.step_outliers import MOST_OF_IT, StepOutliers, phase_of
-from tbprof.base.values import is_in
+from tbprof.base.values import is_in, sum_of
 
 LABELS = {
     **dict.fromkeys(COMPUTE, "device compute"),
@@ -169,7 +169,7 @@ def _called(
     """What an activity is called, with the call inside that takes most of a group's time."""
     kind, name = activity
     part = max(parts, key=lambda one: parts[one][group])
-    whole_ps = sum(time_ps[group] for time_ps in parts.values())
+    whole_ps = sum_of(time_ps[group] for time_ps in parts.values())
     is_inside = bool(part) and parts[part][group] >= MOST_OF_IT * whole_ps
     inner = f", in {shortened(spoken(part), _NAME_LENGTH)}" if is_inside else ""
     return f"{shortened(spoken(name), _NAME_LENGTH) if name else DID[kind]}{inner}"

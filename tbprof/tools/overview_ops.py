@@ -12,6 +12,7 @@ from tbprof.analysis.kernels import Kernels
 from tbprof.analysis.op_metrics import OpMetrics
 from tbprof.analysis.phases import COMPUTE, Phase
 from tbprof.analysis.tensor_cores import core_name
+from tbprof.base.values import sum_of
 from tbprof.tools.datatable import PERCENT, Column, Table, boolean, number, ratio, text
 from tbprof.tools.rates import device_rates
 
@@ -106,7 +107,7 @@ def _common(evidence: Evidence) -> dict[str, str]:
 def mean_known(values: list[float]) -> float:
     """The mean of what is known, NaN where nothing is."""
     known = [value for value in values if math.isfinite(value)]
-    return sum(known) / len(known) if known else math.nan
+    return sum_of(known) / len(known) if known else math.nan
 
 
 def _of_platform(evidence: Evidence) -> dict[str, str]:
