@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     regex = re.compile
 else:
 
-    class regex:  # noqa: N801 - a function to its callers
+    class LazyPattern:
         """A regular expression that is compiled when it is first used.
 
         A process uses few of those that its modules name, and compiling all of them would take as
@@ -59,3 +59,5 @@ else:
             found = getattr(self._compiled, name)
             setattr(self, name, found)  # so that this is not asked again
             return found
+
+    regex = LazyPattern

@@ -62,7 +62,7 @@ def _initializer(cls: Any, names: tuple[str, ...], defaults: dict[str, Any]) -> 
     assigns = [getattr(cls, name).__set__ for name in names]
     check = getattr(cls, "__post_init__", None)
 
-    def __init__(self: object, /, *values: object, **named: object) -> None:  # noqa: N807
+    def initialize(self: object, /, *values: object, **named: object) -> None:
         if named or len(values) != len(assigns):
             values = _completed(cls, names, defaults, values, named)
         for assign, value in zip(assigns, values, strict=True):
@@ -70,7 +70,7 @@ def _initializer(cls: Any, names: tuple[str, ...], defaults: dict[str, Any]) -> 
         if check is not None:
             check(self)
 
-    return __init__
+    return initialize
 
 
 def _completed(
@@ -113,15 +113,15 @@ def _comparisons(names: tuple[str, ...], *, is_frozen: bool) -> dict[str, Any]:
     """The methods `__eq__` and `__hash__` of a class with these slots."""
     values: Callable[[object], object] = attrgetter(*names) if len(names) > 1 else _values
 
-    def __eq__(self: object, other: object) -> Any:  # noqa: N807
+    def equals(self: object, other: object) -> Any:
         if other.__class__ is not self.__class__:
             return NotImplemented
         return values(self) == values(other)
 
-    def __hash__(self: object) -> int:  # noqa: N807
+    def hashed(self: object) -> int:
         return hash(values(self))
 
-    return {"__eq__": __eq__, "__hash__": __hash__ if is_frozen else None}
+    return {"__eq__": equals, "__hash__": hashed if is_frozen else None}
 
 
 def _values(record: Any) -> tuple[object, ...]:
