@@ -17,7 +17,7 @@ from tbprof.kernels.codes import LIMIT_PS
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
 from tbprof.xplane.event_types import read_event_types
-from tbprof.xplane.events import EventReader
+from tbprof.xplane.events import Decoded, EventReader
 from tbprof.xplane.lines import Line, last_text, read_lines
 from tbprof.xplane.metadata import Dictionary, read_dictionary
 from tbprof.xplane.scan import Field, field_columns
@@ -185,15 +185,16 @@ class FilePlane:
         known = self.timelines
         rows = tuple(range(len(known)) if lines is None else lines)
 
-        def read() -> Events:
+        # What is kept here does not refer to the plane: a space that is dropped goes at once.
+        def read() -> tuple[Lines, Decoded]:
             reader = EventReader(self._buffer, self.types.dictionary, self._origin_ps, self._damage)
             found = reader.read([known[row] for row in rows])
             is_known = len(found.lines) == len(known) and all(map(is_, found.lines, known))
-            of_lines = self.lines if is_known else self._columns(found.lines)
-            return Events(self, of_lines, found.first_event, *found.columns, found.aggregated)
+            return self.lines if is_known else self._columns(found.lines), found
 
         is_short = sum(self._line_sizes[row] for row in rows) <= _SHARED_BYTES
-        return self.memo.once(("events", rows), read) if is_short else read()
+        of_lines, found = self.memo.once(("events", rows), read) if is_short else read()
+        return Events(self, of_lines, found.first_event, *found.columns, found.aggregated)
 
     def event_stats(self, source: NDArray[np.int64], names: Sequence[str]) -> dict[str, StatColumn]:
         """One column [n] per name, read from the events at the offsets `source` [n]."""
