@@ -124,10 +124,18 @@ def test_other_servers(answer, reason, monkeypatch):
 
 def test_a_connection_that_hangs_can_be_cancelled(monkeypatch):
     monkeypatch.setattr("tbprof.capturing.probe._ANSWER_S", 300)
-    cancelled = threading.Event()
-    with listening(stay_silent) as port:
-        threading.Timer(0.2, cancelled.set).start()
-        assert why_unreachable(Target("127.0.0.1", port), cancelled) is Reason.CANCELLED
+    cancelled, released = threading.Event(), threading.Event()
+
+    def hold(link: socket.socket) -> None:
+        with link:
+            cancelled.set()
+            released.wait()
+
+    with listening(hold) as port:
+        try:
+            assert why_unreachable(Target("127.0.0.1", port), cancelled) is Reason.CANCELLED
+        finally:
+            released.set()  # until now the connection hangs
 
 
 def test_nobody_and_nowhere():

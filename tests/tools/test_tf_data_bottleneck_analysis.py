@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import run
 from tools.made_tf_data import ROOT, Made, Node, chain, made
 from traces import Unsigned, draw, write
 
@@ -482,8 +483,8 @@ def test_a_drawn_trace_from_the_file_to_the_page(tmp_path: Path):
 
 def test_from_python_and_as_csv(tmp_path: Path):
     path = write(tmp_path, DRAWN)
-    [run] = open_logdir(path, cache=False).runs.values()
-    shown_ = run.tool(NAME, params={"rank": "0"})
+    [view] = open_logdir(path, cache=False).runs.values()
+    shown_ = view.tool(NAME, params={"rank": "0"})
     assert shown_.tables[BOTTLENECKS].column("bottleneck").cells() == ["Shuffle"]
     out = tmp_path / "graph.csv"
     result = run("export", path, "--tool", NAME, "--format", "csv", "-o", out)
