@@ -46,7 +46,7 @@ quick:
 	@scripts/check quick
 
 bench: python
-	@$(PYTHON) scripts/bootstrap.py dev xprof
+	@$(PYTHON) scripts/bootstrap.py dev xprof node
 	@$(BIN)/python benchmarks/run.py
 
 dist: python
