@@ -98,6 +98,7 @@ def _compile(root: Path) -> None:
     try:
         from Cython.Compiler.Errors import CompileError
         from setuptools import Distribution, Extension
+        from setuptools.command.build_ext import build_ext
         from setuptools.errors import BaseError, CCompilerError
     except ImportError as error:
         raise ExtensionsError(
@@ -121,7 +122,8 @@ def _compile(root: Path) -> None:
         shared = (folder / f"{SHARED}.c").as_posix()
         extensions.append(Extension(f"{package}.{SHARED}", [shared], **options))
         distribution = Distribution({"name": "tbprof", "ext_modules": extensions})
-        command = _build_command(folder)(distribution)
+        command = build_ext(distribution)
+        command.build_extensions = lambda: _build_all(command, folder)
         command.inplace = True
         command.build_temp = (folder / _SUFFIX.strip(".")).as_posix()
         command.ensure_finalized()
@@ -135,42 +137,37 @@ def _compile(root: Path) -> None:
         os.chdir(previous)
 
 
-def _build_command(folder: Path) -> Any:
-    """The class of a `build_ext` that compiles C while Cython still translates what follows."""
+def _build_all(command: Any, folder: Path) -> None:
+    """Compiles the extensions of a `build_ext`: C while Cython still translates what follows."""
     from Cython.Build import cythonize
-    from setuptools.command.build_ext import build_ext
 
     directives = _DIRECTIVES | (_CHECKED if _mode() == "checked" else {})
     force = _changed_for_all(folder)
+    command.check_extensions_list(command.extensions)
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        *kernels, shared = command.extensions
+        jobs = [pool.submit(_build_shared, command, shared)]
+        for extension in kernels:
+            [translated] = cythonize(
+                [extension],
+                build_dir=folder.as_posix(),
+                compiler_directives=directives,
+                shared_utility_qualified_name=shared.name,
+                force=force,
+                quiet=True,
+            )
+            extension.sources = translated.sources
+            jobs.append(pool.submit(command.build_extension, extension))
+            if any(job.done() and job.exception() for job in jobs):
+                break
+        for job in jobs:
+            job.result()
 
-    class Build(build_ext):  # type: ignore[misc]
-        def build_extensions(self) -> None:
-            self.check_extensions_list(self.extensions)
-            with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-                *kernels, shared = self.extensions
-                jobs = [pool.submit(self._build_shared, shared)]
-                for extension in kernels:
-                    [translated] = cythonize(
-                        [extension],
-                        build_dir=folder.as_posix(),
-                        compiler_directives=directives,
-                        shared_utility_qualified_name=shared.name,
-                        force=force,
-                        quiet=True,
-                    )
-                    extension.sources = translated.sources
-                    jobs.append(pool.submit(self.build_extension, extension))
-                    if any(job.done() and job.exception() for job in jobs):
-                        break
-                for job in jobs:
-                    job.result()
 
-        def _build_shared(self, extension: Any) -> None:
-            command = [sys.executable, "-m", "cython", f"--generate-shared={extension.sources[0]}"]
-            subprocess.run(command, check=True)
-            self.build_extension(extension)
-
-    return Build
+def _build_shared(command: Any, extension: Any) -> None:
+    translate = [sys.executable, "-m", "cython", f"--generate-shared={extension.sources[0]}"]
+    subprocess.run(translate, check=True)
+    command.build_extension(extension)
 
 
 @contextmanager

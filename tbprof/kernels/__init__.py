@@ -47,7 +47,7 @@ def _check_processor() -> None:
     """Raises NotCompiled on a processor that lacks what the kernels, or NumPy, are compiled for."""
     hint = "tbprof runs on processors since 2009: take another machine"
     try:
-        import numpy  # noqa: F401, ICN001 - it looks at the processor, and may refuse it
+        import_module("numpy")  # it looks at the processor, and may refuse it
     except RuntimeError as error:
         raise NotCompiled(
             f"NumPy does not run on this processor: {' '.join(str(error).split())}", hint

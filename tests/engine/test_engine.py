@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from engine.replaced import replace_part
 from traces import draw, write
 
 from tbprof._pb import message
@@ -306,8 +307,7 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         return call
 
     for name, kind in list(PARTS.items()):
-        changed = dataclasses.replace(kind, compute=counted(name, kind.compute))
-        monkeypatch.setitem(PARTS, name, changed)  # type: ignore[arg-type]
+        replace_part(monkeypatch, name, compute=counted(name, kind.compute))
     tools = tuple(
         dataclasses.replace(tool, build=counted(f"build {tool.name}", tool.build)) for tool in TOOLS
     )
@@ -405,10 +405,10 @@ def test_progress_tells_what_is_being_done(engine: Engine, monkeypatch: pytest.M
             seen.append(engine.progress("cpu", "tensorflow_stats^"))
             return kind.compute(*arguments)
 
-        return dataclasses.replace(kind, compute=compute)
+        return compute
 
     for name in list(PARTS):
-        monkeypatch.setitem(PARTS, name, watched(name))  # type: ignore[arg-type]
+        replace_part(monkeypatch, name, compute=watched(name))
     idle = {"state": "idle", "text": "", "done": 0, "total": 0}
     assert engine.progress("cpu", OPS) == idle
     engine.data(DataRequest("cpu", "tensorflow_stats"))
@@ -434,7 +434,7 @@ def test_parts_of_large_files_are_computed_side_by_side(
             threads.add(threading.get_ident())
             return kind.compute(*arguments)
 
-        monkeypatch.setitem(PARTS, name, dataclasses.replace(kind, compute=compute))  # type: ignore[arg-type]
+        replace_part(monkeypatch, name, compute=compute)
     engine.data(DataRequest("cpu", OPS))
     assert (threads == {threading.get_ident()}) is not is_side_by_side
 
@@ -448,7 +448,7 @@ def test_progress_counts_hosts(engine: Engine, monkeypatch: pytest.MonkeyPatch):
         seen.append(engine.progress("gpu", OPS))
         return kind.compute(*arguments)
 
-    monkeypatch.setitem(PARTS, "ops", dataclasses.replace(kind, compute=compute))  # type: ignore[arg-type]
+    replace_part(monkeypatch, "ops", compute=compute)
     engine.data(DataRequest("gpu", OPS))
     assert [(one["done"], one["total"]) for one in seen] == [(0, 2), (1, 2)]  # type: ignore[index]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from engine.replaced import replace_part
 from hypothesis import given
 from hypothesis import strategies as st
 from traces import draw, write
@@ -112,8 +113,7 @@ class Counting:
                 self.counts[name] += 1
             return kind.compute(space, programs, *values)
 
-        counted = dataclasses.replace(kind, compute=compute, version=version or kind.version)
-        self._patch.setitem(PARTS, name, counted)  # type: ignore[arg-type]
+        replace_part(self._patch, name, compute=compute, version=version or kind.version)
 
 
 @pytest.fixture
