@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import tbprof
 from tbprof.base.errors import BadRequest, RunNotFound, TbprofError
-from tbprof.base.later import Later
+from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
 from tbprof.base.terminal import printable, progress_line
 

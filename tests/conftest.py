@@ -43,8 +43,8 @@ def _findings_keep_their_promises() -> Iterator[None]:
     """Whatever trace a test opens, what the overview finds in it is checked."""
     from finding_promises import check_findings
 
-    from tbprof.analysis.evidence import Evidence
-    from tbprof.analysis.finding import Finding
+    from tbprof.advice.evidence import Evidence
+    from tbprof.advice.finding import Finding
     from tbprof.tools import overview_page
 
     find = overview_page.find_findings

@@ -5,11 +5,11 @@ from typing import NamedTuple
 from traces import COLUMN_PS
 
 from tbprof.events.space import Space
-from tbprof.timeline.build import build_timeline
-from tbprof.timeline.category_names import CATEGORIES
-from tbprof.timeline.drafts import Draft, TrackDraft
-from tbprof.timeline.store import Timeline, freeze
-from tbprof.timeline.tracks import find_tracks
+from tbprof.timeline.build.build import build_timeline
+from tbprof.timeline.build.tracks import find_tracks
+from tbprof.timeline.model.category_names import CATEGORIES
+from tbprof.timeline.model.store import Timeline, freeze
+from tbprof.timeline.model.unlaid_tracks import Draft, TrackDraft
 
 
 class Shown(NamedTuple):

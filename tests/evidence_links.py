@@ -15,11 +15,11 @@ from urllib.parse import parse_qsl
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.evidence import Evidence
-from tbprof.analysis.job_steps import JobSteps
-from tbprof.analysis.outline import Outline
-from tbprof.analysis.phases import Phase
-from tbprof.analysis.single_ops import LONGEST_GAP_PS
+from tbprof.advice.evidence import Evidence
+from tbprof.analysis.host.single_ops import LONGEST_GAP_PS
+from tbprof.analysis.job.job_steps import JobSteps
+from tbprof.analysis.run.outline import Outline
+from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.requests import find_tool
 from tbprof.engine.timeline_requests import Find, HostTimeline, open_timeline

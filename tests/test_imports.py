@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from traces import draw, write
 
-from tbprof.base.later import Later, load, regex
+from tbprof.base.lazy import Later, load, regex
 from tbprof.engine.engine import Engine
 from tbprof.engine.parts import PARTS
 from tbprof.engine.timeline_requests import QUESTIONS
@@ -28,18 +28,23 @@ print(json.dumps(sorted(sys.modules)))
 """
 
 EVENTS = ("timeline.*", "engine.streams", "engine.timelines")
-STEPS = ("analysis.step*", "analysis.job_steps", "analysis.grouping", "analysis.host_phases")
-RULES = ("analysis.findings", "analysis.findings_[!o]*", "tools.*_advice", "tools.*_rules")
-PIPELINES = ("*.tf_data*", "analysis.iterator_*", "analysis.pool_waits", "tools.input_*")
-EVIDENCE = ("analysis.evidence", "analysis.findings*", "analysis.idle_time")
-IDLE = ("analysis.idle_claims", "tools.idle_table")
-MEMORY = ("analysis.memory", "analysis.memory_breakdown", "tools.memory_*")
-OPS = ("analysis.ops", "analysis.device_ops", "tools.framework_op_stats")
-PODS = ("analysis.exchanges", "tools.pod_*")
+STEPS = (
+    "analysis.steps.step*",
+    "analysis.job.job_steps",
+    "analysis.grouping.grouping",
+    "analysis.host.host_phases",
+)
+RULES = ("advice.rules.findings*", "tools.*_advice", "tools.*_rules")
+PIPELINES = ("*.tf_data*", "analysis.input.iterator_*", "analysis.input.pool_waits", "tools.input*")
+EVIDENCE = ("advice.evidence", "advice.rules.findings*", "analysis.job.idle_time")
+IDLE = ("advice.idle_claims", "tools.overview.idle_table")
+MEMORY = ("analysis.memory.memory", "analysis.memory.memory_breakdown", "tools.memory*")
+OPS = ("analysis.ops.ops", "analysis.ops.device_ops", "tools.framework_op_stats")
+PODS = ("analysis.tpu.exchanges", "tools.pod_*")
 # By tool, what an export does not import. Below all of them, what none does.
 NOT_IMPORTED = {
     "overview_page": (*EVENTS, *MEMORY, *PODS, "tools.framework_op_stats", "tools.kernel_stats"),
-    "input_pipeline_analyzer": (*EVENTS, *MEMORY, *PODS, *IDLE, *OPS, "analysis.findings"),
+    "input_pipeline_analyzer": (*EVENTS, *MEMORY, *PODS, *IDLE, *OPS, "advice.rules.findings"),
     "tf_data_bottleneck_analysis": (
         *EVENTS,
         *MEMORY,
@@ -47,7 +52,7 @@ NOT_IMPORTED = {
         *IDLE,
         *OPS,
         *EVIDENCE,
-        "analysis.step_finding",
+        "analysis.steps.step_finding",
     ),
     "framework_op_stats": (*EVENTS, *STEPS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE),
     "kernel_stats": (*EVENTS, *STEPS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE, *OPS),
@@ -111,7 +116,12 @@ print(json.dumps(sorted(sys.modules)))
             capture_output=True, text=True, check=True,
         )  # fmt: skip
         modules = json.loads(result.stdout)
-    for name in ("timeline.build", "timeline.search", "timeline.details", "analysis.host_roles"):
+    for name in (
+        "timeline.build.build",
+        "timeline.search.search",
+        "timeline.questions.details",
+        "analysis.host.host_roles",
+    ):
         assert f"tbprof.{name}" not in modules
 
 
@@ -126,14 +136,14 @@ def test_a_server_imports_everything_before_someone_waits_for_it(monkeypatch: py
 
 
 def test_a_function_is_imported_when_it_is_called_or_loaded():
-    name = "tbprof.base.places.cache_directory"
-    assert Later(name)() == __import__("tbprof.base.places").base.places.cache_directory()
+    name = "tbprof.base.user_dirs.cache_directory"
+    assert Later(name)() == __import__("tbprof.base.user_dirs").base.user_dirs.cache_directory()
     load(Later(name))
     load(len)
     with pytest.raises(ModuleNotFoundError):
         load(Later("tbprof.no_module.no_function"))
     with pytest.raises(AttributeError, match="no_function"):
-        load(Later("tbprof.base.places.no_function"))
+        load(Later("tbprof.base.user_dirs.no_function"))
 
 
 def test_a_regular_expression_is_compiled_when_it_is_used(monkeypatch: pytest.MonkeyPatch):
@@ -144,7 +154,7 @@ def test_a_regular_expression_is_compiled_when_it_is_used(monkeypatch: pytest.Mo
         return real(pattern, flags)
 
     real = re.compile
-    monkeypatch.setattr("tbprof.base.later.re.compile", compile_)
+    monkeypatch.setattr("tbprof.base.lazy.re.compile", compile_)
     word = regex("(?P<first>[a-z])[a-z]*", re.IGNORECASE)
     assert compiled == []
     found = word.match("Word 1")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 from timelines import make_timeline
 
-from tbprof.timeline.levels import FEWEST, find_levels
-from tbprof.timeline.store import Section, Timeline, Track, TypeTable
+from tbprof.timeline.model.levels import FEWEST, find_levels
+from tbprof.timeline.model.store import Section, Timeline, Track, TypeTable
 
 
 def timeline_of_rows(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tbprof.base.errors import Notice
-from tbprof.timeline.store import Counter, Levels, Section, Timeline, Track, TypeTable
+from tbprof.timeline.model.store import Counter, Levels, Section, Timeline, Track, TypeTable
 
 
 def make_timeline() -> Timeline:

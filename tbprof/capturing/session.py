@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import datetime
 
-from tbprof.base.complaints import fix_for
 from tbprof.base.errors import TbprofError
+from tbprof.base.recorder_errors import fix_for
 from tbprof.base.records import dataclass
 from tbprof.capturing.request import CaptureRequest
 from tbprof.capturing.targets import host_names

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Literal
 
-from tbprof.analysis.outline import Outline
+from tbprof.analysis.run.outline import Outline
 from tbprof.base.errors import BadRequest, Notice, TbprofError, ToolNotFound
-from tbprof.base.later import load
-from tbprof.engine.absence import (
+from tbprof.base.lazy import load
+from tbprof.engine.empty_reasons import (
     Absence,
     Outlines,
     check_outlines,
@@ -46,7 +46,7 @@ from tbprof.tools.tool import Document, EventStream, Payload, Summaries, Tool
 
 if TYPE_CHECKING:
     from tbprof.engine.timelines import Kept, Timelines
-    from tbprof.timeline.store import Timeline
+    from tbprof.timeline.model.store import Timeline
 
 __all__ = ["ALL_HOSTS", "Body", "DataRequest", "Engine", "Stream"]
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tbprof.base.later import Later, named
+from tbprof.base.lazy import Later, named
 from tbprof.base.records import dataclass
 
 
@@ -43,50 +43,58 @@ def _part(
 ) -> PartKind:
     """A part by the name of its type in `analysis`, and of a function: there, or of its module."""
     if "." not in function:
-        function = f"{type_name.partition('.')[0]}.{function}"
+        function = f"{type_name.rpartition('.')[0]}.{function}"
     compute = Later(f"tbprof.analysis.{function}")
     return PartKind(version, f"tbprof.analysis.{type_name}", compute, task, params, rests_on)
 
 
 # Their modules are imported when a part is computed, or read from what was kept.
 PARTS: Mapping[str, PartKind] = {
-    "outline": _part(4, "outline.Outline", "find_outline", "reading the index"),
+    "outline": _part(4, "run.outline.Outline", "find_outline", "reading the index"),
     "coupling": _part(
-        4, "coupling.Coupling", "find_coupling", "looking at what ties workers together"
+        4, "job.coupling.Coupling", "find_coupling", "looking at what ties workers together"
     ),
-    "devices": _part(2, "devices.Devices", "find_devices", "reading the devices"),
-    "cores": _part(2, "cores.Cores", "find_cores", "reading where cores are"),
+    "devices": _part(2, "devices.devices.Devices", "find_devices", "reading the devices"),
+    "cores": _part(2, "tpu.cores.Cores", "find_cores", "reading where cores are"),
     "exchanges": _part(
-        2, "exchanges.Exchanges", "find_exchanges", "looking at exchanges between cores"
+        2, "tpu.exchanges.Exchanges", "find_exchanges", "looking at exchanges between cores"
     ),
-    "kernels": _part(5, "kernels.Kernels", "find_kernels", "decoding GPU kernels"),
-    "ops": _part(10, "op_metrics.OpMetrics", "ops.find_ops", "decoding ops"),
-    "steps": _part(19, "steps.Steps", "step_finding.find_steps", "finding the steps", ("marker",)),
-    "input_ops": _part(5, "input_ops.InputOps", "find_input_ops", "decoding input ops"),
-    "tpu_ops": _part(3, "tpu_ops.TpuOps", "find_tpu_ops", "looking at TPU ops"),
+    "kernels": _part(5, "gpu.kernels.Kernels", "find_kernels", "decoding GPU kernels"),
+    "ops": _part(10, "ops.op_metrics.OpMetrics", "ops.ops.find_ops", "decoding ops"),
+    "steps": _part(
+        19, "steps.steps.Steps", "steps.step_finding.find_steps", "finding the steps", ("marker",)
+    ),
+    "input_ops": _part(5, "input.input_ops.InputOps", "find_input_ops", "decoding input ops"),
+    "tpu_ops": _part(3, "tpu.tpu_ops.TpuOps", "find_tpu_ops", "looking at TPU ops"),
     "environment": _part(
-        5, "environment.Environment", "find_environment", "reading the environment"
+        5, "run.environment.Environment", "find_environment", "reading the environment"
     ),
-    "gpu_facts": _part(3, "gpu_facts.GpuFacts", "find_gpu_facts", "looking at kernel launches"),
-    "host_facts": _part(6, "host_facts.HostFacts", "find_host_facts", "looking at host threads"),
+    "gpu_facts": _part(3, "gpu.gpu_facts.GpuFacts", "find_gpu_facts", "looking at kernel launches"),
+    "host_facts": _part(
+        6, "host.host_facts.HostFacts", "find_host_facts", "looking at host threads"
+    ),
     "host_calls": _part(
-        2, "host_calls.HostCalls", "find_host_calls", "looking for calls and annotations"
+        2, "host.host_calls.HostCalls", "find_host_calls", "looking for calls and annotations"
     ),
     "host_callbacks": _part(
-        1, "host_callbacks.HostCallbacks", "find_host_callbacks", "looking for callbacks"
+        1, "host.host_callbacks.HostCallbacks", "find_host_callbacks", "looking for callbacks"
     ),
-    "result_reads": _part(1, "result_reads.ResultReads", "find_result_reads", "looking for reads"),
-    "single_ops": _part(4, "single_ops.SingleOps", "find_single_ops", "looking for eager ops"),
+    "result_reads": _part(
+        1, "host.result_reads.ResultReads", "find_result_reads", "looking for reads"
+    ),
+    "single_ops": _part(4, "host.single_ops.SingleOps", "find_single_ops", "looking for eager ops"),
     "idle_time": _part(
-        6, "idle_time.IdleTime", "find_idle_time", "looking at idle time", ("marker",)
+        6, "job.idle_time.IdleTime", "find_idle_time", "looking at idle time", ("marker",)
     ),
-    "tf_data": _part(5, "tf_data.TfData", "find_tf_data", "rebuilding input pipelines"),
+    "tf_data": _part(5, "input.tf_data.TfData", "find_tf_data", "rebuilding input pipelines"),
     "memory_peaks": _part(
-        1, "memory_peaks.MemoryPeaks", "find_memory_peaks", "looking at device memory"
+        1, "memory.memory_peaks.MemoryPeaks", "find_memory_peaks", "looking at device memory"
     ),
-    "memory": _part(3, "memory.Memory", "find_memory", "decoding memory events", rests_on="steps"),
+    "memory": _part(
+        3, "memory.memory.Memory", "find_memory", "decoding memory events", rests_on="steps"
+    ),
     "program_runs": _part(
-        1, "program_runs.ProgramRuns", "find_program_runs", "reading the programs"
+        1, "tpu.program_runs.ProgramRuns", "find_program_runs", "reading the programs"
     ),
 }
 

@@ -12,9 +12,9 @@ from tbprof.engine.summaries import Opened
 from tbprof.events.space import Space
 from tbprof.storage.files import fingerprint
 from tbprof.storage.runs import Run, TraceFile
-from tbprof.timeline.chrome import Host, Span, chrome_trace, has_events
-from tbprof.timeline.event_csv import event_csv
-from tbprof.timeline.store import Timeline
+from tbprof.timeline.export.chrome import Host, Span, chrome_trace, has_events
+from tbprof.timeline.export.event_csv import event_csv
+from tbprof.timeline.model.store import Timeline
 from tbprof.tools.tool import EventStream, Tool
 
 # Changes whenever the text of an event does: clients keep what they got for a version of a file.

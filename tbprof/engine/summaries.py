@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
-from tbprof.analysis.hlo import Programs
+from tbprof.analysis.hlo.hlo import Programs
 from tbprof.base.errors import Notice
 from tbprof.base.records import dataclass, field
 from tbprof.engine.kept_parts import Arrays, Found, PartStore

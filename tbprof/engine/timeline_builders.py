@@ -3,10 +3,10 @@
 from tbprof.engine.parts import PartKey
 from tbprof.engine.summaries import Opened, SummaryCache
 from tbprof.storage.runs import TraceFile
-from tbprof.timeline.build import build_timeline
-from tbprof.timeline.derived import find_derived
-from tbprof.timeline.store import Timeline
-from tbprof.timeline.tracks import find_tracks
+from tbprof.timeline.build.build import build_timeline
+from tbprof.timeline.build.derived import find_derived
+from tbprof.timeline.build.tracks import find_tracks
+from tbprof.timeline.model.store import Timeline
 
 
 def build_events(_file: TraceFile, _summaries: SummaryCache, opened: Opened) -> Timeline:

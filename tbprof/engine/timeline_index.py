@@ -4,9 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.kernels.codes import MOST_DEPTHS, TILE_SHIFT
-from tbprof.timeline.category_names import CATEGORIES
-from tbprof.timeline.opened import shorten
-from tbprof.timeline.store import Timeline
+from tbprof.timeline.model.category_names import CATEGORIES
+from tbprof.timeline.model.open_timeline import shorten
+from tbprof.timeline.model.store import Timeline
 
 
 def timeline_index(timeline: Timeline, host: str, part: str, version: str) -> dict[str, object]:

@@ -9,36 +9,36 @@ import orjson
 from numpy.typing import NDArray
 
 from tbprof.base.errors import BadRequest, HostNotFound, NoData, Stale, TbprofError
-from tbprof.base.later import Later
+from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
 from tbprof.engine.engine import Engine
 from tbprof.engine.timeline_index import timeline_index
 from tbprof.engine.timelines import Kept, Timelines
 from tbprof.kernels.codes import TILE_SHIFT
 from tbprof.storage.runs import Run, TraceFile
-from tbprof.timeline.busy import busy_shares
-from tbprof.timeline.counter_points import query_counter
-from tbprof.timeline.shown import Shown, TileFilter, show_all
-from tbprof.timeline.store import Timeline
-from tbprof.timeline.tiles import encode_tiles
+from tbprof.timeline.build.busy import busy_shares
+from tbprof.timeline.model.counter_points import query_counter
+from tbprof.timeline.model.store import Timeline
+from tbprof.timeline.tiles.tiles import encode_tiles
+from tbprof.timeline.tiles.visible_events import Shown, TileFilter, show_all
 
 if TYPE_CHECKING:
-    from tbprof.timeline.aggregate import By
-    from tbprof.timeline.details import Move as Move
-    from tbprof.timeline.steps_of_events import StepWindows
+    from tbprof.timeline.questions.aggregate import By
+    from tbprof.timeline.questions.details import Move as Move
+    from tbprof.timeline.questions.steps_of_events import StepWindows
 
 __all__ = ["QUESTIONS", "Find", "HostTimeline", "TileFilter", "TileSpan", "open_timeline"]
 
 # What is seen first, the index and tiles, does not wait for the imports of questions.
-_aggregate = Later("tbprof.timeline.aggregate.aggregate")
-_details = Later("tbprof.timeline.details.details")
-_move = Later("tbprof.timeline.details.move")
-_flows = Later("tbprof.timeline.flows.flows")
-_marks = Later("tbprof.timeline.search.marks")
-_needs_file = Later("tbprof.timeline.search.needs_file")
-_search = Later("tbprof.timeline.search.search")
-_show_filtered = Later("tbprof.timeline.filtered.show_filtered")
-_step_windows = Later("tbprof.timeline.steps_of_events.step_windows")
+_aggregate = Later("tbprof.timeline.questions.aggregate.aggregate")
+_details = Later("tbprof.timeline.questions.details.details")
+_move = Later("tbprof.timeline.questions.details.move")
+_flows = Later("tbprof.timeline.questions.flows.flows")
+_marks = Later("tbprof.timeline.search.search.marks")
+_needs_file = Later("tbprof.timeline.search.search.needs_file")
+_search = Later("tbprof.timeline.search.search.search")
+_show_filtered = Later("tbprof.timeline.search.event_filter.show_filtered")
+_step_windows = Later("tbprof.timeline.questions.steps_of_events.step_windows")
 QUESTIONS = (_aggregate, _details, _flows, _search, _show_filtered)
 
 # Half-open; none at all stand for everything there is.

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 import tbprof
-from tbprof.analysis.recording import recorder_notices
+from tbprof.analysis.run.recording import recorder_notices
 from tbprof.base.errors import Notice
-from tbprof.base.later import Later
+from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
 from tbprof.engine.parts import PARTS, PartKey
 from tbprof.engine.summaries import Opened, SummaryCache
@@ -25,8 +25,8 @@ from tbprof.storage.files import fingerprint
 from tbprof.storage.packing import DAMAGE, pack, unpack
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile
-from tbprof.timeline.opened import Latest, OpenTimeline
-from tbprof.timeline.store import Levels, Timeline, freeze
+from tbprof.timeline.model.open_timeline import Latest, OpenTimeline
+from tbprof.timeline.model.store import Levels, Timeline, freeze
 
 _log = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tbprof.base.errors import Notice, TbprofError, Unreachable, Unsupported
-from tbprof.base.places import ENVIRONMENT
 from tbprof.base.records import dataclass
+from tbprof.base.user_dirs import ENVIRONMENT
 from tbprof.storage.filesystems import file_system, is_remote
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile, reason, text

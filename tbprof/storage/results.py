@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from tbprof.base.places import ENVIRONMENT, cache_directory
+from tbprof.base.user_dirs import ENVIRONMENT, cache_directory
 
 logger = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from tbprof.base.errors import TbprofError
-from tbprof.base.later import regex
+from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass
 from tbprof.storage.filesystems import FileSystem, Listed, Stat
 

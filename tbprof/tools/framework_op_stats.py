@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.devices import Devices, merge_devices
-from tbprof.analysis.host_calls import HostCalls, merge_host_calls
-from tbprof.analysis.kernels import Kernels, merge_kernels
-from tbprof.analysis.op_metrics import OpMetrics, merge_op_metrics
-from tbprof.analysis.op_names import IDLE
-from tbprof.analysis.tensor_cores import CoreUse, core_name
-from tbprof.analysis.training import is_training
+from tbprof.analysis.devices.devices import Devices, merge_devices
+from tbprof.analysis.devices.tensor_cores import CoreUse, core_name
+from tbprof.analysis.gpu.kernels import Kernels, merge_kernels
+from tbprof.analysis.host.host_calls import HostCalls, merge_host_calls
+from tbprof.analysis.ops.op_metrics import OpMetrics, merge_op_metrics
+from tbprof.analysis.vocabulary.op_names import IDLE
+from tbprof.analysis.vocabulary.training import is_training
 from tbprof.tools.datatable import PERCENT, Column, Table, number, ratio, text
 from tbprof.tools.tool import Summaries
 

@@ -6,26 +6,26 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.bottlenecks import MODERATELY_INPUT_BOUND
-from tbprof.analysis.devices import Devices
-from tbprof.analysis.host_callbacks import HostCallbacks
-from tbprof.analysis.idle_shares import idle_shares, outside
-from tbprof.analysis.idle_time import IdleTime
-from tbprof.analysis.input_names import InputCategory
-from tbprof.analysis.input_ops import NO_CATEGORY, InputOps, Role, merge_input_ops
-from tbprof.analysis.job_steps import JobSteps, merge_steps
-from tbprof.analysis.phases import Phase
-from tbprof.analysis.step_means import used_rows
-from tbprof.analysis.steps import Steps
-from tbprof.tools.breakdown import breakdown_table, markers_table
+from tbprof.advice.bottlenecks import MODERATELY_INPUT_BOUND
+from tbprof.analysis.devices.devices import Devices
+from tbprof.analysis.host.host_callbacks import HostCallbacks
+from tbprof.analysis.input.input_ops import NO_CATEGORY, InputOps, Role, merge_input_ops
+from tbprof.analysis.job.idle_shares import idle_shares, outside
+from tbprof.analysis.job.idle_time import IdleTime
+from tbprof.analysis.job.job_steps import JobSteps, merge_steps
+from tbprof.analysis.job.step_means import used_rows
+from tbprof.analysis.steps.steps import Steps
+from tbprof.analysis.vocabulary.input_names import InputCategory
+from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.tools.datatable import PERCENT, Table, number, ratio, text
-from tbprof.tools.diagnostics import diagnostics_table
-from tbprof.tools.input_advice import advice_table
-from tbprof.tools.input_facts import CATEGORIES, dominant_category
-from tbprof.tools.input_judgement import find_cause, judge_input
-from tbprof.tools.step_choice import chosen_means
-from tbprof.tools.step_properties import slowest_op
-from tbprof.tools.step_table import TPU, step_table
+from tbprof.tools.input.input_advice import advice_table
+from tbprof.tools.input.input_facts import CATEGORIES, dominant_category
+from tbprof.tools.input.input_judgement import find_cause, judge_input
+from tbprof.tools.steps.breakdown import breakdown_table, markers_table
+from tbprof.tools.steps.diagnostics import diagnostics_table
+from tbprof.tools.steps.step_choice import chosen_means
+from tbprof.tools.steps.step_properties import slowest_op
+from tbprof.tools.steps.step_table import TPU, step_table
 from tbprof.tools.tool import Summaries
 
 _NO_TABLE = Table(())

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.kernels import Kernels, merge_kernels
-from tbprof.analysis.tensor_cores import CoreUse, core_name
+from tbprof.analysis.devices.tensor_cores import CoreUse, core_name
+from tbprof.analysis.gpu.kernels import Kernels, merge_kernels
 from tbprof.tools.datatable import Column, Table, boolean, number, ratio, text
 from tbprof.tools.tool import Summaries
 

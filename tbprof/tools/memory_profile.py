@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.memory import Memory
-from tbprof.analysis.memory_breakdown import Age, Breakdown, break_down
-from tbprof.analysis.program_runs import ProgramRuns
+from tbprof.analysis.memory.memory import Memory
+from tbprof.analysis.memory.memory_breakdown import Age, Breakdown, break_down
+from tbprof.analysis.tpu.program_runs import ProgramRuns
 from tbprof.tools.datatable import Numbers, Table, number, text
-from tbprof.tools.memory_allocators import Allocator, find_allocators, named, wanted_event
-from tbprof.tools.memory_payload import AGES, page_payload
-from tbprof.tools.memory_records import BEFORE_OP, STACK_OP, profile_records
+from tbprof.tools.memory.memory_allocators import Allocator, find_allocators, named, wanted_event
+from tbprof.tools.memory.memory_payload import AGES, page_payload
+from tbprof.tools.memory.memory_records import BEFORE_OP, STACK_OP, profile_records
 from tbprof.tools.tool import Document, Summaries
 
 

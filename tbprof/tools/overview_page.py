@@ -4,36 +4,36 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tbprof.analysis.coupling import Coupling
-from tbprof.analysis.devices import Devices, merge_devices
-from tbprof.analysis.environment import Environment
-from tbprof.analysis.evidence import Evidence
-from tbprof.analysis.findings import find_findings
-from tbprof.analysis.gpu_facts import GpuFacts, merge_gpu_facts
-from tbprof.analysis.host_callbacks import HostCallbacks
-from tbprof.analysis.host_facts import HostFacts
-from tbprof.analysis.idle_shares import idle_shares, outside
-from tbprof.analysis.idle_time import IdleTime
-from tbprof.analysis.input_ops import InputOps, merge_input_ops
-from tbprof.analysis.job_steps import merge_steps
-from tbprof.analysis.kernels import Kernels, merge_kernels
-from tbprof.analysis.memory_peaks import MemoryPeaks, merge_memory_peaks
-from tbprof.analysis.op_metrics import OpMetrics, merge_op_metrics
-from tbprof.analysis.result_reads import ResultReads
-from tbprof.analysis.single_ops import SingleOps
-from tbprof.analysis.steps import Steps
-from tbprof.analysis.tpu_ops import TpuOps, merge_tpu_ops
-from tbprof.tools.breakdown import breakdown_table, markers_table
+from tbprof.advice.evidence import Evidence
+from tbprof.advice.rules.findings import find_findings
+from tbprof.analysis.devices.devices import Devices, merge_devices
+from tbprof.analysis.gpu.gpu_facts import GpuFacts, merge_gpu_facts
+from tbprof.analysis.gpu.kernels import Kernels, merge_kernels
+from tbprof.analysis.host.host_callbacks import HostCallbacks
+from tbprof.analysis.host.host_facts import HostFacts
+from tbprof.analysis.host.result_reads import ResultReads
+from tbprof.analysis.host.single_ops import SingleOps
+from tbprof.analysis.input.input_ops import InputOps, merge_input_ops
+from tbprof.analysis.job.coupling import Coupling
+from tbprof.analysis.job.idle_shares import idle_shares, outside
+from tbprof.analysis.job.idle_time import IdleTime
+from tbprof.analysis.job.job_steps import merge_steps
+from tbprof.analysis.memory.memory_peaks import MemoryPeaks, merge_memory_peaks
+from tbprof.analysis.ops.op_metrics import OpMetrics, merge_op_metrics
+from tbprof.analysis.run.environment import Environment
+from tbprof.analysis.steps.steps import Steps
+from tbprof.analysis.tpu.tpu_ops import TpuOps, merge_tpu_ops
 from tbprof.tools.datatable import Table, number, text
-from tbprof.tools.diagnostics import diagnostics_table
-from tbprof.tools.idle_table import idle_table
-from tbprof.tools.input_judgement import find_cause, judge_input
-from tbprof.tools.overview_advice import findings_table, recommendation_table
-from tbprof.tools.overview_environment import environment_table, run_table
-from tbprof.tools.overview_figures import figures_table
-from tbprof.tools.overview_ops import top_ops_table
-from tbprof.tools.step_choice import chosen_means
-from tbprof.tools.step_table import step_table
+from tbprof.tools.input.input_judgement import find_cause, judge_input
+from tbprof.tools.overview.idle_table import idle_table
+from tbprof.tools.overview.overview_advice import findings_table, recommendation_table
+from tbprof.tools.overview.overview_environment import environment_table, run_table
+from tbprof.tools.overview.overview_figures import figures_table
+from tbprof.tools.overview.overview_ops import top_ops_table
+from tbprof.tools.steps.breakdown import breakdown_table, markers_table
+from tbprof.tools.steps.diagnostics import diagnostics_table
+from tbprof.tools.steps.step_choice import chosen_means
+from tbprof.tools.steps.step_table import step_table
 from tbprof.tools.tool import Summaries
 
 _TABLES = 13

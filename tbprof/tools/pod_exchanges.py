@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.exchanges import Exchanges, Role, listed
-from tbprof.analysis.groups import repeats
-from tbprof.analysis.job_steps import JobSteps
+from tbprof.analysis.job.job_steps import JobSteps
+from tbprof.analysis.spans.groups import repeats
+from tbprof.analysis.tpu.exchanges import Exchanges, Role, listed
 from tbprof.base.values import is_in, unique
 
 

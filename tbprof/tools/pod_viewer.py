@@ -6,22 +6,22 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.cores import Cores
-from tbprof.analysis.coupling import Coupling
-from tbprof.analysis.devices import Devices, merge_devices
-from tbprof.analysis.exchanges import Exchanges
-from tbprof.analysis.idle_time import IdleTime
-from tbprof.analysis.job_steps import JobSteps, merge_steps
-from tbprof.analysis.outlier_causes import reasons
-from tbprof.analysis.phases import COMPUTE, Phase
-from tbprof.analysis.step_outliers import StepOutliers
-from tbprof.analysis.steps import Steps
-from tbprof.analysis.stragglers import Lateness, Stragglers, find_stragglers
+from tbprof.advice.outlier_causes import reasons
+from tbprof.analysis.devices.devices import Devices, merge_devices
+from tbprof.analysis.job.coupling import Coupling
+from tbprof.analysis.job.idle_time import IdleTime
+from tbprof.analysis.job.job_steps import JobSteps, merge_steps
+from tbprof.analysis.job.step_outliers import StepOutliers
+from tbprof.analysis.job.stragglers import Lateness, Stragglers, find_stragglers
+from tbprof.analysis.steps.steps import Steps
+from tbprof.analysis.tpu.cores import Cores
+from tbprof.analysis.tpu.exchanges import Exchanges
+from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 from tbprof.base.values import median
 from tbprof.tools.datatable import Table, boolean, number, text
-from tbprof.tools.diagnostics import diagnostics
 from tbprof.tools.pod_exchanges import PodExchanges
-from tbprof.tools.step_choice import chosen_means
+from tbprof.tools.steps.diagnostics import diagnostics
+from tbprof.tools.steps.step_choice import chosen_means
 from tbprof.tools.tool import Document, Summaries
 
 # (id, name, phases). Source: tools of the profile plugin, PodViewerDatabase.step_breakdown_events.

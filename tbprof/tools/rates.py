@@ -5,8 +5,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.evidence import Evidence
-from tbprof.analysis.op_metrics import OpMetrics
+from tbprof.advice.evidence import Evidence
+from tbprof.analysis.ops.op_metrics import OpMetrics
 from tbprof.base.records import dataclass
 
 # Caches serve some of the bytes that a program asks for: a little over the peak is believed.

@@ -1,7 +1,7 @@
 """The tools in menu order: what each is made of, and what to say where it has nothing to show."""
 
 from tbprof.base import names
-from tbprof.base.later import Later
+from tbprof.base.lazy import Later
 from tbprof.tools.tool import Tool
 
 # The parts that `input_judgement` takes.

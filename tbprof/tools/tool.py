@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from tbprof.analysis.outline import Content
+from tbprof.analysis.run.outline import Content
 from tbprof.base.records import dataclass, field
 from tbprof.tools.datatable import Table
 

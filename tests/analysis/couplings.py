@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tbprof.analysis.coupling import Coupling
+from tbprof.analysis.job.coupling import Coupling
 
 ALL_REDUCE, MATMUL, ADD = 7, 100, 101
 

@@ -2,8 +2,8 @@
 
 from traces import COLUMN_PS, Unsigned, draw, space_of
 
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.tf_data import TfData, find_tf_data
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.input.tf_data import TfData, find_tf_data
 
 HOST = "/host:CPU"
 ROOT = "Iterator::Root"

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tbprof.analysis.job_steps import JobSteps
-from tbprof.analysis.phases import PHASES, Phase
-from tbprof.analysis.steps import Steps
+from tbprof.analysis.job.job_steps import JobSteps
+from tbprof.analysis.steps.steps import Steps
+from tbprof.analysis.vocabulary.phases import PHASES, Phase
 
 US = 10**6
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tbprof._pb import message
-from tbprof.analysis.hlo_shapes import Shape, parse_shapes
+from tbprof.analysis.hlo.hlo_shapes import Shape, parse_shapes
 
 
 class Program:

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from traces import draw, space_of
 
 from tbprof._pb import message
-from tbprof.analysis.grouping import find_grouping
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.phases import Phase
-from tbprof.analysis.step_finding import find_steps
-from tbprof.analysis.steps import Steps
+from tbprof.analysis.grouping.grouping import find_grouping
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.steps.step_finding import find_steps
+from tbprof.analysis.steps.steps import Steps
+from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.xplane.reader import read_space
 
 HOST, GPU = "/host:CPU", "/device:GPU:0"

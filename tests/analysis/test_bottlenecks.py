@@ -6,7 +6,7 @@ import pytest
 from analysis.job import job_of
 from traces import draw, space_of
 
-from tbprof.analysis.bottlenecks import (
+from tbprof.advice.bottlenecks import (
     Bottlenecks,
     collectives_bottleneck,
     find_bottlenecks,
@@ -16,12 +16,12 @@ from tbprof.analysis.bottlenecks import (
     output_bottleneck,
     precision_statement,
 )
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.host_activity import Activity
-from tbprof.analysis.idle_shares import IdleShare
-from tbprof.analysis.input_ops import InputOps, find_input_ops
-from tbprof.analysis.phases import Phase
-from tbprof.analysis.step_means import step_means
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.host_activity import Activity
+from tbprof.analysis.input.input_ops import InputOps, find_input_ops
+from tbprof.analysis.job.idle_shares import IdleShare
+from tbprof.analysis.job.step_means import step_means
+from tbprof.analysis.vocabulary.phases import Phase
 
 
 def pipeline(event: str) -> InputOps:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tbprof.analysis.collectives import is_collective_kernel, is_collective_op
+from tbprof.analysis.vocabulary.collectives import is_collective_kernel, is_collective_op
 
 KERNELS = [
     "ncclDevKernel_AllReduce_Sum_f16_RING_LL(ncclDevComm*, unsigned long, ncclWork*)",

@@ -6,8 +6,8 @@ import pytest
 from traces import draw, space_of
 
 from tbprof._pb import message
-from tbprof.analysis.cores import Cores, find_cores
-from tbprof.analysis.hlo import Programs
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.tpu.cores import Cores, find_cores
 from tbprof.xplane.reader import read_space
 
 MODULES = "XLA Modules |aaabb"

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from traces import draw, space_of
 
-from tbprof.analysis.coupling import COLLECTIVE, TRANSFER, Coupling, find_coupling
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.job_steps import JobSteps, merge_steps
-from tbprof.analysis.step_finding import find_steps
-from tbprof.analysis.step_means import step_means
-from tbprof.analysis.stragglers import Stragglers, find_stragglers
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.job.coupling import COLLECTIVE, TRANSFER, Coupling, find_coupling
+from tbprof.analysis.job.job_steps import JobSteps, merge_steps
+from tbprof.analysis.job.step_means import step_means
+from tbprof.analysis.job.stragglers import Stragglers, find_stragglers
+from tbprof.analysis.steps.step_finding import find_steps
 
 US = 1_000_000
 NCCL = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"

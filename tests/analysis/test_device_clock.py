@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jobs import TpuJob, draw_tpu_job
 
-from tbprof.analysis.device_clock import Clock, _fit, _jump, nesting_order
+from tbprof.analysis.devices.device_clock import Clock, _fit, _jump, nesting_order
 from tbprof.kernels.fits import find_line
 
 SECOND = 10**12

@@ -9,11 +9,11 @@ import pytest
 from traces import Ref, Unsigned, draw, space_of
 
 from tbprof._pb import message
-from tbprof.analysis.device_phases import DeviceIntervals, find_device_intervals
-from tbprof.analysis.gpu_events import find_gpu_kinds
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.phases import Phase
-from tbprof.analysis.recording_gaps import clock_doubts
+from tbprof.analysis.gpu.gpu_events import find_gpu_kinds
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.ops.device_phases import DeviceIntervals, find_device_intervals
+from tbprof.analysis.steps.recording_gaps import clock_doubts
+from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.events.space import Space
 from tbprof.xplane.reader import read_space
 

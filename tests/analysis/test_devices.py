@@ -5,8 +5,8 @@ import math
 import pytest
 from traces import draw, space_of
 
-from tbprof.analysis.devices import Devices, find_devices, merge_devices
-from tbprof.analysis.hlo import Programs
+from tbprof.analysis.devices.devices import Devices, find_devices, merge_devices
+from tbprof.analysis.hlo.hlo import Programs
 
 GPU, TPU = "/device:GPU:0", "/device:TPU:0"
 

@@ -8,8 +8,8 @@ import pytest
 from traces import Unsigned, draw, space_of
 
 from tbprof._pb import message
-from tbprof.analysis.environment import Environment, find_environment
-from tbprof.analysis.hlo import Programs
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.run.environment import Environment, find_environment
 from tbprof.events.space import Space
 from tbprof.xplane.reader import read_space
 

@@ -12,8 +12,8 @@ from every_trace import every_trace, opened
 from evidence_links import Claim, check_claim, claims, shown_events
 from traces import write
 
-from tbprof.analysis.phases import Phase
-from tbprof.analysis.step_means import step_means
+from tbprof.analysis.job.step_means import step_means
+from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
 

@@ -7,8 +7,8 @@ import pytest
 from analysis.programs import Program
 from traces import draw, space_of
 
-from tbprof.analysis.exchanges import Exchanges, Role, find_exchanges, listed
-from tbprof.analysis.hlo import Programs
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.tpu.exchanges import Exchanges, Role, find_exchanges, listed
 from tbprof.xplane.reader import read_space
 
 TPU, META = "/device:TPU:0", "/host:metadata"

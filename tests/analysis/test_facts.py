@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from traces import Ref, draw, space_of
 
-from tbprof.analysis.gpu_facts import GpuFacts, find_gpu_facts, gaps_before, merge_gpu_facts
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.host_facts import HostFacts, find_host_facts
-from tbprof.analysis.host_roles import classify_host_names
-from tbprof.analysis.memory_peaks import MemoryPeaks, find_memory_peaks, merge_memory_peaks
-from tbprof.analysis.phases import Phase
+from tbprof.analysis.gpu.gpu_facts import GpuFacts, find_gpu_facts, gaps_before, merge_gpu_facts
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.host_facts import HostFacts, find_host_facts
+from tbprof.analysis.host.host_roles import classify_host_names
+from tbprof.analysis.memory.memory_peaks import MemoryPeaks, find_memory_peaks, merge_memory_peaks
+from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.xplane.reader import read_space
 
 HOST, GPU = "/host:CPU", "/device:GPU:0"

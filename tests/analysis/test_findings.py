@@ -13,29 +13,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 from traces import draw, space_of
 
-from tbprof.analysis.devices import Devices
-from tbprof.analysis.environment import find_environment
-from tbprof.analysis.evidence import Evidence
-from tbprof.analysis.finding import OPS, SEVERITIES, Finding, milliseconds, shortened, size
-from tbprof.analysis.findings import find_findings
-from tbprof.analysis.findings_host import eager_shares
-from tbprof.analysis.findings_input import input_bound
-from tbprof.analysis.gpu_facts import GpuFacts
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.host_activity import Activity
-from tbprof.analysis.host_facts import HostFacts, find_host_facts
-from tbprof.analysis.idle_shares import IdleShare
-from tbprof.analysis.input_cause import InputCause, Kind
-from tbprof.analysis.input_names import InputCategory
-from tbprof.analysis.input_ops import InputOps, find_input_ops
-from tbprof.analysis.kernels import Kernels
-from tbprof.analysis.memory_peaks import MemoryPeaks
-from tbprof.analysis.op_metrics import OpMetrics
-from tbprof.analysis.phases import Phase
-from tbprof.analysis.single_ops import SingleOps
-from tbprof.analysis.step_means import step_means
-from tbprof.analysis.tensor_cores import CoreUse
-from tbprof.tools.overview_advice import recommendation_table
+from tbprof.advice.evidence import Evidence
+from tbprof.advice.finding import OPS, SEVERITIES, Finding, milliseconds, shortened, size
+from tbprof.advice.rules.findings import find_findings
+from tbprof.advice.rules.findings_host import eager_shares
+from tbprof.advice.rules.findings_input import input_bound
+from tbprof.analysis.devices.devices import Devices
+from tbprof.analysis.devices.tensor_cores import CoreUse
+from tbprof.analysis.gpu.gpu_facts import GpuFacts
+from tbprof.analysis.gpu.kernels import Kernels
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.host_activity import Activity
+from tbprof.analysis.host.host_facts import HostFacts, find_host_facts
+from tbprof.analysis.host.single_ops import SingleOps
+from tbprof.analysis.input.input_cause import InputCause, Kind
+from tbprof.analysis.input.input_ops import InputOps, find_input_ops
+from tbprof.analysis.job.idle_shares import IdleShare
+from tbprof.analysis.job.step_means import step_means
+from tbprof.analysis.memory.memory_peaks import MemoryPeaks
+from tbprof.analysis.ops.op_metrics import OpMetrics
+from tbprof.analysis.run.environment import find_environment
+from tbprof.analysis.vocabulary.input_names import InputCategory
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.tools.overview.overview_advice import recommendation_table
 
 US, MS = 10**6, 10**9
 NO_GPU = Devices(0, 0, "CPU", math.nan, math.nan)

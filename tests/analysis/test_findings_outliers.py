@@ -11,15 +11,15 @@ from finding_promises import check_findings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tbprof.analysis.evidence import Evidence
-from tbprof.analysis.finding import Finding
-from tbprof.analysis.findings import find_findings
-from tbprof.analysis.host_activity import Activity
-from tbprof.analysis.idle_time import IdleTime
-from tbprof.analysis.outlier_causes import ordinal, reasons
-from tbprof.analysis.phases import Phase
-from tbprof.analysis.step_means import step_means
-from tbprof.analysis.step_outliers import find_outliers, typical
+from tbprof.advice.evidence import Evidence
+from tbprof.advice.finding import Finding
+from tbprof.advice.outlier_causes import ordinal, reasons
+from tbprof.advice.rules.findings import find_findings
+from tbprof.analysis.host.host_activity import Activity
+from tbprof.analysis.job.idle_time import IdleTime
+from tbprof.analysis.job.step_means import step_means
+from tbprof.analysis.job.step_outliers import find_outliers, typical
+from tbprof.analysis.vocabulary.phases import Phase
 
 COMPUTE = Phase.COMPUTE_16
 

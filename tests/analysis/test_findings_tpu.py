@@ -9,15 +9,15 @@ from analysis.test_findings import TPU, evidence
 from analysis.test_tpu_ops import ran
 from traces import draw, space_of
 
-from tbprof.analysis.evidence import Evidence
-from tbprof.analysis.finding import Finding
-from tbprof.analysis.findings import find_findings
-from tbprof.analysis.findings_tpu import TPU_RULES, grouped
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.hlo_roles import Move, Reduction
-from tbprof.analysis.phases import Phase
-from tbprof.analysis.tpu_op_names import Random
-from tbprof.analysis.tpu_ops import TpuOps, find_tpu_ops
+from tbprof.advice.evidence import Evidence
+from tbprof.advice.finding import Finding
+from tbprof.advice.rules.findings import find_findings
+from tbprof.advice.rules.findings_tpu import TPU_RULES, grouped
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.hlo.hlo_roles import Move, Reduction
+from tbprof.analysis.tpu.tpu_ops import TpuOps, find_tpu_ops
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.analysis.vocabulary.tpu_op_names import Random
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
 from tbprof.xplane.reader import read_space

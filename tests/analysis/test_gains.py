@@ -12,12 +12,12 @@ from finding_promises import bound_ms, check_findings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tbprof.analysis.devices import Devices
-from tbprof.analysis.evidence import Evidence, said_elsewhere
-from tbprof.analysis.findings import find_findings
-from tbprof.analysis.gain import UNKNOWN_GAIN, Gain
-from tbprof.analysis.phases import COMPUTE, Phase
-from tbprof.analysis.step_means import step_means
+from tbprof.advice.evidence import Evidence, said_elsewhere
+from tbprof.advice.gain import UNKNOWN_GAIN, Gain
+from tbprof.advice.rules.findings import find_findings
+from tbprof.analysis.devices.devices import Devices
+from tbprof.analysis.job.step_means import step_means
+from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 from tbprof.tools.overview_page import gather
 
 splits = st.dictionaries(st.sampled_from(list(Phase)), st.integers(0, 1000), max_size=14)

@@ -8,8 +8,8 @@ import pytest
 from analysis.grouping_twin import Event, space_bytes
 from traces import Ref, Unsigned, draw, space_of
 
-from tbprof.analysis.grouping import Grouping, find_grouping, group_of_device_events
-from tbprof.analysis.roots import event_names
+from tbprof.analysis.grouping.group_roots import event_names
+from tbprof.analysis.grouping.grouping import Grouping, find_grouping, group_of_device_events
 from tbprof.events.space import Space
 
 HOST = "/host:CPU"

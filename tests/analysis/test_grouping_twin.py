@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from traces import space_of
 
-from tbprof.analysis.grouping import find_grouping
+from tbprof.analysis.grouping.grouping import find_grouping
 
 IDS = st.integers(0, 2)
 TIMES = st.integers(0, 24)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tbprof.analysis.groups import group_rows, reduce_groups
+from tbprof.analysis.spans.groups import group_rows, reduce_groups
 
 VALUES = st.sampled_from([-1, 0, 1, 2, 2**32, 2**33, -(2**40), 2**62])
 ROWS = st.lists(st.tuples(VALUES, VALUES, VALUES), max_size=40)

@@ -6,8 +6,7 @@ import pytest
 from analysis.programs import Program
 from traces import draw, space_of
 
-from tbprof.analysis import hlo
-from tbprof.analysis.hlo import Module, Programs
+from tbprof.analysis.hlo.hlo import Module, Programs, hlo
 from tbprof.events.space import Plane, Space
 
 

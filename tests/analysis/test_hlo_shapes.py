@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tbprof._pb import message
-from tbprof.analysis.hlo_shapes import Shape, padding_of, parse_shapes, read_shape, split_text
+from tbprof.analysis.hlo.hlo_shapes import Shape, padding_of, parse_shapes, read_shape, split_text
 
 
 def one(text: str) -> Shape:

@@ -2,8 +2,8 @@
 
 from traces import draw, space_of
 
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.host_calls import HostCalls, find_host_calls, merge_host_calls
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.host_calls import HostCalls, find_host_calls, merge_host_calls
 
 HOST = "/host:CPU"
 

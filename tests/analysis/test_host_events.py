@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from traces import draw, space_of
 
-from tbprof.analysis import host_events as module
-from tbprof.analysis.host_events import (
+from tbprof.analysis.host import host_events as module
+from tbprof.analysis.host.host_events import (
     async_rows,
     host_events,
     host_threads,

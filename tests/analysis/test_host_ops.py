@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from traces import draw, space_of
 
 from tbprof._pb import message
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.op_metrics import OpMetrics
-from tbprof.analysis.ops import find_ops
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.ops.op_metrics import OpMetrics
+from tbprof.analysis.ops.ops import find_ops
 from tbprof.xplane.reader import read_space
 
 HOST = "/host:CPU"

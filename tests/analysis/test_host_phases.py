@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from traces import draw, space_of
 
 from tbprof._pb import message
-from tbprof.analysis.host_events import CallsApart, HostThreads, host_threads
-from tbprof.analysis.host_phases import driving_rows, flatten, host_intervals
-from tbprof.analysis.host_roles import HostTypes, Role, host_types
-from tbprof.analysis.lines import host_planes
-from tbprof.analysis.nesting import nest
-from tbprof.analysis.phases import Phase
+from tbprof.analysis.host.host_events import CallsApart, HostThreads, host_threads
+from tbprof.analysis.host.host_phases import driving_rows, flatten, host_intervals
+from tbprof.analysis.host.host_roles import HostTypes, Role, host_types
+from tbprof.analysis.spans.nesting import nest
+from tbprof.analysis.vocabulary.lines import host_planes
+from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.events.space import Events
 
 US = 1_000_000

@@ -5,9 +5,9 @@ import time
 import pytest
 from traces import draw, space_of
 
-from tbprof.analysis import host_roles
-from tbprof.analysis.host_roles import Role, classify_host_names, host_types
-from tbprof.analysis.phases import Phase
+from tbprof.analysis.host import host_roles
+from tbprof.analysis.host.host_roles import Role, classify_host_names, host_types
+from tbprof.analysis.vocabulary.phases import Phase
 
 P, R = Phase, Role
 # (name, without a device, with one)

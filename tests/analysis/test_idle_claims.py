@@ -9,16 +9,16 @@ from analysis.test_findings import BATCH, evidence, found, host, idle, ints
 from analysis.test_findings_outliers import every, of
 from traces import draw, space_of
 
-from tbprof.analysis.bottlenecks import find_bottlenecks
-from tbprof.analysis.evidence import Evidence
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.host_activity import Activity
-from tbprof.analysis.host_callbacks import HostCallbacks, find_host_callbacks
-from tbprof.analysis.idle_shares import IdleShare, outside
-from tbprof.analysis.idle_time import IdleTime
-from tbprof.analysis.phases import Phase
-from tbprof.analysis.result_reads import ResultReads, find_result_reads
-from tbprof.analysis.single_ops import SingleOps
+from tbprof.advice.bottlenecks import find_bottlenecks
+from tbprof.advice.evidence import Evidence
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.host_activity import Activity
+from tbprof.analysis.host.host_callbacks import HostCallbacks, find_host_callbacks
+from tbprof.analysis.host.result_reads import ResultReads, find_result_reads
+from tbprof.analysis.host.single_ops import SingleOps
+from tbprof.analysis.job.idle_shares import IdleShare, outside
+from tbprof.analysis.job.idle_time import IdleTime
+from tbprof.analysis.vocabulary.phases import Phase
 
 US = 10**6
 MS = 1000 * US

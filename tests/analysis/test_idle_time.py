@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from traces import draw, space_of
 
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.host_activity import Activity
-from tbprof.analysis.idle_time import IdleTime, find_idle_time
-from tbprof.analysis.phases import Phase
-from tbprof.analysis.step_finding import find_steps
-from tbprof.analysis.steps import Steps
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.host_activity import Activity
+from tbprof.analysis.job.idle_time import IdleTime, find_idle_time
+from tbprof.analysis.steps.step_finding import find_steps
+from tbprof.analysis.steps.steps import Steps
+from tbprof.analysis.vocabulary.phases import Phase
 
 US = 1_000_000
 A = Activity

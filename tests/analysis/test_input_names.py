@@ -2,7 +2,7 @@
 
 import pytest
 
-from tbprof.analysis.input_names import stage_name
+from tbprof.analysis.vocabulary.input_names import stage_name
 
 
 @pytest.mark.parametrize(

@@ -6,21 +6,21 @@ from hypothesis import strategies as st
 from traces import draw, space_of
 
 from tbprof._pb import message
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.input_names import (
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.input.input_ops import (
+    FUNCTION_OPS,
+    InputOps,
+    Role,
+    find_input_ops,
+    merge_input_ops,
+)
+from tbprof.analysis.vocabulary.input_names import (
     InputCategory,
     categories,
     is_buffered,
     is_consumer,
     is_producer,
     parts_of,
-)
-from tbprof.analysis.input_ops import (
-    FUNCTION_OPS,
-    InputOps,
-    Role,
-    find_input_ops,
-    merge_input_ops,
 )
 
 HOST = "/host:CPU"

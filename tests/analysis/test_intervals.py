@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tbprof.analysis.intervals import busy_time
+from tbprof.analysis.spans.intervals import busy_time
 
 LINES = st.lists(
     st.lists(st.tuples(st.integers(-5, 30), st.integers(0, 9)), max_size=10), max_size=4

@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tbprof.analysis.job_steps import JobSteps, merge_steps
-from tbprof.analysis.phases import PHASES, Phase
-from tbprof.analysis.steps import Steps
+from tbprof.analysis.job.job_steps import JobSteps, merge_steps
+from tbprof.analysis.steps.steps import Steps
+from tbprof.analysis.vocabulary.phases import PHASES, Phase
 
 US = 1_000_000
 

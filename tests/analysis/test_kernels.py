@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from traces import Ref, draw, space_of
 
 from tbprof._pb import message
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.kernels import Kernels, Launch, find_kernels, merge_kernels, parse_launch
-from tbprof.analysis.tensor_cores import CoreUse
+from tbprof.analysis.devices.tensor_cores import CoreUse
+from tbprof.analysis.gpu.kernels import Kernels, Launch, find_kernels, merge_kernels, parse_launch
+from tbprof.analysis.hlo.hlo import Programs
 from tbprof.xplane.reader import read_space
 
 GPU, GPU1 = "/device:GPU:0", "/device:GPU:1"

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tbprof.analysis.layers import split, unite
+from tbprof.analysis.spans.layers import split, unite
 from tbprof.kernels.spans import keep_meeting
 
 _intervals = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=12)

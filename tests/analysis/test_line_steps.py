@@ -3,9 +3,9 @@
 import numpy as np
 from traces import draw, space_of
 
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.step_finding import find_steps
-from tbprof.analysis.steps import Steps
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.steps.step_finding import find_steps
+from tbprof.analysis.steps.steps import Steps
 
 HOST, TPU, SECOND = "/host:CPU", "/device:TPU:0", "/device:TPU:1"
 LETTERS = "abcdefghijklm"

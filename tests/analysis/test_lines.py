@@ -2,11 +2,11 @@
 
 from traces import draw, space_of
 
-from tbprof.analysis.environment import find_environment
-from tbprof.analysis.gpu_facts import find_gpu_facts
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.kernels import find_kernels
-from tbprof.analysis.lines import recorded_lines
+from tbprof.analysis.gpu.gpu_facts import find_gpu_facts
+from tbprof.analysis.gpu.kernels import find_kernels
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.run.environment import find_environment
+from tbprof.analysis.vocabulary.lines import recorded_lines
 from tbprof.base import names
 
 GPU = "/device:GPU:0"

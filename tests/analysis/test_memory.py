@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from memory_space import US, Change, memory_space
 from traces import draw, space_of
 
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.memory import UNKNOWN_ALLOCATOR, Memory, find_memory
-from tbprof.analysis.memory_events import MOST_BYTES
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.memory.memory import UNKNOWN_ALLOCATOR, Memory, find_memory
+from tbprof.analysis.memory.memory_events import MOST_BYTES
 from tbprof.events.space import Space
 from tbprof.xplane.reader import read_space
 

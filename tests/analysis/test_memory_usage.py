@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory_space import US, Change, memory_space
 
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.memory import Memory, find_memory
-from tbprof.analysis.memory_breakdown import Age, Breakdown, break_down
-from tbprof.analysis.memory_growth import find_leaks, use_by_step
-from tbprof.analysis.memory_samples import sample_events
-from tbprof.analysis.memory_usage import event_at, event_rows, in_use, live_at, summarize
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.memory.memory import Memory, find_memory
+from tbprof.analysis.memory.memory_breakdown import Age, Breakdown, break_down
+from tbprof.analysis.memory.memory_growth import find_leaks, use_by_step
+from tbprof.analysis.memory.memory_samples import sample_events
+from tbprof.analysis.memory.memory_usage import event_at, event_rows, in_use, live_at, summarize
 from tbprof.xplane.reader import read_space
 
 

@@ -9,11 +9,16 @@ import pytest
 from numpy.testing import assert_array_equal
 from traces import draw, space_of
 
-from tbprof.analysis import name_families as module
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.host_roles import classify_host_names
-from tbprof.analysis.name_families import NameFamilies, family_keys, name_families, remembered
-from tbprof.analysis.op_names import parse_op_name
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.host_roles import classify_host_names
+from tbprof.analysis.vocabulary import name_families as module
+from tbprof.analysis.vocabulary.name_families import (
+    NameFamilies,
+    family_keys,
+    name_families,
+    remembered,
+)
+from tbprof.analysis.vocabulary.op_names import parse_op_name
 from tbprof.engine.parts import PARTS
 from tbprof.events.space import Plane, Space
 from tbprof.xplane.reader import read_space

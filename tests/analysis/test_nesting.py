@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tbprof.analysis.nesting import inherit, nest, self_times
+from tbprof.analysis.spans.nesting import inherit, nest, self_times
 
 Interval = tuple[int, int]  # start, duration
 LINES = st.lists(

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.op_metrics import (
+from tbprof.analysis.ops.op_metrics import (
     DEVICE,
     HOST,
     SPARSE_CORE,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tbprof.analysis.op_names import Category, copy_type, parse_op_name, parse_provenance
+from tbprof.analysis.vocabulary.op_names import Category, copy_type, parse_op_name, parse_provenance
 
 TF, JAX, COPY = Category.TENSORFLOW, Category.JAX, Category.COPY
 UNKNOWN, DATA = Category.UNKNOWN, Category.TF_DATA

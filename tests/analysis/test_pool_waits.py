@@ -7,7 +7,7 @@ import pytest
 from analysis.drawn_tf_data import ROOT, element, ids, nodes, tf_data
 from traces import COLUMN_PS
 
-from tbprof.analysis.pool_waits import Pieces, pool_waits
+from tbprof.analysis.input.pool_waits import Pieces, pool_waits
 
 FILTER = f"{ROOT}::Filter"
 MAP = f"{FILTER}::ParallelMapV2"

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tbprof.analysis.dtypes import FLOATS, INTEGERS, Tensor, parse_tensors, widest_share
-from tbprof.analysis.hlo import Instruction
-from tbprof.analysis.kernel_types import name_types
-from tbprof.analysis.phases import COMPUTE, Phase
-from tbprof.analysis.precision import hlo_precision, kernel_precision
+from tbprof.analysis.hlo.hlo import Instruction
+from tbprof.analysis.hlo.precision import hlo_precision, kernel_precision
+from tbprof.analysis.vocabulary.dtypes import FLOATS, INTEGERS, Tensor, parse_tensors, widest_share
+from tbprof.analysis.vocabulary.kernel_types import name_types
+from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 
 BITS = {
     "64": Phase.COMPUTE_64,

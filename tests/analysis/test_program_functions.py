@@ -7,9 +7,9 @@ from analysis.programs import Program
 from traces import draw, space_of
 
 from tbprof._pb import message
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.ops import find_ops
-from tbprof.analysis.program_functions import named_apart, tell_apart
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.hlo.program_functions import named_apart, tell_apart
+from tbprof.analysis.ops.ops import find_ops
 
 Frame = tuple[str, str, int]  # a file, a function, a line
 

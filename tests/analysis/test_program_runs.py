@@ -4,8 +4,8 @@ from pathlib import Path
 
 from traces import draw, space_of
 
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.program_runs import ProgramRuns, find_program_runs
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.tpu.program_runs import ProgramRuns, find_program_runs
 from tbprof.xplane.reader import read_space
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tbprof.analysis.python_frames import Wait, is_own, spoken, wait_of
+from tbprof.analysis.vocabulary.python_frames import Wait, is_own, spoken, wait_of
 
 IN, OUT, NONE = Wait.INSIDE, Wait.OUTSIDE, Wait.NONE
 

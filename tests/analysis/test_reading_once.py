@@ -8,10 +8,10 @@ import pytest
 from traces import draw, space_of
 
 from tbprof.analysis import step_finding, tpu_kinds
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.idle_time import find_idle_time
-from tbprof.analysis.step_finding import find_steps
-from tbprof.analysis.tpu_kinds import find_tpu_kinds
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.job.idle_time import find_idle_time
+from tbprof.analysis.steps.step_finding import find_steps
+from tbprof.analysis.tpu.tpu_kinds import find_tpu_kinds
 from tbprof.base import names
 from tbprof.xplane.stats import StatReader
 

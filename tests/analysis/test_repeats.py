@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tbprof.analysis.repeats import find_repeats, habits, regularity, rows_of
+from tbprof.analysis.spans.repeats import find_repeats, habits, regularity, rows_of
 from tbprof.events.space import Events
 
 TYPES = 3

@@ -2,12 +2,12 @@ from pathlib import Path
 
 import pytest
 
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.input_ops import find_input_ops
-from tbprof.analysis.kernels import find_kernels
-from tbprof.analysis.ops import find_ops
-from tbprof.analysis.row_events import TableRow, find_row_events
+from tbprof.analysis.gpu.kernels import find_kernels
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.input.input_ops import find_input_ops
+from tbprof.analysis.ops.ops import find_ops
 from tbprof.events.space import Space
+from tbprof.timeline.search.row_events import TableRow, find_row_events
 from tbprof.xplane.reader import read_space
 from tests.traces import draw, space_of
 

@@ -2,8 +2,8 @@
 
 from traces import Ref, draw, space_of
 
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.single_ops import FEWEST_CALLS, SingleOps, find_single_ops
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.single_ops import FEWEST_CALLS, SingleOps, find_single_ops
 
 HOST = "/host:CPU"
 US = 10**6

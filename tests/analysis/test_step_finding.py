@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from traces import Unsigned, draw, space_of
 
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.phases import Phase
-from tbprof.analysis.step_finding import find_steps
-from tbprof.analysis.steps import Steps
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.steps.step_finding import find_steps
+from tbprof.analysis.steps.steps import Steps
+from tbprof.analysis.vocabulary.phases import Phase
 
 GPU = "/device:GPU:0"
 HOST = "/host:CPU"

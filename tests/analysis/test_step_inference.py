@@ -6,10 +6,10 @@ from analysis.programs import Program
 from traces import draw, space_of
 
 from tbprof._pb import message
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.host_events import CallsApart, HostThreads, host_threads
-from tbprof.analysis.lines import host_planes
-from tbprof.analysis.step_inference import InferredSteps, infer_steps
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.host_events import CallsApart, HostThreads, host_threads
+from tbprof.analysis.steps.step_inference import InferredSteps, infer_steps
+from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.events.space import Space
 
 US = 1_000_000

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from analysis.job import job_of
 
-from tbprof.analysis.phases import Phase
-from tbprof.analysis.step_means import sample_deviation, step_means
+from tbprof.analysis.job.step_means import sample_deviation, step_means
+from tbprof.analysis.vocabulary.phases import Phase
 
 COMPUTE, INPUT, OTHER = Phase.COMPUTE_32, Phase.INPUT, Phase.OTHER
 

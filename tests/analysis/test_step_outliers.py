@@ -6,9 +6,9 @@ from analysis.job import job_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tbprof.analysis.phases import Phase
-from tbprof.analysis.step_means import StepMeans, step_means
-from tbprof.analysis.step_outliers import StepOutliers, find_outliers, typical
+from tbprof.analysis.job.step_means import StepMeans, step_means
+from tbprof.analysis.job.step_outliers import StepOutliers, find_outliers, typical
+from tbprof.analysis.vocabulary.phases import Phase
 
 MORE = Phase.OTHER
 

@@ -8,10 +8,10 @@ import pytest
 from analysis.promises import copies, host_copies, instant, looping, many_steps, starving
 from traces import space_of
 
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.phases import Phase
-from tbprof.analysis.step_finding import find_steps
-from tbprof.analysis.steps import Steps
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.steps.step_finding import find_steps
+from tbprof.analysis.steps.steps import Steps
+from tbprof.analysis.vocabulary.phases import Phase
 
 
 def steps_of(trace: bytes) -> Steps:

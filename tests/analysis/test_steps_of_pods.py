@@ -7,12 +7,12 @@ import pytest
 from jobs import DrawnJob, TpuJob, draw_tpu_job
 from traces import space_of
 
-from tbprof.analysis.coupling import Coupling, find_coupling
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.job_steps import JobSteps, merge_steps
-from tbprof.analysis.step_finding import find_steps
-from tbprof.analysis.step_means import step_means
-from tbprof.analysis.stragglers import find_stragglers
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.job.coupling import Coupling, find_coupling
+from tbprof.analysis.job.job_steps import JobSteps, merge_steps
+from tbprof.analysis.job.step_means import step_means
+from tbprof.analysis.job.stragglers import find_stragglers
+from tbprof.analysis.steps.step_finding import find_steps
 
 TWO = TpuJob(hosts=2, cores=2, gap_us=2000)
 MIXED = replace(TWO, has_markers=False, jitter=0.05)

@@ -8,13 +8,13 @@ from analysis.couplings import coupling_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tbprof.analysis.confidence import mean_interval
-from tbprof.analysis.coupling import TRANSFER, Coupling
-from tbprof.analysis.job_steps import JobSteps, merge_steps
-from tbprof.analysis.phases import PHASES, Phase
-from tbprof.analysis.step_means import step_means
-from tbprof.analysis.steps import Steps
-from tbprof.analysis.stragglers import Lateness, Stragglers, find_stragglers
+from tbprof.analysis.job.coupling import TRANSFER, Coupling
+from tbprof.analysis.job.job_steps import JobSteps, merge_steps
+from tbprof.analysis.job.step_means import step_means
+from tbprof.analysis.job.stragglers import Lateness, Stragglers, find_stragglers
+from tbprof.analysis.spans.confidence import mean_interval
+from tbprof.analysis.steps.steps import Steps
+from tbprof.analysis.vocabulary.phases import PHASES, Phase
 
 Cell = Mapping[Phase, int]
 US = 1_000_000

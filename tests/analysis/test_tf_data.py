@@ -19,8 +19,8 @@ from analysis.drawn_tf_data import (
 )
 from traces import COLUMN_PS, Unsigned
 
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.tf_data import find_tf_data
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.input.tf_data import find_tf_data
 from tbprof.xplane.reader import read_space
 
 

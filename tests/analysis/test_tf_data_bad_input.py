@@ -7,8 +7,8 @@ from analysis.drawn_tf_data import HIGH, HOST, ROOT, element, ids, nodes, pipeli
 from traces import draw, space_of
 
 from tbprof._pb import message
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.tf_data import TfData, find_tf_data
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.input.tf_data import TfData, find_tf_data
 
 
 def called(*calls: tuple[int, int, int]) -> TfData:

@@ -14,8 +14,8 @@ from analysis.drawn_tf_data import (
 )
 from traces import COLUMN_PS, draw, space_of
 
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.tf_data import find_tf_data
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.input.tf_data import find_tf_data
 
 
 def test_a_pipeline_that_a_function_asks_is_part_of_the_one_that_runs_it():

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from traces import COLUMN_PS
 
-from tbprof.analysis.iterator_calls import work_in_windows
+from tbprof.analysis.input.iterator_calls import work_in_windows
 
 PREFETCHING = {
     "r": ROOT, "q": ROOT, "p": f"{ROOT}::Prefetch", "o": f"{ROOT}::Prefetch",

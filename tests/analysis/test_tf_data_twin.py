@@ -7,8 +7,8 @@ from analysis.iterator_twin import Event, find_calls
 from traces import space_of
 
 from tbprof._pb import message
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.tf_data import TfData, find_tf_data
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.input.tf_data import TfData, find_tf_data
 
 SEEDS = 120
 STAGES = ["Prefetch", "ParallelMapV2", "Map", "BatchV2", "MapAndBatch", "Range"]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tbprof.analysis.thread_pools import find_windows
+from tbprof.analysis.grouping.thread_pools import find_windows
 
 FOREVER = np.iinfo(np.int64).max
 

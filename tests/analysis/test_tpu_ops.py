@@ -7,10 +7,10 @@ import pytest
 from analysis.programs import Program
 from traces import Unsigned, draw, space_of
 
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.hlo_roles import Move, Reduction
-from tbprof.analysis.tpu_op_names import Random, batch_norm_scope, random_kind
-from tbprof.analysis.tpu_ops import TpuOps, find_tpu_ops, merge_tpu_ops
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.hlo.hlo_roles import Move, Reduction
+from tbprof.analysis.tpu.tpu_ops import TpuOps, find_tpu_ops, merge_tpu_ops
+from tbprof.analysis.vocabulary.tpu_op_names import Random, batch_norm_scope, random_kind
 from tbprof.xplane.reader import read_space
 
 TPU, META = "/device:TPU:0", "/host:metadata"

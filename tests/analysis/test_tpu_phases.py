@@ -6,9 +6,9 @@ from analysis.programs import Program
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tbprof.analysis.hlo import Instruction, Module
-from tbprof.analysis.phases import Phase
-from tbprof.analysis.tpu_phases import flatten, op_phase
+from tbprof.analysis.hlo.hlo import Instruction, Module
+from tbprof.analysis.tpu.tpu_phases import flatten, op_phase
+from tbprof.analysis.vocabulary.phases import Phase
 
 IN, OUT, COPY = Phase.INPUT, Phase.OUTPUT, Phase.DEVICE_TO_DEVICE
 TOGETHER, NONE, FULL = Phase.COLLECTIVES, Phase.COMPUTE_UNKNOWN, Phase.COMPUTE_32

@@ -8,14 +8,14 @@ from analysis.lossy import STEPS, lossy
 from analysis.test_findings import evidence
 from traces import space_of
 
-from tbprof.analysis.findings import find_findings
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.job_steps import JobSteps, merge_steps
-from tbprof.analysis.phases import Phase
-from tbprof.analysis.recording_gaps import listed, silent_notes
-from tbprof.analysis.step_finding import find_steps
-from tbprof.analysis.step_means import step_means
-from tbprof.analysis.steps import Steps
+from tbprof.advice.rules.findings import find_findings
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.job.job_steps import JobSteps, merge_steps
+from tbprof.analysis.job.step_means import step_means
+from tbprof.analysis.steps.recording_gaps import listed, silent_notes
+from tbprof.analysis.steps.step_finding import find_steps
+from tbprof.analysis.steps.steps import Steps
+from tbprof.analysis.vocabulary.phases import Phase
 
 FIRST, LAST = range(5), range(5, 10)
 NONE: dict[int, range] = {}

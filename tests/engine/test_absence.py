@@ -10,7 +10,7 @@ from drawn_runs import HOST, RUNS, gpu_steps
 from every_trace import TRACES, every_trace, opened
 from traces import draw, write
 
-from tbprof.analysis.outline import Outline
+from tbprof.analysis.run.outline import Outline
 from tbprof.base.errors import NoData, TbprofError
 from tbprof.engine.doctor import examine_run
 from tbprof.engine.engine import DataRequest, Engine

@@ -7,7 +7,7 @@ import pytest
 from commands import run
 
 from tbprof._pb import message
-from tbprof.base.complaints import fix_for
+from tbprof.base.recorder_errors import fix_for
 from tbprof.engine.doctor import Diagnosis, examine_installation, examine_logdir, examine_run
 from tbprof.engine.engine import Engine
 from tbprof.storage.logdir import Logdir

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from traces import draw, write
 
-from tbprof.analysis.devices import Devices
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.op_metrics import OpGatherer, OpMetrics
-from tbprof.analysis.outline import Outline
+from tbprof.analysis.devices.devices import Devices
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.ops.op_metrics import OpGatherer, OpMetrics
+from tbprof.analysis.run.outline import Outline
 from tbprof.base.errors import BadTrace, Notice
 from tbprof.engine import kept_parts, summaries
 from tbprof.engine import parts as parts_module

@@ -14,7 +14,7 @@ from tbprof.engine.timelines import BUILDERS, Timelines
 from tbprof.events.space import Space
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
-from tbprof.timeline import flow_index
+from tbprof.timeline.questions import flow_index
 
 DRAWING = {
     "/host:CPU": "python |ll.mm",

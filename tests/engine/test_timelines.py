@@ -18,8 +18,8 @@ from tbprof.engine.timelines import BUILDERS, Timelines
 from tbprof.storage.arrays import SUFFIX
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
-from tbprof.timeline.shown import show_all
-from tbprof.timeline.tiles import encode_tiles
+from tbprof.timeline.tiles.tiles import encode_tiles
+from tbprof.timeline.tiles.visible_events import show_all
 
 
 class Folder:

@@ -10,11 +10,11 @@ from traces import space_of
 
 from jobs import TpuJob, Work, draw_tpu_job
 from tbprof._pb import message
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.job_steps import merge_steps
-from tbprof.analysis.phases import COMPUTE, Phase
-from tbprof.analysis.step_finding import find_steps
-from tbprof.analysis.steps import Steps
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.job.job_steps import merge_steps
+from tbprof.analysis.steps.step_finding import find_steps
+from tbprof.analysis.steps.steps import Steps
+from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 
 MS = 10**9
 

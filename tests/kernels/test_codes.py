@@ -1,8 +1,8 @@
 """Numbers that kernels share with enumerations of the analysis are the same."""
 
-from tbprof.analysis.host_activity import Activity
-from tbprof.analysis.host_roles import Role
-from tbprof.analysis.phases import Phase
+from tbprof.analysis.host.host_activity import Activity
+from tbprof.analysis.host.host_roles import Role
+from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.kernels import codes
 
 

@@ -7,8 +7,8 @@ import pytest
 from parity.oracle import Row, ask_xprof, by, rows
 from traces import draw, space_of
 
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.input_ops import find_input_ops
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.input.input_ops import find_input_ops
 from tbprof.tools.datatable import Table
 from tbprof.tools.input_pipeline_analyzer import op_table
 

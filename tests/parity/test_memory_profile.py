@@ -17,7 +17,7 @@ from traces import draw
 from tbprof._pb import message
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
-from tbprof.tools.memory_records import BEFORE_OP
+from tbprof.tools.memory.memory_records import BEFORE_OP
 
 pytestmark = [pytest.mark.parity, pytest.mark.slow]
 

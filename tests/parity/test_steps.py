@@ -15,8 +15,8 @@ import pytest
 from parity.oracle import Row, ask_xprof, rows
 
 from tbprof._pb import message
-from tbprof.analysis.grouping import find_grouping
-from tbprof.analysis.roots import event_names
+from tbprof.analysis.grouping.group_roots import event_names
+from tbprof.analysis.grouping.grouping import find_grouping
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
 from tbprof.tools.datatable import Table

@@ -15,7 +15,7 @@ from parity.oracle import Row, by, rows
 from traces import Unsigned, draw
 
 from tbprof._pb import message
-from tbprof.analysis.input_names import stage_name
+from tbprof.analysis.vocabulary.input_names import stage_name
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
 

@@ -11,7 +11,7 @@ import pytest
 from parity.oracle import ask_xprof
 from traces import space_of
 
-from tbprof.timeline.chrome import Host, chrome_trace
+from tbprof.timeline.export.chrome import Host, chrome_trace
 
 pytestmark = [pytest.mark.parity, pytest.mark.slow]
 

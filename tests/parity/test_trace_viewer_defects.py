@@ -12,7 +12,7 @@ from traces import draw, space_of
 from tbprof._pb import message
 from tbprof.engine.engine import DataRequest, Engine, Stream
 from tbprof.storage.logdir import Logdir
-from tbprof.timeline.chrome import Span
+from tbprof.timeline.export.chrome import Span
 
 pytestmark = [pytest.mark.parity, pytest.mark.slow]
 

@@ -13,7 +13,7 @@ from werkzeug.test import Client
 from tbprof.serving.routes import Application
 from tbprof.serving.service import Service
 from tbprof.serving.timeline_routes import TIMELINE_ROUTES
-from tbprof.timeline.category_names import CATEGORIES
+from tbprof.timeline.model.category_names import CATEGORIES
 
 API = (Path(__file__).parents[2] / "docs" / "http_api.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^(timeline\w*\?run=RUN\S*)$", API, re.MULTILINE)

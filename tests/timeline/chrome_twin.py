@@ -13,9 +13,9 @@ import numpy as np
 from tbprof.base import names
 from tbprof.events.space import Plane, Space
 from tbprof.events.stats import BYTES, DOUBLE, REFERENCE, TEXT, UINT64
-from tbprof.timeline.chrome import Host, Span, chrome_trace
-from tbprof.timeline.device_times import on_device_clock
-from tbprof.timeline.sections import section_order
+from tbprof.timeline.build.device_times import on_device_clock
+from tbprof.timeline.export.chrome import Host, Span, chrome_trace
+from tbprof.timeline.model.sections import section_order
 
 HIDDEN = {"flow", "_pt", "_p", "_ct", "_c", "_a", "_r", "program_id", "symbol_id"}
 LONGEST = 10_000

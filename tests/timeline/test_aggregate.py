@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from timeline import timelines
 
 from tbprof.base.errors import BadRequest
-from tbprof.timeline.aggregate import aggregate
+from tbprof.timeline.questions.aggregate import aggregate
 from tbprof.xplane.reader import read_space
 
 EVENTS = st.tuples(st.integers(-5, 25), st.integers(0, 20), st.sampled_from("abc"))
@@ -154,7 +154,7 @@ def test_threads_share_the_tracks(tracks):
     opened = timelines.opened(tracks)
     alone = aggregate(opened)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tbprof.timeline.aggregate._SHARE", 1)
+        patch.setattr("tbprof.timeline.questions.aggregate._SHARE", 1)
         assert str(aggregate(opened)) == str(alone)
 
 

@@ -13,9 +13,9 @@ from traces import draw, space_of
 
 from tbprof._pb import message
 from tbprof.kernels.codes import MOST_DEPTHS
-from tbprof.timeline.build import build_timeline
-from tbprof.timeline.store import Timeline
-from tbprof.timeline.tracks import find_tracks
+from tbprof.timeline.build.build import build_timeline
+from tbprof.timeline.build.tracks import find_tracks
+from tbprof.timeline.model.store import Timeline
 
 # Name, start and duration in ps.
 Event = tuple[str, int, int]
@@ -210,8 +210,8 @@ def test_parts_of_large_lines_are_laid_out_as_small_ones(monkeypatch):
     """Batches end where they may: what a track is like does not depend on its neighbours."""
     lines = [[("ab"[at % 2], at * 3, 4) for at in range(50 * row)] for row in range(12)]
     whole = timeline_of(trace_of(lines))
-    monkeypatch.setattr("tbprof.timeline.build.PIECE", 64)
-    monkeypatch.setattr("tbprof.timeline.build._MOST_TRACKS", 2)
+    monkeypatch.setattr("tbprof.timeline.build.build.PIECE", 64)
+    monkeypatch.setattr("tbprof.timeline.build.build._MOST_TRACKS", 2)
     parts = timeline_of(trace_of(lines))
     check(parts)
     assert parts.tracks == whole.tracks

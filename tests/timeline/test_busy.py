@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from traces import COLUMN_PS, draw, space_of
 
-from tbprof.timeline.busy import busy_shares, find_busy
-from tbprof.timeline.drafts import Draft
-from tbprof.timeline.store import Timeline
-from tbprof.timeline.tracks import find_tracks
+from tbprof.timeline.build.busy import busy_shares, find_busy
+from tbprof.timeline.build.tracks import find_tracks
+from tbprof.timeline.model.store import Timeline
+from tbprof.timeline.model.unlaid_tracks import Draft
 from tbprof.xplane.reader import read_space
 
 

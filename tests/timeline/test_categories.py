@@ -9,11 +9,11 @@ from drafted import category_of, shown
 from traces import Ref, draw, space_of
 
 from tbprof._pb import message
-from tbprof.analysis.host_roles import Role
-from tbprof.analysis.phases import Phase
-from tbprof.timeline.categories import _OF_PHASE, gpu_category, op_category
-from tbprof.timeline.category_names import CATEGORIES, Category
-from tbprof.timeline.tracks import find_tracks
+from tbprof.analysis.host.host_roles import Role
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.timeline.build.tracks import find_tracks
+from tbprof.timeline.model.categories import _OF_PHASE, gpu_category, op_category
+from tbprof.timeline.model.category_names import CATEGORIES, Category
 from tbprof.xplane.reader import read_space
 
 TOKENS = Path(__file__).parents[2] / "frontend" / "src" / "styles" / "tokens.css"

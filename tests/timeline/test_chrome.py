@@ -23,8 +23,8 @@ from xplane.fuzz import mutate
 
 from tbprof.base.errors import BadTrace
 from tbprof.events.space import Space
-from tbprof.timeline.chrome import Span
-from tbprof.timeline.tracks import KIND_ORDER
+from tbprof.timeline.build.tracks import KIND_ORDER
+from tbprof.timeline.export.chrome import Span
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.reader import read_space, space_in
 

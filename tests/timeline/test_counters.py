@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from traces import COLUMN_PS, Ref, Stats, Unsigned, draw, space_of
 
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.memory_peaks import find_memory_peaks
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.memory.memory_peaks import find_memory_peaks
 from tbprof.events.space import Space
-from tbprof.timeline.counter_points import make_pyramid, query_counter
-from tbprof.timeline.counters import find_counters
-from tbprof.timeline.store import Counter, Timeline, freeze
-from tbprof.timeline.tracks import find_tracks
+from tbprof.timeline.build.counters import find_counters
+from tbprof.timeline.build.tracks import find_tracks
+from tbprof.timeline.model.counter_points import make_pyramid, query_counter
+from tbprof.timeline.model.store import Counter, Timeline, freeze
 from tbprof.xplane.reader import read_space
 
 Points = list[tuple[float, float]]  # time in µs, value

@@ -8,13 +8,13 @@ from analysis.lossy import lossy
 from drafted import Shown, category_of, outline, shown, timeline_of_draft, tracks
 from traces import COLUMN_PS, ByLetter, draw, space_of
 
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.step_finding import find_steps
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.steps.step_finding import find_steps
 from tbprof.events.space import Space
-from tbprof.timeline.derived import find_derived, step_names
-from tbprof.timeline.derived_ops import derive_ops, split_path
-from tbprof.timeline.drafts import Draft
-from tbprof.timeline.tracks import find_tracks
+from tbprof.timeline.build.derived import find_derived, step_names
+from tbprof.timeline.build.derived_ops import derive_ops, split_path
+from tbprof.timeline.build.tracks import find_tracks
+from tbprof.timeline.model.unlaid_tracks import Draft
 from tbprof.xplane.reader import read_space
 
 GPU = "/device:GPU:0"

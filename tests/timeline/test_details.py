@@ -10,10 +10,10 @@ from timeline import timelines
 from traces import Unsigned, draw, space_of
 
 from tbprof.base.errors import BadRequest, EventNotFound
-from tbprof.timeline.details import MOVES, details, move
-from tbprof.timeline.nearby import children, enclosed, enclosing
-from tbprof.timeline.opened import OpenTimeline
-from tbprof.timeline.steps_of_events import step_windows
+from tbprof.timeline.model.open_timeline import OpenTimeline
+from tbprof.timeline.questions.details import MOVES, details, move
+from tbprof.timeline.questions.nearby import children, enclosed, enclosing
+from tbprof.timeline.questions.steps_of_events import step_windows
 from tbprof.xplane.reader import read_space
 
 US = 1_000_000

@@ -16,8 +16,8 @@ from xplane import generate
 
 from tbprof.base.errors import BadTrace
 from tbprof.events.space import Space
-from tbprof.timeline.chrome import Host, Span
-from tbprof.timeline.event_csv import event_csv
+from tbprof.timeline.export.chrome import Host, Span
+from tbprof.timeline.export.event_csv import event_csv
 from tbprof.xplane.reader import read_space
 
 Row = tuple[str, str, str, str, Decimal, Decimal]

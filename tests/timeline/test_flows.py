@@ -5,9 +5,9 @@ from timeline import timelines
 from traces import Unsigned, draw, space_of
 
 from tbprof.base.errors import EventNotFound
-from tbprof.timeline.flow_index import flow_index
-from tbprof.timeline.flows import flows
-from tbprof.timeline.opened import OpenTimeline
+from tbprof.timeline.model.open_timeline import OpenTimeline
+from tbprof.timeline.questions.flow_index import flow_index
+from tbprof.timeline.questions.flows import flows
 from tbprof.xplane.reader import read_space
 
 

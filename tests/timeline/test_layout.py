@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from traces import draw, space_of
 
 from tbprof.kernels.codes import MOST_DEPTHS
-from tbprof.timeline.layout import Layout, by_row, lay_out, types_by_row
+from tbprof.timeline.model.layout import Layout, by_row, lay_out, types_by_row
 
 Interval = tuple[int, int]  # start, duration
 TRACKS = st.lists(

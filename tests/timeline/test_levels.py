@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tbprof.timeline.levels import find_levels, split_rows
-from tbprof.timeline.store import Levels
+from tbprof.timeline.model.levels import find_levels, split_rows
+from tbprof.timeline.model.store import Levels
 
 Interval = tuple[int, int]  # start, duration
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tbprof.base.errors import BadRequest
-from tbprof.timeline.patterns import Pattern
+from tbprof.timeline.search.patterns import Pattern
 
 NAMES = [
     "", "a", "MatMul", "gradient_tape/model/dense/MatMul_1", "Iterator::Root::Prefetch",
@@ -113,7 +113,7 @@ def test_an_empty_part_may_be_repeated_for_ever():
 
 
 def test_texts_are_read_by_batches(monkeypatch):
-    monkeypatch.setattr("tbprof.timeline.patterns._BATCH", 7)
+    monkeypatch.setattr("tbprof.timeline.search.patterns._BATCH", 7)
     texts = ["abc", "", "x" * 20, "bc", "é", "abcd", "c"]
     assert Pattern("[bé]c?$").matches(texts).tolist() == [
         True,
@@ -127,7 +127,7 @@ def test_texts_are_read_by_batches(monkeypatch):
 
 
 def test_states_are_forgotten_when_there_are_many(monkeypatch):
-    monkeypatch.setattr("tbprof.timeline.patterns._MOST_STATES", 20)
+    monkeypatch.setattr("tbprof.timeline.search.patterns._MOST_STATES", 20)
     texts = [format(number, "b") for number in range(300)]
     wanted = re.compile("1.{4}1")
     assert Pattern("1.{4}1").matches(texts).tolist() == [

@@ -8,9 +8,9 @@ from traces import draw, space_of
 
 from tbprof.events.space import Space
 from tbprof.storage.packing import pack
-from tbprof.timeline.build import build_timeline
-from tbprof.timeline.pieces import read_pieces
-from tbprof.timeline.tracks import find_tracks
+from tbprof.timeline.build.build import build_timeline
+from tbprof.timeline.build.pieces import read_pieces
+from tbprof.timeline.build.tracks import find_tracks
 from tbprof.xplane.reader import read_space
 
 LINES = """

@@ -4,9 +4,9 @@ import pytest
 from timeline import timelines
 from traces import draw, space_of
 
-from tbprof.analysis.row_events import TableRow
-from tbprof.timeline.rows import parse_row
-from tbprof.timeline.search import find_hits
+from tbprof.timeline.search.row_events import TableRow
+from tbprof.timeline.search.rows import parse_row
+from tbprof.timeline.search.search import find_hits
 
 LAUNCH = "regs:32 shm:0 grid:{},1,1 block:256,1,1"
 OP = "a/Mat:Mul"

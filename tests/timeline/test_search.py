@@ -7,9 +7,9 @@ from timeline import timelines
 from traces import Ref, Unsigned, draw, space_of
 
 from tbprof.base.errors import BadRequest
-from tbprof.timeline.category_names import CATEGORIES
-from tbprof.timeline.opened import OpenTimeline
-from tbprof.timeline.search import find_hits, marks, search
+from tbprof.timeline.model.category_names import CATEGORIES
+from tbprof.timeline.model.open_timeline import OpenTimeline
+from tbprof.timeline.search.search import find_hits, marks, search
 from tbprof.xplane.reader import read_space
 
 NAMES = ("MatMul", "matmul_1", "Conv2D", "a.b", "")

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from timeline_rows import timeline_of_rows
 
 from tbprof.kernels.codes import TILE_SHIFT
-from tbprof.timeline.shown import choose, show_all
-from tbprof.timeline.store import Timeline
-from tbprof.timeline.tiles import encode_tiles
+from tbprof.timeline.model.store import Timeline
+from tbprof.timeline.tiles.tiles import encode_tiles
+from tbprof.timeline.tiles.visible_events import choose, show_all
 
 TYPES = 5
 Event = tuple[int, int, int]  # start, duration, type

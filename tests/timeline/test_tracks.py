@@ -10,9 +10,9 @@ from traces import COLUMN_PS, Stats, draw, space_of
 from tbprof._pb import message
 from tbprof.base import names
 from tbprof.events.space import Space
-from tbprof.timeline.drafts import Draft
-from tbprof.timeline.sections import natural_order
-from tbprof.timeline.tracks import find_tracks
+from tbprof.timeline.build.tracks import find_tracks
+from tbprof.timeline.model.sections import natural_order
+from tbprof.timeline.model.unlaid_tracks import Draft
 from tbprof.xplane.reader import read_space
 
 DERIVED = names.DERIVED_FIRST - 2**32  # as files spell it

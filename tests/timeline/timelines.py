@@ -7,11 +7,11 @@ from typing import Any, get_type_hints
 import numpy as np
 
 from tbprof.events.space import Space
-from tbprof.timeline.build import build_timeline
-from tbprof.timeline.layout import lay_out
-from tbprof.timeline.opened import OpenTimeline
-from tbprof.timeline.store import Levels, Section, Timeline, Track, TypeTable
-from tbprof.timeline.tracks import find_tracks
+from tbprof.timeline.build.build import build_timeline
+from tbprof.timeline.build.tracks import find_tracks
+from tbprof.timeline.model.layout import lay_out
+from tbprof.timeline.model.open_timeline import OpenTimeline
+from tbprof.timeline.model.store import Levels, Section, Timeline, Track, TypeTable
 
 # Start, duration, name.
 Event = tuple[int, int, str]

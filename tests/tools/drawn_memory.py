@@ -7,9 +7,9 @@ import orjson
 from memory_traces import GPU, Tensor, memory_trace
 from traces import space_of
 
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.memory import find_memory
-from tbprof.analysis.program_runs import find_program_runs
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.memory.memory import find_memory
+from tbprof.analysis.tpu.program_runs import find_program_runs
 from tbprof.tools.memory_profile import build
 from tbprof.tools.tool import Document, Summaries
 

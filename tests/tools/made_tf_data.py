@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tbprof.analysis.input_names import stage_name
-from tbprof.analysis.iterators import stages_of
-from tbprof.analysis.tf_data import TfData
+from tbprof.analysis.input.iterators import stages_of
+from tbprof.analysis.input.tf_data import TfData
+from tbprof.analysis.vocabulary.input_names import stage_name
 
 US = 1_000_000
 ROOT = "Iterator::Root"

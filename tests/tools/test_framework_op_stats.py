@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from traces import draw, space_of
 
-from tbprof.analysis.devices import Devices, find_devices
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.host_calls import HostCalls, find_host_calls
-from tbprof.analysis.kernels import Kernels, find_kernels, merge_kernels
-from tbprof.analysis.op_metrics import DEVICE, HOST, OpGatherer, OpMetrics
-from tbprof.analysis.ops import find_ops
+from tbprof.analysis.devices.devices import Devices, find_devices
+from tbprof.analysis.gpu.kernels import Kernels, find_kernels, merge_kernels
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.host_calls import HostCalls, find_host_calls
+from tbprof.analysis.ops.op_metrics import DEVICE, HOST, OpGatherer, OpMetrics
+from tbprof.analysis.ops.ops import find_ops
 from tbprof.tools.datatable import Table
 from tbprof.tools.framework_op_stats import build
 from tbprof.tools.tool import Summaries

@@ -9,15 +9,15 @@ from every_trace import every_trace, opened
 from tools.made_tf_data import ROOT, Made, Node, chain, made
 from traces import draw, space_of, write
 
-from tbprof.analysis.devices import Devices
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.input_cause import InputCause
-from tbprof.analysis.input_ops import InputOps, find_input_ops
-from tbprof.analysis.single_ops import SingleOps, find_single_ops
+from tbprof.analysis.devices.devices import Devices
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.single_ops import SingleOps, find_single_ops
+from tbprof.analysis.input.input_cause import InputCause
+from tbprof.analysis.input.input_ops import InputOps, find_input_ops
 from tbprof.base.errors import NoData
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
-from tbprof.tools.input_judgement import find_cause, judge_input
+from tbprof.tools.input.input_judgement import find_cause, judge_input
 from tbprof.tools.tool import Summaries
 
 STEPS = 1

@@ -9,20 +9,20 @@ from analysis.job import job_of
 from tools.made_tf_data import ROOT, Made, Node, made
 from traces import draw, space_of
 
-from tbprof.analysis.devices import find_devices
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.idle_time import find_idle_time
-from tbprof.analysis.input_names import InputCategory
-from tbprof.analysis.input_ops import InputOps, find_input_ops
-from tbprof.analysis.phases import Phase
-from tbprof.analysis.step_finding import find_steps
+from tbprof.analysis.devices.devices import find_devices
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.input.input_ops import InputOps, find_input_ops
+from tbprof.analysis.job.idle_time import find_idle_time
+from tbprof.analysis.steps.step_finding import find_steps
+from tbprof.analysis.vocabulary.input_names import InputCategory
+from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.tools import input_pipeline_analyzer as tool
 from tbprof.tools.datatable import Table
-from tbprof.tools.input_advice import advice_table
-from tbprof.tools.input_facts import CATEGORIES, dominant_category
-from tbprof.tools.tf_data_advice import Judgement, in_order, judge
-from tbprof.tools.tf_data_case import Facts
-from tbprof.tools.tf_data_pipelines import find_pipelines
+from tbprof.tools.input.input_advice import advice_table
+from tbprof.tools.input.input_facts import CATEGORIES, dominant_category
+from tbprof.tools.tf_data.tf_data_advice import Judgement, in_order, judge
+from tbprof.tools.tf_data.tf_data_case import Facts
+from tbprof.tools.tf_data.tf_data_pipelines import find_pipelines
 from tbprof.tools.tool import Summaries
 
 MAP = "Iterator::Root::Prefetch::ParallelMapV2"

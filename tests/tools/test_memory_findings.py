@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from tbprof.analysis.memory_breakdown import Age
-from tbprof.tools.memory_findings import (
+from tbprof.analysis.memory.memory_breakdown import Age
+from tbprof.tools.memory.memory_findings import (
     Group,
     MemoryFinding,
     PeakFacts,

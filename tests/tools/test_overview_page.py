@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from traces import draw, space_of, write
 
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.phases import PHASES, Phase
-from tbprof.analysis.steps import Steps
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.steps.steps import Steps
+from tbprof.analysis.vocabulary.phases import PHASES, Phase
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.parts import PARTS
 from tbprof.engine.requests import find_tool

@@ -11,13 +11,13 @@ import pytest
 from analysis.couplings import coupling_of
 from traces import draw, space_of
 
-from tbprof.analysis.cores import Cores
-from tbprof.analysis.devices import Devices
-from tbprof.analysis.exchanges import Exchanges, find_exchanges
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.idle_time import IdleTime
-from tbprof.analysis.phases import PHASES, Phase
-from tbprof.analysis.steps import Steps
+from tbprof.analysis.devices.devices import Devices
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.job.idle_time import IdleTime
+from tbprof.analysis.steps.steps import Steps
+from tbprof.analysis.tpu.cores import Cores
+from tbprof.analysis.tpu.exchanges import Exchanges, find_exchanges
+from tbprof.analysis.vocabulary.phases import PHASES, Phase
 from tbprof.tools.pod_viewer import EVENTS, build
 from tbprof.tools.tool import Document, Summaries
 

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from traces import draw, space_of
 
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.input_cause import InputCause
-from tbprof.analysis.input_ops import InputOps, find_input_ops
-from tbprof.analysis.phases import PHASES, Phase
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.input.input_cause import InputCause
+from tbprof.analysis.input.input_ops import InputOps, find_input_ops
+from tbprof.analysis.vocabulary.phases import PHASES, Phase
 from tbprof.tools.datatable import Table
-from tbprof.tools.step_table import PARTS, step_table
+from tbprof.tools.steps.step_table import PARTS, step_table
 
 MS = 1000
 COMPUTE, INPUT, OTHER = Phase.COMPUTE_32, Phase.INPUT, Phase.OTHER

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 import pytest
 from tools.made_tf_data import ROOT, Made, Node, chain, made
 
-from tbprof.analysis.finding import SEVERITIES
-from tbprof.tools.tf_data_advice import judge
-from tbprof.tools.tf_data_case import Advice, Facts
-from tbprof.tools.tf_data_classes import Kind, kind_of, shown_type
-from tbprof.tools.tf_data_pipelines import find_pipelines
+from tbprof.advice.finding import SEVERITIES
+from tbprof.tools.tf_data.tf_data_advice import judge
+from tbprof.tools.tf_data.tf_data_case import Advice, Facts
+from tbprof.tools.tf_data.tf_data_classes import Kind, kind_of, shown_type
+from tbprof.tools.tf_data.tf_data_pipelines import find_pipelines
 
 ALONE = Facts(hosts=1, has_gpu=False, python_ps=0)
 MS = 1_000_000_000

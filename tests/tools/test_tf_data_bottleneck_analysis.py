@@ -11,10 +11,10 @@ from commands import run
 from tools.made_tf_data import ROOT, Made, Node, chain, made
 from traces import Unsigned, draw, write
 
-from tbprof.analysis.devices import Devices
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.input_ops import InputOps, find_input_ops
-from tbprof.analysis.tf_data import TfData
+from tbprof.analysis.devices.devices import Devices
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.input.input_ops import InputOps, find_input_ops
+from tbprof.analysis.input.tf_data import TfData
 from tbprof.api import open_logdir
 from tbprof.base.errors import NoData
 from tbprof.engine.engine import DataRequest, Engine

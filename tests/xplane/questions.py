@@ -7,29 +7,29 @@ from random import Random
 import numpy as np
 import orjson
 
-from tbprof.analysis.hlo import Programs
-from tbprof.analysis.steps import Steps
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.steps.steps import Steps
 from tbprof.base.errors import TbprofError
 from tbprof.engine.encode import encode_document, encode_json
 from tbprof.engine.parts import PARTS
 from tbprof.engine.timeline_index import timeline_index
 from tbprof.events.space import Space
 from tbprof.storage.packing import pack, unpack
-from tbprof.timeline.aggregate import aggregate
-from tbprof.timeline.build import build_timeline
-from tbprof.timeline.busy import busy_shares
-from tbprof.timeline.chrome import Host, Span, chrome_trace
-from tbprof.timeline.counter_points import query_counter
-from tbprof.timeline.derived import find_derived
-from tbprof.timeline.details import MOVES, details, move
-from tbprof.timeline.event_csv import event_csv
-from tbprof.timeline.flows import flows
-from tbprof.timeline.opened import OpenTimeline
-from tbprof.timeline.search import marks, search
-from tbprof.timeline.shown import choose, show_all
-from tbprof.timeline.steps_of_events import step_windows
-from tbprof.timeline.tiles import encode_tiles
-from tbprof.timeline.tracks import find_tracks
+from tbprof.timeline.build.build import build_timeline
+from tbprof.timeline.build.busy import busy_shares
+from tbprof.timeline.build.derived import find_derived
+from tbprof.timeline.build.tracks import find_tracks
+from tbprof.timeline.export.chrome import Host, Span, chrome_trace
+from tbprof.timeline.export.event_csv import event_csv
+from tbprof.timeline.model.counter_points import query_counter
+from tbprof.timeline.model.open_timeline import OpenTimeline
+from tbprof.timeline.questions.aggregate import aggregate
+from tbprof.timeline.questions.details import MOVES, details, move
+from tbprof.timeline.questions.flows import flows
+from tbprof.timeline.questions.steps_of_events import step_windows
+from tbprof.timeline.search.search import marks, search
+from tbprof.timeline.tiles.tiles import encode_tiles
+from tbprof.timeline.tiles.visible_events import choose, show_all
 from tbprof.tools import TOOLS
 from tbprof.tools.tool import Document, EventStream, Summaries
 

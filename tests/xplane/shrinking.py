@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tbprof.analysis.hlo import Programs
+from tbprof.analysis.hlo.hlo import Programs
 from tbprof.base.errors import BadTrace
 from tbprof.engine.parts import PARTS
 from tbprof.storage.packing import pack

@@ -1,0 +1,307 @@
+"""What limits an average step, as a class and a sentence; thresholds are inclusive, in percent."""
+
+from collections.abc import Sequence
+
+from tbprof.analysis.host.host_activity import Activity
+from tbprof.analysis.input.input_ops import InputOps
+from tbprof.analysis.job.idle_shares import DID, IdleShare, culprit
+from tbprof.analysis.job.step_means import StepMeans
+from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
+from tbprof.analysis.vocabulary.python_frames import spoken
+from tbprof.base.records import dataclass
+from tbprof.base.values import sum_of
+
+# Shares of the step time. Source: thresholds of the TensorFlow profiler's statements.
+HIGHLY_INPUT_BOUND = 20.0
+MODERATELY_INPUT_BOUND = 5.0
+POTENTIALLY_INPUT_BOUND = 3.0  # of time that nothing recorded explains
+HIGHLY_OUTPUT_BOUND = 20.0
+MODERATELY_OUTPUT_BOUND = 5.0
+HIGH = 15.0
+MODERATE = 3.0
+# (moderate, high) percentages of step time from which on a finding says it: of overheads, and of
+# what steps wait for, late workers and copies as well as input.
+OVERHEAD = (MODERATE, HIGH)
+WAITING = (MODERATELY_INPUT_BOUND, HIGHLY_INPUT_BOUND)
+# Threads of tf.data at work at once, on average over the steps.
+CONTENDING = 2.0
+# A share of the compute time, exclusive.
+LITTLE_16_BIT = 10.0
+
+# Classes: where the bottleneck of the input is, and how large any other is.
+HOST, BOTH, DEVICE, UNKNOWN = "host", "both", "device", "unknown"
+HIGH_CLASS, MODERATE_CLASS, NO_CLASS = "high", "moderate", "no"
+
+
+@dataclass(frozen=True, slots=True)
+class Bottleneck:
+    """A class, the share of the step time (percent, NaN: unknown) behind it, and a sentence.
+
+    The sentence is empty where there is nothing to say. `is_guess` says that it is about time
+    which may be for input, or for something else.
+    """
+
+    level: str
+    percent: float
+    statement: str
+    is_guess: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """`batch (train.py:14) takes 62.7%` of the step, and that percentage."""
+
+    text: str
+    percent: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bottlenecks:
+    """What may limit a step, each by itself; `precision` is a sentence or empty."""
+
+    input: Bottleneck
+    output: Bottleneck
+    collectives: Bottleneck
+    kernel_launch: Bottleneck
+    other: Bottleneck
+    precision: str
+
+
+def find_bottlenecks(
+    means: StepMeans,
+    pipeline: InputOps | None = None,
+    *,
+    is_tpu: bool = False,
+    idle: Sequence[IdleShare] = (),
+    is_transfer: bool = False,
+) -> Bottlenecks:
+    """The bottlenecks of a job's counted steps; `is_transfer` says that input is data on its way.
+
+    Time that nothing explains may be input only where waiting for input would not have been
+    recorded: without tf.data and infeeds. Where `idle` is known, what threads are known to have
+    done then is named instead.
+    """
+    if not means.steps or not means.mean_ms() > 0:
+        none = Bottleneck(NO_CLASS, float("nan"), "")
+        return Bottlenecks(input_bottleneck(float("nan"), 0.0), none, none, none, none, "")
+    input_percent = means.share(Phase.INPUT)
+    other_percent = means.share(Phase.OTHER)
+    shows = input_percent > 0 if pipeline is None or is_tpu else False
+    is_recorded = shows or (pipeline is not None and pipeline.has_pipeline)
+    other_ms = sum_of(one.ms for one in idle if one.kind == Activity.UNCOVERED)
+    other_ms = other_ms if idle else means.mean_ms(Phase.OTHER)
+    of_input = input_bottleneck(
+        input_percent,
+        100 * other_ms / means.mean_ms(),
+        is_recorded=is_recorded,
+        taken=_taken(culprit(idle), means.mean_ms()),
+        is_transfer=is_transfer and not is_tpu,
+    )
+    bits_16 = means.share(Phase.COMPUTE_16) + means.share(Phase.COMPUTE_8)
+    known = means.share(*(phase for phase in COMPUTE if phase != Phase.COMPUTE_UNKNOWN))
+    return Bottlenecks(
+        of_input,
+        output_bottleneck(means.share(Phase.OUTPUT)),
+        collectives_bottleneck(means.share(Phase.COLLECTIVES)),
+        kernel_launch_bottleneck(
+            means.share(Phase.KERNEL_LAUNCH),
+            contends=contends(means, pipeline),
+        ),
+        other_bottleneck(
+            other_percent,
+            is_reported=of_input.is_guess,
+            is_tpu=is_tpu,
+            did=_did(idle, means.mean_ms()),
+        ),
+        "" if is_tpu else precision_statement(bits_16, known),
+    )
+
+
+def _taken(first: IdleShare | None, step_ms: float) -> Taken | None:
+    """What the longest function takes, None where it is too little to speak of."""
+    share = 100 * first.ms / step_ms if first is not None else 0.0
+    # What holds the whole loop makes no input by itself; a call in it may.
+    is_loop = first is not None and first.holds_more and not first.parts[0][0]
+    if first is None or is_loop or share < POTENTIALLY_INPUT_BOUND:
+        return None
+    return Taken(f"{first.subject} takes {share:.1f}%", share)
+
+
+def _did(idle: Sequence[IdleShare], step_ms: float) -> str:
+    """A sentence on what most of the time went to that nothing covers, "" where not known."""
+    if not idle:
+        return ""
+    most = idle[0]
+    what = f"{spoken(most.name)} ran" if most.is_named else DID[most.kind]
+    return f" In {100 * most.ms / step_ms:.1f}% {what}."
+
+
+def input_bottleneck(
+    input_percent: float,
+    other_percent: float,
+    *,
+    is_recorded: bool = False,
+    taken: Taken | None = None,
+    is_transfer: bool = False,
+) -> Bottleneck:
+    """Whether steps wait for input; NaN stands for steps without time.
+
+    `is_recorded` says that the trace would show such waiting, so that other gaps are none.
+    `other_percent` is the time that no event covers, `taken` what is known to take it,
+    `is_transfer` that the input is data on its way to devices, such as arguments of calls.
+    """
+    if not input_percent >= 0:
+        return Bottleneck(
+            UNKNOWN,
+            float("nan"),
+            "No step time was measured, so nothing can be said about where the bottleneck is.",
+        )
+    text = f"{input_percent:.1f}%"
+    if taken is not None and taken.percent > input_percent >= MODERATELY_INPUT_BOUND:
+        return _less_than(taken, input_percent, is_transfer=is_transfer)
+    if is_transfer and input_percent >= MODERATELY_INPUT_BOUND:
+        sent = f"{text} of the sampled step time is spent sending data to devices."
+        if input_percent >= HIGHLY_INPUT_BOUND:
+            return Bottleneck(HOST, input_percent, f"{sent} Shorten that before anything else.")
+        rest = "Both that and the rest of the step are worth improving."
+        return Bottleneck(BOTH, input_percent, f"{sent} {rest}")
+    if input_percent >= HIGHLY_INPUT_BOUND:
+        return Bottleneck(
+            HOST,
+            input_percent,
+            f"The program is HIGHLY input-bound: {text} of the sampled step time is spent waiting "
+            "for input. Shorten the time that the input takes before anything else.",
+        )
+    if input_percent >= MODERATELY_INPUT_BOUND:
+        return Bottleneck(
+            BOTH,
+            input_percent,
+            f"The program is MODERATELY input-bound: {text} of the sampled step time is spent "
+            "waiting for input. Both the input and the rest of the step are worth improving.",
+        )
+    if taken is not None and not is_recorded:
+        return Bottleneck(
+            BOTH,
+            input_percent,
+            f"{taken.text} of the sampled step time while nothing else is at work. If that is "
+            "for input, the program is input-bound; the trace does not show what it is for.",
+            is_guess=True,
+        )
+    if other_percent >= POTENTIALLY_INPUT_BOUND and not is_recorded:
+        return Bottleneck(
+            BOTH,
+            input_percent,
+            "The program is POTENTIALLY input-bound: no recorded event covers "
+            f"{other_percent:.1f}% of the sampled step time, and the trace has no events of an "
+            "input pipeline that would show it. It may be input and output, Python, or both.",
+            is_guess=True,
+        )
+    return Bottleneck(
+        DEVICE,
+        input_percent,
+        f"The program is NOT input-bound: only {text} of the sampled step time is spent waiting "
+        "for input. Work on the rest of the step.",
+    )
+
+
+def _less_than(taken: Taken, input_percent: float, *, is_transfer: bool) -> Bottleneck:
+    """Steps that wait for input, and longer for a function that may be a part of it."""
+    waits = "sending data to devices" if is_transfer else "waiting for input"
+    return Bottleneck(
+        HOST if input_percent >= HIGHLY_INPUT_BOUND else BOTH,
+        input_percent,
+        f"{taken.text} of the sampled step time while nothing else is at work, and "
+        f"{input_percent:.1f}% is spent {waits}. If the first is for input as well, that is what "
+        "to shorten before anything else; the trace does not show what it is for.",
+        is_guess=True,
+    )
+
+
+def output_bottleneck(percent: float) -> Bottleneck:
+    """Whether steps wait for their output."""
+    text = f"{percent:.1f}% of the sampled step time is spent on output."
+    if percent >= HIGHLY_OUTPUT_BOUND:
+        return Bottleneck(
+            HIGH_CLASS,
+            percent,
+            f"The program is HIGHLY output-bound: {text} Shorten that before anything else.",
+        )
+    if percent >= MODERATELY_OUTPUT_BOUND:
+        return Bottleneck(
+            MODERATE_CLASS,
+            percent,
+            f"The program is MODERATELY output-bound: {text} Both the output and the rest of the "
+            "step are worth improving.",
+        )
+    return Bottleneck(NO_CLASS, percent, "")
+
+
+def collectives_bottleneck(percent: float) -> Bottleneck:
+    """Whether devices spend much time exchanging data with each other."""
+    return _graded(
+        percent,
+        f"{percent:.1f}% of the sampled step time is spent in collective communication between "
+        "devices.",
+    )
+
+
+def contends(means: StepMeans, pipeline: InputOps | None) -> bool:
+    """Whether threads of tf.data work so much that they may keep launches waiting for a core."""
+    if pipeline is None or not pipeline.has_tf_data:
+        return False
+    work_ps = float(pipeline.self_ps.sum() + pipeline.background_ps.sum())
+    return work_ps >= CONTENDING * float(means.duration_ps.sum()) > 0
+
+
+def kernel_launch_bottleneck(percent: float, *, contends: bool = False) -> Bottleneck:
+    """Whether devices wait for the host to launch kernels."""
+    text = f"{percent:.1f}% of the sampled step time is spent on launching kernels."
+    if contends:
+        text += (
+            " The threads of tf.data may compete with those that launch for the CPU: try the "
+            "environment variable TF_GPU_THREAD_MODE=gpu_private."
+        )
+    return _graded(percent, text)
+
+
+def other_bottleneck(
+    percent: float, *, is_reported: bool = False, is_tpu: bool = False, did: str = ""
+) -> Bottleneck:
+    """Whether much of a step is in no phase; no where `is_reported` elsewhere.
+
+    `did` is a sentence on what threads did then.
+    """
+    if is_reported:
+        return Bottleneck(NO_CLASS, percent, "")
+    text = f"{percent:.1f}% of the sampled step time is in 'All others'."
+    if did:
+        text += did
+    elif is_tpu:
+        text += (
+            " The cores are idle then, for a reason on the host other than input: try several "
+            "steps in one compiled function."
+        )
+    else:
+        text += " It may be the overhead of Python."
+    return _graded(percent, text)
+
+
+def precision_statement(bits_16_percent: float, compute_percent: float) -> str:
+    """What to say of 16 (and 8) bit compute, given it and all compute of known precision."""
+    if not compute_percent > 0:
+        return ""
+    share = 100.0 * bits_16_percent / compute_percent
+    if not share < LITTLE_16_BIT:
+        return ""
+    return (
+        f"Only {share:.1f}% of the device's compute time is in 16-bit (or 8-bit) operations. "
+        "Where the loss of accuracy is acceptable, 16-bit types (mixed precision) may be faster."
+    )
+
+
+def _graded(percent: float, statement: str) -> Bottleneck:
+    if percent >= HIGH:
+        return Bottleneck(HIGH_CLASS, percent, statement)
+    if percent >= MODERATE:
+        return Bottleneck(MODERATE_CLASS, percent, statement)
+    return Bottleneck(NO_CLASS, percent, "")

@@ -1,0 +1,211 @@
+"""What findings are drawn from, and how much of it they may promise."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.advice.finding import Finding, milliseconds
+from tbprof.advice.gain import UNKNOWN_GAIN, Gain
+from tbprof.analysis.devices.devices import Devices
+from tbprof.analysis.gpu.gpu_facts import GpuFacts
+from tbprof.analysis.gpu.kernels import Kernels
+from tbprof.analysis.host.host_callbacks import HostCallbacks
+from tbprof.analysis.host.host_facts import HostFacts
+from tbprof.analysis.host.result_reads import ResultReads
+from tbprof.analysis.host.single_ops import SingleOps
+from tbprof.analysis.input.input_cause import InputCause
+from tbprof.analysis.input.input_ops import InputOps
+from tbprof.analysis.job.coupling import Coupling
+from tbprof.analysis.job.idle_shares import IdleShare
+from tbprof.analysis.job.idle_time import IdleTime
+from tbprof.analysis.job.job_steps import JobSteps
+from tbprof.analysis.job.step_means import StepMeans, used_rows
+from tbprof.analysis.job.step_outliers import NO_OUTLIERS, StepOutliers
+from tbprof.analysis.job.step_places import slowest_place, worst_place
+from tbprof.analysis.memory.memory_peaks import MemoryPeaks
+from tbprof.analysis.ops.op_metrics import OpMetrics
+from tbprof.analysis.run.environment import Environment
+from tbprof.analysis.spans.layers import Spans, split
+from tbprof.analysis.tpu.tpu_ops import TpuOps
+from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
+from tbprof.base.records import dataclass, field
+from tbprof.base.values import sum_of
+
+# Phases in which a device works; in all others it waits for its host or for data.
+WORK = (*COMPUTE, Phase.COLLECTIVES, Phase.DEVICE_TO_DEVICE, Phase.HOST_TRANSFER)
+# Phases of the ops of a TPU core: transfers to and from the host are some of them.
+ON_CORES = (*WORK, Phase.HOST_CALLBACK, Phase.INPUT, Phase.OUTPUT)
+
+
+_NO_LIMITS: Mapping[Phase, float] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of the chosen hosts.
+
+    `inputs`, `tpu_ops` and `input_cause` are None where they are not known; `couplings` are by
+    host, empty where they are not known. `means` are of the typical steps, or where the user takes
+    them in of all whole ones; `outliers` are the others, in either case.
+    `idle` is what threads did in the average step's time that nothing covers, longest first;
+    `idle_time` what that is of, by host. `promised` is the percentage of step time, by phase, that
+    findings promise which were drawn before.
+    """
+
+    job: JobSteps
+    means: StepMeans
+    ops: OpMetrics
+    kernels: Kernels
+    devices: Devices
+    environments: Sequence[Environment]
+    gpus: GpuFacts
+    hosts: Sequence[HostFacts]
+    memory: MemoryPeaks
+    inputs: InputOps | None = None
+    tpu_ops: TpuOps | None = None
+    single_ops: Sequence[SingleOps] = ()
+    reads: Sequence[ResultReads] = ()
+    callbacks: Sequence[HostCallbacks] = ()
+    couplings: Sequence[Coupling] = ()
+    input_cause: InputCause | None = None
+    outliers: StepOutliers = NO_OUTLIERS
+    idle: Sequence[IdleShare] = ()
+    idle_time: Sequence[IdleTime] = ()
+    promised: Mapping[Phase, float] = field(default_factory=dict)
+
+    @property
+    def platform(self) -> Literal["GPU", "TPU", "CPU"]:
+        """What the program ran on; TPUs win where there are both."""
+        return "TPU" if self.devices.tpus else "GPU" if self.devices.gpus else "CPU"
+
+    @property
+    def is_jax(self) -> bool:
+        """Whether the program says that it is one of JAX, or its ops have names of JAX."""
+        return any("JAX" in environment.version_name for environment in self.environments) or any(
+            name.startswith("jit(") for name in self.ops.name
+        )
+
+    @property
+    def is_amd(self) -> bool:
+        """Whether the GPUs are AMD's."""
+        return "AMD" in self.devices.type or bool(self.kernels.is_amd.any())
+
+    @property
+    def step_ms(self) -> float:
+        """The average step, NaN without steps."""
+        return self.means.mean_ms()
+
+    @property
+    def work(self) -> tuple[Phase, ...]:
+        """The phases in which a device works, or where there is none the host's ops compute."""
+        return WORK if self.platform != "CPU" else (*WORK, Phase.HOST_COMPUTE)
+
+    def left(self, *phases: Phase) -> float:
+        """The percentage of step time in some phases that no finding promises; NaN without steps.
+
+        An instant has one phase, so that time which is promised once is gone for other findings.
+        """
+        return sum_of(max(self.share(one) - self.promised.get(one, 0.0), 0.0) for one in phases)
+
+    def gain_of(
+        self, share: float, *phases: Phase, most: Mapping[Phase, float] = _NO_LIMITS
+    ) -> Gain:
+        """What `share` percent of the step may gain: of what is left of phases, in this order.
+
+        Without phases, for findings on the host and gaps, it is the time in which nothing works:
+        what the host does while the devices work costs a step nothing. No more is taken of a phase
+        than `most` percent.
+        """
+        wanted = phases or tuple(one for one in Phase if one not in self.work)
+        if not self.means.steps or not math.isfinite(share + self.share(*wanted)):
+            return UNKNOWN_GAIN
+        beyond = rest = max(share, 0.0)
+        taken: dict[Phase, float] = {}
+        for one in wanted:
+            limit = most.get(one, 100.0)
+            beyond -= min(beyond, self.share(one), limit)
+            part = min(rest, self.left(one), limit)
+            if part > 0:
+                taken[one] = part
+                rest -= part
+        return self._gain(sum_of(taken.values()), taken, shared=rest - beyond)
+
+    def gain_of_work(self, share: float, *phases: Phase) -> Gain:
+        """The same for findings on what devices compute: no more than `phases`, or all work."""
+        most = self.share(*(phases or self.work))
+        if not self.means.steps or not math.isfinite(share + most):
+            return UNKNOWN_GAIN
+        return self._gain(max(min(share, most), 0.0), {})
+
+    def _gain(self, share: float, taken: Mapping[Phase, float], *, shared: float = 0.0) -> Gain:
+        ratio = min(share, 100.0) / 100
+        return Gain(ratio * self.step_ms, ratio, taken, shared)
+
+    def less(self, finding: Finding) -> "Evidence":
+        """The evidence for other findings, which promise nothing of what this one does."""
+        promised = dict(self.promised)
+        for one, part in finding.gain.taken.items():
+            promised[one] = promised.get(one, 0.0) + part
+        return replace(self, promised=promised)
+
+    def worst_row(self, part_ps: NDArray[np.int64]) -> dict[str, str]:
+        """Where in the trace viewer that worker's step is of which a part [rows] was largest.
+
+        Rows are those of `job`; of steps that count, the first of equal ones; {} without any.
+        """
+        return worst_place(self.job, self.means, part_ps)
+
+    def place_of(self, step: int) -> dict[str, str]:
+        """Where in the trace viewer a step of the job is: that of the worker who took longest."""
+        return slowest_place(self.job, step)
+
+    def worst_step_in(self, *phases: Phase) -> dict[str, str]:
+        """The same by the time that a step spends in some phases."""
+        return self.worst_row(self.job.phase_ps[:, phases].sum(axis=1))
+
+    @property
+    def gap_ps(self) -> NDArray[np.int64]:
+        """[rows] the time after the own work of each worker's step, until the next one starts."""
+        return self.job.duration_ps - self.job.own_ps
+
+    def in_steps(self, spans: Sequence[Spans]) -> NDArray[np.int64]:
+        """[rows] how much of each worker's step the spans of its host cover; one entry per host."""
+        job = self.job
+        out = np.zeros(job.step.size, np.int64)
+        for host, layer in enumerate(spans):
+            for worker in np.flatnonzero(job.worker_host == host).tolist():
+                rows = np.flatnonzero(job.worker == worker)
+                rows = rows[np.argsort(job.start_ps[rows], kind="stable")]
+                start = job.start_ps[rows]
+                out[rows] = split(start, start + job.duration_ps[rows], [layer])[:, 0]
+        return out
+
+    def share_of_rows(self, part_ps: NDArray[np.int64]) -> float:
+        """The percentage of step time that parts of each worker's steps [rows] make up."""
+        job = self.job
+        rows = used_rows(job)
+        steps = len(job.label)
+        workers = np.maximum(np.bincount(job.step[rows], minlength=steps), 1)
+        return self.means.share_of(np.bincount(job.step[rows], part_ps[rows], steps) / workers)
+
+    def share(self, *phases: Phase) -> float:
+        """The percentage of step time in some phases, NaN without steps."""
+        return self.means.share(*phases)
+
+
+# So little of a time goes unsaid.
+_LITTLE = 0.02
+
+Rule = Callable[[Evidence], Iterator[Finding]]
+
+
+def said_elsewhere(evidence: Evidence, gain: Gain) -> str:
+    """A sentence on how much of a time other findings are about, "" where that is little."""
+    if gain.shared <= _LITTLE * (gain.own + gain.shared):
+        return ""
+    time = milliseconds(gain.shared / 100 * evidence.step_ms)
+    return f" Other findings are about {time} of that."

@@ -1,0 +1,69 @@
+"""Which uncovered step time other findings are about, so that each is said once."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.advice.bottlenecks import OVERHEAD
+from tbprof.advice.evidence import Evidence
+from tbprof.advice.finding import Severity, graded
+from tbprof.analysis.host.host_activity import Activity
+from tbprof.analysis.job.idle_shares import IdleShare
+from tbprof.analysis.job.idle_shares import culprit as longest
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.base.values import sum_of
+
+# Less is small beside what a program may gain elsewhere.
+_SMALL = 5.0
+
+
+def graded_idle(share: float) -> tuple[Severity, float] | None:
+    """(severity, the threshold that was reached) of a percentage of step time without ops."""
+    grade = graded(share, *OVERHEAD)
+    return ("low", OVERHEAD[0]) if grade is not None and share < _SMALL else grade
+
+
+def culprit(evidence: Evidence) -> IdleShare | None:
+    """The function or annotation of the driving thread that takes most of the uncovered time.
+
+    None where it takes too little to be worth a finding.
+    """
+    first = longest(evidence.idle) if evidence.step_ms > 0 else None
+    if first is None or graded(100 * first.ms / evidence.step_ms, *OVERHEAD) is None:
+        return None
+    return first
+
+
+def callbacks_ps(evidence: Evidence) -> NDArray[np.int64]:
+    """[rows of the job's steps] the time in which compiled programs called Python."""
+    return evidence.in_steps([(one.start_ps, one.end_ps) for one in evidence.callbacks])
+
+
+def callback_share(evidence: Evidence) -> float:
+    """The percentage of step time in callbacks of compiled programs, NaN without steps."""
+    return evidence.share_of_rows(callbacks_ps(evidence))
+
+
+def is_in_callbacks(evidence: Evidence, share: IdleShare) -> bool:
+    """Whether a function was recorded in callbacks, which are a finding of their own."""
+    return callback_share(evidence) >= OVERHEAD[0] and any(
+        share.name in one.function for one in evidence.callbacks
+    )
+
+
+def gap_shares(evidence: Evidence) -> tuple[float, float]:
+    """(percentage of step time between steps in which nothing works, that which none explains).
+
+    Neither waits for input there are unexplained, nor what other findings promise, nor calls of the
+    runtime, in which ops may run that leave no event. NaN without steps.
+    """
+    gap = evidence.share_of_rows(evidence.gap_ps)
+    idle = evidence.share_of_rows(
+        np.minimum(evidence.gap_ps, evidence.job.phase_ps[:, Phase.OTHER])
+    )
+    calls_ms = sum_of(
+        one.ms for one in evidence.idle if one.is_driver and one.kind == Activity.RUNTIME
+    )
+    # Calls that take more than the rest of the time without ops lie in the gaps for the rest.
+    whole = evidence.share(Phase.OTHER)
+    calls = max(0.0, idle + 100 * calls_ms / evidence.step_ms - whole) if calls_ms else 0.0
+    return gap, max(min(idle - calls, evidence.left(Phase.OTHER)), 0.0)

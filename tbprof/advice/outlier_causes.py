@@ -1,0 +1,181 @@
+"""What makes steps slow that take much longer than the others: a phase, a function."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.advice.finding import milliseconds, shortened
+from tbprof.analysis.host.host_activity import Activity
+from tbprof.analysis.job.idle_shares import DID
+from tbprof.analysis.job.idle_time import IdleTime
+from tbprof.analysis.job.job_steps import JobSteps
+from tbprof.analysis.job.step_means import StepMeans, used_rows
+from tbprof.analysis.job.step_outliers import MOST_OF_IT, StepOutliers, phase_of
+from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
+from tbprof.analysis.vocabulary.python_frames import spoken
+from tbprof.base.values import is_in, sum_of
+
+LABELS = {
+    **dict.fromkeys(COMPUTE, "device compute"),
+    Phase.COLLECTIVES: "collective communication",
+    Phase.DEVICE_TO_DEVICE: "copies between devices",
+    Phase.HOST_TRANSFER: "copies between device and host memory",
+    Phase.HOST_CALLBACK: "waiting for callbacks on the host",
+    Phase.INPUT: "waiting for input",
+    Phase.OUTPUT: "output",
+    Phase.COMPILATION: "compilation",
+    Phase.KERNEL_LAUNCH: "kernel launch",
+    Phase.HOST_COMPUTE: "host compute",
+    Phase.OTHER: "time that no op covers",
+}
+_WRITING = "ops that write checkpoints and summaries"
+# These are no cause: something else made the thread wait, or is not known.
+_NO_CAUSE = (Activity.UNCOVERED, Activity.WAIT, Activity.RUNTIME)
+_NAME_LENGTH = 60
+
+
+def reasons(
+    job: JobSteps, means: StepMeans, outliers: StepOutliers, idle_time: Sequence[IdleTime]
+) -> list[str]:
+    """[steps] what makes an outlier slow, for people; "" for other steps.
+
+    `idle_time` is by host, empty where it is not known. What recurs has one cause, as in the
+    finding about it.
+    """
+    groups = [*(period.step for period in outliers.periods), *outliers.once[:, None]]
+    causes = culprits(job, means, outliers, idle_time, groups)
+    out = [""] * outliers.is_outlier.size
+    for steps, cause in zip(groups, causes, strict=True):
+        phase = phase_of(outliers, steps)
+        for step in steps.tolist():
+            longer = f"{milliseconds(float(outliers.excess_ps[step]) / 1e9)} longer than a typical"
+            out[step] = f"{longer} step{where(outliers, outliers.step[outliers.step == step])}"
+            if cause and outliers.phase[step] == phase:
+                out[step] += f": {cause}"
+    for period in outliers.periods:
+        for step in period.step.tolist():
+            out[step] = f"{out[step]}; so is every {ordinal(period.period)} step"
+    return out
+
+
+def where(outliers: StepOutliers, steps: NDArray[np.int64], whole: str = "it") -> str:
+    """What most of the excess is, "" where nothing has most of it; `whole` is what it is called."""
+    phase = phase_of(outliers, steps)
+    return "" if phase is None else f", most of {whole} {LABELS[phase]}"
+
+
+def excess_ps(
+    means: StepMeans, outliers: StepOutliers, steps: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """[PHASES] how much more time outliers spend in each phase than typical steps, on average."""
+    is_typical = means.is_whole & ~outliers.is_outlier
+    if not is_typical.any() or not steps.size:
+        return np.zeros(means.phase_ps.shape[1])
+    more = means.phase_ps[steps].mean(axis=0) - means.phase_ps[is_typical].mean(axis=0)
+    return np.asarray(np.maximum(more, 0.0), np.float64)
+
+
+def culprits(
+    job: JobSteps,
+    means: StepMeans,
+    outliers: StepOutliers,
+    idle_time: Sequence[IdleTime],
+    groups: Sequence[NDArray[np.int64]],
+) -> list[str]:
+    """What takes most of the excess of each group of outliers, "" where the events do not say.
+
+    A function or an annotation of the thread that drives the program, garbage collection, or on a
+    CPU the ops that write. A step is in one group at most.
+    """
+    excess = [excess_ps(means, outliers, steps) for steps in groups]
+    uncovered_ps = [
+        float(more[Phase.OTHER]) if more[Phase.OTHER] >= MOST_OF_IT * more.sum() > 0 else np.inf
+        for more in excess
+    ]
+    functions = _functions(job, means, outliers, idle_time, groups, np.array(uncovered_ps))
+    return [
+        _WRITING if not means.has_device and phase_of(outliers, steps) == Phase.OUTPUT else function
+        for steps, function in zip(groups, functions, strict=True)
+    ]
+
+
+def _functions(
+    job: JobSteps,
+    means: StepMeans,
+    outliers: StepOutliers,
+    idle_time: Sequence[IdleTime],
+    groups: Sequence[NDArray[np.int64]],
+    uncovered_ps: NDArray[np.float64],
+) -> list[str]:
+    """What takes most of each group's uncovered excess, "" where nothing does."""
+    known: dict[tuple[Activity, str], dict[str, NDArray[np.float64]]] = {}
+    group = np.full(means.is_whole.size, -1, np.int64)
+    group[means.is_whole & ~outliers.is_outlier] = 0
+    for at, steps in enumerate(groups, 1):
+        group[steps] = at
+    if groups:
+        for host, one in enumerate(idle_time):
+            for row, time_ps in _driver_ps(job, means, host, one, group, len(groups) + 1):
+                key = Activity(int(one.kind[row])), one.name[row]
+                parts = known.setdefault(key, {})
+                parts[one.part[row]] = parts.get(one.part[row], 0.0) + time_ps
+    if not known:
+        return [""] * len(groups)
+    spent_ps = np.array([sum(parts.values()) for parts in known.values()])
+    more_ps = spent_ps[:, 1:] - spent_ps[:, :1]
+    most = more_ps.argmax(axis=0)
+    is_cause = more_ps[most, np.arange(len(groups))] >= MOST_OF_IT * uncovered_ps
+    activities = list(known)
+    return [
+        _called(activities[cause], known[activities[cause]], at) if is_it else ""
+        for at, (cause, is_it) in enumerate(zip(most.tolist(), is_cause.tolist(), strict=True), 1)
+    ]
+
+
+def _driver_ps(
+    job: JobSteps,
+    means: StepMeans,
+    host: int,
+    idle: IdleTime,
+    group: NDArray[np.int64],
+    groups: int,
+) -> list[tuple[int, NDArray[np.float64]]]:
+    """(activity, [groups] its time in the mean step of each) of what could be a cause.
+
+    `group` is that of each step, -1 for none.
+    """
+    used = used_rows(job)
+    used = used[(job.worker_host[job.worker[used]] == host) & (group[job.step[used]] >= 0)]
+    step = job.step[used]
+    rows = 1 + max(int(job.row.max(initial=-1)), int(idle.step.max(initial=-1)))
+    of_row = np.full(rows, -1, np.int64)
+    of_row[job.row[used]] = group[step]
+    steps = np.bincount(group[group >= 0], minlength=groups)
+    weight = np.zeros(rows)
+    weight[job.row[used]] = 1 / np.maximum(means.workers[step], 1) / steps[group[step]]
+    is_cause = idle.is_driver & ~is_in(idle.kind, _NO_CAUSE)
+    found = np.flatnonzero(is_cause[idle.activity] & (of_row[idle.step] >= 0))
+    at = idle.step[found]
+    cell = idle.activity[found] * groups + of_row[at]
+    sums = np.bincount(cell, idle.time_ps[found] * weight[at], idle.kind.size * groups)
+    by_activity = sums.reshape(idle.kind.size, groups)
+    return [(row, by_activity[row]) for row in np.flatnonzero(by_activity.any(axis=1)).tolist()]
+
+
+def _called(
+    activity: tuple[Activity, str], parts: dict[str, NDArray[np.float64]], group: int
+) -> str:
+    """What an activity is called, with the call inside that takes most of a group's time."""
+    kind, name = activity
+    part = max(parts, key=lambda one: parts[one][group])
+    whole_ps = sum_of(time_ps[group] for time_ps in parts.values())
+    is_inside = bool(part) and parts[part][group] >= MOST_OF_IT * whole_ps
+    inner = f", in {shortened(spoken(part), _NAME_LENGTH)}" if is_inside else ""
+    return f"{shortened(spoken(name), _NAME_LENGTH) if name else DID[kind]}{inner}"
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th, …, 11th, …, 21st."""
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if 10 < number % 100 < 14 else ending}"

@@ -1,0 +1,81 @@
+"""Functions that are traced anew, or run eagerly, and what that takes of steps."""
+
+from tbprof.advice.bottlenecks import MODERATE
+from tbprof.advice.evidence import Evidence
+from tbprof.advice.outlier_causes import excess_ps
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.base.records import dataclass
+
+# Percentages of the time in tf.functions. Source: tools-steps.md, section 9.
+EXPENSIVE = (20.0, 50.0)
+# Of what outliers take beyond typical steps.
+_PART = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Costly:
+    """The calls of functions of one name that traced, or ran eagerly.
+
+    `share` is a percentage of the time in functions; `functions` is how many have the name, as far
+    as that shows, `modes` what they did: "traced", "eager".
+    """
+
+    share: float
+    ps: int
+    calls: int
+    tracings: int
+    functions: int
+    modes: frozenset[str]
+
+
+def costly_functions(evidence: Evidence) -> dict[str, Costly]:
+    """By name those that take `EXPENSIVE[0]` or more, the costliest first."""
+    found: dict[str, Costly] = {}
+    whole = sum(int(facts.function_ps.sum()) for facts in evidence.hosts)
+    for facts in evidence.hosts if whole > 0 else ():
+        for at, (name, mode) in enumerate(
+            zip(facts.function_name, facts.function_mode, strict=True)
+        ):
+            if mode != "eager" and not mode.startswith("traced"):
+                continue
+            known = found.get(name, Costly(0.0, 0, 0, 0, 1, frozenset()))
+            ps = known.ps + int(facts.function_ps[at])
+            found[name] = Costly(
+                100 * ps / whole,
+                ps,
+                known.calls + int(facts.function_calls[at]),
+                max(known.tracings, int(facts.tracings[at])),
+                max(known.functions, int(facts.functions[at])),
+                known.modes | {"eager" if mode == "eager" else "traced"},
+            )
+    ranked = sorted(found.items(), key=lambda item: -item[1].share)
+    return {
+        name: one for name, one in ranked if one.share >= EXPENSIVE[0] and not _is_first_call(one)
+    }
+
+
+def _is_first_call(one: Costly) -> bool:
+    """Whether it was one call that traced: the first one of a function has to."""
+    return one.calls == 1 and one.tracings <= 1 and one.modes == {"traced"}
+
+
+def retraced_ms(evidence: Evidence) -> float:
+    """What such calls take of an average step, no more than steps compile or leave uncovered."""
+    steps = len(evidence.job.label)
+    if not steps or not evidence.step_ms > 0:
+        return 0.0
+    spent = sum(one.ps for one in costly_functions(evidence).values()) / 1e9
+    each = spent / steps / max(len(evidence.hosts), 1)
+    return min(each, evidence.means.mean_ms(Phase.COMPILATION, Phase.OTHER, *evidence.work))
+
+
+def is_in_outliers(evidence: Evidence) -> bool:
+    """Whether what is compiled or traced makes outliers of steps, and typical steps do neither.
+
+    Findings about those steps say so.
+    """
+    outliers = evidence.outliers
+    if evidence.share(Phase.COMPILATION) >= MODERATE or not outliers.step.size:
+        return False
+    excess = excess_ps(evidence.means, outliers, outliers.step)
+    return bool(excess[Phase.COMPILATION] >= _PART * excess.sum() > 0)

@@ -1,0 +1,147 @@
+"""All findings of a run, those that gain most first."""
+
+from tbprof.advice.evidence import Evidence, Rule
+from tbprof.advice.finding import (
+    GPU_GUIDE,
+    OPS,
+    OVERVIEW,
+    PROFILER_GUIDE,
+    SEVERITIES,
+    TRACE,
+    Finding,
+    milliseconds,
+    percent,
+)
+from tbprof.advice.gain import UNKNOWN_GAIN
+from tbprof.advice.rules.findings_callbacks import CALLBACK_RULES
+from tbprof.advice.rules.findings_copies import COPY_RULES
+from tbprof.advice.rules.findings_eager import EAGER_RULES
+from tbprof.advice.rules.findings_gpu import GPU_RULES
+from tbprof.advice.rules.findings_host import COMPILATION_RULES, HOST_RULES
+from tbprof.advice.rules.findings_idle import IDLE_RULES
+from tbprof.advice.rules.findings_input import INPUT_RULES
+from tbprof.advice.rules.findings_layout import LAYOUT_RULES
+from tbprof.advice.rules.findings_memory import MEMORY_RULES
+from tbprof.advice.rules.findings_others import OTHERS_RULES
+from tbprof.advice.rules.findings_outliers import OUTLIER_RULES
+from tbprof.advice.rules.findings_reads import READ_RULES
+from tbprof.advice.rules.findings_steps import GAP_RULES, WAITING_RULES
+from tbprof.advice.rules.findings_tpu import TPU_RULES
+from tbprof.advice.rules.findings_workers import WORKER_RULES
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.base.errors import CUT_HINT
+
+# A rule yields no finding, or one; adding one is a function in a file of its story. Where two are
+# about the same time the first promises it: those that know more of its cause come first.
+RULES: tuple[Rule, ...] = (
+    *WORKER_RULES,
+    *CALLBACK_RULES,
+    *HOST_RULES,
+    *COPY_RULES,
+    *EAGER_RULES,
+    *COMPILATION_RULES,
+    *READ_RULES,
+    *INPUT_RULES,
+    *WAITING_RULES,
+    *IDLE_RULES,
+    *GPU_RULES,
+    *GAP_RULES,
+    *OTHERS_RULES,
+    *OUTLIER_RULES,
+    *LAYOUT_RULES,
+    *TPU_RULES,
+    *MEMORY_RULES,
+)
+
+
+def find_findings(evidence: Evidence) -> list[Finding]:
+    """What all rules find, by gain, then severity; what is good where there is nothing else.
+
+    Steps that were slow once come before that, and what is small behind it.
+    """
+    found: list[Finding] = []
+    left = evidence
+    for rule in RULES:
+        for finding in rule(left):
+            found.append(finding)
+            left = left.less(finding)
+    found.sort(key=lambda one: (-(one.gain_ms or 0.0), SEVERITIES.index(one.severity), one.id))
+    if not evidence.step_ms > 0:  # without steps, or with such as have no length
+        is_lost = bool(evidence.job.label) and not evidence.means.is_whole.any()
+        return [*found, _unrecorded() if is_lost else _no_steps(evidence)]
+    # Neither what is small holds up a program, nor what happened once.
+    if any(one.severity != "low" for one in found):
+        return found
+    once = [one for one in found if one.id == "slow_steps"]
+    small = [one for one in found if one.id != "slow_steps"]
+    return [*once, _good(evidence, has_once=bool(once), has_small=bool(small)), *small]
+
+
+_NOTHING_ELSE = "no other figure is over its threshold."
+
+
+def _no_steps(evidence: Evidence) -> Finding:
+    is_cut = bool(evidence.job.ends_early)
+    return Finding(
+        "no_steps",
+        "low",
+        "No steps were found in the trace, so it is not known where their time goes",
+        evidence.job.note
+        if is_cut
+        else "No event marks steps, and nothing repeats that could stand for them."
+        if not evidence.means.steps
+        else "The events that mark steps have no length.",
+        0.0,
+        "count",
+        1.0,
+        UNKNOWN_GAIN,
+        f"{CUT_HINT.capitalize()}."
+        if is_cut
+        else "Choose an event that marks steps on this page, or annotate the loop: "
+        "tf.profiler.experimental.Trace('train', step_num=step, _r=1) in TensorFlow, "
+        "jax.profiler.StepTraceAnnotation('train', step_num=step) in JAX. Record several steps.",
+        TRACE,
+        OVERVIEW,
+        PROFILER_GUIDE,
+    )
+
+
+def _unrecorded() -> Finding:
+    return Finding(
+        "steps_not_recorded",
+        "low",
+        "What devices did in the steps was not recorded, so where their time goes is not known",
+        "The host's calls launched work for devices in each step, but nothing that ran there is in "
+        "the trace.",
+        0.0,
+        "count",
+        1.0,
+        UNKNOWN_GAIN,
+        "Record again, for a shorter time, and see that the devices are traced: recorders keep a "
+        "bounded number of events, and may lack the right to trace devices.",
+        TRACE,
+        TRACE,
+        PROFILER_GUIDE,
+    )
+
+
+def _good(evidence: Evidence, *, has_once: bool, has_small: bool) -> Finding:
+    busy = evidence.share(*evidence.work)
+    worker = "it computes" if evidence.platform == "CPU" else "its devices work"
+    return Finding(
+        "no_bottleneck",
+        "good",
+        f"{'Nothing else' if has_once else 'Nothing'} holds up the program: {worker} for "
+        f"{percent(busy)} of step time",
+        f"Of a step of {milliseconds(evidence.step_ms)} "
+        f"{percent(evidence.share(Phase.INPUT))} waits for input, and "
+        + ("what else was found is small." if has_small else _NOTHING_ELSE),
+        busy,
+        "%",
+        0.0,
+        UNKNOWN_GAIN,
+        "Faster steps need faster ops: see which of them take longest.",
+        OPS,
+        OVERVIEW,
+        GPU_GUIDE,
+    )

@@ -1,0 +1,96 @@
+"""Findings about callbacks that were left in a compiled program."""
+
+from collections.abc import Iterator
+
+from tbprof.advice.bottlenecks import OVERHEAD
+from tbprof.advice.evidence import Evidence, Rule, said_elsewhere
+from tbprof.advice.finding import (
+    CALLBACKS_GUIDE,
+    FUNCTION_GUIDE,
+    OPS,
+    TRACE,
+    Finding,
+    graded,
+    milliseconds,
+    percent,
+    shortened,
+)
+from tbprof.advice.idle_claims import callback_share, callbacks_ps, culprit, is_in_callbacks
+from tbprof.advice.rules.findings_host import OUTSIDE_TYPES
+from tbprof.advice.rules.findings_tpu import grouped, showing_ops
+from tbprof.analysis.hlo.host_channels import Peer
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.analysis.vocabulary.python_frames import spoken
+
+
+def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
+    """Programs that call Python in each step: debug.print, pure_callback, io_callback."""
+    share = callback_share(evidence)
+    if not share >= OVERHEAD[0]:
+        return
+    # What a function waits for in a callback is no op: that time is the callback's.
+    most = culprit(evidence)
+    waits = most is not None and is_in_callbacks(evidence, most)
+    phases = (Phase.OTHER, Phase.HOST_COMPUTE) if waits else (Phase.HOST_COMPUTE, Phase.OTHER)
+    gain = evidence.gain_of(share, *phases)
+    grade = graded(gain.own, *OVERHEAD)
+    if grade is None:
+        return
+    names = sorted({name for one in evidence.callbacks for name in one.name})
+    functions = [one.function[0] for one in evidence.callbacks if one.function]
+    doers = ", ".join(shortened(spoken(name)) for name in dict.fromkeys(functions))
+    trace = TRACE.marking("_callback", evidence.worst_row(callbacks_ps(evidence)))
+    yield Finding(
+        "host_callbacks",
+        grade[0],
+        f"The compiled program calls Python for {percent(share)} of step time",
+        f"Of an average step of {milliseconds(evidence.step_ms)} it spends "
+        f"{milliseconds(share / 100 * evidence.step_ms)} in "
+        f"{', '.join(shortened(name, 60) for name in names[:3])}, and goes on when Python returns"
+        f"{f' from {doers}' if doers else ''}.{said_elsewhere(evidence, gain)}",
+        share,
+        "%",
+        grade[1],
+        gain,
+        "Take debug.print and callbacks out of the compiled function once they have served, return "
+        "what they need as results, or call them every few steps.",
+        trace,
+        trace,
+        CALLBACKS_GUIDE if evidence.is_jax else FUNCTION_GUIDE,
+    )
+
+
+def core_callbacks(evidence: Evidence) -> Iterator[Finding]:
+    """Cores of TPUs that wait for what the host runs for their program.
+
+    Outside compilation of TensorFlow is a finding of its own.
+    """
+    share = evidence.share(Phase.HOST_CALLBACK)
+    grade = graded(share, *OVERHEAD)
+    ops = evidence.tpu_ops
+    if grade is None or (ops is not None and OUTSIDE_TYPES & set(ops.op_type)):
+        return
+    gain = evidence.gain_of(share, Phase.HOST_CALLBACK)
+    rows = ops.longest(ops.peer == Peer.CALLBACK) if ops is not None else []
+    called = list(dict.fromkeys(ops.op[row] for row in rows)) if ops is not None else []
+    named = f", above all in {grouped(called)}"
+    yield Finding(
+        "host_callbacks",
+        grade[0],
+        f"The compiled program waits for callbacks on the host for {percent(share)} of step time",
+        f"Of an average step of {milliseconds(evidence.step_ms)} the cores wait "
+        f"{milliseconds(evidence.means.mean_ms(Phase.HOST_CALLBACK))} for what the host runs for "
+        f"them{named if called else ''}, and go on when it answers.",
+        share,
+        "%",
+        grade[1],
+        gain,
+        "Take pure_callback, io_callback and debug.print out of the compiled function, return what "
+        "they need as results, or call them every few steps.",
+        TRACE.marking("/send|recv/", evidence.worst_step_in(Phase.HOST_CALLBACK)),
+        showing_ops(called) if called else OPS,
+        CALLBACKS_GUIDE,
+    )
+
+
+CALLBACK_RULES: tuple[Rule, ...] = (host_callbacks, core_callbacks)

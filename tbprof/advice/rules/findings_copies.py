@@ -1,0 +1,191 @@
+"""Findings about copies that the program makes on its devices: within, between, and to the host."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tbprof.advice.bottlenecks import WAITING
+from tbprof.advice.evidence import Evidence, Rule
+from tbprof.advice.finding import (
+    GPU_GUIDE,
+    OFFLOADING_GUIDE,
+    OPS,
+    TPU_GUIDE,
+    TRACE,
+    Finding,
+    graded,
+    milliseconds,
+    percent,
+    size,
+)
+from tbprof.advice.rules.findings_memory import free_memory
+from tbprof.advice.rules.findings_tpu import NOTABLE, grouped, showing_ops
+from tbprof.analysis.hlo.host_channels import Peer
+from tbprof.analysis.hlo.host_copies import IN_HOST, is_copy
+from tbprof.analysis.tpu.tpu_ops import TpuOps
+from tbprof.analysis.vocabulary.phases import Phase
+
+
+def device_to_device(evidence: Evidence) -> Iterator[Finding]:
+    """Steps that wait for copies within a device or between devices."""
+    share = evidence.share(Phase.DEVICE_TO_DEVICE)
+    grade = graded(share, *WAITING)
+    if grade is None:
+        return
+    gain = evidence.gain_of(share, Phase.DEVICE_TO_DEVICE)
+    place = evidence.worst_step_in(Phase.DEVICE_TO_DEVICE)
+    is_gpu = evidence.platform == "GPU"
+    ops = evidence.tpu_ops
+    where = _memories(ops) if ops is not None else ""
+    trace = TRACE.marking(
+        "/memcpy[dp](2|to)[dp]|rocclr_copy/" if is_gpu else "category:copies", place
+    )
+    advice = _ADVICE
+    if ops is not None:
+        advice = _VMEM_ADVICE if _is_mostly_vmem(ops) else _ADVICE
+        advice += _PLACE if (ops.self_ps[ops.is_between_devices] > 0).any() else ""
+    elif evidence.devices.gpus + evidence.devices.tpus > 1:
+        advice += _PLACE
+    yield Finding(
+        "device_to_device",
+        grade[0],
+        f"{percent(share)} of step time goes to copies within devices or between them",
+        "Copies from device memory to device memory that no computation hides take "
+        f"{milliseconds(evidence.means.mean_ms(Phase.DEVICE_TO_DEVICE))} of a step.{where}",
+        share,
+        "%",
+        grade[1],
+        gain,
+        advice,
+        OPS.showing(operation="/memcpy|copy/"),
+        trace,
+        TPU_GUIDE if evidence.platform == "TPU" else GPU_GUIDE,
+    )
+
+
+_ADVICE = (
+    "Avoid needless copies (concat, slices, changes of layout), and let copies run beside "
+    "computation."
+)
+_VMEM_ADVICE = (
+    "XLA itself copies to VMEM what ops read next, and the core waits where the main memory is "
+    "slower than the computation: keep arrays in 16 bit, and let a step compute more with what it "
+    "reads."
+)
+_PLACE = " Place ops that share data on one device."
+
+
+def _is_mostly_vmem(ops: TpuOps) -> bool:
+    """Whether most time of copies within devices or between them goes to those from and to VMEM."""
+    is_host = ops.is_host_copy
+    copies = np.array([is_copy(opcode) for opcode in ops.opcode], bool) & ~is_host
+    own = float(ops.self_ps[copies | ops.is_between_devices].sum())
+    return 2 * float(ops.self_ps[ops.is_vmem_copy].sum()) > own
+
+
+def _memories(ops: TpuOps) -> str:
+    """A sentence on the share of op time that goes to copies by where they go, "" without."""
+    whole = float(ops.self_ps.sum())
+    parts: list[str] = []
+    for name, is_meant in (
+        ("copies between main memory (HBM) and the cores' own (VMEM)", ops.is_vmem_copy),
+        ("sends and receives between devices", ops.is_between_devices),
+    ):
+        rows = ops.longest(is_meant)
+        if rows:
+            named = grouped([ops.name[row] for row in rows])
+            share = percent(100 * float(ops.self_ps[rows].sum()) / whole)
+            parts.append(f"{share}{'' if parts else ' goes'} to {name} ({named})")
+    return f" Of the cores' op time {' and '.join(parts)}." if parts else ""
+
+
+def host_transfers(evidence: Evidence) -> Iterator[Finding]:
+    """Steps that wait for what compiled programs copy between the devices' memory and the host's.
+
+    What is fed to programs, and what they return, is input and output: it has findings of its own.
+    """
+    share = evidence.share(Phase.HOST_TRANSFER)
+    grade = graded(share, *WAITING)
+    if grade is None:
+        return
+    gain = evidence.gain_of(share, Phase.HOST_TRANSFER)
+    ops = evidence.tpu_ops
+    trace = TRACE.marking(
+        "category:copies" if ops is not None else "/^memcpy(h(2|to)d|d(2|to)h)/",
+        evidence.worst_step_in(Phase.HOST_TRANSFER),
+    )
+    copies, exchanges = _op_names(ops)
+    free = free_memory(evidence)
+    room = f" The fullest device has {size(free)} free at its peak." if free > 0 else ""
+    yield Finding(
+        "host_transfers",
+        grade[0],
+        f"{percent(share)} of step time goes to "
+        + ("transfers between devices and the host" if exchanges else
+           "copies between device and host memory"),
+        f"{_what(copies, exchanges)}, and no computation hides, takes "
+        f"{milliseconds(evidence.means.mean_ms(Phase.HOST_TRANSFER))} of a step."
+        f"{_directions(ops) if ops is not None else ''}{room if copies else ''}",
+        share,
+        "%",
+        grade[1],
+        gain,
+        _KEEP if copies or not exchanges else _EXCHANGE_LESS,
+        trace,
+        showing_ops(copies + exchanges) if copies or exchanges else trace,
+        OFFLOADING_GUIDE,
+    )  # fmt: skip
+
+
+_KEEP = (
+    "Keep on the device what fits there, or compute it again where it is needed (jax.checkpoint) "
+    "rather than offload it. Copy the rest in few large pieces, early enough that computation "
+    "hides the copies."
+)
+_EXCHANGE_LESS = (
+    "See which part of the program sends to the host or receives from it. Do so every few steps, "
+    "in few large pieces, early enough that computation hides it."
+)
+
+
+def _op_names(ops: TpuOps | None) -> tuple[list[str], list[str]]:
+    """What op tables call the ops that copy to or from host memory, and those that send to it."""
+    if ops is None:
+        return [], []
+    meant = (ops.is_host_copy, ops.peer == Peer.HOST)
+    copies, exchanges = ([ops.op[row] for row in ops.longest(one)] for one in meant)
+    return copies, exchanges
+
+
+def _what(copies: list[str], exchanges: list[str]) -> str:
+    """What the time goes to, for a sentence."""
+    parts: list[str] = []
+    if copies or not exchanges:
+        parts.append("the program offloads to the host's memory or fetches from there")
+    if exchanges:
+        parts.append(f"the program sends to the host or receives from it ({grouped(exchanges)})")
+    return f"What {' and what '.join(parts)}"
+
+
+def _directions(ops: TpuOps) -> str:
+    """A sentence on the share of op time that goes to copies of either direction, "" without."""
+    whole = float(ops.self_ps.sum())
+    to_host = np.array([IN_HOST in text.split("}")[0] for text in ops.result], bool)
+    parts: list[str] = []
+    for name, rows in (
+        ("copies from the host", np.flatnonzero(ops.is_host_copy & ~to_host)),
+        ("copies to it", np.flatnonzero(ops.is_host_copy & to_host)),
+    ):
+        time = float(ops.self_ps[rows].sum())
+        if time <= 0:
+            continue
+        notable = rows[100 * ops.self_ps[rows] >= NOTABLE * whole]
+        worst = notable[np.argsort(-ops.self_ps[notable], kind="stable")]
+        named = grouped([ops.name[row] for row in worst.tolist()])
+        goes = "" if parts else " goes"
+        of_these = f" ({named})" if named else ""
+        parts.append(f"{percent(100 * time / whole)}{goes} to {name}{of_these}")
+    return f" Of the cores' op time {' and '.join(parts)}." if parts else ""
+
+
+COPY_RULES: tuple[Rule, ...] = (device_to_device, host_transfers)

@@ -1,0 +1,112 @@
+"""The finding about ops that run one by one, in the time of steps that they take."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.advice.bottlenecks import OVERHEAD
+from tbprof.advice.evidence import Evidence, Rule
+from tbprof.advice.finding import (
+    FUNCTION_GUIDE,
+    JIT_GUIDE,
+    TRACE,
+    Finding,
+    graded,
+    milliseconds,
+    percent,
+    shortened,
+)
+from tbprof.analysis.host.single_ops import SingleOps
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.base import names
+
+# A step that is one function makes a few calls beside it, or is one small call itself.
+FEWEST_PER_STEP = 4
+_NO_SPANS = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+def single_ops_ps(evidence: Evidence) -> NDArray[np.int64]:
+    """[rows of the job's steps] the time in which ops of the row's host ran one by one.
+
+    None of hosts that make but a few such calls per step.
+    """
+    return evidence.in_steps(
+        [
+            (one.start_ps, one.end_ps) if _is_many(evidence, one) else _NO_SPANS
+            for one in evidence.single_ops
+        ]
+    )
+
+
+def _sent_ps(evidence: Evidence) -> NDArray[np.int64]:
+    """[rows] the part of it in which these calls sent data to their devices."""
+    return evidence.in_steps(
+        [
+            (one.sent_start_ps, one.sent_end_ps) if _is_many(evidence, one) else _NO_SPANS
+            for one in evidence.single_ops
+        ]
+    )
+
+
+def _is_many(evidence: Evidence, one: SingleOps) -> bool:
+    return int(one.calls.sum()) >= FEWEST_PER_STEP * len(evidence.job.label)
+
+
+def _phases(evidence: Evidence) -> tuple[Phase, ...]:
+    """What ops that run one by one take longer in: what an op computes is no part of it."""
+    phases = (Phase.INPUT, Phase.KERNEL_LAUNCH, Phase.OTHER)
+    return phases if evidence.platform == "CPU" else (*phases, Phase.HOST_COMPUTE)
+
+
+def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:
+    """Steps that dispatch op after op from Python."""
+    time = single_ops_ps(evidence)
+    share = evidence.share_of_rows(time)
+    grade = graded(share, *OVERHEAD)
+    if grade is None:
+        return
+    counts: dict[str, int] = {}
+    for one in evidence.single_ops:
+        for name, count in zip(one.name, one.name_calls.tolist(), strict=True):
+            counts[name] = counts.get(name, 0) + count
+    top = sorted(counts, key=lambda name: (-counts[name], name))[:3]
+    between = _between_share(evidence)
+    idle = np.minimum(time, evidence.job.phase_ps[:, Phase.OTHER])
+    most = {
+        Phase.INPUT: evidence.share_of_rows(_sent_ps(evidence)),
+        Phase.OTHER: evidence.share_of_rows(idle),
+    }
+    gain = evidence.gain_of(share, *_phases(evidence), most=most)
+    event = "PjitFunction(" if evidence.is_jax else names.EAGER_EXECUTE
+    trace = TRACE.marking(event, evidence.worst_row(time))
+    whole = "jax.jit" if evidence.is_jax else "tf.function"
+    yield Finding(
+        "eager_ops",
+        grade[0],
+        f"{percent(share)} of step time goes to ops that run one by one",
+        f"Of an average step of {milliseconds(evidence.step_ms)} they take "
+        f"{milliseconds(share / 100 * evidence.step_ms)}, and each is dispatched by Python on its "
+        f"own: {sum(counts.values()):,} calls in all, most of them of "
+        f"{', '.join(shortened(name, 60) for name in top)}. {percent(between)} of that time "
+        "passes between two calls.",
+        share,
+        "%",
+        grade[1],
+        gain,
+        f"Put them into one function that is compiled as a whole ({whole}), so that the runtime "
+        "sees and schedules them together.",
+        trace,
+        trace,
+        JIT_GUIDE if evidence.is_jax else FUNCTION_GUIDE,
+    )
+
+
+def _between_share(evidence: Evidence) -> float:
+    """The percentage of the time of all runs that no call of theirs covers."""
+    whole = sum(int((one.end_ps - one.start_ps).sum()) for one in evidence.single_ops)
+    called = sum(int(one.called_ps.sum()) for one in evidence.single_ops)
+    return 100 * (1 - called / whole)
+
+
+EAGER_RULES: tuple[Rule, ...] = (ops_one_by_one,)

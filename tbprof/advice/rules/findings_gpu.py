@@ -1,0 +1,140 @@
+"""Findings about what runs on GPUs: small kernels, precision."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tbprof.advice.bottlenecks import LITTLE_16_BIT
+from tbprof.advice.evidence import Evidence, Rule, said_elsewhere
+from tbprof.advice.finding import (
+    KERNELS,
+    PRECISION_GUIDE,
+    XLA_GUIDE,
+    Finding,
+    graded,
+    milliseconds,
+    percent,
+)
+from tbprof.advice.gain import Gain
+from tbprof.analysis.devices.tensor_cores import CoreUse, core_name
+from tbprof.analysis.gpu.gpu_facts import PAUSE_PS, SMALL_PS
+from tbprof.analysis.job.step_means import StepMeans
+from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
+
+# Percentages of the time from a GPU's first event to its last; ours, at half of what the
+# statements about input take for moderate and high, as small kernels add up to other findings.
+SMALL = (10.0, 30.0)
+_PAUSES = 3.0
+# Percentages of the time of all kernels; ours.
+ELIGIBLE = (10.0, 40.0)
+
+
+def small_kernels(evidence: Evidence) -> Iterator[Finding]:
+    """GPUs that run many kernels too short to hide the launch of the next one."""
+    gpus = evidence.gpus
+    window = float(gpus.window_ps.sum())
+    if window <= 0 or not gpus.small_kernels.any():
+        return
+    lost = float(gpus.small_gap_ps.sum())
+    share = 100 * (float(gpus.small_ps.sum()) + lost) / window
+    grade = graded(share, *SMALL)
+    if grade is None:
+        return
+    count, small = int(gpus.kernels.sum()), int(gpus.small_kernels.sum())
+    gain = _gain_of_pauses(evidence, 100 * lost / window)
+    # Without pauses the GPU loses nothing to launches, however short its kernels are.
+    yield Finding(
+        "small_kernels",
+        grade[0] if gain.own >= _PAUSES else "low",
+        f"Kernels of less than {SMALL_PS // 10**6} µs, and the pauses before them, take "
+        f"{percent(share)} of the GPUs' time",
+        f"{small:,} of {count:,} kernels are that short; the median of all lasts "
+        f"{milliseconds(_median(evidence) / 1e9)}. A launch takes the host 5 to 20 µs, so that "
+        f"short kernels may leave the GPU idle: {milliseconds(lost / 1e9)} in pauses of up to "
+        f"{PAUSE_PS // 10**6} µs.{said_elsewhere(evidence, gain)}",
+        share,
+        "%",
+        grade[1],
+        gain,
+        "Fuse small kernels with XLA (jit_compile=True; JAX: more of the step in one jax.jit), "
+        "and raise the batch size.",
+        KERNELS,
+        KERNELS.showing(avg_duration_us=f"<{SMALL_PS // 10**6}"),
+        XLA_GUIDE,
+    )
+
+
+def _gain_of_pauses(evidence: Evidence, share: float) -> Gain:
+    """What pauses before kernels cost that launches, of which other findings are, do not explain.
+
+    A pause is a launch as far as that is known, else time in which nothing was recorded.
+    """
+    told = evidence.share(Phase.KERNEL_LAUNCH) - evidence.left(Phase.KERNEL_LAUNCH)
+    phases = (Phase.KERNEL_LAUNCH, Phase.OTHER, Phase.HOST_COMPUTE)
+    gain = evidence.gain_of(max(share - told, 0.0), *phases)
+    return replace(gain, shared=gain.shared + min(share, told))
+
+
+def _median(evidence: Evidence) -> int:
+    """The median kernel of the GPU that ran most of them, in ps."""
+    gpus = evidence.gpus
+    return int(gpus.median_ps[int(gpus.kernels.argmax())])
+
+
+def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
+    """Products that are known to run beside the Tensor Cores of GPUs that have them."""
+    kernels = evidence.kernels
+    total = float(kernels.total_ps.sum())
+    if total <= 0 or not _has_tensor_cores(evidence):
+        return
+    could = kernels.is_eligible & (kernels.core_use == CoreUse.NO)
+    share = 100 * float(kernels.total_ps[could].sum()) / total
+    low = low_precision_share(evidence.means)
+    grade = graded(share, *ELIGIBLE)
+    if grade is None or low >= LITTLE_16_BIT:
+        return
+    compute = evidence.share(*COMPUTE)
+    # These cores are at least twice as fast, and 16 bit halves what has to be read.
+    gain = evidence.gain_of_work(compute * share / 100 / 2, *COMPUTE)
+    of_compute = f" {percent(low)} of device compute is in 16 bit or less." if low == low else ""
+    unknown = 100 * float(kernels.total_ps[kernels.core_use == CoreUse.UNKNOWN].sum()) / total
+    not_known = f" Of {percent(unknown)} of kernel time it is not known." if unknown > 0 else ""
+    of_amd = evidence.is_amd
+    cores = core_name(is_amd=of_amd)
+    how = "bfloat16 arrays" if evidence.is_jax else "tf.keras.mixed_precision"
+    sizes = "" if of_amd else " Keep sizes multiples of 8."
+    yield Finding(
+        "no_mixed_precision",
+        grade[0],
+        f"{percent(share)} of kernel time is in ops that could use {cores} and do not",
+        f"Products and convolutions run on the ordinary cores.{of_compute}{not_known} On {cores}, "
+        "in 16 bit, they may take half the time or less.",
+        share,
+        "%",
+        grade[1],
+        gain,
+        f"Compute in mixed precision if the model's accuracy allows it ({how}).{sizes}",
+        KERNELS,
+        KERNELS.showing(is_op_tensor_core_eligible="yes", tensor_core_use="=no"),
+        PRECISION_GUIDE,
+    )
+
+
+def low_precision_share(means: StepMeans) -> float:
+    """The percentage of device compute in 16 bit or less, of what is known; NaN without any."""
+    known = [phase for phase in COMPUTE if phase != Phase.COMPUTE_UNKNOWN]
+    whole = means.mean_ms(*known)
+    low = means.mean_ms(Phase.COMPUTE_16, Phase.COMPUTE_8)
+    return 100 * low / whole if whole > 0 else float("nan")
+
+
+def _has_tensor_cores(evidence: Evidence) -> bool:
+    """False only where the trace tells that the GPUs are of a generation without."""
+    for environment in evidence.environments:
+        details = dict(zip(environment.detail_name, environment.detail_value, strict=True))
+        capability = details.get("Compute capability", "")
+        if "(" in capability and int(capability.partition(".")[0]) < 7:
+            return False
+    return True
+
+
+GPU_RULES: tuple[Rule, ...] = (small_kernels, no_mixed_precision)

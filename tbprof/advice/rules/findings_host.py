@@ -1,0 +1,271 @@
+"""Findings about the host: eager ops, retracing, compilation, ops outside of the program."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from tbprof.advice.bottlenecks import OVERHEAD
+from tbprof.advice.evidence import ON_CORES, WORK, Evidence, Rule, said_elsewhere
+from tbprof.advice.finding import (
+    FUNCTION_GUIDE,
+    OPS,
+    TRACE,
+    XLA_GUIDE,
+    Finding,
+    graded,
+    milliseconds,
+    percent,
+    shortened,
+)
+from tbprof.advice.gain import UNKNOWN_GAIN
+from tbprof.advice.retracing import (
+    EXPENSIVE,
+    Costly,
+    costly_functions,
+    is_in_outliers,
+    retraced_ms,
+)
+from tbprof.advice.rules.findings_eager import FEWEST_PER_STEP, single_ops_ps
+from tbprof.analysis.host.host_facts import HostFacts
+from tbprof.analysis.vocabulary.input_names import fetches_batch
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.base.lazy import regex
+from tbprof.base.values import sum_of
+
+# Percentages: of op time on a side, of the time in tf.functions, of device op time.
+# Source: tools-steps.md, section 9; where it says "more than", a hair more is asked for.
+EAGER = (math.nextafter(10.0, 100.0), 50.0)
+OUTSIDE = (math.nextafter(5.0, 100.0), 20.0)
+# Of the trace's length; ours, those of other overheads.
+COMPILING = (3.0, 15.0)
+
+# In which of the cores' phases such transfers are, first those that are made of them.
+_TRANSFERS = (Phase.HOST_CALLBACK, Phase.HOST_TRANSFER, Phase.INPUT, Phase.OUTPUT)
+OUTSIDE_TYPES = frozenset({"XlaSendToHost", "XlaRecvFromHost"})
+
+
+# What writes checkpoints and summaries belongs into no compiled step.
+_WRITES = regex(
+    r"Save|Restore|MergeV2Checkpoints|DisableCopyOnRead|ShardedFilename"
+    r"|Write\w*Summary|FlushSummaryWriter|AsString"
+)
+
+
+def eager_shares(evidence: Evidence, *, of_writes: bool = True) -> tuple[float, float]:
+    """(host, device) percentages of op time in ops that ran one by one; NaN without ops.
+
+    Ops that leave no event of their own count by the call that ran them; a wait for a batch is no
+    computation. Without `of_writes` those that write checkpoints and summaries count as ops that
+    did not run one by one.
+    """
+    ops = evidence.ops
+    shares = []
+    computes = {
+        kind: not fetches_batch(kind) and (of_writes or not _WRITES.match(kind))
+        for kind in dict.fromkeys(ops.type)
+    }
+    counts = np.array([computes[kind] for kind in ops.type], bool)
+    calls = sum(
+        int(time)
+        for host in evidence.hosts
+        for name, time in zip(host.eager_name, host.eager_ps.tolist(), strict=True)
+        if of_writes or not _WRITES.match(name)
+    )
+    for side, called in ((ops.is_host, calls), (ops.is_device, 0)):
+        own, is_eager = ops.self_ps[side].astype(np.float64), (ops.is_eager & counts)[side]
+        eager, function = float(own[is_eager].sum()), float(own[~is_eager].sum())
+        eager = max(eager, float(called))
+        whole = eager + function
+        shares.append(100 * eager / whole if whole > 0 else math.nan)
+    return shares[0], shares[1]
+
+
+def eager_ops(evidence: Evidence) -> Iterator[Finding]:
+    """Ops that run one by one rather than in a function."""
+    if evidence.share_of_rows(single_ops_ps(evidence)) >= OVERHEAD[0]:
+        return  # said by the time that it takes of steps
+    host, device = eager_shares(evidence, of_writes=False)
+    share = np.nanmax([host, device, 0.0])
+    grade = graded(float(share), *EAGER)
+    if grade is None:
+        return
+    names: dict[str, int] = {}
+    count = 0
+    for facts in evidence.hosts:
+        calls = zip(
+            facts.eager_name, facts.eager_count.tolist(), facts.eager_ps.tolist(), strict=True
+        )
+        for name, each, time in calls:
+            if not _WRITES.match(name):
+                count += each
+                names[name] = names.get(name, 0) + time
+    if 0 < count < FEWEST_PER_STEP * len(evidence.job.label):
+        return  # a step that is a function makes a few calls beside it
+    top = sorted(names, key=lambda name: -names[name])[:3]
+    which = f" {count:,} calls, most time in {_listed(top)}." if top else ""
+    sides = [f"{percent(side)} of op time on the {where}"
+             for side, where in ((host, "host"), (device, "device")) if side > 0]  # fmt: skip
+    yield Finding(
+        "eager_ops",
+        grade[0],
+        f"{' and '.join(sides)} is spent in ops that run one by one",
+        f"Each op of eager execution is dispatched by Python on its own.{which}",
+        float(share),
+        "%",
+        grade[1],
+        UNKNOWN_GAIN,
+        "Put the whole step into one tf.function, so that the runtime sees and schedules it as a "
+        "graph.",
+        OPS,
+        OPS.showing(eager="=Eager"),
+        FUNCTION_GUIDE,
+    )
+
+
+def retracing(evidence: Evidence) -> Iterator[Finding]:
+    """Functions that are traced anew, or run eagerly, for much of the time in functions."""
+    costly = costly_functions(evidence)
+    share = sum_of(one.share for one in costly.values())
+    grade = graded(share, *EXPENSIVE)
+    if grade is None or is_in_outliers(evidence):
+        return
+    gain = UNKNOWN_GAIN
+    if evidence.step_ms > 0:
+        share_of_step = 100 * retraced_ms(evidence) / evidence.step_ms
+        gain = evidence.gain_of(share_of_step, Phase.COMPILATION, Phase.OTHER)
+    top = list(costly)
+    told = "; ".join(_told(name, costly[name]) for name in top[:3])
+    more = f"; and {len(top) - 3} more" if len(top) > 3 else ""
+    trace = TRACE.marking(f"whole:{top[0]}")
+    yield Finding(
+        "retracing",
+        grade[0],
+        f"{percent(share)} of the time in tf.functions goes to "
+        f"{_doing(frozenset().union(*(one.modes for one in costly.values())))}",
+        f"{told}{more}.",
+        share,
+        "%",
+        grade[1],
+        gain,
+        "Pass tensors rather than Python numbers, keep shapes the same (pad, or declare an "
+        "input_signature), set reduce_retracing=True, and create functions outside of the loop.",
+        trace,
+        trace,
+        FUNCTION_GUIDE,
+    )
+
+
+def _told(name: str, one: Costly) -> str:
+    """The calls of a name for a sentence; functions of one name each count their own tracings."""
+    spent = f"{_times(one.calls, 'call')}, {milliseconds(one.ps / 1e9)}"
+    if one.functions > 1:
+        return f"{shortened(name, 60)} ({one.functions} tf.functions or more): {spent}"
+    traced = f", traced {_times(one.tracings, 'time')} by then" if one.tracings else ""
+    return f"{shortened(name, 60)}: {spent}{traced}"
+
+
+def _times(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _doing(modes: frozenset[str]) -> str:
+    parts = {"traced": "calls that trace them", "eager": "running them eagerly"}
+    return " and ".join(text for mode, text in parts.items() if mode in modes)
+
+
+def compilation(evidence: Evidence) -> Iterator[Finding]:
+    """Programs that were compiled while the trace was recorded."""
+    worst = -1.0
+    host = None
+    for facts, environment in zip(evidence.hosts, evidence.environments, strict=True):
+        if environment.window_ps > 0:
+            share = 100 * facts.compile_ps / environment.window_ps
+            if share > worst:
+                worst, host = share, facts
+    grade = graded(worst, *COMPILING)
+    if grade is None or host is None or is_in_outliers(evidence):
+        return
+    spent = evidence.share(Phase.COMPILATION)
+    gain = evidence.gain_of(spent, Phase.COMPILATION)
+    if gain.own < COMPILING[0] <= spent:
+        return  # other findings are about it
+    # What was compiled outside of the steps holds up none of them.
+    severity = "low" if spent < COMPILING[0] else grade[0]
+    which = _listed(host.compile_name[:2])
+    count = _times(host.compilations, "compilation")
+    trace = TRACE.marking("category:compilation", _span(evidence, host))
+    yield Finding(
+        "compilation",
+        severity,
+        f"Programs were compiled in {percent(min(worst, 100.0))} of the recorded time",
+        f"{count}, {milliseconds(host.compile_ps / 1e9)} in all, from "
+        f"{milliseconds(host.compile_first_ps / 1e9)} to "
+        f"{milliseconds(host.compile_last_ps / 1e9)} of the trace ({which})."
+        f"{said_elsewhere(evidence, gain)}",
+        min(worst, 100.0),
+        "%",
+        grade[1],
+        gain,
+        "Record once the program has warmed up. If it goes on compiling, its shapes change from "
+        "step to step: pad them or put them into a few buckets; keep compiled programs in a cache "
+        "on disk (JAX: jax_compilation_cache_dir).",
+        trace,
+        trace,
+        XLA_GUIDE,
+    )
+
+
+def _span(evidence: Evidence, facts: HostFacts) -> dict[str, str]:
+    """From the first compilation of a host to the last, for the address of the trace viewer."""
+    hosts = evidence.job.hosts
+    at = next(at for at, one in enumerate(evidence.hosts) if one is facts)
+    place = {"hosts": hosts[at]} if len(hosts) > 1 else {}
+    if facts.compile_first_ps >= 0:
+        place["from_ms"] = f"{facts.compile_first_ps / 1e9:.9f}"
+        place["to_ms"] = f"{facts.compile_last_ps / 1e9:.9f}"
+    return place
+
+
+def outside_compilation(evidence: Evidence) -> Iterator[Finding]:
+    """Ops of a compiled program that run on the host while the device waits."""
+    ops = evidence.ops
+    device = float(ops.self_ps[ops.is_device].sum())
+    is_outside = np.array(
+        [is_device and (kind in OUTSIDE_TYPES or name.rpartition(":")[2] in OUTSIDE_TYPES)
+         for is_device, kind, name in zip(ops.is_device.tolist(), ops.type, ops.name, strict=True)],
+        bool,
+    )  # fmt: skip
+    if device <= 0 or not is_outside.any():
+        return
+    time = float(ops.self_ps[is_outside].sum())
+    grade = graded(100 * time / device, *OUTSIDE)
+    if grade is None:
+        return
+    # The cores run ops for a part of each step, and transfers to the host are some of those.
+    share = time / device * evidence.share(*ON_CORES)
+    gain = evidence.gain_of(share, *_TRANSFERS, *WORK)
+    yield Finding(
+        "outside_compilation",
+        grade[0],
+        f"{percent(100 * time / device)} of device op time exchanges data with ops on the host",
+        f"Parts of the program that the device cannot run are run by the host: "
+        f"{int(ops.occurrences[is_outside].sum()):,} transfers for them.",
+        100 * time / device,
+        "%",
+        grade[1],
+        gain,
+        "Replace the ops that the device cannot run (prints, summaries, strings, py_function), or "
+        "run them every few steps.",
+        OPS,
+        OPS.showing(type="/XlaSendToHost|XlaRecvFromHost/"),
+        XLA_GUIDE,
+    )
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(shortened(name, 60) for name in names)
+
+
+HOST_RULES: tuple[Rule, ...] = (eager_ops, outside_compilation)
+COMPILATION_RULES: tuple[Rule, ...] = (retracing, compilation)

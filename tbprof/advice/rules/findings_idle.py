@@ -1,0 +1,121 @@
+"""The finding about step time that no op covers and that one function or annotation takes."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.advice.evidence import Evidence, Rule, said_elsewhere
+from tbprof.advice.finding import PROFILER_GUIDE, TRACE, Finding, milliseconds, percent, shortened
+from tbprof.advice.idle_claims import culprit, graded_idle
+from tbprof.analysis.host.host_activity import Activity
+from tbprof.analysis.job.idle_shares import IdleShare, named, share_ps
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.analysis.vocabulary.python_frames import spoken, wait_of
+from tbprof.base.values import sum_of
+
+# From this part of the time on, what a function was busy with is worth saying.
+_NOTABLE = 0.1
+# What so many steps do, each does.
+_NEARLY_ALL = 0.9
+# Where other findings are about all of what a function takes but so much, they are what to say.
+_HIDDEN = 0.1
+
+
+def python_overhead(evidence: Evidence) -> Iterator[Finding]:
+    """The Python function, or the annotation, that most uncovered step time goes to."""
+    share = culprit(evidence)
+    if share is None:
+        return
+    part = 100 * share.ms / evidence.step_ms
+    gain = evidence.gain_of(part, Phase.OTHER)
+    grade = graded_idle(gain.own)
+    if grade is None or gain.own < _HIDDEN * part:
+        return
+    is_python = share.kind != Activity.ANNOTATION
+    spent_ps = share_ps(evidence.job, evidence.idle_time, share)
+    trace = TRACE.marking(f"whole:{share.event}", evidence.worst_row(spent_ps))
+    yield Finding(
+        "python_overhead" if is_python else "annotation_overhead",
+        grade[0],
+        f"{shortened(share.subject, 120)} takes {_how_long(evidence, share, spent_ps)}",
+        f"In that time {nobody(evidence)}: {percent(part)} of an average step of "
+        f"{milliseconds(evidence.step_ms)}.{said_elsewhere(evidence, gain)}"
+        f"{_beside(evidence, share)}",
+        part,
+        "%",
+        grade[1],
+        gain,
+        _advice(share),
+        trace,
+        trace,
+        PROFILER_GUIDE,
+    )
+
+
+def _how_long(evidence: Evidence, share: IdleShare, spent_ps: NDArray[np.int64]) -> str:
+    """How much of each step, or of those that it is in, and the call that most of it goes to."""
+    job, means = evidence.job, evidence.means
+    longest = np.zeros(len(job.label))
+    np.maximum.at(longest, job.step, spent_ps)
+    spent = longest[means.is_counted]
+    count, of = int((spent > 0).sum()), means.steps
+    times, which = 1.0, "of each step"
+    if count and count < _NEARLY_ALL * of:
+        typical = "typical " if evidence.outliers.step.size else ""
+        times, which = of / count, f"in {count} of {of} {typical}steps"
+    elif count and (spent >= _NOTABLE * share.ms * 1e9).sum() < _NEARLY_ALL * of:
+        which = "of an average step"
+    name, ms = next(((name, ms) for name, ms in share.parts if name), ("", 0.0))
+    text = f"{milliseconds(times * share.ms)} {which}"
+    if share.holds_more or ms < _NOTABLE * share.ms:
+        return text
+    return f"{text}, {milliseconds(times * ms)} of them in {shortened(spoken(name), 60)}"
+
+
+def _beside(evidence: Evidence, share: IdleShare) -> str:
+    """What other functions take, and that a caller is not known where it is not."""
+    others = [
+        f"{shortened(one.subject, 100)} {milliseconds(one.ms)}"
+        for one in named(evidence.idle)
+        if one.name != share.name and one.ms >= _NOTABLE * share.ms
+    ]
+    text = f" Beside it: {', '.join(others[:3])}." if others else ""
+    if wait_of(share.name):
+        text += " The function that calls it had begun before the recording."
+    return text
+
+
+def _advice(share: IdleShare) -> str:
+    waits = sum_of(ms for name, ms in share.parts if wait_of(name or share.name))
+    if waits >= share.ms / 2:
+        return (
+            "Find out what it waits for, and have that done ahead, on another thread, while the "
+            "step before is computed (prefetching, a queue), or leave it out of the loop."
+        )
+    if share.kind == Activity.ANNOTATION:
+        return (
+            "The trace does not show what goes on in it: record it with the Python tracer, or with "
+            "annotations around its parts. What prepares or waits can be done ahead, on another "
+            "thread, while the step before is computed."
+        )
+    if share.holds_more and not share.parts[0][0]:
+        return (
+            "See in the timeline between which events it passes. Methods in C++ leave no frame, so "
+            "that their time is their caller's: put annotations around what you suspect."
+        )
+    return (
+        "Do it ahead, on another thread or process, while the step before is computed, or move it "
+        "into a compiled function (tf.function, jax.jit); do metrics, logging and callbacks every "
+        "few steps."
+    )
+
+
+def nobody(evidence: Evidence) -> str:
+    """Who did nothing in time that is in no phase: ops may run that leave no event."""
+    if evidence.platform == "CPU":
+        return "no op of the step was recorded"
+    return "no device worked and no op of the step was recorded"
+
+
+IDLE_RULES: tuple[Rule, ...] = (python_overhead,)

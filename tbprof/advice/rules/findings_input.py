@@ -1,0 +1,174 @@
+"""Findings about input: that steps wait for it, and what for; that it is copied to GPUs."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tbprof.advice.bottlenecks import HIGHLY_INPUT_BOUND, OVERHEAD, WAITING
+from tbprof.advice.evidence import Evidence, Rule, said_elsewhere
+from tbprof.advice.finding import (
+    DATA_GUIDE,
+    GPU_GUIDE,
+    INPUT_PIPELINE,
+    OPS,
+    TF_DATA,
+    TRACE,
+    Finding,
+    Guide,
+    Page,
+    graded,
+    milliseconds,
+    percent,
+    size,
+)
+from tbprof.analysis.gpu.gpu_facts import GpuFacts
+from tbprof.analysis.input.input_cause import InputCause
+from tbprof.analysis.job.job_steps import JobSteps
+from tbprof.analysis.job.step_means import StepMeans
+from tbprof.analysis.job.step_places import worst_place
+from tbprof.analysis.steps.steps import copies_most
+from tbprof.analysis.vocabulary.phases import Phase
+
+
+def input_bound(evidence: Evidence) -> Iterator[Finding]:
+    """Steps that wait for their input, with what they wait for where the trace tells it."""
+    share = evidence.share(Phase.INPUT)
+    gain = evidence.gain_of(share, Phase.INPUT)
+    grade = graded(gain.own, *WAITING)
+    if grade is None:
+        return
+    severity, threshold = grade
+    cause = evidence.input_cause
+    taken = milliseconds(evidence.means.mean_ms(Phase.INPUT))
+    whole = milliseconds(evidence.step_ms)
+    yield Finding(
+        "input_bound",
+        severity,
+        _title(evidence, share),
+        (
+            f"Of an average step of {whole} it takes {taken}."
+            if is_transfer(evidence)
+            else f"Of an average step of {whole} the {_whom(evidence)} {taken} for data."
+        )
+        + (f" {cause.sentence}" if cause is not None else "")
+        + _copied(evidence)
+        + said_elsewhere(evidence, gain),
+        share,
+        "%",
+        threshold,
+        gain,
+        cause.action if cause is not None else _LOOK,
+        _next_page(cause),
+        waits_in_trace(evidence.job, evidence.means, cause),
+        DATA_GUIDE if cause is None else Guide("TensorFlow guide", cause.guide_url),
+    )
+
+
+def is_transfer(evidence: Evidence) -> bool:
+    """Whether data on its way to devices is what counts as input.
+
+    Cores of TPUs wait for their infeed, whatever hosts send meanwhile.
+    """
+    cause = evidence.input_cause
+    return cause is not None and cause.kind == "transfer" and evidence.platform != "TPU"
+
+
+def _copied(evidence: Evidence) -> str:
+    """A sentence on the copies that the input is made of, "" where it is not."""
+    copies = copies_in_words(evidence.gpus)
+    if copies and is_transfer(evidence):
+        return f" {copies}"
+    is_copied = copies and copies_most(evidence.job.parts)
+    return f" GPUs copy from the host in most of that time: {copies}" if is_copied else ""
+
+
+def _title(evidence: Evidence, share: float) -> str:
+    if is_transfer(evidence):
+        return f"{percent(share)} of step time goes to sending data to devices"
+    cause = evidence.input_cause
+    # As all pages say it, whatever part of it other findings are about.
+    how_much = "highly" if share >= HIGHLY_INPUT_BOUND else "moderately"
+    above_all = f", above all for {cause.type}" if cause is not None and cause.is_most else ""
+    return (
+        f"The program is {how_much} input-bound: {percent(share)} of step time waits for "
+        f"input{above_all}"
+    )
+
+
+_LOOK = "See on the input pipeline's page which stage works longest."
+
+
+def _whom(evidence: Evidence) -> str:
+    return "program waits" if evidence.platform == "CPU" else "devices wait"
+
+
+def waits_in_trace(job: JobSteps, means: StepMeans, cause: InputCause | None) -> Page:
+    """The trace viewer at the longest wait of a step that counts, with what is waited for marked.
+
+    Copies are what is waited for where no pipeline is slow.
+    """
+    of_pipeline = cause is not None and cause.kind not in ("transfer", "unknown")
+    events = "category:input" if of_pipeline else "/category:^(input|copies)$/"
+    return TRACE.marking(events, worst_place(job, means, job.phase_ps[:, Phase.INPUT]))
+
+
+def _next_page(cause: InputCause | None) -> Page:
+    return TF_DATA if cause is not None and cause.kind in ("stage", "pipeline") else INPUT_PIPELINE
+
+
+def copies_to_device(evidence: Evidence) -> Iterator[Finding]:
+    """GPUs to which the host copies for much of their time."""
+    gpus = evidence.gpus
+    is_input = np.array([kind == "MemcpyHToD" for kind in gpus.copy_kind], bool)
+    window = float(gpus.window_ps.sum())
+    if window <= 0 or not is_input.any():
+        return
+    share = 100 * float(gpus.copying_ps[is_input].sum()) / window
+    grade = graded(share, *WAITING)
+    if grade is None:
+        return
+    # What computation hides costs nothing: no more can be gained than steps wait for input.
+    gain = evidence.gain_of(share, Phase.INPUT)
+    if gain.shared and _copied(evidence):
+        return  # the input is these copies, and said to be
+    is_hidden = 2 * evidence.share(Phase.INPUT) < share
+    rest = " Steps wait for little of that." if is_hidden else said_elsewhere(evidence, gain)
+    yield Finding(
+        "copies_to_device",
+        # Copies for which steps wait longer are their input.
+        "moderate" if gain.own >= OVERHEAD[0] else "low",
+        f"Copies from the host take {percent(share)} of the GPUs' time",
+        f"{copies_in_words(gpus)}{rest}",
+        share,
+        "%",
+        grade[1],
+        gain,
+        "Copy few large pieces rather than many small ones, in the type that the model computes "
+        "in, and ahead of the step (prefetch to the device) from pinned memory.",
+        TRACE.marking("/^memcpyh(2|to)d/", evidence.worst_step_in(Phase.INPUT)),
+        OPS.showing(type="MemcpyHToD"),
+        GPU_GUIDE,
+    )
+
+
+def copies_in_words(gpus: GpuFacts) -> str:
+    """A sentence on copies from the host to GPUs: how many, how large, how fast; "" without any."""
+    is_input = np.array([kind == "MemcpyHToD" for kind in gpus.copy_kind], bool)
+    if not is_input.any():
+        return ""
+    count = int(gpus.copies[is_input].sum())
+    moved_ps = float(gpus.copy_ps[is_input].sum())
+    sizes = gpus.copy_bytes[is_input]
+    known = sizes[sizes >= 0]
+    of_size = f" of {size(float(known.sum()) / count)} on average" if known.size else ""
+    rate = f", {known.sum() / moved_ps * 1e3:.3g} GB/s" if known.size else ""
+    pageable = int(gpus.pageable[is_input].sum())
+    from_pageable = (
+        f" {pageable:,} of them read memory that is not pinned, which the driver copies twice."
+        if pageable
+        else ""
+    )
+    return f"{count:,} {'copy' if count == 1 else 'copies'}{of_size}{rate}.{from_pageable}"
+
+
+INPUT_RULES: tuple[Rule, ...] = (input_bound, copies_to_device)

@@ -1,0 +1,104 @@
+"""Findings about what stands around convolutions on GPUs: the order of dimensions, biases."""
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from tbprof.advice.bottlenecks import HIGH, MODERATE
+from tbprof.advice.evidence import Evidence, Rule
+from tbprof.advice.finding import GPU_GUIDE, KERNELS, OPS, Finding, graded, percent
+from tbprof.analysis.vocabulary.phases import COMPUTE
+from tbprof.base.lazy import regex
+
+# Percentages of the time of all kernels.
+SHARE = (MODERATE, HIGH)
+# cuDNN's own kernels between both orders; what it is given channels first it turns before it
+# computes on Tensor Cores, and turns the result back.
+_TO_LAST = regex(r"nchw_?to_?nhwc", re.IGNORECASE)
+_TO_FIRST = regex(r"nhwc_?to_?nchw", re.IGNORECASE)
+_EITHER = "/nchw_?to_?nhwc|nhwc_?to_?nchw/"
+_CONVOLUTION = regex(r"conv|cudnn|fprop|dgrad|wgrad", re.IGNORECASE)
+# TensorFlow turned what the program gave channels last.
+_TURNED = "LayoutOptimizer"
+
+
+def channels_last(evidence: Evidence) -> Iterator[Finding]:
+    """Convolutions that are given images channels first, and turn them themselves.
+
+    Each turns its two inputs and one result: where more is turned from channels last, the program
+    has that order already, and so it has where TensorFlow turned it.
+    """
+    kernels = evidence.kernels
+    total = float(kernels.total_ps.sum())
+    to_last, to_first = (
+        np.array([_turns(name, pattern) for name in kernels.name], bool)
+        for pattern in (_TO_LAST, _TO_FIRST)
+    )
+    turns = to_last | to_first
+    if total <= 0 or not to_last.any():
+        return
+    convolves = any(
+        _CONVOLUTION.search(name)
+        for name, turn in zip(kernels.name, turns.tolist(), strict=True)
+        if not turn
+    )
+    if not convolves or any(_TURNED in op for op in kernels.op):
+        return
+    if kernels.occurrences[to_last].sum() <= kernels.occurrences[to_first].sum():
+        return
+    share = 100 * float(kernels.total_ps[turns].sum()) / total
+    grade = graded(share, *SHARE)
+    if grade is None:
+        return
+    gain = evidence.gain_of_work(share / 100 * evidence.share(*COMPUTE), *COMPUTE)
+    yield Finding(
+        "channels_last",
+        grade[0],
+        f"Turning images for convolutions takes {percent(share)} of kernel time",
+        f"cuDNN turned {int(kernels.occurrences[to_last].sum()):,} arrays to channels last before "
+        f"its convolutions and {int(kernels.occurrences[to_first].sum()):,} back: the program "
+        "gives them channels first.",
+        share,
+        "%",
+        grade[1],
+        gain,
+        "Keep images channels last through the model (data_format='channels_last', NHWC).",
+        KERNELS,
+        KERNELS.showing(kernel_name=_EITHER),
+        GPU_GUIDE,
+    )
+
+
+def _turns(kernel: str, pattern: re.Pattern[str]) -> bool:
+    # Names of kernels are long: most are told by this.
+    return "nchw" in kernel.lower() and pattern.search(kernel) is not None
+
+
+def bias_before_batch_norm(evidence: Evidence) -> Iterator[Finding]:
+    """Biases that batch normalization takes away again."""
+    gpus = evidence.gpus
+    total, lost = float(gpus.kernel_ps.sum()), float(gpus.bias_ps.sum())
+    grade = graded(100 * lost / total, *SHARE) if total > 0 else None
+    if grade is None:
+        return
+    share = 100 * lost / total
+    gain = evidence.gain_of_work(share / 100 * evidence.share(*COMPUTE), *COMPUTE)
+    yield Finding(
+        "bias_before_batch_norm",
+        grade[0],
+        f"Biases that batch normalization takes away take {percent(share)} of kernel time",
+        "Right behind these additions the batch is normalized: its mean is subtracted, and the "
+        "bias with it.",
+        share,
+        "%",
+        grade[1],
+        gain,
+        "Leave the bias out of layers before batch normalization (use_bias=False).",
+        OPS,
+        OPS.showing(type="=BiasAdd"),
+        GPU_GUIDE,
+    )
+
+
+LAYOUT_RULES: tuple[Rule, ...] = (channels_last, bias_before_batch_norm)

@@ -1,0 +1,117 @@
+"""Findings about the memory of devices."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tbprof.advice.evidence import Evidence, Rule
+from tbprof.advice.finding import MEMORY, MEMORY_GUIDE, Finding, graded, percent, size
+from tbprof.advice.gain import UNKNOWN_GAIN
+from tbprof.advice.memory_limits import FRAGMENTED, FULL, IN_USE, owner
+
+
+def near_capacity(evidence: Evidence) -> Iterator[Finding]:
+    """The device whose memory is fullest."""
+    memory = evidence.memory
+    used = memory_use(evidence)
+    if not used.size or np.isnan(used).all():
+        return
+    worst = int(np.nanargmax(used))
+    grade = graded(float(used[worst]), *FULL)
+    if grade is None:
+        return
+    name = owner(memory.name[worst])
+    page = MEMORY.choosing(memory_id=memory.name[worst])
+    yield Finding(
+        "memory_near_capacity",
+        grade[0],
+        f"The memory of {name} is {percent(float(used[worst]))} full at its peak",
+        f"{size(int(memory.peak_bytes[worst]))} of {size(int(memory.capacity_bytes[worst]))}: a "
+        "little more and the program fails for want of memory.",
+        float(used[worst]),
+        "%",
+        grade[1],
+        UNKNOWN_GAIN,
+        "See which tensors are alive at the peak. Mixed precision halves activations, "
+        f"recomputing them ({'jax.checkpoint' if evidence.is_jax else 'tf.recompute_grad'}) saves "
+        f"most of them, and a smaller batch always helps.{_where_it_fails(evidence, worst)}",
+        page,
+        page,
+        MEMORY_GUIDE,
+    )
+
+
+def fragmentation(evidence: Evidence) -> Iterator[Finding]:
+    """The device whose free memory is most scattered."""
+    memory = evidence.memory
+    used = memory_use(evidence)
+    scattered = np.where(used >= IN_USE, 100 * memory.fragmentation, np.nan)
+    if not scattered.size or np.isnan(scattered).all():
+        return
+    worst = int(np.nanargmax(scattered))
+    grade = graded(float(scattered[worst]), *FRAGMENTED)
+    if grade is None:
+        return
+    free = int(memory.capacity_bytes[worst] - memory.peak_bytes[worst])
+    largest = free * (1 - float(scattered[worst]) / 100)
+    page = MEMORY.choosing(memory_id=memory.name[worst])
+    yield Finding(
+        "memory_fragmentation",
+        "moderate" if grade[0] == "high" else "low",
+        f"The free memory of {owner(memory.name[worst])} is "
+        f"{percent(float(scattered[worst]))} fragmented",
+        f"Of {size(free)} that are free at the peak the largest piece has {size(largest)}: a "
+        "larger tensor does not fit although there is room.",
+        float(scattered[worst]),
+        "%",
+        grade[1],
+        UNKNOWN_GAIN,
+        "Use few different sizes (constant batch and sequence lengths), and allocate large "
+        f"tensors first.{_other_allocator(evidence, worst)}",
+        page,
+        page,
+        MEMORY_GUIDE,
+    )
+
+
+def _where_it_fails(evidence: Evidence, allocator: int) -> str:
+    """How to see what a program fails of, and what keeps a scattered memory from failing."""
+    if evidence.is_jax:
+        return " jax.profiler.save_device_memory_profile writes down what is alive."
+    if evidence.platform != "GPU":
+        return ""
+    scattered = 100 * float(evidence.memory.fragmentation[allocator]) >= FRAGMENTED[0]
+    return (
+        " If it fails, RunOptions(report_tensor_allocations_upon_oom=True) lists what was alive."
+        f"{_other_allocator(evidence, allocator) if scattered else ''}"
+    )
+
+
+def _other_allocator(evidence: Evidence, allocator: int) -> str:
+    """TensorFlow's other allocator, which NVIDIA's driver provides; "" where there is none."""
+    is_bfc = evidence.memory.name[allocator].lower().endswith("bfc")
+    if evidence.platform != "GPU" or evidence.is_amd or evidence.is_jax or not is_bfc:
+        return ""
+    return " TF_GPU_ALLOCATOR=cuda_malloc_async fragments less."
+
+
+def free_memory(evidence: Evidence) -> int:
+    """The bytes that are free at the peak of the fullest device, -1 where that is not known."""
+    memory = evidence.memory
+    used = memory_use(evidence)
+    if not used.size or np.isnan(used).all():
+        return -1
+    fullest = int(np.nanargmax(used))
+    return int(memory.capacity_bytes[fullest] - memory.peak_bytes[fullest])
+
+
+def memory_use(evidence: Evidence) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+    """[allocators] the percentage in use at the peak, NaN for the host's own and unknown ones."""
+    memory = evidence.memory
+    capacity = np.where(
+        memory.is_device & (memory.capacity_bytes > 0), memory.capacity_bytes, np.nan
+    )
+    return np.asarray(100 * memory.peak_bytes / capacity, np.float64)
+
+
+MEMORY_RULES: tuple[Rule, ...] = (near_capacity, fragmentation)

@@ -1,0 +1,179 @@
+"""The finding about the rest of the step time that no op covers: what threads did then, by kind."""
+
+from collections.abc import Iterator, Sequence
+
+from tbprof.advice.bottlenecks import OVERHEAD
+from tbprof.advice.evidence import Evidence, Rule
+from tbprof.advice.finding import (
+    PROFILER_GUIDE,
+    TRACE,
+    Finding,
+    Severity,
+    milliseconds,
+    percent,
+    shortened,
+)
+from tbprof.advice.idle_claims import culprit, graded_idle
+from tbprof.advice.rules.findings_idle import nobody
+from tbprof.analysis.host.host_activity import Activity
+from tbprof.analysis.job.idle_shares import DID, IdleShare, kind_label, without
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.analysis.vocabulary.python_frames import spoken
+from tbprof.base.values import sum_of
+
+# What takes less of the time than this goes unnamed.
+_NOTABLE = 0.02
+# So much of a sum is all of it: the rest is rounding.
+_NEARLY_ALL = 0.995
+# Frames of Python might tell of so much uncovered time, and of no less.
+_MISSED = 0.1
+
+
+def all_others(evidence: Evidence) -> Iterator[Finding]:
+    """The rest of the step time that no op covers, and what threads did then."""
+    gain = evidence.gain_of(evidence.share(Phase.OTHER), Phase.OTHER)
+    share = gain.own
+    rest = without(evidence.idle, culprit(evidence))
+    sums = _by_kind(rest) or {Activity.UNCOVERED: evidence.means.mean_ms(Phase.OTHER)}
+    total = sum_of(sums.values())
+    most = next(iter(sums))
+    grade = _graded(share, most)
+    if grade is None:
+        return
+    # Where other findings are about a part of it, what threads did is known of both together.
+    is_all = share / 100 * evidence.step_ms >= _NEARLY_ALL * total
+    trace = TRACE.marking(place=evidence.worst_step_in(Phase.OTHER))
+    start = f"In {'' if is_all else 'another '}{percent(share)} of step time {nobody(evidence)}"
+    listed = _listed(sums, rest)
+    yield Finding(
+        "all_others",
+        grade[0],
+        f"{start}; {_doing(most, sums[most] / total)}" if is_all else start,
+        (
+            f"Of {milliseconds(total)} per step: {listed}."
+            if is_all
+            else f"With time that other findings are about it is {milliseconds(total)} per step: "
+            f"{listed}."
+        )
+        + _not_recorded(evidence, sums),
+        share,
+        "%",
+        grade[1],
+        gain,
+        _action(evidence, most),
+        trace,
+        trace,
+        PROFILER_GUIDE,
+    )
+
+
+def _graded(share: float, most: Activity) -> tuple[Severity, float] | None:
+    """Calls of the runtime may wait for a processor: what they could do without is not known."""
+    grade = graded_idle(share)
+    if grade is not None and grade[0] == "high" and most == Activity.RUNTIME:
+        return "moderate", OVERHEAD[0]
+    return grade
+
+
+def _by_kind(shares: Sequence[IdleShare]) -> dict[Activity, float]:
+    """ms by kind, longest first; what tf.data does goes together."""
+    sums: dict[Activity, float] = {}
+    for one in shares:
+        sums[_kind(one)] = sums.get(_kind(one), 0.0) + one.ms
+    return dict(sorted(sums.items(), key=lambda item: -item[1]))
+
+
+def _kind(one: IdleShare) -> Activity:
+    return Activity.TF_DATA if one.kind == Activity.TF_DATA_FUNCTION else one.kind
+
+
+def _doing(most: Activity, part: float) -> str:
+    """What went on for most of the time."""
+    if part > _NEARLY_ALL and most == Activity.UNCOVERED:
+        return "nothing else was recorded then"
+    return f"{DID[most]} in {percent(100 * part)} of that"
+
+
+def _listed(sums: dict[Activity, float], shares: Sequence[IdleShare]) -> str:
+    """The kinds with their times, small ones together, and what most of the first was in."""
+    total = sum_of(sums.values())
+    shown = [kind for kind, ms in sums.items() if ms >= _NOTABLE * total]
+    texts = [
+        f"{kind_label(kind)} {milliseconds(sums[kind])}"
+        + (_inside(shares, kind, sums[kind]) if at == 0 else "")
+        for at, kind in enumerate(shown)
+    ]
+    left = total - sum_of(sums[kind] for kind in shown)
+    if left > (1 - _NEARLY_ALL) * total:
+        texts.append(f"other {milliseconds(left)}")
+    return ", ".join(texts)
+
+
+def _inside(shares: Sequence[IdleShare], kind: Activity, whole: float) -> str:
+    """The event that most of a kind was in, "" where there is none to speak of."""
+    named: dict[str, float] = {}
+    for one in shares:
+        for part, ms in one.parts if _kind(one) == kind else ():
+            name = one.name or part
+            named[name] = named.get(name, 0.0) + ms
+    named.pop("", None)
+    name = max(named, key=lambda name: named[name], default="")
+    if not name or named[name] < whole / 2:
+        return ""
+    return f" (most of it in {shortened(spoken(name), 60)})"
+
+
+def _not_recorded(evidence: Evidence, sums: dict[Activity, float]) -> str:
+    missed = sums.get(Activity.UNCOVERED, 0.0)
+    if any(host.has_python for host in evidence.hosts) or missed < _MISSED * sum_of(sums.values()):
+        return ""
+    return " No frames of Python were recorded, which may show more."
+
+
+_SEE = "See in the timeline what the program's thread does then"
+
+
+def _action(evidence: Evidence, most: Activity) -> str:
+    if evidence.platform == "TPU" and most in (Activity.UNCOVERED, Activity.RUNTIME):
+        return (
+            "Give the device more to do per call of the host: several steps in one compiled "
+            "function, a larger batch, and input that is ready before it is asked for."
+        )
+    if most in _ACTIONS:
+        return _ACTIONS[most]
+    if most == Activity.EAGER:
+        whole = "jax.jit" if evidence.is_jax else "tf.function"
+        return f"Put ops that are dispatched one by one into one compiled function ({whole})."
+    if any(host.has_python for host in evidence.hosts):
+        return f"{_SEE}; put annotations around what you suspect."
+    return f"{_SEE}; record it with the Python tracer, or with annotations around what you suspect."
+
+
+_ACTIONS = {
+    Activity.RUNTIME: (
+        "See in the timeline what passes inside these calls without an op. Where calls are many "
+        "and short, give the program more to do in each: a larger batch, the whole step in one "
+        "compiled function, several steps per call. In a long call threads may wait for a "
+        "processor, or run ops that leave no event."
+    ),
+    Activity.TF_DATA: (
+        f"{_SEE}: waits for a batch would count as input, so it waits for something else or does "
+        "what was not recorded."
+    ),
+    Activity.PYTHON: (
+        "See on this page which functions it is. Do what each step need not wait for every few "
+        "steps, or ahead on another thread."
+    ),
+    Activity.WAIT: (
+        "See in the timeline which thread or device the program's thread waits for, and what that "
+        "does meanwhile."
+    ),
+    Activity.MEMORY: (
+        "See in the timeline what allocates. Fewer and larger calls allocate less often, and so do "
+        "buffers that are given back to the program (donate_argnums in JAX)."
+    ),
+    Activity.TRANSFER: "Copy ahead of the step, on another thread, in few large pieces.",
+}
+
+
+OTHERS_RULES: tuple[Rule, ...] = (all_others,)

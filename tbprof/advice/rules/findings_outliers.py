@@ -1,0 +1,182 @@
+"""Findings about steps that take much longer than the others: once, or in each k-th step."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.advice.bottlenecks import HIGH, MODERATE
+from tbprof.advice.evidence import Evidence, Rule
+from tbprof.advice.finding import (
+    PROFILER_GUIDE,
+    TRACE,
+    Finding,
+    graded,
+    milliseconds,
+    percent,
+    shortened,
+)
+from tbprof.advice.gain import UNKNOWN_GAIN, Gain
+from tbprof.advice.outlier_causes import LABELS, culprits, excess_ps, ordinal, where
+from tbprof.analysis.host.host_activity import Activity
+from tbprof.analysis.job.idle_shares import DID
+from tbprof.analysis.job.step_outliers import Period, StepOutliers, phase_of
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.base.lazy import regex
+
+# Percentages of the time of all steps.
+COST = (MODERATE, HIGH)
+_NAMED = 3
+# What has less of an excess than this is no cause of it.
+_PART = 0.2
+_GARBAGE = DID[Activity.GARBAGE]
+_CHECKPOINT = regex(r"save|checkpoint|ckpt|orbax", re.IGNORECASE)
+
+
+def periodic_steps(evidence: Evidence) -> Iterator[Finding]:
+    """What recurs in each k-th step, the costliest."""
+    outliers = evidence.outliers
+    if not outliers.periods:
+        return
+    period = max(outliers.periods, key=lambda one: one.cost_ps)
+    cost_ms = period.cost_ps / 1e9
+    # Of the average step with that cost, as the typical one is without it.
+    ratio = period.cost_ps / (outliers.typical_ps + period.cost_ps)
+    grade = graded(100 * ratio, *COST)
+    if grade is None:
+        return
+    others = len(outliers.periods) - 1
+    more = f" {others} more recur at other distances." if others else ""
+    culprit = _culprit(evidence, period.step)
+    trace = TRACE.marking(place=evidence.place_of(_slowest(outliers, period.step)))
+    yield Finding(
+        "periodic_steps",
+        grade[0],
+        f"Every {ordinal(period.period)} step takes {milliseconds(period.excess_ps / 1e9)} longer",
+        f"{_listed(evidence, period.step)} take {milliseconds(_mean_ms(evidence, period.step))} "
+        f"on average, a typical step {milliseconds(outliers.typical_ps / 1e9)}: that costs "
+        f"{milliseconds(cost_ms)} per step, {percent(100 * ratio)} of all time"
+        f"{_cause(evidence, period.step, culprit)}.{more}",
+        100 * ratio,
+        "%",
+        grade[1],
+        Gain(cost_ms, ratio),
+        _action(evidence, period, culprit),
+        trace,
+        trace,
+        PROFILER_GUIDE,
+    )
+
+
+def slow_steps(evidence: Evidence) -> Iterator[Finding]:
+    """Steps that take much longer than the others, and do not recur."""
+    outliers = evidence.outliers
+    once = outliers.once
+    if not once.size:
+        return
+    whole = float(evidence.means.whole.duration_ps[evidence.means.is_whole].sum())
+    share = 100 * float(outliers.excess_ps[once].sum()) / whole
+    if graded(share, MODERATE) is None:
+        return
+    count, steps = once.size, evidence.means.whole.steps
+    is_first = once.size == 1 and int(once[0]) == 0
+    trace = TRACE.marking(place=evidence.place_of(_slowest(outliers, once)))
+    yield Finding(
+        "slow_steps",
+        "low",
+        f"{'The first step takes' if is_first else _counted(count, steps)} much longer than the "
+        f"{'others' if steps > count else 'rest'}",
+        f"{_listed(evidence, once)} {'takes' if count == 1 else 'take'} "
+        f"{milliseconds(_mean_ms(evidence, once))}{'' if count == 1 else ' on average'}, a typical "
+        f"step {milliseconds(outliers.typical_ps / 1e9)}"
+        f"{_cause(evidence, once, _culprit(evidence, once), 'the difference')}. "
+        f"{_taken_in(evidence)}",
+        share,
+        "%",
+        MODERATE,
+        UNKNOWN_GAIN,
+        _once_action(outliers, once),
+        trace,
+        trace,
+        PROFILER_GUIDE,
+    )
+
+
+def _counted(count: int, steps: int) -> str:
+    return f"{count} of {steps} steps {'takes' if count == 1 else 'take'}"
+
+
+def _taken_in(evidence: Evidence) -> str:
+    if evidence.means.is_counted[evidence.outliers.step].any():
+        return "All figures here take such steps in."
+    return "Averages here are of the typical steps."
+
+
+def _slowest(outliers: StepOutliers, steps: NDArray[np.int64]) -> int:
+    return int(steps[outliers.excess_ps[steps].argmax()])
+
+
+def _mean_ms(evidence: Evidence, steps: NDArray[np.int64]) -> float:
+    return float(evidence.means.duration_ps[steps].mean()) / 1e9
+
+
+def _listed(evidence: Evidence, steps: NDArray[np.int64]) -> str:
+    """The labels of steps for a sentence: Steps train 5, train 10, train 15 and 2 more."""
+    labels: Sequence[str] = [shortened(evidence.job.label[step], 30) for step in steps.tolist()]
+    more = f" and {len(labels) - _NAMED} more" if len(labels) > _NAMED else ""
+    return f"{'Step' if len(labels) == 1 else 'Steps'} {', '.join(labels[:_NAMED])}{more}"
+
+
+def _culprit(evidence: Evidence, steps: NDArray[np.int64]) -> str:
+    """What takes most of the excess of some outliers, "" where the events do not say."""
+    known = evidence.job, evidence.means, evidence.outliers, evidence.idle_time
+    return culprits(*known, [steps])[0]
+
+
+def _cause(evidence: Evidence, steps: NDArray[np.int64], culprit: str, whole: str = "it") -> str:
+    """What the excess of outliers is: phases, and the `culprit` where that is known."""
+    excess = _excess_ps(evidence, steps)
+    large = [at for at in np.argsort(-excess).tolist() if excess[at] >= _PART * excess.sum() > 0]
+    labels = list(dict.fromkeys(LABELS[Phase(at)] for at in large))[:2]
+    said = where(evidence.outliers, steps, whole) or (
+        f", much of {whole} {labels[0]}" if labels else ""
+    )
+    said += "".join(f", then {label}" for label in labels[1:] if label not in said)
+    return f"{said}: {culprit}" if culprit else said
+
+
+def _excess_ps(evidence: Evidence, steps: NDArray[np.int64]) -> NDArray[np.float64]:
+    return excess_ps(evidence.means, evidence.outliers, steps)
+
+
+def _action(evidence: Evidence, period: Period, culprit: str) -> str:
+    if culprit.startswith(_GARBAGE):
+        return (
+            "Collect garbage less often, and less of it: make fewer objects per step, call "
+            "gc.freeze() once the program has warmed up, so that what stays is not looked at again."
+        )
+    if _CHECKPOINT.search(culprit):
+        return (
+            "Save less often, or on another thread: orbax's AsyncCheckpointer in JAX, "
+            "tf.train.CheckpointOptions(enable_async=True) in TensorFlow."
+        )
+    excess = _excess_ps(evidence, period.step)
+    if excess[Phase.COMPILATION] >= _PART * excess.sum() > 0:
+        return (
+            "Something is compiled anew in these steps: keep shapes and Python arguments the same "
+            "(pad the last batch, or put shapes into a few buckets)."
+        )
+    return (
+        "See in the timeline what these steps do that the others do not (checkpoints, metrics, "
+        "logging, garbage collection), and do it less often or on another thread."
+    )
+
+
+def _once_action(outliers: StepOutliers, steps: NDArray[np.int64]) -> str:
+    if phase_of(outliers, steps) == Phase.COMPILATION or steps.tolist() == [0]:
+        return "Start recording once the program has warmed up, a few steps later."
+    return "See in the timeline what these steps do that the others do not."
+
+
+OUTLIER_RULES: tuple[Rule, ...] = (periodic_steps, slow_steps)

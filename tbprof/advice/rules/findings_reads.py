@@ -1,0 +1,83 @@
+"""The finding about results that are read before the next step is under way."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.advice.bottlenecks import OVERHEAD
+from tbprof.advice.evidence import Evidence, Rule
+from tbprof.advice.finding import (
+    PROFILER_GUIDE,
+    TRACE,
+    Finding,
+    graded,
+    milliseconds,
+    percent,
+    shortened,
+)
+from tbprof.advice.idle_claims import culprit
+from tbprof.analysis.host.host_activity import Activity
+from tbprof.analysis.host.result_reads import READ
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.analysis.vocabulary.python_frames import spoken
+from tbprof.base.values import sum_of
+
+
+def hidden_share(evidence: Evidence) -> float:
+    """The percentage of step time that the devices could work through while the host reads nothing.
+
+    In each step the host waits in reads, and the devices wait until the host has done what comes
+    behind them. Read later, the shorter of the two times is gone. NaN without steps.
+    """
+    both = evidence.share_of_rows(np.minimum(*_reads_and_idle(evidence)))
+    waits = sum_of(one.ms for one in evidence.idle if one.kind == Activity.WAIT)
+    whole = evidence.share(Phase.OTHER)
+    return min(both, whole - 100 * waits / evidence.step_ms) if waits else both
+
+
+def _reads_and_idle(evidence: Evidence) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """[rows of the job's steps] the time of reads, and that in which nothing works."""
+    reads = evidence.in_steps([(one.start_ps, one.end_ps) for one in evidence.reads])
+    return reads, evidence.job.phase_ps[:, Phase.OTHER]
+
+
+def blocking_read(evidence: Evidence) -> Iterator[Finding]:
+    """Results that are read in each step, while the devices have nothing else to do."""
+    share = hidden_share(evidence)
+    gain = evidence.gain_of(share, Phase.OTHER)
+    grade = graded(gain.own, *OVERHEAD)
+    if grade is None:
+        return
+    reads, idle = _reads_and_idle(evidence)
+    waited_ms = evidence.share_of_rows(reads) / 100 * evidence.step_ms
+    idle_ms = evidence.means.mean_ms(Phase.OTHER)
+    trace = TRACE.marking(f"whole:{READ}", evidence.worst_row(np.minimum(reads, idle)))
+    who = "ops compute" if evidence.platform == "CPU" else "devices work"
+    doer = culprit(evidence)
+    what = (
+        "while the program does other things"
+        if doer is None or doer.ms < idle_ms / 2
+        else f"most of it in {shortened(spoken(doer.event))}"
+    )
+    none = "no op computes" if evidence.platform == "CPU" else "no device works"
+    yield Finding(
+        "blocking_read",
+        grade[0],
+        f"Reading results holds up {percent(share)} of step time",
+        f"In an average step of {milliseconds(evidence.step_ms)} the program waits "
+        f"{milliseconds(waited_ms)} in {READ} (float, item, numpy.asarray) while {who}, and for "
+        f"{milliseconds(idle_ms)} {none}, {what}. Read later, the two would go on side by side.",
+        share,
+        "%",
+        grade[1],
+        gain,
+        "Read a result after the next step was started (the loss of the step before), or every "
+        "few steps, and keep it on the device in between.",
+        trace,
+        trace,
+        PROFILER_GUIDE,
+    )
+
+
+READ_RULES: tuple[Rule, ...] = (blocking_read,)

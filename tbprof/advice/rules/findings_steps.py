@@ -1,0 +1,150 @@
+"""Findings from what steps are made of: output, launches, gaps, Python."""
+
+from collections.abc import Iterator
+
+from tbprof.advice.bottlenecks import OVERHEAD, WAITING, contends
+from tbprof.advice.evidence import Evidence, Rule, said_elsewhere
+from tbprof.advice.finding import (
+    GPU_GUIDE,
+    OPS,
+    PROFILER_GUIDE,
+    TRACE,
+    Finding,
+    graded,
+    milliseconds,
+    percent,
+    shortened,
+)
+from tbprof.advice.idle_claims import gap_shares
+from tbprof.analysis.vocabulary.phases import Phase
+
+# So much of a sum is all of it.
+_NEARLY_ALL = 0.98
+
+
+def output_bound(evidence: Evidence) -> Iterator[Finding]:
+    """Steps that wait while results go to the host."""
+    share = evidence.share(Phase.OUTPUT)
+    gain = evidence.gain_of(share, Phase.OUTPUT)
+    grade = graded(gain.own, *WAITING)
+    if grade is None:
+        return
+    place = evidence.worst_step_in(Phase.OUTPUT)
+    is_gpu = evidence.platform == "GPU"
+    trace = TRACE.marking("/^memcpyd(2|to)h/" if is_gpu else "category:output", place)
+    taken = milliseconds(evidence.means.mean_ms(Phase.OUTPUT))
+    is_cpu = evidence.platform == "CPU"
+    yield Finding(
+        "output_bound",
+        grade[0],
+        f"{percent(share)} of step time goes to "
+        + ("output: checkpoints and summaries" if is_cpu else "results on their way to the host"),
+        f"Ops that write checkpoints and summaries, or hand results over, take {taken} of a step."
+        if is_cpu
+        else f"Copies from device to host that nothing else hides take {taken} of a step.",
+        share,
+        "%",
+        grade[1],
+        gain,
+        "Write them less often, or on another thread."
+        if is_cpu
+        else "Fetch losses and metrics every few steps rather than in every one, keep them on the "
+        "device in between, and read them without waiting.",
+        trace,
+        OPS.showing(type="MemcpyDToH") if is_gpu else trace,
+        GPU_GUIDE,
+    )
+
+
+def kernel_launch(evidence: Evidence) -> Iterator[Finding]:
+    """Devices that wait until the host has launched the next kernel."""
+    share = evidence.share(Phase.KERNEL_LAUNCH)
+    gain = evidence.gain_of(share, Phase.KERNEL_LAUNCH)
+    grade = graded(gain.own, *OVERHEAD)
+    if grade is None:
+        return
+    trace = TRACE.marking("category:launch", evidence.worst_step_in(Phase.KERNEL_LAUNCH))
+    yield Finding(
+        "kernel_launch",
+        grade[0],
+        f"{percent(share)} of step time goes to launching kernels",
+        "In that time the devices were idle while the host was launching work for them: "
+        f"{milliseconds(evidence.means.mean_ms(Phase.KERNEL_LAUNCH))} of a step."
+        f"{said_elsewhere(evidence, gain)}",
+        share,
+        "%",
+        grade[1],
+        gain,
+        _launch_advice(evidence),
+        trace,
+        trace,
+        GPU_GUIDE,
+    )
+
+
+def _launch_advice(evidence: Evidence) -> str:
+    """What makes launches fewer, and what helps where other threads want the same cores."""
+    if any(host.is_xla for host in evidence.hosts):
+        advice = (
+            "The program is compiled by XLA already. Have each call do more: a larger batch, "
+            "several steps per call (lax.scan in JAX, steps_per_execution in Keras), or let XLA "
+            "launch many kernels at once (command buffers, CUDA graphs)."
+        )
+    else:
+        advice = (
+            "Launch fewer and larger kernels: fuse them with XLA (jit_compile=True), raise the "
+            "batch size, run several steps in one call (steps_per_execution in Keras)."
+        )
+    if evidence.platform == "GPU" and contends(evidence.means, evidence.inputs):
+        advice += (
+            " Two threads of tf.data or more are at work at once. Where they fill the host's "
+            "cores, give launches threads of their own (TF_GPU_THREAD_MODE=gpu_private), tf.data "
+            "fewer (options.threading.private_threadpool_size), and ops on the host fewer "
+            "(tf.config.threading.set_intra_op_parallelism_threads, and inter_op)."
+        )
+    return advice
+
+
+def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
+    """Time between the end of a step's own work and the start of the next one, with no work in it.
+
+    Devices that still work after the marker has ended, on whatever, leave no gap. A function that
+    most of it goes to is a finding of its own, by name.
+    """
+    share, own = gap_shares(evidence)
+    gain = evidence.gain_of(own, Phase.OTHER)
+    grade = graded(gain.own, *OVERHEAD)
+    if grade is None or own < share / 2:
+        return
+    name = evidence.job.marker
+    after = f" with the event {shortened(name)}" if name else ""
+    nobody = "no op computes" if evidence.platform == "CPU" else "no device works"
+    rest = (
+        f" Nothing else explains {milliseconds(own / 100 * evidence.step_ms)} of them."
+        if own < _NEARLY_ALL * share
+        else ""
+    )
+    place = evidence.worst_row(evidence.gap_ps)
+    trace = TRACE.marking(f"whole:{name}" if name else "", place)
+    yield Finding(
+        "gap_between_steps",
+        grade[0],
+        f"{percent(share)} of step time passes idle between the end of a step and the next one",
+        f"Once all work of a step has ended, {milliseconds(share / 100 * evidence.step_ms)} pass "
+        f"on average until the next one begins{after}, in which {nobody}. Input that is fetched "
+        f"there counts as input only where the trace shows the wait.{rest}",
+        share,
+        "%",
+        grade[1],
+        gain,
+        "Look at what the program does between its steps: fetching the next batch, callbacks, "
+        "logging, checkpoints. Do it every few steps, or on another thread.",
+        trace,
+        trace,
+        PROFILER_GUIDE,
+    )
+
+
+# Between the two come rules that know more of what passes between steps.
+WAITING_RULES: tuple[Rule, ...] = (output_bound, kernel_launch)
+GAP_RULES: tuple[Rule, ...] = (gap_between_steps,)

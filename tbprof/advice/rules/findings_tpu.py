@@ -1,0 +1,330 @@
+"""Findings about the ops of TPU cores, by the rules of the Cloud TPU notes on ops."""
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.advice.bottlenecks import HIGH, MODERATE
+from tbprof.advice.evidence import ON_CORES, Evidence, Rule
+from tbprof.advice.finding import (
+    OPS,
+    TPU_GUIDE,
+    TPU_OPS_GUIDE,
+    Finding,
+    Guide,
+    Page,
+    graded,
+    percent,
+    shortened,
+)
+from tbprof.analysis.hlo.hlo_roles import Move, Reduction
+from tbprof.analysis.tpu.tpu_ops import TpuOps
+from tbprof.analysis.vocabulary.tpu_op_names import Random
+from tbprof.base.lazy import regex
+
+# Percentages of the time of all ops, inclusive; a rule counts its notable ops alone.
+SHARE = (MODERATE, HIGH)
+NOTABLE = 1.0
+# The part of an op's bytes from which it counts as padded.
+PADDED = 0.1
+# Ops that a finding names, and those that its link shows.
+_NAMED, _LINKED = 3, 8
+_MOST_PATTERN = 480
+_NUMBER = regex(r"(?:\.\d+)+\Z")
+_ON_HOST = (
+    " With much padding it can pay to reshape to one dimension on the host, and back on the "
+    "device: less is transferred, and the peak of memory is lower."
+)
+_MOVES = {
+    Move.TRANSPOSE: "transposes",
+    Move.RESHAPE: "reshapes",
+    Move.LAYOUT: "changes of layout",
+    Move.SLICE: "slices and concatenations",
+    Move.SPACE: "moves between space and batch or depth",
+}
+
+
+def padding(evidence: Evidence) -> Iterator[Finding]:
+    """Ops that compute and store much padding; moves have a finding of their own."""
+    ops = evidence.tpu_ops
+    if ops is None:
+        return
+    wasted = ops.wasted
+    is_padded = (wasted >= PADDED) & (ops.move == Move.NONE)
+    yield from _finding(
+        evidence,
+        ops,
+        "tpu_padding",
+        is_padded,
+        np.asarray(ops.self_ps * np.nan_to_num(wasted), np.float64),
+        "Padding takes {share} of the TPU's op time",
+        "A TPU keeps arrays in tiles: the innermost dimension is padded to a multiple of 128, the "
+        "next one to a multiple of 8, and what is padded is read, computed and written as well. "
+        "Most is lost in {ops}.",
+        "Choose a batch size per core and feature sizes that are multiples of 128, or at least of "
+        f"8: sizes just above a multiple waste most.{_batch_rule(ops, is_padded)}",
+        TPU_GUIDE,
+    )
+
+
+def _batch_rule(ops: TpuOps, is_padded: NDArray[np.bool_]) -> str:
+    """What the batch size decides, for programs that pad convolutions; "" for others."""
+    kinds = zip(ops.category, ops.opcode, strict=True)
+    is_convolution = np.array([any("convolution" in one for one in kind) for kind in kinds], bool)
+    if not (is_padded & is_convolution & (ops.self_ps > 0)).any():
+        return ""
+    return (
+        " With the most common batch of its convolutions at 64 or more XLA pads the batch to 128 "
+        "and features to 8, below that the other way round (for the gradients of kernels it is "
+        "reversed)."
+    )
+
+
+def padded_moves(evidence: Evidence) -> Iterator[Finding]:
+    """Ops that only move data, and padding along with it."""
+    ops = evidence.tpu_ops
+    if ops is None:
+        return
+    is_space = ops.move == Move.SPACE
+    is_padded = (ops.move != Move.NONE) & (ops.wasted >= PADDED)
+    kinds = [
+        f"{name} {percent(_percent(ops, ops.self_ps[is_padded & (ops.move == move)].sum()))}"
+        for move, name in _MOVES.items()
+        if ops.self_ps[is_padded & (ops.move == move)].any()
+    ]
+    others = _percent(ops, ops.self_ps[(ops.move != Move.NONE) & ~is_padded & ~is_space].sum())
+    further = f" Moves of data with little padding take {percent(others)}." if others else ""
+    yield from _finding(
+        evidence,
+        ops,
+        "tpu_padded_moves",
+        is_padded | is_space,
+        ops.self_ps.astype(np.float64),
+        "Moving padded data takes {share} of the TPU's op time",
+        f"{_listed(kinds)}Data that moves within a padded dimension, or from a padded one to "
+        f"another, has to be put together anew. Most of it is in {{ops}}.{further}",
+        "Keep one order of dimensions through the model. Transposes are free right at a matrix "
+        "product, and at a convolution where they swap batch and features (of kernels: input and "
+        "output features). Reshape, slice and concatenate along dimensions that are not padded."
+        f"{_ON_HOST if (ops.self_ps[is_padded & (ops.move == Move.RESHAPE)] > 0).any() else ''}",
+        TPU_OPS_GUIDE,
+    )
+
+
+def unfused_batch_norm(evidence: Evidence) -> Iterator[Finding]:
+    """Batch normalization in TensorFlow that is made of reductions and elementwise ops."""
+    ops = evidence.tpu_ops
+    if ops is None:
+        return
+    yield from _finding(
+        evidence,
+        ops,
+        "tpu_batch_norm",
+        ops.is_batch_norm,
+        ops.self_ps.astype(np.float64),
+        "Batch normalization that is not fused takes {share} of the TPU's op time",
+        "Its layers run as reductions and elementwise ops: {ops}. XLA compiles the fused variants "
+        "to much less.",
+        "Use the fused op: tf.compat.v1.nn.fused_batch_norm rather than "
+        "tf.nn.batch_normalization, layers with fused=True; it needs four dimensions and the last "
+        "axis or the second one.",
+        TPU_OPS_GUIDE,
+    )
+
+
+def pool_gradient(evidence: Evidence) -> Iterator[Finding]:
+    """Gradients of max pooling."""
+    ops = evidence.tpu_ops
+    if ops is None:
+        return
+    yield from _finding(
+        evidence,
+        ops,
+        "tpu_max_pool_gradient",
+        ops.is_pool_gradient,
+        ops.self_ps.astype(np.float64),
+        "Gradients of max pooling take {share} of the TPU's op time",
+        "They have to find the maxima again and scatter the gradient to them: {ops}.",
+        "Try average pooling, whose gradient is cheaper, or convolutions with strides, if the "
+        "model's accuracy allows it.",
+        TPU_OPS_GUIDE,
+    )
+
+
+def reductions(evidence: Evidence) -> Iterator[Finding]:
+    """Reductions that could share a pass, and scaling after them."""
+    ops = evidence.tpu_ops
+    if ops is None:
+        return
+    kinds = [
+        f"{percent(share)} in {what}"
+        for kind, what in (
+            (Reduction.CHAINED, "reductions that wait for a sum over an equal array"),
+            (Reduction.BESIDE, "reductions of an array that another one reads as well"),
+            (Reduction.SCALED, "multiplications of what was summed up"),
+        )
+        if (share := _percent(ops, ops.self_ps[ops.reduction == kind].sum())) > 0
+    ]
+    yield from _finding(
+        evidence,
+        ops,
+        "tpu_reductions",
+        ops.reduction != Reduction.NONE,
+        ops.self_ps.astype(np.float64),
+        "Reductions that could fuse take {share} of the TPU's op time",
+        f"{_listed(kinds)}Reductions of equal shapes can run in one pass, and elementwise ops fuse "
+        "into what a reduction reads, not into what it returns. Most of it is in {ops}.",
+        "Let reductions not wait for each other (the variance as the mean of squares less the "
+        "square of the mean, where its precision suffices), and multiply before a sum rather than "
+        "after it.",
+        TPU_OPS_GUIDE,
+    )
+
+
+def random_numbers(evidence: Evidence) -> Iterator[Finding]:
+    """Random numbers of costly distributions."""
+    ops = evidence.tpu_ops
+    if ops is None:
+        return
+    normal = _percent(ops, ops.self_ps[ops.random == Random.NORMAL].sum())
+    further = f" Normal ones, a little slower than uniform ones, take {percent(normal)}."
+    is_costly = ops.random == Random.COSTLY
+    generator = (
+        " The generator counts, too: jax_default_prng_impl='rbg' is faster on TPUs than threefry."
+        if bool(ops.is_jax[is_costly].any())
+        else ""
+    )
+    yield from _finding(
+        evidence,
+        ops,
+        "tpu_random",
+        is_costly,
+        ops.self_ps.astype(np.float64),
+        "Costly random distributions take {share} of the TPU's op time",
+        "Categorical, multinomial and gamma numbers take much longer to draw than uniform ones: "
+        f"{{ops}}.{further if normal else ''}",
+        "Draw uniform or Bernoulli numbers where they do, or draw on the host ahead of the step."
+        f"{generator}",
+        TPU_OPS_GUIDE,
+    )
+
+
+def _finding(
+    evidence: Evidence,
+    ops: TpuOps,
+    name: str,
+    is_meant: NDArray[np.bool_],
+    lost_ps: NDArray[np.float64],
+    title: str,
+    detail: str,
+    action: str,
+    guide: Guide,
+) -> Iterator[Finding]:
+    """The finding of a rule; `{share}` in texts is its share of op time, `{ops}` its worst ops.
+
+    `lost_ps` [n] is the time that an op could do without.
+    """
+    whole = float(ops.self_ps.sum())
+    rows = np.flatnonzero(is_meant & (ops.self_ps * 100 >= NOTABLE * whole) & (lost_ps > 0))
+    share = _percent(ops, float(lost_ps[rows].sum()))
+    grade = graded(share, *SHARE)
+    if not rows.size or grade is None:
+        return
+    worst = rows[np.argsort(-lost_ps[rows], kind="stable")]
+    more = f" and {rows.size - _NAMED} more" if rows.size > _NAMED else ""
+    listed = "; ".join(_told(ops, row) for row in worst[:_NAMED].tolist())
+    # The cores are busy for a part of each step: no more than that can be gained.
+    gain = evidence.gain_of_work(share / 100 * evidence.share(*ON_CORES))
+    assumed = (
+        " Where the trace states no tiles, those of the TPU's registers are taken."
+        if ops.is_assumed[rows].any()
+        else ""
+    )
+    yield Finding(
+        name,
+        grade[0],
+        title.replace("{share}", percent(share)),
+        detail.replace("{ops}", listed + more) + assumed,
+        share,
+        "%",
+        grade[1],
+        gain,
+        action,
+        OPS,
+        showing_ops([ops.op[row] for row in worst.tolist()]),
+        guide,
+    )
+
+
+def _told(ops: TpuOps, row: int) -> str:
+    """An op for a sentence: its name, its share of op time, its padding."""
+    about = [percent(_percent(ops, ops.self_ps[row]))]
+    wasted = float(ops.wasted[row])
+    if wasted >= PADDED:
+        about.append(f"{percent(100 * wasted)} padding, {shortened(ops.padding[row])}")
+    own = ops.name[row]
+    name = shortened(own, 40) if own == ops.op[row] else (
+        f"{shortened(ops.op[row], 60)} as {shortened(own, 40)}"
+    )  # fmt: skip
+    return f"{name} ({', '.join(about)})"
+
+
+def grouped(names: list[str]) -> str:
+    """Ops for a sentence, those of one kind together: "3 ops copy-done, fusion.7", at most three.
+
+    Names of one kind differ in the number at their end.
+    """
+    kinds: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        kinds.setdefault(_NUMBER.sub("", name), []).append(name)
+    texts = [
+        shortened(of_kind[0], 40)
+        if len(of_kind) == 1
+        else f"{len(of_kind)} ops {shortened(kind, 40)}"
+        for kind, of_kind in kinds.items()
+    ]
+    more = len(texts) - _NAMED
+    return f"{', '.join(texts[:_NAMED])}{f' and {more} more' if more > 0 else ''}"
+
+
+def _percent(ops: TpuOps, ps: float) -> float:
+    """A time in percent of that of all ops, 0 without any."""
+    whole = float(ops.self_ps.sum())
+    return 100 * float(ps) / whole if whole > 0 else 0.0
+
+
+def _listed(kinds: list[str]) -> str:
+    return f"{', '.join(kinds)[:1].upper()}{', '.join(kinds)[1:]}. " if kinds else ""
+
+
+def showing_ops(names: list[str]) -> Page:
+    """The table of ops, showing these and as many as a link can hold."""
+    distinct = list(dict.fromkeys(names))[:_LINKED]
+    if len(distinct) == 1:
+        return OPS.showing(operation=f"={distinct[0]}")
+    pattern = ""
+    for name in distinct:
+        longer = f"{pattern}|{_escaped(name)}" if pattern else _escaped(name)
+        if len(longer) > _MOST_PATTERN:
+            break
+        pattern = longer
+    if not pattern:
+        return OPS.showing(operation=f"={distinct[0]}")
+    return OPS.showing(operation=f"/^({pattern})$/")
+
+
+def _escaped(name: str) -> str:
+    """A name for a pattern of the browser."""
+    return re.sub(r"([\\^$.|?*+()\[\]{}/])", r"\\\1", name)
+
+
+TPU_RULES: tuple[Rule, ...] = (
+    padding,
+    padded_moves,
+    unfused_batch_norm,
+    pool_gradient,
+    reductions,
+    random_numbers,
+)

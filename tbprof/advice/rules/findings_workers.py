@@ -1,0 +1,194 @@
+"""Findings about workers of one job: what they spend on each other, and who is late."""
+
+from collections.abc import Iterator
+
+from tbprof.advice.bottlenecks import OVERHEAD, WAITING
+from tbprof.advice.evidence import Evidence, Rule
+from tbprof.advice.finding import (
+    GPU_GUIDE,
+    MULTISLICE_GUIDE,
+    OPS,
+    POD,
+    TPU_GUIDE,
+    TRACE,
+    Finding,
+    Page,
+    graded,
+    milliseconds,
+    percent,
+    shortened,
+)
+from tbprof.advice.rules.findings_tpu import grouped, showing_ops
+from tbprof.analysis.hlo.host_channels import Peer
+from tbprof.analysis.job.job_steps import JobSteps
+from tbprof.analysis.job.stragglers import CONFIDENCE, Lateness, find_stragglers
+from tbprof.analysis.tpu.tpu_ops import TpuOps
+from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
+
+# Names of ops that communicate, as the page of ops filters them.
+_OPS = "/nccl|rccl|collective|all.?reduce|all.?gather|reduce.?scatter|all.?to.?all/"
+
+_LABELS = {
+    Phase.COLLECTIVES: "collectives",
+    Phase.DEVICE_TO_DEVICE: "copies between devices",
+    Phase.HOST_TRANSFER: "copies to and from the host's memory",
+    Phase.HOST_CALLBACK: "waiting for callbacks",
+    Phase.INPUT: "waiting for input",
+    Phase.OUTPUT: "output",
+    Phase.COMPILATION: "compilation",
+    Phase.KERNEL_LAUNCH: "kernel launch",
+    Phase.HOST_COMPUTE: "host compute",
+    Phase.OTHER: "nothing that was recorded",
+}
+
+
+def collectives(evidence: Evidence) -> Iterator[Finding]:
+    """Steps that wait for communication among devices, less what they wait for a late worker.
+
+    The late worker comes last, so that it waits for none: its collectives are communication.
+    """
+    share = evidence.share(Phase.COLLECTIVES)
+    late = _latest(evidence)
+    left = share if late is None else min(share, _talking_share(evidence, late.worker))
+    grade = graded(left, *OVERHEAD)
+    if grade is None:
+        return
+    gain = evidence.gain_of(left, Phase.COLLECTIVES)
+    title = f"{percent(share)} of step time goes to collective communication"
+    waits = "waiting for late devices is part of it."
+    if late is not None and left < share:
+        name = shortened(worker_name(evidence.job, late.worker, late.device))
+        title += f", {percent(left)} without waiting for {name}"
+        waits = f"of {name}, which is late, {milliseconds(left / 100 * evidence.step_ms)}."
+    ops = evidence.tpu_ops
+    talking = [ops.op[row] for row in ops.longest(ops.is_collective)] if ops is not None else []
+    slices = ops is not None and bool((ops.peer == Peer.SLICES).any())
+    yield Finding(
+        "collectives",
+        grade[0],
+        title,
+        "All-reduces and the like that no computation hides take "
+        f"{milliseconds(evidence.means.mean_ms(Phase.COLLECTIVES))} of a step; {waits}"
+        f"{_between_slices(evidence.tpu_ops)}",
+        left,
+        "%",
+        grade[1],
+        gain,
+        "Reduce gradients in fewer and larger pieces, in 16 bit, while the backward pass still "
+        "runs; a larger batch per device communicates less often."
+        f"{_NETWORK if slices else ''}",
+        POD,
+        _evidence(evidence, talking),
+        MULTISLICE_GUIDE if slices else TPU_GUIDE if evidence.platform == "TPU" else GPU_GUIDE,
+    )
+
+
+def _evidence(evidence: Evidence, talking: list[str]) -> Page:
+    """The ops that communicate; waits for other cores are no ops."""
+    if talking:
+        return showing_ops(talking)
+    if evidence.tpu_ops is not None:
+        return TRACE.marking("category:collectives", evidence.worst_step_in(Phase.COLLECTIVES))
+    return OPS.showing(operation=_OPS)
+
+
+_NETWORK = (
+    " Between slices exchange gradients alone: axes of the mesh that split the model belong within "
+    "a slice. Accumulating gradients over several batches crosses the network less often."
+)
+
+
+def _latest(evidence: Evidence) -> Lateness | None:
+    """The worker that others wait for longest, where that is a finding.
+
+    Devices that a CPU plays have no collectives of their own in the steps.
+    """
+    late = find_stragglers(evidence.job, evidence.means, evidence.couplings).late
+    is_said = late and late[0].device < 0 and graded(100 * late[0].share, *WAITING) is not None
+    return late[0] if is_said else None
+
+
+def _talking_share(evidence: Evidence, worker: int) -> float:
+    """The percentage of collectives in one worker's steps that count."""
+    job = evidence.job
+    rows = (job.worker == worker) & evidence.means.is_counted[job.step] & ~job.is_unrecorded
+    whole = float(job.duration_ps[rows].sum())
+    return 100 * float(job.phase_ps[rows, Phase.COLLECTIVES].sum()) / whole if whole > 0 else 0.0
+
+
+def _between_slices(ops: TpuOps | None) -> str:
+    """A sentence on the share of op time that goes to other slices, "" without any."""
+    rows = ops.longest(ops.peer == Peer.SLICES) if ops is not None else []
+    if ops is None or not rows:
+        return ""
+    share = 100 * float(ops.self_ps[rows].sum()) / float(ops.self_ps.sum())
+    named = grouped([ops.op[row] for row in rows])
+    return (
+        f" {percent(share)} of the cores' op time goes to exchanges with other slices over the "
+        f"network of the data center ({named})."
+    )
+
+
+def stragglers(evidence: Evidence) -> Iterator[Finding]:
+    """The worker that makes the others wait longest."""
+    found = find_stragglers(evidence.job, evidence.means, evidence.couplings)
+    if not found.late:
+        return
+    one = found.late[0]
+    share = 100 * one.share
+    grade = graded(share, *WAITING)
+    if grade is None:
+        return
+    name = shortened(worker_name(evidence.job, one.worker, one.device))
+    peer = shortened(worker_name(evidence.job, one.reference, one.reference_device))
+    lost = f", most of it in {_label(one.phase)}" if one.phase >= 0 else ""
+    more = len(found.late) - 1
+    others = f" {more} more {'makes' if more == 1 else 'make'} others wait." if more else ""
+    waited = 100 * one.wait_ps / 1e9 / evidence.step_ms
+    gain = evidence.gain_of(min(share, waited), *_phases_of(one))
+    yield Finding(
+        "straggler",
+        grade[0],
+        f"{name} makes the others wait for {percent(share)} of step time",
+        f"It needs {milliseconds(one.late_ps / 1e9)} per step "
+        f"({100 * CONFIDENCE:.0f} %: {interval(one)} over {one.steps} steps) longer than "
+        f"{peer}, the median of its peers{lost}; {peer} waits "
+        f"{milliseconds(one.wait_ps / 1e9)} longer in collectives meanwhile.{others}",
+        share,
+        "%",
+        grade[1],
+        gain,
+        "Give every device equally much to do, and see what else runs on the late one's host.",
+        POD,
+        POD.choosing(worker=one.worker),
+        GPU_GUIDE,
+    )
+
+
+def _phases_of(one: Lateness) -> tuple[Phase, ...]:
+    """Of what a late worker's step and those of the others get shorter, in this order.
+
+    Others wait in collectives; it loses the time in `phase` above all, or computes longer.
+    """
+    own = COMPUTE if one.phase in COMPUTE else (Phase(one.phase),) if one.phase >= 0 else ()
+    first = (Phase.COLLECTIVES, *own, *COMPUTE, Phase.HOST_COMPUTE, Phase.OTHER)
+    return tuple(dict.fromkeys((*first, *Phase)))
+
+
+def _label(phase: int) -> str:
+    return _LABELS.get(Phase(phase), "computation")
+
+
+def worker_name(job: JobSteps, worker: int, device: int) -> str:
+    """What a worker is called in a sentence: with its host where there are several."""
+    name = job.worker_name[worker] if device < 0 else f"CPU device {device}"
+    several = len(job.hosts) > 1
+    return f"{name} of {job.hosts[int(job.worker_host[worker])]}" if several else name
+
+
+def interval(one: Lateness) -> str:
+    """The interval of a lateness for a sentence: "3.2 ms to 5.1 ms"."""
+    return f"{milliseconds(one.low_ps / 1e9)} to {milliseconds(one.high_ps / 1e9)}"
+
+
+WORKER_RULES: tuple[Rule, ...] = (collectives, stragglers)

@@ -1,0 +1,145 @@
+"""What the devices of a host are and the most that they can do."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tbprof._pb import message
+from tbprof.analysis.devices.tensor_cores import is_amd
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.vocabulary.lines import gpu_planes, tensor_core_planes
+from tbprof.base import names
+from tbprof.base.records import dataclass
+from tbprof.events.space import Plane, Space
+
+# FLOP per cycle and multiprocessor at the highest dense precision that each generation has
+# (16 bit, Tensor Cores, FMA as two). Source: NVIDIA's architecture white papers.
+_FLOPS_PER_CYCLE = {
+    (3, 0): 384, (3, 5): 384, (5, 0): 256, (5, 2): 256, (6, 0): 256, (6, 1): 256,
+    (7, 0): 1024, (7, 5): 1024, (8, 0): 2048, (8, 6): 1024, (8, 7): 2048, (8, 9): 1024,
+    (9, 0): 4096, (10, 0): 8192, (12, 0): 1024,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Devices:
+    """The accelerators of a host. Peaks are per device, NaN where the trace does not tell."""
+
+    gpus: int
+    tpus: int
+    type: str
+    peak_gflops: float
+    peak_hbm_gbytes: float
+
+
+def find_devices(space: Space, _programs: Programs) -> Devices:
+    """The devices whose planes the space holds."""
+    gpus = gpu_planes(space)
+    tpus = tensor_core_planes(space)
+    first = next((plane for plane in (*gpus, *tpus) if plane.stats), None)
+    if first is None:
+        kind = "GPU" if gpus else "TPU" if tpus else "CPU"
+        return Devices(len(gpus), len(tpus), kind, math.nan, math.nan)
+    return Devices(
+        len(gpus),
+        len(tpus),
+        _type(first, "GPU" if gpus else "TPU"),
+        _peak_gflops(first),
+        _peak_hbm(first),
+    )
+
+
+def merge_devices(parts: Sequence[Devices]) -> Devices:
+    """The devices of several hosts; the first host with devices gives type and peaks."""
+    typical = next((part for part in parts if part.gpus or part.tpus), parts[0])
+    return Devices(
+        sum(part.gpus for part in parts),
+        sum(part.tpus for part in parts),
+        typical.type,
+        typical.peak_gflops,
+        typical.peak_hbm_gbytes,
+    )
+
+
+def _type(plane: Plane, kind: str) -> str:
+    for stat in ("device_type_string", names.GPU_NAME):
+        value = text_stat(plane, stat)
+        if value:
+            return value
+    vendor = text_stat(plane, names.DEVICE_VENDOR)
+    return f"{vendor} {kind}" if vendor else kind
+
+
+def text_stat(plane: Plane, stat: str) -> str:
+    """A stat of the plane that is a text, "" where it is missing or something else."""
+    value = plane.stats.get(stat)
+    return value if isinstance(value, str) else ""
+
+
+class CoreDetails(NamedTuple):
+    """What the stat `core_details` of a TPU's plane says.
+
+    `ordinal` is the device's number on its host, `local_chip` its chip there, `chip` the chip in
+    the whole pod, `core` the core's number on the chip. Source: op_stats.proto, CoreDetails.
+    """
+
+    hostname: str
+    ordinal: int
+    core: int
+    local_chip: int
+    chip: int
+    is_sparse_core: bool
+
+
+def core_details(plane: Plane) -> CoreDetails | None:
+    """The details of a TPU's plane, None where it has none that can be read."""
+    details = plane.stats.get("core_details")
+    if not isinstance(details, bytes):
+        return None
+    from google.protobuf.message import DecodeError
+
+    try:
+        core = message("tensorflow.profiler.CoreDetails").FromString(details)
+    except DecodeError:
+        return None
+    return CoreDetails(
+        str(core.hostname),
+        int(core.device_ordinal),
+        int(core.core_num),
+        int(core.local_chip_id),
+        int(core.global_chip_id),
+        bool(core.is_sparse_core),
+    )
+
+
+def chip_and_core(plane: Plane) -> tuple[int, int] | None:
+    """(chip on its host, core on its chip) of a TPU's plane, None where it does not tell."""
+    details = core_details(plane)
+    return None if details is None else (details.local_chip, details.core)
+
+
+def _number(plane: Plane, stat: str) -> float:
+    value = plane.stats.get(stat)
+    return float(value) if isinstance(value, int | float) else math.nan
+
+
+def _peak_gflops(plane: Plane) -> float:
+    stated = _number(plane, "peak_teraflops_per_second")
+    if not math.isnan(stated):
+        return stated * 1e3
+    # AMD counts its generations anew, and several of different speed share a number.
+    if is_amd(text_stat(plane, names.DEVICE_VENDOR), text_stat(plane, names.GPU_NAME)):
+        return math.nan
+    major, minor = _number(plane, names.COMPUTE_MAJOR), _number(plane, names.COMPUTE_MINOR)
+    if math.isnan(major) or math.isnan(minor):
+        return math.nan
+    known = [cap for cap in _FLOPS_PER_CYCLE if cap <= (major, minor) and cap[0] == major]
+    if not known:
+        return math.nan
+    per_cycle = _FLOPS_PER_CYCLE[max(known)]
+    return _number(plane, "core_count") * _number(plane, "clock_rate") * 1e3 * per_cycle / 1e9
+
+
+def _peak_hbm(plane: Plane) -> float:
+    stated = _number(plane, "peak_hbm_bw_gigabytes_per_second")
+    return stated if not math.isnan(stated) else _number(plane, "memory_bandwidth") / 1e9

@@ -1,0 +1,188 @@
+"""Which kernels use Tensor Cores (AMD: Matrix Cores), and which ops could.
+
+Kernel names and compiled programs are the evidence: no recorder counts the instructions. Sources:
+naming of cuBLAS, cuDNN, CUTLASS, Triton, rocBLAS and Composable Kernel; the patterns of NVIDIA
+libraries up to Ampere are those that TensorFlow's profiler has used since 2020
+(kernel_stats_utils.cc).
+"""
+
+import functools
+import re
+from enum import IntEnum
+
+from tbprof.analysis.hlo.hlo import Instruction
+from tbprof.analysis.vocabulary.dtypes import FLOATS, INTEGERS
+from tbprof.analysis.vocabulary.kernel_types import name_types
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.base.lazy import regex
+
+# Substrings of NVIDIA kernels: plain ones are an order of magnitude faster than an alternation.
+_NVIDIA = (
+    # TensorFlow's list.
+    "16816", "c1688", "conv1x1", "conv2d_c1_k1", "dgrad_1x1_stride_2x2", "direct_group",
+    "first_layer_wgrad_kernel", "h1688", "h884", "hmma", "i16832", "i8816", "s884", "s1688",
+    "xmma_gemm", "xmma_implicit_gemm", "xmma_sparse_conv", "xmma_sparse_gemm",
+    "xmma_warp_specialized_implicit_gemm",
+    # CUTLASS and cuDNN names that spell the instruction, also with integers and doubles.
+    "tensorop", "wmma", "i16864", "d884", "d1684", "d1688", "d16816", "imma", "dmma", "qmma",
+    # Hopper (wgmma) and Blackwell (tcgen05, utcmma), as Triton, cuDNN and CUTLASS write them.
+    "gmma", "tcgen05", "utcmma",
+    # Attention and XLA's Triton products, which compute on Tensor Cores.
+    "fmha_", "flash_fwd", "flash_bwd", "_sdpa_", "gemm_fusion_dot", "triton_gemm",
+)  # fmt: skip
+_NVIDIA_PATTERN = regex(
+    # cuDNN's convolutions named by direction, and its engines named by tile.
+    r"xmma_[a-z]+_implicit_gemm|_tensor\d+x\d+x\d+"
+    # cuBLASLt's own kernels since CUDA 12, and CUTLASS 3, which is for Hopper and later.
+    r"|\bnvjet_|cutlass3x_sm(?:9|1[0-9])\d|sm(?:90|1[0-9]\d)[af]?_xmma"
+)
+# Kernels of those families that compute on the ordinary cores, as their names say.
+_NOT_NVIDIA = regex(r"_ffma(?:_|\b)|_simt_|_sgemm_|_dgemm_|fmha_\w*_sm[56]\d")
+# Products that other names place on the ordinary cores.
+_ORDINARY = regex(r"(?<![a-z])[sd]gemm|gemv|[sd]cudnn|_simt_|_ffma(?:_|\b)|fmha_\w*_sm[56]\d")
+_AMD = regex(
+    r"mfma|wmma|(?-i:_MI\d+x\d+x\d+)|gtcx"
+    # Triton's attention; Composable Kernel's products, whose name for the instructions is XDL.
+    r"|attn_fwd|bwd_kernel_|[a-z_]_?xdl(?:ops)?(?![a-z])",
+    re.IGNORECASE,
+)
+# Composable Kernel's attention and products: tiles that are multiplied, of the types in the name.
+_CK_PRODUCT = regex(
+    r"ck_tile::(?:Fmha(?:Fwd(?:SplitKV|PagedKV)?|BatchPrefill\w*|BwdDQDKDV)|\w*Gemm)Kernel"
+    r"|aiter::fmha_(?:fwd|bwd)_hd"
+)
+# What is around them, and products of other libraries that name no matrix instruction.
+_NOT_AMD = regex(
+    r"ck_tile::Fmha\w*Kernel|(?<![a-z0-9])Cijkl?_\w*_TT\d+_\d+|gemv|DeviceGemmDl|gemm_dl_"
+)
+# Products that XLA compiles with Triton: what they run on goes by the types that they multiply.
+_TRITON = regex(r"gemm_fusion_dot|triton_gemm")
+_NARROW = (Phase.COMPUTE_16, Phase.COMPUTE_8)
+# XLA emits these kinds of fusion element by element.
+_ELEMENTWISE = ("kLoop", "kInput")
+_AMD_NAMES = ("amd", "radeon", "instinct", "gfx")
+
+_FIRST_TENSOR_CORES = 7  # Volta
+
+_EINSUM_TYPE = regex(r"_?Einsum|XlaEinsum(?:V\d)?")
+_ELIGIBLE_TYPE = regex(
+    r"_?(?:Fused)?(?:Batch)?MatMul(?:V[23])?|_?FusedMatMulGrad"
+    r"|Conv|_?(?:Fused)?Conv[23]D|_?FusedConv2DBiasActivation"
+    r"|Conv[23]DBackprop(?:Filter|Input)(?:V2)?"
+    r"|_?(?:Fused)?DepthwiseConv2dNative|DepthwiseConv2dNativeBackprop(?:Filter|Input)"
+    r"|_?Einsum|CudnnRNN(?:Backprop)?(?:V[23])?"
+    r"|XlaDot(?:V2)?|XlaConv(?:V2)?|XlaEinsum(?:V\d)?"
+    r"|dot_general|conv_general_dilated|ragged_dot(?:_general)?|scaled_(?:dot|matmul)\w*"
+    r"|dot_product_attention\w*"
+)
+# One of these is in each of them: a search for the pattern takes ten times as long.
+_ELIGIBLE_WORDS = ("Conv", "MatMul", "Cudnn", "XlaDot", "dot_general", "conv_general")
+_ELIGIBLE_NAME = regex(
+    r"(?:Conv2D|Conv2DBackpropFilter|Conv2DBackpropInput|Conv3D|Conv3DBackprop(?:Filter|Input)V2"
+    r"|DepthwiseConv2dNative|DepthwiseConv2dNativeBackprop(?:Filter|Input)|(?:\A|/)MatMul"
+    r"|FusedMatMul|/CudnnRNN|XlaDot|XlaDotV2)(?:_\d+)?\Z"
+    r"|BatchMatMul|CudnnRNNV|CudnnRNNForward|CudnnRNNBackprop|dot_general|conv_general_dilated"
+)
+
+
+class CoreUse(IntEnum):
+    """Whether a kernel runs instructions of Tensor Cores or Matrix Cores."""
+
+    UNKNOWN = -1
+    NO = 0
+    YES = 1
+
+
+def core_use(
+    kernel: str,
+    *,
+    is_amd: bool,
+    compute_major: int = -1,
+    instruction: Instruction | None = None,
+) -> CoreUse:
+    """Whether the kernel of this (raw or demangled) name runs such instructions.
+
+    `instruction` is the HLO instruction that launched it: a fusion without a product in it does
+    not, and of one that Triton compiles the types decide. `compute_major` is NVIDIA's, -1 unknown:
+    devices before Volta have no Tensor Cores, whatever a kernel is called.
+    """
+    if not is_amd and 0 <= compute_major < _FIRST_TENSOR_CORES:
+        return CoreUse.NO
+    if instruction is not None and instruction.opcode == "fusion":
+        if instruction.fusion_kind in _ELEMENTWISE:
+            return CoreUse.NO
+        if instruction.products:
+            if _TRITON.search(kernel):
+                return CoreUse.YES if _is_narrow(instruction) else CoreUse.UNKNOWN
+            return CoreUse.YES if _use_by_name(kernel, is_amd) == CoreUse.YES else CoreUse.UNKNOWN
+    return _use_by_name(kernel, is_amd)
+
+
+def _is_narrow(instruction: Instruction) -> bool:
+    """Whether all that an instruction multiplies has 16 bits or less."""
+    words = {**FLOATS, **INTEGERS}
+    return all(words.get(one.dtype) in _NARROW for one in instruction.products)
+
+
+@functools.lru_cache(maxsize=8192)
+def _use_by_name(kernel: str, is_amd: bool) -> CoreUse:
+    if is_amd:
+        return _use_on_amd(kernel)
+    # A loop in place of `any(generator)`, which takes three times as long.
+    for part in _NVIDIA:
+        if part in kernel:
+            return CoreUse.NO if _NOT_NVIDIA.search(kernel) else CoreUse.YES
+    if _NVIDIA_PATTERN.search(kernel):
+        return CoreUse.NO if _NOT_NVIDIA.search(kernel) else CoreUse.YES
+    if _ORDINARY.search(kernel.lower()) or not name_types(kernel).is_product:
+        return CoreUse.NO
+    return CoreUse.UNKNOWN
+
+
+def _use_on_amd(kernel: str) -> CoreUse:
+    if _AMD.search(kernel):
+        return CoreUse.YES
+    types = name_types(kernel)
+    if _CK_PRODUCT.search(kernel):
+        return CoreUse.YES if types.floating in _NARROW else CoreUse.UNKNOWN
+    if _NOT_AMD.search(kernel) or not types.is_product:
+        return CoreUse.NO
+    return CoreUse.UNKNOWN
+
+
+def is_amd(vendor: str, device_name: str) -> bool:
+    """Whether a GPU is AMD's, by its vendor, or where that is "" by its name.
+
+    `vendor` is the plane's `device_vendor`, "" in files that lack it; where the name says nothing
+    either, it is NVIDIA's.
+    """
+    maker = vendor.lower() or device_name.lower()
+    return any(name in maker for name in _AMD_NAMES)
+
+
+def core_name(*, is_amd: bool) -> str:
+    """What the units that multiply matrices are called on a GPU, in the plural."""
+    return "Matrix Cores" if is_amd else "Tensor Cores"
+
+
+@functools.lru_cache(maxsize=4096)
+def is_eligible(op_name: str, op_type: str, equation: str) -> bool:
+    """Whether the op could use Tensor Cores: a product or convolution by its type, else its name.
+
+    Numbered names count (`MatMul_1`). An einsum is eligible when it multiplies exactly two
+    inputs, which `equation` tells; without one it is taken for a product, as most are.
+    """
+    if equation:
+        if _is_product(equation):
+            return True
+        if _EINSUM_TYPE.fullmatch(op_type):
+            return False
+    if op_type and _ELIGIBLE_TYPE.fullmatch(op_type):
+        return True
+    has_word = any(word in op_name for word in _ELIGIBLE_WORDS)
+    return has_word and _ELIGIBLE_NAME.search(op_name) is not None
+
+
+def _is_product(equation: str) -> bool:
+    inputs, arrow, output = equation.partition("->")
+    return bool(arrow) and "->" not in output and inputs.count(",") == 1

@@ -1,0 +1,1 @@
+"""What ran on GPUs: events by kind, phases, kernels, how busy they were."""

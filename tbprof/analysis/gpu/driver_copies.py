@@ -1,0 +1,73 @@
+"""Copies and memsets that a driver makes by kernels of its own, as AMD's does."""
+
+import functools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.host.host_events import host_events
+from tbprof.analysis.vocabulary.lines import host_planes
+from tbprof.analysis.vocabulary.name_families import name_families
+from tbprof.base import names
+from tbprof.base.lazy import regex
+from tbprof.events.space import Events, Plane, Space
+
+# Kernels of AMD's runtime. Source: ROCm/clr, blit kernels (`__amd_rocclr_copyBufferAligned`).
+_COPY = "__amd_rocclr_copy"
+_SET = "__amd_rocclr_fill"
+# Calls that say between what they copy. Source: hip_runtime_api.h.
+_CALL = regex(r"hipMemcpy(Peer|[DHA]to[DHA])")
+_ENDS = ("D", "H", "A", "P")
+# What a driver's kernel does, by code; 0 is a kernel of the program.
+KINDS = ("", "Memset", "Memcpy", *(f"Memcpy{one}To{two}" for one in _ENDS for two in _ENDS))
+_SET_CODE, _ANY_COPY = KINDS.index("Memset"), KINDS.index("Memcpy")
+
+
+def driver_copy(kernel: str) -> str:
+    """What a kernel does for the driver, by its name: "Memset", "Memcpy", or ""."""
+    if not kernel.startswith((_SET, _COPY)):
+        return ""
+    return KINDS[_SET_CODE if kernel.startswith(_SET) else _ANY_COPY]
+
+
+def find_driver_copies(space: Space, plane: Plane, events: Events) -> NDArray[np.int64] | None:
+    """[n] what each event does for the driver, as codes of KINDS; None where none does.
+
+    Between what a copy goes says the call that launched it, by the `correlation_id` that both have:
+    "MemcpyDToD", or "Memcpy" where no call is known that tells.
+    """
+    texts = plane.strings.take(plane.types.name.tolist())
+    if not any(map(driver_copy, texts)):
+        return None
+    of_type = np.array([KINDS.index(driver_copy(text)) for text in [*texts, ""]], np.int64)
+    out = events.by_type(of_type)
+    rows = np.flatnonzero(out == _ANY_COPY)
+    if rows.size and names.CORRELATION_ID in plane.stat_names:
+        key = events.stats([names.CORRELATION_ID], rows)[names.CORRELATION_ID].integers(-1)
+        for host in host_planes(space):
+            called, kind = host.memo.once("copy calls", functools.partial(_calls, host))
+            if called.size:
+                at = np.minimum(np.searchsorted(called, key), called.size - 1)
+                out[rows] = np.where(called[at] == key, kind[at], out[rows])
+    return out
+
+
+def _calls(plane: Plane) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(correlation ids in order, codes of KINDS) of the calls of the runtime that copy."""
+    of_type = name_families(plane).tell(_called, np.int64)
+    if names.CORRELATION_ID not in plane.stat_names or not of_type.any():
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    events = host_events(plane)
+    rows = events.rows_of(of_type > 0)
+    key = events.stats([names.CORRELATION_ID], rows)[names.CORRELATION_ID].integers(-1)
+    order = np.argsort(key, kind="stable")
+    return key[order], events.by_type(of_type)[rows][order]
+
+
+def _called(call: str) -> int:
+    """The code of what a call copies, 0 where it is another call or does not tell."""
+    found = _CALL.match(call)
+    if found is None:
+        return 0
+    ends = "PToP" if found[1] == "Peer" else found[1].replace("to", "To")
+    return KINDS.index(f"Memcpy{ends}")

@@ -1,0 +1,262 @@
+"""How GPUs were kept busy: kernels and their gaps, copies and their sizes."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.gpu.gpu_events import GpuKinds, find_gpu_kinds
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.spans.layers import unite
+from tbprof.analysis.vocabulary.lines import gpu_planes
+from tbprof.base import names
+from tbprof.base.records import dataclass, field
+from tbprof.base.values import median, unique
+from tbprof.events.space import Plane, Space
+
+# A launch takes the host 5 to 20 µs: a kernel shorter than that cannot hide the launch of the next
+# one, and a longer pause has another cause. Source: Holistic Trace Analysis, "CUDA kernel launch
+# statistics"; NVIDIA, "Getting started with CUDA graphs".
+SMALL_PS = 5_000_000
+PAUSE_PS = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class GpuFacts:
+    """One entry per GPU on which something ran, and one per (GPU, kind of copy).
+
+    `median_ps` is that of its kernels' durations, -1 without kernels. Small kernels last less than
+    `SMALL_PS`: `small_ps` is the union of them, `small_gap_ps` the time before them in which
+    nothing ran on the device, pauses over `PAUSE_PS` left out. `busy_ps` is the union of all
+    events, `window_ps` goes from the first start to the last end. `memory_bytes` is the device's
+    capacity, -1 where it is unknown.
+
+    Copies: `copy_gpu` is an index into `name`, `copy_kind` such as "MemcpyHToD". `copy_ps` is the
+    sum of their times, `copying_ps` the union, as copies run side by side. Sizes are -1 where the
+    recorder states none; `pageable` counts those to or from memory that is not pinned.
+
+    `bias_ps` is the time of bias additions right after which, on the same stream, the result of the
+    same part of the model is normalized over the batch, which takes every bias away.
+    """
+
+    name: list[str]
+    memory_bytes: NDArray[np.int64]
+    kernels: NDArray[np.int64]
+    kernel_ps: NDArray[np.int64]
+    median_ps: NDArray[np.int64]
+    small_kernels: NDArray[np.int64]
+    small_ps: NDArray[np.int64]
+    small_gap_ps: NDArray[np.int64]
+    busy_ps: NDArray[np.int64]
+    window_ps: NDArray[np.int64]
+    bias_ps: NDArray[np.int64]
+    copy_gpu: NDArray[np.int64]
+    copy_kind: list[str]
+    copies: NDArray[np.int64]
+    copy_ps: NDArray[np.int64]
+    copying_ps: NDArray[np.int64]
+    copy_bytes: NDArray[np.int64]
+    pageable: NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class _Copies:
+    gpu: int
+    kind: str
+    count: int
+    total_ps: int
+    union_ps: int
+    bytes: int
+    pageable: int
+
+
+@dataclass(slots=True)
+class _Gpus:
+    """The columns while they are gathered."""
+
+    name: list[str] = field(default_factory=list)
+    rows: list[tuple[int, ...]] = field(default_factory=list)
+    copies: list[_Copies] = field(default_factory=list)
+
+
+def find_gpu_facts(space: Space, programs: Programs) -> GpuFacts:
+    """The facts of every GPU that recorded an event."""
+    found = _Gpus()
+    for plane in gpu_planes(space):
+        kinds = find_gpu_kinds(plane, programs)
+        if len(kinds.events):
+            found.copies.extend(_copies(plane, kinds, len(found.name)))
+            found.name.append(plane.name.removeprefix("/device:"))
+            found.rows.append(_kernels(plane, kinds))
+    table = np.array(found.rows, np.int64).reshape(len(found.rows), 10)
+    copies = found.copies
+    return GpuFacts(
+        found.name,
+        table[:, 0],
+        table[:, 1],
+        table[:, 2],
+        table[:, 3],
+        table[:, 4],
+        table[:, 5],
+        table[:, 6],
+        table[:, 7],
+        table[:, 8],
+        table[:, 9],
+        np.array([one.gpu for one in copies], np.int64),
+        [one.kind for one in copies],
+        np.array([one.count for one in copies], np.int64),
+        np.array([one.total_ps for one in copies], np.int64),
+        np.array([one.union_ps for one in copies], np.int64),
+        np.array([one.bytes for one in copies], np.int64),
+        np.array([one.pageable for one in copies], np.int64),
+    )
+
+
+def _kernels(plane: Plane, kinds: GpuKinds) -> tuple[int, ...]:
+    """The row of one GPU, in the order of the fields."""
+    memory = plane.stats.get("memory_size", -1)
+    capacity = memory if isinstance(memory, int) and 0 < memory < 2**62 else -1
+    is_kind = zip(kinds.details, kinds.copy, strict=True)
+    is_kernel = np.array([details is not None and not copy for details, copy in is_kind], bool)
+    is_kernel = is_kernel[kinds.code]
+    start, duration = kinds.events.start_ps, kinds.events.duration_ps
+    length = duration[is_kernel]
+    is_small = is_kernel & (duration < SMALL_PS)
+    paused = gaps_before(start, duration)[is_small]
+    return (
+        capacity,
+        length.size,
+        int(length.sum()),
+        int(median(length)) if length.size else -1,
+        int(is_small.sum()),
+        _union_ps(start[is_small], duration[is_small]),
+        int(paused[paused <= PAUSE_PS].sum()),
+        kinds.busy_ps,
+        kinds.window_ps,
+        _bias_ps(kinds),
+    )
+
+
+def _bias_ps(kinds: GpuKinds) -> int:
+    """The time of kernels that add a bias which the kernel after them normalizes away.
+
+    Events are in the order of streams, then of time. A layer's op is `model/conv/BiasAdd`, that of
+    the layer behind it `model/batch_norm/FusedBatchNormV3`.
+    """
+    parts = [op.name.rsplit("/", 2)[0] if op.name.count("/") > 1 else "" for op in kinds.op]
+    numbers = {part: number for number, part in enumerate(dict.fromkeys(parts))}
+    scope = np.array([numbers[part] for part in parts], np.int64)
+    adds = np.array([op.type == "BiasAdd" for op in kinds.op], bool)
+    norms = np.array([op.type.startswith("FusedBatchNorm") and "Grad" not in op.type
+                      for op in kinds.op], bool)  # fmt: skip
+    if not adds.any() or not norms.any():
+        return 0
+    code, line = kinds.code, kinds.events.line
+    here, there = code[:-1], code[1:]
+    is_lost = adds[here] & norms[there] & (scope[here] == scope[there]) & (line[:-1] == line[1:])
+    return int(kinds.events.duration_ps[:-1][is_lost].sum())
+
+
+def gaps_before(start: NDArray[np.int64], duration: NDArray[np.int64]) -> NDArray[np.int64]:
+    """[n] the time before each interval's start in which no other one was open, 0 for the first.
+
+    Intervals are in any order; of those that start together the first in order has the gap.
+    """
+    gap = np.zeros(start.size, np.int64)
+    if start.size < 2:
+        return gap
+    order = np.argsort(start, kind="stable")
+    until = np.maximum.accumulate((start + duration)[order])
+    gap[order[1:]] = np.maximum(start[order[1:]] - until[:-1], 0)
+    return gap
+
+
+def _copies(plane: Plane, kinds: GpuKinds, gpu: int) -> list[_Copies]:
+    """The copies of one GPU by kind, memsets left out: they move nothing."""
+    known = sorted({kind for kind in kinds.copy if kind.startswith("Memcpy")})
+    number = np.array([known.index(kind) if kind in known else -1 for kind in kinds.copy], np.int64)
+    events = kinds.events
+    rows = np.flatnonzero(number[kinds.code] >= 0)
+    if not rows.size:
+        return []
+    kind_of = number[kinds.code[rows]]
+    details = events.stats([names.MEMCPY_DETAILS], rows)[names.MEMCPY_DETAILS].texts()
+    distinct, at = np.unique(details, return_inverse=True)
+    parsed = [_parse_copy(text) for text in plane.strings.take(distinct.tolist())]
+    size = np.array([size for size, _ in parsed], np.int64)[at]
+    is_pageable = np.array([pageable for _, pageable in parsed], bool)[at]
+    found = []
+    for code in unique(kind_of).tolist():
+        mine = kind_of == code
+        sizes = size[mine]
+        found.append(
+            _Copies(
+                gpu,
+                known[code],
+                int(mine.sum()),
+                int(events.duration_ps[rows[mine]].sum()),
+                _union_ps(events.start_ps[rows[mine]], events.duration_ps[rows[mine]]),
+                int(sizes[sizes >= 0].sum()) if (sizes >= 0).any() else -1,
+                int(is_pageable[mine].sum()),
+            )
+        )
+    return found
+
+
+def _union_ps(start: NDArray[np.int64], duration: NDArray[np.int64]) -> int:
+    """How long any of the intervals is open, in any order."""
+    begin, end = unite(start, start + duration)
+    return int((end - begin).sum())
+
+
+def _parse_copy(details: str) -> tuple[int, bool]:
+    """(bytes, whether a side is pageable) of a `memcpy_details` text; -1 bytes where it is silent.
+
+    "size:112 dest:4 async:0"                                          recorders of 2020
+    "kind_src:pageable kind_dst:device size:4096 dest:0 async:1"
+    """
+    size, is_pageable = -1, False
+    for token in details.split():
+        key, _, value = token.partition(":")
+        if key == "size" and value.isascii() and value.isdigit() and len(value) <= 15:
+            size = int(value)
+        elif key in ("kind_src", "kind_dst"):
+            is_pageable |= value == "pageable"
+    return size, is_pageable
+
+
+def merge_gpu_facts(parts: Sequence[GpuFacts]) -> GpuFacts:
+    """The GPUs of all hosts, one behind the other."""
+    if len(parts) == 1:
+        return parts[0]
+    before = np.cumsum([0, *(len(part.name) for part in parts)])
+
+    def join(column: str) -> NDArray[np.int64]:
+        columns: list[NDArray[np.int64]] = [getattr(part, column) for part in parts]
+        return np.concatenate([np.zeros(0, np.int64), *columns])
+
+    return GpuFacts(
+        [name for part in parts for name in part.name],
+        join("memory_bytes"),
+        join("kernels"),
+        join("kernel_ps"),
+        join("median_ps"),
+        join("small_kernels"),
+        join("small_ps"),
+        join("small_gap_ps"),
+        join("busy_ps"),
+        join("window_ps"),
+        join("bias_ps"),
+        np.concatenate(
+            [
+                np.zeros(0, np.int64),
+                *(p.copy_gpu + at for p, at in zip(parts, before, strict=False)),
+            ]
+        ),
+        [kind for part in parts for kind in part.copy_kind],
+        join("copies"),
+        join("copy_ps"),
+        join("copying_ps"),
+        join("copy_bytes"),
+        join("pageable"),
+    )

@@ -1,0 +1,193 @@
+"""What the kernels, copies and other events of a GPU spend time on."""
+
+import functools
+import re
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.devices.devices import text_stat
+from tbprof.analysis.devices.tensor_cores import is_amd
+from tbprof.analysis.gpu.driver_copies import driver_copy
+from tbprof.analysis.gpu.gpu_events import GpuKinds
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.hlo.precision import kernel_precision
+from tbprof.analysis.vocabulary.collectives import is_collective_kernel, is_collective_op
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.base import names
+from tbprof.base.lazy import regex
+from tbprof.events.space import Events, Plane
+
+# Copies: `MemcpyH2D`, `MEMCPYHtoD`, `Memcpy HtoD (Pinned -> Device)`, ROCm's `CopyHostToDevice` and
+# `MEMORY_COPY_HOST_TO_DEVICE`, CUPTI's `UM_BYTES_TRANSFER_HTOD` of unified memory.
+_COPY = regex(
+    r"(?:memcpy|copy)\s?(host|device|peer|array|[hdpa])(?:2|to)(host|device|peer|array|[hdpa])"
+    r"(?=\Z|[\s(]|async)|memory_copy_(host|device)_to_(host|device)\Z"
+    r"|um_bytes_transfer_([hd])to([hd])\Z",
+    re.IGNORECASE,
+)
+# Copies whose name does not tell between what; kernels that the driver copies with.
+_ANY_COPY = regex(r"memcpy(?:\s?other|\s?peer|\d*(?:_post)?)?\Z", re.IGNORECASE)
+_SET = regex(r"memset|fillbuffer", re.IGNORECASE)
+# What a recorder puts beside the device's work: how long memory was held, its own overhead, faults
+# of unified memory. Source: xla/backends/profiler/gpu/cupti_buffer_events.cc.
+_NO_WORK = regex(
+    r"Memory (?i:array|device|device_static|managed|managed_static|pageable|pinned|unknown)"
+    r"|Memory(?:Alloc|Free|Residency)|UM_\w+|COMPILER|BUFFER_FLUSH|INSTRUMENTATION|RESOURCE"
+    r"|<UNKNOWN>"
+)
+# The event is none of the device's work.
+NO_PHASE = -1
+
+
+def gpu_phases(
+    plane: Plane, kinds: GpuKinds, programs: Programs
+) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
+    """(phase [n], is_kernel [n]) of the plane's recorded events, phase -1 of what is no work.
+
+    Kernels are what the recorder gives launch details of, and all that is neither copy nor memset.
+    """
+    phase = kind_phases(plane, kinds, programs)[kinds.code]
+    named = list(map(_named, kinds.copy, kinds.event_name))
+    is_unclear = np.array([one.is_unclear for one in named], bool)
+    rows = np.flatnonzero(is_unclear[kinds.code])
+    if rows.size:
+        phase[rows] = _copies_by_details(plane, kinds.events, rows, phase[rows])
+    is_kernel = [
+        not (one.copy is not None or one.is_set) or (details is not None and not copy)
+        for one, details, copy in zip(named, kinds.details, kinds.copy, strict=True)
+    ]
+    return phase, np.array(is_kernel, bool)[kinds.code]
+
+
+def kind_phases(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[np.int8]:
+    """[kinds] the phase of each kind of GPU event, -1 of what is none of the device's work.
+
+    Copies go by their ends: from the host INPUT, to it OUTPUT, from device to device or peer
+    DEVICE_TO_DEVICE, within the host HOST_COMPUTE, as the device does nothing; those that a
+    collective instruction makes between devices are COLLECTIVES. A memset is work of the device
+    that has no type (COMPUTE_UNKNOWN). They are found once.
+    """
+    return plane.memo.once("kind phases", lambda: _kind_phases(plane, kinds, programs))
+
+
+def _kind_phases(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[np.int8]:
+    compute_capability = _capability(plane)
+    out: list[int] = []
+    for kind, named in enumerate(map(_named, kinds.copy, kinds.event_name)):
+        instruction = kinds.instruction[kind]
+        is_collective = bool(instruction) and is_collective_op(instruction)
+        if named.copy is not None:
+            between = is_collective and named.copy == Phase.DEVICE_TO_DEVICE
+            out.append(Phase.COLLECTIVES if between else named.copy)
+        elif named.is_set:
+            out.append(Phase.COMPUTE_UNKNOWN)
+        elif kinds.details[kind] is None and named.is_no_work:
+            out.append(NO_PHASE)
+        elif is_collective or named.is_collective:
+            out.append(Phase.COLLECTIVES)
+        else:
+            found = None
+            if instruction:
+                found = programs.instruction(
+                    kinds.program_id[kind], kinds.module[kind], instruction
+                )
+            shapes = kinds.shapes[kind]
+            out.append(kernel_precision(named.label, found, shapes, compute_capability))
+    return np.array(out, np.int8)
+
+
+class _Named(NamedTuple):
+    """What the name of a GPU's event says, whatever the recorder says of it.
+
+    `label` tells the phase: of a kernel that the driver copies with, the copy. `copy` is the phase
+    of a copy, None of what is none; `is_unclear` one whose name does not tell between what.
+    """
+
+    label: str
+    copy: Phase | None
+    is_unclear: bool
+    is_set: bool
+    is_no_work: bool
+    is_collective: bool
+
+
+# The GPUs of a host run the same kernels.
+@functools.lru_cache(maxsize=8192)
+def _named(copy: str, event_name: str) -> _Named:
+    label = copy if driver_copy(event_name) else event_name
+    ends = _copy_ends(label)
+    return _Named(
+        label,
+        _copy_phase(*ends) if ends else None,
+        _ANY_COPY.match(label) is not None,
+        _SET.match(label) is not None,
+        _NO_WORK.fullmatch(label) is not None,
+        is_collective_kernel(label),
+    )
+
+
+def name_phase(name: str) -> int:
+    """The phase of a GPU event as far as its name tells: kernels that compute are of no precision.
+
+    -1 of what is none of the device's work.
+    """
+    named = _named(driver_copy(name), name)
+    if named.copy is not None:
+        return named.copy
+    if named.is_set:
+        return Phase.COMPUTE_UNKNOWN
+    if named.is_no_work:
+        return NO_PHASE
+    return Phase.COLLECTIVES if named.is_collective else Phase.COMPUTE_UNKNOWN
+
+
+def _copy_ends(name: str) -> tuple[str, str] | None:
+    """The letters of a copy's source and destination, of which unknown ones are devices'."""
+    found = _COPY.match(name)
+    if found:
+        source, destination = (end[0].lower() for end in found.groups() if end)
+        return source, destination
+    return ("d", "d") if _ANY_COPY.match(name) else None
+
+
+def _copy_phase(source: str, destination: str) -> Phase:
+    from_host, to_host = source == "h", destination == "h"
+    if from_host and to_host:
+        return Phase.HOST_COMPUTE
+    return Phase.INPUT if from_host else Phase.OUTPUT if to_host else Phase.DEVICE_TO_DEVICE
+
+
+def _copies_by_details(
+    plane: Plane, events: Events, rows: NDArray[np.int64], phase: NDArray[np.int8]
+) -> NDArray[np.int8]:
+    """The phases of copies of unclear ends: by their `memcpy_details` where these name memory."""
+    texts, at = np.unique(
+        events.stats([names.MEMCPY_DETAILS], rows)[names.MEMCPY_DETAILS].texts(),
+        return_inverse=True,
+    )
+    by_text = [_details_phase(text) for text in plane.strings.take(texts.tolist())]
+    found = np.array(by_text, np.int8)[at]
+    is_plain = (found != NO_PHASE) & (phase == Phase.DEVICE_TO_DEVICE)
+    return np.where(is_plain, found, phase).astype(np.int8)
+
+
+def _details_phase(details: str) -> int:
+    """The phase of `kind_src:pageable kind_dst:device size:4 …`, -1 where it does not tell."""
+    ends = dict(token.split(":", 1) for token in details.split() if ":" in token)
+    source, destination = ends.get("kind_src", ""), ends.get("kind_dst", "")
+    if not source or not destination:
+        return NO_PHASE
+    host = ("pageable", "pinned")
+    return _copy_phase("h" if source in host else "d", "h" if destination in host else "d")
+
+
+def _capability(plane: Plane) -> int:
+    """NVIDIA's compute capability such as 80, -1 where it is unknown or the device is AMD's."""
+    if is_amd(text_stat(plane, names.DEVICE_VENDOR), text_stat(plane, names.GPU_NAME)):
+        return -1
+    major, minor = plane.stats.get(names.COMPUTE_MAJOR), plane.stats.get(names.COMPUTE_MINOR, 0)
+    if not isinstance(major, int) or not isinstance(minor, int) or not 0 < major < 100:
+        return -1
+    return major * 10 + minor

@@ -1,0 +1,308 @@
+"""GPU kernels by kernel-op pair."""
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.devices.devices import text_stat
+from tbprof.analysis.devices.tensor_cores import CoreUse, core_use, is_amd, is_eligible
+from tbprof.analysis.gpu.gpu_events import GpuKinds, find_gpu_kinds
+from tbprof.analysis.hlo.hlo import Instruction, Programs
+from tbprof.analysis.vocabulary.lines import gpu_planes
+from tbprof.base import names
+from tbprof.base.records import dataclass, field
+from tbprof.events.space import Plane, Space
+
+_UINT32 = 2**32 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """The launch configuration of a kernel; sizes in bytes, None where the recorder did not say."""
+
+    registers: int | None = None
+    shared_bytes: int | None = None
+    block: tuple[int, int, int] = (1, 1, 1)
+    grid: tuple[int, int, int] = (1, 1, 1)
+    occupancy_pct: float | None = None
+
+
+class KernelKey(NamedTuple):
+    """What makes a row: one kernel, launched in one way by one op."""
+
+    kernel: str
+    op: str
+    block: tuple[int, int, int]
+    grid: tuple[int, int, int]
+    registers: int | None
+    shared_bytes: int | None
+    is_eligible: bool
+    core_use: CoreUse
+    copy: str
+    is_amd: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """One row per kernel-op pair and launch configuration, summed over streams and devices.
+
+    Registers and shared bytes are -1, occupancy NaN where not recorded. `occupancy_pct` is the
+    mean over the row's time, as devices may differ. `core_use` holds `CoreUse`. `copy` is the type
+    of what a driver copies or sets by a kernel of its own ("MemcpyDToD"), "" for kernels of the
+    program. Times in ps.
+    """
+
+    name: list[str]
+    op: list[str]
+    block: NDArray[np.int64]  # [n, 3]
+    grid: NDArray[np.int64]  # [n, 3]
+    registers: NDArray[np.int64]
+    shared_bytes: NDArray[np.int64]
+    is_eligible: NDArray[np.bool_]
+    core_use: NDArray[np.int8]
+    occupancy_pct: NDArray[np.float64]
+    occurrences: NDArray[np.int64]
+    total_ps: NDArray[np.int64]
+    least_ps: NDArray[np.int64]
+    most_ps: NDArray[np.int64]
+    copy: list[str]
+    is_amd: NDArray[np.bool_]
+
+    @property
+    def uses_tensor_cores(self) -> NDArray[np.bool_]:
+        """[n] whether a kernel is known to run instructions of Tensor Cores or Matrix Cores."""
+        return np.asarray(self.core_use == CoreUse.YES, bool)
+
+
+@dataclass(slots=True)
+class _Rows:
+    """Rows while they are gathered: numbers by key, and what adds up in each."""
+
+    number: dict[KernelKey, int] = field(default_factory=dict)
+    added: list[tuple[NDArray[Any], ...]] = field(default_factory=list)
+
+    def add(
+        self,
+        keys: Sequence[KernelKey],
+        occurrences: NDArray[np.int64],
+        total_ps: NDArray[np.int64],
+        least_ps: NDArray[np.int64],
+        most_ps: NDArray[np.int64],
+        occupancy_pct: NDArray[np.float64],
+    ) -> None:
+        """Adds to the rows of these keys [n]; the occupancy is NaN where it is not recorded."""
+        number = self.number
+        row = np.array([number.setdefault(key, len(number)) for key in keys], np.int64)
+        self.added.append((row, occurrences, total_ps, least_ps, most_ps, occupancy_pct))
+
+    def table(self) -> Kernels:
+        """The rows in the order in which their keys were first seen."""
+        keys = list(self.number)
+        count, total, most = np.zeros((3, len(keys)), np.int64)
+        least = np.full(len(keys), 2**62)
+        weights, occupancies = np.zeros((2, len(keys)))
+        for row, occurrences, total_ps, least_ps, most_ps, occupancy_pct in self.added:
+            np.add.at(count, row, occurrences)
+            np.add.at(total, row, total_ps)
+            np.minimum.at(least, row, least_ps)
+            np.maximum.at(most, row, most_ps)
+            known = np.flatnonzero(~np.isnan(occupancy_pct))
+            # Kernels of no duration still tell their occupancy.
+            weight = np.maximum(total_ps[known], 1).astype(np.float64)
+            np.add.at(weights, row[known], weight)
+            np.add.at(occupancies, row[known], occupancy_pct[known] * weight)
+        occupancy = np.full(len(keys), np.nan)
+        np.divide(occupancies, weights, out=occupancy, where=weights > 0)
+
+        def integers(values: list[int | None]) -> NDArray[np.int64]:
+            return np.array([-1 if value is None else value for value in values], np.int64)
+
+        return Kernels(
+            [key.kernel for key in keys],
+            [key.op for key in keys],
+            np.array([key.block for key in keys], np.int64).reshape(-1, 3),
+            np.array([key.grid for key in keys], np.int64).reshape(-1, 3),
+            integers([key.registers for key in keys]),
+            integers([key.shared_bytes for key in keys]),
+            np.array([key.is_eligible for key in keys], bool),
+            np.array([key.core_use for key in keys], np.int8),
+            occupancy,
+            count,
+            total,
+            least,
+            most,
+            [key.copy for key in keys],
+            np.array([key.is_amd for key in keys], bool),
+        )
+
+
+@functools.lru_cache(maxsize=8192)
+def parse_launch(details: str) -> Launch:
+    """The launch in a `kernel_details` text: `key:value` tokens apart by spaces or line ends.
+
+        "regs:38 shm:0 grid:160,1,1 block:1024,1,1"                  recorders of 2020
+        "regs:32 static_shared:0 dynamic_shared:512 grid:8,1,1 block:256,1,1 occ_pct:100"
+        "grid:8,1,1 block:256,1,1 private_mem:0 group_mem:512 occ_pct:0"    AMD
+
+    AMD's recorder writes an occupancy of 0 for "not computed". Unknown and malformed tokens are
+    ignored, sizes that do not fit 32 bits are not believed.
+    """
+    registers: int | None = None
+    shared: dict[str, int] = {}
+    block = grid = (1, 1, 1)
+    occupancy: float | None = None
+    for token in details.split():
+        key, _, value = token.partition(":")
+        if key == "regs":
+            registers = _size(value)
+        elif key in ("shm", "static_shared", "dynamic_shared", "group_mem"):
+            size = _size(value)
+            if size is not None:
+                shared[key] = size
+        elif key == "block":
+            block = _dimensions(value) or block
+        elif key == "grid":
+            grid = _dimensions(value) or grid
+        elif key == "occ_pct":
+            occupancy = _percentage(value)
+    if occupancy == 0 and "group_mem" in shared:
+        occupancy = None
+    return Launch(registers, sum(shared.values()) if shared else None, block, grid, occupancy)
+
+
+def _size(text: str) -> int | None:
+    if not (text.isascii() and text.isdigit() and len(text) <= 10):
+        return None
+    value = int(text)
+    return value if value <= _UINT32 else None
+
+
+def _dimensions(text: str) -> tuple[int, int, int] | None:
+    sizes = [_size(part) for part in text.split(",", 3)[:3]]
+    known = [size for size in sizes if size is not None]
+    if len(known) != len(sizes):
+        return None
+    x, y, z = (*known, 1, 1)[:3]
+    return x, y, z
+
+
+def _percentage(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def find_kernels(space: Space, programs: Programs) -> Kernels:
+    """The kernels of all GPU planes: events of recorded lines that carry `kernel_details`.
+
+    Copies and memsets carry none, but for those that a driver makes by kernels of its own. The op
+    is the one whose annotation was open at the launch, or the framework op of the HLO instruction.
+    """
+    rows = _Rows()
+    for plane in gpu_planes(space):
+        if names.KERNEL_DETAILS in plane.stat_names:
+            _gather(plane, find_gpu_kinds(plane, programs), programs, rows)
+    return rows.table()
+
+
+def _gather(plane: Plane, kinds: GpuKinds, programs: Programs, rows: _Rows) -> None:
+    of_amd = is_amd(text_stat(plane, names.DEVICE_VENDOR), text_stat(plane, names.GPU_NAME))
+    major = plane.stats.get(names.COMPUTE_MAJOR, -1)
+    compute_major = major if isinstance(major, int) else -1
+    keys: list[KernelKey] = []
+    occupancy: list[float] = []
+    ran: list[int] = []
+    for kind, details in enumerate(kinds.details):
+        if details is None:
+            continue
+        launch = parse_launch(details)
+        kernel, op = kinds.event_name[kind], kinds.op[kind]
+        instruction = _instruction(kinds, kind, programs)
+        use = CoreUse.NO
+        if not kinds.copy[kind]:
+            use = core_use(
+                kernel, is_amd=of_amd, compute_major=compute_major, instruction=instruction
+            )
+        could = _could_use(kinds, kind, instruction) or (use == CoreUse.YES and bool(op.name))
+        key = KernelKey(
+            kernel,
+            op.name,
+            launch.block,
+            launch.grid,
+            launch.registers,
+            launch.shared_bytes,
+            could,
+            use,
+            kinds.copy[kind],
+            of_amd,
+        )
+        keys.append(key)
+        occupancy.append(math.nan if launch.occupancy_pct is None else launch.occupancy_pct)
+        ran.append(kind)
+    of_kind = np.array(ran, np.int64)
+    rows.add(
+        keys,
+        kinds.occurrences[of_kind],
+        kinds.total_ps[of_kind],
+        kinds.least_ps[of_kind],
+        kinds.most_ps[of_kind],
+        np.array(occupancy, np.float64),
+    )
+
+
+def _instruction(kinds: GpuKinds, kind: int, programs: Programs) -> Instruction | None:
+    """The HLO instruction that launched a kernel, None where the trace does not hold it."""
+    name = kinds.instruction[kind]
+    return programs.instruction(kinds.program_id[kind], kinds.module[kind], name) if name else None
+
+
+def _could_use(kinds: GpuKinds, kind: int, instruction: Instruction | None) -> bool:
+    """Whether the op multiplies: by its program, else by its type and name.
+
+    Fusions of what surrounds a product have the product's name, and multiply nothing.
+    """
+    if kinds.copy[kind]:
+        return False
+    if instruction is not None and instruction.opcode == "fusion":
+        return bool(instruction.products)
+    op = kinds.op[kind]
+    return is_eligible(op.name, op.type, kinds.equation[kind])
+
+
+def merge_kernels(parts: Sequence[Kernels]) -> Kernels:
+    """One table of several hosts' kernels: equal kernel-op pairs become one row."""
+    if len(parts) == 1:
+        return parts[0]
+    rows = _Rows()
+    for part in parts:
+        keys = []
+        for at, kernel in enumerate(part.name):
+            registers, shared = int(part.registers[at]), int(part.shared_bytes[at])
+            key = KernelKey(
+                kernel,
+                part.op[at],
+                tuple(part.block[at].tolist()),
+                tuple(part.grid[at].tolist()),
+                None if registers < 0 else registers,
+                None if shared < 0 else shared,
+                bool(part.is_eligible[at]),
+                CoreUse(int(part.core_use[at])),
+                part.copy[at],
+                bool(part.is_amd[at]),
+            )
+            keys.append(key)
+        rows.add(
+            keys,
+            part.occurrences,
+            part.total_ps,
+            part.least_ps,
+            part.most_ps,
+            part.occupancy_pct,
+        )
+    return rows.table()

@@ -1,0 +1,1 @@
+"""Which events belong together as parts of one step, by who caused whom."""

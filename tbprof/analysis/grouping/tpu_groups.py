@@ -1,0 +1,197 @@
+"""Steps and program executions of TPU cores as parts of groups."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.grouping.causality import CONSUMER, PRODUCER, keyed_rows, launch_keys
+from tbprof.analysis.grouping.context_links import Ends, join
+from tbprof.analysis.spans.groups import group_rows
+from tbprof.analysis.vocabulary.lines import named_lines, tpu_planes
+from tbprof.base import names
+from tbprof.base.records import dataclass
+from tbprof.base.values import unique
+from tbprof.events.space import Events, Plane, Space
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """The events of one TPU core that groups are of, by start: its steps, else its programs' runs.
+
+    `number` [m] are the numbers that name steps, None where not every event has one of its own;
+    `program` [m] are ids of names. Rows of the producers, of the consumers and of what was launched
+    count from `offset` on.
+    """
+
+    plane: Plane
+    offset: int
+    start_ps: NDArray[np.int64]
+    end_ps: NDArray[np.int64]
+    number: NDArray[np.int64] | None
+    program: NDArray[np.int64]
+    producers: Ends
+    consumers: Ends
+    launched: Ends
+
+
+def read_cores(space: Space, offset: int, process: int) -> list[Core]:
+    """The cores that have steps or runs; their events are rows from `offset` on."""
+    cores: list[Core] = []
+    for plane in tpu_planes(space):
+        core = _read_core(plane, offset, process)
+        if core is not None:
+            cores.append(core)
+            offset += core.start_ps.size
+    return cores
+
+
+def _read_core(plane: Plane, offset: int, process: int) -> Core | None:
+    steps = plane.events(named_lines(plane, names.STEPS_LINE, names.SPARSE_CORE_STEPS_LINE))
+    modules = plane.events(
+        named_lines(plane, names.XLA_MODULES_LINE, names.SPARSE_CORE_MODULES_LINE)
+    )
+    chosen = steps if len(steps) else modules
+    if not len(chosen):
+        return None
+    order = np.argsort(chosen.start_ps, kind="stable")
+    chosen_at = np.empty(order.size, np.int64)
+    chosen_at[order] = np.arange(order.size)
+    start, end = chosen.start_ps[order], (chosen.start_ps + chosen.duration_ps)[order]
+    # What the modules say of their producers holds for the step that contains them.
+    module_at = _containing(start, end, modules) if chosen is steps else chosen_at
+    sources = [(modules, module_at)]
+    if chosen is steps:
+        sources.append((steps, chosen_at))
+    producers, consumers = (
+        join([_contexts(events, at, stats, offset, process) for events, at in sources])
+        for stats in (PRODUCER, CONSUMER)
+    )
+    held = np.flatnonzero(module_at >= 0)
+    launched, keys = launch_keys(modules, held, core_number(plane))
+    return Core(
+        plane,
+        offset,
+        start,
+        end,
+        _step_numbers(steps, order) if chosen is steps else None,
+        _names(chosen, order),
+        producers,
+        consumers,
+        Ends(module_at[launched] + offset, [*keys, np.full(launched.size, process)]),
+    )
+
+
+def _containing(
+    start: NDArray[np.int64], end: NDArray[np.int64], events: Events
+) -> NDArray[np.int64]:
+    """[n] the last event of [start, end) that began and holds each of `events`, -1 for none."""
+    at = np.searchsorted(start, events.start_ps, side="right") - 1
+    is_held = (at >= 0) & (end[at] >= events.start_ps + events.duration_ps)
+    return np.where(is_held, at, -1)
+
+
+def _contexts(
+    events: Events, at: NDArray[np.int64], stats: Sequence[str], offset: int, process: int
+) -> Ends:
+    rows, keys = keyed_rows(events, np.flatnonzero(at >= 0), stats)
+    return Ends(at[rows] + offset, [*keys, np.full(rows.size, process)])
+
+
+def core_number(plane: Plane) -> int:
+    """The number in a name such as `/device:TPU:1 SparseCore 2`, -1 where there is none."""
+    text = plane.name.removeprefix(names.TPU_PREFIX).partition(" ")[0]
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
+
+
+def _names(events: Events, order: NDArray[np.int64]) -> NDArray[np.int64]:
+    """[m] ids of the names of the events at `order`."""
+    name = np.append(events.plane.types.name, np.int32(-1))
+    return name[events.type[order]].astype(np.int64)
+
+
+def _step_numbers(steps: Events, order: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    texts = steps.plane.strings.take(steps.plane.types.name.tolist())
+    number = [
+        int(text) if text.isascii() and text.isdigit() and len(text) < 19 else -1
+        for text in [*texts, ""]
+    ]
+    found = np.array(number, np.int64)[steps.type[order]]
+    is_good = (found >= 0).all() and unique(found).size == found.size
+    return found if is_good else None
+
+
+def in_lock_step(
+    cores: Sequence[Core], groups: int
+) -> tuple[list[NDArray[np.int32]], NDArray[np.int64]]:
+    """(group of each core's events, number of each of the groups, which are from `groups` on).
+
+    Events of several cores are one group when they have the same step number, where every step has
+    one, else when they are the same run of one program. Groups are numbered as they begin.
+    """
+    start = np.concatenate([core.start_ps for core in cores])
+    numbers = [core.number for core in cores if core.number is not None]
+    code: NDArray[np.integer[Any]]
+    if len(numbers) == len(cores):
+        distinct, code = np.unique(np.concatenate(numbers), return_inverse=True)
+    else:
+        code, first = group_rows(_runs(cores, start))
+        distinct = np.full(first.size, -1, np.int64)
+    begin = np.full(distinct.size, np.iinfo(np.int64).max)
+    np.minimum.at(begin, code, start)
+    order = np.argsort(begin, kind="stable")
+    rank = np.empty(order.size, np.int64)
+    rank[order] = np.arange(groups, groups + order.size)
+    cuts = np.cumsum([core.start_ps.size for core in cores])[:-1]
+    number = np.where(distinct < 0, np.arange(groups, groups + order.size), distinct[order])
+    return [part.astype(np.int32) for part in np.split(rank[code], cuts)], number
+
+
+def _runs(
+    cores: Sequence[Core], start: NDArray[np.int64]
+) -> list[NDArray[np.int64] | NDArray[np.int32]]:
+    """(program, how many runs of it came before) of the events of all cores.
+
+    Run ids count the launches of each core: cores that ran other programs before have other ids
+    for the same run. Where a core has recorded fewer runs of a program than another, its first one
+    is the run of the other that began nearest to it.
+    """
+    program = np.concatenate([core.program for core in cores])
+    core_of = np.repeat(np.arange(len(cores)), [core.start_ps.size for core in cores])
+    code, first = group_rows([program])
+    order = np.lexsort((np.arange(code.size), core_of, code))
+    begins = np.append(True, (np.diff(code[order]) != 0) | (np.diff(core_of[order]) != 0))
+    part = np.cumsum(begins) - 1
+    at = np.flatnonzero(begins)
+    count = np.diff(np.append(at, order.size))
+    most = np.zeros(first.size, np.int64)
+    np.maximum.at(most, code[order[at]], count)
+    shift = np.zeros(at.size, np.int64)
+    longest = {
+        int(code[order[at[row]]]): row
+        for row in np.flatnonzero(count == most[code[order[at]]])[::-1]
+    }
+    for row in np.flatnonzero(count < most[code[order[at]]]).tolist():
+        other = longest[int(code[order[at[row]]])]
+        known = start[order[at[other] : at[other] + count[other]]]
+        nearest = np.abs(known - start[order[at[row]]])[: count[other] - count[row] + 1]
+        shift[row] = int(nearest.argmin())
+    run = np.empty(code.size, np.int64)
+    run[order] = np.arange(code.size) - at[part] + shift[part]
+    return [code, run]
+
+
+def overlapping(
+    start_ps: NDArray[np.int64], end_ps: NDArray[np.int64], events: Events
+) -> NDArray[np.int64]:
+    """[n] the interval, of those ordered by start, that each event lies in or overlaps; -1: none.
+
+    The last that began by the event's start, if it goes on until then, else the next one.
+    """
+    begin, end = events.start_ps, events.start_ps + events.duration_ps
+    at = np.searchsorted(start_ps, begin, side="right") - 1
+    is_in = (at >= 0) & (end_ps[at] >= begin)
+    after = np.minimum(at + 1, start_ps.size - 1)
+    is_near = (at + 1 < start_ps.size) & (start_ps[after] <= end)
+    return np.where(is_in, at, np.where(is_near, after, -1))

@@ -1,0 +1,356 @@
+"""The compiled programs of a trace: what each HLO instruction does and which op it came from."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tbprof._pb import message
+from tbprof.analysis.hlo.host_channels import HANDLER
+from tbprof.analysis.hlo.host_copies import HOST_SPACE
+from tbprof.analysis.hlo.program_functions import named_apart, tell_apart
+from tbprof.analysis.vocabulary.dtypes import Tensor
+from tbprof.analysis.vocabulary.lines import metadata_planes
+from tbprof.analysis.vocabulary.op_names import parse_provenance
+from tbprof.base import names
+from tbprof.base.lazy import regex
+from tbprof.events.space import Space
+
+# Longer numbers are no ids of 64 bits, and Python refuses to read very long ones.
+_PROGRAM = regex(r"\(([0-9]{1,20})\)\Z")
+_MASK = 2**64 - 1
+
+
+# Library calls that multiply matrices or convolve.
+_PRODUCT_CALL = regex(r"gemm|matmul|conv|fmha|dot", re.IGNORECASE)
+_PRODUCTS = ("dot", "convolution", "ragged-dot", "scaled-dot")
+_CALLERS = ("fusion", "async-start", "async-update", "async-done", "call")
+_TUPLE = 13  # PrimitiveType.TUPLE
+# One op is compiled to two instructions at most, such as a sum and a division for a mean.
+_MOST_OF_ONE_OP = 2
+_LARGEST_OF_ONE_OP = 2**16
+_NO_WORK = ("parameter", "constant", "tuple", "get-tuple-element", "bitcast")
+# More programs of one name are not told apart by their functions.
+_MOST_ALIKE = 256
+
+
+class Instruction(NamedTuple):
+    """An HLO instruction: what it computes of which tensors.
+
+    `products` are the operands of the matrix products and convolutions in it, its own or those of
+    its fusion. `wrapped` is the opcode that an asynchronous start, update or done stands for.
+    `handler` is who serves the host's end of a transfer, and `op` the framework op, "" unknown.
+    `is_in_host` says that an operand or a result lies in the host's memory, `fusion_kind` how a
+    fusion is emitted ("kLoop").
+    """
+
+    opcode: str
+    target: str
+    operands: tuple[Tensor, ...]
+    results: tuple[Tensor, ...]
+    products: tuple[Tensor, ...]
+    wrapped: str
+    is_host_transfer: bool
+    is_in_host: bool = False
+    fusion_kind: str = ""
+    handler: str = ""
+    op: str = ""
+
+
+class Programs:
+    """The HLO modules of a space, each parsed when an instruction of it is first asked for.
+
+    Threads may share it: what it knows is assigned whole.
+    """
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._known: _Sources | None = None
+        self._places: dict[str, Mapping[int, str]] = {}
+        self._ops: dict[int, Mapping[str, str]] = {}
+        self._modules: dict[int, Module] = {}
+        # What `tpu_phases` found, by ids of the texts that an op is described by.
+        self.phases: dict[tuple[int, ...], int] = {}
+
+    @property
+    def space(self) -> Space:
+        """The space whose modules these are."""
+        return self._space
+
+    def op_name(self, program_id: int, module: str, instruction: str) -> str:
+        """The full name (`name:Type` or `name:`) of an instruction's framework op, "" if unknown.
+
+        The program is found by its id (the low 64 bits), else by the module's name where that is
+        the name of one program alone. Ops of two functions of one name have the function's place
+        in their names (`tell_apart`).
+        """
+        program = self._find(program_id, module)
+        if program < 0:
+            return ""
+        if program not in self._ops:
+            place = self._place(program)
+            self._ops[program] = {
+                name: named_apart(op, place) if place else op
+                for name, op in _instruction_ops(self._load().proto[program]).items()
+            }
+        return self._ops[program].get(instruction, "")
+
+    def _place(self, program: int) -> str:
+        """Where the function of a program is written, "" where no other function has its name."""
+        sources = self._load()
+        module = sources.name[program]
+        if module not in self._places:
+            alike = [one for one, name in sources.name.items() if name == module]
+            parsed = {one: _parse(sources.proto[one]).hlo_module for one in alike[:_MOST_ALIKE]}
+            self._places[module] = tell_apart(parsed) if len(alike) > 1 else {}
+        return self._places[module].get(program, "")
+
+    def op_type(self, program_id: int, module: str, instruction: str) -> str:
+        """What an instruction without an op is, "" if unknown: "transpose", "fusion".
+
+        The type of the ops that a fusion was made of where they have one in common, else the
+        opcode.
+        """
+        found = self.module(program_id, module)
+        proto = None if found is None else found.find(instruction)
+        if found is None or proto is None:
+            return ""
+        inner = (one for called in found.called_by(proto) for one in called.instructions)
+        types = {
+            parse_provenance(f"{one.metadata.op_name}:{one.metadata.op_type}").type
+            for one in inner
+            if one.metadata.op_name
+        } - {""}
+        return types.pop() if len(types) == 1 else str(proto.opcode)
+
+    def single_ops(self) -> set[str]:
+        """The names of the programs that each do what one op does.
+
+        Such as those that JAX compiles for the functions of `jax.numpy`: `jit_multiply`.
+        """
+        is_one: dict[str, bool] = {}
+        sources = self._load()
+        for program, blob in sources.proto.items():
+            name = sources.name[program]
+            is_small = len(blob) <= _LARGEST_OF_ONE_OP and is_one.get(name, True)
+            is_one[name] = is_small and 0 < _count_work(blob) <= _MOST_OF_ONE_OP
+        return {name for name, is_op in is_one.items() if is_op}
+
+    def instruction(self, program_id: int, module: str, instruction: str) -> Instruction | None:
+        """The instruction of that name, None if unknown. The program is found as by `op_name`."""
+        found = self.module(program_id, module)
+        return None if found is None else found.instruction(instruction)
+
+    def module(self, program_id: int, module: str) -> "Module | None":
+        """The parsed program, None if unknown. It is found as by `op_name`."""
+        program = self._find(program_id, module)
+        if program < 0:
+            return None
+        if program not in self._modules:
+            self._modules[program] = Module(self._load().proto[program])
+        return self._modules[program]
+
+    def _find(self, program_id: int, module: str) -> int:
+        sources = self._load()
+        program = program_id & _MASK
+        return program if program in sources.proto else sources.by_name.get(module, -1)
+
+    def _load(self) -> "_Sources":
+        if self._known is None:
+            self._known = _read_sources(self._space)
+        return self._known
+
+
+class _Sources(NamedTuple):
+    """Programs by id: their protos and the names of their modules; and ids by such a name."""
+
+    proto: dict[int, bytes]
+    name: dict[int, str]
+    by_name: dict[str, int]  # -1 for a name that two programs share: it identifies neither
+
+
+def _read_sources(space: Space) -> _Sources:
+    sources = _Sources({}, {}, {})
+    for plane in metadata_planes(space):
+        types = plane.types
+        stats = types.stats([names.HLO_PROTO, names.PROGRAM_ID])
+        texts = plane.strings.take(types.name.tolist())
+        program_ids = stats[names.PROGRAM_ID].integers(-1).tolist()
+        type_ids = types.id.tolist()
+        for row in np.flatnonzero(stats[names.HLO_PROTO].is_present).tolist():
+            blob = stats[names.HLO_PROTO].blob(row)
+            if blob is None:
+                continue
+            program = _program_id(texts[row], program_ids[row], type_ids[row])
+            module = _PROGRAM.sub("", texts[row])
+            sources.proto[program] = blob
+            sources.name[program] = module
+            sources.by_name[module] = -1 if module in sources.by_name else program
+    return sources
+
+
+def _program_id(name: str, stat: int, type_id: int) -> int:
+    """The unsigned program id: the stat, else the number that ends the name, else the type's id."""
+    if stat != -1:
+        return stat & _MASK
+    number = _PROGRAM.search(name)
+    return int(number[1]) & _MASK if number else type_id & _MASK
+
+
+def _parse(blob: bytes) -> Any:
+    """The program; an empty one where it is damaged, so that its instructions keep their names."""
+    from google.protobuf.message import DecodeError
+
+    proto = message("xla.HloProto")()
+    try:
+        proto.ParseFromString(blob)
+    except DecodeError:
+        return message("xla.HloProto")()
+    return proto
+
+
+def _count_work(blob: bytes) -> int:
+    """How many instructions of a program's entry do anything."""
+    module = _parse(blob).hlo_module
+    entry = (one for one in module.computations if one.id == module.entry_computation_id)
+    opcodes = (instruction.opcode for one in entry for instruction in one.instructions)
+    return sum(opcode not in _NO_WORK for opcode in opcodes)
+
+
+def _instruction_ops(blob: bytes) -> Mapping[str, str]:
+    proto = _parse(blob)
+    return {
+        instruction.name: f"{instruction.metadata.op_name}:{instruction.metadata.op_type}"
+        for computation in proto.hlo_module.computations
+        for instruction in computation.instructions
+        if instruction.metadata.op_name
+    }
+
+
+class Module:
+    """A parsed program, its instructions by name and id.
+
+    Instructions and computations are messages (HloInstructionProto, HloComputationProto).
+    """
+
+    def __init__(self, blob: bytes) -> None:
+        proto = _parse(blob).hlo_module
+        self.name = str(proto.name)
+        self._computations = {one.id: one for one in proto.computations}
+        every = [one for part in proto.computations for one in part.instructions]
+        self._by_id = {one.id: one for one in every}
+        self._by_name = {one.name: one for one in every}
+        self._found: dict[str, Instruction] = {}
+
+    def find(self, name: str) -> Any | None:
+        """The instruction of that name, None if there is none."""
+        return self._by_name.get(name)
+
+    def operands_of(self, proto: Any) -> list[Any]:
+        """What an instruction takes, in its order; operands that the file lacks are left out."""
+        found = (self._by_id.get(number) for number in proto.operand_ids)
+        return [one for one in found if one is not None]
+
+    def called_by(self, proto: Any) -> list[Any]:
+        """The computations that an instruction calls."""
+        found = (self._computations.get(number) for number in proto.called_computation_ids)
+        return [one for one in found if one is not None]
+
+    def root_of(self, computation: Any) -> Any | None:
+        """The instruction that a computation returns."""
+        return self._by_id.get(computation.root_id)
+
+    def scheduled(self) -> Iterator[Any]:
+        """The instructions that run by themselves: those of computations that no fusion holds."""
+        fused = {
+            number
+            for one in self._by_id.values()
+            if one.opcode == "fusion"
+            for number in one.called_computation_ids
+        }
+        for number, computation in self._computations.items():
+            if number not in fused:
+                yield from computation.instructions
+
+    def instruction(self, name: str) -> Instruction | None:
+        """What an instruction computes of which tensors, None if there is none of that name."""
+        proto = self._by_name.get(name)
+        if proto is None:
+            return None
+        if name not in self._found:
+            start = self._start(proto)
+            root = self._root(start)
+            self._found[name] = Instruction(
+                proto.opcode,
+                proto.custom_call_target,
+                self._operands(proto),
+                tuple(_tensors(proto.shape)),
+                tuple(self._products(start)),
+                root.opcode if root is not None and proto.opcode.startswith("async-") else "",
+                proto.is_host_transfer,
+                any(_is_in_host(one.shape) for one in (proto, *self.operands_of(proto))),
+                proto.fusion_kind,
+                self._handler(proto),
+                proto.metadata.op_name,
+            )
+        return self._found[name]
+
+    def _start(self, proto: Any) -> Any:
+        """What an `async-done` or `async-update` waits for; other instructions as they are."""
+        for _ in range(64):  # a chain of updates
+            if proto.opcode not in ("async-done", "async-update") or not proto.operand_ids:
+                break
+            proto = self._by_id.get(proto.operand_ids[0], proto)
+        return proto
+
+    def _handler(self, proto: Any) -> str:
+        """Who serves a transfer: the attribute of the instruction, or of what it completes."""
+        for one in (proto, *self.operands_of(proto)):
+            if HANDLER in one.frontend_attributes.map:
+                return str(one.frontend_attributes.map[HANDLER])
+        return ""
+
+    def _root(self, proto: Any) -> Any | None:
+        """What the first computation that an instruction calls returns."""
+        if proto.opcode not in _CALLERS or not proto.called_computation_ids:
+            return None
+        called = self._computations.get(proto.called_computation_ids[0])
+        return None if called is None else self._by_id.get(called.root_id)
+
+    def _operands(self, proto: Any) -> tuple[Tensor, ...]:
+        return tuple(tensor for one in self.operands_of(proto) for tensor in _tensors(one.shape))
+
+    def _products(self, proto: Any) -> Iterator[Tensor]:
+        """The operands of the products in an instruction."""
+        if proto.opcode in _PRODUCTS or (
+            proto.opcode == "custom-call" and _PRODUCT_CALL.search(proto.custom_call_target)
+        ):
+            yield from self._operands(proto)
+        elif proto.opcode in _CALLERS:
+            for number in proto.called_computation_ids:
+                called = self._computations.get(number)
+                for one in called.instructions if called is not None else ():
+                    if one.opcode in _PRODUCTS:
+                        yield from self._operands(one)
+
+
+def _is_in_host(shape: Any, depth: int = 0) -> bool:
+    """Whether an array of a shape lies in the host's memory."""
+    if shape.element_type == _TUPLE:
+        return depth < 16 and any(_is_in_host(part, depth + 1) for part in shape.tuple_shapes)
+    return bool(shape.layout.memory_space == HOST_SPACE)
+
+
+def _tensors(shape: Any, depth: int = 0) -> Iterator[Tensor]:
+    """The arrays of a shape, those in its tuples among them."""
+    if shape.element_type == _TUPLE:
+        for part in shape.tuple_shapes if depth < 16 else ():
+            yield from _tensors(part, depth + 1)
+        return
+    elements = 1
+    for size in shape.dimensions:
+        elements = min(elements * max(size, 0), 2**62)
+    words = type(shape).DESCRIPTOR.fields_by_name["element_type"].enum_type.values_by_number
+    word = words.get(shape.element_type)
+    yield Tensor(word.name.lower() if word is not None else "", elements)

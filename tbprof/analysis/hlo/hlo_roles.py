@@ -1,0 +1,213 @@
+"""What instructions of a compiled program are to the ones around them."""
+
+from collections.abc import Iterator
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from tbprof.analysis.hlo.hlo import Module
+from tbprof.analysis.hlo.hlo_shapes import read_shape
+
+PRODUCTS = frozenset({"dot", "convolution", "ragged-dot", "scaled-dot"})
+# What costs nothing by itself, or only says where data is.
+_NOTHING = frozenset(
+    {
+        "parameter", "constant", "bitcast", "tuple", "get-tuple-element", "after-all", "iota",
+        "opt-barrier", "add-dependency",
+    }
+)  # fmt: skip
+_TRANSPOSES = frozenset({"transpose"})
+_RESHAPES = frozenset({"reshape", "dynamic-reshape"})
+_SLICES = frozenset({"slice", "dynamic-slice", "dynamic-update-slice", "concatenate", "pad"})
+# May stand beside moves without making them more than that.
+_BESIDE_MOVES = frozenset({"copy", "convert", "bitcast-convert", "broadcast"})
+_ELEMENTWISE = frozenset(
+    {
+        "abs", "add", "and", "atan2", "bitcast-convert", "broadcast", "cbrt", "ceil", "clamp",
+        "compare", "convert", "copy", "cosine", "divide", "erf", "exponential",
+        "exponential-minus-one", "floor", "is-finite", "log", "log-plus-one", "logistic",
+        "maximum", "minimum", "multiply", "negate", "not", "or", "power", "remainder", "reshape",
+        "round-nearest-afz", "round-nearest-even", "rsqrt", "select", "sign", "sine", "sqrt",
+        "subtract", "tan", "tanh", "xor",
+    }
+)  # fmt: skip
+_SCALING = frozenset({"multiply", "divide"})
+_PASSING = frozenset({"bitcast", "get-tuple-element", "copy", "reshape", "convert"})
+# How far back a reduction is looked for.
+_MOST_STEPS = 6
+_MOST_SEEN = 64
+
+
+class Move(IntEnum):
+    """How an instruction only moves data."""
+
+    NONE = 0
+    TRANSPOSE = 1
+    RESHAPE = 2
+    LAYOUT = 3  # a copy from one layout to another
+    SLICE = 4  # slices, concatenations and padding
+    SPACE = 5  # between space and batch or depth
+
+
+class Reduction(IntEnum):
+    """How a reduction, or what follows one, could be part of another pass over the data."""
+
+    NONE = 0
+    CHAINED = 1  # it waits for the sum over an equal array
+    BESIDE = 2  # another one reads the same array at another time
+    SCALED = 3  # multiplies what was summed up: elements of sums could be
+
+
+class _Sum(NamedTuple):
+    """What a reduction takes and returns, in sizes, and whether it adds."""
+
+    taken: tuple[int, ...]
+    returned: tuple[int, ...]
+    is_sum: bool
+
+
+def opcodes_of(module: Module, proto: Any) -> frozenset[str]:
+    """What an instruction does: its opcode, or those inside of its fusion."""
+    return frozenset(one.opcode for one in _inside(module, proto)) - _NOTHING
+
+
+def _inside(module: Module, proto: Any, depth: int = 0) -> Iterator[Any]:
+    if proto.opcode != "fusion":
+        yield proto
+        return
+    for computation in module.called_by(proto) if depth < 8 else ():
+        for one in computation.instructions:
+            yield from _inside(module, one, depth + 1)
+
+
+def move_of(opcodes: frozenset[str], *, is_relaid: bool) -> Move:
+    """How an instruction of these opcodes moves data; NONE where it also computes.
+
+    `is_relaid` says whether what it returns lies otherwise than what it takes.
+    """
+    if opcodes & _TRANSPOSES and opcodes <= _TRANSPOSES | _RESHAPES | _SLICES | _BESIDE_MOVES:
+        return Move.TRANSPOSE
+    if opcodes & _RESHAPES and opcodes <= _RESHAPES | _SLICES | _BESIDE_MOVES:
+        return Move.RESHAPE
+    if opcodes & _SLICES and opcodes <= _SLICES | _BESIDE_MOVES:
+        return Move.SLICE
+    return Move.LAYOUT if opcodes == {"copy"} and is_relaid else Move.NONE
+
+
+def dimension_roles(module: Module, proto: Any) -> dict[tuple[int, ...], dict[int, str]]:
+    """{sizes: {dimension: what it is}} of the arrays of an instruction's convolution."""
+    roles: dict[tuple[int, ...], dict[int, str]] = {}
+    for one in _inside(module, proto):
+        operands = module.operands_of(one) if one.opcode == "convolution" else []
+        if len(operands) != 2:
+            continue
+        of = one.convolution_dimension_numbers
+        for array, names in (
+            (one, {of.output_batch_dimension: "batch", of.output_feature_dimension: "feature"}),
+            (operands[0], {of.input_batch_dimension: "batch",
+                           of.input_feature_dimension: "feature"}),
+            (operands[1], {of.kernel_input_feature_dimension: "input feature",
+                           of.kernel_output_feature_dimension: "output feature"}),
+        ):  # fmt: skip
+            roles.setdefault(_sizes(array), names)
+    return roles
+
+
+class Reductions:
+    """The reductions of a program, found when one of them is first asked for."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._known: dict[int, _Sum | None] = {}
+        self._beside: set[int] | None = None
+
+    def role(self, proto: Any) -> Reduction:
+        """What could become of an instruction."""
+        own = self._sum(proto)
+        if own is not None:
+            before = self._before(proto, _ELEMENTWISE | _PASSING, _MOST_STEPS)
+            equal = [other for other in before if other[:2] == own[:2]]
+            if any(other.is_sum for other in equal):
+                return Reduction.CHAINED
+            # What waits for a maximum cannot run beside it.
+            is_beside = not equal and proto.id in self._find_beside()
+            return Reduction.BESIDE if is_beside else Reduction.NONE
+        opcodes = opcodes_of(self._module, proto)
+        if opcodes & _SCALING and opcodes <= _ELEMENTWISE:
+            sizes = _sizes(proto)
+            for other in self._before(proto, _PASSING, 3):
+                if other.is_sum and _count(other.returned) == _count(sizes):
+                    return Reduction.SCALED
+        return Reduction.NONE
+
+    def _sum(self, proto: Any) -> _Sum | None:
+        """The reduction that an instruction or its fusion is; products that reduce are none."""
+        if proto.id not in self._known:
+            self._known[proto.id] = self._find_sum(proto)
+        return self._known[proto.id]
+
+    def _find_sum(self, proto: Any) -> _Sum | None:
+        if proto.opcode not in ("reduce", "fusion"):
+            return None
+        inside = list(_inside(self._module, proto))
+        found = [one for one in inside if one.opcode == "reduce"]
+        if not found or any(one.opcode in PRODUCTS for one in inside):
+            return None
+        operands = self._module.operands_of(found[0])
+        if not operands:
+            return None
+        return _Sum(_sizes(operands[0]), _sizes(found[0]), any(map(self._adds, found)))
+
+    def _adds(self, proto: Any) -> bool:
+        called = self._module.called_by(proto)
+        root = self._module.root_of(called[0]) if called else None
+        return root is not None and root.opcode == "add"
+
+    def _before(self, proto: Any, through: frozenset[str], steps: int) -> Iterator[_Sum]:
+        """The nearest reductions that an instruction depends on, looked for `through` opcodes."""
+        seen = {proto.id}
+        edge = [proto]
+        for _ in range(steps):
+            following = []
+            for one in edge:
+                for operand in self._module.operands_of(one):
+                    if operand.id in seen or len(seen) > _MOST_SEEN:
+                        continue
+                    seen.add(operand.id)
+                    found = self._sum(operand)
+                    if found is not None:
+                        yield found
+                    elif opcodes_of(self._module, operand) <= through:
+                        following.append(operand)
+            edge = following
+
+    def _find_beside(self) -> set[int]:
+        """The ids of reductions that read what an earlier one of equal sizes reads as well."""
+        if self._beside is None:
+            beside: set[int] = set()
+            taken: set[tuple[object, ...]] = set()
+            for proto in self._module.scheduled():
+                own = self._sum(proto)
+                if own is None:
+                    continue
+                keys = {
+                    (operand.id, own.taken, own.returned)
+                    for operand in self._module.operands_of(proto)
+                    if _count(_sizes(operand)) == _count(own.taken)
+                }
+                if keys & taken:
+                    beside.add(proto.id)
+                taken |= keys
+            self._beside = beside
+        return self._beside
+
+
+def _sizes(proto: Any) -> tuple[int, ...]:
+    """The sizes of an instruction's first array."""
+    return next((shape.sizes for shape in read_shape(proto.shape)), ())
+
+
+def _count(sizes: tuple[int, ...]) -> int:
+    count = 1
+    for size in sizes:
+        count *= size
+    return count

@@ -1,0 +1,256 @@
+"""Shapes of HLO as they lie in a device's memory: their tiles, and what of them is padding."""
+
+import functools
+import math
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from tbprof._pb import message
+from tbprof.analysis.hlo.host_copies import HOST_SPACE
+from tbprof.base.lazy import regex
+
+_TUPLE = 13  # PrimitiveType.TUPLE
+_MOST_DIMENSIONS = 64
+# `f32[5,<=1024,256]{2,1,0:T(8,128)(2,1)S(1)}`; the layout may be missing.
+_SHAPE = regex(
+    r"(?<![A-Za-z0-9_.%])([a-z][a-z0-9]{1,15})\[([0-9,?<=\s-]{0,400})\](?:\{([^{}]{0,200})\})?"
+)
+_TILES = regex(r"T((?:\([0-9,*]{1,60}\))+)")
+_TILE = regex(r"\(([0-9,*]+)\)")
+_SPACE = regex(r"S\(([0-9]{1,9})\)")
+_WIDTH = regex(r"E\(([0-9]{1,4})\)")
+_SIZE = regex(r"[0-9]{1,18}")
+_BITS = regex(r"[a-z]+([0-9]{1,3})")
+_OPCODE = regex(r"(?<=[\s})\]])([a-z][a-z0-9\-]*)\(")
+_ATTRIBUTES = regex(r"\)(?:, [a-z_]+=|\Z)")
+# In a tile: this dimension is joined with the next minor one. Source: xla/layout.h.
+_JOINED = -(2**63)
+
+
+class Shape(NamedTuple):
+    """An array: its type, sizes, order of dimensions and tiles.
+
+    `minor_to_major` numbers dimensions, the one whose neighbours lie side by side first. `tiles`
+    are applied one after the other. `width` is the bits of an element, 0 for the type's own.
+    """
+
+    dtype: str
+    sizes: tuple[int, ...]
+    minor_to_major: tuple[int, ...] = ()
+    tiles: tuple[tuple[int, ...], ...] = ()
+    space: int = 0
+    width: int = 0
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The dimensions, major first; in their own order where the layout does not tell."""
+        own = tuple(range(len(self.sizes)))
+        return self.minor_to_major[::-1] if sorted(self.minor_to_major) == list(own) else own
+
+    @property
+    def is_assumed(self) -> bool:
+        """Whether the tiles are those of a TPU's registers because the layout states none.
+
+        What lies in the host's memory without tiles has none.
+        """
+        return not self.tiles and self.space != HOST_SPACE
+
+    @property
+    def elements(self) -> int:
+        """How many elements the array has; of a dynamic dimension its bound counts."""
+        return math.prod(self.sizes)
+
+    @property
+    def padded(self) -> tuple[int, ...]:
+        """The sizes that the first tile pads the dimensions to, in the order of `sizes`."""
+        tile = self._tiles()[:1]
+        out = list(self.sizes)
+        for size, dimension in zip(reversed(tile[0] if tile else ()), self.order[::-1],
+                                   strict=False):  # fmt: skip
+            if size > 0:
+                out[dimension] = -(-out[dimension] // size) * size
+        return tuple(out)
+
+    @property
+    def padded_elements(self) -> int:
+        """How many elements there is room for."""
+        sizes = [self.sizes[dimension] for dimension in self.order]
+        for tile in self._tiles():
+            sizes = [1] * (len(tile) - len(sizes)) + sizes
+            cut = len(sizes) - len(tile)
+            counts, inner, joined = [], [], 1
+            for size, step in zip(sizes[cut:], tile, strict=True):
+                joined *= size
+                if step > 0:
+                    counts.append(-(-joined // step))
+                    inner.append(step)
+                    joined = 1
+            sizes = [*sizes[:cut], *counts, *inner, *([joined] if joined != 1 else [])]
+        return math.prod(sizes)
+
+    @property
+    def bits(self) -> int:
+        """The bits of an element in memory; whole bytes unless the layout says otherwise."""
+        return self.width or _bits(self.dtype)
+
+    @property
+    def text(self) -> str:
+        """As HLO writes it, without the layout."""
+        return f"{self.dtype}[{','.join(map(str, self.sizes))}]"
+
+    @property
+    def layout(self) -> str:
+        """The layout as HLO writes it, "" where none is stated."""
+        tiles = "".join(
+            f"({','.join('*' if size < 0 else str(size) for size in tile)})" for tile in self.tiles
+        )
+        space = f"S({self.space})" if self.space else ""
+        after = f":{f'T{tiles}' if tiles else ''}{space}" if tiles or space else ""
+        order = ",".join(map(str, self.minor_to_major))
+        return f"{{{order}{after}}}" if order or after else ""
+
+    def _tiles(self) -> tuple[tuple[int, ...], ...]:
+        return _native_tiles(self) if self.is_assumed else self.tiles
+
+
+def _native_tiles(shape: Shape) -> tuple[tuple[int, ...], ...]:
+    """8 rows of 128 words of 32 bit; narrower types pack several rows into one (16 of 16 bit)."""
+    if not shape.sizes:
+        return ()
+    if len(shape.sizes) == 1:
+        return ((128,),)
+    return ((8 * max(1, 32 // max(shape.bits, 8)), 128),)
+
+
+@functools.lru_cache(maxsize=256)
+def _bits(dtype: str) -> int:
+    if dtype == "pred":
+        return 8
+    if dtype.startswith("c"):
+        return {"c64": 64, "c128": 128}.get(dtype, 32)
+    found = _BITS.match(dtype)
+    return max(8, int(found[1])) if found else 32
+
+
+class Padding(NamedTuple):
+    """What an op's arrays hold and take in memory, in bytes, and which of them wastes most.
+
+    `dimensions` are those of `worst` that are padded.
+    """
+
+    bytes: int
+    padded_bytes: int
+    worst: Shape | None
+    is_assumed: bool
+
+    @property
+    def wasted(self) -> float:
+        """The part of the bytes that is padding, NaN without any."""
+        return 1 - self.bytes / self.padded_bytes if self.padded_bytes > 0 else math.nan
+
+
+def padding_of(shapes: Iterable[Shape]) -> Padding:
+    """The padding of the arrays that an op takes and returns, together."""
+    held = taken = most = 0
+    worst = None
+    is_assumed = False
+    for shape in shapes:
+        own, padded = _bytes(shape)
+        held += own
+        taken += padded
+        is_assumed |= shape.is_assumed and padded > own
+        if padded - own > most:
+            most, worst = padded - own, shape
+    return Padding(held, taken, worst, is_assumed)
+
+
+@functools.lru_cache(maxsize=16384)
+def _bytes(shape: Shape) -> tuple[int, int]:
+    """What an array holds and takes. Programs have far fewer shapes than instructions."""
+    bits = shape.bits
+    return -(-shape.elements * bits // 8), -(-shape.padded_elements * bits // 8)
+
+
+def read_shape(proto: Any, depth: int = 0) -> Iterator[Shape]:
+    """The arrays of a ShapeProto, those of tuples one by one; tokens are none."""
+    if proto.element_type == _TUPLE:
+        for part in proto.tuple_shapes if depth < 16 else ():
+            yield from read_shape(part, depth + 1)
+        return
+    word = _word(proto.element_type)
+    sizes = tuple(proto.dimensions)
+    # Negative sizes are unbounded: nothing is known of how much there is.
+    if not _is_array(word) or len(sizes) > _MOST_DIMENSIONS or min(sizes, default=0) < 0:
+        return
+    layout = proto.layout
+    yield Shape(
+        word,
+        sizes,
+        tuple(layout.minor_to_major),
+        tuple(tuple(tile.dimensions) for tile in layout.tiles if len(tile.dimensions)),
+        layout.memory_space,
+        layout.element_size_in_bits,
+    )
+
+
+@functools.lru_cache(maxsize=256)
+def _word(element_type: int) -> str:
+    """The word of a PrimitiveType, "" where it is not known."""
+    words = message("xla.ShapeProto").DESCRIPTOR.fields_by_name["element_type"].enum_type
+    found = words.values_by_number.get(element_type)
+    return found.name.lower() if found is not None else ""
+
+
+def parse_shapes(text: str) -> tuple[Shape, ...]:
+    """The arrays that a text of HLO states, in its order.
+
+    "(f32[8,100]{1,0:T(8,128)S(5)}, u32[])"
+        Shape("f32", (8, 100), (1, 0), ((8, 128),), 5), Shape("u32", ())
+    """
+    found = []
+    for match in _SHAPE.finditer(text):
+        parts = [part for part in match[2].split(",") if part.strip()]
+        sizes = [_SIZE.search(part) for part in parts]
+        known = tuple(int(size[0]) for size in sizes if size is not None)
+        if not _is_array(match[1]) or len(known) < len(parts) or len(known) > _MOST_DIMENSIONS:
+            continue
+        order, _, rest = (match[3] or "").partition(":")
+        tiles = _TILES.search(rest)
+        space, width = _SPACE.search(rest), _WIDTH.search(rest)
+        found.append(
+            Shape(
+                match[1],
+                known,
+                tuple(int(number) for number in _SIZE.findall(order)),
+                tuple(map(_tile, _TILE.findall(tiles[1]))) if tiles else (),
+                int(space[1]) if space else 0,
+                int(width[1]) if width else 0,
+            )
+        )
+    return tuple(found)
+
+
+def split_text(text: str) -> tuple[str, str, str]:
+    """(result, opcode, operands) of an instruction's text, "" where it does not tell.
+
+    "%a = f32[8]{0} negate(f32[8]{0} %b), metadata={...}"    ("f32[8]{0}", "negate", "f32[8]{0} %b")
+    """
+    _, equals, right = text.partition(" = ")
+    found = _OPCODE.search(right) if equals else None
+    if found is None:
+        return right, "", ""
+    end = _ATTRIBUTES.search(right, found.end())
+    return right[: found.start()], found[1], right[found.end() : end.start() if end else None]
+
+
+def _tile(text: str) -> tuple[int, ...]:
+    parts = (part for part in text.split(",") if part)
+    return tuple(int(part[:18]) if part.isdigit() else _JOINED for part in parts)
+
+
+@functools.lru_cache(maxsize=256)
+def _is_array(word: str) -> bool:
+    return (
+        word == "pred" or re.fullmatch(r"(?:[sufc]|bf)[0-9]{1,3}(?:e[0-9a-z]+)?", word) is not None
+    )

@@ -1,0 +1,50 @@
+"""Whom a compiled program exchanges data with through its host: other slices, callbacks, others."""
+
+from enum import IntEnum
+
+from tbprof.base.lazy import regex
+
+# What TPUs call an exchange with the host. Source: xla/tsl/profiler/convert/xla_op_utils.h.
+_WITH_HOST = frozenset({"host send", "host send-done", "host recv", "host recv-done"})
+_WITH_ANY = frozenset({"send", "send-done", "recv", "recv-done"})
+
+# Who serves the host's end of a transfer. Sources: XLA, side_effect_util.cc ("tf_rendezvous", of
+# TensorFlow's outside compilation); JAX, callback.py ("pjrt_rendezvous", or the callback's name).
+HANDLER = "_xla_host_transfer_handler_name"
+_HANDLER = regex(rf'{HANDLER}="([^"]*)"')
+_MEGASCALE = "xla_megascale_runtime"
+_IS_HOST = "is_host_transfer=true"
+# Framework ops that call the host, by name or type: `jit(step)/pure_callback`, `s/XlaSendToHost`.
+_CALLS = regex(
+    r"(?:pure|io|debug)_callback|XlaSendToHost|XlaRecvFromHost|XlaHostCompute|outside_compilation"
+)
+
+
+class Peer(IntEnum):
+    """Whom an instruction sends data to or receives it from; `HOST` where nothing says more."""
+
+    NONE = 0
+    SLICES = 1  # collectives with other slices, over the network of the data center
+    CALLBACK = 2  # what the host runs for the program while that waits
+    HOST = 3
+
+
+def is_exchange(kind: str) -> bool:
+    """Whether an op of this category or opcode sends or receives, or awaits that."""
+    return kind in _WITH_ANY or kind in _WITH_HOST
+
+
+def peer_of(kind: str, text: str, handler: str, op: str, *, is_host: bool = False) -> Peer:
+    """The peer of an instruction; NONE of one that exchanges nothing with its host.
+
+    `kind` is its category or opcode, `text` what is known of it in the form of HLO, `handler` who
+    serves it as the program says, "" unknown, `op` the framework op that it belongs to, and
+    `is_host` says that the program exchanges data with its host there.
+    """
+    if kind not in _WITH_HOST and not (kind in _WITH_ANY and (is_host or _IS_HOST in text)):
+        return Peer.NONE
+    stated = _HANDLER.search(text)
+    handler = handler or (stated[1] if stated else "")
+    if handler == _MEGASCALE:
+        return Peer.SLICES
+    return Peer.CALLBACK if handler or _CALLS.search(op) else Peer.HOST

@@ -1,0 +1,105 @@
+"""In which precision a device computed."""
+
+import functools
+
+from tbprof.analysis.hlo.hlo import Instruction
+from tbprof.analysis.vocabulary.dtypes import FLOATS, INTEGERS, parse_tensors, widest_share
+from tbprof.analysis.vocabulary.kernel_types import name_types
+from tbprof.analysis.vocabulary.phases import Phase
+
+
+def kernel_precision(
+    kernel: str,
+    instruction: Instruction | None = None,
+    shapes: str = "",
+    compute_capability: int = -1,
+) -> Phase:
+    """The precision of a GPU kernel, COMPUTE_UNKNOWN where nothing tells.
+
+    The first of these decides:
+
+    1. the name of a product (matrix product, convolution, attention): the narrowest type in it,
+       as it multiplies in that and adds in a wider one; TF32 only where the name says so;
+    2. the HLO instruction: operands of the products in it, else the floating-point type that most
+       elements of its operands and results have;
+    3. `shapes`, the inputs of the op as the recorder annotates them: the same;
+    4. the narrowest floating-point type in the name of any other kernel;
+    5. integers, by width, in the same order; booleans count as 8 bits.
+
+    16 bit is float16 and bfloat16, 8 bit whatever is narrower, too.
+    """
+    if instruction is None:
+        return _of_texts(kernel, shapes, compute_capability)
+    return _of_kernel(kernel, instruction, shapes, compute_capability)
+
+
+# The GPUs of a host run the same kernels on arrays of the same shapes.
+@functools.lru_cache(maxsize=8192)
+def _of_texts(kernel: str, shapes: str, compute_capability: int) -> Phase:
+    return _of_kernel(kernel, None, shapes, compute_capability)
+
+
+def _of_kernel(
+    kernel: str, instruction: Instruction | None, shapes: str, compute_capability: int
+) -> Phase:
+    named = name_types(kernel, compute_capability)
+    if named.is_product:
+        both = [phase for phase in (named.floating, named.integer) if phase is not None]
+        if both:
+            return max(both)
+    stated = parse_tensors(shapes) if shapes else ()
+    for words, in_name in ((FLOATS, named.floating), (INTEGERS, named.integer)):
+        if instruction is not None:
+            phase = _of_instruction(instruction, words)
+            if phase is not None:
+                return phase
+        phase = widest_share(stated, words)
+        if phase is None:
+            phase = in_name
+        if phase is not None:
+            return phase
+    return Phase.COMPUTE_UNKNOWN
+
+
+def hlo_precision(instruction: Instruction | None, text: str, *, is_product: bool) -> Phase:
+    """The precision of an HLO op: by its program where that is known, else by its own text.
+
+    The text is that of the instruction (`%f = f32[8]{0} fusion(bf16[8,8]{1,0} %a, ...)`): of a
+    product its operands count, of other ops operands and results, floating-point types first.
+    """
+    if instruction is not None:
+        for words in (FLOATS, INTEGERS):
+            phase = _of_instruction(instruction, words)
+            if phase is not None:
+                return phase
+    tensors = parse_tensors(text)
+    if is_product:
+        _, equals, right = text.partition(" = ")
+        # The operands begin behind the opcode, as results may be tuples in brackets of their own.
+        operands = parse_tensors(_behind_opcode(right)) if equals else ()
+        tensors = operands or tensors
+    for words in (FLOATS, INTEGERS):
+        phase = widest_share(tensors, words)
+        if phase is not None:
+            return phase
+    return Phase.COMPUTE_UNKNOWN
+
+
+def _behind_opcode(right: str) -> str:
+    """What follows the results of an instruction: `fusion(…)` of `f32[8]{0} fusion(…)`."""
+    if not right.startswith("("):
+        return right.partition(" ")[2]
+    depth = 0
+    for at, letter in enumerate(right):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0:
+            return right[at + 1 :]
+    return ""
+
+
+def _of_instruction(instruction: Instruction, words: dict[str, Phase]) -> Phase | None:
+    if instruction.products:
+        phase = widest_share(instruction.products, {**FLOATS, **INTEGERS})
+        if phase is not None:
+            return phase
+    return widest_share((*instruction.operands, *instruction.results), words)

@@ -1,0 +1,66 @@
+"""The thread of a host on which the program itself runs, and the threads that work ahead of it."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.host.host_events import HostThreads
+from tbprof.analysis.host.host_roles import HostTypes
+from tbprof.analysis.spans.repeats import find_repeats
+from tbprof.analysis.vocabulary.name_families import name_families
+from tbprof.events.space import Events
+
+# Threads of tf.data and of compilers that work ahead. The consumer's side of tf.data runs on
+# threads named after its op.
+_AHEAD = ("tf_data_", "tf_xla-cpu-codegen", "tf_PjRtCompilerThreadPool")
+_CONSUMER = ("tf_data_iterator_get_next", "tf_data_multi_device_iterator_get_next")
+# Frames of the Python tracer, and what Python calls its framework by.
+_CALLS = ("$", "PjitFunction(", "TFE_Py_", "np.asarray(")
+
+
+def is_ahead(events: Events) -> NDArray[np.bool_]:
+    """[lines] whether the thread prepares what others will need."""
+    texts = events.plane.strings.take(events.lines.name.tolist())
+    return np.array(
+        [text.startswith(_AHEAD) and not text.startswith(_CONSUMER) for text in texts], np.bool_
+    )
+
+
+def find_driving_line(threads: HostThreads, types: HostTypes) -> int:
+    """The line (a row of `events.lines`) of the thread on which the program runs, -1 for none.
+
+    It is the one on which most time passes of those on which the program calls its framework, else
+    of all that do not work ahead.
+    """
+    busy = _busy(threads) * ~is_ahead(threads.events)
+    for some in (busy * calls_framework(threads.events, types), busy):
+        if some.any():
+            return int(some.argmax())
+    return -1
+
+
+def calls_framework(events: Events, types: HostTypes) -> NDArray[np.bool_]:
+    """[lines] whether the program calls its framework on the thread."""
+    is_call = name_families(events.plane).tell(lambda text: text.startswith(_CALLS), np.bool_)
+    is_call |= types.has_number | types.is_function
+    calls = np.zeros(events.first_event.size - 1, np.bool_)
+    calls[find_repeats(events, is_call[:-1], 1).line] = True
+    return calls
+
+
+def _busy(threads: HostThreads) -> NDArray[np.float64]:
+    """[lines] how long events went on that are inside no other, in ps."""
+    events = threads.events
+    rows = np.flatnonzero(threads.parent < 0)
+    line = np.searchsorted(events.first_event, rows, side="right") - 1
+    lines = events.first_event.size - 1
+    return np.bincount(line, events.duration_ps[rows], lines).astype(np.float64)
+
+
+def window_ps(threads: HostThreads) -> int:
+    """The time from the first start to the last end of the threads' events."""
+    events = threads.events
+    rows = np.flatnonzero(threads.parent < 0)
+    if not rows.size:
+        return 0
+    start = events.start_ps[rows]
+    return int((start + events.duration_ps[rows]).max() - start.min())

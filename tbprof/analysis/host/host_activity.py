@@ -1,0 +1,174 @@
+"""What each event of a host's threads does where no op runs: Python by function, tf.data, waits."""
+
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.host.host_events import HostThreads, execution_ids
+from tbprof.analysis.host.host_roles import HostTypes, Role, classify_host_names
+from tbprof.analysis.vocabulary import input_names
+from tbprof.analysis.vocabulary.name_families import name_families, remembered
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.analysis.vocabulary.python_frames import Wait, is_own, wait_of
+from tbprof.base import names
+from tbprof.base.records import dataclass
+from tbprof.base.values import is_in
+from tbprof.kernels.phases import follow_activity
+
+
+class Activity(IntEnum):
+    """What a thread does. Of several threads at once the first in this order is named.
+
+    That of the thread that drives the program goes before all of them; WAIT is what is left: it
+    waits for another thread, or for a device.
+    """
+
+    PYTHON = 0
+    ANNOTATION = 1
+    COMPILATION = 2
+    TF_DATA_FUNCTION = 3
+    TF_DATA = 4
+    TRANSFER = 5
+    OPS = 6
+    EAGER = 7
+    RUNTIME = 8
+    GARBAGE = 9
+    MEMORY = 10
+    WAIT = 11
+    UNCOVERED = 12
+
+
+_SLEEP = 13
+_TRANSPARENT = -2
+_PYTHON = int(Activity.PYTHON)
+_ANNOTATION = int(Activity.ANNOTATION)
+_COMPILATION = int(Activity.COMPILATION)
+_TF_FUNCTION = int(Activity.TF_DATA_FUNCTION)
+_TF_DATA = int(Activity.TF_DATA)
+_OPS = int(Activity.OPS)
+_EAGER = int(Activity.EAGER)
+_RUNTIME = int(Activity.RUNTIME)
+_WAIT = int(Activity.WAIT)
+_EAGER_NAMES = (
+    "EagerExecute", "EagerLocalExecute", "EagerCopyToDevice", "TFE_", "convert_to_tensor",
+    "tf.constant",
+)  # fmt: skip
+_RUNTIME_NAMES = (
+    "ExecutorDoneCallback", "CompleteCallbacks", "ThenExecuteCallback",
+    "RemoteCallOpDone", "MemCpyAsync",  # TensorFlow of 2020
+)  # fmt: skip
+_LOOPS = ("train", "test", "TraceContext")
+_CALL_NAMES = tuple(f"EagerLocalExecute: __{how}_" for how in ("inference", "forward", "backward"))
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadActivity:
+    """What the events of a host plane do: one of `Activity`, -1 for nothing.
+
+    `name` is the type of the event that it is named by: the innermost function of the program in
+    Python (else the outermost frame), or an annotation. `part` is the type of what that was busy
+    with: a call that it made, the wait, the stage of tf.data; both -1 where there is none.
+    `is_own` says that the thread cannot be waiting for another one of this process.
+    """
+
+    kind: NDArray[np.int8]
+    name: NDArray[np.int32]
+    part: NDArray[np.int32]
+    is_sleep: NDArray[np.bool_]
+
+
+def find_activity(threads: HostThreads, types: HostTypes, marker: str = "") -> ThreadActivity:
+    """What every event of the threads does; one that says nothing does what is around it.
+
+    `types` are those without wrappers. Events named `marker` only delimit steps.
+
+        main |batch............|     batch: $train.py:3 batch, sleep: $time sleep
+             |...sleep.........|     ->  PYTHON, name batch, part -1, sleep and then sort
+             |...........sort..|
+    """
+    events = threads.events
+    texts = [*threads.plane.strings.take(threads.plane.types.name.tolist()), ""]
+    families = name_families(threads.plane)
+    does = families.tell_with(activity_of, types.role, np.int8)
+    is_marker = np.array([text == marker for text in texts]) & (does == _ANNOTATION)
+    named = classify_host_names(families.names, has_device=False)[families.of]
+    # Of wrappers that no name tells some stat has said so: markers, and calls of functions.
+    is_marker |= (types.role == Role.WRAPPER) & (named == Role.ACTIVITY) & ~types.is_function
+    is_marker |= families.tell(_LOOPS.__contains__, np.bool_)
+    does[is_marker | types.has_number] = _TRANSPARENT
+    does[types.is_hlo & (does == _ANNOTATION)] = _OPS
+    frame = families.tell(lambda text: text.startswith(names.PYTHON_FRAME) + is_own(text), np.int8)
+    rows = len(events)
+    kind, name, part = np.empty(rows, np.int8), np.empty(rows, np.int32), np.empty(rows, np.int32)
+    forced = _functions_of_pipelines(threads)
+    follow_activity(
+        threads.parent, events.duration_ps, events.type, does, frame, forced, kind, name, part
+    )  # fmt: skip
+    is_sleep = kind == _SLEEP
+    kind[is_sleep] = _PYTHON
+    # A wait in an annotation is the annotation's.
+    titled = is_sleep & (name >= 0)
+    titled[titled] = frame[name[titled]] == 0
+    kind[titled] = _ANNOTATION
+    is_named = is_in(kind, (_PYTHON, _ANNOTATION, _WAIT))
+    in_function = kind == _TF_FUNCTION
+    part[in_function] = name[in_function]
+    name[~is_named] = -1
+    return ThreadActivity(kind, name, part, is_sleep)
+
+
+@remembered
+def activity_of(text: str, role: int) -> int:
+    """What an event of this name and role does by itself: `Activity`, or negative for nothing."""
+    if text.startswith(names.PYTHON_FRAME):
+        wait = wait_of(text)
+        if text == "$gc collect":
+            return Activity.GARBAGE
+        return _WAIT if wait == Wait.INSIDE else _SLEEP if wait else _PYTHON
+    if input_names.is_iterator(text):
+        is_buffered = input_names.is_buffered(input_names.parts_of(text))
+        return _WAIT if is_buffered else _TF_DATA
+    if text in names.CAPTURED_FUNCTIONS:
+        return _WAIT  # for the threads that run it
+    if text.startswith(_CALL_NAMES):
+        return _RUNTIME
+    if text.startswith(_EAGER_NAMES):
+        return _EAGER
+    match role:
+        case Role.FRAME | Role.LAUNCHER:
+            return _TRANSPARENT
+        case Role.WRAPPER | Phase.KERNEL_LAUNCH:
+            return _RUNTIME
+        case Role.WAIT:
+            return _WAIT
+        case Role.UPKEEP:
+            return Activity.GARBAGE if "Garbage" in text else Activity.MEMORY
+        case Role.ACTIVITY:
+            is_known = "::" in text or text in _RUNTIME_NAMES
+            return _RUNTIME if is_known else _ANNOTATION
+        case Role.BACKGROUND:
+            return _TF_DATA
+        case Phase.INPUT | Phase.OUTPUT:
+            return Activity.TRANSFER
+        case Phase.COMPILATION:
+            return _COMPILATION
+    return _OPS
+
+
+def _functions_of_pipelines(threads: HostThreads) -> NDArray[np.int8]:
+    """[n] TF_DATA_FUNCTION for executions of a function that a pipeline has captured, else -1."""
+    events = threads.events
+    out = np.full(len(events), -1, np.int8)
+    if names.EXECUTION_ID not in events.plane.stat_names:
+        return out
+    families = name_families(events.plane)
+    functions = events.rows_of(families.tell(names.CAPTURED_FUNCTIONS.__contains__, np.bool_))
+    runs = events.rows_of(families.tell(names.EXECUTOR.__eq__, np.bool_))
+    if not functions.size or not runs.size:
+        return out
+    known = events.stats([names.EXECUTION_ID], functions)[names.EXECUTION_ID]
+    is_known, of_run = execution_ids(events, runs)
+    is_match = is_known & is_in(of_run, known.bits[known.is_integer])
+    out[runs[is_match]] = _TF_FUNCTION
+    return out

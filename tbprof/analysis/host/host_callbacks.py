@@ -1,0 +1,61 @@
+"""When a compiled program on the CPU called back into Python."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.host_events import host_threads
+from tbprof.analysis.spans.groups import reduce_groups
+from tbprof.analysis.spans.layers import unite
+from tbprof.analysis.spans.nesting import inherit
+from tbprof.analysis.vocabulary.lines import host_planes
+from tbprof.analysis.vocabulary.name_families import name_families
+from tbprof.analysis.vocabulary.python_frames import is_own
+from tbprof.base.lazy import regex
+from tbprof.base.records import dataclass
+from tbprof.base.values import unique
+from tbprof.events.space import Space
+
+# XLA's CPU runtime names its events by instruction, and JAX instructions by what the program calls:
+# jax.pure_callback, jax.experimental.io_callback, jax.debug.callback and jax.debug.print.
+_CALLBACK = regex(r"(?P<what>pure|io|debug)_callback(?:\.\w+)*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class HostCallbacks:
+    """When some thread of a host was in a callback [n], from the trace's first moment; ascending.
+
+    `name` are the events, sorted, and `function` the frames of the program that were recorded in
+    them, that of most time first.
+    """
+
+    start_ps: NDArray[np.int64]
+    end_ps: NDArray[np.int64]
+    name: list[str]
+    function: list[str]
+
+
+def find_host_callbacks(space: Space, _programs: Programs) -> HostCallbacks:
+    """The callbacks of all threads of a host, united."""
+    start, end = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    called: set[str] = set()
+    functions: dict[str, int] = {}
+    for plane in host_planes(space):
+        is_one = name_families(plane).tell(_CALLBACK.match, np.bool_)
+        if not is_one.any():
+            continue
+        texts = plane.strings.take(plane.types.name.tolist())
+        events, parent = host_threads(plane)
+        rows = events.rows_of(is_one)
+        start.append(events.start_ps[rows])
+        end.append(events.start_ps[rows] + events.duration_ps[rows])
+        called.update(texts[kind] for kind in unique(events.type[rows]).tolist())
+        is_inside = inherit(parent, events.by_type(np.where(is_one, 1, -1))) == 1
+        _, spent, _, _ = reduce_groups(
+            events.type[is_inside], events.duration_ps[is_inside], len(texts)
+        )
+        for kind in np.flatnonzero(spent).tolist():
+            if is_own(texts[kind]):
+                functions[texts[kind]] = functions.get(texts[kind], 0) + int(spent[kind])
+    spans = unite(np.concatenate(start), np.concatenate(end))
+    return HostCallbacks(*spans, sorted(called), sorted(functions, key=lambda one: -functions[one]))

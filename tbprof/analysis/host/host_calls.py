@@ -1,0 +1,131 @@
+"""What a program called and annotated on its own threads: no ops, but what they ran for."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.driving_thread import calls_framework
+from tbprof.analysis.host.host_activity import Activity, activity_of
+from tbprof.analysis.host.host_events import async_rows, host_threads
+from tbprof.analysis.host.host_roles import HostTypes, Role, classify_host_names, host_types
+from tbprof.analysis.spans.groups import reduce_groups
+from tbprof.analysis.spans.nesting import inherit, nest, self_times
+from tbprof.analysis.vocabulary.lines import host_planes
+from tbprof.analysis.vocabulary.name_families import NameFamilies, name_families
+from tbprof.base.lazy import regex
+from tbprof.base.records import dataclass
+from tbprof.events.space import Events, Plane, Space
+
+ANNOTATION = "Annotation"
+FUNCTION = "tf.function"
+COMPILED = "Compiled function"
+_KINDS = (ANNOTATION, FUNCTION, COMPILED)
+
+_JITTED = "PjitFunction("
+# What tells threads of one name apart.
+_NUMBER = regex(r"[/\d]*\Z")
+# Loops of Keras are named like wrappers of the runtime.
+_LOOPS = ("train", "test")
+_RUNTIME = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HostCalls:
+    """One row per name and kind: annotations of the program, and functions that it called.
+
+    Times in ps: `total_ps` of all calls, `self_ps` outside of other rows' calls inside.
+    """
+
+    name: list[str]
+    kind: list[str]
+    occurrences: NDArray[np.int64]
+    total_ps: NDArray[np.int64]
+    self_ps: NDArray[np.int64]
+
+
+def find_host_calls(space: Space, _programs: Programs) -> HostCalls:
+    """The calls on the threads of a host.
+
+    Those inside of what the runtime does, such as passes of a compiler, are not the program's, nor
+    are annotations on threads of runtimes: the program's are those on which it calls its framework,
+    and others of that name.
+
+        |train............|    train, load: annotations, P: PjitFunction(step), r: the runtime
+        |.load..PPPPPP....|    ->  train, self 7; load 4; PjitFunction(step) 6
+        |.......rrrr......|
+    """
+    rows: dict[tuple[str, str], NDArray[np.int64]] = {}
+    for plane in host_planes(space):
+        _add(rows, plane)
+    return _table(rows)
+
+
+def merge_host_calls(parts: Sequence[HostCalls]) -> HostCalls:
+    """The sum over hosts, per name and kind."""
+    rows: dict[tuple[str, str], NDArray[np.int64]] = {}
+    for part in parts:
+        sums = np.stack([part.occurrences, part.total_ps, part.self_ps], 1)
+        for key, row in zip(zip(part.name, part.kind, strict=True), sums, strict=True):
+            rows[key] = rows.get(key, 0) + row
+    return _table(rows)
+
+
+def _table(rows: dict[tuple[str, str], NDArray[np.int64]]) -> HostCalls:
+    """The rows by self time, most first, equals by name."""
+    keys = sorted(rows, key=lambda key: (-int(rows[key][2]), key))
+    sums = np.array([rows[key] for key in keys], np.int64).reshape(-1, 3)
+    return HostCalls(
+        [name for name, _ in keys], [kind for _, kind in keys], sums[:, 0], sums[:, 1], sums[:, 2]
+    )
+
+
+def _add(rows: dict[tuple[str, str], NDArray[np.int64]], plane: Plane) -> None:
+    events, parent = host_threads(plane)
+    texts = plane.strings.take(plane.types.name.tolist())
+    types = host_types(events, has_device=False)
+    kind, is_transparent = _kinds(name_families(plane), types)
+    lasts = events.duration_ps > 0
+    lasts[async_rows(events)] = False
+    # What lies inside of the runtime's events, and of compiled functions, is the runtime's.
+    hides = events.by_type(~is_transparent) & lasts
+    above = np.where(parent >= 0, inherit(parent, np.where(hides, _RUNTIME, -1))[parent], -1)
+    is_call = events.by_type(kind >= 0) & lasts & (above != _RUNTIME)
+    is_call &= np.repeat(_is_program(events, types), np.diff(events.first_event))
+    calls = events.select(np.flatnonzero(is_call))
+    own = self_times(
+        nest(calls.first_event, calls.start_ps, calls.duration_ps),
+        calls.start_ps,
+        calls.duration_ps,
+    )
+    count, total, _, _ = reduce_groups(calls.type, calls.duration_ps, len(texts))
+    _, total_own, _, _ = reduce_groups(calls.type, own, len(texts))
+    for at in np.flatnonzero(count).tolist():
+        key = texts[at], _KINDS[kind[at]]
+        rows[key] = rows.get(key, 0) + np.array([count[at], total[at], total_own[at]], np.int64)
+
+
+def _is_program(events: Events, types: HostTypes) -> NDArray[np.bool_]:
+    """[lines] whether a thread may be the program's own; all, where none calls a framework."""
+    calls = calls_framework(events, types)
+    lines = events.plane.strings.take(events.lines.name.tolist())
+    names = [_NUMBER.sub("", name) for name in lines]
+    own = {name for name, is_own in zip(names, calls.tolist(), strict=True) if is_own}
+    return np.array([not own or name in own for name in names], np.bool_)
+
+
+def _kinds(families: NameFamilies, types: HostTypes) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
+    """(index into `_KINDS`, -1 for none; whether others are looked for inside), by type."""
+    named = classify_host_names(families.names, has_device=False)[families.of]
+    does = families.tell_with(activity_of, types.role, np.int8)
+    # Wrappers of unknown names have stats that say so: marks of steps.
+    is_annotation = (types.role == Role.WRAPPER) & (named == Role.ACTIVITY)
+    is_annotation |= does == Activity.ANNOTATION
+    is_annotation |= families.tell(_LOOPS.__contains__, np.bool_)
+    kind = np.full(named.size, -1, np.int8)
+    kind[families.tell(lambda text: text.startswith(_JITTED), np.bool_)] = _KINDS.index(COMPILED)
+    kind[is_annotation] = _KINDS.index(ANNOTATION)
+    kind[types.is_function] = _KINDS.index(FUNCTION)
+    is_transparent = (kind >= 0) & (kind != _KINDS.index(COMPILED)) | (types.role == Role.FRAME)
+    return kind, is_transparent

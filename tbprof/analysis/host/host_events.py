@@ -1,0 +1,139 @@
+"""The events of a host's threads: decoded once, nested, and the group of each."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.spans.nesting import nest
+from tbprof.analysis.vocabulary.lines import recorded_lines
+from tbprof.analysis.vocabulary.name_families import name_families
+from tbprof.base import names
+from tbprof.base.records import dataclass
+from tbprof.events.space import Events, Plane
+from tbprof.events.stats import StatColumn
+
+# What the threads of a pool do for a function that nobody waits for in place.
+EXECUTIONS = (names.EXECUTOR, "ExecutorDoneCallback")
+# Stats that few events carry are read piece by piece: dense columns of all rows would be large.
+_PIECE = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class HostThreads:
+    """All events of the recorded lines of one host plane.
+
+    `parent` [n] is the innermost event around each on its thread, -1 for none; `group` [n] the row
+    in the table of groups that it belongs to, -1 for none. `apart` are calls on lines of their own.
+    """
+
+    plane: Plane
+    events: Events
+    parent: NDArray[np.int64]
+    group: NDArray[np.int32]
+    apart: "CallsApart"
+
+
+@dataclass(frozen=True, slots=True)
+class CallsApart:
+    """Calls of a driver that a recorder wrote apart from the threads that made them.
+
+    `row` [m] are their rows, `around` [m] the innermost event of the thread that made each, -1 for
+    none. `thread` [lines] is the line of the thread that made a line's calls, the line itself where
+    they do not lie apart.
+    """
+
+    row: NDArray[np.int64]
+    around: NDArray[np.int64]
+    thread: NDArray[np.int64]
+
+    @classmethod
+    def none(cls, events: Events) -> "CallsApart":
+        """All calls lie on their threads' lines."""
+        nothing = np.zeros(0, np.int64)
+        return cls(nothing, nothing, np.arange(events.first_event.size - 1))
+
+
+def host_events(plane: Plane, *, is_kept: bool = True) -> Events:
+    """The events of the plane's recorded lines, decoded once for all who ask.
+
+    Who needs them only once, and alone may be the only one, does not have them kept.
+    """
+    share = plane.memo.once if is_kept else plane.memo.lend
+    return share("host events", lambda: plane.events(recorded_lines(plane)))
+
+
+def host_threads(plane: Plane) -> tuple[Events, NDArray[np.int64]]:
+    """(the events of the recorded lines, the parent [n] of each, -1 for none), found once.
+
+    Asynchronous events (`_a`) are neither inside nor around others.
+    """
+    return plane.memo.once("host threads", lambda: _nested(host_events(plane)))
+
+
+def _nested(events: Events) -> tuple[Events, NDArray[np.int64]]:
+    rows = async_rows(events)
+    if not rows.size:
+        parent = nest(events.first_event, events.start_ps, events.duration_ps)
+        return events, parent
+    others = np.delete(np.arange(len(events)), rows)
+    some = events.select(others)
+    above = nest(some.first_event, some.start_ps, some.duration_ps)
+    parent = np.full(len(events), -1, np.int64)
+    parent[others] = np.where(above >= 0, others[above], -1)
+    return events, parent
+
+
+def async_rows(events: Events) -> NDArray[np.int64]:
+    """The rows of the events that go on beside their thread's others."""
+    found = [np.zeros(0, np.int64)]
+    for rows, stats in stats_by_pieces(events, [names.ASYNC]):
+        found.append(rows[stats[names.ASYNC].integers() != 0])
+    return np.concatenate(found)
+
+
+def stats_by_pieces(
+    events: Events, wanted: Sequence[str], rows: NDArray[np.int64] | None = None
+) -> Iterator[tuple[NDArray[np.int64], dict[str, StatColumn]]]:
+    """(rows, columns) of pieces of `rows` (all by default), of those stats that the plane has.
+
+    Nothing where it has none of them.
+    """
+    known = [name for name in wanted if name in events.plane.stat_names]
+    size = len(events) if rows is None else rows.size
+    for begin in range(0, size if known else 0, _PIECE):
+        end = min(begin + _PIECE, size)
+        piece = np.arange(begin, end) if rows is None else rows[begin:end]
+        yield piece, events.stats(known, piece)
+
+
+def execution_ids(
+    events: Events, rows: NDArray[np.int64]
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """(whether it is known, the stat `id`) of rows of `events` that are `EXECUTIONS`.
+
+    Read once for all who ask: they are few among a host's events, and all over its bytes.
+    """
+    plane = events.plane
+    source, is_known, ids = plane.memo.once("execution ids", lambda: _execution_ids(plane))
+    at = np.searchsorted(source, events.source[rows])
+    return is_known[at], ids[at]
+
+
+def _execution_ids(
+    plane: Plane,
+) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
+    events = host_events(plane, is_kept=False)
+    rows = np.flatnonzero(kinds(events, dict.fromkeys(EXECUTIONS, 1)))
+    rows = rows[np.argsort(events.source[rows], kind="stable")]
+    stat = events.stats([names.EXECUTION_ID], rows)[names.EXECUTION_ID]
+    return events.source[rows], stat.is_integer, stat.bits
+
+
+def kinds(events: Events, kind_of: Mapping[str, int]) -> NDArray[np.int8]:
+    """[n] the kind of each event by its full name, 0 for other names.
+
+    Names that a family has more of are none of a framework's, and of no kind.
+    """
+    families = name_families(events.plane)
+    return events.by_type(families.tell(lambda text: kind_of.get(text, 0), np.int8))

@@ -1,0 +1,210 @@
+"""What held the host up: ops run one by one, tracing of functions, compilation."""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.host_events import host_events
+from tbprof.analysis.host.host_roles import classify_host_names
+from tbprof.analysis.spans.groups import group_rows, reduce_groups
+from tbprof.analysis.spans.layers import unite
+from tbprof.analysis.spans.nesting import nest, self_times
+from tbprof.analysis.vocabulary.input_names import fetches_batch
+from tbprof.analysis.vocabulary.lines import host_planes
+from tbprof.analysis.vocabulary.name_families import name_families
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.base import names
+from tbprof.base.lazy import regex
+from tbprof.base.records import dataclass
+from tbprof.events.space import Events, Plane, Space
+
+# Of the runtime's names `backend_compile`, `PjRtCpuClient::Compile`, `XlaCompile`; no `…Compiler`,
+# which is an object. Layers, ops and annotations of the program may have the word in theirs.
+_COMPILE = regex(r"[Cc]ompil(?:e|ation)(?![a-z])")
+# Runs of programs that XLA has compiled: of JAX, and of TensorFlow with jit_compile.
+_XLA = regex(r"PjitFunction\(|ExecuteReplicated|[\w: ]*Executable::Execute|\w*XlaLaunch")
+
+_K = TypeVar("_K", str, tuple[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class HostFacts:
+    """Sums over the threads of one host; times in ps.
+
+    `has_python` says whether frames of Python were recorded at all, `is_xla` whether programs ran
+    that XLA has compiled.
+
+    Eager: ops that ran one by one rather than in a function, by name, fetches of input left out.
+    Functions: calls of `tf.function`s by (name, mode), time without other such calls inside;
+    `tracings` is the highest count of tracings that a call reported, 0 where none did, and
+    `functions` how many functions there are of the name, at least: each counts its own tracings,
+    so that calls which traced and report the same count are of different ones.
+
+    Compilation: spans in which some thread compiled, their number and sum, and by event name.
+    `compile_first_ps` and `compile_last_ps` count from the trace's first moment, -1 without any.
+    """
+
+    has_python: bool
+    is_xla: bool
+    eager_name: list[str]
+    eager_count: NDArray[np.int64]
+    eager_ps: NDArray[np.int64]
+    function_name: list[str]
+    function_mode: list[str]
+    function_calls: NDArray[np.int64]
+    function_ps: NDArray[np.int64]
+    tracings: NDArray[np.int64]
+    functions: NDArray[np.int64]
+    compilations: int
+    compile_ps: int
+    compile_first_ps: int
+    compile_last_ps: int
+    compile_name: list[str]
+    compile_count: NDArray[np.int64]
+    compile_name_ps: NDArray[np.int64]
+
+
+def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
+    """The facts of a host, from all its threads."""
+    has_python = is_xla = False
+    eager: dict[str, tuple[int, ...]] = {}
+    functions: dict[tuple[str, str], tuple[int, ...]] = {}
+    compiled: dict[str, tuple[int, ...]] = {}
+    spans: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+    for plane in host_planes(space):
+        events = host_events(plane)
+        texts = plane.strings.take(plane.types.name.tolist())
+        families = name_families(plane)
+        has_python |= any(text.startswith(names.PYTHON_FRAME) for text in families.names)
+        is_xla |= any(_XLA.match(text) is not None for text in families.names)
+        _add(eager, _eager(plane, events))
+        _add(functions, _functions(plane, events, texts))
+        rows = events.rows_of(families.tell(_is_compile, np.bool_))
+        _add(compiled, _by_type(events, texts, rows))
+        spans.append((events.start_ps[rows], (events.start_ps + events.duration_ps)[rows]))
+    none = np.zeros(0, np.int64)
+    begin, end = unite(
+        np.concatenate([none, *(start for start, _ in spans)]),
+        np.concatenate([none, *(stop for _, stop in spans)]),
+    )
+    eager, compiled = _ranked(eager), _ranked(compiled)
+    functions = _ranked(functions)
+    return HostFacts(
+        has_python,
+        is_xla,
+        list(eager),
+        _column(eager, 1),
+        _column(eager, 0),
+        [name for name, _ in functions],
+        [mode for _, mode in functions],
+        _column(functions, 1),
+        _column(functions, 0),
+        _column(functions, 2),
+        _column(functions, 3),
+        begin.size,
+        int((end - begin).sum()),
+        int(begin[0]) if begin.size else -1,
+        int(end[-1]) if begin.size else -1,
+        list(compiled),
+        _column(compiled, 1),
+        _column(compiled, 0),
+    )
+
+
+def _eager(plane: Plane, events: Events) -> dict[str, tuple[int, ...]]:
+    """(time, count) by op that ran outside of any function.
+
+    `EagerExecute` says which op it runs and whether that is a function; the ops that it runs leave
+    no events of their own on CPU (observed, TF 2.21).
+    """
+    rows = events.rows_of(name_families(plane).tell(names.EAGER_EXECUTE.__eq__, np.bool_))
+    if not rows.size:
+        return {}
+    stats = events.stats([names.IS_FUNCTION, names.EAGER_OP], rows)
+    is_function = stats[names.IS_FUNCTION]
+    is_op = is_function.is_integer & (is_function.bits == 0)
+    rows, op = rows[is_op], stats[names.EAGER_OP].texts()[is_op]
+    code, first = group_rows([op])
+    count, total, _, _ = reduce_groups(code, events.duration_ps[rows], first.size)
+    return {
+        name: (int(total[at]), int(count[at]))
+        for at, name in enumerate(plane.strings.take(op[first].tolist()))
+        if not fetches_batch(name)
+    }
+
+
+def _functions(
+    plane: Plane, events: Events, texts: list[str]
+) -> dict[tuple[str, str], tuple[int, ...]]:
+    """(time without other calls inside, calls, tracings, functions) by (name, mode of the call)."""
+    if names.TF_FUNCTION_CALL not in plane.stat_names:
+        return {}
+    rows = events.rows_of(name_families(plane).tell(_may_be_function, np.bool_))
+    mode = events.stats([names.TF_FUNCTION_CALL], rows)[names.TF_FUNCTION_CALL].texts()
+    rows, mode = rows[mode >= 0], mode[mode >= 0]
+    calls = events.select(rows)
+    parent = nest(calls.first_event, calls.start_ps, calls.duration_ps)
+    own = self_times(parent, calls.start_ps, calls.duration_ps)
+    tracings = calls.stats([names.TRACING_COUNT])[names.TRACING_COUNT].integers()
+    code, first = group_rows([calls.type.astype(np.int64), mode.astype(np.int64)])
+    count, total, _, _ = reduce_groups(code, own, first.size)
+    most = reduce_groups(code, np.maximum(tracings, 0), first.size)[3]
+    # Calls of one name, mode and count of tracings.
+    equal, one = group_rows([code.astype(np.int64), tracings])
+    times = np.bincount(equal, minlength=one.size) * (tracings[one] > 0)
+    alike = np.ones(first.size, np.int64)
+    np.maximum.at(alike, code[one], times)
+    return {
+        (texts[kind] if kind >= 0 else "", plane.strings[how]): (
+            int(total[at]),
+            int(count[at]),
+            int(most[at]),
+            int(alike[at]) if plane.strings[how].startswith("traced") else 1,
+        )
+        for at, (kind, how) in enumerate(
+            zip(calls.type[first].tolist(), mode[first].tolist(), strict=True)
+        )
+    }
+
+
+def _may_be_function(text: str) -> bool:
+    """Calls are named after Python functions: ops and the runtime's own events hold a colon."""
+    return ":" not in text and not text.startswith(names.PYTHON_FRAME)
+
+
+def _is_compile(text: str) -> bool:
+    if "ompil" not in text or _COMPILE.search(text) is None:
+        return False
+    [role] = classify_host_names([text], has_device=False).tolist()
+    return bool(role == Phase.COMPILATION)
+
+
+def _by_type(
+    events: Events, texts: list[str], rows: NDArray[np.int64]
+) -> dict[str, tuple[int, ...]]:
+    """(time, count) by event name."""
+    count, total, _, _ = reduce_groups(events.type[rows], events.duration_ps[rows], len(texts))
+    return {texts[at]: (int(total[at]), int(count[at])) for at in np.flatnonzero(count).tolist()}
+
+
+def _add(table: dict[Any, tuple[int, ...]], more: Mapping[Any, tuple[int, ...]]) -> None:
+    """Adds times and counts of equal keys; the third number is the highest."""
+    for key, row in more.items():
+        known = table.get(key)
+        if known is None:
+            table[key] = row
+        else:
+            sums = [one + other for one, other in zip(known[:2], row[:2], strict=True)]
+            table[key] = (*sums, *map(max, known[2:], row[2:]))
+
+
+def _ranked(table: Mapping[_K, tuple[int, ...]]) -> dict[_K, tuple[int, ...]]:
+    """The rows by time, most first, equals by key."""
+    return dict(sorted(table.items(), key=lambda item: (-item[1][0], item[0])))
+
+
+def _column(table: Mapping[Any, tuple[int, ...]], at: int) -> NDArray[np.int64]:
+    return np.array([row[at] for row in table.values()], np.int64)

@@ -1,0 +1,161 @@
+"""What host threads did when: disjoint intervals of phases, thread by thread."""
+
+from collections.abc import Collection
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.host.host_events import HostThreads, async_rows
+from tbprof.analysis.host.host_roles import HostTypes, Role, host_types
+from tbprof.analysis.spans.nesting import inherit
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.base import names
+from tbprof.base.values import is_in
+from tbprof.events.space import Events
+from tbprof.kernels.codes import HOLDS_KNOWN, HOLDS_LAUNCHES, NO_PHASE
+from tbprof.kernels.phases import find_own_phases, flatten_phases, look_inside
+
+
+def host_intervals(
+    threads: HostThreads,
+    counts: NDArray[np.bool_],
+    *,
+    has_device: bool,
+    wrappers: Collection[str] = (),
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+    """(start_ps, end_ps, phase), ordered by (line, start), disjoint on each line: what was done.
+
+    Only events with `counts` [n] take part, and those that last. The innermost of them that says
+    something decides, but what input, output and compilation call is still theirs (compilation in
+    the other two apart), and an op that something launches is launching. Waiting in none of them,
+    Python frames, annotations and wrappers leave a gap. `wrappers` are names that only delimit,
+    such as the marker of steps.
+
+        |train...........|                train: marker, Iter: input, w: a wait, a: MatMul:MatMul
+        |.Iter..aaaaaaa..|          ->    |.IIII..CC..CCC..|
+        |..w......ww.....|
+    """
+    types = host_types(threads.events, has_device=has_device, wrappers=wrappers)
+    start, end, phase, _ = flatten(threads, counts, types)
+    return start, end, phase
+
+
+def flatten(
+    threads: HostThreads, counts: NDArray[np.bool_], types: HostTypes
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """`host_intervals` where the types are known, and the cuts [lines + 1] between lines."""
+    events = threads.events
+    inside = np.zeros(len(events), np.uint8)
+    phase = np.empty(len(events), np.int8)
+    columns = events.type, events.duration_ps, threads.parent
+    apart = threads.apart
+    held = apart.around >= 0
+    launches = held & (types.role[events.type[apart.row]] == Phase.KERNEL_LAUNCH)
+    inside[apart.around[held]] = HOLDS_KNOWN
+    inside[apart.around[launches]] |= HOLDS_LAUNCHES
+    look_inside(*columns, types.role, inside)
+    find_own_phases(*columns, counts, types.role, inside, phase)
+    phase[_builds_graphs(threads, types, phase) & counts] = Phase.COMPILATION
+    most = 2 * int(np.count_nonzero(counts))
+    return pieces(events, counts, phase.astype(np.int32), most)
+
+
+def _builds_graphs(
+    threads: HostThreads, types: HostTypes, phase: NDArray[np.int8]
+) -> NDArray[np.bool_]:
+    """[n] whether an event is a call of a `tf.function` that traces, or Python that it runs for it.
+
+    What else is known of the events inside stands, and so does the execution that follows.
+
+        |ffffffffffff|   f: traces, T: TFE_Py_Execute, o: an op
+        |....TTTTTTTT|   ->  |CCCC....oooo|
+        |........oooo|
+    """
+    events = threads.events
+    calls = events.rows_of(types.is_function)
+    builds: NDArray[np.bool_] = np.zeros(len(events), np.bool_)
+    if not calls.size:
+        return builds
+    mode = events.stats([names.TF_FUNCTION_CALL], calls)[names.TF_FUNCTION_CALL].texts()
+    known, code = np.unique(mode, return_inverse=True)
+    traces = [text.startswith("traced") for text in events.plane.strings.take(known.tolist())]
+    calls = calls[np.array(traces, np.bool_)[code]]
+    if not calls.size:
+        return builds
+    executes = (
+        is_in(types.role, (Role.WRAPPER, Role.LAUNCHER, Phase.KERNEL_LAUNCH)) & ~types.is_function
+    )
+    scope = np.where(events.by_type(executes), np.int64(0), np.int64(-1))
+    scope[calls] = 1
+    builds[:] = (inherit(threads.parent, scope) == 1) & (phase == NO_PHASE)
+    return builds & (events.duration_ps > 0)
+
+
+def pieces(
+    events: Events, counts: NDArray[np.bool_], code: NDArray[np.int32], most: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """(start_ps, end_ps, code, cuts [lines + 1]): each thread's time by the innermost event.
+
+    The events that count and last take part, each with its code, negative for none; those of no
+    code leave a gap. `most` is twice their number.
+    """
+    first = events.first_event
+    stack = np.empty((int(np.diff(first).max(initial=0)) + 1, 2), np.int64)
+    cuts = np.zeros(first.size, np.int64)
+    # An event ends the piece before it, and its own. What is not written takes no memory.
+    room = most + first.size
+    start, end = np.empty(room, np.int64), np.empty(room, np.int64)
+    found = np.empty(room, np.int32)
+    flatten_phases(
+        first, events.start_ps, events.duration_ps, counts, code, stack, cuts, start, end, found
+    )
+    stop = int(cuts[-1])
+    return start[:stop], end[:stop], found[:stop], cuts
+
+
+# Threads of tf.data that work ahead. The consumer's side runs on threads named after its op.
+_AHEAD_LINES = ("tf_data_",)
+_CONSUMER_LINES = ("tf_data_iterator_get_next", "tf_data_multi_device_iterator_get_next")
+
+
+def driving_rows(
+    threads: HostThreads,
+    types: HostTypes,
+    *,
+    driving_line: int,
+    window_ps: tuple[int, int] | None = None,
+    has_groups: bool = True,
+) -> NDArray[np.bool_]:
+    """[n] whether an event's time counts for steps: work that a step needs, not work ahead of it.
+
+    These are the events of a group, all events of the line that drives (a row in `events.lines`, -1
+    for none) and its calls that lie apart, so that the gaps between steps are explained, and what
+    ran instructions of compiled programs on any thread; but no threads that prefetch. Ops on any
+    thread count where nothing says whose they are (`has_groups` is false). Only events that meet
+    the window (start, end) where one is given.
+    """
+    events = threads.events
+    counts: NDArray[np.bool_] = threads.group >= 0
+    drives = (threads.apart.thread == driving_line).tolist()
+    counts |= events.by_type(types.is_hlo if has_groups else types.is_hlo | types.is_op)
+    for line, text in enumerate(events.plane.strings.take(events.lines.name.tolist())):
+        rows = slice(int(events.first_event[line]), int(events.first_event[line + 1]))
+        if drives[line]:
+            counts[rows] = True
+        elif text.startswith(_AHEAD_LINES) and not text.startswith(_CONSUMER_LINES):
+            counts[rows] = False
+    counts[async_rows(events)] = False
+    if window_ps is not None:
+        _leave_out(events, counts, window_ps)
+    return counts
+
+
+def _leave_out(events: Events, counts: NDArray[np.bool_], window_ps: tuple[int, int]) -> None:
+    """What does not meet the window does not count."""
+    for begin, end in pairwise(events.first_event.tolist()):
+        starts = events.start_ps[begin:end]
+        first, last = begin + np.searchsorted(starts, window_ps)
+        counts[last:end] = False
+        early = slice(begin, first)  # what began before may reach into it
+        counts[early] &= events.start_ps[early] + events.duration_ps[early] > window_ps[0]

@@ -1,0 +1,308 @@
+"""What the events of host threads do, by their names and what is recorded with them.
+
+Names were observed in traces of TensorFlow 2.21, JAX 0.10 (CPU, TPU) and TensorFlow of 2020 (GPU),
+or are those of xla/tsl/profiler/utils/xplane_schema.h, CUDA's and HIP's interfaces.
+"""
+
+import functools
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.vocabulary.name_families import name_families
+from tbprof.analysis.vocabulary.op_names import NAMES_AT_ONCE, Category, parse_op_name
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.analysis.vocabulary.python_frames import wait_of
+from tbprof.base import names
+from tbprof.base.lazy import regex
+from tbprof.base.records import dataclass
+from tbprof.base.values import is_in, unique
+from tbprof.events.space import Events
+from tbprof.kernels.groups import sample_types
+
+
+class Role(IntEnum):
+    """What an event does that is in no phase by its name; others have the number of a `Phase`.
+
+    FRAME, WRAPPER: nothing itself, its time has the phase of what is around it. A wrapper is of a
+        known runtime, where a Python frame, a mark or an instant says nothing.
+    WAIT: blocks; where it is not part of input, output or compilation nothing is done.
+    ACTIVITY: an unknown name, such as the program's own annotation: it may compute or sleep, and
+        only what is recorded in it says what its time was spent on.
+    LAUNCHER: runs ops on whatever device: it launches if something in it launches, else it computes
+        unless something known is recorded in it.
+    BACKGROUND: works ahead for others; whoever waits for it says so.
+    UPKEEP: the runtime's own memory, allocated or collected: no op, and no launch of any.
+    """
+
+    FRAME = -1
+    WRAPPER = -2
+    WAIT = -3
+    ACTIVITY = -4
+    LAUNCHER = -5
+    BACKGROUND = -6
+    UPKEEP = -7
+
+
+@dataclass(frozen=True, slots=True)
+class HostTypes:
+    """The types of event of a host plane; the last row of each column is for events of no type.
+
+    `is_hlo` says that the type's events ran instructions of a compiled program on the CPU, `is_op`
+    that each computed one op (of a framework or of a program), `has_number` that they carry a
+    step's number, `is_function` that they call a `tf.function`, `is_launch` that they launch work
+    on a device.
+    """
+
+    role: NDArray[np.int8]
+    is_hlo: NDArray[np.bool_]
+    is_op: NDArray[np.bool_]
+    has_number: NDArray[np.bool_]
+    is_function: NDArray[np.bool_]
+    is_launch: NDArray[np.bool_]
+
+
+# The first pattern that matches the beginning of a name decides. No pattern repeats a repetition:
+# names are anyone's text.
+_PYTHON_INPUT = regex(
+    r"""\$
+        (?:dataloader|data_loader|iterator_ops|multi_device_iterator_ops|dataset_iterator|prefetch)
+        \.py:\d+\ (?:__next__|_next_data|_next_internal|next|get_next)\Z
+    """,
+    re.VERBOSE,
+)
+_NAME = regex(
+    r"""
+    (?P<FRAME>
+        end:\ |ThreadpoolListener::|Memory(?:Allocation|Deallocation)\Z|SlinkyThreadPool::
+    )|(?P<WAIT>
+        (?:cu|cuda|hip)[A-Z]\w*Synchronize
+        |Block(?:Host)?Until\w+
+        |Wait\ for\ |Wait(?:ForNotification|ForAll|UntilDone)
+        |Acquire\ semaphore|dependency-wait|(?:time\.)?sleep\Z
+        |[\w:]+::(?:Await|Wait|WaitForNotification|BlockHostUntilDone|BlockHostUntilReady
+            |BlockUntilReady)\Z
+        |(?:[\w.]+\.)?block_until_ready
+        |[\w:]+\ \(wait\ for\ completion\)
+        |\w+\ WaitReady\Z
+    )|(?P<UPKEEP>
+        Build\ buffer\ allocations|[\w:]+::Allocate(?:[A-Z]\w*)?(?:=>\w+)?\Z
+        |Allocate(?:Output|Destination)\w*\Z|MakeOutputBuffers\Z
+        |PythonRefManager::CollectGarbage
+    )|(?P<INPUT>
+        (?i:IteratorGetNext|MultiDeviceIterator|Memcpy(?:H2D|HtoD))
+        |EagerLocalExecute:\ (?:MultiDevice)?IteratorGetNext
+        |Iterator::|MakeIterator::|\w+Consume\Z
+        |(?:cu|hip)MemcpyHtoD|H2D\ Dispatch
+        |InfeedEnqueue|(?:[\w:]+::)?TransferLiteralToInfeed
+        |(?:[\w:]+::)?(?:BufferFromHost|Transfer(?:Preprocessed)?H2D|TransferToDevice)
+        |DevicePut|(?:jax\.|batched_)?device_put|shard_args
+        |batched_copy_array_to_devices|BatchedCopyToDevice
+        |enumerate\(DataLoader\)|grain[.:]
+    )|(?P<HOST_COMPUTE>
+        (?i:Memcpy(?:H2H|HtoH))
+    )|(?P<BACKGROUND>
+        \w+Produce\Z|InstantiatedCapturedFunction::
+    )|(?P<OUTPUT>
+        (?i:Memcpy(?:D2H|DtoH))|(?:cu|hip)MemcpyDtoH|D2H\ Dispatch
+        |OutfeedDequeue|(?:[\w:]+::)?TransferLiteralFromOutfeed
+        |(?:[\w:]+::)?(?:ToLiteral|CopyToHost|CopyRawToHost|CopyToLiteral|TransferD2H
+            |TransferFromDevice)
+        |(?:\w+\.)?copy_to_host
+        |EagerLocalExecute:\ (?:Write\w*Summary|FlushSummaryWriter|Save|MergeV2Checkpoints)
+    )|(?P<COMPILATION>
+        [\w:]*(?:Compiler|CompilationCache)::
+        |(?:[\w:]+::)?Compile(?:[A-Z]\w*)?\Z
+        |backend_compile|lower_sharding_computation|trace_to_jaxpr|XlaCompil
+        |XLA::|HLO\ (?:passes|optimization)|Hlo(?:Pass|Evaluator)|Run(?:HloPasses|Backend)
+        |XlaBuilder|LSRAv\d|ThunkEmitter::|TaskDispatcher::dispatch|mlir::|LLVM|(?!Forward|Backward)\w+Pass\Z
+        |tf\.function-graph_building|RemoteCall:\ Instantiate|Instantiate\b
+        |ptxas|nvlink|Autotun|Gemm\w*Autotun|MetaOptimizer|Grappler
+    )|(?P<PROGRAM>
+        ThunkExecutor::Execute\Z
+    )|(?P<DISPATCH>
+        PjitFunction\(|ExecuteReplicated
+        |[\w:\ ]*Executable::Execute
+        |TpuExecuteOp|TPUExecute|tpu::System::Execute|(?:Do)?Enqueue\w*Program|LoadProgram
+        |RunProgramRequest|RunExecutable|ThunkExecutor::|\w+Thunk::
+        |ParseArguments\Z|Handle\ (?:inputs|outputs|input\ event)
+    )|(?P<READ>
+        np\.asarray\(jax\.Array\)
+    )|(?P<DRIVER>
+        (?:cu|cuda|hip)[A-Z]
+    )|(?P<LAUNCHER>
+        EagerKernelExecute|KernelAndDevice\w+::Run
+    )|(?P<EXECUTOR>
+        ExecutorState::Process|ExecutorPropagateOutputs
+    )|(?P<WRAPPER>
+        FunctionRun|SessionRun|RunGraph|(?:Batching)?SessionRun|ProcessBatch|TraceContext
+        |EagerExecute|EagerLocalExecute|EagerCopyToDevice|TFE_Py_|train\Z|test\Z
+    )""",
+    re.VERBOSE,
+)
+_INPUT_OP = regex(r"(?:MultiDevice)?IteratorGetNext|InfeedEnqueue")
+_OUTPUT_OP = regex(r"Outfeed|Write\w*Summary|Save|MergeV2Checkpoints")
+_COLLECTIVE_OP = regex(r"Collective|Nccl")
+_HLO = regex(
+    r"(?P<COLLECTIVES>all-(?:reduce|gather|to-all)|reduce-scatter|collective-|ragged-all-to-all)"
+    r"|(?P<DEVICE_TO_DEVICE>(?:send|recv)(?:-done)?(?:\.\d+)?\Z)"
+    r"|(?P<INPUT>infeed)|(?P<OUTPUT>outfeed)"
+)
+# Stats whose presence tells what a type of event does.
+_STAGE = "_ipl_stage_name"
+_FUNCTION_CALL = "tf_function_call"
+_TELLING = (
+    names.CORRELATION_ID,
+    names.STEP_NUMBER,
+    names.ROOT,
+    _STAGE,
+    _FUNCTION_CALL,
+    names.HLO_OP,
+)
+# Runs a program's instructions one by one; not all of them are recorded.
+_RUNS_PROGRAM = "ThunkExecutor::Execute"
+# No pattern looks farther: names of kernels run to thousands of characters.
+_LONGEST = 256
+
+
+def classify_host_names(texts: Sequence[str], *, has_device: bool) -> NDArray[np.int8]:
+    """[n] the `Phase` or `Role` that each full name of a host event says.
+
+    With a device, dispatching programs and calling its driver is launching, and reading an array
+    is a copy from it. Without one programs run on the host's own threads: dispatching them only
+    wraps, and reading waits for them.
+    """
+    return np.array([_role(text[:_LONGEST], has_device) for text in texts], np.int8)
+
+
+@functools.lru_cache(maxsize=NAMES_AT_ONCE)
+def _role(text: str, has_device: bool) -> int:
+    if text.startswith("$"):
+        if _PYTHON_INPUT.match(text):
+            return Phase.INPUT
+        return Role.WAIT if wait_of(text) else Role.FRAME
+    found = _known(text)
+    if found:
+        match found:
+            case "DISPATCH":
+                return Phase.KERNEL_LAUNCH if has_device else Role.WRAPPER
+            case "READ":
+                return Phase.OUTPUT if has_device else Role.WRAPPER
+            case "DRIVER":
+                return Phase.KERNEL_LAUNCH if has_device else Role.ACTIVITY
+            case "EXECUTOR":
+                return Role.LAUNCHER if has_device else Phase.HOST_COMPUTE
+            case "PROGRAM":
+                return Phase.KERNEL_LAUNCH if has_device else Phase.HOST_COMPUTE
+            case _:
+                return _number(found)
+    return _op_role(text, has_device=has_device)
+
+
+def _known(text: str) -> str:
+    """The group of `_NAME` that a name begins with, "" for none."""
+    # No pattern holds a slash: ops of one scope share what precedes theirs.
+    return _group(text[: text.find("/") + 1] or text)
+
+
+@functools.lru_cache(maxsize=NAMES_AT_ONCE)
+def _group(text: str) -> str:
+    known = _NAME.match(text)
+    return (known.lastgroup or "") if known else ""
+
+
+def _op_role(text: str, *, has_device: bool) -> int:
+    op = parse_op_name(text)
+    if op.category == Category.TENSORFLOW:
+        if _INPUT_OP.match(op.type):
+            return Phase.INPUT
+        if _OUTPUT_OP.match(op.type):
+            return Phase.OUTPUT
+        if _COLLECTIVE_OP.match(op.type) and not has_device:
+            return Phase.COLLECTIVES
+        return Phase.HOST_COMPUTE
+    # A lower-case word behind a colon may be anyone's annotation; JAX's full names are paths.
+    if op.category == Category.JAX and "/" in op.name:
+        return Phase.HOST_COMPUTE
+    return Role.ACTIVITY
+
+
+def _number(name: str) -> int:
+    return int(Phase[name] if name in Phase.__members__ else Role[name])
+
+
+def host_types(events: Events, *, has_device: bool, wrappers: Collection[str] = ()) -> HostTypes:
+    """The roles of the plane's types of event, by name and by the stats of sampled events.
+
+    `wrappers` are names of events that delimit, such as the marker of steps: of unknown names that
+    is all they do, while an op is work even where it marks steps. `events` are all of the plane's
+    recorded lines: what does not depend on `wrappers` is found once.
+    """
+    plane = events.plane
+    key = ("host types", has_device)
+    types = plane.memo.once(key, lambda: _find_types(events, has_device=has_device))
+    if not wrappers:
+        return types
+    texts = plane.strings.take(plane.types.name.tolist())
+    delimits = np.array([*(text in wrappers for text in texts), False])
+    delimits &= types.role == Role.ACTIVITY
+    return replace(types, role=np.where(delimits, np.int8(Role.WRAPPER), types.role))
+
+
+def lasting_rows(events: Events) -> NDArray[np.int64]:
+    """The rows, ascending, of the first and the last event that lasts of each type.
+
+    These alone tell `host_types`, those of no type among them.
+    """
+    sample = np.full((events.plane.types.id.size + 1, 2), -1, np.int64)
+    sample_types(events.type, events.duration_ps, sample)
+    return unique(sample[sample >= 0])
+
+
+def _find_types(events: Events, *, has_device: bool) -> HostTypes:
+    """The types by what they are called, and by what their first and last events carry."""
+    families = name_families(events.plane)
+    is_used, has = events.plane.memo.once("told types", lambda: _told(events))
+    named = classify_host_names(families.names, has_device=has_device)[families.of]
+    role = np.where(is_used, named, np.int8(Role.FRAME))
+    is_hlo = has[names.HLO_OP] & is_in(role, (Role.ACTIVITY, Phase.HOST_COMPUTE))
+    role[is_hlo] = Phase.HOST_COMPUTE
+    if not has_device and is_hlo.any():
+        hlo = families.tell(_hlo_phase, np.int8)
+        role[is_hlo] = hlo[is_hlo]
+    is_hlo |= families.tell(_RUNS_PROGRAM.__eq__, np.bool_)
+    if has_device:
+        may = (role < 0) & (role != Role.WAIT) & (role != Role.BACKGROUND)
+        role[has[names.CORRELATION_ID] & may] = Phase.KERNEL_LAUNCH
+    role[has[_STAGE]] = Phase.INPUT
+    is_known = families.tell(lambda text: _known(text[:_LONGEST]) != "", np.bool_)
+    is_op = is_in(role, (Phase.COLLECTIVES, Phase.HOST_COMPUTE)) & ~is_known
+    wraps = has[names.STEP_NUMBER] | has[names.ROOT] | has[_FUNCTION_CALL]
+    role[wraps & (role == Role.ACTIVITY)] = Role.WRAPPER
+    return HostTypes(
+        role, is_hlo, is_op, has[names.STEP_NUMBER], has[_FUNCTION_CALL], has[names.CORRELATION_ID]
+    )
+
+
+def _hlo_phase(text: str) -> int:
+    """What the instruction of this name does on a CPU."""
+    hlo = _HLO.match(text)
+    return _number(hlo.lastgroup or "") if hlo else Phase.HOST_COMPUTE
+
+
+def _told(events: Events) -> tuple[NDArray[np.bool_], dict[str, NDArray[np.bool_]]]:
+    """([types] whether a type has events; by telling stat whether its first or last carries it)."""
+    sample = np.full((events.plane.types.id.size + 1, 2), -1, np.int64)
+    sample_types(events.type, events.duration_ps, sample)
+    told = {name: np.zeros(len(sample), np.bool_) for name in _TELLING}
+    wanted = [name for name in _TELLING if name in events.plane.stat_names]
+    kind, _ = np.nonzero(sample >= 0)
+    rows = sample[sample >= 0]
+    stats = events.stats(wanted, rows) if wanted and rows.size else {}
+    for name, column in stats.items():
+        told[name][kind[column.is_present]] = True
+    return sample[:, 0] >= 0, told

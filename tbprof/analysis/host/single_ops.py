@@ -1,0 +1,205 @@
+"""Ops that a program runs one by one: when, how many, and which."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.host_events import host_threads
+from tbprof.analysis.host.host_roles import host_types
+from tbprof.analysis.spans.layers import unite
+from tbprof.analysis.spans.nesting import inherit
+from tbprof.analysis.vocabulary.input_names import fetches_batch
+from tbprof.analysis.vocabulary.lines import host_planes
+from tbprof.analysis.vocabulary.name_families import name_families
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.base import names
+from tbprof.base.records import dataclass
+from tbprof.base.values import is_in, median, unique
+from tbprof.events.space import Events, Plane, Space
+
+# A call of one op takes microseconds; so does Python between two of them, unless the processor is
+# taken away for a while.
+LONGEST_USUAL_PS = 10**9
+LONGEST_GAP_PS = 4 * 10**9
+# Runs that are no further apart may be one that was held up.
+_LONGEST_HOLD_UP_PS = 10**11
+# A call that took longer than this ran into something else, such as the compiler.
+LONGEST_PS = 10**10
+FEWEST_CALLS = 16
+
+_JITTED = "PjitFunction("
+
+
+@dataclass(frozen=True, slots=True)
+class SingleOps:
+    """Runs of calls on one thread, each of which runs one op, or a program as small as one.
+
+    A row [n] is a run: `calls` of them from `start_ps` to `end_ps` (from the trace's first moment),
+    with the Python between them; `called_ps` is the time in the calls themselves. Ordered by start.
+    By op [m], those of most calls first: `name` and `name_calls`. From `sent_start_ps` to
+    `sent_end_ps` [k], ascending, such calls sent what they were given to their device.
+    """
+
+    start_ps: NDArray[np.int64]
+    end_ps: NDArray[np.int64]
+    calls: NDArray[np.int64]
+    called_ps: NDArray[np.int64]
+    name: list[str]
+    name_calls: NDArray[np.int64]
+    sent_start_ps: NDArray[np.int64]
+    sent_end_ps: NDArray[np.int64]
+
+    @property
+    def sent_ps(self) -> int:
+        """How long these calls sent data."""
+        return int((self.sent_end_ps - self.sent_start_ps).sum())
+
+
+def find_single_ops(space: Space, _programs: Programs) -> SingleOps:
+    """The runs of `FEWEST_CALLS` calls and more on the threads of a host.
+
+    Calls are `EagerExecute` of what is no function (TensorFlow), and calls of compiled functions
+    that usually take less than a millisecond (JAX, which compiles each op by itself). A run goes on
+    while no more than four milliseconds pass between two calls. A larger function that is called
+    between two, or a batch that is fetched there, is no part of it: what remains are rows of fewer
+    calls.
+
+        |a.b.a.b............a.b|   two runs: of four calls, and of two, with the gap too long
+        |a.b.FFFFF.a.b|            one run of four calls, in two rows
+    """
+    runs = [run for plane in host_planes(space) for run in _runs(plane)]
+    counts: dict[str, int] = {}
+    for run in runs:
+        for name, count in run.names.items():
+            counts[name] = counts.get(name, 0) + count
+    ranked = sorted(counts, key=lambda name: (-counts[name], name))
+    start, end, calls, called_ps, sent_start, sent_end = (
+        np.concatenate([np.zeros(0, np.int64), *(getattr(run, column) for run in runs)])
+        for column in ("start", "end", "calls", "called_ps", "sent_start", "sent_end")
+    )
+    order = np.argsort(start, kind="stable")
+    return SingleOps(
+        start[order],
+        end[order],
+        calls[order],
+        called_ps[order],
+        ranked,
+        np.array([counts[name] for name in ranked], np.int64),
+        *unite(sent_start, sent_end),
+    )
+
+
+# Rows of calls of one op, the text of each, and rows of calls that are none.
+_Calls = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """The runs of a kind of call: columns as of `SingleOps`, and how often they call which op."""
+
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    calls: NDArray[np.int64]
+    called_ps: NDArray[np.int64]
+    names: dict[str, int]
+    sent_start: NDArray[np.int64]
+    sent_end: NDArray[np.int64]
+
+
+def _runs(plane: Plane) -> Iterator[_Runs]:
+    families = name_families(plane)
+    is_execute = families.tell(names.EAGER_EXECUTE.__eq__, np.bool_)
+    is_jitted = families.tell(lambda text: text.startswith(_JITTED), np.bool_)
+    if not (is_execute | is_jitted).any():
+        return
+    events, parent = host_threads(plane)
+    sends = host_types(events, has_device=False).role == Phase.INPUT
+    for rows, labels, others in (
+        _eager(plane, events, is_execute),
+        _jitted(events, parent, is_jitted),
+    ):
+        duration = events.duration_ps[rows]
+        rows, labels = rows[duration <= LONGEST_PS], labels[duration <= LONGEST_PS]
+        if rows.size >= FEWEST_CALLS:
+            yield _joined(events, parent, sends, rows, labels, others)
+
+
+def _eager(plane: Plane, events: Events, is_execute: NDArray[np.bool_]) -> _Calls:
+    rows = events.rows_of(is_execute)
+    stats = events.stats([names.IS_FUNCTION, names.EAGER_OP], rows)
+    is_function, op = stats[names.IS_FUNCTION], stats[names.EAGER_OP].texts()
+    is_op = is_function.is_integer & (is_function.bits == 0) & (op >= 0)
+    known = unique(op[is_op])
+    fetches = [
+        code
+        for code, text in zip(known.tolist(), plane.strings.take(known.tolist()), strict=True)
+        if fetches_batch(text)
+    ]
+    is_op &= ~is_in(op, fetches)
+    return rows[is_op], op[is_op].astype(np.int64), rows[~is_op]
+
+
+def _jitted(events: Events, parent: NDArray[np.int64], is_call: NDArray[np.bool_]) -> _Calls:
+    """Of outermost calls: those of small programs are calls of one op."""
+    rows = events.rows_of(is_call)
+    above = parent[rows]
+    rows = rows[(above < 0) | ~is_call[events.type[above]]]
+    kind, code = np.unique(events.type[rows], return_inverse=True)
+    usual = [median(events.duration_ps[rows[code == at]]) for at in range(kind.size)]
+    is_small = np.array(usual, np.float64) < LONGEST_USUAL_PS
+    is_op = is_small[code] if rows.size else np.zeros(0, np.bool_)
+    others, rows = rows[~is_op], rows[is_op]
+    return rows, events.plane.types.name[events.type[rows]].astype(np.int64), others
+
+
+def _joined(
+    events: Events,
+    parent: NDArray[np.int64],
+    sends: NDArray[np.bool_],
+    rows: NDArray[np.int64],
+    text: NDArray[np.int64],
+    others: NDArray[np.int64],
+) -> _Runs:
+    """Calls that follow each other soon on a thread are one run; short runs are dropped.
+
+    A short one stays where those around it are long enough on average: it was held up. A run is
+    cut where one of the `others` lies between two calls. `sends` [types] says which events send
+    data to a device.
+    """
+    start = events.start_ps[rows]
+    end = start + events.duration_ps[rows]
+    is_apart = np.ones((2, rows.size), np.bool_)
+    is_apart[:, 1:] = np.diff(events.line[rows]) != 0
+    limits = np.array([[LONGEST_GAP_PS], [_LONGEST_HOLD_UP_PS]])
+    is_apart[:, 1:] |= start[1:] - end[:-1] > limits
+    is_first = is_apart[0]
+    run, row = np.cumsum(is_apart, axis=1) - 1
+    is_long = np.bincount(run) >= FEWEST_CALLS
+    is_kept = is_long[run] | (np.bincount(row) >= FEWEST_CALLS * np.bincount(row[is_first]))[row]
+    is_first[1:] |= np.diff(np.searchsorted(others, rows)) > 0
+    first = np.flatnonzero(is_first)
+    calls = np.diff([*first.tolist(), rows.size])
+    is_run, kept = is_kept[first], is_kept
+    code, count = np.unique(text[kept], return_counts=True)
+    texts = events.plane.strings.take(code.tolist())
+    called = dict(zip(map(_op, texts), count.tolist(), strict=True))
+    last = first + calls - 1
+    is_call = np.full(len(events), -1, np.int64)
+    is_call[rows[kept]] = 1
+    sent = np.flatnonzero((inherit(parent, is_call) == 1) & events.by_type(sends))
+    return _Runs(
+        start[first[is_run]],
+        end[last[is_run]],
+        calls[is_run].astype(np.int64),
+        np.add.reduceat(end - start, first)[is_run],
+        called,
+        events.start_ps[sent],
+        (events.start_ps + events.duration_ps)[sent],
+    )
+
+
+def _op(text: str) -> str:
+    """`multiply` of `PjitFunction(multiply)`; other texts as they are."""
+    return text[len(_JITTED) : -1] if text.startswith(_JITTED) else text

@@ -1,0 +1,1 @@
+"""Input pipelines: their events, ops, iterators, and who waits for them."""

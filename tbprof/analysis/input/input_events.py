@@ -1,0 +1,237 @@
+"""The events of an input pipeline on a host plane, and which op each is, or works for."""
+
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.host.host_events import EXECUTIONS, execution_ids
+from tbprof.analysis.ops.host_ops import find_stages
+from tbprof.analysis.spans.groups import group_rows
+from tbprof.analysis.spans.nesting import inherit, nest
+from tbprof.analysis.vocabulary import input_names
+from tbprof.analysis.vocabulary.input_names import InputCategory
+from tbprof.analysis.vocabulary.name_families import name_families, remembered
+from tbprof.analysis.vocabulary.op_names import parse_op_name
+from tbprof.base import names
+from tbprof.base.records import dataclass, field
+from tbprof.base.values import is_in
+from tbprof.events.space import Events, Plane
+
+_FUNCTION = "InstantiatedCapturedFunction::Run"
+_ASYNC_FUNCTION = "InstantiatedCapturedFunction::RunAsync"
+_JAX = "PjitFunction("
+
+
+class Kind(IntEnum):
+    """What an event is to the pipeline."""
+
+    NONE = 0
+    OP = 1
+    BUFFERED_OP = 2  # its own time is a wait
+    DEVICE_OP = 3  # all in it is a wait
+    GET_NEXT = 4  # the program waits for its next batch
+    PRODUCER = 5
+    FUNCTION = 6
+    ASYNC_FUNCTION = 7
+    EXECUTION = 8
+    PYTHON = 9
+    AWAITED_FUNCTION = 10  # its caller waits while threads of a pool run it
+
+
+OPS = (Kind.OP, Kind.BUFFERED_OP, Kind.DEVICE_OP)
+
+
+@dataclass(slots=True)
+class OpIndex:
+    """Numbers for ops, by name; the category that came first counts."""
+
+    names: list[str] = field(default_factory=list)
+    categories: list[InputCategory] = field(default_factory=list)
+    _numbers: dict[str, int] = field(default_factory=dict)
+
+    def number(self, name: str, category: InputCategory) -> int:
+        """The number of an op, a new one where it is new."""
+        found = self._numbers.get(name)
+        if found is None:
+            found = self._numbers[name] = len(self.names)
+            self.names.append(name)
+            self.categories.append(category)
+        return found
+
+    def get(self, name: str) -> int:
+        """The number of an op, -1 where there is none."""
+        return self._numbers.get(name, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class InputEvents:
+    """The events of the pipeline. `op` is the op that a row is, or is done for, -1 unknown.
+
+    `parent` nests the rows among themselves, `op_kind` is the kind of the innermost op that a row
+    is or lies in, -1 outside of any.
+    """
+
+    events: Events
+    kind: NDArray[np.int8]
+    op: NDArray[np.int64]
+    parent: NDArray[np.int64]
+    op_kind: NDArray[np.int64]
+    python_ps: int
+    python_count: int
+    has_jax: bool
+    has_infeed: bool
+
+
+def find_input_events(plane: Plane, events: Events, ops: OpIndex) -> InputEvents:
+    """The pipeline's events among a host plane's; their ops are added to `ops`."""
+    types = _classify(plane, events, ops)
+    kind = events.by_type(types.kind)
+    staged, stage_op = _find_stages(plane, events, ops)
+    kind[staged] = Kind.OP
+    is_wanted = kind != Kind.NONE
+    if not is_in(types.kind, (Kind.FUNCTION, Kind.ASYNC_FUNCTION)).any():
+        is_wanted &= kind != Kind.EXECUTION
+    at = np.flatnonzero(is_wanted)
+    events, kind = events.select(at), kind[at]
+    op = types.op[events.type]
+    op[np.searchsorted(at, staged)] = stage_op
+    is_python = kind == Kind.PYTHON
+    python_ps = int(events.duration_ps[is_python].sum())
+    runs = _match_executions(events, kind)
+    awaited = runs[(runs >= 0) & (events.line[runs] != events.line)]
+    kind[awaited[kind[awaited] == Kind.FUNCTION]] = Kind.AWAITED_FUNCTION
+    keep = np.flatnonzero(~is_python & ((kind != Kind.EXECUTION) | (runs >= 0)))
+    events, kind, op, runs = events.select(keep), kind[keep], op[keep], runs[keep]
+    parent = nest(events.first_event, events.start_ps, events.duration_ps)
+    is_op = is_in(kind, OPS)
+    op = _attribute(types.feeds[events.type], kind, op, parent)
+    is_execution = kind == Kind.EXECUTION
+    op[is_execution] = op[np.searchsorted(keep, runs[is_execution])]
+    return InputEvents(
+        events,
+        kind,
+        op,
+        parent,
+        inherit(parent, np.where(is_op, kind.astype(np.int64), -1)),
+        python_ps,
+        int(np.count_nonzero(is_python)),
+        types.has_jax,
+        types.has_infeed,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Types:
+    """What each type of a plane is, one row more for events of no type.
+
+    `op` is the op that a type is, `feeds` the op whose threads call an iterator; -1 for none.
+    """
+
+    kind: NDArray[np.int8]
+    op: NDArray[np.int64]
+    feeds: NDArray[np.int64]
+    has_jax: bool
+    has_infeed: bool
+
+
+def _classify(plane: Plane, events: Events, ops: OpIndex) -> _Types:
+    families = name_families(plane)
+    named = families.tell(_kind_of, np.int8)
+    used = events.used_types(named.size - 1)
+    kind = np.full(named.size, Kind.NONE, np.int8)
+    kind[used] = named[used]
+    op, feeds = np.full((2, named.size), -1, np.int64)
+
+    def texts_of(rows: NDArray[np.int64]) -> list[str]:
+        return plane.strings.take(plane.types.name[rows].tolist())
+
+    is_iterator = families.tell(input_names.is_iterator, np.bool_)[used]
+    rows = used[is_iterator]
+    texts = texts_of(rows)
+    categories = input_names.categories(texts)
+    op[rows] = [ops.number(*of) for of in zip(texts, categories, strict=True)]
+    feeds[rows] = [ops.get(input_names.op_above(text)) for text in texts]
+    rows = used[~is_iterator & (named[used] == Kind.OP)]
+    op[rows] = [
+        ops.number(parse_op_name(text).name, InputCategory.ENQUEUE) for text in texts_of(rows)
+    ]
+    return _Types(
+        kind,
+        op,
+        feeds,
+        bool(families.tell(lambda text: text.startswith(_JAX), np.bool_)[used].any()),
+        bool(families.tell(input_names.is_infeed, np.bool_)[used].any()),
+    )
+
+
+@remembered
+def _kind_of(text: str) -> Kind:
+    if input_names.is_iterator(text):
+        parts = input_names.parts_of(text)
+        if input_names.is_device_iterator(parts):
+            return Kind.DEVICE_OP
+        return Kind.BUFFERED_OP if input_names.is_buffered(parts) else Kind.OP
+    if input_names.is_enqueue(text):
+        return Kind.OP
+    if input_names.is_get_next(text):
+        return Kind.GET_NEXT
+    if input_names.is_producer(text):
+        return Kind.PRODUCER
+    if text.startswith(_FUNCTION):
+        return Kind.ASYNC_FUNCTION if text == _ASYNC_FUNCTION else Kind.FUNCTION
+    if text in EXECUTIONS:
+        return Kind.EXECUTION
+    return Kind.PYTHON if input_names.is_python_function(text) else Kind.NONE
+
+
+def _find_stages(
+    plane: Plane, events: Events, ops: OpIndex
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(rows, the op of each) of the events that are stages by their stats, keyed by stage."""
+    if names.STAGE_ID not in plane.stat_names:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    stages = find_stages(events, np.arange(len(events)))
+    type_of = events.type[stages.rows]
+    code, first = group_rows([type_of, stages.stage, stages.category])
+    numbers = np.empty(first.size, np.int64)
+    for group, at in enumerate(first.tolist()):
+        row = int(type_of[at])
+        text = plane.strings[int(plane.types.name[row])] if row >= 0 else ""
+        category = input_names.stage_category(plane.strings[int(stages.category[at])])
+        numbers[group] = ops.number(stages.label(parse_op_name(text).name, at), category)
+    return stages.rows, numbers[code]
+
+
+def _match_executions(events: Events, kind: NDArray[np.int8]) -> NDArray[np.int64]:
+    """[n] for executions the row of the function that they work for, else -1."""
+    runs = np.full(len(events), -1, np.int64)
+    functions = np.flatnonzero(is_in(kind, (Kind.FUNCTION, Kind.ASYNC_FUNCTION)))
+    executions = np.flatnonzero(kind == Kind.EXECUTION)
+    if not functions.size or not executions.size:
+        return runs
+    ids = events.stats([names.EXECUTION_ID], functions)[names.EXECUTION_ID]
+    known, first = np.unique(ids.bits[ids.is_integer], return_index=True)
+    if not known.size:
+        return runs
+    is_known, wanted = execution_ids(events, executions)
+    at = np.minimum(np.searchsorted(known, wanted), known.size - 1)
+    is_match = is_known & (known[at] == wanted)
+    runs[executions[is_match]] = functions[ids.is_integer][first[at[is_match]]]
+    return runs
+
+
+def _attribute(
+    feeds: NDArray[np.int64],
+    kind: NDArray[np.int8],
+    op: NDArray[np.int64],
+    parent: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """[n] the op of each row: a producer's is that which the iterators that it calls feed."""
+    op = op.copy()
+    called = np.flatnonzero(is_in(kind, OPS) & (parent >= 0))[::-1]
+    called = called[kind[parent[called]] == Kind.PRODUCER]
+    op[parent[called]] = feeds[called]
+    op = inherit(parent, op)
+    op[kind == Kind.GET_NEXT] = -1
+    return op

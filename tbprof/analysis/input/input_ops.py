@@ -1,0 +1,313 @@
+"""Input ops of a host: what the input pipeline's threads did, and where someone waited for it."""
+
+from collections.abc import Sequence
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.host_events import host_events
+from tbprof.analysis.input.input_events import OPS, InputEvents, Kind, OpIndex, find_input_events
+from tbprof.analysis.spans.groups import group_rows, reduce_groups
+from tbprof.analysis.spans.nesting import inherit, nest, self_times
+from tbprof.analysis.vocabulary.input_names import ITERATOR, InputCategory
+from tbprof.analysis.vocabulary.lines import host_planes
+from tbprof.base.lazy import regex
+from tbprof.base.records import dataclass, field
+from tbprof.base.values import is_in
+from tbprof.events.space import Events, Plane, Space
+
+FUNCTION_OPS = "Ops of captured functions"
+NO_CATEGORY = -1
+
+_MOST = 2**63 - 1
+# Threads of one pool differ in a number at the end: "tf_data_iterator_resource/-174523725".
+_THREAD_NUMBER = regex(r"/-?\d+\Z")
+
+
+class Role(IntEnum):
+    """Whether a thread worked for the pipeline or waited for it."""
+
+    WORK = 0
+    WAIT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class InputOps:
+    """One row per input op, and one per activity: who worked or waited where. Times in ps.
+
+    `self_ps` is the time of an op's own events less that of other ops inside them. `wait_ps` is
+    the part of it in which the op's caller waited: for a buffer that other threads fill, for
+    threads of a pool to run a function, or for another pipeline. `background_ps` is work that
+    threads did for the op outside of its own events: turns of its producers, and functions that
+    threads of a pool ran.
+
+    An activity is what events of one name did for one op (`activity_op`, an index, -1: unknown)
+    on the threads of one name; `activity_threads` counts those. Its self time leaves out all
+    other activities inside. Its category is -1 where the program waits for the pipeline as a
+    whole; `program_wait_ps` is the time of that. `python_ps` is the time of Python functions in
+    the graph. `has_infeed` tells of devices that take their input themselves.
+    """
+
+    name: list[str]
+    category: NDArray[np.int64]
+    count: NDArray[np.int64]
+    total_ps: NDArray[np.int64]
+    self_ps: NDArray[np.int64]
+    wait_ps: NDArray[np.int64]
+    background_ps: NDArray[np.int64]
+    activity_name: list[str]
+    activity_op: NDArray[np.int64]
+    activity_role: NDArray[np.int64]
+    activity_category: NDArray[np.int64]
+    activity_thread: list[str]
+    activity_threads: NDArray[np.int64]
+    activity_count: NDArray[np.int64]
+    activity_total_ps: NDArray[np.int64]
+    activity_self_ps: NDArray[np.int64]
+    program_wait_ps: int
+    python_ps: int
+    python_count: int
+    has_jax: bool
+    has_infeed: bool
+
+    @property
+    def work_ps(self) -> NDArray[np.int64]:
+        """[n] the time that threads worked for each op, in its own events or beside them."""
+        work: NDArray[np.int64] = np.maximum(self.self_ps - self.wait_ps, 0) + self.background_ps
+        return work
+
+    @property
+    def has_tf_data(self) -> bool:
+        """Whether tf.data iterators were recorded."""
+        return any(name.startswith(ITERATOR) for name in self.name)
+
+    @property
+    def has_pipeline(self) -> bool:
+        """Whether waiting for input would show: tf.data, instrumented stages or infeeds."""
+        is_wait = (self.activity_role == Role.WAIT).any()
+        is_stage = (self.category != InputCategory.ENQUEUE).any()
+        return bool(is_wait or is_stage or self.has_infeed)
+
+    def work_of(self, category: InputCategory) -> int:
+        """The work, in ps, of a category; what is known of no op preprocesses."""
+        total = int(self.work_ps[self.category == category].sum())
+        if category == InputCategory.PREPROCESSING:
+            is_loose = (self.activity_op < 0) & (self.activity_role == Role.WORK)
+            total += int(self.activity_self_ps[is_loose].sum())
+        return total
+
+
+def find_input_ops(space: Space, _programs: Programs) -> InputOps:
+    """The input ops of all threads of a host."""
+    gatherer = _Gatherer()
+    for plane in host_planes(space):
+        _gather(plane, host_events(plane), gatherer)
+    return gatherer.table()
+
+
+def merge_input_ops(parts: Sequence[InputOps]) -> InputOps:
+    """The sum over hosts, by op and by activity."""
+    if len(parts) == 1:
+        return parts[0]
+    gatherer = _Gatherer()
+    for part in parts:
+        ops = np.array(
+            [
+                gatherer.index.number(name, InputCategory(category))
+                for name, category in zip(part.name, part.category.tolist(), strict=True)
+            ],
+            np.int64,
+        )
+        figures = (part.count, part.total_ps, part.self_ps, part.wait_ps, part.background_ps)
+        gatherer.add_ops(ops, np.stack(figures, axis=1))
+        for at, name in enumerate(part.activity_name):
+            of = int(part.activity_op[at])
+            key = (
+                name,
+                int(ops[of]) if of >= 0 else -1,
+                int(part.activity_role[at]),
+                int(part.activity_category[at]),
+                part.activity_thread[at],
+            )
+            gatherer.add_activity(
+                key,
+                int(part.activity_threads[at]),
+                int(part.activity_count[at]),
+                int(part.activity_total_ps[at]),
+                int(part.activity_self_ps[at]),
+            )
+        gatherer.program_wait_ps += part.program_wait_ps
+        gatherer.python_ps += part.python_ps
+        gatherer.python_count += part.python_count
+        gatherer.has_jax |= part.has_jax
+        gatherer.has_infeed |= part.has_infeed
+    return gatherer.table()
+
+
+# Name, op, role, category, thread.
+_ActivityKey = tuple[str, int, int, int, str]
+
+
+@dataclass(slots=True)
+class _Gatherer:
+    """Rows by key while planes or hosts are added up."""
+
+    index: OpIndex = field(default_factory=OpIndex)
+    ops: dict[int, list[int]] = field(default_factory=dict)
+    activities: dict[_ActivityKey, list[int]] = field(default_factory=dict)
+    program_wait_ps: int = 0
+    python_ps: int = 0
+    python_count: int = 0
+    has_jax: bool = False
+    has_infeed: bool = False
+
+    def add_ops(self, ops: NDArray[np.int64], figures: NDArray[np.int64]) -> None:
+        """Adds rows [n, 5]: count, total, self, wait and background, for the ops [n]."""
+        for op, row in zip(ops.tolist(), figures.tolist(), strict=True):
+            known = self.ops.setdefault(op, [0] * 5)
+            for at, value in enumerate(row):
+                known[at] += value
+
+    def add_activity(self, key: _ActivityKey, *figures: int) -> None:
+        """Adds threads, count, total and self time to an activity."""
+        known = self.activities.setdefault(key, [0] * 4)
+        for at, value in enumerate(figures):
+            known[at] += value
+
+    def table(self) -> InputOps:
+        """The rows as columns, in the order in which they were first seen."""
+        ops = [self.ops.get(number, [0] * 5) for number in range(len(self.index.names))]
+        keys = list(self.activities)
+        activities = list(self.activities.values())
+        count, total, own, wait, background = _columns(ops, 5)
+        threads, activity_count, activity_total, activity_own = _columns(activities, 4)
+        return InputOps(
+            list(self.index.names),
+            np.array(self.index.categories, np.int64),
+            count,
+            total,
+            own,
+            wait,
+            background,
+            [key[0] for key in keys],
+            np.array([key[1] for key in keys], np.int64),
+            np.array([key[2] for key in keys], np.int64),
+            np.array([key[3] for key in keys], np.int64),
+            [key[4] for key in keys],
+            threads,
+            activity_count,
+            activity_total,
+            activity_own,
+            self.program_wait_ps,
+            self.python_ps,
+            self.python_count,
+            self.has_jax,
+            self.has_infeed,
+        )
+
+
+def _columns(rows: Sequence[Sequence[int]], width: int) -> list[NDArray[np.int64]]:
+    """Columns of figures; what damaged times add up to may be more than one holds."""
+    return [
+        np.array([max(0, min(_MOST, row[at])) for row in rows], np.int64) for at in range(width)
+    ]
+
+
+def _gather(plane: Plane, events: Events, gatherer: _Gatherer) -> None:
+    rows = find_input_events(plane, events, gatherer.index)
+    gatherer.program_wait_ps += _program_wait(rows)
+    gatherer.python_ps += rows.python_ps
+    gatherer.python_count += rows.python_count
+    gatherer.has_jax |= rows.has_jax
+    gatherer.has_infeed |= rows.has_infeed
+    own = self_times(rows.parent, rows.events.start_ps, rows.events.duration_ps)
+    is_device = rows.op_kind == Kind.DEVICE_OP
+    waits = (Kind.GET_NEXT, Kind.BUFFERED_OP, Kind.AWAITED_FUNCTION)
+    is_wait = is_in(rows.kind, waits) | is_device
+    _gather_ops(rows, own, is_wait, gatherer)
+    _gather_activities(plane, rows, own, is_wait, gatherer)
+
+
+def _program_wait(rows: InputEvents) -> int:
+    """The time of the outermost requests for a batch."""
+    is_request = rows.kind == Kind.GET_NEXT
+    within = inherit(rows.parent, np.where(is_request, 1, -1))
+    is_inner = (rows.parent >= 0) & (within[rows.parent] == 1)
+    return int(rows.events.duration_ps[is_request & ~is_inner].sum())
+
+
+def _gather_ops(
+    rows: InputEvents, own: NDArray[np.int64], is_wait: NDArray[np.bool_], gatherer: _Gatherer
+) -> None:
+    ops = len(gatherer.index.names)
+    at = np.flatnonzero(is_in(rows.kind, OPS))
+    calls, op = rows.events.select(at), rows.op[at]
+    parent = nest(calls.first_event, calls.start_ps, calls.duration_ps)
+    own_of_op = self_times(parent, calls.start_ps, calls.duration_ps)
+    count, total, _, _ = reduce_groups(op, calls.duration_ps, ops)
+    _, total_own, _, _ = reduce_groups(op, own_of_op, ops)
+    _, wait, _, _ = reduce_groups(np.where(is_wait, rows.op, -1), own, ops)
+    is_behind = rows.op_kind < 0
+    _, background, _, _ = reduce_groups(np.where(is_behind, rows.op, -1), own, ops)
+    figures = np.stack((count, total, total_own, wait, background), axis=1)
+    gatherer.add_ops(np.arange(ops), figures)
+
+
+def _gather_activities(
+    plane: Plane,
+    rows: InputEvents,
+    own: NDArray[np.int64],
+    is_wait: NDArray[np.bool_],
+    gatherer: _Gatherer,
+) -> None:
+    events = rows.events
+    is_op = is_in(rows.kind, OPS)
+    is_execution = rows.kind == Kind.EXECUTION
+    # Ops go by number, executions are one kind of activity, other events go by type.
+    what = np.where(is_op, rows.op, np.where(is_execution, -1, events.type.astype(np.int64)))
+    form = is_op.astype(np.int64) + 2 * is_execution
+    role = is_wait.astype(np.int64)
+    thread, threads = _threads(plane, events)
+    line = events.line.astype(np.int64)
+    thread_of = thread[line] if line.size else line
+    code, first = group_rows([what, form, rows.op, role, thread_of])
+    count, total, _, _ = reduce_groups(code, events.duration_ps, first.size)
+    _, total_own, _, _ = reduce_groups(code, own, first.size)
+    _, once = group_rows([code, line])
+    lines = np.bincount(code[once], minlength=first.size)
+    for group, row in enumerate(first.tolist()):
+        op = int(rows.op[row])
+        if is_op[row]:
+            name = gatherer.index.names[op]
+        elif is_execution[row]:
+            name = FUNCTION_OPS
+        else:
+            name = plane.strings[int(plane.types.name[int(events.type[row])])]
+        key = (
+            name,
+            op,
+            int(role[row]),
+            _category(Kind(rows.kind[row]), op, gatherer.index),
+            threads[int(thread_of[row])],
+        )
+        gatherer.add_activity(
+            key, int(lines[group]), int(count[group]), int(total[group]), int(total_own[group])
+        )
+
+
+def _category(kind: Kind, op: int, index: OpIndex) -> int:
+    if kind == Kind.GET_NEXT:
+        return NO_CATEGORY
+    return int(index.categories[op] if op >= 0 else InputCategory.PREPROCESSING)
+
+
+def _threads(plane: Plane, events: Events) -> tuple[NDArray[np.int64], list[str]]:
+    """(thread [lines], threads): lines of one name but for a number are one thread pool."""
+    numbers: dict[str, int] = {}
+    thread = [
+        numbers.setdefault(_THREAD_NUMBER.sub("", text), len(numbers))
+        for text in plane.strings.take(events.lines.name.tolist())
+    ]
+    return np.array(thread, np.int64), list(numbers)

@@ -1,0 +1,200 @@
+"""What each stage of an input pipeline did in each call of the pipeline."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.spans.groups import group_rows
+from tbprof.base.records import dataclass
+from tbprof.kernels.codes import MOST_TIME
+from tbprof.kernels.iterators import (
+    CallColumns,
+    CallNodes,
+    CallPath,
+    bisect_ranges,
+    visit_calls,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Visits:
+    """The nodes [m] of calls of pipelines [c], `first_node` [c + 1], parents before children.
+
+    Columns as in `TfData`. `loops` counts calls that led back to an iterator above them.
+    """
+
+    first_node: NDArray[np.int64]
+    bottleneck: NDArray[np.int64]
+    is_cut: NDArray[np.bool_]
+    iterator: NDArray[np.int32]
+    parent: NDArray[np.int64]
+    start_ps: NDArray[np.int64]
+    total_ps: NDArray[np.int64]
+    self_ps: NDArray[np.int64]
+    calls: NDArray[np.int64]
+    queue_ps: NDArray[np.int64]
+    held_ps: NDArray[np.int64]
+    is_critical: NDArray[np.bool_]
+    loops: int
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Calls [n]: each made for the call `above` by the iterator `iterator`; their chains end.
+
+    Of those that are `is_cut` it is not known what they waited for. Functions of their stage waited
+    for a thread of a pool for `queue_ps`, which those of the stage `filler` filled, -1 for unknown.
+    """
+
+    above: NDArray[np.int64]
+    iterator: NDArray[np.int32]
+    start_ps: NDArray[np.int64]
+    duration_ps: NDArray[np.int64]
+    is_cut: NDArray[np.bool_]
+    queue_ps: NDArray[np.int64]
+    filler: NDArray[np.int64]
+
+
+def visit(roots: NDArray[np.int64], calls: Calls, stage: NDArray[np.int32]) -> Visits:
+    """The nodes of the calls `roots` [c], each a call of its pipeline, one after the other.
+
+    Iterators [i] are copies of the stages `stage`. A node's self time is what no call below covers
+    of its calls. Its stage is critical when one of them overlaps the call that it was made for, and
+    that one is critical; the root is.
+
+        Root   |rrrrrrrrrrrr|       self 2
+        Batch  | bbbbbbbbbb |       self 4
+        Map    | mmm mmm    |       self 6, the bottleneck
+        Range  |rr          |       not critical where it was read ahead, before the call
+    """
+    size, above = calls.iterator.size, calls.above
+    order = np.lexsort((calls.start_ps, above))
+    order = order[above[order] >= 0]
+    first_child = np.searchsorted(above[order], np.arange(size + 1)).astype(np.int64)
+    depth = size + 1
+    call, next_child, covered, own = np.empty((4, depth), np.int64)
+    seen, node_of = np.zeros((2, stage.size), np.int64)
+    path = CallPath(
+        call, next_child, covered, own, np.zeros(depth, np.bool_),
+        seen, node_of, np.zeros(stage.size, np.bool_),
+    )  # fmt: skip
+    first_node = np.zeros(roots.size + 1, np.int64)
+    nodes, is_critical = np.empty((6, size), np.int64), np.zeros(size, np.bool_)
+    node_of_call, own_of_call = np.full(size, -1, np.int64), np.zeros(size, np.int64)
+    loops = visit_calls(
+        roots,
+        CallColumns(first_child, order, calls.iterator, calls.start_ps, calls.duration_ps),
+        path,
+        CallNodes(first_node, nodes, is_critical, node_of_call, own_of_call),
+    )
+    nodes = nodes[:, : first_node[-1]].copy()
+    is_critical = is_critical[: first_node[-1]].copy()
+    blame = _blame(calls, stage, first_node, nodes, is_critical, node_of_call, own_of_call)
+    row, parent, start, total, own_time, times = nodes
+    return Visits(
+        first_node, blame.bottleneck, blame.is_unknown, row.astype(np.int32), parent, start, total,
+        own_time, times, blame.queue_ps, blame.held_ps, blame.is_critical, int(loops),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Blame:
+    """What held each call [c] up, and what of that each node [m] is to blame for."""
+
+    bottleneck: NDArray[np.int64]
+    is_unknown: NDArray[np.bool_]
+    queue_ps: NDArray[np.int64]
+    held_ps: NDArray[np.int64]
+    is_critical: NDArray[np.bool_]
+
+
+def _blame(
+    calls: Calls,
+    stage: NDArray[np.int32],
+    first_node: NDArray[np.int64],
+    nodes: NDArray[np.int64],
+    is_critical: NDArray[np.bool_],
+    node_of_call: NDArray[np.int64],
+    own_of_call: NDArray[np.int64],
+) -> _Blame:
+    size, roots = is_critical.size, first_node.size - 1
+    number = np.repeat(np.arange(roots), np.diff(first_node))
+    row, own = nodes[0], nodes[4]
+    cut = np.flatnonzero(calls.is_cut & (node_of_call >= 0))
+    unknown = _summed(node_of_call[cut], own_of_call[cut], size)
+    waiting = np.flatnonzero((calls.queue_ps > 0) & (node_of_call >= 0))
+    node, queue = node_of_call[waiting], np.minimum(calls.queue_ps, own_of_call)[waiting]
+    # The nodes of a stage, of each call; what waited for a pool joins those of who filled it.
+    code, first = group_rows([
+        np.concatenate((number, number[node])),
+        np.concatenate((stage[row], calls.filler[waiting])),
+    ])  # fmt: skip
+    of, filler = code[:size], code[size:]
+    groups = int(of.max(initial=-1)) + 1
+    known = np.flatnonzero(filler < groups)
+    filled = _summed(filler[known], queue[known], groups)
+    first = first[:groups]
+    held_ps = own - _summed(node[known], queue[known], size)
+    held_ps[first] += filled
+    is_awaited = filled > 0
+    is_awaited[of[is_critical]] = True
+    held, unknown = _summed(of, held_ps, groups), _summed(of, unknown, groups)
+    # Of each call the stage that held it up longest, the first of equal ones.
+    candidates = np.flatnonzero(is_awaited & (held > 0))
+    order = candidates[np.lexsort((candidates, -held[candidates], number[first[candidates]]))]
+    called, at = np.unique(number[first[order]], return_index=True)
+    best = order[at]
+    bottleneck, is_unknown = np.full(roots, -1, np.int64), np.zeros(roots, np.bool_)
+    bottleneck[called] = first[best]
+    is_unknown[called] = 2 * unknown[best] > held[best]
+    queue_ps = _summed(node, queue, size)
+    return _Blame(bottleneck, is_unknown, queue_ps, held_ps, is_awaited[of])
+
+
+def _summed(
+    group: NDArray[np.int64] | NDArray[np.int32], values: NDArray[np.int64], groups: int
+) -> NDArray[np.int64]:
+    """[groups] sums that do not wrap around, whatever damaged times there are."""
+    total = np.bincount(group, values.astype(np.float64), groups)
+    return np.minimum(total, MOST_TIME).astype(np.int64)
+
+
+def first_at_or_after(
+    value: NDArray[np.int64],
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+    wanted: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """[n] of the rows `first:last`, ascending in `value`, the first not below `wanted`, or last."""
+    out = np.empty(wanted.size, np.int64)
+    bisect_ranges(value, first, last, wanted, out)
+    return out
+
+
+def work_in_windows(
+    piece_of: NDArray[np.int64],
+    begin_ps: NDArray[np.int64],
+    end_ps: NDArray[np.int64],
+    sign: NDArray[np.int64],
+    of: NDArray[np.int64],
+    window_begin_ps: NDArray[np.int64],
+    window_end_ps: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """[m] how much of the pieces of `of` lies in each window, added up by sign; -1 without any.
+
+    Piece k belongs to the iterator `piece_of` [w].
+    """
+    total = np.zeros(of.size, np.int64)
+    size = np.zeros(of.size, np.int64)
+    for edge, weight in ((begin_ps, sign), (end_ps, -sign)):
+        order = np.lexsort((edge, piece_of))
+        owner, edge = piece_of[order], edge[order]
+        first, last = np.searchsorted(owner, of), np.searchsorted(owner, of, side="right")
+        count = np.concatenate(([0], np.cumsum(weight[order])))
+        # May wrap around; what is left of it in the end does not.
+        amount = np.concatenate(([0], np.cumsum(weight[order] * edge)))
+        for at, direction in ((window_end_ps, 1), (window_begin_ps, -1)):
+            until = first_at_or_after(edge, first, last, at)
+            ramp = at * (count[until] - count[first]) - (amount[until] - amount[first])
+            total += direction * ramp
+        size += last - first
+    return np.where(size > 0, np.maximum(total, 0), -1)

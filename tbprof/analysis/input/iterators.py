@@ -1,0 +1,202 @@
+"""The iterators of a host's input pipelines: what they are, and which feeds which."""
+
+import json
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.input.iterator_events import IteratorEvents
+from tbprof.analysis.spans.groups import group_rows
+from tbprof.analysis.vocabulary import input_names
+from tbprof.base import names
+from tbprof.base.records import dataclass
+from tbprof.events import stats as stat_kinds
+from tbprof.events.space import Plane
+from tbprof.events.stats import BYTES, StatRows
+
+# Stats that say which call it was, not how the iterator was set up.
+_OF_CALLS = frozenset({
+    names.EXECUTION_ID, "parent_id", names.GROUP_ID, names.STEP_NAME, names.STEP_NUMBER,
+    names.IS_EAGER, names.ROOT, names.ASYNC, names.PRODUCER_TYPE, names.PRODUCER_ID,
+    names.CONSUMER_TYPE, names.CONSUMER_ID, names.RUN_ID,
+})  # fmt: skip
+# One of these is among what a stage tells only while it has its lock.
+_GUARDED = ("parallelism", "buffer_limit", "buffered_elements")
+# Looking at stats one by one takes time: of more iterators the parameters are left out.
+_MOST_DESCRIBED = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Iterators:
+    """Iterators [i] in order of their first calls; `of_call` [n] is the row of each call's.
+
+    `parent` is the row of the iterator that each feeds, -1 for none that was recorded. `is_root`
+    are those that a program asks itself; `is_device` those that fetch for a device what the host's
+    pipeline has made; `is_async` those whose threads work ahead; `is_waiting` those whose own time
+    is a wait for threads or other pipelines. `is_stray` are those whose parent is one that has the
+    name of a recorded one, but was not recorded itself. `stage` [i] is a row of `stage_name`, as in
+    `TfData`.
+    """
+
+    of_call: NDArray[np.int32]
+    id: NDArray[np.uint64]
+    parent_id: NDArray[np.uint64]
+    parent: NDArray[np.int64]
+    long_name: list[str]
+    type_name: list[str]
+    stage: NDArray[np.int32]
+    stage_name: list[str]
+    is_root: NDArray[np.bool_]
+    is_device: NDArray[np.bool_]
+    is_async: NDArray[np.bool_]
+    is_waiting: NDArray[np.bool_]
+    is_stray: NDArray[np.bool_]
+    parameters: list[str]
+
+    def waiting_above(self) -> NDArray[np.int64]:
+        """[i] the nearest recorded iterator above each that waits for others, -1 for none."""
+        up = self.parent.copy()
+        for _ in range(_doublings(up.size)):
+            goes_on = (up >= 0) & ~self.is_waiting[up]
+            up[goes_on] = up[up[goes_on]]
+        return np.where((up >= 0) & self.is_waiting[up], up, -1)
+
+    def top(self) -> NDArray[np.int64]:
+        """[i] the outermost recorded iterator that each leads to; one of a circle, if it does."""
+        up = np.where(self.parent >= 0, self.parent, np.arange(self.parent.size))
+        for _ in range(_doublings(up.size)):
+            up = up[up]
+        return up
+
+
+def _doublings(size: int) -> int:
+    """How often steps up are to be doubled so that they pass a chain of this size."""
+    return size.bit_length() + 1
+
+
+def find_iterators(planes: Sequence[IteratorEvents]) -> Iterators:
+    """The iterators whose calls these are; where calls of one id differ, the first one counts."""
+    id_ = np.concatenate([events.id for events in planes])
+    parent_id = np.concatenate([events.parent_id for events in planes])
+    start = np.concatenate([events.start_ps for events in planes])
+    order = np.argsort(start, kind="stable")
+    code, first = group_rows([id_[order].view(np.int64)])
+    of_call = np.empty(order.size, np.int32)
+    of_call[order] = code
+    told = _last_told(planes, order, code, first.size)
+    first = order[first]
+    known = np.argsort(id_[first])
+    wanted = parent_id[first]
+    at = np.minimum(np.searchsorted(id_[first][known], wanted), known.size - 1)
+    is_known = (id_[first][known[at]] == wanted) & (wanted != 0)
+    # Thousands of iterators have few names.
+    names_of = [events.plane.types.name[events.type] for events in planes]
+    unique, name = np.unique(np.concatenate(names_of)[first], return_inverse=True)
+    texts = planes[0].plane.strings.take(unique.tolist())
+    parts = [input_names.parts_of(text) for text in texts]
+    recorded = set(parts)
+    of_text, stage_name = stages_of(texts)
+    types = [text.rpartition("::")[2] for text in stage_name]
+    stage = of_text[name]
+
+    def claim(holds: Callable[[tuple[str, ...]], bool]) -> NDArray[np.bool_]:
+        return np.array([holds(one) for one in parts], np.bool_)[name]
+
+    is_device, is_waiting = claim(input_names.is_device_iterator), claim(input_names.is_buffered)
+    return Iterators(
+        of_call,
+        id_[first],
+        wanted,
+        np.where(is_known, known[at], -1),
+        [texts[row] for row in name.tolist()],
+        [types[row] for row in stage.tolist()],
+        stage,
+        stage_name,
+        claim(lambda one: len(one) == 1),
+        is_device,
+        is_waiting & ~is_device,
+        is_waiting,
+        claim(lambda one: one[:-1] in recorded) & ~is_known,
+        _parameters(planes, told),
+    )
+
+
+def stages_of(long_names: Sequence[str]) -> tuple[NDArray[np.int32], list[str]]:
+    """(the stage [n] of each iterator's name, the name of each stage), in order of appearance."""
+    rows: dict[str, int] = {}
+    stage = [rows.setdefault(input_names.stage_name(name), len(rows)) for name in long_names]
+    return np.array(stage, np.int32), list(rows)
+
+
+def _last_told(
+    planes: Sequence[IteratorEvents],
+    order: NDArray[np.int64],
+    code: NDArray[np.int32],
+    iterators: int,
+) -> NDArray[np.int64]:
+    """[i] of each iterator the last call, in `order` of time, that tells its parameters.
+
+    Where another thread holds the stage's lock, a call tells "unavailable" in place of numbers.
+    """
+    is_told = np.concatenate([_tells(events) for events in planes])[order]
+    last = np.empty(iterators, np.int64)
+    last[code] = order
+    last[code[is_told]] = order[is_told]
+    return last
+
+
+def _tells(events: IteratorEvents) -> NDArray[np.bool_]:
+    known = [name for name in _GUARDED if name in events.plane.stat_names]
+    columns = events.plane.event_stats(events.source, known).values() if known else ()
+    is_told = np.ones(events.id.size, np.bool_)
+    for column in columns:
+        is_told &= ~column.is_present | column.is_integer
+    return is_told
+
+
+def _parameters(planes: Sequence[IteratorEvents], last: NDArray[np.int64]) -> list[str]:
+    """[i] the stats of each iterator's call `last` as the text of a JSON object."""
+    out = ["{}"] * last.size
+    begin = 0
+    for events in planes:
+        end = begin + events.id.size
+        rows = np.flatnonzero((begin <= last[:_MOST_DESCRIBED]) & (last[:_MOST_DESCRIBED] < end))
+        texts = _json_texts(events.plane, events.source[last[rows] - begin])
+        for row, text in zip(rows.tolist(), texts, strict=True):
+            out[row] = text
+        begin = end
+    return out
+
+
+def _json_texts(plane: Plane, source: NDArray[np.int64]) -> list[str]:
+    """The parameters of the events at `source` [n]; those of no interest are left out."""
+    stats = plane.stat_rows(source)
+    names_of = plane.strings.take(stats.names.tolist())
+    is_wanted = np.array([name not in _OF_CALLS for name in names_of] + [False], np.bool_)
+    is_wanted = is_wanted[stats.name] & (stats.kind != BYTES)
+    out = []
+    for begin, end in zip(stats.begin.tolist(), stats.end.tolist(), strict=True):
+        values = {
+            names_of[stats.name[row]]: _value(stats, names_of, row)
+            for row in range(begin, end)
+            if is_wanted[row]
+        }
+        out.append(json.dumps({name: value for name, value in values.items() if value is not None}))
+    return out
+
+
+def _value(stats: StatRows, names_of: Sequence[str], row: int) -> int | float | str | None:
+    bits = stats.bits[row]
+    match stats.kind[row]:
+        case stat_kinds.DOUBLE:
+            number = float(bits.view(np.float64))
+            return number if math.isfinite(number) else None
+        case stat_kinds.UINT64:
+            return int(bits.view(np.uint64))
+        case stat_kinds.INT64:
+            return int(bits)
+        case stat_kinds.REFERENCE:
+            return names_of[bits] if bits >= 0 else None
+    return stats.text(row)

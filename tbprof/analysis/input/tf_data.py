@@ -1,0 +1,401 @@
+"""The input pipelines of a host, rebuilt from the calls of their iterators."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.host_events import host_events
+from tbprof.analysis.input.iterator_calls import Calls, first_at_or_after, visit, work_in_windows
+from tbprof.analysis.input.iterator_events import IteratorEvents, cut_circles, find_iterator_events
+from tbprof.analysis.input.iterators import Iterators, find_iterators
+from tbprof.analysis.input.pool_waits import Pieces, pool_waits
+from tbprof.analysis.vocabulary.input_names import parts_of
+from tbprof.analysis.vocabulary.lines import host_planes
+from tbprof.base.records import dataclass
+from tbprof.events.space import Space
+
+# How many stages above a call without a mark are asked whether they waited for it.
+_MOST_STAGES = 256
+
+
+@dataclass(frozen=True, slots=True)
+class TfData:
+    """Iterators [i], pipelines [p], their calls [c], and per call the nodes [m] of its graph.
+
+    Iterators come in the order of their first events. `parent_id` is the iterator that calls one,
+    0 for none, and need not have events itself. `long_name` is as recorded. `stage` [i] is a row of
+    `stage_name`, long names without the numbers of copies: the iterators of one stage are copies
+    of it, such as `interleave` makes for each of its inputs. `type_name` is the last part of that
+    ("ParallelMapV2"); `is_async` marks stages whose own threads work ahead of their callers.
+    `parameters` are what the trace tells of a stage as the text of a JSON object, "{}" for nothing:
+    `{"parallelism": 8, "deterministic": "true"}`, the latest value of each.
+
+    A pipeline is what was called through one outermost iterator, its `root`: host pipelines first,
+    then device pipelines, which fetch from a host's; each kind by the time of its first call, and
+    numbered: "Host:0", "Device:0". `source` is the host pipeline that a device pipeline draws from,
+    -1 where unknown and for host pipelines. Pipeline p has the calls
+    `first_call[p]:first_call[p + 1]`, longest first, so the place in there is the rank; calls of
+    one length are in order of time. `call_thread` is a row of `threads`. `is_partial` [p] marks
+    pipelines whose outermost iterator was not recorded: their calls are those of the outermost one
+    that was.
+
+    Call c has the nodes `first_node[c]:first_node[c + 1]`, one per iterator that worked for it,
+    on whatever thread, the root first and each after its `parent` (a row of nodes, -1 for the
+    root). `start_ps` is when the first of the node's `calls` began, `total_ps` the sum of their
+    lengths, `self_ps` the part of that in which no stage below worked: children that overlap count
+    once. For `queue_ps` of that functions of the stage waited for a thread of their pool. `held_ps`
+    is how long the node held the call up: its self time, but such a wait is counted for the stage
+    whose functions filled the pool, where that is one of the call. `is_critical` marks the critical
+    path: stages that someone waited for, from the root down, with all of their copies. `bottleneck`
+    [c] is the first node of the critical stage that held the call up longest, copies added up, -1
+    where none did. Calls that are `is_cut` do not tell what it was: for most of that time it waited
+    for an element whose making began before the recording, so that what was slow below is missing.
+
+    What a stage's own threads did is not in its self time, which is a wait for them. `worker_ps` is
+    how long they worked for it while the call lasted, outside of stages below (threads add up), -1
+    for stages that have none or show none; `wait_ps` is the part of `self_ps` that is a wait for
+    them, 0 for stages that do all in place. Times are ps since `Space.start_ns`.
+
+    `loops` counts calls that led back to an iterator above them, and were left out; `orphans`
+    iterators whose parent has no events, though they are no roots.
+    """
+
+    iterator_id: NDArray[np.uint64]
+    parent_id: NDArray[np.uint64]
+    type_name: list[str]
+    long_name: list[str]
+    is_async: NDArray[np.bool_]
+    parameters: list[str]
+    stage: NDArray[np.int32]
+    stage_name: list[str]
+    pipeline_name: list[str]
+    is_device: NDArray[np.bool_]
+    is_partial: NDArray[np.bool_]
+    root: NDArray[np.int32]
+    source: NDArray[np.int32]
+    first_call: NDArray[np.int64]
+    call_start_ps: NDArray[np.int64]
+    call_duration_ps: NDArray[np.int64]
+    call_thread: NDArray[np.int32]
+    bottleneck: NDArray[np.int64]
+    is_cut: NDArray[np.bool_]
+    first_node: NDArray[np.int64]
+    iterator: NDArray[np.int32]
+    parent: NDArray[np.int64]
+    start_ps: NDArray[np.int64]
+    total_ps: NDArray[np.int64]
+    self_ps: NDArray[np.int64]
+    worker_ps: NDArray[np.int64]
+    wait_ps: NDArray[np.int64]
+    queue_ps: NDArray[np.int64]
+    held_ps: NDArray[np.int64]
+    calls: NDArray[np.int64]
+    is_critical: NDArray[np.bool_]
+    threads: list[str]
+    loops: int
+    orphans: int
+
+    @property
+    def has_events(self) -> bool:
+        """Whether calls of iterators were recorded at all."""
+        return bool(self.long_name)
+
+
+def find_tf_data(space: Space, _programs: Programs) -> TfData:
+    """The input pipelines of a host; without rows where the trace has no tf.data events."""
+    found = [find_iterator_events(plane, host_events(plane)) for plane in host_planes(space)]
+    planes = [events for events in found if events is not None]
+    if not planes:
+        return _nothing()
+    calls = _join(planes)
+    iterators = find_iterators(planes)
+    _adopt(calls, iterators)
+    calls.cuts += cut_circles(calls.above)
+    return _table(calls, iterators, _find_pipelines(calls, iterators))
+
+
+def _nothing() -> TfData:
+    whole, small = np.zeros(0, np.int64), np.zeros(0, np.int32)
+    claims, ids = np.zeros(0, np.bool_), np.zeros(0, np.uint64)
+    one = np.zeros(1, np.int64)
+    return TfData(
+        ids, ids, [], [], claims, [], small, [],
+        [], claims, claims, small, small, one,
+        whole, whole, small, whole, claims, one,
+        small, whole, whole, whole, whole, whole, whole, whole, whole, whole, claims,
+        [], 0, 0,
+    )  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Calls:
+    """The calls [n] of all planes of a host; `above` is changed until it is complete."""
+
+    line: NDArray[np.int64]
+    start_ps: NDArray[np.int64]
+    duration_ps: NDArray[np.int64]
+    above: NDArray[np.int64]
+    is_fed: NDArray[np.bool_]
+    is_cut: NDArray[np.bool_]
+    is_loose: NDArray[np.bool_]
+    work_id: NDArray[np.uint64]
+    work_start_ps: NDArray[np.int64]
+    work_end_ps: NDArray[np.int64]
+    work_sign: NDArray[np.int64]
+    run_id: NDArray[np.uint64]
+    run_start_ps: NDArray[np.int64]
+    run_end_ps: NDArray[np.int64]
+    queue_id: NDArray[np.uint64]
+    queue_start_ps: NDArray[np.int64]
+    queue_end_ps: NDArray[np.int64]
+    threads: list[str]
+    cuts: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Pipelines:
+    """Pipelines [p] by their outermost iterators, and the calls of each, longest first."""
+
+    root: NDArray[np.int64]
+    is_device: NDArray[np.bool_]
+    is_partial: NDArray[np.bool_]
+    source: NDArray[np.int64]
+    first_call: NDArray[np.int64]
+    call: NDArray[np.int64]
+
+
+_JOINED = (
+    "start_ps", "duration_ps", "is_fed", "is_cut", "is_loose",
+    "work_id", "work_start_ps", "work_end_ps", "work_sign",
+    "run_id", "run_start_ps", "run_end_ps", "queue_id", "queue_start_ps", "queue_end_ps",
+)  # fmt: skip
+
+
+def _join(planes: Sequence[IteratorEvents]) -> _Calls:
+    above, lines, threads = [], [], list[str]()
+    calls = 0
+    for events in planes:
+        above.append(np.where(events.above >= 0, events.above + calls, -1))
+        lines.append(events.line + len(threads))
+        threads += events.plane.strings.take(events.line_name.tolist())
+        calls += events.id.size
+    columns = {
+        name: np.concatenate([getattr(events, name) for events in planes]) for name in _JOINED
+    }
+    return _Calls(
+        line=np.concatenate(lines),
+        above=np.concatenate(above),
+        threads=threads,
+        cuts=sum(events.cuts for events in planes),
+        **columns,
+    )
+
+
+def _adopt(calls: _Calls, iterators: Iterators) -> None:
+    """Gives calls whose making has no mark the call that waited meanwhile as the one above.
+
+    When a recording begins while a stage's thread makes an element, its mark and the outer calls
+    in it are missing, and older versions mark nothing. What such a thread called is for the next
+    stage above of those that wait for others, if it waited on another thread until that was done,
+    and is not known to have taken something else.
+    """
+    rows = np.flatnonzero(calls.is_loose & ~iterators.is_root[iterators.of_call])
+    iterator = iterators.of_call.astype(np.int64)
+    ends = calls.start_ps + calls.duration_ps
+    order = np.lexsort((ends, iterator))
+    first = np.searchsorted(iterator[order], np.arange(iterators.id.size + 1)).astype(np.int64)
+    by_end = ends[order]
+    waiting_above = iterators.waiting_above()
+    upper = waiting_above[iterator[rows]]
+    for _ in range(_MOST_STAGES):
+        goes_on = (upper >= 0) & (upper != iterator[rows])
+        rows, upper = rows[goes_on], upper[goes_on]
+        if not rows.size:
+            return
+        at = first_at_or_after(by_end, first[upper], first[upper + 1], ends[rows])
+        waiter = order[np.minimum(at, order.size - 1)]
+        is_over = at < first[upper + 1]
+        is_over &= calls.start_ps[waiter] < ends[rows]
+        is_over &= calls.line[waiter] != calls.line[rows]
+        found = is_over & ~calls.is_fed[waiter]
+        calls.above[rows[found]] = waiter[found]
+        rows, upper = rows[~is_over], waiting_above[upper[~is_over]]
+
+
+def _find_pipelines(calls: _Calls, iterators: Iterators) -> _Pipelines:
+    is_device = iterators.is_device
+    top = iterators.top()
+    fetches = np.zeros(top.size, np.bool_)
+    fetches[top[is_device]] = True
+    of_call = iterators.of_call
+    # A device's iterator asks the host's, which is a pipeline of its own all the same.
+    above = np.maximum(calls.above, 0)
+    is_asked = (calls.above >= 0) & iterators.is_root[of_call] & is_device[of_call[above]]
+    asked, asker = of_call[is_asked], top[of_call[above[is_asked]]]
+    calls.above[is_asked] = -1
+    # A pipeline that a function of another one asks is part of that one, even where the recording
+    # began or ended in between.
+    is_root = iterators.is_root.copy()
+    is_root[of_call[calls.above >= 0]] = False
+    is_partial = _find_partial(iterators, top)
+    rows = np.flatnonzero((calls.above < 0) & (is_root | is_partial)[of_call])
+    of_row = of_call[rows].astype(np.int64)
+    roots, first, pipeline = np.unique(of_row, return_index=True, return_inverse=True)
+    began = np.full(roots.size, np.iinfo(np.int64).max)
+    np.minimum.at(began, pipeline, calls.start_ps[rows])
+    order = np.lexsort((first, began, fetches[roots]))
+    number = np.empty(roots.size, np.int64)
+    number[order] = np.arange(roots.size)
+    pipeline = number[pipeline]
+    roots = roots[order]
+    by_rank = np.lexsort((calls.start_ps[rows], -calls.duration_ps[rows], pipeline))
+    first_call = np.concatenate(([0], np.cumsum(np.bincount(pipeline, minlength=roots.size))))
+    source = np.full(is_root.size, -1)
+    hosts = np.flatnonzero(~fetches[roots])
+    if hosts.size == 1:
+        source[:] = hosts[0]
+    of_root = np.full(is_root.size, -1)
+    of_root[roots] = np.arange(roots.size)
+    source[asker] = of_root[asked]
+    return _Pipelines(
+        roots,
+        fetches[roots],
+        is_partial[roots],
+        np.where(fetches[roots], source[roots], -1),
+        first_call.astype(np.int64),
+        rows[by_rank],
+    )
+
+
+def _find_partial(iterators: Iterators, top: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """[i] whether the iterator is the outermost recorded one of a pipeline without a root.
+
+    One whose parent was recorded as another iterator of the same name works for that one's
+    pipeline: a stage that was made anew, and not called yet.
+    """
+    is_top = np.zeros(top.size, np.bool_)
+    is_top[top] = True
+    return is_top & ~iterators.is_stray & ~iterators.is_root
+
+
+def _table(calls: _Calls, iterators: Iterators, pipelines: _Pipelines) -> TfData:
+    of_call = pipelines.call
+    queue_ps, filler = _pool_waits(calls, iterators)
+    visits = visit(
+        of_call,
+        Calls(
+            calls.above, iterators.of_call, calls.start_ps, calls.duration_ps, calls.is_cut,
+            queue_ps, filler,
+        ),
+        iterators.stage,
+    )  # fmt: skip
+    number = np.repeat(np.arange(of_call.size), np.diff(visits.first_node))
+    begin = calls.start_ps[of_call]
+    worked = _work(calls, iterators, visits.iterator, number, begin, calls.duration_ps[of_call])
+    is_waiting = iterators.is_waiting[visits.iterator]
+    lines, thread = np.unique(calls.line[of_call], return_inverse=True)
+    return TfData(
+        iterators.id,
+        iterators.parent_id,
+        iterators.type_name,
+        iterators.long_name,
+        iterators.is_async,
+        iterators.parameters,
+        iterators.stage,
+        iterators.stage_name,
+        _names(pipelines.is_device),
+        pipelines.is_device,
+        pipelines.is_partial,
+        pipelines.root.astype(np.int32),
+        pipelines.source.astype(np.int32),
+        pipelines.first_call,
+        begin,
+        calls.duration_ps[of_call],
+        thread.astype(np.int32),
+        visits.bottleneck,
+        visits.is_cut,
+        visits.first_node,
+        visits.iterator,
+        visits.parent,
+        visits.start_ps,
+        visits.total_ps,
+        visits.self_ps,
+        worked,
+        np.where(is_waiting, visits.self_ps, 0),
+        visits.queue_ps,
+        visits.held_ps,
+        visits.calls,
+        visits.is_critical,
+        [calls.threads[line] for line in lines.tolist()],
+        visits.loops + calls.cuts,
+        _count_orphans(iterators),
+    )
+
+
+def _count_orphans(iterators: Iterators) -> int:
+    """How many iterators feed a stage that nobody calls.
+
+    Those of a copy of a stage of which another copy is called (an epoch that is prepared as the
+    recording ends, an input of an interleave that is not in use) do not count.
+    """
+    rows = np.flatnonzero((iterators.parent < 0) & ~iterators.is_root)
+    if not rows.size:
+        return 0
+    stages = {parts_of(name) for name in iterators.long_name}
+    return sum(parts_of(iterators.long_name[row])[:-1] not in stages for row in rows.tolist())
+
+
+def _work(
+    calls: _Calls,
+    iterators: Iterators,
+    iterator: NDArray[np.int32],
+    call: NDArray[np.int64],
+    begin_ps: NDArray[np.int64],
+    duration_ps: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """[m] how long threads worked for each node beside its calls, -1 where none ever did."""
+    known, of = _known(iterators, calls.work_id)
+    return work_in_windows(
+        of,
+        calls.work_start_ps[known],
+        calls.work_end_ps[known],
+        calls.work_sign[known],
+        iterator.astype(np.int64),
+        begin_ps[call],
+        (begin_ps + duration_ps)[call],
+    )
+
+
+def _pool_waits(calls: _Calls, iterators: Iterators) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(how long functions of each call's stage waited for a pool, the stage that filled it)."""
+    known, of = _known(iterators, calls.queue_id)
+    queued = Pieces(
+        iterators.stage[of].astype(np.int64), calls.queue_start_ps[known], calls.queue_end_ps[known]
+    )
+    known, of = _known(iterators, calls.run_id)
+    ran = Pieces(
+        iterators.stage[of].astype(np.int64), calls.run_start_ps[known], calls.run_end_ps[known]
+    )
+    stage = iterators.stage[iterators.of_call].astype(np.int64)
+    ends = calls.start_ps + calls.duration_ps
+    return pool_waits(queued, ran, Pieces(stage, calls.start_ps, ends))
+
+
+def _known(
+    iterators: Iterators, id_: NDArray[np.uint64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(which of the ids are those of iterators, the iterators)."""
+    by_id = np.argsort(iterators.id)
+    at = np.minimum(np.searchsorted(iterators.id[by_id], id_), by_id.size - 1)
+    known = np.flatnonzero(iterators.id[by_id[at]] == id_)
+    return known, by_id[at[known]]
+
+
+def _names(is_device: NDArray[np.bool_]) -> list[str]:
+    hosts = int(np.count_nonzero(~is_device))
+    return [
+        f"Device:{row - hosts}" if is_device[row] else f"Host:{row}"
+        for row in range(is_device.size)
+    ]

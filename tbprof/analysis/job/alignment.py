@@ -1,0 +1,200 @@
+"""Which steps of several hosts are the same step of the job."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.job.step_matching import (
+    Basis,
+    HostSteps,
+    Match,
+    are_as_long,
+    epochs_apart_ps,
+    match_steps,
+)
+from tbprof.base.records import dataclass
+from tbprof.base.values import common, median, unique
+
+# Steps of one number and another name may be the same where they last as long, and that much of the
+# numbers of either are shared.
+_SHARED = 0.5
+
+# Clocks of hosts that are set by a network agree to that.
+_LEAST_APART_PS = 10**10
+_BY_NUMBER = "paired by their numbers"
+_HOW: Mapping[Basis, str] = {
+    "lengths": "paired by how long they last",
+    "clocks": "paired by the clocks",
+    "order": "paired in order",
+}
+_TWO_CAUSES = "the hosts' clocks differ, or they were not recorded at the same time"
+
+
+Code = Literal["hosts_apart", "no_common_step", "clocks_apart", "doubtful_pairs", "other_names"]
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What is doubtful of the steps of a host (an index).
+
+    With `is_unpaired` nothing shows which of its steps is which of the others'.
+    """
+
+    host: int
+    code: Code
+    message: str
+    is_unpaired: bool = False
+
+
+Alignment = tuple[list[NDArray[np.int64]], list[tuple[int, int]], list[Doubt]]
+Keys = list[list[tuple[object, ...]]]
+
+
+def align(hosts: Sequence[HostSteps]) -> Alignment:
+    """(job step of each step, per host; (host, row) of one of each job step; what is doubtful).
+
+    Steps that programs numbered meet by number and label. Those of other hosts meet those of the
+    host with the most (numbered) steps by `match_steps`. Job steps are in the order of time of that
+    host; steps that it lacks follow the step before them on their own host.
+    """
+    if not hosts:
+        return [], [], []
+    lead = max(range(len(hosts)), key=lambda at: (hosts[at].has_explicit_numbers, len(hosts[at])))
+    keys: Keys = [
+        list(zip(host.number.tolist(), host.label, host.repeat.tolist(), strict=True))
+        if host.has_explicit_numbers
+        else [(place,) for place in range(len(host))]
+        for host in hosts
+    ]
+    doubts = _meet_by_number(hosts, keys, lead)
+    for at, host in enumerate(hosts):
+        if at != lead and not host.has_explicit_numbers:
+            match = match_steps(hosts[lead], host)
+            keys[at] = [
+                keys[lead][place] if 0 <= place < len(keys[lead]) else (place,)
+                for place in range(match.shift, match.shift + len(host))
+            ]
+            doubts += _doubts_of_match(at, match)
+    return (*_merged(keys, lead), doubts)
+
+
+def _meet_by_number(hosts: Sequence[HostSteps], keys: Keys, lead: int) -> list[Doubt]:
+    """What is doubtful of hosts with numbers; other names of the same steps are replaced."""
+    numbered = [at for at, host in enumerate(hosts) if host.has_explicit_numbers]
+    shared = Counter(key for at in numbered for key in keys[at])
+    doubts = []
+    for at in numbered if len(numbered) > 1 else ():
+        if any(shared[key] > 1 for key in keys[at]):
+            continue
+        host, label = hosts[at], hosts[at].label
+        if at != lead and _is_renamed(hosts[lead], host):
+            names = {key[::2]: key for key in keys[lead]}
+            keys[at] = [names.get(key[::2], key) for key in keys[at]]
+            text = (
+                f"its steps have other names than those of the other hosts ({label[0]} to "
+                f"{label[-1]}), so they are paired by number alone"
+            )
+            doubts.append(Doubt(at, "other_names", text))
+        elif at != lead or not any(_is_renamed(host, hosts[one]) for one in numbered if one != at):
+            text = (
+                f"it has no step in common with the other hosts ({label[0]} to {label[-1]}): its "
+                "steps stand beside theirs, and averages are over the steps of all"
+            )
+            doubts.append(Doubt(at, "no_common_step", text, is_unpaired=True))
+    return doubts + _clocks_apart(hosts, keys, [lead, *(at for at in numbered if at != lead)])
+
+
+def _is_renamed(lead: HostSteps, host: HostSteps) -> bool:
+    """Whether steps of one number are the same though they are called something else."""
+    shared = common(lead.number, host.number).size
+    if shared < _SHARED * max(unique(lead.number).size, unique(host.number).size):
+        return False
+    return are_as_long(lead, host)
+
+
+def _clocks_apart(hosts: Sequence[HostSteps], keys: Keys, numbered: Sequence[int]) -> list[Doubt]:
+    """The hosts whose steps share no time with the equal ones of most hosts, by 10 ms or more.
+
+    Of `numbered` the first one's time holds, unless that of another is nearer to all.
+    """
+    lead = hosts[numbered[0]]
+    place = {key: row for row, key in enumerate(keys[numbered[0]])}
+    apart: dict[int, float] = {}
+    for at in numbered:
+        rows = [(place[key], row) for row, key in enumerate(keys[at]) if key in place]
+        origin = epochs_apart_ps(lead, hosts[at])
+        if rows and origin is not None:
+            theirs, mine = np.array(rows, np.int64).T
+            between = hosts[at].start_ps[mine] - lead.start_ps[theirs]
+            apart[at] = float(median(between)) + origin
+    away = np.array(list(apart.values()))
+    distance = np.abs(away[:, None] - away).sum(axis=1)
+    usual = float(away[distance.argmin()]) if away.size else 0.0
+    least = max(float(median(lead.length_ps)), _LEAST_APART_PS)
+    return [
+        Doubt(at, "clocks_apart", _paired(one - usual, _BY_NUMBER))
+        for at, one in apart.items()
+        if abs(one - usual) >= least
+    ]
+
+
+def _doubts_of_match(at: int, match: Match) -> list[Doubt]:
+    if match.is_sure:
+        return []
+    how = _HOW[match.by]
+    if not match.shares_time and match.by != "lengths":
+        if match.apart_ps is None:
+            text = (
+                f"nothing says when its steps and those of the other hosts were, so they are {how}"
+            )
+        else:
+            text = f"its steps share no time with those of the other hosts, so they are {how}"
+            text = f"{text}: {_TWO_CAUSES}"
+        return [Doubt(at, "hosts_apart", text, is_unpaired=True)]
+    if match.by == "clocks":
+        text = (
+            "nothing numbers its steps, and by the clocks each may be one of two steps of the "
+            "other hosts: those that are paired may be a step apart"
+        )
+        return [Doubt(at, "doubtful_pairs", text)]
+    if match.apart_ps is None:
+        return []  # how long steps last says enough, and nothing contradicts
+    code: Code = "clocks_apart" if match.by == "lengths" else "doubtful_pairs"
+    return [Doubt(at, code, _paired(match.apart_ps, how))]
+
+
+def _paired(apart_ps: float, how: str) -> str:
+    """That steps of a host are apart in time from those that they are paired with."""
+    ms = abs(apart_ps) / 1e9
+    size = f"{ms / 1e3:,.1f} s" if ms >= 1000 else f"{ms:.3g} ms"
+    side = "later" if apart_ps > 0 else "earlier"
+    return f"its steps lie {size} {side} than the other hosts' and are {how}: {_TWO_CAUSES}"
+
+
+def _merged(
+    keys: Sequence[Sequence[tuple[object, ...]]], lead: int
+) -> tuple[list[NDArray[np.int64]], list[tuple[int, int]]]:
+    """(job step of each step, per host; (host, row) of one of each job step)."""
+    known: dict[tuple[object, ...], tuple[int, int]] = {}
+    after: dict[tuple[object, ...] | None, list[tuple[object, ...]]] = {}
+    for row, key in enumerate(keys[lead]):
+        known[key] = (lead, row)
+    for host, mine in enumerate(keys):
+        before = None
+        for row, key in enumerate(mine):
+            if key not in known:
+                known[key] = (host, row)
+                after.setdefault(before, []).append(key)
+            before = key
+    order: list[tuple[object, ...]] = []
+    stack = [*reversed(keys[lead]), *reversed(after.get(None, []))]
+    while stack:
+        key = stack.pop()
+        order.append(key)
+        stack.extend(reversed(after.get(key, [])))
+    place = {key: at for at, key in enumerate(order)}
+    steps = [np.array([place[key] for key in mine], np.int64) for mine in keys]
+    return steps, [known[key] for key in order]

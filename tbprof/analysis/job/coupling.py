@@ -1,0 +1,199 @@
+"""What ties the workers of a job together: exchanges of data, and the programs that they run."""
+
+from collections.abc import Iterator
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.gpu.gpu_events import find_gpu_kinds
+from tbprof.analysis.gpu.gpu_phases import kind_phases
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.host_events import host_events, host_threads
+from tbprof.analysis.host.host_roles import host_types
+from tbprof.analysis.spans.groups import group_rows, repeats
+from tbprof.analysis.tpu.tpu_phases import tpu_phases
+from tbprof.analysis.vocabulary.collectives import is_collective_op
+from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes, tpu_planes
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.base import names
+from tbprof.base.records import dataclass
+from tbprof.base.values import is_in
+from tbprof.events.space import Plane, Space
+
+# Names of a worker that are kept: those with the least hashes, a fair sample of them.
+MOST_NAMES = 256
+# What is looked at of a name: HLO texts run to thousands of characters.
+_LONGEST = 512
+_RENDEZVOUS = "Rendezvous"
+# A rendezvous lies in the instruction that meets, or in a call of it.
+_LEVELS = 3
+_CPU = "CPU"
+
+NO_EXCHANGE, COLLECTIVE, TRANSFER = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Coupling:
+    """What the devices of one host ran, by name, and when those of its CPU met in collectives.
+
+    `worker` are names of devices as steps have them, "CPU" where there is none. Of each (device,
+    name) [n], `of` is an index into `worker`, `hash` stands for the name, and `exchange` says how
+    events of that name exchange data with other workers (`NO_EXCHANGE` and the others below).
+
+    A row [m] of the other columns is a device that the CPU plays (`device`, its ordinal, -1 where
+    the recorder does not say) and that comes to a collective at `arrive_ps`, which all have left
+    by `end_ps`; rows of one `meeting` wait for each other.
+    """
+
+    worker: list[str]
+    of: NDArray[np.int32]
+    hash: NDArray[np.int64]
+    exchange: NDArray[np.int8]
+    meeting: NDArray[np.int32]
+    device: NDArray[np.int32]
+    arrive_ps: NDArray[np.int64]
+    end_ps: NDArray[np.int64]
+
+
+def find_coupling(space: Space, programs: Programs) -> Coupling:
+    """The names of what ran on each device of a space, and the meetings of those of its CPU."""
+    found = [_gpu_names(plane, programs) for plane in gpu_planes(space)]
+    found += [_tpu_names(plane, programs) for plane in tpu_planes(space)]
+    found = [one for one in found if one[1]]
+    meetings = [_meetings(plane) for plane in host_planes(space)] if not found else []
+    if not found:
+        found = [_cpu_names(space)]
+    rows = [(of, *row) for of, (_, ran) in enumerate(found) for row in _sampled(ran)]
+    columns = [np.concatenate(column) for column in zip(*meetings, strict=True)] or [
+        np.empty(0, np.int64)
+    ] * 4
+    return Coupling(
+        [name for name, _ in found],
+        np.array([row[0] for row in rows], np.int32),
+        np.array([row[1] for row in rows], np.int64),
+        np.array([row[2] for row in rows], np.int8),
+        columns[0].astype(np.int32),
+        columns[1].astype(np.int32),
+        columns[2],
+        columns[3],
+    )
+
+
+# How events of a name exchange data, by the name, of what ran on a device.
+_Ran = dict[str, int]
+
+
+def _sampled(ran: _Ran) -> Iterator[tuple[int, int]]:
+    """(hash, exchange) of the names: of exchanges and of others those with the least hashes."""
+    hashed = sorted((_hash(name), exchange) for name, exchange in ran.items())
+    yield from [one for one in hashed if one[1] != NO_EXCHANGE][:MOST_NAMES]
+    yield from [one for one in hashed if one[1] == NO_EXCHANGE][:MOST_NAMES]
+
+
+def _hash(name: str) -> int:
+    text = name[:_LONGEST].encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), "little", signed=True)
+
+
+def _device_name(plane: Plane) -> str:
+    return plane.name.removeprefix("/device:")
+
+
+def _gpu_names(plane: Plane, programs: Programs) -> tuple[str, _Ran]:
+    kinds = find_gpu_kinds(plane, programs)
+    phase = kind_phases(plane, kinds, programs)
+    ran: _Ran = {}
+    for name, one in zip(kinds.event_name, phase.tolist(), strict=True):
+        # Copies have the same names in all programs.
+        if one == Phase.COLLECTIVES or 0 <= one <= Phase.COMPUTE_UNKNOWN:
+            ran[name] = max(ran.get(name, NO_EXCHANGE), int(one == Phase.COLLECTIVES))
+    return _device_name(plane), ran
+
+
+def _tpu_names(plane: Plane, programs: Programs) -> tuple[str, _Ran]:
+    # The types alone tell: those of ops have a category, unless the recorder writes none.
+    category = plane.types.stats([names.HLO_CATEGORY])[names.HLO_CATEGORY].texts()
+    is_op = category >= 0 if (category >= 0).any() else category < 0
+    known = plane.strings.take(plane.types.name.tolist())
+    types = np.flatnonzero(is_op | np.array([name == names.CORE_BARRIER for name in known], bool))
+    phase = tpu_phases(plane, programs, types)
+    texts = plane.strings.take(plane.types.name[types].tolist())
+    return _device_name(plane), {
+        text: COLLECTIVE
+        if one == Phase.COLLECTIVES
+        else TRANSFER * (one == Phase.DEVICE_TO_DEVICE and _is_transfer(text))
+        for text, one in zip(texts, phase.tolist(), strict=True)
+    }
+
+
+def _is_transfer(text: str) -> bool:
+    """Whether an instruction sends to another program, or receives: "%send-done.3 = …"."""
+    return text.lstrip("%").startswith(("send.", "send-done", "recv.", "recv-done"))
+
+
+def _cpu_names(space: Space) -> tuple[str, _Ran]:
+    ran: _Ran = {}
+    for plane in host_planes(space):
+        types = host_types(host_events(plane), has_device=False)
+        works = is_in(types.role, (Phase.COLLECTIVES, Phase.HOST_COMPUTE)) | types.is_hlo
+        rows = np.flatnonzero(works[:-1])
+        texts = plane.strings.take(plane.types.name[rows].tolist())
+        for text, role in zip(texts, types.role[rows].tolist(), strict=True):
+            ran[text] = int(role == Phase.COLLECTIVES or is_collective_op(text))
+    return _CPU, ran
+
+
+def _meetings(plane: Plane) -> tuple[NDArray[np.int64], ...]:
+    """(meeting, device, arrive, end) of the host threads that come to collectives.
+
+    thread 1 |..rrrrrrrr     r, s: the rendezvous of one execution of a program,
+    thread 2 |.......sss     for which each device has a thread: the second is late by 5
+    """
+    texts = plane.strings.take(plane.types.name.tolist())
+    is_meeting = np.array([*(text == _RENDEZVOUS for text in texts), False], bool)
+    nothing = np.empty(0, np.int64)
+    if not is_meeting.any():
+        return nothing, nothing, nothing, nothing
+    events, parent = host_threads(plane)
+    rows = np.flatnonzero(events.by_type(is_meeting))
+    key = _texts(plane, rows)
+    run, device = np.full(rows.size, -1, np.int64), np.full(rows.size, -1, np.int64)
+    kind, above = np.full(rows.size, -1, np.int64), parent[rows]
+    for _ in range(_LEVELS):
+        at = np.flatnonzero((device < 0) & (above >= 0))
+        stats = _numbers(plane, above[at])
+        run[at] = np.where(stats[1] >= 0, stats[0], run[at])
+        device[at] = stats[1]
+        kind[at] = np.where(stats[1] >= 0, events.type[above[at]], kind[at])
+        above[at] = parent[above[at]]
+    order = np.lexsort((events.start_ps[rows], device))
+    rows, key, run, device, kind = (one[order] for one in (rows, key, run, device, kind))
+    repeat = repeats([key, run, kind, device])
+    meeting, _ = group_rows([key, run, kind, repeat])
+    end = events.start_ps[rows] + events.duration_ps[rows]
+    return meeting.astype(np.int64), device, events.start_ps[rows], end
+
+
+def _texts(plane: Plane, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """[n] which collective of which execution is met in, as the rendezvous names it; -1: unknown.
+
+    Source: xla, service/rendezvous.h and collective_ops_utils.h (RendezvousKey::ToString).
+    """
+    if "name" not in plane.stat_names:
+        return np.full(rows.size, -1, np.int64)
+    return host_events(plane).stats(["name"], rows)["name"].texts().astype(np.int64)
+
+
+def _numbers(plane: Plane, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(execution, ordinal of the device) of instructions; -1 where it is not recorded."""
+    known = [name for name in (names.RUN_ID, names.DEVICE_ORDINAL) if name in plane.stat_names]
+    missing = np.full(rows.size, -1, np.int64)
+    if not known or not rows.size:
+        return missing, missing
+    stats = host_events(plane).stats(known, rows)
+    run, device = (
+        stats[name].integers(-1) if name in stats else missing
+        for name in (names.RUN_ID, names.DEVICE_ORDINAL)
+    )
+    return run, device

@@ -1,0 +1,240 @@
+"""What the hosts' threads did in the part of an average step that nothing covers."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.host.host_activity import Activity
+from tbprof.analysis.host.host_callbacks import HostCallbacks
+from tbprof.analysis.job.job_steps import JobSteps
+from tbprof.analysis.job.step_means import StepMeans, used_rows
+from tbprof.analysis.vocabulary.python_frames import is_own, spoken
+from tbprof.base.records import dataclass
+from tbprof.base.values import sum_of
+
+if TYPE_CHECKING:  # it would import how steps are found, for pages without any
+    from tbprof.analysis.job.idle_time import IdleTime
+
+# So much of the time in which a function is open is all that it does.
+_ALL_OF_IT = 0.8
+_NAMED = (Activity.PYTHON, Activity.ANNOTATION)
+# What a thread did, for a sentence: "threads of tf.data were at work in 12 % of that".
+DID = {
+    Activity.PYTHON: "Python ran",
+    Activity.ANNOTATION: "annotated parts of the program ran",
+    Activity.COMPILATION: "a compiler ran on another thread",
+    Activity.TF_DATA_FUNCTION: "functions of tf.data ran",
+    Activity.TF_DATA: "threads of tf.data were at work",
+    Activity.TRANSFER: "data were copied",
+    Activity.OPS: "ops outside of the step ran",
+    Activity.EAGER: "ops were dispatched one by one",
+    Activity.RUNTIME: "calls of the runtime were under way",
+    Activity.GARBAGE: "garbage was collected",
+    Activity.MEMORY: "memory was allocated",
+    Activity.WAIT: "the program's thread waited",
+    Activity.UNCOVERED: "no event was recorded",
+}
+
+# What the page calls them.
+LABELS = {
+    Activity.PYTHON: "Python",
+    Activity.ANNOTATION: "Annotations",
+    Activity.COMPILATION: "Compilation on other threads",
+    Activity.TF_DATA_FUNCTION: "Functions of tf.data",
+    Activity.TF_DATA: "Threads of tf.data",
+    Activity.TRANSFER: "Copies",
+    Activity.OPS: "Ops outside of the step",
+    Activity.EAGER: "Dispatch of single ops",
+    Activity.RUNTIME: "Calls of the runtime",
+    Activity.GARBAGE: "Garbage collection",
+    Activity.MEMORY: "Memory allocation",
+    Activity.WAIT: "Waiting",
+    Activity.UNCOVERED: "Not covered by any recorded event",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class IdleShare:
+    """One thing that threads did: ms of an average step, and of what (name, ms), longest first.
+
+    `name` is an event's, "" where a kind has none of its own: a Python frame or an annotation.
+    `is_driver` says that the thread that drives the program did it. `open_ms` is how long events
+    of that name are open in the average step, 0 where that is not known.
+    """
+
+    kind: Activity
+    name: str
+    is_driver: bool
+    ms: float
+    parts: tuple[tuple[str, float], ...]
+    open_ms: float = 0.0
+
+    @property
+    def holds_more(self) -> bool:
+        """Whether much else goes on inside, such as ops: a function that holds the whole loop."""
+        return self.ms < _ALL_OF_IT * self.open_ms
+
+    @property
+    def event(self) -> str:
+        """The name of the events that it counts: of a call where only that is meant."""
+        return self.parts[0][0] or self.name if self.holds_more else self.name
+
+    @property
+    def subject(self) -> str:
+        """What takes the time, for a sentence."""
+        name, part = spoken(self.name), self.parts[0][0]
+        if not self.holds_more:
+            return name
+        return f"{spoken(part)}, called by {name}," if part else f"{name} itself"
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it is a function or an annotation of the thread that drives the program.
+
+        What is known of a wait alone is none: the function of the program that waits is.
+        """
+        is_known = self.kind in _NAMED or (self.kind == Activity.WAIT and is_own(self.name))
+        return self.is_driver and bool(self.name) and is_known
+
+
+def kind_label(kind: Activity) -> str:
+    """What the page calls a kind, within a sentence."""
+    label = LABELS[kind]
+    return label if kind == Activity.PYTHON else label[0].lower() + label[1:]
+
+
+def named(shares: Sequence[IdleShare]) -> tuple[IdleShare, ...]:
+    """The functions and annotations of the driving thread with all of their time, longest first.
+
+    Of one that holds more than this time, what most of the time goes to: a call, or its own code.
+    """
+    found: dict[str, IdleShare] = {}
+    for one in shares:
+        if one.is_named:
+            known = found.get(one.name)
+            if known is None:
+                found[one.name] = one
+            else:
+                parts = tuple(sorted((*known.parts, *one.parts), key=lambda part: -part[1]))
+                kind = min(known.kind, one.kind)
+                found[one.name] = replace(
+                    known,
+                    kind=kind,
+                    ms=known.ms + one.ms,
+                    parts=parts,
+                    open_ms=max(known.open_ms, one.open_ms),
+                )
+    return tuple(sorted(map(_narrowed, found.values()), key=lambda one: -one.ms))
+
+
+def _narrowed(one: IdleShare) -> IdleShare:
+    if not one.holds_more:
+        return one
+    part, ms = next(((part, ms) for part, ms in one.parts if part), ("", 0.0))
+    if ms < one.ms / 2:
+        part, ms = "", sum_of(ms for part, ms in one.parts if not part)
+    return replace(one, ms=ms, parts=((part, ms),))
+
+
+def without(shares: Sequence[IdleShare], first: IdleShare | None) -> list[IdleShare]:
+    """The shares less what one of `named` is about."""
+    out = []
+    for one in shares:
+        if first is None or not one.is_named or one.name != first.name:
+            out.append(one)
+        elif first.holds_more:
+            left = tuple(part for part in one.parts if part[0] != first.parts[0][0])
+            out.append(replace(one, ms=sum_of(ms for _, ms in left), parts=left))
+    return [one for one in out if one.ms > 0]
+
+
+def outside(shares: Sequence[IdleShare], callbacks: Sequence[HostCallbacks]) -> list[IdleShare]:
+    """The shares with functions that compiled programs called as calls of the runtime.
+
+    Those make no input.
+    """
+    called = {name for one in callbacks for name in one.function}
+    return [
+        replace(one, kind=Activity.RUNTIME, name="") if one.name in called else one
+        for one in shares
+    ]
+
+
+def culprit(shares: Sequence[IdleShare]) -> IdleShare | None:
+    """The function or annotation of the driving thread that took longest, None without any."""
+    return next(iter(named(shares)), None)
+
+
+def idle_shares(
+    job: JobSteps, means: StepMeans, hosts: "Sequence[IdleTime]"
+) -> tuple[IdleShare, ...]:
+    """All that the hosts' threads did, longest first; together the mean of `Phase.OTHER`."""
+    sums: dict[tuple[Activity, str, bool], dict[str, float]] = {}
+    opened: dict[str, float] = {}
+    for at, host in enumerate(hosts):
+        weight = _weights(job, means, at, _rows(job, host))
+        ms = np.bincount(host.activity, host.time_ps * weight[host.step], len(host.name)) / 1e9
+        open_ms = np.bincount(host.activity, host.open_ps * weight[host.step], len(host.name)) / 1e9
+        for row in np.flatnonzero(ms).tolist():
+            kind = Activity(int(host.kind[row]))
+            parts = sums.setdefault((kind, host.name[row], bool(host.is_driver[row])), {})
+            parts[host.part[row]] = parts.get(host.part[row], 0.0) + float(ms[row])
+        for name, most in _most_open(host, open_ms).items():
+            opened[name] = opened.get(name, 0.0) + most
+    found = [
+        IdleShare(
+            *key,
+            sum_of(parts.values()),
+            tuple(sorted(parts.items(), key=lambda one: -one[1])),
+            opened.get(key[1], 0.0) if key[2] else 0.0,
+        )
+        for key, parts in sums.items()
+    ]
+    return tuple(sorted(found, key=lambda one: (-one.ms, one.kind, one.name)))
+
+
+def share_ps(job: JobSteps, hosts: "Sequence[IdleTime]", one: IdleShare) -> NDArray[np.int64]:
+    """[rows of the job's steps] the uncovered time of what one of `named` is about."""
+    out = np.zeros(job.step.size, np.int64)
+    for at, host in enumerate(hosts):
+        is_it = host.is_driver & np.array(
+            [
+                name == one.name and (not one.holds_more or part == one.parts[0][0])
+                for name, part in zip(host.name, host.part, strict=True)
+            ],
+            bool,
+        )
+        found = np.flatnonzero(is_it[host.activity])
+        mine = np.flatnonzero(job.worker_host[job.worker] == at)
+        time = np.zeros(_rows(job, host), np.int64)
+        np.add.at(time, host.step[found], host.time_ps[found])
+        out[mine] = time[job.row[mine]]
+    return out
+
+
+def _rows(job: JobSteps, host: "IdleTime") -> int:
+    """One more than the last row of the host's steps."""
+    return 1 + max(int(job.row.max(initial=-1)), int(host.step.max(initial=-1)))
+
+
+def _most_open(host: "IdleTime", open_ms: NDArray[np.float64]) -> dict[str, float]:
+    """How long each name is open: as long as in the steps of the activity that is in most."""
+    out: dict[str, float] = {}
+    for name, ms in zip(host.name, open_ms.tolist(), strict=True):
+        if ms > 0:
+            out[name] = max(out.get(name, 0.0), ms)
+    return out
+
+
+def _weights(job: JobSteps, means: StepMeans, host: int, rows: int) -> NDArray[np.float64]:
+    """[rows] how much a row of the host's steps counts in the average step."""
+    out = np.zeros(rows)
+    used = used_rows(job)
+    step = job.step[used]
+    is_mine = (job.worker_host[job.worker[used]] == host) & means.is_counted[step]
+    used, step = used[is_mine], step[is_mine]
+    out[job.row[used]] = 1 / np.maximum(means.workers[step], 1) / max(means.steps, 1)
+    return out

@@ -1,0 +1,270 @@
+"""What a host's threads did in the step time that no device work and no op covers."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.host_activity import Activity, ThreadActivity, find_activity
+from tbprof.analysis.host.host_events import HostThreads, async_rows
+from tbprof.analysis.host.host_phases import pieces
+from tbprof.analysis.host.host_roles import host_types
+from tbprof.analysis.spans.groups import group_rows
+from tbprof.analysis.spans.layers import Spans, split, unite
+from tbprof.analysis.steps.step_finding import StepLayers, find_step_layers
+from tbprof.base.records import dataclass
+from tbprof.events.space import Space
+from tbprof.kernels.spans import keep_meeting
+
+# Rows that are labelled together: columns of all of them would be large.
+_PIECE = 1 << 16
+# So many activities are told apart; the rest of a kind goes together.
+_MOST = 48
+# Annotations and Python of threads beside the one that drives are named after all others.
+_OTHERS = (
+    Activity.COMPILATION,
+    Activity.TF_DATA_FUNCTION,
+    Activity.TF_DATA,
+    Activity.TRANSFER,
+    Activity.OPS,
+    Activity.EAGER,
+    Activity.RUNTIME,
+    Activity.GARBAGE,
+    Activity.MEMORY,
+    Activity.PYTHON,
+    Activity.ANNOTATION,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class IdleTime:
+    """One row per row of the host's `Steps` and activity: how long it went on, in ps.
+
+    `step` is the row of `Steps`, `activity` a row of the other columns. The rows of a step add up
+    to its time in `Phase.OTHER`: an instant has one activity, and UNCOVERED is what no recorded
+    event covers. `kind` is one of `Activity`; `name` and `part` are names of events as recorded, ""
+    for none: which Python function or annotation, and what that was busy with. `is_driver` says
+    that the thread that drives the program did it. `open_ps` is how long events of that name were
+    open on that thread within the step, with all that went on in them; 0 without a name.
+    """
+
+    step: NDArray[np.int64]
+    activity: NDArray[np.int64]
+    time_ps: NDArray[np.int64]
+    kind: NDArray[np.int64]
+    name: list[str]
+    part: list[str]
+    is_driver: NDArray[np.bool_]
+    open_ps: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pieces:
+    """What a plane's threads did: spans of each activity, an index into `labels`, by line.
+
+    `is_for` [workers, lines] says whose idle time a line explains.
+    """
+
+    start_ps: NDArray[np.int64]
+    end_ps: NDArray[np.int64]
+    label: NDArray[np.int32]
+    line: NDArray[np.int32]
+    is_for: NDArray[np.bool_]
+
+
+_Label = tuple[int, str, str, bool]
+_REST: _Label = (int(Activity.UNCOVERED), "", "", False)
+
+
+def find_idle_time(space: Space, programs: Programs, marker: str = "") -> IdleTime:
+    """What the threads of a host did while none of its workers did anything, step by step."""
+    layers = find_step_layers(space, programs, marker)
+    covered = [layers.covered(worker) for worker in range(len(layers.windows))]
+    idle = _idle(layers, covered)
+    labels: dict[_Label, int] = {}
+    found = [
+        _pieces(threads, layers, at, idle, labels)
+        for at, threads in enumerate(layers.source.grouping.hosts if idle[0].size else ())
+    ]
+    labels, found = _fewer(labels, found)
+    found = [_by_label(one) for one in found]
+    order = sorted(range(len(labels)), key=lambda at: _precedence(list(labels)[at]))
+    names, name_of = _open_names(labels)
+    opened = [_opened(layers, name) for name in names]
+    rows: list[tuple[NDArray[np.int64], ...]] = []
+    first = 0
+    for worker, window in enumerate(layers.windows):
+        spans = [_spans(found, worker, label) for label in order]
+        times = split(window.start_ps, window.end_ps, [covered[worker], *spans])
+        rest = window.duration_ps - times.sum(axis=1)
+        times = np.column_stack([times[:, 1:], rest])
+        step, column = np.nonzero(times)
+        activity = np.array([*order, len(labels)])[column]
+        each = [split(window.start_ps, window.end_ps, [one])[:, 0] for one in opened]
+        is_open = np.column_stack([*each, np.zeros(window.start_ps.size, np.int64)])
+        rows.append((first + step, activity, times[step, column], is_open[step, name_of[activity]]))
+        first += window.start_ps.size
+    step, activity, time, open_ps = (
+        np.concatenate(column).astype(np.int64) for column in zip(*rows, strict=True)
+    )
+    known = [*labels, _REST]
+    return IdleTime(
+        step,
+        activity,
+        time,
+        np.array([kind for kind, _, _, _ in known], np.int64),
+        [name for _, name, _, _ in known],
+        [part for _, _, part, _ in known],
+        np.array([is_driver for _, _, _, is_driver in known], np.bool_),
+        open_ps,
+    )
+
+
+def _open_names(labels: dict[_Label, int]) -> tuple[list[str], NDArray[np.int64]]:
+    """(names of what the driving thread did, [labels and the rest] which one, -1 for none)."""
+    names: dict[str, int] = {}
+    number = [
+        names.setdefault(name, len(names)) if name and is_driver else -1
+        for _, name, _, is_driver in labels
+    ]
+    return list(names), np.array([*number, -1], np.int64)
+
+
+def _opened(layers: StepLayers, name: str) -> Spans:
+    """When events of a name were open on the driving thread, as disjoint spans."""
+    source = layers.source
+    if source.line < 0:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    threads = source.grouping.hosts[source.plane]
+    events = threads.events
+    texts = threads.plane.strings.take(threads.plane.types.name.tolist())
+    rows = events.rows_of(np.array([*(text == name for text in texts), False], bool))
+    first, last = events.first_event[source.line], events.first_event[source.line + 1]
+    rows = rows[(rows >= first) & (rows < last)]
+    return unite(events.start_ps[rows], events.start_ps[rows] + events.duration_ps[rows])
+
+
+def _precedence(label: _Label) -> tuple[int, int, _Label]:
+    """The driving thread comes first, then others at work, then what the former waits for."""
+    kind, _, _, is_driver = label
+    if kind == Activity.WAIT:
+        return 2, 0, label
+    return (0, 0, label) if is_driver else (1, _OTHERS.index(Activity(kind)), label)
+
+
+def _idle(layers: StepLayers, covered: Sequence[Spans]) -> Spans:
+    """The time in which some worker has a step and nothing to do, as disjoint spans."""
+    starts, ends = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for window, (begin, end) in zip(layers.windows, covered, strict=True):
+        if not window.start_ps.size:
+            continue
+        lowest, highest = window.start_ps[:1], window.end_ps[-1:]
+        begins = np.concatenate([lowest, end])
+        stops = np.concatenate([begin, highest])
+        is_gap = (stops > begins) & (stops > lowest) & (begins < highest)
+        starts.append(np.maximum(begins[is_gap], lowest))
+        ends.append(np.minimum(stops[is_gap], highest))
+    return unite(np.concatenate(starts), np.concatenate(ends))
+
+
+def _pieces(
+    threads: HostThreads, layers: StepLayers, at: int, idle: Spans, labels: dict[_Label, int]
+) -> _Pieces:
+    """What a plane's threads did in the idle time; new labels are added."""
+    # What rows do is let go here, before the pieces take as much.
+    counts, label_of = _label_rows(threads, layers, at, idle, labels)
+    most = 2 * int(np.count_nonzero(counts))
+    start, end, label, cuts = pieces(threads.events, counts, label_of, most)
+    line = np.repeat(np.arange(cuts.size - 1, dtype=np.int32), np.diff(cuts))
+    return _Pieces(start, end, label, line, layers.is_for[at])
+
+
+def _label_rows(
+    threads: HostThreads, layers: StepLayers, at: int, idle: Spans, labels: dict[_Label, int]
+) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+    """[n] (whether an event counts in the idle time, its label, -1 for none)."""
+    events = threads.events
+    types = host_types(events, has_device=bool(layers.devices))
+    found = find_activity(threads, types, layers.source.marker)
+    driver = layers.source.line if at == layers.source.plane else -1
+    is_driver = np.zeros(len(events), np.bool_)
+    if driver >= 0:
+        is_driver[events.first_event[driver] : events.first_event[driver + 1]] = True
+    counts = (found.kind >= 0) & (events.duration_ps > 0)
+    counts[async_rows(events)] = False
+    keep_meeting(events.first_event, events.start_ps, events.duration_ps, *idle, counts)
+    label_of = np.full(len(events), -1, np.int32)
+    _label(threads, found, np.flatnonzero(counts), is_driver, labels, label_of)
+    # Others' waits explain nothing; those of the thread that drives say what it is waiting for.
+    label_of[~is_driver & ((found.kind == Activity.WAIT) | found.is_sleep)] = -1
+    return counts, label_of
+
+
+def _label(
+    threads: HostThreads,
+    found: ThreadActivity,
+    rows: NDArray[np.int64],
+    is_driver: NDArray[np.bool_],
+    labels: dict[_Label, int],
+    label_of: NDArray[np.int32],
+) -> None:
+    """Fills in the label of each of `rows`, by what it does and on whose thread."""
+    texts = [*threads.plane.strings.take(threads.plane.types.name.tolist()), "", ""]
+    for begin in range(0, rows.size, _PIECE):
+        piece = rows[begin : begin + _PIECE]
+        code, first = group_rows([
+            found.kind[piece].astype(np.int64),
+            found.name[piece],
+            found.part[piece],
+            is_driver[piece].astype(np.int64),
+        ])  # fmt: skip
+        numbers = np.empty(first.size, np.int32)
+        for group, row in enumerate(piece[first].tolist()):
+            name, part = texts[found.name[row]], texts[found.part[row]]
+            label = int(found.kind[row]), name, part, bool(is_driver[row])
+            numbers[group] = labels.setdefault(label, len(labels))
+        label_of[piece] = numbers[code]
+
+
+def _fewer(
+    labels: dict[_Label, int], found: Sequence[_Pieces]
+) -> tuple[dict[_Label, int], list[_Pieces]]:
+    """The labels that most time goes to, and for the others their names, or only their kinds."""
+    time = np.zeros(len(labels))
+    for one in found:
+        time += np.bincount(one.label, one.end_ps - one.start_ps, minlength=time.size)
+    ranked = np.argsort(-time, kind="stable")
+    shown = set(ranked[:_MOST].tolist())
+    names = {(kind, name) for (kind, name, _, _), at in labels.items() if at in shown}
+    fewer: dict[_Label, int] = {}
+    number = np.empty(len(labels), np.int32)
+    for label, at in labels.items():
+        kind, name, _, is_driver = label
+        if at not in shown:
+            label = (kind, name if (kind, name) in names else "", "", is_driver)
+        number[at] = fewer.setdefault(label, len(fewer))
+    return fewer, [
+        _Pieces(one.start_ps, one.end_ps, number[one.label], one.line, one.is_for) for one in found
+    ]
+
+
+def _by_label(found: _Pieces) -> _Pieces:
+    """The pieces label by label; those of one stay in order."""
+    # Labels are few, and 16 bits are sorted in one pass.
+    order = np.argsort(found.label.astype(np.uint16), kind="stable")
+    start, end = found.start_ps[order], found.end_ps[order]
+    return _Pieces(start, end, found.label[order], found.line[order], found.is_for)
+
+
+def _spans(found: Sequence[_Pieces], worker: int, label: int) -> Spans:
+    starts, ends = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for one in found:
+        rows = slice(*np.searchsorted(one.label, np.array([label, label + 1], np.int32)))
+        start, end = one.start_ps[rows], one.end_ps[rows]
+        is_mine = one.is_for[worker][one.line[rows]]
+        if not is_mine.all():
+            start, end = start[is_mine], end[is_mine]
+        starts.append(start)
+        ends.append(end)
+    return np.concatenate(starts), np.concatenate(ends)

@@ -1,0 +1,286 @@
+"""The steps of all hosts of a job, aligned."""
+
+from collections.abc import Sequence
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.job.alignment import align
+from tbprof.analysis.job.step_hosts import choose_hosts
+from tbprof.analysis.job.step_matching import HostSteps
+from tbprof.analysis.spans.groups import group_rows, repeats
+from tbprof.analysis.steps.recording_gaps import (
+    few,
+    lost_notices,
+    partial_notices,
+    unrecorded_notices,
+)
+from tbprof.analysis.steps.steps import Steps
+from tbprof.analysis.vocabulary.phases import PHASES
+from tbprof.base.errors import Notice
+from tbprof.base.records import dataclass
+
+CPU = "CPU"
+SPARSE_CORE = "SparseCore"
+_PER_HOST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class JobSteps:
+    """The rows of several `Steps`, ordered by (step, worker); `step` counts the job's steps.
+
+    Workers are numbered over hosts, in the hosts' order; `worker_host` [w] is an index into
+    `hosts`, and so are `unpaired`: hosts of which nothing shows which of their steps is which of
+    the others'. `core_id` [w] is the id of the pod viewer: 1000 x host + the TPU plane's id, or
+    + 1, 2, ... for GPUs and CPUs. `number` and `label` [steps] are the step's own; `start_ps` of a
+    row counts from the first moment of its own host's trace, and `row` is its row in that
+    host's part. Rows with `is_unrecorded` are steps of
+    which the worker's own work is not in the trace: they have a place, and nothing to average.
+    """
+
+    hosts: tuple[str, ...]
+    source: str
+    marker: str
+    note: str
+    worker_name: list[str]
+    worker_kind: list[str]
+    worker_host: NDArray[np.int64]
+    core_id: NDArray[np.int64]
+    number: NDArray[np.int64]  # [steps]
+    label: list[str]  # [steps]
+    step: NDArray[np.int64]
+    worker: NDArray[np.int64]
+    row: NDArray[np.int64]
+    start_ps: NDArray[np.int64]
+    duration_ps: NDArray[np.int64]
+    own_ps: NDArray[np.int64]
+    is_truncated: NDArray[np.bool_]
+    is_unrecorded: NDArray[np.bool_]
+    phase_ps: NDArray[np.int64]  # [n, PHASES]
+    notices: tuple[Notice, ...]
+    parts: tuple[Steps, ...]
+    unpaired: frozenset[int] = frozenset()
+
+    @property
+    def ends_early(self) -> str:
+        """Where a file of the hosts ends that was cut off, "" where all are whole."""
+        return next((part.ends_early for part in self.parts if part.ends_early), "")
+
+    @property
+    def step_parts(self) -> list[tuple[str, Steps]]:
+        """The hosts with steps of the job, and what these are made of."""
+        has_steps = set(self.worker_host[self.worker].tolist())
+        return [
+            (host, part)
+            for at, (host, part) in enumerate(zip(self.hosts, self.parts, strict=False))
+            if at in has_steps
+        ]
+
+    @property
+    def is_inferred(self) -> bool:
+        """Whether nothing in the trace marks the steps."""
+        return any(part.is_inferred for _, part in self.step_parts)
+
+    @property
+    def is_step_truncated(self) -> NDArray[np.bool_]:
+        """[steps] whether a part of the step is missing on any worker.
+
+        SparseCores, which mostly wait for the next step, count where there is nothing else.
+        """
+        is_core = np.array([kind != SPARSE_CORE for kind in self.worker_kind], bool)
+        counts = is_core[self.worker] if is_core.any() else np.ones(self.worker.size, bool)
+        out = np.zeros(len(self.label), bool)
+        out[self.step[self.is_truncated & counts]] = True
+        return out
+
+    @property
+    def counted(self) -> NDArray[np.bool_]:
+        """[steps] whether averages count a step: whole ones, or all where none is whole.
+
+        A step is recorded where it is on some worker; averages are of these workers.
+        """
+        is_recorded = ~self.is_step_unrecorded
+        is_whole = is_recorded & ~self.is_step_truncated
+        return is_whole if is_whole.any() else is_recorded
+
+    @property
+    def is_step_unrecorded(self) -> NDArray[np.bool_]:
+        """[steps] whether the step's work was recorded on no worker that has the step."""
+        out = np.ones(len(self.label), bool)
+        out[self.step[~self.is_unrecorded]] = False
+        return out
+
+
+def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
+    """The steps of all hosts that mark them alike (`choose_hosts`).
+
+    Hosts whose program numbered its steps are aligned by number, others by `match_steps`; what is
+    doubtful of that is said. A step that a host lacks has no rows of that host.
+    CPU-only hosts of a job with devices coordinate, and have no steps of their own.
+    """
+    notices: list[Notice] = []
+    has_device = any(kind != CPU for part in parts for kind in part.worker_kind)
+    rows = [_rows(part, has_device=has_device) for part in parts]
+    used, why_not = choose_hosts(parts, rows)
+    left_out = {at for at, chosen in enumerate(rows) if chosen.size} - set(used)
+    for at, chosen in enumerate(rows):
+        if at in left_out:
+            notices.append(Notice("other_steps", f"its steps are left out: {why_not}", hosts[at]))
+        elif used and not chosen.size and not (has_device and CPU in parts[at].worker_kind):
+            reason = parts[at].note or "its trace marks none"
+            text = f"left out of the figures of steps, as it has none: {reason}"
+            notices.append(Notice("host_without_steps", text, hosts[at]))
+    sequences = [_sequence(parts[at], rows[at]) for at in used]
+    step_of, order, doubts = align([sequence for sequence, _ in sequences])
+    notices.extend(Notice(one.code, one.message, hosts[used[one.host]]) for one in doubts)
+    workers = _Workers(hosts, parts, left_out, has_device=has_device)
+    lead = parts[used[0]] if used else (parts[0] if parts else None)
+    pieces = [
+        (
+            step_of[number][sequences[number][1]],
+            workers.first[at] + workers.place[at][parts[at].worker[rows[at]]],
+            rows[at],
+            parts[at].start_ps[rows[at]],
+            parts[at].duration_ps[rows[at]],
+            parts[at].own_ps[rows[at]],
+            parts[at].is_truncated[rows[at]],
+            parts[at].is_unrecorded[rows[at]],
+            parts[at].phase_ps[rows[at]],
+        )
+        for number, at in enumerate(used)
+    ]
+    joined = [np.concatenate(column) for column in zip(*pieces, strict=True)] or [
+        *(np.empty(0, np.int64) for _ in range(6)),
+        np.empty(0, np.bool_),
+        np.empty(0, np.bool_),
+        np.empty((0, PHASES), np.int64),
+    ]
+    by_step = np.lexsort((joined[1], joined[0]))
+    step, worker, row, start, duration, own, truncated, unrecorded, phases = (
+        one[by_step] for one in joined
+    )
+    numbers = [sequences[host][0].number[row] for host, row in order]
+    labels = [sequences[host][0].label[row] for host, row in order]
+    worker_host = np.array(workers.hosts, np.int64)
+    notices += _doubt_notices(hosts, parts, used)
+    notices += lost_notices(hosts, parts)
+    notices += unrecorded_notices(
+        hosts, labels, workers.names, worker_host, worker[unrecorded], step[unrecorded]
+    )
+    known = list(zip(workers.hosts, workers.kinds, workers.names, strict=True))
+    notices += partial_notices(hosts, labels, known, worker, step)
+    return JobSteps(
+        tuple(hosts),
+        lead.source if lead else "none",
+        lead.marker if lead else "",
+        lead.note if lead else "",
+        workers.names,
+        workers.kinds,
+        worker_host,
+        np.array(workers.core_ids, np.int64),
+        np.array(numbers, np.int64),
+        labels,
+        step,
+        worker,
+        row,
+        start,
+        duration,
+        own,
+        truncated,
+        unrecorded,
+        phases,
+        tuple(notices),
+        tuple(parts),
+        frozenset(used[one.host] for one in doubts if one.is_unpaired),
+    )
+
+
+def _doubt_notices(
+    hosts: Sequence[str], parts: Sequence[Steps], used: Sequence[int]
+) -> list[Notice]:
+    """What is doubtful of the steps of single hosts; once where it is of all."""
+    having: dict[str, list[str]] = {}
+    for at in used:
+        for text in parts[at].doubts:
+            having.setdefault(text, []).append(hosts[at])
+    return [
+        Notice("doubtful_steps", text, "" if len(names) == len(used) else few(names))
+        for text, names in having.items()
+    ]
+
+
+def _rows(part: Steps, *, has_device: bool) -> NDArray[np.int64]:
+    """The rows of the workers that count: CPUs do where the whole job has no device."""
+    is_used = np.array([kind != CPU or not has_device for kind in part.worker_kind], bool)
+    if not is_used.size:
+        return np.empty(0, np.int64)
+    return np.flatnonzero(is_used[part.worker])
+
+
+class _Workers:
+    """The workers of all hosts, numbered through; `place` maps a part's own index, -1 if unused."""
+
+    def __init__(
+        self,
+        hosts: Sequence[str],
+        parts: Sequence[Steps],
+        left_out: set[int],
+        *,
+        has_device: bool,
+    ) -> None:
+        self.names: list[str] = []
+        self.kinds: list[str] = []
+        self.hosts: list[int] = []
+        self.core_ids: list[int] = []
+        self.first: list[int] = []
+        self.place: list[NDArray[np.int64]] = []
+        for host, part in zip(range(len(hosts)), parts, strict=True):
+            self.first.append(len(self.names))
+            place = np.full(len(part.worker_name), -1, np.int64)
+            taken: set[int] = set()
+            for at, kind in enumerate(part.worker_kind):
+                if host in left_out or (kind == CPU and has_device):
+                    continue
+                place[at] = len(self.names) - self.first[-1]
+                self.names.append(part.worker_name[at])
+                self.kinds.append(kind)
+                self.hosts.append(host)
+                own = int(part.worker_id[at]) if kind in ("TPU", SPARSE_CORE) else 1
+                if own in taken or not 0 <= own < _PER_HOST:
+                    own = next(free for free in count(1) if free not in taken)
+                taken.add(own)
+                self.core_ids.append(host * _PER_HOST + own)
+            self.place.append(place)
+
+
+def _sequence(part: Steps, rows: NDArray[np.int64]) -> tuple[HostSteps, NDArray[np.int64]]:
+    """(the host's steps in order of time, the step of each of `rows`)."""
+    texts = {text: at for at, text in enumerate(dict.fromkeys(part.label))}
+    label = np.array([texts[part.label[row]] for row in rows.tolist()], np.int64)
+    number, worker = part.number[rows], part.worker[rows]
+    repeat = repeats([worker, number, label])
+    code, first = group_rows([number, label, repeat])
+    steps = first.size
+    start = np.full(steps, np.iinfo(np.int64).max, np.int64)
+    end = np.full(steps, np.iinfo(np.int64).min, np.int64)
+    # Steps that were not recorded have no times of their own: those of other workers count.
+    has_times = np.zeros(steps, bool)
+    has_times[code[~part.is_unrecorded[rows]]] = True
+    timed = ~part.is_unrecorded[rows] | ~has_times[code]
+    np.minimum.at(start, code[timed], part.start_ps[rows[timed]])
+    np.maximum.at(end, code[timed], (part.start_ps + part.duration_ps)[rows[timed]])
+    order = np.argsort(start, kind="stable")
+    place = np.empty(steps, np.int64)
+    place[order] = np.arange(steps)
+    names = list(texts)
+    sequence = HostSteps(
+        number[first][order],
+        [names[at] for at in label[first][order].tolist()],
+        repeat[first][order],
+        start[order],
+        end[order],
+        part.epoch_ns,
+        part.has_explicit_numbers,
+    )
+    return sequence, place[code]

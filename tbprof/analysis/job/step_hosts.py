@@ -1,0 +1,56 @@
+"""The hosts whose steps are those of the job."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.steps.step_inference import shown
+from tbprof.analysis.steps.step_sources import CHOSEN
+from tbprof.analysis.steps.steps import Steps
+from tbprof.base.values import median
+
+# Inferred steps of two hosts may be the same ones where those of one last so many times as long as
+# those of the other at most.
+_ALIKE = 1.5
+
+
+def choose_hosts(
+    parts: Sequence[Steps], rows: Sequence[NDArray[np.int64]]
+) -> tuple[list[int], str]:
+    """(the hosts whose steps count, ascending; why those of other hosts with steps do not).
+
+    `rows` are those of each host's part that could count. Where some hosts have the event that the
+    user chose, only those count; else where some have marked steps, those: inferred steps never
+    stand beside marked ones. Where all are inferred, those count that begin with the event that
+    does on most hosts, and those that are as long.
+    """
+    having = [at for at, mine in enumerate(rows) if mine.size]
+    chosen = [at for at in having if parts[at].source == CHOSEN]
+    marked = [at for at in having if not parts[at].is_inferred]
+    if chosen:
+        name = shown(parts[chosen[0]].marker)
+        return chosen, f"it has no {name}, which was chosen to mark them"
+    if marked:
+        return marked, (
+            "nothing in its trace marks them, and inferred steps are not mixed with marked ones"
+        )
+    reason = "they are inferred from another event than those of the other hosts"
+    return _alike(parts, rows, having), reason
+
+
+def _alike(
+    parts: Sequence[Steps], rows: Sequence[NDArray[np.int64]], having: Sequence[int]
+) -> list[int]:
+    """The hosts whose inferred steps may be the same ones."""
+    count = Counter(parts[at].marker for at in having)
+    length = {at: float(median(parts[at].duration_ps[rows[at]])) for at in having}
+    total = {at: int(parts[at].duration_ps[rows[at]].sum()) for at in having}
+    lead = max(having, key=lambda at: (count[parts[at].marker], total[at]), default=-1)
+
+    def is_alike(at: int) -> bool:
+        short, long = sorted((length[at], length[lead]))
+        return parts[at].marker == parts[lead].marker or long <= _ALIKE * short
+
+    return [at for at in having if is_alike(at)]

@@ -1,0 +1,292 @@
+"""Steps that take much longer than the others: which, how much longer, and whether they recur."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.job.step_means import StepMeans
+from tbprof.analysis.vocabulary.phases import PHASES, Phase
+from tbprof.base.records import dataclass
+from tbprof.base.values import difference, median, unique
+
+# A step is an outlier from this many deviations above the median.
+DEVIATIONS = 5.0
+# So much is enough for one that is due: what recurs takes not always equally long.
+_DEVIATIONS_IF_DUE = 2.5
+# More others than this part that take as long, and steps vary.
+_MOST_LIKE_DUE = 0.1
+# The deviation of few steps is itself uncertain: no less than these parts of the median count.
+_LEAST_DEVIATION = 0.03
+_LEAST_OF_FEW = 0.4  # divided by the number of steps
+FEWEST_STEPS = 4
+# More steps than these parts of all are no exceptions: one-off, and recurring.
+MOST_ONCE = 0.2
+MOST_RECURRING = 1 / 3
+# Of a normal distribution. Source: Rousseeuw and Croux, "Alternatives to the median absolute
+# deviation", 1993.
+_MAD_TO_SIGMA = 1.4826
+_SHORTEST_PERIOD = 3
+_FEWEST_MEMBERS = 3
+_PERIODS = 3
+# Pairs of outliers that a period is looked for from.
+_MOST_STARTS = 64
+# Of what recurs, one that takes this many times longer has another cause.
+_OTHER_CAUSE = 3.0
+_ALIKE = 1.25
+# Steps that are slow by chance lie about as far apart so rarely.
+_CHANCE = 0.02
+# What explains this part of the excess is what a step is slow for.
+MOST_OF_IT = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Outliers that recur each `period` steps; `step` [n] are steps of the job, ascending.
+
+    `excess_ps` is the mean time by which they exceed a typical step.
+    """
+
+    period: int
+    step: NDArray[np.int64]
+    excess_ps: float
+
+    @property
+    def cost_ps(self) -> float:
+        """What that costs each step."""
+        return self.excess_ps / self.period
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutliers:
+    """One entry per step of the job; times in ps.
+
+    `excess_ps` is how much longer than the mean typical step an outlier takes, 0 for others;
+    `phase` the phase that most of that is in, -1 where none has most. `typical_ps` is the mean of
+    the typical steps, NaN without any.
+    """
+
+    is_outlier: NDArray[np.bool_]
+    excess_ps: NDArray[np.float64]
+    phase: NDArray[np.int64]
+    typical_ps: float
+    periods: tuple[Period, ...] = ()
+
+    @property
+    def step(self) -> NDArray[np.int64]:
+        """The outliers, ascending."""
+        return np.flatnonzero(self.is_outlier)
+
+    @property
+    def once(self) -> NDArray[np.int64]:
+        """The outliers that do not recur, ascending."""
+        recurring = [period.step for period in self.periods]
+        return difference(self.step, np.concatenate([self.step[:0], *recurring]))
+
+
+NO_OUTLIERS = StepOutliers(
+    np.zeros(0, np.bool_), np.zeros(0, np.float64), np.zeros(0, np.int64), float("nan")
+)
+
+
+def find_outliers(means: StepMeans, number: NDArray[np.int64]) -> StepOutliers:
+    """The outliers among the steps that count; `number` [steps] is what the program calls them.
+
+    Steps are compared with the median, by the median deviation from it, which outliers do not
+    move. What recurs in each k-th step may be a third of all steps; other outliers are few, or
+    steps simply vary:
+
+        ...A....A....A...     a period of 5
+        A................     the first one alone
+        .A.AA..A.A.AA....     none: two kinds of steps
+    """
+    is_slow = _slow(means, DEVIATIONS)
+    is_slowish = _slow(means, _DEVIATIONS_IF_DUE)
+    place = np.flatnonzero(is_slow)
+    rough = means.duration_ps - _median(means.duration_ps[means.is_counted & ~is_slow])
+    periods = _find_periods(is_slow, is_slowish, rough, means.is_counted, number)
+    recurring = unique(np.concatenate([place[:0], *(steps for _, steps in periods)]))
+    counted = means.steps
+    if recurring.size > MOST_RECURRING * counted + 1:
+        periods, recurring = [], place[:0]
+    once = difference(place, recurring)
+    if once.size > max(1, int(MOST_ONCE * counted)):
+        periods, recurring, once = [], place[:0], place[:0]
+    is_outlier = np.zeros(means.duration_ps.size, np.bool_)
+    is_outlier[recurring] = is_outlier[once] = True
+    is_typical = means.is_counted & ~is_outlier
+    typical = float(means.duration_ps[is_typical].mean()) if is_typical.any() else float("nan")
+    excess = np.where(is_outlier, np.maximum(means.duration_ps - typical, 0.0), 0.0)
+    phase = _phases(means, is_outlier, is_typical, excess)
+    return StepOutliers(
+        is_outlier,
+        excess,
+        phase,
+        typical,
+        tuple(
+            Period(k, steps, float(excess[steps].mean()))
+            for k, steps in periods
+            # Two alone may be chance, unless they are slow for the same thing.
+            if steps.size > 2 or (phase[steps[0]] >= 0 and phase[steps[0]] == phase[steps[1]])
+        ),
+    )
+
+
+def typical(means: StepMeans, outliers: StepOutliers) -> StepMeans:
+    """The same steps, where averages are of those that are no outliers."""
+    return replace(means, is_counted=means.is_counted & ~outliers.is_outlier)
+
+
+def _slow(means: StepMeans, deviations: float) -> NDArray[np.bool_]:
+    """[steps] those so many deviations above the median."""
+    values = means.duration_ps[means.is_counted]
+    if values.size < FEWEST_STEPS:
+        return np.zeros(means.duration_ps.size, np.bool_)
+    middle = _median(values)
+    deviation = _MAD_TO_SIGMA * _median(np.abs(values - middle))
+    least = max(_LEAST_DEVIATION, _LEAST_OF_FEW / values.size) * middle
+    limit = middle + deviations * max(deviation, least)
+    return means.is_counted & (means.duration_ps > limit)
+
+
+def _median(values: NDArray[np.float64]) -> float:
+    return float(median(values)) if values.size else float("nan")
+
+
+def _phases(
+    means: StepMeans,
+    is_outlier: NDArray[np.bool_],
+    is_typical: NDArray[np.bool_],
+    excess_ps: NDArray[np.float64],
+) -> NDArray[np.int64]:
+    """[steps] the phase that most of an outlier's excess is in, -1 for none and for others."""
+    phase = np.full(is_outlier.size, -1, np.int64)
+    if not is_outlier.any() or not is_typical.any():
+        return phase
+    more = means.phase_ps - means.phase_ps[is_typical].mean(axis=0)
+    largest = more.argmax(axis=1)
+    has_most = more[np.arange(largest.size), largest] >= MOST_OF_IT * excess_ps
+    return np.where(is_outlier & has_most, largest, phase)
+
+
+def _find_periods(
+    is_slow: NDArray[np.bool_],
+    is_slowish: NDArray[np.bool_],
+    excess: NDArray[np.float64],
+    is_counted: NDArray[np.bool_],
+    number: NDArray[np.int64],
+) -> list[tuple[int, NDArray[np.int64]]]:
+    """(period, steps) of what recurs; a step recurs in one period only."""
+    found: list[tuple[int, NDArray[np.int64]]] = []
+    is_left, is_like, is_judged = is_slow.copy(), is_slowish.copy(), is_counted.copy()
+    is_judged[:1] = False  # many programs do in each k-th step what they do not in the first one
+    while len(found) < _PERIODS and is_left.any():
+        is_bounded = is_judged.copy()
+        is_bounded[-1:] = False  # what follows a step's work is part of it, but for the last one
+        best = (
+            _best_period(is_left, is_left, excess, is_bounded)
+            or _best_period(is_left, is_like, excess, is_bounded)
+            or _loose_period(np.flatnonzero(is_left), excess, is_counted.size)
+            or _best_period(is_left, is_left, excess, is_judged, number)
+        )
+        if best is None:
+            break
+        found.append(best)
+        is_left[best[1]] = is_like[best[1]] = is_judged[best[1]] = False
+    return found
+
+
+def _best_period(
+    is_slow: NDArray[np.bool_],
+    is_like: NDArray[np.bool_],
+    excess: NDArray[np.float64],
+    is_judged: NDArray[np.bool_],
+    number: NDArray[np.int64] | None = None,
+) -> tuple[int, NDArray[np.int64]] | None:
+    """Every k-th step of the trace is `is_like`: those of which most time is lost.
+
+    Most of them are slow. Steps that are not judged may be anything. With the steps' numbers two
+    are enough, where programs would begin a period: at a multiple of it, by the step's number or
+    that of the next.
+    """
+    best: tuple[float, int, NDArray[np.int64]] | None = None
+    starts = np.flatnonzero(is_like)[:_MOST_STARTS]
+    for at, first in enumerate(starts.tolist()):
+        for second in starts[at + 1 :].tolist():
+            period = second - first
+            if period < _SHORTEST_PERIOD:
+                continue
+            expected = np.arange(first % period, is_judged.size, period)
+            if not (is_like[expected] | ~is_judged[expected]).all():
+                continue
+            members = _alike(expected[is_like[expected]], excess)
+            if not _recurs(members, is_slow, is_like, is_judged) and (
+                number is None or not _is_pair(members, period, excess, number)
+            ):
+                continue
+            lost = float(excess[members].sum())
+            if best is None or lost > best[0]:
+                best = (lost, period, members)
+    return None if best is None else best[1:]
+
+
+def _recurs(
+    members: NDArray[np.int64],
+    is_slow: NDArray[np.bool_],
+    is_like: NDArray[np.bool_],
+    is_judged: NDArray[np.bool_],
+) -> bool:
+    """Whether three or more are slow for the most part, and hardly others take as long."""
+    others = difference(np.flatnonzero(is_like & ~is_slow), members)
+    return bool(
+        members.size >= _FEWEST_MEMBERS
+        and 2 * is_slow[members].sum() > members.size
+        and others.size <= _MOST_LIKE_DUE * is_judged.sum()
+    )
+
+
+def _alike(hits: NDArray[np.int64], excess: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Those that are not slow for another reason as well, such as a first step that compiles."""
+    return hits[excess[hits] <= _OTHER_CAUSE * _median(excess[hits])] if hits.size else hits
+
+
+def _is_pair(
+    members: NDArray[np.int64],
+    period: int,
+    excess: NDArray[np.float64],
+    number: NDArray[np.int64],
+) -> bool:
+    """Whether two steps look like a period. The first one may be slow for anything."""
+    if members.size != 2 or members[0] == 0:
+        return False
+    low, high = sorted(excess[members].tolist())
+    numbers = number[members]
+    is_multiple = not (numbers % period).any() or not ((numbers + 1) % period).any()
+    return bool(high <= _ALIKE * low and is_multiple and np.diff(numbers)[0] == period)
+
+
+def _loose_period(
+    place: NDArray[np.int64], excess: NDArray[np.float64], steps: int
+) -> tuple[int, NDArray[np.int64]] | None:
+    """The same where the distance varies by one step, as that of what goes by time does."""
+    members = _alike(place, excess)
+    if members.size < _FEWEST_MEMBERS:
+        return None
+    gaps: Sequence[int] = np.diff(members).tolist()
+    period = round(float(np.mean(gaps)))
+    is_even = all(abs(gap - period) <= 1 for gap in gaps)
+    reaches = members[0] <= period and steps - 1 - members[-1] <= period
+    if period <= _SHORTEST_PERIOD or not is_even or not reaches:
+        return None
+    # As many slow steps lie like that in no more than so many of all the ways to place them.
+    count = int(members.size)
+    alike = (period + 1) * 3 ** (count - 1)
+    return (period, members) if alike <= _CHANCE * math.comb(steps, count) else None
+
+
+def phase_of(outliers: StepOutliers, steps: NDArray[np.int64]) -> Phase | None:
+    """The phase that most of the time of these outliers is in, None where they disagree."""
+    counts = np.bincount(outliers.phase[steps][outliers.phase[steps] >= 0], minlength=PHASES)
+    return Phase(int(counts.argmax())) if 2 * counts.max() > steps.size else None

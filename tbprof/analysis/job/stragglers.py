@@ -1,0 +1,221 @@
+"""Which workers make the others wait, and in which phase they lose the time."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.job.coupling import Coupling
+from tbprof.analysis.job.job_steps import JobSteps
+from tbprof.analysis.job.step_means import StepMeans
+from tbprof.analysis.job.worker_groups import Group, coupled_groups, everyone, has_unnamed_devices
+from tbprof.analysis.spans.confidence import mean_interval
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.base.records import dataclass
+
+# A difference is stated with this interval.
+CONFIDENCE = 0.95
+# How often steps that only vary may look like a late worker, over all workers of a job.
+_MISTAKES = 0.01
+# With fewer common steps nothing tells a late worker from one late step.
+LEAST_STEPS = 3
+# Peers of a late worker meet this much of its lateness by waiting, else they do not wait for it:
+# steps of workers that are coupled take equally long.
+_LEAST_MET = 0.5
+
+# Why nobody is said to make others wait: "" where somebody is.
+#   alone: there is one worker; apart: workers have no step in common
+#   uncoupled: nothing in the trace shows that workers wait for each other
+#   unnamed: devices of a CPU wait for each other, and the recorder does not say which is which
+#   few_steps: too few common steps; alike: workers differ by less than `least_share` of a step
+#   varies: steps vary by more than that; unmet: others do not wait while one takes longer
+Reason = Literal[
+    "", "alone", "apart", "uncoupled", "unnamed", "few_steps", "alike", "varies", "unmet"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Lateness:
+    """How much longer a worker took than another, as the mean over the steps that both have.
+
+    `worker` and `reference` are the job's workers, `device` and `reference_device` the ordinals of
+    devices that a CPU plays, -1 for none. `low_ps` to `high_ps` is the interval of that mean with
+    `CONFIDENCE`, NaN for one step. `wait_ps` is what the reference waited longer in collectives,
+    `phase` where most of the time was lost, -1 where it is not known; `last_steps` counts those of
+    the `steps` in which none of the workers compared took longer.
+    """
+
+    worker: int
+    device: int
+    reference: int
+    reference_device: int
+    late_ps: float
+    low_ps: float
+    high_ps: float
+    wait_ps: float
+    share: float
+    phase: int
+    last_steps: int
+    steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stragglers:
+    """Workers that others wait for, latest first; else the largest difference, and why it is none.
+
+    `compared` is None where `late` is not empty, and where there is nothing to compare.
+    """
+
+    late: tuple[Lateness, ...]
+    compared: Lateness | None
+    reason: Reason
+
+
+def find_stragglers(
+    job: JobSteps, means: StepMeans, couplings: Sequence[Coupling], *, least_share: float = 0.01
+) -> Stragglers:
+    """The workers that make others wait for `least_share` of a step or more.
+
+    Only workers that exchange data with each other wait for each other. A worker's own time is its
+    step without collectives: whoever is early waits in those for the late, so that all steps take
+    equally long. It is late by its own time less that of the median worker (of two the faster
+    one), step by step, on average over the typical steps that both have.
+
+        |wwwwwwwwcc|         late by 4, in w, and
+        |wwww......cccccc|   this one waits for it
+
+    That is claimed where steps that only vary would hardly look so, and no further than the others
+    wait meanwhile.
+    """
+    least_ps = least_share * means.mean_ms() * 1e9
+    found = [
+        _judge(job, means, group, least_ps)
+        for group in coupled_groups(job, means.is_counted, couplings)
+    ]
+    late = [one for stragglers in found for one in stragglers.late]
+    if late:
+        return Stragglers(tuple(sorted(late, key=lambda one: -one.late_ps)), None, "")
+    if has_unnamed_devices(job, couplings):
+        return Stragglers((), None, "unnamed")
+    if found:
+        return max(found, key=lambda one: one.compared.late_ps if one.compared else -1.0)
+    group = everyone(job, means.is_counted)
+    if group.worker.size < 2:
+        return Stragglers((), None, "alone")
+    reference, over, steps = _against_median(group)
+    longest = _longest(over, steps, reference)
+    if longest < 0:
+        return Stragglers((), None, "apart")
+    compared = _lateness(job, means, group, longest, reference)
+    return Stragglers((), compared, "uncoupled")
+
+
+def _judge(job: JobSteps, means: StepMeans, group: Group, least_ps: float) -> Stragglers:
+    """The late workers of a group; without any the one that took longest, and why it is none."""
+    reference, over, steps = _against_median(group)
+    confidence = 1 - 2 * _MISTAKES / max(group.worker.size - 1, 1)
+    reasons = {
+        at: _doubt(group, at, reference, least_ps, confidence)
+        for at in np.flatnonzero((steps > 0) & (over >= least_ps)).tolist()
+    }
+    late = [at for at, reason in reasons.items() if not reason]
+    if late:
+        return Stragglers(
+            tuple(_lateness(job, means, group, at, reference, is_met=True) for at in late), None, ""
+        )
+    longest = _longest(over, steps, reference)
+    if longest < 0:
+        return Stragglers((), None, "apart")
+    compared = _lateness(job, means, group, longest, reference)
+    return Stragglers((), compared, reasons.get(longest, "alike"))
+
+
+def _against_median(
+    group: Group,
+) -> tuple[int, NDArray[np.float64], NDArray[np.int64]]:
+    """(the median worker, by how much each [w] exceeds it on average, over how many steps).
+
+    The lower of two in the middle, so that one is late of two, and never more than half of them.
+    """
+    own = group.own_ps
+    over, _ = _means(own - _means(own.T)[0])
+    reference = int(np.argsort(over, kind="stable")[(over.size - 1) // 2])
+    return reference, *_means(own - own[reference])
+
+
+def _means(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """(mean, count) of the known values of each row, 0 where none is known."""
+    is_known = np.isfinite(values)
+    count = is_known.sum(axis=1)
+    return np.where(is_known, values, 0.0).sum(axis=1) / np.maximum(count, 1), count
+
+
+def _longest(over: NDArray[np.float64], steps: NDArray[np.int64], reference: int) -> int:
+    """The worker that took longest, other than the median one; -1 where none shares a step."""
+    is_other = (steps > 0) & (np.arange(over.size) != reference)
+    return int(np.where(is_other, over, -np.inf).argmax()) if is_other.any() else -1
+
+
+def _doubt(group: Group, at: int, reference: int, least_ps: float, confidence: float) -> Reason:
+    """Why others may not wait for a worker that took longer than the median one; "": they do."""
+    over, met = _differences(group, at, reference)
+    if over.size < LEAST_STEPS:
+        return "few_steps"
+    if mean_interval(over, confidence)[0] <= 0:
+        return "varies"
+    is_met = mean_interval(met, confidence)[0] > 0 and met.mean() >= _LEAST_MET * over.mean()
+    return "" if is_met and met.mean() >= least_ps else "unmet"
+
+
+def _differences(
+    group: Group, at: int, reference: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """([n] own time beyond that of the reference, [n] what that waited longer) by common step."""
+    over = group.own_ps[at] - group.own_ps[reference]
+    is_common = np.isfinite(over)
+    return over[is_common], (group.wait_ps[reference] - group.wait_ps[at])[is_common]
+
+
+def _lateness(
+    job: JobSteps, means: StepMeans, group: Group, at: int, reference: int, *, is_met: bool = False
+) -> Lateness:
+    """The lateness of a worker, no more than the others wait for it where they do (`is_met`)."""
+    over, met = _differences(group, at, reference)
+    is_common = np.isfinite(group.own_ps[at] - group.own_ps[reference])
+    stated = met if is_met and met.mean() < over.mean() else over
+    most = np.where(np.isfinite(group.own_ps), group.own_ps, -np.inf).max(axis=0)
+    low, high = mean_interval(stated, CONFIDENCE)
+    worker, other = int(group.worker[at]), int(group.worker[reference])
+    is_device = group.device[at] >= 0
+    return Lateness(
+        worker,
+        int(group.device[at]),
+        other,
+        int(group.device[reference]),
+        float(stated.mean()),
+        low,
+        high,
+        float(met.mean()),
+        float(stated.mean()) / (means.mean_ms() * 1e9),
+        -1 if is_device else _phase(job, means, worker, other, group.waits),
+        int((group.own_ps[at] >= most)[is_common].sum()),
+        over.size,
+    )
+
+
+def _phase(
+    job: JobSteps, means: StepMeans, worker: int, reference: int, waits: tuple[Phase, ...]
+) -> int:
+    """The phase, none of `waits`, in which a worker exceeds another most over their steps."""
+    steps = len(job.label)
+    known = np.zeros((2, steps), bool)
+    phases = np.zeros((2, steps, job.phase_ps.shape[1]), np.int64)
+    for side, one in enumerate((worker, reference)):
+        rows = np.flatnonzero((job.worker == one) & ~job.is_unrecorded)
+        known[side, job.step[rows]] = True
+        phases[side, job.step[rows]] = job.phase_ps[rows]
+    common = known.all(axis=0) & means.is_counted
+    excess = (phases[0, common] - phases[1, common]).sum(axis=0)
+    excess[list(waits)] = np.iinfo(np.int64).min
+    return int(excess.argmax())

@@ -1,0 +1,210 @@
+"""Workers that wait for each other, and what each of their steps took."""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.job.coupling import MOST_NAMES, NO_EXCHANGE, TRANSFER, Coupling
+from tbprof.analysis.job.job_steps import CPU, JobSteps
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.base.records import dataclass
+from tbprof.base.values import common, is_in, union
+
+# Workers run the same program where they share this much of their names.
+_ALIKE = 0.5
+# Programs are compared pair by pair up to so many of them; of more only equal ones are alike.
+_MOST_PROGRAMS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What the steps [s] of some workers [w] took, in ps; NaN where a worker lacks a step.
+
+    `wait_ps` is the part in which a worker waits for others, `own_ps` the rest: `waits` are the
+    phases of a step in which it does. `device` is the
+    ordinal of a device that the CPU `worker` plays, -1 for the worker itself.
+    """
+
+    worker: NDArray[np.int64]
+    device: NDArray[np.int64]
+    own_ps: NDArray[np.float64]
+    wait_ps: NDArray[np.float64]
+    waits: tuple[Phase, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """Hashes of the names of what a worker ran, ascending."""
+
+    kind: str
+    apart: int
+    exchanges: NDArray[np.int64]
+    others: NDArray[np.int64]
+    transfers: bool
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return self.kind, self.apart, self.exchanges.tobytes(), self.others.tobytes()
+
+
+def coupled_groups(
+    job: JobSteps, is_counted: NDArray[np.bool_], couplings: Sequence[Coupling]
+) -> Iterator[Group]:
+    """Groups of two or more workers that exchange data with each other, and of CPUs' devices.
+
+    They run the same collectives, or send and receive, in the same program: most names of what ran
+    on them are the same. Hosts whose steps were not paired by number or time are groups of their
+    own. `is_counted` [steps] are the steps to compare.
+    """
+    ran = _what_ran(job, couplings)
+    for rows, waits in _alike(ran):
+        yield _table(job, is_counted, np.array(sorted(rows), np.int64), waits)
+    for host, coupling in enumerate(couplings):
+        group = _met(job, is_counted, host, coupling)
+        if group is not None:
+            yield group
+
+
+def everyone(job: JobSteps, is_counted: NDArray[np.bool_]) -> Group:
+    """All workers that do like work, as if none waited."""
+    return _table(job, is_counted, np.array(_comparable(job), np.int64), ())
+
+
+def has_unnamed_devices(job: JobSteps, couplings: Sequence[Coupling]) -> bool:
+    """Whether devices of a CPU wait for each other and the recorder does not say which."""
+    return any(
+        bool((coupling.device < 0).any()) and _cpu_of(job, host) >= 0
+        for host, coupling in enumerate(couplings)
+    )
+
+
+def _comparable(job: JobSteps) -> list[int]:
+    """SparseCores do other work than the cores that they serve: they are not compared."""
+    return [worker for worker, kind in enumerate(job.worker_kind) if kind != "SparseCore"]
+
+
+def _what_ran(job: JobSteps, couplings: Sequence[Coupling]) -> dict[int, _Ran]:
+    """By worker, of those that exchange data."""
+    found: dict[int, _Ran] = {}
+    for worker in _comparable(job):
+        host = int(job.worker_host[worker])
+        coupling = couplings[host] if host < len(couplings) else None
+        if coupling is None or job.worker_name[worker] not in coupling.worker:
+            continue
+        rows = coupling.of == coupling.worker.index(job.worker_name[worker])
+        exchanges = rows & (coupling.exchange != NO_EXCHANGE)
+        if exchanges.any():
+            found[worker] = _Ran(
+                job.worker_kind[worker],
+                host if host in job.unpaired else -1,
+                np.sort(coupling.hash[exchanges]),
+                np.sort(coupling.hash[rows & ~exchanges]),
+                bool((coupling.exchange[exchanges] == TRANSFER).any()),
+            )
+    return found
+
+
+def _alike(ran: dict[int, _Ran]) -> Iterator[tuple[list[int], tuple[Phase, ...]]]:
+    """(workers, the phases in which they wait) of workers that ran the same program."""
+    same: dict[tuple[object, ...], list[int]] = {}
+    for worker, one in ran.items():
+        same.setdefault(one.key, []).append(worker)
+    groups = list(same.values())
+    of = list(range(len(groups)))
+    if len(groups) <= _MOST_PROGRAMS:
+        for a, b in combinations(range(len(groups)), 2):
+            if of[a] != of[b] and _is_same_program(ran[groups[a][0]], ran[groups[b][0]]):
+                of = [of[a] if one == of[b] else one for one in of]
+    for number in dict.fromkeys(of):
+        workers = [one for at, group in enumerate(groups) if of[at] == number for one in group]
+        if len(workers) > 1:
+            transfers = all(ran[worker].transfers for worker in workers)
+            more = (Phase.DEVICE_TO_DEVICE,) if transfers else ()
+            yield workers, (Phase.COLLECTIVES, *more)
+
+
+def _is_same_program(a: _Ran, b: _Ran) -> bool:
+    if (a.kind, a.apart) != (b.kind, b.apart):
+        return False
+    shared = common(a.exchanges, b.exchanges).size
+    if shared < _ALIKE * min(a.exchanges.size, b.exchanges.size):
+        return False
+    # The least hashes of the names of both are a fair sample of them.
+    sample = union(a.others, b.others)[:MOST_NAMES]
+    both = is_in(sample, a.others) & is_in(sample, b.others)
+    return sample.size == 0 or float(both.mean()) >= _ALIKE
+
+
+def _table(
+    job: JobSteps,
+    is_counted: NDArray[np.bool_],
+    workers: NDArray[np.int64],
+    waits: tuple[Phase, ...],
+) -> Group:
+    """The steps of workers (ascending)."""
+    shape = workers.size, int(is_counted.sum())
+    own, wait = np.full(shape, np.nan), np.full(shape, np.nan)
+    is_used = is_counted[job.step] & ~job.is_unrecorded
+    rows = np.flatnonzero(is_used & is_in(job.worker, workers))
+    at = np.searchsorted(workers, job.worker[rows]), (np.cumsum(is_counted) - 1)[job.step[rows]]
+    wait[at] = job.phase_ps[rows][:, list(waits)].sum(axis=1)
+    own[at] = job.duration_ps[rows] - wait[at]
+    return Group(workers, np.full(workers.size, -1, np.int64), own, wait, waits)
+
+
+def _cpu_of(job: JobSteps, host: int) -> int:
+    """The worker that is the CPU of a host, -1 where it is none."""
+    found = [
+        worker
+        for worker, kind in enumerate(job.worker_kind)
+        if kind == CPU and int(job.worker_host[worker]) == host
+    ]
+    return found[0] if found else -1
+
+
+def _met(
+    job: JobSteps, is_counted: NDArray[np.bool_], host: int, coupling: Coupling
+) -> Group | None:
+    """The devices of a host's CPU: what each took until it met the others, and waited for them.
+
+    A meeting belongs to the step in which the last of them comes. Own time counts from the first
+    one's coming: of all that they take alike nothing is known.
+    """
+    worker = _cpu_of(job, host)
+    if worker < 0:
+        return None
+    is_named = coupling.device >= 0
+    meeting, device = coupling.meeting[is_named], coupling.device[is_named].astype(np.int64)
+    if not meeting.size:
+        return None
+    arrive = coupling.arrive_ps[is_named]
+    first = np.full(int(meeting.max()) + 1, np.iinfo(np.int64).max, np.int64)
+    np.minimum.at(first, meeting, arrive)
+    last = np.full(first.size, np.iinfo(np.int64).min, np.int64)
+    np.maximum.at(last, meeting, arrive)
+    rows = np.flatnonzero((job.worker == worker) & is_counted[job.step])
+    rows = rows[np.argsort(job.start_ps[rows], kind="stable")]
+    at = np.searchsorted(job.start_ps[rows], last[meeting], "right") - 1
+    end = np.append(job.start_ps[rows] + job.duration_ps[rows], np.iinfo(np.int64).min)
+    is_inside = (at >= 0) & (last[meeting] <= end[at])
+    meeting, arrive, at = meeting[is_inside], arrive[is_inside], at[is_inside]
+    devices, of = np.unique(device[is_inside], return_inverse=True)
+    shape = devices.size, rows.size
+    cell = of * rows.size + at
+    count = np.bincount(cell, minlength=shape[0] * shape[1])
+
+    def table(values: NDArray[np.int64]) -> NDArray[np.float64]:
+        total = np.bincount(cell, values.astype(np.float64), shape[0] * shape[1])
+        return np.where(count > 0, total, np.nan).reshape(shape)
+
+    # A device that lacks one of the step's meetings was not recorded in all of it.
+    own, wait = table(arrive - first[meeting]), table(last[meeting] - arrive)
+    is_whole = count.reshape(shape) == count.reshape(shape).max(axis=0, initial=0)
+    return Group(
+        np.full(devices.size, worker, np.int64),
+        devices,
+        np.where(is_whole, own, np.nan),
+        np.where(is_whole, wait, np.nan),
+    )

@@ -1,0 +1,1 @@
+"""The memory of allocators: events, peaks, use by step, what it consists of."""

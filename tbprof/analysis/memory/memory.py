@@ -1,0 +1,281 @@
+"""What each allocator of a host gave out and got back, event by event."""
+
+from collections.abc import Sequence
+from dataclasses import fields
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.memory.memory_events import (
+    MemoryStats,
+    find_memory_events,
+    is_device_name,
+    natural_order,
+    read_memory_stats,
+)
+from tbprof.analysis.memory.memory_steps import find_memory_steps
+from tbprof.analysis.steps.step_finding import find_steps
+from tbprof.analysis.steps.steps import Steps
+from tbprof.analysis.vocabulary.lines import host_planes
+from tbprof.base import names
+from tbprof.base.records import dataclass
+from tbprof.events.space import Plane, Space
+from tbprof.events.strings import Strings
+
+UNKNOWN_ALLOCATOR = "unknown allocator"
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The allocators [a] of a host, and their events [n] by (allocator, time, order in the file).
+
+    Rows `first_event[i]:first_event[i + 1]` are those of allocator i; allocators come by name, in
+    natural order. An allocator without a name is named by its device's ordinal; events that say
+    neither belong to `UNKNOWN_ALLOCATOR`. Times are ps since `Space.start_ns`; `begin_ps` and
+    `end_ps` are those of the host's recording. `is_summed` [a] tells that an allocator did not
+    record how much it has in use, so that `heap_bytes` is the sum over what it gave out and got
+    back since the recording began.
+
+    `stack_bytes` (reserved), `heap_bytes`, `free_bytes`, `fragmentation` (0 to 1) and
+    `lifetime_bytes` (the most in use since the program began) are those after the event: -1, of
+    `fragmentation` NaN, where they were not recorded. `requested_bytes` and `allocated_bytes` are
+    the event's own, -1 where unknown; a release that does not say them has those of its
+    allocation. `address` is 0 for none.
+
+    `partner` [n] joins events. Of an allocation it is the event that ended it: its release, or the
+    next allocation at its address, as the release between them was not recorded; -1 when it is
+    alive at the end, or has no address to tell by. Of a release it is its allocation, -1 for none.
+
+    `op`, `region`, `dtype` and `shape` [n] are rows of the sorted `texts`, -1 for none; a release
+    has those of its allocation.
+
+    Rows `first_step[i]:first_step[i + 1]` of the steps [s] are those of allocator i: in order of
+    time and disjoint, each up to the start of the next. `step` [n] is the one that an event belongs
+    to, counted from its allocator's first, -1 for none.
+    """
+
+    name: list[str]
+    is_device: NDArray[np.bool_]
+    is_summed: NDArray[np.bool_]
+    first_event: NDArray[np.int64]
+    begin_ps: int
+    end_ps: int
+    time_ps: NDArray[np.int64]
+    is_allocation: NDArray[np.bool_]
+    stack_bytes: NDArray[np.int64]
+    heap_bytes: NDArray[np.int64]
+    free_bytes: NDArray[np.int64]
+    fragmentation: NDArray[np.float32]
+    lifetime_bytes: NDArray[np.int64]
+    requested_bytes: NDArray[np.int64]
+    allocated_bytes: NDArray[np.int64]
+    address: NDArray[np.uint64]
+    partner: NDArray[np.int64]
+    step: NDArray[np.int32]
+    op: NDArray[np.int32]
+    region: NDArray[np.int32]
+    dtype: NDArray[np.int32]
+    shape: NDArray[np.int32]
+    texts: list[str]
+    first_step: NDArray[np.int64]
+    step_label: list[str]
+    step_begin_ps: NDArray[np.int64]
+    step_end_ps: NDArray[np.int64]
+
+    def steps_of(self, allocator: int) -> slice:
+        """The rows of an allocator's steps."""
+        return slice(int(self.first_step[allocator]), int(self.first_step[allocator + 1]))
+
+    def label_of(self, allocator: int, step: int) -> str:
+        """The label of one of an allocator's steps, "" for none (-1)."""
+        return self.step_label[int(self.first_step[allocator]) + step] if step >= 0 else ""
+
+
+def find_memory(space: Space, programs: Programs, host_steps: Steps | None = None) -> Memory:
+    """The memory of a host and its devices as it was recorded; no allocators where it was not.
+
+    `host_steps` are those that all pages have, found here where they are not given.
+    """
+    planes = [(plane, find_memory_events(plane)) for plane in host_planes(space)]
+    found = [(plane, events) for plane, events in planes if events is not None]
+    stats = [read_memory_stats(events) for _, events in found]
+    name, owner = _allocators([plane for plane, _ in found], stats)
+    time = _joined([events.events.start_ps for _, events in found], np.int64)
+    # The events of a line are in order of time already.
+    order = np.lexsort((time, owner))
+    owner, time = owner[order], time[order]
+    unordered = [{one.name: getattr(of, one.name) for one in fields(of)} for of in stats]
+    del stats
+
+    def column(field: str, dtype: DTypeLike = np.int64) -> NDArray[Any]:
+        # Taken out, so that no column is held twice.
+        return _joined([columns.pop(field) for columns in unordered], dtype)[order]
+
+    is_allocation = _joined([events.is_allocation for _, events in found], np.bool_)[order]
+    address = column("address", np.uint64)
+    partner = find_partners(owner, address, is_allocation)
+    kinds = [column(field, np.int32) for field in ("op", "region", "dtype", "shape")]
+    texts = compact_texts(kinds, space.strings)
+    requested, allocated = column("requested_bytes"), column("allocated_bytes")
+    _inherit(kinds, [requested, allocated], is_allocation, partner)
+    first_event = np.searchsorted(owner, np.arange(len(name) + 1)).astype(np.int64)
+    heap = column("heap_bytes")
+    own = np.where(allocated >= 0, allocated, np.maximum(requested, 0))
+    if host_steps is None and time.size:
+        host_steps = find_steps(space, programs)
+    steps, step = find_memory_steps(space, host_steps, name, first_event, column("group"), time)
+    return Memory(
+        name=name,
+        is_device=np.array([is_device_name(one) for one in name], np.bool_),
+        is_summed=_sum_heaps(heap, first_event, own, address, is_allocation, partner),
+        first_event=first_event,
+        begin_ps=min((events.begin_ps for _, events in found), default=0),
+        end_ps=max((events.end_ps for _, events in found), default=0),
+        time_ps=time,
+        is_allocation=is_allocation,
+        stack_bytes=column("stack_bytes"),
+        heap_bytes=heap,
+        free_bytes=column("free_bytes"),
+        fragmentation=column("fragmentation", np.float32),
+        lifetime_bytes=column("lifetime_bytes"),
+        requested_bytes=requested,
+        allocated_bytes=allocated,
+        address=address,
+        partner=partner,
+        step=step,
+        op=kinds[0],
+        region=kinds[1],
+        dtype=kinds[2],
+        shape=kinds[3],
+        texts=texts,
+        first_step=np.cumsum([0, *(len(one.label) for one in steps)]).astype(np.int64),
+        step_label=[label for one in steps for label in one.label],
+        step_begin_ps=_joined([one.begin_ps for one in steps], np.int64),
+        step_end_ps=_joined([one.end_ps for one in steps], np.int64),
+    )
+
+
+def find_partners(
+    owner: NDArray[np.int32], address: NDArray[np.uint64], is_allocation: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """[n] as `Memory.partner`, of events by (owner, time).
+
+    At one address, where `a` allocates and `f` releases:
+
+        f  a  a  f  f
+        -1 2  3  2  -1
+    """
+    # Equal addresses stay in order: neighbours are what happened next to each other.
+    order = np.argsort(address, kind="stable")
+    before, after = order[:-1], order[1:]
+    is_ended = (address[before] == address[after]) & (owner[before] == owner[after])
+    is_ended &= is_allocation[before] & (address[before] != 0)
+    before, after = before[is_ended], after[is_ended]
+    partner = np.full(address.size, -1, np.int64)
+    partner[before] = after
+    is_release = ~is_allocation[after]
+    partner[after[is_release]] = before[is_release]
+    return partner
+
+
+def compact_texts(columns: Sequence[NDArray[np.int32]], strings: Strings) -> list[str]:
+    """The texts that columns of ids hold, in their order; the columns come to hold rows of these.
+
+    None and "" are -1.
+    """
+    is_used = np.zeros(len(strings) + 1, np.bool_)
+    for column in columns:
+        is_used[column] = True
+    is_used[-1] = False
+    ids = np.flatnonzero(is_used)
+    texts = strings.take(ids.tolist())
+    if "" in texts:
+        ids = np.delete(ids, texts.index(""))
+        texts.remove("")
+    order = sorted(range(len(texts)), key=texts.__getitem__)
+    row_of = np.full(is_used.size, -1, np.int32)
+    row_of[ids[order]] = np.arange(ids.size)
+    for column in columns:
+        column[:] = row_of[column]
+    return [texts[at] for at in order]
+
+
+def _joined(columns: Sequence[NDArray[Any]], dtype: DTypeLike) -> NDArray[Any]:
+    if len(columns) == 1:
+        return columns[0]
+    return np.concatenate([np.empty(0, dtype), *columns])
+
+
+def _allocators(
+    planes: Sequence[Plane], stats: Sequence[MemoryStats]
+) -> tuple[list[str], NDArray[np.int32]]:
+    """(the names of the allocators of all planes, in order; the allocator of each event)."""
+    keys = [
+        (plane.name.removeprefix(names.HOST_PLANE), plane.strings[allocator], ordinal)
+        for plane, one in zip(planes, stats, strict=True)
+        for allocator, ordinal in one.owners
+    ]
+    texts = [(process, text) for process, text, _ in keys]
+    name = []
+    for process, text, ordinal in keys:  # a process of its own is `/host:CPU [pid]`
+        own = text or (str(ordinal) if ordinal >= 0 else UNKNOWN_ALLOCATOR)
+        is_shared = bool(text) and texts.count((process, text)) > 1
+        name.append(f"{own} ({ordinal}){process}" if is_shared else own + process)
+    order = sorted(
+        range(len(name)), key=lambda at: (not is_device_name(name[at]), natural_order(name[at]))
+    )
+    rank = np.empty(len(name), np.int32)
+    rank[order] = np.arange(len(name))
+    begins = np.cumsum([0, *(len(one.owners) for one in stats)]).tolist()
+    owner = [
+        rank[begin : begin + len(one.owners)][one.owner]
+        for begin, one in zip(begins, stats, strict=False)
+    ]
+    return [name[at] for at in order], _joined(owner, np.int32)
+
+
+def _inherit(
+    kinds: Sequence[NDArray[np.int32]],
+    sizes: Sequence[NDArray[np.int64]],
+    is_allocation: NDArray[np.bool_],
+    partner: NDArray[np.int64],
+) -> None:
+    """Gives releases what their allocations were; of sizes, those that they lack."""
+    to = np.flatnonzero(~is_allocation & (partner >= 0))
+    of = partner[to]
+    for kind in kinds:
+        kind[to] = kind[of]
+    for size in sizes:
+        size[to] = np.where(size[to] >= 0, size[to], size[of])
+
+
+def _sum_heaps(
+    heap: NDArray[np.int64],
+    first_event: NDArray[np.int64],
+    own: NDArray[np.int64],
+    address: NDArray[np.uint64],
+    is_allocation: NDArray[np.bool_],
+    partner: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """[a] which allocators did not record their heaps; these come to hold sums over `own` sizes.
+
+    What was released at an address that the trace does not allocate was in use before and is not
+    counted; releases without an address are taken from what is in use.
+    """
+    is_summed = np.zeros(first_event.size - 1, np.bool_)
+    for allocator, (begin, end) in enumerate(pairwise(first_event.tolist())):
+        if heap[begin:end].max(initial=-1) >= 0:
+            continue
+        is_summed[allocator] = True
+        is_counted = is_allocation[begin:end] | (address[begin:end] == 0)
+        change = np.where(is_counted, own[begin:end], 0)
+        np.negative(change, out=change, where=~is_allocation[begin:end])
+        ended = np.flatnonzero(is_allocation[begin:end] & (partner[begin:end] >= 0)) + begin
+        # An event ends at most one allocation.
+        change[partner[ended] - begin] -= own[ended]
+        total = np.cumsum(change)
+        heap[begin:end] = total - np.minimum(np.minimum.accumulate(total), 0)
+    return is_summed

@@ -1,0 +1,120 @@
+"""What the memory in use at an instant consists of."""
+
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.memory.memory import Memory
+from tbprof.analysis.memory.memory_usage import in_use, live_at, own_bytes
+from tbprof.analysis.spans.groups import group_rows, reduce_groups
+from tbprof.base.records import dataclass
+
+
+class Age(IntEnum):
+    """Since when memory has been in use."""
+
+    STEP = 0  # allocated in the instant's own step
+    EARLIER = 1  # in an earlier one
+    BEFORE = 2  # before the recording began, or at no address
+    STACK = 3  # reserved
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """Live allocations [m] merged by op, region, type, shape and step, most bytes first.
+
+    Sizes are totals of `occurrences` allocations, -1 where no size is known; `op`, `region`,
+    `dtype` and `shape` are rows of `Memory.texts`, -1 for none. `since_ps` is when the oldest of a
+    row was allocated, -1 where that was not recorded. `allocated_bytes` add up to `in_use_bytes`
+    (-1: not recorded) plus `excess_bytes`: what seems alive in excess of it, as releases are
+    missing.
+    """
+
+    at_ps: int
+    in_use_bytes: int
+    excess_bytes: int
+    op: NDArray[np.int32]
+    region: NDArray[np.int32]
+    dtype: NDArray[np.int32]
+    shape: NDArray[np.int32]
+    step: NDArray[np.int32]
+    age: NDArray[np.int8]
+    allocated_bytes: NDArray[np.int64]
+    requested_bytes: NDArray[np.int64]
+    occurrences: NDArray[np.int64]
+    since_ps: NDArray[np.int64]
+
+
+def break_down(memory: Memory, allocator: int, event: int) -> Breakdown:
+    """What is in use right after an event of an allocator; -1, before its first, has no rows."""
+    live = live_at(memory, allocator, event)
+    kinds = [column[live] for column in (memory.op, memory.region, memory.dtype, memory.shape)]
+    step = memory.step[live]
+    age = _ages(memory, allocator, event, live, step)
+    code, first = group_rows([*kinds, step, age])
+    total = _totals(code, own_bytes(memory, live), first.size)
+    columns = [
+        *(column[first] for column in (*kinds, step, age)),
+        total,
+        _totals(code, memory.requested_bytes[live], first.size),
+        np.bincount(code, minlength=first.size),
+        memory.time_ps[live[first]],
+    ]
+    stack, heap, used = _state(memory, event)
+    rest = heap - int(np.maximum(total, 0).sum()) if heap >= 0 else 0
+    special = [
+        [-1, -1, -1, -1, -1, own, size, size, 1, -1]
+        for own, size in ((Age.BEFORE, rest), (Age.STACK, stack))
+        if size > 0
+    ]
+    table = np.column_stack([np.asarray(column, np.int64) for column in columns])
+    table = np.concatenate([table, np.array(special, np.int64).reshape(-1, table.shape[1])])
+    table = table[np.lexsort((-table[:, 7], -table[:, 6]))]
+    return Breakdown(
+        at_ps=int(memory.time_ps[event]) if event >= 0 else -1,
+        in_use_bytes=used,
+        excess_bytes=max(-rest, 0),
+        op=table[:, 0].astype(np.int32),
+        region=table[:, 1].astype(np.int32),
+        dtype=table[:, 2].astype(np.int32),
+        shape=table[:, 3].astype(np.int32),
+        step=table[:, 4].astype(np.int32),
+        age=table[:, 5].astype(np.int8),
+        allocated_bytes=table[:, 6].copy(),
+        requested_bytes=table[:, 7].copy(),
+        occurrences=table[:, 8].copy(),
+        since_ps=table[:, 9].copy(),
+    )
+
+
+def _state(memory: Memory, event: int) -> tuple[int, int, int]:
+    """(stack, heap, both) after an event, -1 where they are not known."""
+    if event < 0:
+        return -1, -1, -1
+    used = in_use(memory, slice(event, event + 1))
+    return int(memory.stack_bytes[event]), int(memory.heap_bytes[event]), int(used[0])
+
+
+def _ages(
+    memory: Memory,
+    allocator: int,
+    event: int,
+    live: NDArray[np.int64],
+    step: NDArray[np.int32],
+) -> NDArray[np.int32]:
+    """[live] ages; between steps, what was allocated since the last one ended is of the instant."""
+    if event < 0 or memory.step[event] >= 0:
+        is_own = step == (memory.step[event] if event >= 0 else -1)
+    else:
+        ended = memory.step_end_ps[memory.steps_of(allocator)]
+        ended = ended[ended <= memory.time_ps[event]]
+        is_own = (memory.time_ps[live] >= ended.max(initial=np.iinfo(np.int64).min)) & (step < 0)
+    return np.where(is_own, Age.STEP, Age.EARLIER).astype(np.int32)
+
+
+def _totals(code: NDArray[np.int32], size: NDArray[np.int64], groups: int) -> NDArray[np.int64]:
+    """[groups] the sums of the sizes that are known, -1 where none is."""
+    known = np.where(size >= 0, code, -1).astype(np.int32)
+    count, total, _, _ = reduce_groups(known, size, groups)
+    return np.where(count > 0, total, -1)

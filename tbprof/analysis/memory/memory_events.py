@@ -1,0 +1,303 @@
+"""The events of allocators: whose they are, how much was asked for, and what is in use since."""
+
+import re
+from collections import deque
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.host.host_events import host_events
+from tbprof.analysis.spans.groups import group_rows
+from tbprof.base import names
+from tbprof.base.records import dataclass
+from tbprof.events.space import Events, Plane
+from tbprof.events.stats import INT64, UINT64, StatColumn
+
+# Who asked: an allocator by name, or the number of a TPU. Source: xplane_schema.h.
+OWNERS = ("allocator_name", "index_on_host", "device_ordinal")
+# The reserved stack, and the heap.
+IN_USE = ("bytes_reserved", "bytes_allocated")
+LIFETIME = "peak_bytes_in_use"
+AVAILABLE = "bytes_available"
+FRAGMENTATION = "fragmentation"
+_REQUESTED = "requested_bytes"
+_ALLOCATED = "allocation_bytes"
+_ADDRESS = "addr"
+_OP = names.TF_OP
+_REGION = "region_type"
+_DTYPE = "data_type"
+_SHAPE = "shape"
+_TEXTS = (OWNERS[0], _OP, _REGION, _SHAPE)
+_COLUMNS = (
+    *OWNERS, *IN_USE, LIFETIME, AVAILABLE, FRAGMENTATION, _REQUESTED, _ALLOCATED, _ADDRESS, _OP,
+    _REGION, _DTYPE, _SHAPE, names.GROUP_ID,
+)  # fmt: skip
+
+# Sums of a stack, a heap and what is free stay in int64.
+MOST_BYTES = 2**60
+NO_GROUP = int(np.iinfo(np.int64).min)
+
+# By number, 0 (none) left out; references to them are 100 higher.
+# Source: tensorflow/core/framework/types.proto.
+_DTYPES = (
+    "float", "double", "int32", "uint8", "int16", "int8", "string", "complex64", "int64", "bool",
+    "qint8", "quint8", "qint32", "bfloat16", "qint16", "quint16", "uint16", "complex128", "half",
+    "resource", "variant", "uint32", "uint64", "float8_e5m2", "float8_e4m3fn", "float8_e4m3fnuz",
+    "float8_e4m3b11fnuz", "float8_e5m2fnuz", "int4", "uint4", "int2", "uint2",
+)  # fmt: skip
+_REFERENCE = 100
+
+_PIECE = 1 << 16
+# Each takes its own memory: all that one piece tells.
+_PIECES_AT_ONCE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryEvents:
+    """The memory events [n] of one host plane, in the order of its lines, then of time.
+
+    `begin_ps` and `end_ps` are those of all events of the plane.
+    """
+
+    events: Events
+    is_allocation: NDArray[np.bool_]
+    begin_ps: int
+    end_ps: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryStats:
+    """What memory events [n] tell; sizes are -1, `fragmentation` NaN where they do not.
+
+    `owner` [n] are rows of `owners`: (id of the allocator's name, number of the device), -1 for
+    none. `group` is `NO_GROUP` for none. Texts are ids into the space's strings, -1 for none.
+    """
+
+    owners: list[tuple[int, int]]
+    owner: NDArray[np.int32]
+    stack_bytes: NDArray[np.int64]
+    heap_bytes: NDArray[np.int64]
+    free_bytes: NDArray[np.int64]
+    fragmentation: NDArray[np.float32]
+    lifetime_bytes: NDArray[np.int64]
+    requested_bytes: NDArray[np.int64]
+    allocated_bytes: NDArray[np.int64]
+    address: NDArray[np.uint64]
+    group: NDArray[np.int64]
+    op: NDArray[np.int32]
+    region: NDArray[np.int32]
+    dtype: NDArray[np.int32]
+    shape: NDArray[np.int32]
+
+
+def find_memory_events(plane: Plane, *, is_kept: bool = False) -> MemoryEvents | None:
+    """The memory events of a host plane, None where it knows of none.
+
+    `is_kept` is for those who are asked together with others who need all of the plane's events.
+    """
+    texts = plane.strings.take(plane.types.name.tolist())
+    is_allocation = np.array([text == names.MEMORY_ALLOCATION for text in [*texts, ""]])
+    is_release = np.array([text == names.MEMORY_DEALLOCATION for text in [*texts, ""]])
+    if not (is_allocation.any() or is_release.any()):
+        return None
+    events = host_events(plane, is_kept=is_kept)
+    rows = events.rows_of(is_allocation | is_release)
+    if not rows.size:
+        return None
+    found = events.select(rows)
+    return MemoryEvents(found, is_allocation[found.type], *_window(events))
+
+
+def read_memory_stats(found: MemoryEvents) -> MemoryStats:
+    """What the events tell, each piece of them read in one pass over its bytes."""
+    events = found.events
+    size = len(events)
+    out = _no_stats(size)
+    ordinal = np.full(size, -1, np.int64)
+    known = [name for name in _COLUMNS if name in events.plane.stat_names]
+
+    def read(begin: int) -> None:
+        piece = slice(begin, begin + _PIECE)
+        stats = events.stats(known, np.arange(begin, min(begin + _PIECE, size)))
+        ordinal[piece] = _ordinals(stats, ordinal[piece].size)
+        _fill(out, piece, stats, events.plane)
+
+    begins = range(0, size if known else 0, _PIECE)
+    if len(begins) < 2:
+        deque(map(read, begins), 0)
+    else:
+        with ThreadPoolExecutor(_PIECES_AT_ONCE) as pool:
+            deque(pool.map(read, begins), 0)
+    code, first = group_rows([out.owner, ordinal])
+    out.owners.extend(zip(out.owner[first].tolist(), ordinal[first].tolist(), strict=True))
+    out.owner[:] = code
+    return out
+
+
+def _fill(out: MemoryStats, piece: slice, stats: Mapping[str, StatColumn], plane: Plane) -> None:
+    """Writes what the events of a piece tell; `owner` comes to hold the allocator's name."""
+    # So that sums over all events stay in int64.
+    most = min(MOST_BYTES, 2**62 // out.owner.size)
+    for size_of, name, limit in (
+        (out.stack_bytes, IN_USE[0], MOST_BYTES),
+        (out.heap_bytes, IN_USE[1], MOST_BYTES),
+        (out.free_bytes, AVAILABLE, MOST_BYTES),
+        (out.lifetime_bytes, LIFETIME, MOST_BYTES),
+        (out.requested_bytes, _REQUESTED, most),
+        (out.allocated_bytes, _ALLOCATED, most),
+    ):
+        if name in stats:
+            size_of[piece] = sizes(stats[name], limit)
+    texts = _texts(stats, out.owner[piece].size)
+    for column, name in zip((out.owner, out.op, out.region, out.shape), _TEXTS, strict=True):
+        column[piece] = texts[name]
+    if FRAGMENTATION in stats:
+        out.fragmentation[piece] = _shares(stats[FRAGMENTATION])
+    if _ADDRESS in stats:
+        out.address[piece] = stats[_ADDRESS].integers().view(np.uint64)
+    if names.GROUP_ID in stats:
+        out.group[piece] = stats[names.GROUP_ID].integers(NO_GROUP)
+    if _DTYPE in stats:
+        out.dtype[piece] = _dtypes(stats[_DTYPE], plane)
+
+
+def find_owners(
+    stats: Mapping[str, StatColumn], rows: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(id of the allocator's name, number of the device) of memory events [rows], -1 for none.
+
+    `stats` are columns of `OWNERS`, those that there are.
+    """
+    allocator = np.full(rows, -1, np.int64)
+    if OWNERS[0] in stats:
+        allocator[:] = stats[OWNERS[0]].texts()
+    return allocator, _ordinals(stats, rows)
+
+
+def bytes_in_use(
+    stats: Mapping[str, StatColumn], rows: int
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """(bytes that the owner has in use, whether it is recorded) after memory events [rows].
+
+    `stats` are columns of `IN_USE`, those that there are.
+    """
+    is_known = np.zeros(rows, np.bool_)
+    total = np.zeros(rows, np.int64)
+    for name in IN_USE:
+        if name in stats:
+            is_known |= stats[name].is_integer
+            total += np.maximum(sizes(stats[name]), 0)
+    return total, is_known
+
+
+def sizes(column: StatColumn, most: int = MOST_BYTES) -> NDArray[np.int64]:
+    """[n] numbers of bytes up to `most`, -1 where there is none, or one below zero."""
+    kind, bits = column.kind, column.bits
+    out = np.where((kind == INT64) | (kind == UINT64), np.minimum(bits, most), -1)
+    out[bits < 0] = -1
+    out[(kind == UINT64) & (bits < 0)] = most
+    return out
+
+
+def is_device_name(name: str) -> bool:
+    """`GPU_4_bfc` and the numbers of TPUs are devices; `gpu_host_bfc`, `cpu` and `mklcpu` are not.
+
+    Source: names observed; tensorflow/core/common_runtime/gpu/gpu_process_state.cc.
+    """
+    low = name.lower()
+    return low.isdigit() or (low.startswith(("gpu_", "tpu_")) and "host" not in low)
+
+
+def natural_order(name: str) -> tuple[tuple[int, int, str], ...]:
+    """A key that puts `GPU_2_bfc` before `GPU_10_bfc`."""
+    pieces = re.findall(r"[0-9]{1,18}|[^0-9]+", name)
+    return tuple(
+        (0, int(piece), piece) if piece[0].isascii() and piece[0].isdigit() else (1, 0, piece)
+        for piece in pieces
+    )
+
+
+def _no_stats(size: int) -> MemoryStats:
+    def sizes_() -> NDArray[np.int64]:
+        return np.full(size, -1, np.int64)
+
+    def ids() -> NDArray[np.int32]:
+        return np.full(size, -1, np.int32)
+
+    return MemoryStats(
+        owners=[],
+        owner=ids(),
+        stack_bytes=sizes_(),
+        heap_bytes=sizes_(),
+        free_bytes=sizes_(),
+        fragmentation=np.full(size, np.nan, np.float32),
+        lifetime_bytes=sizes_(),
+        requested_bytes=sizes_(),
+        allocated_bytes=sizes_(),
+        address=np.zeros(size, np.uint64),
+        group=np.full(size, NO_GROUP, np.int64),
+        op=ids(),
+        region=ids(),
+        dtype=ids(),
+        shape=ids(),
+    )
+
+
+def _window(events: Events) -> tuple[int, int]:
+    """(first start, last end) of events, of which there are some."""
+    first = events.first_event[:-1][np.diff(events.first_event) > 0]
+    begin = int(events.start_ps[first].min())
+    end = begin
+    for at in range(0, len(events), _PIECE):  # ends of all rows would be large
+        part = slice(at, at + _PIECE)
+        end = max(end, int((events.start_ps[part] + events.duration_ps[part]).max()))
+    return begin, end
+
+
+def _texts(stats: Mapping[str, StatColumn], rows: int) -> dict[str, NDArray[np.int32]]:
+    """[rows] ids of the texts of each of `_TEXTS`, -1 for none.
+
+    Side by side, so that they are read in the order in which they lie in the file.
+    """
+    known = [name for name in _TEXTS if name in stats]
+    found = {name: np.full(rows, -1, np.int32) for name in _TEXTS}
+    if known:
+        kind = np.stack([stats[name].kind for name in known], axis=1)
+        bits = np.stack([stats[name].bits for name in known], axis=1)
+        ids = stats[known[0]].source.text_ids(kind.ravel(), bits.ravel())
+        found.update(zip(known, ids.reshape(rows, -1).T, strict=True))
+    return found
+
+
+def _ordinals(stats: Mapping[str, StatColumn], rows: int) -> NDArray[np.int64]:
+    ordinal = np.full(rows, -1, np.int64)
+    for name in OWNERS[:0:-1]:
+        if name in stats:
+            ordinal = np.where(stats[name].is_integer, stats[name].bits, ordinal)
+    return ordinal
+
+
+def _shares(column: StatColumn) -> NDArray[np.float32]:
+    numbers = column.numbers()
+    with np.errstate(invalid="ignore"):
+        is_share = (numbers >= 0) & (numbers <= 1)
+    return np.where(is_share, numbers, np.nan).astype(np.float32)
+
+
+def _dtypes(column: StatColumn, plane: Plane) -> NDArray[np.int32]:
+    """[n] ids of the names of data types, which are numbers or texts; -1 for none."""
+    out = column.texts()
+    number = column.integers()
+    table = np.full(_REFERENCE + len(_DTYPES) + 1, -1, np.int32)
+    ids = plane.strings.intern([*_DTYPES, *(f"{name}_ref" for name in _DTYPES)])
+    table[1 : len(_DTYPES) + 1] = ids[: len(_DTYPES)]
+    table[_REFERENCE + 1 :] = ids[len(_DTYPES) :]
+    is_listed = (number > 0) & (number < table.size)
+    out = np.where(is_listed, table[np.where(is_listed, number, 0)], out)
+    others = np.flatnonzero((number != 0) & (out < 0))
+    if others.size:
+        distinct, code = np.unique(number[others], return_inverse=True)
+        out[others] = plane.strings.intern([f"type {one}" for one in distinct.tolist()])[code]
+    return out.astype(np.int32, copy=False)

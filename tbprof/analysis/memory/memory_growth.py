@@ -1,0 +1,106 @@
+"""How the use of memory goes from step to step, and what is allocated again and again."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.memory.memory import Memory
+from tbprof.analysis.memory.memory_usage import event_rows, in_use, own_bytes
+from tbprof.analysis.spans.groups import group_rows
+from tbprof.base.records import dataclass
+
+# A leak has left something behind in so many steps at least, and in this share of them.
+_LEAST_STEPS = 3
+_LEAST_SHARE = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class StepUsage:
+    """One row per step [s] for one allocator, -1 where nothing is known yet.
+
+    `peak_bytes` is the most in use while the step ran, what was in use as it began included;
+    `end_bytes` is in use at its end. `kept_bytes` were allocated in it and are alive when the
+    recording ends.
+    """
+
+    peak_bytes: NDArray[np.int64]
+    end_bytes: NDArray[np.int64]
+    kept_bytes: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaks:
+    """Allocations of one kind [k] that step after step leaves behind, most bytes first.
+
+    `op`, `region`, `dtype` and `shape` are rows of `Memory.texts`; `steps` counts the steps that
+    left some behind, `bytes_per_step` and `occurrences_per_step` are means over these.
+    """
+
+    op: NDArray[np.int32]
+    region: NDArray[np.int32]
+    dtype: NDArray[np.int32]
+    shape: NDArray[np.int32]
+    bytes_per_step: NDArray[np.float64]
+    occurrences_per_step: NDArray[np.float64]
+    steps: NDArray[np.int64]
+
+
+def use_by_step(memory: Memory, allocator: int) -> StepUsage:
+    """The memory in use in each step and at its end, and what it left behind."""
+    rows = event_rows(memory, allocator)
+    time, used = memory.time_ps[rows], in_use(memory, rows)
+    own = memory.steps_of(allocator)
+    steps = own.stop - own.start
+    begin = np.searchsorted(time, memory.step_begin_ps[own], side="left")
+    end = np.searchsorted(time, memory.step_end_ps[own], side="left")
+    if steps:  # the last one holds its end
+        end[-1] = np.searchsorted(time, memory.step_end_ps[own][-1], side="right")
+    before = np.append(used, -1)[begin - 1]
+    peak = before.copy()
+    has_events = np.flatnonzero(end > begin)
+    if has_events.size:
+        cuts = np.column_stack((begin[has_events], end[has_events])).ravel()
+        inside = np.maximum.reduceat(np.append(used, -1), cuts)[::2]
+        peak[has_events] = np.maximum(peak[has_events], inside)
+    alive = _left_behind(memory, allocator)
+    kept = np.zeros(steps, np.int64)
+    np.add.at(kept, memory.step[alive], np.maximum(own_bytes(memory, alive), 0))
+    return StepUsage(peak, np.append(used, -1)[end - 1], kept)
+
+
+def find_leaks(memory: Memory, allocator: int) -> Leaks:
+    """What grows: kinds of allocation of which most steps but the first and last leave some.
+
+    The first step makes what the program keeps, and the last may still be at work.
+    """
+    alive = _left_behind(memory, allocator)
+    own = memory.steps_of(allocator)
+    last = own.stop - own.start - 1
+    alive = alive[(memory.step[alive] > 0) & (memory.step[alive] < last)]
+    columns = (memory.op, memory.region, memory.dtype, memory.shape)
+    code, first = group_rows([column[alive] for column in columns])
+    least = max(_LEAST_STEPS, int(np.ceil(_LEAST_SHARE * (last - 1))))
+    _, one = group_rows([code, memory.step[alive]])
+    steps = np.bincount(code[one], minlength=first.size)
+    size = np.maximum(own_bytes(memory, alive), 0).astype(np.float64)
+    total = np.bincount(code, size, first.size)
+    found = np.flatnonzero((steps >= least) & (total > 0))
+    found = found[np.argsort(-total[found], kind="stable")]
+    of = alive[first[found]]
+    return Leaks(
+        op=memory.op[of],
+        region=memory.region[of],
+        dtype=memory.dtype[of],
+        shape=memory.shape[of],
+        bytes_per_step=total[found] / steps[found],
+        occurrences_per_step=np.bincount(code, minlength=first.size)[found] / steps[found],
+        steps=steps[found],
+    )
+
+
+def _left_behind(memory: Memory, allocator: int) -> NDArray[np.int64]:
+    """The allocations of steps that are alive when the recording ends."""
+    rows = event_rows(memory, allocator)
+    is_alive = memory.is_allocation[rows] & (memory.partner[rows] < 0)
+    is_alive &= (memory.address[rows] != 0) & (memory.step[rows] >= 0)
+    found: NDArray[np.int64] = np.flatnonzero(is_alive) + rows.start
+    return found

@@ -1,0 +1,47 @@
+"""Few events that show how an allocator's use went."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.memory.memory import Memory
+from tbprof.analysis.memory.memory_usage import event_rows, in_use
+from tbprof.base.values import unique
+
+
+def sample_events(
+    memory: Memory, allocator: int, from_ps: int, to_ps: int, points: int
+) -> NDArray[np.int64]:
+    """At most `points` events of an allocator from `from_ps` to `to_ps` (inclusive), ascending.
+
+    All where they fit. Else the window is cut into equal buckets, and of each are kept the first
+    event after which the least, and the first after which the most was in use, so that extremes
+    are exact; and the first and the last event of all. `points` are at least 4.
+    """
+    rows = event_rows(memory, allocator)
+    time = memory.time_ps[rows]
+    begin = int(np.searchsorted(time, from_ps, side="left"))
+    end = int(np.searchsorted(time, to_ps, side="right"))
+    if end - begin <= points:
+        return np.arange(rows.start + begin, rows.start + max(begin, end), dtype=np.int64)
+    time = time[begin:end]
+    used = in_use(memory, slice(rows.start + begin, rows.start + end))
+    buckets = max((points - 2) // 2, 1)
+    # In floats: spans may be large, and which bucket an event at an edge lies in does not matter.
+    edges = np.linspace(float(time[0]), float(time[-1]), buckets + 1)[1:-1]
+    starts = unique(np.append(0, np.searchsorted(time, edges.astype(np.int64))))
+    starts = starts[starts < time.size]
+    kept = [np.array([0, time.size - 1]), _first(used, starts, np.minimum)]
+    kept.append(_first(used, starts, np.maximum))
+    sampled: NDArray[np.int64] = unique(np.concatenate(kept)) + rows.start + begin
+    return sampled
+
+
+def _first(
+    value: NDArray[np.int64], starts: NDArray[np.int64], extreme: np.ufunc
+) -> NDArray[np.int64]:
+    """The first row of each bucket at which its extreme is reached."""
+    best = extreme.reduceat(value, starts)
+    sizes = np.diff(np.append(starts, value.size))
+    reached = np.flatnonzero(value == np.repeat(best, sizes))
+    first: NDArray[np.int64] = reached[np.searchsorted(reached, starts)]
+    return first

@@ -1,0 +1,175 @@
+"""The steps that memory events belong to: for each allocator those of its own device."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.grouping.file_groups import codes
+from tbprof.analysis.memory.memory_events import NO_GROUP, is_device_name
+from tbprof.analysis.steps.step_windows import hulls, tile
+from tbprof.analysis.steps.steps import Steps
+from tbprof.analysis.vocabulary.lines import gpu_planes, named_lines, tpu_planes
+from tbprof.base import names
+from tbprof.base.lazy import regex
+from tbprof.base.records import dataclass
+from tbprof.base.values import unique
+from tbprof.events.space import Space
+
+_NUMBER = regex(r"[0-9]{1,9}")
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySteps:
+    """Steps [s] in order of time: disjoint, each up to the start of the next."""
+
+    label: list[str]
+    begin_ps: NDArray[np.int64]
+    end_ps: NDArray[np.int64]
+
+
+def find_memory_steps(
+    space: Space,
+    found: Steps | None,
+    allocators: Sequence[str],
+    first_event: NDArray[np.int64],
+    group: NDArray[np.int64],
+    time_ps: NDArray[np.int64],
+) -> tuple[list[MemorySteps], NDArray[np.int32]]:
+    """(the steps of each allocator, the step [n] of each event among its allocator's, or -1).
+
+    Steps are those that were `found` (None without events), by device: those of the allocator's
+    own. Memory of the host, or of a device without steps, has those that all devices of the host
+    share, else those of each one under its name where they do not overlap, else those of the one
+    with the most. Where nothing has steps, the groups of the file (`group` [n], `NO_GROUP` for
+    none) are steps, from the first memory event of one to that of the next.
+
+    Events are those of allocators in turn, by time. One belongs to the step that it lies in;
+    outside of all, to that in which most events of its group lie.
+    """
+    if found is None or not time_ps.size:
+        none = np.empty(0, np.int64)
+        return [MemorySteps([], none, none) for _ in allocators], np.empty(0, np.int32)
+    if not found.label and (group != NO_GROUP).any():
+        steps, step = _by_groups(space, group, time_ps)
+        others = np.flatnonzero(step < 0)
+        step[others] = step_at(steps.begin_ps, steps.end_ps, time_ps[others])
+        return [steps] * len(allocators), step
+    by_allocator = [_by_device(found, name) for name in allocators]
+    step = np.empty(time_ps.size, np.int32)
+    for steps, cuts in zip(by_allocator, pairwise(first_event.tolist()), strict=True):
+        rows = slice(*cuts)
+        inside = step_at(steps.begin_ps, steps.end_ps, time_ps[rows])
+        step[rows] = _with_groups(inside, group[rows], len(steps.label))
+    return by_allocator, step
+
+
+def step_at(
+    begin_ps: NDArray[np.int64], end_ps: NDArray[np.int64], time_ps: NDArray[np.int64]
+) -> NDArray[np.int32]:
+    """[n] the step that each time lies in, -1 for none. The last step holds its end."""
+    at = np.searchsorted(begin_ps, time_ps, side="right") - 1
+    last = end_ps.copy()
+    last[-1:] += 1
+    found: NDArray[np.int64] = np.where(time_ps < np.append(last, NO_GROUP)[at], at, -1)
+    return found.astype(np.int32)
+
+
+def _by_device(found: Steps, allocator: str) -> MemorySteps:
+    """The steps of an allocator's device, or of its host."""
+    workers = [np.flatnonzero(found.worker == at) for at in range(len(found.worker_name))]
+    workers = [rows for rows in workers if rows.size]
+    if is_device_name(allocator):
+        own = _NUMBER.search(allocator)
+        wanted = "TPU" if allocator.isdigit() and "TPU" in found.worker_kind else "GPU"
+        for rows in workers:
+            at = int(found.worker[rows[0]])
+            if own and found.worker_name[at].partition(" ")[0] == f"{wanted}:{int(own[0])}":
+                return _steps(found, rows)
+        if not _are_alike(found, workers):
+            return _steps(found, np.empty(0, np.int64))
+    if _are_alike(found, workers):
+        return _steps(found, workers[0] if workers else np.empty(0, np.int64))
+    everyone = np.concatenate(workers)
+    everyone = everyone[np.argsort(found.start_ps[everyone], kind="stable")]
+    end = (found.start_ps + found.duration_ps)[everyone]
+    is_disjoint = bool((end[:-1] <= found.start_ps[everyone[1:]]).all())
+    return _steps(found, everyone if is_disjoint else max(workers, key=len), is_named=True)
+
+
+def _are_alike(found: Steps, workers: Sequence[NDArray[np.int64]]) -> bool:
+    """Whether the steps of all workers are the same."""
+    return all(
+        np.array_equal(column[rows], column[workers[0]])
+        for rows in workers[1:]
+        for column in (found.start_ps, found.duration_ps)
+    )
+
+
+def _steps(found: Steps, rows: NDArray[np.int64], *, is_named: bool = False) -> MemorySteps:
+    """The steps of rows, in order of time; with the device that each is of where `is_named`."""
+    names_ = [f" ({name})" if is_named else "" for name in found.worker_name]
+    return MemorySteps(
+        [found.label[row] + names_[found.worker[row]] for row in rows.tolist()],
+        found.start_ps[rows],
+        found.start_ps[rows] + found.duration_ps[rows],
+    )
+
+
+def _with_groups(
+    step: NDArray[np.int32], group: NDArray[np.int64], steps: int
+) -> NDArray[np.int32]:
+    """[n] the step of each event; of those in none that in which most of its group lie."""
+    is_outside = (step < 0) & (group != NO_GROUP)
+    is_inside = (step >= 0) & (group != NO_GROUP)
+    if not (is_outside.any() and is_inside.any()):
+        return step
+    ids = unique(group[is_inside])
+    votes, counts = np.unique(
+        np.searchsorted(ids, group[is_inside]) * steps + step[is_inside], return_counts=True
+    )
+    # Of each group the step with the most votes comes last.
+    order = np.argsort(counts, kind="stable")
+    most = np.empty(ids.size, np.int32)
+    most[votes[order] // steps] = votes[order] % steps
+    rows = np.flatnonzero(is_outside)
+    at = np.minimum(np.searchsorted(ids, group[rows]), ids.size - 1)
+    out: NDArray[np.int32] = step.copy()
+    out[rows] = np.where(ids[at] == group[rows], most[at], -1)
+    return out
+
+
+def _by_groups(
+    space: Space, group: NDArray[np.int64], time_ps: NDArray[np.int64]
+) -> tuple[MemorySteps, NDArray[np.int32]]:
+    is_new = np.append(True, group[1:] != group[:-1])  # mostly they repeat
+    ids = unique(group[is_new])
+    ids = ids[ids != NO_GROUP]
+    code = codes(ids, group)
+    first, last = hulls(code, time_ps, time_ps, ids.size)
+    known = _labels(space)
+    label = [known.get(one) or str(one) for one in ids.tolist()]
+    rows = np.arange(ids.size, dtype=np.int64)
+    windows = tile(rows, ids, label, first, last + 1)
+    step_of = np.full(ids.size + 1, -1, np.int32)
+    step_of[windows.group] = np.arange(windows.group.size)
+    end = windows.end_ps
+    end[-1:] -= 1
+    return MemorySteps(windows.label, windows.start_ps, end), step_of[code]
+
+
+def _labels(space: Space) -> dict[int, str]:
+    """The names of groups that the steps' lines of devices tell."""
+    found: dict[int, str] = {}
+    for plane in [*gpu_planes(space), *tpu_planes(space)]:
+        lines = named_lines(plane, names.STEPS_LINE)
+        if not lines or names.GROUP_ID not in plane.stat_names:
+            continue
+        stats = plane.events(lines).stats([names.GROUP_ID, names.STEP_NAME])
+        texts = plane.strings.take(stats[names.STEP_NAME].texts().tolist())
+        ids = stats[names.GROUP_ID].integers(NO_GROUP).tolist()
+        for id_, text in zip(ids, texts, strict=True):
+            if text:
+                found.setdefault(id_, text)
+    return found

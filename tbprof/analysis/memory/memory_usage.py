@@ -1,0 +1,104 @@
+"""How full allocators were: their peaks, their counts, and what was alive at an instant."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.memory.memory import Memory
+from tbprof.base.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySummary:
+    """One row per allocator [a]; -1 where nothing is known.
+
+    `peak_event` is the row in `Memory` of the first event after which the most was in use (stack
+    and heap, `peak_bytes`); `end_bytes` are in use after the last one. `lifetime_bytes` is the most
+    since the program began, at least the peak, as recorders count reserved stacks in the one and
+    not in the other. `capacity_bytes` is the largest sum of what is in use and free.
+
+    `unmatched_frees` are releases of what was allocated before the recording, or at no address;
+    `reused_addresses` allocations whose release is missing, as their address was given out again;
+    `addressless` allocations that nothing can be matched with.
+    """
+
+    peak_event: NDArray[np.int64]
+    peak_bytes: NDArray[np.int64]
+    lifetime_bytes: NDArray[np.int64]
+    capacity_bytes: NDArray[np.int64]
+    end_bytes: NDArray[np.int64]
+    allocations: NDArray[np.int64]
+    deallocations: NDArray[np.int64]
+    unmatched_frees: NDArray[np.int64]
+    reused_addresses: NDArray[np.int64]
+    addressless: NDArray[np.int64]
+
+
+def summarize(memory: Memory) -> MemorySummary:
+    """The peaks and counts of every allocator."""
+    rows = [_summarize(memory, allocator) for allocator in range(len(memory.name))]
+    columns = np.array(rows, np.int64).reshape(len(rows), 10).T
+    return MemorySummary(*columns)
+
+
+def event_rows(memory: Memory, allocator: int) -> slice:
+    """The rows of an allocator's events."""
+    return slice(int(memory.first_event[allocator]), int(memory.first_event[allocator + 1]))
+
+
+def in_use(memory: Memory, rows: slice) -> NDArray[np.int64]:
+    """[n] stack and heap after each of the events `rows`, -1 where neither is known."""
+    stack, heap = memory.stack_bytes[rows], memory.heap_bytes[rows]
+    total = np.maximum(stack, 0) + np.maximum(heap, 0)
+    total[(stack < 0) & (heap < 0)] = -1
+    return total
+
+
+def own_bytes(memory: Memory, events: NDArray[np.int64]) -> NDArray[np.int64]:
+    """[n] what each of the events gave out or got back: else what was asked for, else -1."""
+    allocated = memory.allocated_bytes[events]
+    return np.where(allocated >= 0, allocated, memory.requested_bytes[events])
+
+
+def event_at(memory: Memory, allocator: int, at_ps: int) -> int:
+    """The allocator's last event that is not after an instant, -1 before its first."""
+    rows = event_rows(memory, allocator)
+    at = int(np.searchsorted(memory.time_ps[rows], at_ps, side="right"))
+    return rows.start + at - 1 if at else -1
+
+
+def live_at(memory: Memory, allocator: int, event: int) -> NDArray[np.int64]:
+    """The allocations, ascending, that are alive right after an event of the allocator (-1: none).
+
+    Those that began before the recording are not among them, nor those without an address: nobody
+    can tell when they end.
+    """
+    begin = int(memory.first_event[allocator])
+    rows = slice(begin, max(event + 1, begin))
+    partner = memory.partner[rows]
+    is_alive = memory.is_allocation[rows] & ((partner < 0) | (partner > event))
+    is_alive &= memory.address[rows] != 0
+    return np.flatnonzero(is_alive) + begin
+
+
+def _summarize(memory: Memory, allocator: int) -> tuple[int, ...]:
+    rows = event_rows(memory, allocator)
+    used = in_use(memory, rows)
+    partner, is_allocation = memory.partner[rows], memory.is_allocation[rows]
+    allocations = int(is_allocation.sum())
+    at = int(used.argmax()) if used.size else -1
+    peak = int(used[at]) if used.size else -1
+    free = memory.free_bytes[rows]
+    capacity = np.where(free >= 0, np.maximum(used, 0) + free, -1)
+    ended_by = partner[is_allocation & (partner >= 0)]
+    return (
+        rows.start + at if peak >= 0 else -1,
+        peak,
+        max(int(memory.lifetime_bytes[rows].max(initial=-1)), peak),
+        int(capacity.max(initial=-1)),
+        int(used[-1]) if used.size else -1,
+        allocations,
+        used.size - allocations,
+        int((~is_allocation & (partner < 0)).sum()),
+        int(memory.is_allocation[ended_by].sum()),
+        int((is_allocation & (memory.address[rows] == 0)).sum()),
+    )

@@ -1,0 +1,4 @@
+"""Ops wherever they ran, and what each device of a host did when.
+
+Brings the events of host, GPU and TPU into one form.
+"""

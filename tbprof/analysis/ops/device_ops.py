@@ -1,0 +1,83 @@
+"""Ops that ran on devices: GPU streams, TPU cores and their SparseCores."""
+
+import numpy as np
+
+from tbprof.analysis.gpu.gpu_events import find_gpu_kinds, op_or_event
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.ops.op_metrics import DEVICE, SPARSE_CORE, OpGatherer, as_counts
+from tbprof.analysis.tpu.tpu_kinds import WORK, TpuOpNames, find_tpu_kinds
+from tbprof.analysis.vocabulary.lines import (
+    gpu_planes,
+    is_sparse_core,
+    tensor_core_planes,
+    tpu_planes,
+)
+from tbprof.analysis.vocabulary.memory_access import hbm_bytes
+from tbprof.analysis.vocabulary.op_names import UNKNOWN_TYPE
+from tbprof.base import names
+from tbprof.events.space import Plane, Space
+
+
+def gather_device_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> None:
+    """Adds the ops of all GPU and TPU planes and each device's idle time; SparseCores apart.
+
+    Idle is a device's window (first start to last end) less the union of its busy intervals.
+    """
+    for plane in gpu_planes(space):
+        _gather_gpu(plane, programs, gatherer)
+    has_tensor_cores = bool(tensor_core_planes(space))
+    for plane in tpu_planes(space):
+        is_apart = has_tensor_cores and is_sparse_core(plane)
+        _gather_tpu(plane, gatherer, SPARSE_CORE if is_apart else DEVICE)
+
+
+def _gather_gpu(plane: Plane, programs: Programs, gatherer: OpGatherer) -> None:
+    """Every event of a stream is an execution without children; each launch counts once."""
+    kinds = find_gpu_kinds(plane, programs)
+    ops = list(map(op_or_event, kinds.op, kinds.event_name, kinds.copy))
+    sums = {
+        "occurrences": kinds.occurrences,
+        "total_ps": kinds.total_ps,
+        "self_ps": kinds.total_ps,
+        "flops": kinds.flops,
+        "model_flops": kinds.flops,
+        "bytes_accessed": kinds.bytes_accessed,
+        "hbm_bytes": kinds.bytes_accessed,
+    }
+    names_of, types = [op.name for op in ops], [op.type or UNKNOWN_TYPE for op in ops]
+    gatherer.add(DEVICE, names_of, types, sums, kinds.eager != 0)
+    gatherer.add_idle(DEVICE, kinds.window_ps - kinds.busy_ps)
+
+
+def _gather_tpu(plane: Plane, gatherer: OpGatherer, side: int) -> None:
+    """Rates are per execution, on the event's type, or on the event (custom calls)."""
+    kinds = find_tpu_kinds(plane, names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)
+    ops = TpuOpNames(plane)
+    stats = plane.types.stats([names.MEMORY_BREAKDOWN, *WORK])
+    by_type = [np.maximum(stats[name].integers(), 0) for name in WORK]
+    has_model_flops = stats[names.MODEL_FLOPS].is_present
+    named = list(map(ops.op, kinds.type.tolist()))
+    work: list[tuple[int, int, int, int]] = []
+    for kind, row in enumerate(kinds.type.tolist()):
+        occurrences = int(kinds.occurrences[kind])
+        if kinds.has_work[kind]:
+            flops, model, accessed = kinds.work[kind].tolist()
+        elif row >= 0:
+            flops, model, accessed = (int(column[row]) * occurrences for column in by_type)
+        else:
+            flops = model = accessed = 0
+        model = model if model or (row >= 0 and has_model_flops[row]) else flops
+        blob = stats[names.MEMORY_BREAKDOWN].blob(row) if row >= 0 else None
+        to_hbm = hbm_bytes(blob) if blob else None
+        to_hbm = accessed if to_hbm is None else to_hbm * occurrences
+        work.append((flops, model, accessed, to_hbm))
+    sums = {
+        "occurrences": kinds.occurrences,
+        "total_ps": kinds.total_ps,
+        "self_ps": kinds.self_ps,
+    }
+    columns = ("flops", "model_flops", "bytes_accessed", "hbm_bytes")
+    for at, name in enumerate(columns):
+        sums[name] = as_counts([row[at] for row in work])
+    gatherer.add(side, [op.name for op in named], [op.type for op in named], sums)
+    gatherer.add_idle(side, kinds.window_ps - kinds.busy_ps)

@@ -1,0 +1,244 @@
+"""What each device of a host did when: intervals by phase, its steps and its programs."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.devices.device_clock import Clock, find_core_ops
+from tbprof.analysis.gpu.gpu_events import find_gpu_kinds
+from tbprof.analysis.gpu.gpu_phases import NO_PHASE, gpu_phases
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.tpu.tpu_phases import find_op_segments, tpu_phases
+from tbprof.analysis.vocabulary.lines import gpu_planes, named_lines, tpu_planes
+from tbprof.base import names
+from tbprof.base.lazy import regex
+from tbprof.base.records import dataclass
+from tbprof.events.space import Events, Plane, Space
+
+_OP_LINES = (names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)
+_STEP_LINES = (names.STEPS_LINE, names.SPARSE_CORE_STEPS_LINE)
+_MODULE_LINES = (names.XLA_MODULES_LINE, names.SPARSE_CORE_MODULES_LINE)
+
+_PLANE = regex(r"/device:(GPU|TPU):([0-9]{1,9})(?: SparseCore(?: [A-Za-z]+)? ([0-9]{1,4}))?")
+_SPARSE_CORE_IDS = 1_000_000
+_NUMBER = regex(r"([0-9]{1,18})\s*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceSteps:
+    """The steps that a device's own `Steps` line tells, by start; -1 where a number is unknown."""
+
+    start_ps: NDArray[np.int64]
+    duration_ps: NDArray[np.int64]
+    group: NDArray[np.int64]
+    number: NDArray[np.int64]
+    name: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Executions:
+    """The executions of programs on a device, by start. `kind` is an index into `name`."""
+
+    start_ps: NDArray[np.int64]
+    duration_ps: NDArray[np.int64]
+    run_id: NDArray[np.int64]
+    kind: NDArray[np.int32]
+    name: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceIntervals:
+    """What one device did, by start; intervals overlap on GPUs, and of TPU cores async ones.
+
+    `name` is such as "GPU:4" or "TPU:0 SparseCore 1", `kind` "GPU", "TPU" or "SparseCore", `id` the
+    device's number on its host (SparseCores count from 1,000,000).
+
+    Of each interval: its `phase`; whether it is a kernel that the host launched; what it was, an
+    index into `event_name`; and the `row` of the event in `events` that it is, or is a part of.
+    `group` is for the caller to fill: -1 is none. Times, those of steps and executions too, are the
+    file's, on TPUs put right by the device's own clock (`Clock`), unless that jumps.
+    """
+
+    name: str
+    kind: str
+    id: int
+    plane: Plane
+    events: Events
+    row: NDArray[np.int64]
+    start_ps: NDArray[np.int64]
+    duration_ps: NDArray[np.int64]
+    phase: NDArray[np.int8]
+    is_kernel: NDArray[np.bool_]
+    event_kind: NDArray[np.int32]
+    event_name: list[str]
+    group: NDArray[np.int32]
+    steps: DeviceSteps | None
+    executions: Executions
+    clock_jump_ps: int
+
+
+def find_device_intervals(space: Space, programs: Programs) -> list[DeviceIntervals]:
+    """The devices of a space that recorded something, GPUs first, in the order of their planes."""
+    found = [_gpu_intervals(plane, programs) for plane in gpu_planes(space)]
+    found += [_tpu_intervals(plane, programs) for plane in tpu_planes(space)]
+    return [
+        one
+        for one in found
+        if one.start_ps.size or one.steps is not None or one.executions.start_ps.size
+    ]
+
+
+def _gpu_intervals(plane: Plane, programs: Programs) -> DeviceIntervals:
+    kinds = find_gpu_kinds(plane, programs)
+    phase, is_kernel = gpu_phases(plane, kinds, programs)
+    rows = np.flatnonzero(phase != NO_PHASE)
+    rows = rows[np.argsort(kinds.events.start_ps[rows], kind="stable")]
+    return _intervals(
+        plane,
+        kinds.events,
+        rows,
+        kinds.events.start_ps[rows],
+        kinds.events.duration_ps[rows],
+        phase[rows],
+        is_kernel[rows],
+        kinds.code[rows],
+        kinds.event_name,
+    )
+
+
+def _tpu_intervals(plane: Plane, programs: Programs) -> DeviceIntervals:
+    lines = (*_OP_LINES, names.ASYNC_OPS_LINE, names.XLA_TRACE_LINE)
+    rows = named_lines(plane, *lines)
+    events = plane.events(rows)
+    # As heads have them, by which the ops below are chosen: another name may follow the events.
+    line_names = plane.strings.take(plane.lines.name[rows].tolist())
+    op_rows, async_rows, marks = (
+        np.flatnonzero(np.array([name in wanted for name in line_names], bool)[events.line])
+        for wanted in (_OP_LINES, lines[-2:-1], lines[-1:])
+    )
+    barriers = marks[events.type[marks] == _barrier_type(plane)]
+    ops = find_core_ops(plane, *_OP_LINES)
+    start, duration, at = find_op_segments(ops)
+    clock = ops.clock
+    async_start, async_duration = clock.place(
+        events.start_ps[async_rows], events.duration_ps[async_rows]
+    )
+    wait = clock.place_waits(events.start_ps[barriers], events.duration_ps[barriers])
+    row = np.concatenate([op_rows[at], async_rows, barriers])
+    start = np.concatenate([start, async_start, wait[0]])
+    duration = np.concatenate([duration, async_duration, wait[1]])
+    order = np.argsort(start, kind="stable")
+    row, start, duration = row[order], start[order], duration[order]
+    types, kind = np.unique(events.type[row], return_inverse=True)
+    phase_of = tpu_phases(plane, programs, types.astype(np.int64))
+    # Behind the last type stands what events of no type (-1) are called: nothing.
+    label = np.append(plane.types.display_name, np.int32(-1))[types]
+    texts = np.where(label >= 0, label, np.append(plane.types.name, np.int32(-1))[types])
+    return _intervals(
+        plane,
+        events,
+        row,
+        start,
+        duration,
+        phase_of[kind],
+        np.zeros(row.size, bool),
+        kind.astype(np.int32),
+        plane.strings.take(texts.tolist()),
+        clock,
+    )
+
+
+def _barrier_type(plane: Plane) -> int:
+    """The event type of a core's wait for the others, a number of no type where there is none."""
+    texts = plane.strings.take(plane.types.name.tolist())
+    return texts.index(names.CORE_BARRIER) if names.CORE_BARRIER in texts else -2
+
+
+def _placed(
+    events: Events, rows: NDArray[np.int64], clock: Clock | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(start, duration) of steps or programs, which lack the device's clock that ops have."""
+    start, duration = events.start_ps[rows], events.duration_ps[rows]
+    return (start, duration) if clock is None else clock.place(start, duration)
+
+
+def _intervals(
+    plane: Plane,
+    events: Events,
+    row: NDArray[np.int64],
+    start: NDArray[np.int64],
+    duration: NDArray[np.int64],
+    phase: NDArray[np.int8],
+    is_kernel: NDArray[np.bool_],
+    event_kind: NDArray[np.int32],
+    event_name: list[str],
+    clock: Clock | None = None,
+) -> DeviceIntervals:
+    """The intervals of one plane, with its name, steps and executions."""
+    found = _PLANE.match(plane.name)
+    kind = "GPU" if plane.name.startswith(names.GPU_PREFIX) else "TPU"
+    number = int(found[2]) if found else plane.id
+    if "SparseCore" in plane.name:
+        kind = "SparseCore"
+        number = _SPARSE_CORE_IDS + 100 * number + int(found[3] or 0 if found else 0)
+    if kind != "GPU":
+        number = plane.id or number  # the profile plugin's id of the core
+    return DeviceIntervals(
+        plane.name.removeprefix("/device:"),
+        kind,
+        number,
+        plane,
+        events,
+        row,
+        start,
+        duration,
+        phase,
+        is_kernel,
+        event_kind,
+        event_name,
+        np.full(row.size, -1, np.int32),
+        _find_steps(plane, clock),
+        _find_executions(plane, clock),
+        clock.jump_ps if clock is not None else 0,
+    )
+
+
+def _find_steps(plane: Plane, clock: Clock | None) -> DeviceSteps | None:
+    """The steps of the plane's own line, recorded or derived; None where it has none."""
+    events = plane.events(named_lines(plane, *_STEP_LINES))
+    if not len(events):
+        return None
+    order = np.argsort(events.start_ps, kind="stable")
+    stats = events.stats([names.GROUP_ID, names.STEP_NUMBER, names.STEP_NAME], order)
+    number = stats[names.STEP_NUMBER].integers(-1).tolist()
+    given = plane.strings.take(stats[names.STEP_NAME].texts().tolist())
+    types = plane.strings.take(plane.types.name.tolist())
+    own = [types[row] if row >= 0 else "" for row in events.type[order].tolist()]
+    labels = [name or other for name, other in zip(given, own, strict=True)]
+    return DeviceSteps(
+        *_placed(events, order, clock),
+        stats[names.GROUP_ID].integers(-1),
+        np.array([_number(*pair) for pair in zip(number, labels, strict=True)], np.int64),
+        labels,
+    )
+
+
+def _number(stat: int, label: str) -> int:
+    """A step's number: the stat, else what its label ends in ("train 3"), else -1."""
+    if stat >= 0:
+        return stat
+    found = _NUMBER.search(label)
+    return int(found[1]) if found else -1
+
+
+def _find_executions(plane: Plane, clock: Clock | None) -> Executions:
+    """The executions of programs that the plane's own line tells, recorded or derived."""
+    events = plane.events(named_lines(plane, *_MODULE_LINES))
+    order = np.argsort(events.start_ps, kind="stable")
+    types, kind = np.unique(events.type[order], return_inverse=True)
+    known = plane.strings.take(plane.types.name.tolist())
+    return Executions(
+        *_placed(events, order, clock),
+        events.stats([names.RUN_ID], order)[names.RUN_ID].integers(-1),
+        kind.astype(np.int32),
+        [known[row] if row >= 0 else "" for row in types.tolist()],
+    )

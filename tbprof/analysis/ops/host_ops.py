@@ -1,0 +1,266 @@
+"""Ops that ran on host threads: TensorFlow and JAX ops, tf.data iterators, XLA programs on CPU."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.host_events import host_events, stats_by_pieces
+from tbprof.analysis.ops.op_metrics import HOST, OpGatherer
+from tbprof.analysis.spans.groups import group_rows, reduce_groups
+from tbprof.analysis.spans.intervals import busy_time
+from tbprof.analysis.spans.nesting import inherit, nest, self_times
+from tbprof.analysis.vocabulary.lines import host_planes
+from tbprof.analysis.vocabulary.name_families import name_families
+from tbprof.analysis.vocabulary.op_names import (
+    UNKNOWN_TYPE,
+    Category,
+    OpName,
+    parse_op_name,
+    parse_provenance,
+)
+from tbprof.base import names
+from tbprof.base.records import dataclass
+from tbprof.events.space import Events, Plane, Space
+
+_NO_OP = -1
+# An `EagerExecute` event: no op, but it tells how the ops inside it ran.
+_MARKER = -2
+# A marker that stands for the op that it ran.
+_CALL = f"{names.EAGER_EXECUTE}: "
+
+
+def gather_host_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> None:
+    """Adds the ops of the host planes, and the time that none of them covers as idle.
+
+    An event is an op when its name parses to one (see `parse_op_name`), or when it ran an HLO
+    instruction (`hlo_op`). Other events between two ops are transparent: an op inside another one
+    on the same thread is its child, and takes its own time out of the other's self time. Eager ops
+    may leave no event of their own (observed on CPU, TensorFlow 2.21): those calls stand for them.
+    Idle is the window from the first to the last op less the union of all ops of all threads.
+    """
+    for plane in host_planes(space):
+        events, code, ops = find_op_events(plane, programs)
+        eager = _is_eager(plane, events, code, ops)
+        if (code == _MARKER).any():
+            rows = np.flatnonzero(code != _MARKER)
+            events, code, eager = events.select(rows), code[rows], eager[rows]
+        count, total, _, _ = reduce_groups(code, events.duration_ps, len(ops))
+        total_own = _own_by_op(events, code, len(ops))
+        is_eager = np.zeros(len(ops), bool)
+        is_eager[code[eager]] = True
+        # Iterators and XLA instructions are not dispatched one by one, whatever calls them.
+        is_eager &= np.array([op.category == Category.TENSORFLOW for op in ops], bool)
+        ran = np.flatnonzero(count)
+        _add(
+            gatherer,
+            [ops[at] for at in ran.tolist()],
+            (count[ran], total[ran], total_own[ran]),
+            is_eager[ran],
+        )
+        _gather_aggregated(plane, events, gatherer)
+        busy, window = busy_time(events.first_event, events.start_ps, events.duration_ps)
+        gatherer.add_idle(HOST, window - busy)
+
+
+def _add(
+    gatherer: OpGatherer,
+    ops: Sequence[OpName],
+    times: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
+    is_eager: NDArray[np.bool_] | None = None,
+) -> None:
+    """Adds ops [n], with how often they ran, for how long, and how long by themselves."""
+    sums = dict(zip(("occurrences", "total_ps", "self_ps"), times, strict=True))
+    gatherer.add(HOST, [op.name for op in ops], [op.type for op in ops], sums, is_eager)
+
+
+def _own_by_op(events: Events, code: NDArray[np.int32], ops: int) -> NDArray[np.int64]:
+    """[ops] the self time of each op. Columns that this takes go on return."""
+    parent = nest(events.first_event, events.start_ps, events.duration_ps)
+    own = self_times(parent, events.start_ps, events.duration_ps)
+    _, total, _, _ = reduce_groups(code, own, ops)
+    return total
+
+
+def find_op_events(
+    plane: Plane, programs: Programs
+) -> tuple[Events, NDArray[np.int32], list[OpName]]:
+    """(events, op of each, the ops): op executions and eager markers.
+
+    The other columns, most of a host's events, are let go on return.
+    """
+    events = host_events(plane, is_kept=False)
+    op, ops = _classify(plane, events, programs)
+    rows = np.flatnonzero(op != _NO_OP)
+    events, op = events.select(rows), op[rows]
+    _classify_calls(plane, events, op, ops)
+    return events, op, ops
+
+
+def _classify(
+    plane: Plane, events: Events, programs: Programs
+) -> tuple[NDArray[np.int32], list[OpName]]:
+    """(op [n] per event, the ops): ops of one name are one; _NO_OP, _MARKER for other events."""
+    ops: list[OpName] = []
+    index: dict[str, int] = {}
+
+    def number(op: OpName) -> int:
+        found = index.get(op.name)
+        if found is None:
+            found = index[op.name] = len(ops)
+            ops.append(op)
+        elif not ops[found].type:
+            ops[found] = op
+        return found
+
+    families = name_families(plane)
+    category = families.tell(lambda text: parse_op_name(text).category, np.int8)
+    used = events.used_types(category.size - 1)
+    used = used[category[used] != Category.UNKNOWN]
+    texts = plane.strings.take(plane.types.name[used].tolist())
+    of_type = np.full(category.size, _NO_OP, np.int32)  # the last: events of no type
+    of_type[used] = [
+        number(_parsed(text, of)) for text, of in zip(texts, category[used].tolist(), strict=True)
+    ]
+    of_type[families.tell(names.EAGER_EXECUTE.__eq__, np.bool_)] = _MARKER
+    out: NDArray[np.int32] = events.by_type(of_type)
+    if names.HLO_OP in plane.stat_names:
+        _classify_hlo(plane, events, programs, out, number)
+    if names.STAGE_ID in plane.stat_names:
+        _classify_stages(plane, events, out, ops, number)
+    return out, ops
+
+
+def _parsed(full: str, category: int) -> OpName:
+    """As `parse_op_name`, of a name of this category."""
+    if category == Category.TENSORFLOW and not full.endswith(":"):
+        name, _, type_ = full.partition(":")
+        return OpName(Category.TENSORFLOW, name, type_)
+    return parse_op_name(full)
+
+
+def _classify_hlo(
+    plane: Plane,
+    events: Events,
+    programs: Programs,
+    out: NDArray[np.int32],
+    number: Callable[[OpName], int],
+) -> None:
+    """Gives the events that ran an HLO instruction the instruction's framework op."""
+    texts = plane.strings.take(plane.types.name.tolist())
+    is_end = np.array([text.startswith(names.THUNK_END) for text in [*texts, ""]])
+    rows = np.flatnonzero((out == _NO_OP) & ~events.by_type(is_end))
+    stats = events.stats([names.HLO_OP, names.HLO_MODULE, names.PROGRAM_ID], rows)
+    hlo = stats[names.HLO_OP].texts()
+    has_op = hlo >= 0
+    rows, hlo = rows[has_op], hlo[has_op]
+    module = stats[names.HLO_MODULE].texts()[has_op]
+    program = stats[names.PROGRAM_ID].integers(-1)[has_op]
+    code, first = group_rows([hlo, module, program])
+    numbers = np.empty(first.size, np.int64)
+    for group, row in enumerate(first.tolist()):
+        instruction = plane.strings[int(hlo[row])].rpartition("::")[2]
+        where = (int(program[row]), plane.strings[int(module[row])], instruction)
+        op = parse_provenance(programs.op_name(*where))
+        if op.category == Category.UNKNOWN:
+            type_ = programs.op_type(*where) or UNKNOWN_TYPE
+            op = OpName(Category.JAX, op.name or instruction, type_)
+        numbers[group] = number(op)
+    out[rows] = numbers[code]
+
+
+def _classify_calls(
+    plane: Plane, events: Events, out: NDArray[np.int32], ops: list[OpName]
+) -> None:
+    """Makes eager markers of single ops, in which no op was recorded, ops of their own."""
+    markers = np.flatnonzero(out == _MARKER)
+    if not markers.size or names.EAGER_OP not in plane.stat_names:
+        return
+    parent = nest(events.first_event, events.start_ps, events.duration_ps)
+    has_op = np.zeros(out.size + 1, np.bool_)
+    has_op[parent[out >= 0]] = True
+    stats = events.stats([names.IS_FUNCTION, names.EAGER_OP], markers)
+    is_function, called = stats[names.IS_FUNCTION], stats[names.EAGER_OP].texts()
+    is_op = is_function.is_integer & (is_function.bits == 0) & (called >= 0) & ~has_op[markers]
+    code, first = group_rows([called[is_op]])
+    out[markers[is_op]] = len(ops) + code
+    texts = plane.strings.take(called[is_op][first].tolist())
+    ops.extend(OpName(Category.TENSORFLOW, f"{_CALL}{text}", text) for text in texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """Events that are stages of an input pipeline by their stats; `category` are ids of texts."""
+
+    rows: NDArray[np.int64]
+    stage: NDArray[np.int64]
+    category: NDArray[np.int32]
+
+    def label(self, name: str, at: int) -> str:
+        """What tables call stage `at` of an op or event."""
+        return f"{name} (stage {int(self.stage[at])})"
+
+
+def find_stages(events: Events, rows: NDArray[np.int64]) -> Stages:
+    """The stages among the events `rows`."""
+    stats = events.stats([names.STAGE_ID, names.STAGE_CATEGORY], rows)
+    category = stats[names.STAGE_CATEGORY].texts()
+    staged = stats[names.STAGE_ID].is_present & (category >= 0)
+    return Stages(rows[staged], stats[names.STAGE_ID].integers()[staged], category[staged])
+
+
+def _classify_stages(
+    plane: Plane,
+    events: Events,
+    out: NDArray[np.int32],
+    ops: Sequence[OpName],
+    number: Callable[[OpName], int],
+) -> None:
+    """Keys the ops of input pipeline stages by stage, and types them by the stage's category."""
+    found = find_stages(events, np.flatnonzero(out >= 0))
+    code, first = group_rows([out[found.rows], found.stage, found.category])
+    numbers = np.empty(first.size, np.int64)
+    for group, at in enumerate(first.tolist()):
+        op = ops[int(out[found.rows[at]])]
+        label = found.label(op.name, at)
+        numbers[group] = number(OpName(op.category, label, plane.strings[int(found.category[at])]))
+    out[found.rows] = numbers[code]
+
+
+def _is_eager(
+    plane: Plane, events: Events, code: NDArray[np.int32], ops: Sequence[OpName]
+) -> NDArray[np.bool_]:
+    """[n] whether an op ran eagerly.
+
+    Grouped files say so in `is_eager`. In others an op is eager when the nearest `EagerExecute`
+    around it on its thread runs no function. Markers that stand for ops are eager themselves.
+    """
+    eager = np.array([*(op.name.startswith(_CALL) for op in ops), False, False])[code]
+    if names.IS_EAGER in plane.stat_names:
+        for rows, stats in stats_by_pieces(events, [names.IS_EAGER]):
+            eager[rows] |= stats[names.IS_EAGER].integers() != 0
+        return eager
+    markers = np.flatnonzero(code == _MARKER)
+    if not markers.size:
+        return eager
+    parent = nest(events.first_event, events.start_ps, events.duration_ps)
+    runs = np.full(len(events), -1, np.int64)
+    is_function = events.stats([names.IS_FUNCTION], markers)[names.IS_FUNCTION]
+    runs[markers] = is_function.is_integer & (is_function.bits == 0)
+    ran_eagerly: NDArray[np.bool_] = eager | (inherit(parent, runs) == 1)
+    return ran_eagerly
+
+
+def _gather_aggregated(plane: Plane, events: Events, gatherer: OpGatherer) -> None:
+    """Adds events that stand for several: no position, so their self time is what they say."""
+    merged = events.aggregated
+    if not merged.type.size:
+        return
+    own = plane.event_stats(merged.source, [names.SELF_DURATION])[names.SELF_DURATION]
+    own_ps = np.where(own.is_integer, own.bits, merged.duration_ps)
+    texts = plane.strings.take(plane.types.name.tolist())
+    ops = [parse_op_name(texts[row] if row >= 0 else "") for row in merged.type.tolist()]
+    at = np.flatnonzero(np.array([op.category for op in ops]) != Category.UNKNOWN)
+    times = merged.occurrences[at], merged.duration_ps[at], own_ps[at]
+    _add(gatherer, [ops[one] for one in at.tolist()], times)

@@ -1,0 +1,64 @@
+"""Which threads drive which device, where a host has several."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.host.host_events import HostThreads
+from tbprof.analysis.host.host_roles import HostTypes
+from tbprof.analysis.ops.device_phases import DeviceIntervals
+from tbprof.base import names
+from tbprof.base.values import is_in, unique
+
+# So many launches of a thread tell whom it works for.
+_SAMPLE = 256
+
+
+def lines_for_devices(
+    threads: HostThreads, types: HostTypes, devices: Sequence[DeviceIntervals]
+) -> NDArray[np.bool_]:
+    """[devices, lines] whether what a thread does can explain why a device is idle.
+
+    A thread that launches work on other devices alone has nothing to do with it: with a thread per
+    device (`tf_gpu_private_0`, ...) each waits for its own. Other threads work for all. Calls on
+    lines apart are their thread's.
+    """
+    lines = threads.events.first_event.size - 1
+    launches = np.zeros((len(devices), lines), np.bool_)
+    if len(devices) > 1 and lines:
+        line, ids = _launches(threads, types)
+        for at, device in enumerate(devices):
+            found = line[is_in(ids, _correlations(device))]
+            launches[at, found] = True
+            launches[at, threads.apart.thread[found]] = True
+    return launches | ~launches.any(axis=0)
+
+
+def _launches(
+    threads: HostThreads, types: HostTypes
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(line, correlation id) of launches, evenly chosen on each thread."""
+    events = threads.events
+    rows = events.rows_of(types.is_launch)
+    cuts = np.searchsorted(rows, events.first_event)
+    chosen = [
+        unique(np.linspace(begin, end - 1, _SAMPLE).astype(np.int64))
+        for begin, end in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
+        if end > begin
+    ]
+    if not chosen:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    rows = rows[np.concatenate(chosen)]
+    stat = events.stats([names.CORRELATION_ID], rows)[names.CORRELATION_ID]
+    line = np.searchsorted(events.first_event, rows, side="right") - 1
+    return line[stat.is_integer], stat.bits[stat.is_integer]
+
+
+def _correlations(device: DeviceIntervals) -> NDArray[np.int64]:
+    events = device.events
+    if names.CORRELATION_ID not in events.plane.stat_names:
+        return np.empty(0, np.int64)
+    stat = events.stats([names.CORRELATION_ID])[names.CORRELATION_ID]
+    ids: NDArray[np.int64] = stat.bits[stat.is_integer & (stat.bits != 0)]
+    return ids

@@ -1,0 +1,236 @@
+"""Where and how a trace was recorded: host, devices, versions, options, window."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof._pb import message
+from tbprof.analysis.gpu.gpu_events import find_gpu_kinds
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.host_events import host_events
+from tbprof.analysis.run.recording import dropped_events, environment_stats, stated_window
+from tbprof.analysis.tpu.duty_cycle import duty_cycle
+from tbprof.analysis.vocabulary.lines import gpu_planes, is_sparse_core, recorded_lines, tpu_planes
+from tbprof.base import names
+from tbprof.base.records import dataclass
+from tbprof.base.values import sum_of
+from tbprof.events.space import Plane, Space, Value
+
+# Stats of planes. Source: xplane_schema.h (kMatrixUnitUtilizationPercent and what follows it).
+_MXU = "matrix_unit_utilization_percent"
+_HBM = "hbm_utilization_percent"
+_OPTIONS = "profile_options"
+
+_VERSION = "_version"
+_VERSION_LABELS = {
+    "jax": "JAX",
+    "jaxlib": "jaxlib",
+    "tensorflow": "TensorFlow",
+    "tf": "TensorFlow",
+    "cuda": "CUDA",
+    "cuda_runtime": "CUDA runtime",
+    "cuda_driver": "CUDA driver",
+    "libtpu": "libtpu",
+}
+
+# Source: NVIDIA, CUDA C++ programming guide, compute capabilities.
+_GENERATIONS = (
+    ((12, 0), "Blackwell"), ((10, 0), "Blackwell"), ((9, 0), "Hopper"), ((8, 9), "Ada Lovelace"),
+    ((8, 0), "Ampere"), ((7, 5), "Turing"), ((7, 0), "Volta"), ((6, 0), "Pascal"),
+    ((5, 0), "Maxwell"), ((3, 0), "Kepler"), ((2, 0), "Fermi"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What the trace of one host says of the run.
+
+    One entry per kind of device in `kind` ("GPU", "TPU", "SparseCore"): planes with a recorded
+    line are `active`, all are `recorded`. `detail_*` are further lines (name, value) of text, such
+    as the compute capability. Times since the epoch in ns, 0 where the recorder did not say;
+    `window_ps` is the length of the recording, `is_window_stated` False where it is only the time
+    from the first event to the last. `dropped_events` is -1 and percentages are NaN where the
+    recorder does not say. `busy_ps` and `idle_ps` are the duty cycle's, 0 without TPUs.
+    `errors` and `warnings` are the recorder's own.
+    """
+
+    host_name: str
+    kind: list[str]
+    recorded: NDArray[np.int64]
+    active: NDArray[np.int64]
+    detail_name: list[str]
+    detail_value: list[str]
+    version_name: list[str]
+    version_value: list[str]
+    option_name: list[str]
+    option_value: list[str]
+    start_epoch_ns: int
+    stop_epoch_ns: int
+    window_ps: int
+    is_window_stated: bool
+    dropped_events: int
+    mxu_pct: float
+    hbm_pct: float
+    busy_ps: int
+    idle_ps: int
+    errors: list[str]
+    warnings: list[str]
+
+
+def find_environment(space: Space, programs: Programs) -> Environment:
+    """The environment that a trace tells of."""
+    devices = list(_devices(space))
+    details = dict(_device_details(space))
+    versions = dict(_versions(space))
+    start, stop = stated_window(space)
+    is_stated = 0 < start < stop
+    options = _options(environment_stats(space).get(_OPTIONS))
+    busy, idle = duty_cycle(space)
+    return Environment(
+        space.hostnames[0] if space.hostnames else "",
+        [kind for kind, _, _ in devices],
+        np.array([recorded for _, recorded, _ in devices], np.int64),
+        np.array([active for _, _, active in devices], np.int64),
+        list(details),
+        list(details.values()),
+        list(versions),
+        list(versions.values()),
+        [name for name, _ in options],
+        [value for _, value in options],
+        start,
+        stop,
+        (stop - start) * 1000 if is_stated else _events_window(space, programs),
+        is_stated,
+        dropped_events(space),
+        _percentage(space, _MXU),
+        _percentage(space, _HBM),
+        busy,
+        idle,
+        list(space.errors),
+        list(space.warnings),
+    )
+
+
+def _devices(space: Space) -> Iterator[tuple[str, int, int]]:
+    """(kind, planes, planes with lines) of each kind of device that has a plane."""
+    tpus = tpu_planes(space)
+    for kind, planes in (
+        ("GPU", gpu_planes(space)),
+        ("TPU", [plane for plane in tpus if not is_sparse_core(plane)]),
+        ("SparseCore", [plane for plane in tpus if is_sparse_core(plane)]),
+    ):
+        if planes:
+            yield kind, len(planes), sum(bool(recorded_lines(plane)) for plane in planes)
+
+
+def _device_details(space: Space) -> Iterator[tuple[str, str]]:
+    """(name, value) of what the first device plane with capabilities says of itself."""
+    gpu = next((plane for plane in gpu_planes(space) if plane.stats), None)
+    if gpu is not None:
+        major = _integer(gpu.stats.get(names.COMPUTE_MAJOR), -1)
+        minor = _integer(gpu.stats.get(names.COMPUTE_MINOR), -1)
+        if major >= 0 and minor >= 0:
+            # AMD counts its generations anew: only the numbers are then told.
+            generation = "" if _vendor(gpu).lower() == "amd" else _generation(major, minor)
+            yield (
+                "Compute capability",
+                f"{major}.{minor} ({generation})" if generation else f"{major}.{minor}",
+            )
+        if _integer(gpu.stats.get("core_count")) > 0:
+            yield "Multiprocessors per device", str(_integer(gpu.stats.get("core_count")))
+        memory = _integer(gpu.stats.get("memory_size"))
+        if memory > 0:
+            yield "Memory per device", f"{memory / 2**30:.1f} GiB"
+    tpu = next((plane for plane in tpu_planes(space) if plane.stats), None)
+    if tpu is not None and _integer(tpu.stats.get("has_megacore")):
+        yield "Megacore", "two cores work as one device"
+
+
+def _vendor(plane: Plane) -> str:
+    vendor = plane.stats.get(names.DEVICE_VENDOR)
+    return vendor if isinstance(vendor, str) else ""
+
+
+def _generation(major: int, minor: int) -> str:
+    for least, name in _GENERATIONS:
+        if (major, minor) >= least:
+            return name if major <= _GENERATIONS[0][0][0] else ""
+    return ""
+
+
+def _versions(space: Space) -> Iterator[tuple[str, str]]:
+    """(label, version) of every plane stat that is a version."""
+    for plane in space.planes:
+        for stat, value in plane.stats.items():
+            if not stat.endswith(_VERSION) or isinstance(value, bytes):
+                continue
+            name = stat.removesuffix(_VERSION)
+            text = _cuda(value) if name.startswith("cuda") else str(value)
+            if text and text != name:  # `cpu_version` says "cpu" (observed)
+                yield _VERSION_LABELS.get(name, name), text
+
+
+def _cuda(value: Value) -> str:
+    """CUDA counts 1000 per major and 10 per minor version. Source: cudaRuntimeGetVersion."""
+    number = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
+    if isinstance(number, int):
+        return f"{number // 1000}.{number % 1000 // 10}" if number >= 1000 else ""
+    return str(value)
+
+
+def _options(value: Value | None) -> list[tuple[str, str]]:
+    """(name, value) of the options that say what was recorded, [] where they are unknown."""
+    if not isinstance(value, bytes):
+        return []
+    from google.protobuf.message import DecodeError
+
+    try:
+        options = message("tensorflow.ProfileOptions").FromString(value)
+    except DecodeError:
+        return []
+    found = [
+        ("Host tracer level", str(options.host_tracer_level)),
+        ("Device tracer level", str(options.device_tracer_level)),
+        ("Python tracer level", str(options.python_tracer_level)),
+        ("tf.data ops", "recorded" if options.include_dataset_ops else "left out"),
+        ("XLA programs (HLO)", "recorded" if options.enable_hlo_proto else "left out"),
+    ]
+    if options.duration_ms:
+        found.append(("Duration asked for", f"{options.duration_ms} ms"))
+    for name, setting in sorted(options.advanced_configuration.items()):
+        chosen = setting.WhichOneof("value")
+        found.append((name, str(getattr(setting, chosen)) if chosen else ""))
+    return found
+
+
+def _events_window(space: Space, programs: Programs) -> int:
+    """From the first recorded event of any plane to the last, in ps."""
+    first, last = 2**63 - 1, -(2**63)
+    for plane in space.planes:
+        if not plane.lines.id.size:
+            continue
+        # Decoded for other parts as well.
+        if plane.name.startswith(names.HOST_PLANE):
+            events = host_events(plane)
+        elif plane.name.startswith(names.GPU_PREFIX):
+            events = find_gpu_kinds(plane, programs).events
+        else:
+            events = plane.events(recorded_lines(plane))
+        if len(events):
+            first = min(first, int(events.start_ps.min()))
+            last = max(last, int((events.start_ps + events.duration_ps).max()))
+    return max(last - first, 0)
+
+
+def _percentage(space: Space, stat: str) -> float:
+    """The mean over the planes that have the stat; NaN where none does."""
+    values = [plane.stats[stat] for plane in space.planes if stat in plane.stats]
+    known = [float(value) for value in values if isinstance(value, int | float)]
+    known = [value for value in known if math.isfinite(value)]
+    return sum_of(known) / len(known) if known else math.nan
+
+
+def _integer(value: Value | None, default: int = 0) -> int:
+    return value if isinstance(value, int) else default

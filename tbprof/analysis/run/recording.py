@@ -1,0 +1,56 @@
+"""When a trace was recorded, and what of it was lost, as its recorder says."""
+
+from collections.abc import Iterator
+
+from tbprof.base import names
+from tbprof.base.errors import Notice
+from tbprof.base.recorder_errors import complaint_notices, fix_for
+from tbprof.events.space import Space, Value
+
+# Source: xplane_schema.h, kTaskEnvPlaneName and the stats that profiler sessions write to it.
+_START = "profile_start_time"
+_STOP = "profile_stop_time"
+_DROPPED = "dropped_traces"
+
+
+def environment_stats(space: Space) -> dict[str, Value]:
+    """What the recorder says of the recording as a whole, by name."""
+    stats: dict[str, Value] = {}
+    for plane in space.planes:
+        if plane.name.startswith(names.ENVIRONMENT_PLANE):
+            stats.update(plane.stats)
+    return stats
+
+
+def stated_window(space: Space) -> tuple[int, int]:
+    """(start, stop) of the recording in ns since the epoch, 0 where the recorder did not say."""
+    stats = environment_stats(space)
+    return _time(stats.get(_START)), _time(stats.get(_STOP))
+
+
+def dropped_events(space: Space) -> int:
+    """How many events the recorder says that it dropped, -1 where it says nothing."""
+    counts = [plane.stats.get(_DROPPED) for plane in space.planes]
+    known = [count for count in counts if isinstance(count, int) and count >= 0]
+    return sum(known) if known else -1
+
+
+def recorder_notices(space: Space) -> Iterator[Notice]:
+    """What the recorder says of what it lost, and what it complained of."""
+    dropped = dropped_events(space)
+    if dropped > 0:
+        text = f"the recorder dropped {dropped:,} event{'s' * (dropped > 1)}"
+        yield Notice("dropped_events", text, hint=fix_for("dropped"))
+    yield from complaint_notices(space.errors, space.warnings)
+
+
+def epoch_of_times(space: Space) -> int:
+    """The time of day, in ns since the epoch, that a space's times count from; 0: unknown.
+
+    Times count from the start of the recording where they are no times of day themselves.
+    """
+    return space.start_ns or max(stated_window(space)[0], 0)
+
+
+def _time(value: Value | None) -> int:
+    return value if isinstance(value, int) else 0

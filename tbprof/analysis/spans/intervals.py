@@ -1,0 +1,23 @@
+"""The length of unions of intervals."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.spans.layers import unite, unite_lines
+
+
+def busy_time(
+    first_event: NDArray[np.int64], start_ps: NDArray[np.int64], duration_ps: NDArray[np.int64]
+) -> tuple[int, int]:
+    """(busy, window) in ps: the union of all events, and from the first start to the last end.
+
+    Events are ordered by (line, start). Overlaps within and between lines count once; (0, 0)
+    without events.
+    """
+    if start_ps.size == 0:
+        return 0, 0
+    end_ps = start_ps + duration_ps
+    window = int(end_ps.max() - start_ps.min())
+    # Lines are united first: the sort is then over few spans, not over the events.
+    begin, end = unite(*unite_lines(first_event, start_ps, end_ps))
+    return int((end - begin).sum()), window

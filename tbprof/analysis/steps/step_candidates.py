@@ -1,0 +1,145 @@
+"""What could mark the steps of a program that did not say it: events that repeat."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.host.driving_thread import find_driving_line, is_ahead, window_ps
+from tbprof.analysis.host.host_events import HostThreads
+from tbprof.analysis.host.host_roles import HostTypes, Role, host_types
+from tbprof.analysis.spans.repeats import find_repeats, habits
+from tbprof.analysis.vocabulary.name_families import name_families, remembered
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.base.lazy import regex
+from tbprof.base.records import dataclass
+
+# Fewer occurrences are no repetition, and more candidates no choice.
+_LEAST = 3
+_MOST = 20
+# So many of the longest are looked at closely.
+_FINALISTS = 40
+
+# How well names are suited, the first that matches. Executions of functions and programs are; what
+# threads of runtimes do over and over says little about the program.
+_WEIGHTS = (
+    (regex(r"PjitFunction\(|EagerLocalExecute: __inference_"), 2.0),
+    (regex(r"(?:FunctionRun|SessionRun|RunGraph)\Z|[\w: ]*Executable::Execute\Z"), 1.0),
+    (regex(r"EagerLocalExecute: |np\.asarray|ThunkExecutor::Execute\Z|__inference_"), 0.3),
+    (
+        regex(
+            r"\w+::|void |Executor|TFE_|Eager|Validate|convert_to_tensor|tf\.constant"
+            r"|ParseArguments|Handle |DevicePut|shard_args"
+        ),
+        0.05,
+    ),
+)
+# A Python function of a file; others are built in, or made while code runs.
+_PYTHON_FUNCTION = regex(r"\$[^<:]+\.py:\d+ [A-Za-z_]\w*\Z")
+_LIBRARY_FRAME = regex(
+    r"\$(?:contextlib|threading|profiler|_ufunc_config|inspect|functools|abc|tree_util|util|api"
+    r"|pjit|core|array|traceback_util|def_function|polymorphic_function|traceback_utils)\.py"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Events that could mark steps, one row per name, best first; `line` is their thread's name.
+
+    `coverage` (0-1) is the part of the trace that they cover.
+    """
+
+    name: list[str]
+    line: list[str]
+    count: NDArray[np.int64]
+    median_ps: NDArray[np.int64]
+    coverage: NDArray[np.float64]
+
+
+class _Candidate(NamedTuple):
+    score: float
+    name: str
+    line: str
+    occurrences: int
+    median_ps: int
+    coverage: float
+    is_op: bool
+
+
+def find_candidates(hosts: Sequence[HostThreads]) -> Candidates:
+    """Events that repeat at least 3 times on a thread without overlapping each other.
+
+    Those come first that carry step numbers, then what the program itself calls, such as its
+    functions and annotations, before what its runtime does for it; among these what covers more of
+    the trace and comes regularly. Single ops come last: a step holds several.
+    """
+    best: dict[str, _Candidate] = {}
+    for threads in hosts:
+        for one in _of_plane(threads):
+            if one.name not in best or one.score > best[one.name].score:
+                best[one.name] = one
+    found = sorted(best.values(), key=lambda one: (one.is_op, -one.score, one.name))[:_MOST]
+    return Candidates(
+        [one.name for one in found],
+        [one.line for one in found],
+        np.array([one.occurrences for one in found], np.int64),
+        np.array([one.median_ps for one in found], np.int64),
+        np.array([one.coverage for one in found], np.float64),
+    )
+
+
+def _of_plane(threads: HostThreads) -> list[_Candidate]:
+    """The best of one plane, several of one name if it repeats on several threads."""
+    events = threads.events
+    window = max(1, window_ps(threads))
+    types = host_types(events, has_device=False)
+    texts, weight = _weights(threads, types)
+    repeats = find_repeats(events, weight[:-1] > 0, _LEAST)
+    driving = find_driving_line(threads, types)
+    near = np.where(is_ahead(events)[repeats.line], 0.0, 0.3)
+    near[repeats.line == driving] = 1
+    coverage = np.minimum(1, repeats.total_ps / window)
+    reach = (repeats.last_ps - repeats.first_ps) / window
+    score = weight[repeats.type] * near * reach * (0.1 + coverage)
+    line_names = events.plane.strings.take(events.lines.name.tolist())
+    order = np.lexsort((-score, types.is_op[repeats.type]))
+    chosen = order[score[order] > 0][:_FINALISTS]
+    median_ps, regular = habits(events, repeats, chosen)
+    return [
+        _Candidate(
+            float(score[at]) * (0.1 + float(regular[rank])),
+            texts[int(repeats.type[at])],
+            line_names[int(repeats.line[at])],
+            int(repeats.count[at]),
+            int(median_ps[rank]),
+            float(coverage[at]),
+            bool(types.is_op[int(repeats.type[at])]),
+        )
+        for rank, at in enumerate(chosen.tolist())
+    ]
+
+
+def _weights(threads: HostThreads, types: HostTypes) -> tuple[list[str], NDArray[np.float64]]:
+    """(names, how well each type of event is suited to mark steps, 0 not at all)."""
+    texts = threads.plane.strings.take(threads.plane.types.name.tolist())
+    weight = name_families(threads.plane).tell_with(_weight, types.role, np.float64)
+    weight[types.is_hlo] = 0.05
+    weight[types.is_function] = 3
+    weight[types.has_number] = 20
+    weight[-1] = 0
+    return texts, weight
+
+
+@remembered
+def _weight(text: str, role: int) -> float:
+    if text.startswith("$"):
+        if role != Role.FRAME or not _PYTHON_FUNCTION.match(text):
+            return 0
+        return 0.1 if _LIBRARY_FRAME.match(text) else 1
+    if role in (Role.WAIT, Role.FRAME, Role.BACKGROUND, Phase.COMPILATION) or not text:
+        return 0
+    for pattern, weight in _WEIGHTS:
+        if pattern.match(text):
+            return weight
+    return 2 if role in (Role.ACTIVITY, Role.WRAPPER) else 0.3

@@ -1,0 +1,293 @@
+"""The steps of a trace in which nothing marks them: executions of a program, or a pattern."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.driving_thread import find_driving_line, is_ahead, window_ps
+from tbprof.analysis.host.host_events import HostThreads
+from tbprof.analysis.host.host_roles import HostTypes, Role, host_types
+from tbprof.analysis.spans.repeats import find_repeats, rows_of
+from tbprof.analysis.steps.rounds import doubt_of_rounds
+from tbprof.analysis.vocabulary.name_families import name_families
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.base import names
+from tbprof.base.lazy import regex
+from tbprof.base.records import dataclass
+from tbprof.base.values import median, unique
+from tbprof.events.space import Events
+
+EXECUTIONS = "executions"
+PATTERN = "pattern"
+_LEAST_EXECUTIONS = 2
+_LEAST_PERIODS = 3
+
+_JAX = regex(r"PjitFunction\((.+)\)\Z")
+_TENSORFLOW = regex(r"EagerLocalExecute: __inference_(.+?)(?:_\d+)?\Z")
+# Executions that do not say of what; one step may hold several.
+_UNNAMED = regex(r"(?:FunctionRun|SessionRun|RunGraph)\Z|[\w: ]*Executable::Execute\Z")
+# They count half, and only where they cover so much of the trace: runtimes call helpers, too.
+_UNNAMED_SHARE = 0.5
+_UNNAMED_COVERAGE = 0.05
+# Of the distances between the events of a period, counted in events, so many are the same.
+_REGULAR = 0.7
+# And the periods span so much of the thread's events.
+_SPAN = 0.5
+# Ops of a program that JAX runs one by one come with so many others.
+_LEAST_OTHER_OPS = 2
+# No step is shorter on average: launching one kernel takes a program longer.
+_SHORTEST_PS = 10**6
+_LONGEST_SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True)
+class InferredSteps:
+    """Steps that nothing marks: one begins with each of the events at `row`, ascending.
+
+    `source` is "executions" or "pattern". `plane` is the place in the hosts that were asked, `line`
+    a row of its `events.lines`. `name` is that of the events, `program` the function that they
+    execute ("" where it is unknown). `note` says in a sentence how they were found, `doubts` what
+    of that is not certain.
+    """
+
+    source: str
+    plane: int
+    line: int
+    name: str
+    program: str
+    row: NDArray[np.int64]
+    start_ps: NDArray[np.int64]
+    duration_ps: NDArray[np.int64]
+    note: str
+    doubts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    source: str
+    weight: float
+    line: int
+    type: int
+    program: str
+    reason: str
+    doubts: tuple[str, ...] = ()
+    end_ps: int = -1  # of the last step, where that is more than its event
+
+
+def infer_steps(
+    hosts: Sequence[HostThreads], programs: Programs | None = None
+) -> InferredSteps | None:
+    """The steps, None where nothing repeats; `programs` are the compiled ones.
+
+    One step is one execution of the function or program on which most time is spent: the time of
+    the calls, and of the compiled program's instructions where they ran on the host's own threads.
+    Without any the thread on which the program runs is searched for what happens over and over;
+    a single op marks steps only where nothing else repeats, also one that JAX compiled by itself.
+    What comes again after less than a microsecond on average is no step.
+    """
+    executions = [_executions(threads) for threads in hosts]
+    functions = [
+        None if _is_op(choice, threads, programs) else choice
+        for choice, threads in zip(executions, hosts, strict=True)
+    ]
+    for choices in (functions, None, executions):
+        choices = [_pattern(threads) for threads in hosts] if choices is None else choices
+        found = [(plane, choice) for plane, choice in enumerate(choices) if choice is not None]
+        if found:
+            plane, choice = max(found, key=lambda pair: pair[1].weight)
+            return _steps(plane, hosts[plane], choice)
+    return None
+
+
+def _steps(plane: int, threads: HostThreads, choice: _Choice) -> InferredSteps:
+    events = threads.events
+    rows = rows_of(events, choice.line, choice.type)
+    duration = events.duration_ps[rows]
+    duration[-1] = max(int(duration[-1]), choice.end_ps - int(events.start_ps[rows[-1]]))
+    name = events.plane.strings[int(events.plane.types.name[choice.type])]
+    return InferredSteps(
+        choice.source, plane, choice.line, name, choice.program, rows,
+        events.start_ps[rows], duration,
+        f"Nothing in this trace marks steps. {choice.reason}",
+        choice.doubts,
+    )  # fmt: skip
+
+
+def _executions(threads: HostThreads) -> _Choice | None:
+    """The function or program whose executions take most time."""
+    events = threads.events
+    types = host_types(events, has_device=False)
+    texts = threads.plane.strings.take(threads.plane.types.name.tolist())
+    programs: dict[int, str] = {}
+    may = name_families(threads.plane).tell(_may_execute, np.bool_) | types.is_function
+    for type_ in np.flatnonzero(may[:-1]).tolist():
+        text = texts[type_]
+        if types.is_function[type_]:
+            programs[type_] = text
+        elif named := _JAX.match(text) or _TENSORFLOW.match(text):
+            programs[type_] = named[1]
+        elif _UNNAMED.match(text):
+            programs[type_] = ""
+    wanted = np.zeros(len(texts), np.bool_)
+    wanted[list(programs)] = True
+    repeats = find_repeats(events, wanted, _LEAST_EXECUTIONS)
+    own_ps = _program_times(threads, types)
+    best: _Choice | None = None
+    each_ps: dict[tuple[int, int], float] = {}
+    ahead = is_ahead(events)
+    least_unnamed = _UNNAMED_COVERAGE * window_ps(threads)
+    for at, (line, type_) in enumerate(
+        zip(repeats.line.tolist(), repeats.type.tolist(), strict=True)
+    ):
+        program, weight = programs[type_], float(repeats.total_ps[at])
+        if ahead[line] or (not program and weight < least_unnamed):
+            continue
+        if repeats.last_ps[at] - repeats.first_ps[at] < _SHORTEST_PS * (repeats.count[at] - 1):
+            continue
+        weight *= 1 if program else _UNNAMED_SHARE
+        weight += own_ps.get(_module_key(program), 0)
+        each_ps[line, type_] = weight / float(repeats.count[at])
+        if best is None or weight > best.weight:
+            name = shown(program or texts[type_])
+            what = f"{name}, on which most time is spent" if program else name
+            reason = f"One step is one execution of {what}; {repeats.count[at]} were recorded."
+            best = _Choice(EXECUTIONS, weight, line, type_, program, reason)
+    if best is None or not best.program:
+        return best
+    times = {
+        type_: (events.start_ps[rows_of(events, line, type_)], each)
+        for (line, type_), each in each_ps.items()
+        if line == best.line and programs[type_]
+    }
+    main = times.pop(best.type)
+    others = {shown(programs[type_]): time for type_, time in times.items()}
+    return replace(best, doubts=tuple(doubt_of_rounds(shown(best.program), *main, others)))
+
+
+def _may_execute(text: str) -> bool:
+    return any(pattern.match(text) for pattern in (_JAX, _TENSORFLOW, _UNNAMED))
+
+
+def _is_op(choice: _Choice | None, threads: HostThreads, programs: Programs | None) -> bool:
+    """Whether it is an op that JAX compiled by itself, as it did several of that thread."""
+    if choice is None or programs is None:
+        return False
+    events = threads.events
+    begin, end = events.first_event[choice.line : choice.line + 2].tolist()
+    types = unique(events.type[begin:end])
+    texts = threads.plane.strings.take(threads.plane.types.name[types[types >= 0]].tolist())
+    called = {named[1] for text in texts if (named := _JAX.match(text))}
+    if choice.program not in called:
+        return False
+    keys = {_module_key(one) for one in called}
+    ops = {key for key in map(_program_key, programs.single_ops()) if key in keys}
+    return _module_key(choice.program) in ops and len(ops) > _LEAST_OTHER_OPS
+
+
+def _program_key(module: str) -> str:
+    return _module_key(module.removeprefix("jit_"))
+
+
+def _module_key(program: str) -> str:
+    """What is alike in a function's name and in that of its compiled program: jit_f of f."""
+    return re.sub(r"\W", "_", program).strip("_")
+
+
+def _program_times(threads: HostThreads, types: HostTypes) -> dict[str, float]:
+    """By `_module_key` the time of the instructions of each program that ran on host threads."""
+    events = threads.events
+    if not types.is_hlo.any() or names.HLO_MODULE not in events.plane.stat_names:
+        return {}
+    rows = events.rows_of(types.is_hlo)
+    module = events.stats([names.HLO_MODULE], rows)[names.HLO_MODULE].texts()
+    total = np.bincount(module + 1, events.duration_ps[rows].astype(np.float64))
+    times: dict[str, float] = {}
+    for at in np.flatnonzero(total).tolist():
+        key = _program_key(events.plane.strings[at - 1]) if at else ""
+        times[key] = times.get(key, 0) + float(total[at])
+    times.pop("", None)
+    return times
+
+
+def _pattern(threads: HostThreads) -> _Choice | None:
+    """What begins each round of a thread that does the same over and over.
+
+    Distances are counted in events, not in time: rounds differ in length, not in what they do.
+    Events that happen once per round, or evenly within it, are equally far apart; of the numbers of
+    rounds that these suggest the one counts on which most kinds of event agree.
+
+        abbcbabbcbabbcb      a, c: 3 times, every 5th event     ->   3 rounds, each begins with a
+    """
+    events = threads.events
+    types = host_types(events, has_device=False)
+    line = find_driving_line(threads, types)
+    if line < 0:
+        return None
+    silent = (Role.WAIT, Role.BACKGROUND)
+    begin, end = (int(at) for at in events.first_event[line : line + 2])
+    rows = begin + np.flatnonzero(
+        (events.duration_ps[begin:end] > 0) & (events.type[begin:end] >= 0)
+    )
+    kind = events.type[rows]
+    order = np.argsort(kind, kind="stable")  # positions of each kind, ascending
+    cuts = np.searchsorted(kind[order], np.arange(int(kind.max(initial=-1)) + 2))
+    periodic: dict[int, int] = {}  # the rounds that each kind suggests
+    for type_ in np.flatnonzero(np.diff(cuts) >= _LEAST_PERIODS).tolist():
+        at = order[cuts[type_] : cuts[type_ + 1]]
+        is_told = types.role[type_] not in silent and types.role[type_] != Phase.COMPILATION
+        first, last = events.start_ps[rows[at[[0, -1]]]].tolist()
+        is_told &= last - first >= _SHORTEST_PS * (at.size - 1)
+        if is_told and _is_periodic(at) and at[-1] - at[0] >= _SPAN * rows.size:
+            periodic[type_] = at.size
+    if not periodic:
+        return None
+    counts = np.array(list(periodic.values()))
+    agree = np.array([(np.abs(counts - count) <= 1).sum() for count in counts.tolist()])
+    rounds = int(counts[np.lexsort((counts, agree))[-1]])
+    starts = {
+        type_: int(order[cuts[type_]]) for type_, count in periodic.items() if count == rounds
+    }
+    first = min(starts, key=lambda type_: (types.is_op[type_], starts[type_]))
+    line_name = events.plane.strings[int(events.lines.name[line])]
+    name = events.plane.strings[int(events.plane.types.name[first])]
+    many = len(starts) > 1
+    kinds = f"{len(starts)} kinds of event repeat" if many else "One kind of event repeats"
+    reason = (
+        f"{kinds} {rounds} times on the thread {shown(line_name)}; "
+        f"a step begins with each {shown(name)}."
+    )
+    at = order[cuts[first] : cuts[first + 1]]
+    end = _last_end(events, rows, kind, at)
+    return _Choice(PATTERN, float(rows.size), line, first, "", reason, end_ps=end)
+
+
+def _last_end(
+    events: Events, rows: NDArray[np.int64], kind: NDArray[np.int32], at: NDArray[np.int64]
+) -> int:
+    """Where the last round ends, in ps, whose events are at `rows`; -1 where it is not whole.
+
+    Rounds begin `at` these places. It is whole where the last one has the events of the one before.
+    """
+    size = int(at[-1] - at[-2])
+    last, before = (np.sort(kind[start : start + size]) for start in (at[-1], at[-2]))
+    if not np.array_equal(last, before):
+        return -1
+    own = rows[at[-1] : at[-1] + size]
+    return int((events.start_ps[own] + events.duration_ps[own]).max())
+
+
+def shown(name: str) -> str:
+    """A name of a trace for a sentence: quoted, and not longer than 80 characters."""
+    name = name.encode("utf-8", "replace").decode()  # a user's choice may hold lone surrogates
+    return f"'{name}'" if len(name) <= _LONGEST_SHOWN else f"'{name[: _LONGEST_SHOWN - 1]}…'"
+
+
+def _is_periodic(positions: NDArray[np.int64]) -> bool:
+    """Whether most distances are the median one, give or take 2 %."""
+    gaps = np.diff(positions)
+    middle = median(gaps)
+    return bool((np.abs(gaps - middle) <= 0.02 * middle).mean() >= _REGULAR)

@@ -1,0 +1,264 @@
+"""What marks the steps of a host: annotations of the program, the devices' own lines, or nothing.
+
+Where nothing does, steps are inferred, and say so.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.grouping.grouping import Grouping, find_grouping
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.driving_thread import find_driving_line
+from tbprof.analysis.host.host_roles import host_types
+from tbprof.analysis.ops.device_phases import DeviceIntervals
+from tbprof.analysis.steps.rounds import doubt_of_rounds
+from tbprof.analysis.steps.step_bounds import GroupSteps, device_hulls
+from tbprof.analysis.steps.step_inference import InferredSteps, infer_steps, shown
+from tbprof.base.records import dataclass
+from tbprof.events.space import Space
+
+CHOSEN = "chosen"
+STEPS_LINE = "steps_line"
+MARKERS = "markers"
+GROUPS = "groups"
+EXECUTIONS = "executions"
+NONE = "none"
+
+_NONE: NDArray[np.int64] = np.empty(0, np.int64)
+_NO_STEPS = (
+    "The trace has no step markers: no step annotation of the program, no step line of a device, "
+    "and nothing that repeats three times on the thread that drives the program. Mark the steps, "
+    "or record for longer."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StepSource:
+    """How steps are told, and by what.
+
+    `steps` are the groups that are steps; none where the devices bound their steps themselves: by
+    their own lines ("steps_line") or by the executions of `program`. The thread that drives the
+    program is the line `line` (a row in `events.lines`) of `grouping.hosts[plane]`, -1 for none.
+    `doubts` says in sentences what of the steps is not certain.
+    """
+
+    source: str
+    marker: str
+    note: str
+    grouping: Grouping
+    steps: GroupSteps
+    program: str = ""
+    plane: int = -1
+    line: int = -1
+    has_explicit_numbers: bool = False
+    doubts: tuple[str, ...] = ()
+
+
+def find_source(
+    space: Space, devices: Sequence[DeviceIntervals], programs: Programs, marker: str = ""
+) -> StepSource:
+    """The best that there is.
+
+    In this order: the user's choice, the step lines of all TPU cores, markers of the program, step
+    lines of any devices, groups that the file brings, executions of the main program, a repeating
+    pattern.
+    """
+    missing = ""
+    if marker:
+        grouping = find_grouping(space, marker)
+        if len(grouping.roots):
+            everything = np.arange(len(grouping.roots))
+            note = f"Each step goes from one {shown(marker)} to the next, as chosen."
+            return _of_groups(CHOSEN, marker, note, grouping, everything)
+        missing = f"No thread has an event {shown(marker)}. "
+    found = _find(space, devices, programs)
+    return replace(found, note=missing + found.note) if missing else found
+
+
+def _find(space: Space, devices: Sequence[DeviceIntervals], programs: Programs) -> StepSource:
+    grouping = find_grouping(space)
+    cores = [device for device in devices if device.kind == "TPU"]
+    have_lines = all(core.steps is not None for core in cores)
+    return (
+        _step_lines(cores if have_lines else (), grouping)
+        or _annotations(grouping)
+        or _numbered_events(space, grouping)
+        or _step_lines(devices, grouping)
+        or _groups_of_the_file(devices, grouping)
+        or _program_runs(devices, grouping)
+        or _inferred(space, grouping, programs)
+        or _without_groups(NONE, "", _NO_STEPS, grouping)
+    )
+
+
+def _step_lines(devices: Sequence[DeviceIntervals], grouping: Grouping) -> StepSource | None:
+    """Steps as devices recorded them, if any did."""
+    if all(device.steps is None for device in devices):
+        return None
+    note = "Each step goes from one event of the device's Steps line to the next."
+    return _without_groups(STEPS_LINE, "Steps", note, grouping)
+
+
+def _annotations(grouping: Grouping) -> StepSource | None:
+    """Steps that the program marked."""
+    roots = grouping.roots
+    marked = np.flatnonzero(roots.is_marker & (roots.start_ps >= 0))
+    if not marked.size:
+        return None
+    count = Counter(roots.name[at] for at in marked.tolist())
+    several = " or ".join(shown(name) for name, _ in count.most_common(3))
+    note = f"Each step goes from one {several} annotation of the program to the next."
+    found = _of_groups(MARKERS, count.most_common(1)[0][0], note, grouping, marked)
+    return replace(found, has_explicit_numbers=are_numbered(grouping, marked))
+
+
+def _numbered_events(space: Space, grouping: Grouping) -> StepSource | None:
+    """Steps that begin with the event with a step's number that most time is spent in.
+
+    Keras numbers the batches that it profiles, and marks them in no other way (observed in 3.15).
+    """
+    total: Counter[str] = Counter()
+    for threads in grouping.hosts:
+        types = host_types(threads.events, has_device=False)
+        events = threads.events
+        rows = events.rows_of(types.has_number)
+        texts = events.plane.strings.take(events.plane.types.name.tolist())
+        time = np.bincount(events.type[rows], events.duration_ps[rows], len(texts))
+        for type_ in np.flatnonzero(time).tolist():
+            total[texts[type_]] += int(time[type_])
+    if not total:
+        return None
+    name = total.most_common(1)[0][0]
+    note = f"Each step goes from one {shown(name)}, which has a step's number, to the next."
+    again = find_grouping(space, name)
+    found = _of_groups(MARKERS, name, note, again, np.arange(len(again.roots)))
+    return replace(found, has_explicit_numbers=True)
+
+
+def _groups_of_the_file(
+    devices: Sequence[DeviceIntervals], grouping: Grouping
+) -> StepSource | None:
+    """The groups that the recorder numbered, of which devices ran anything."""
+    if not grouping.is_from_file:
+        return None
+    steps = GroupSteps.of(grouping.roots, np.arange(len(grouping.roots)))
+    ran = np.zeros(len(grouping.roots), bool)
+    for device in devices:
+        first, last = device_hulls(steps, device)
+        ran |= first <= last
+    if not ran.any():
+        return None
+    note = "Steps are the groups of events that the recorder numbered."
+    return _of_groups(GROUPS, "group_id", note, grouping, steps.group[ran])
+
+
+def _program_runs(devices: Sequence[DeviceIntervals], grouping: Grouping) -> StepSource | None:
+    """The executions of the program on which TPUs spend most time; it ran more than once."""
+    total: Counter[str] = Counter()
+    for device in devices:
+        runs = device.executions
+        if device.kind != "TPU" or not runs.start_ps.size:
+            continue
+        for kind, name in enumerate(runs.name):
+            is_one = runs.kind == kind
+            if int(is_one.sum()) > 1:
+                total[name] += int(runs.duration_ps[is_one].sum())
+    if not total:
+        return None
+    name = total.most_common(1)[0][0]
+    note = f"Nothing in this trace marks steps. One step is one execution of {shown(name)}."
+    doubts = _doubts_of_runs(name, next(one for one in devices if name in one.executions.name))
+    found = _without_groups(EXECUTIONS, name, note, grouping)
+    return replace(found, program=name, doubts=tuple(doubts))
+
+
+def _doubts_of_runs(name: str, device: DeviceIntervals) -> list[str]:
+    """Whether the executions of a program on a device may be parts of steps."""
+    runs = device.executions
+    of = [np.flatnonzero(runs.kind == kind) for kind in range(len(runs.name))]
+    times = {
+        one: (runs.start_ps[rows], float(runs.duration_ps[rows].mean()))
+        for one, rows in zip(runs.name, of, strict=True)
+    }
+    main = times.pop(name)
+    return doubt_of_rounds(shown(name), *main, {shown(one): time for one, time in times.items()})
+
+
+def _inferred(space: Space, grouping: Grouping, programs: Programs) -> StepSource | None:
+    """Steps that begin with what repeats on the host: they and what they cause are grouped anew."""
+    inferred = infer_steps(grouping.hosts, programs)
+    if inferred is None:
+        return None
+    groups = _groups_at(grouping, inferred)
+    if groups is None:
+        grouping = find_grouping(space, inferred.name, thread=(inferred.plane, inferred.line))
+        groups = _groups_at(grouping, inferred)
+    if groups is None:
+        groups = np.arange(len(grouping.roots))
+    found = _of_groups(inferred.source, inferred.name, inferred.note, grouping, groups)
+    number = np.arange(found.steps.group.size)
+    end = found.steps.end_ps.copy()
+    if end.size and found.steps.start_ps[-1] == inferred.start_ps[-1]:
+        # No next one bounds the last step: it has the events that one of its kind has.
+        end[-1] = max(int(end[-1]), int(inferred.start_ps[-1] + inferred.duration_ps[-1]))
+    labels = [str(at) for at in number.tolist()]
+    steps = replace(found.steps, number=number, label=labels, end_ps=end)
+    return replace(found, steps=steps, doubts=inferred.doubts)
+
+
+def _without_groups(source: str, marker: str, note: str, grouping: Grouping) -> StepSource:
+    """Steps that the devices bound themselves, or none."""
+    steps = GroupSteps.of(grouping.roots, _NONE)
+    return _driven(StepSource(source, marker, note, grouping, steps))
+
+
+def _of_groups(
+    source: str, marker: str, note: str, grouping: Grouping, groups: NDArray[np.int64]
+) -> StepSource:
+    """Steps that are groups; the thread with the most of their roots drives."""
+    steps = GroupSteps.of(grouping.roots, groups)
+    found = StepSource(source, marker, note, grouping, steps)
+    lines: Counter[tuple[int, int]] = Counter()
+    for plane, threads in enumerate(grouping.hosts):
+        mine = groups[(grouping.roots.plane[groups] == plane) & (grouping.roots.row[groups] >= 0)]
+        rows = grouping.roots.row[mine]
+        line = np.searchsorted(threads.events.first_event, rows, side="right") - 1
+        for at, count in zip(*np.unique(line, return_counts=True), strict=True):
+            lines[plane, int(at)] += int(count)
+    if not lines:
+        return _driven(found)
+    (plane, line), _ = lines.most_common(1)[0]
+    return replace(found, plane=plane, line=line)
+
+
+def _driven(source: StepSource) -> StepSource:
+    """The source with the thread that seems to drive the program."""
+    for plane, threads in enumerate(source.grouping.hosts):
+        line = find_driving_line(threads, host_types(threads.events, has_device=False))
+        if line >= 0:
+            return replace(source, plane=plane, line=line)
+    return source
+
+
+def are_numbered(grouping: Grouping, groups: NDArray[np.int64]) -> bool:
+    """Whether the program gave each of the steps its number."""
+    for plane, threads in enumerate(grouping.hosts):
+        mine = groups[grouping.roots.plane[groups] == plane]
+        types = host_types(threads.events, has_device=False)
+        rows = grouping.roots.row[mine]
+        if not types.has_number[threads.events.type[rows]].all():
+            return False
+    return True
+
+
+def _groups_at(grouping: Grouping, inferred: InferredSteps) -> NDArray[np.int64] | None:
+    """The groups that begin with the inferred events, None where there are others or none."""
+    roots = grouping.roots
+    is_here = roots.plane == inferred.plane
+    place = {row: at for at, row in enumerate(roots.row.tolist()) if is_here[at] and row >= 0}
+    groups = [place.get(row, -1) for row in inferred.row.tolist()]
+    return None if not groups or -1 in groups else np.array(groups, np.int64)

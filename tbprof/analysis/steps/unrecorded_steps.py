@@ -1,0 +1,216 @@
+"""Steps whose work on a device was not recorded: nothing of it is there, though it was done.
+
+Recorders keep a bounded number of events, lose buffers, and begin late on some devices. A step
+without any work of a device may be such a step, or one in which the device really did nothing.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.grouping.grouping import Grouping
+from tbprof.analysis.host.host_roles import host_types
+from tbprof.analysis.ops.device_phases import DeviceIntervals
+from tbprof.analysis.ops.launches import Launches, find_launches, is_work
+from tbprof.analysis.steps.step_bounds import GroupSteps
+from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.base.records import dataclass
+from tbprof.base.values import is_in, median, unique
+
+# A step has launched the work of a device with so many of its usual launches or dispatches.
+_LAUNCHED = 0.5
+# A part of a step's work is missing from so many of its launches on, where usually hardly any is.
+_PART = 0.1
+_HARDLY_ANY = 0.02
+# Without launches: a device that worked in so many steps in a row, in each of them, and did mostly
+# what another one does, would have gone on with it.
+_LEAST_STEPS = 3
+_MOSTLY = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Unrecorded:
+    """What of the steps' work was not recorded.
+
+    By device (or for the host, where there is none) and step: `is_missing` [devices, steps] where
+    nothing is there, `is_cut` where a part is missing. `lost_devices` counts the devices that
+    launches name and of which nothing at all was recorded.
+    """
+
+    is_missing: NDArray[np.bool_]
+    is_cut: NDArray[np.bool_]
+    lost_devices: int
+
+
+def find_unrecorded(
+    grouping: Grouping,
+    steps: GroupSteps,
+    devices: Sequence[DeviceIntervals],
+    *,
+    has_silent: bool,
+) -> Unrecorded:
+    """What is missing of the work of GPUs, whose `group` is filled.
+
+    A step's work on a device was not recorded where nothing of it is there and
+
+    - the step launched half of what its like usually launch for the device, or more, without the
+      kernels; or
+    - it has no launches at all and no device works, but the host dispatched half of the usual; or
+    - it has no launches at all, and lies before or after all work of the device, which worked in
+      each of three steps or more between, and did mostly what another one does that goes on.
+
+    A step with launches of which none was for the device is one in which the device did nothing.
+    `has_silent` says that there are other GPUs, of which nothing was recorded. Without devices the
+    host stands for them: a step that launches kernels is none of its own.
+    """
+    count = steps.group.size
+    nothing = np.zeros((max(len(devices), 1), count), bool)
+    if not devices and has_silent and count:
+        return _of_host(grouping, steps, nothing)
+    if not count or not devices or any(device.kind != "GPU" for device in devices):
+        return Unrecorded(nothing, nothing, 0)
+    step_of = np.full(int(steps.group.max()) + 2, -1, np.int64)  # the last one is for no group
+    step_of[steps.group] = np.arange(count)
+    pieces = np.stack([_pieces(device, steps, step_of) for device in devices])
+    works = pieces > 0
+    if not has_silent and (pieces >= (1 - _PART) * median(pieces, axis=1)[:, None]).all():
+        return Unrecorded(nothing, nothing, 0)  # as mostly: launches need not be read
+    launches = find_launches(grouping.hosts, devices)
+    launch_step = _step(step_of, launches.group)
+    without, lost, usual = _lost(launches, launch_step, works)
+    has_usual = (usual > 0)[:, None]
+    is_missing = has_usual & (lost >= np.maximum(_LAUNCHED * usual, 1)[:, None])
+    has_launches = np.bincount(launch_step[launch_step >= 0], minlength=count) > 0
+    if not (works | has_launches).all():
+        did = works | is_missing
+        would_work = _would_work(grouping, step_of, did) | _would_go_on(devices, did)
+        is_missing |= ~has_launches & would_work
+    hardly_any = median(np.where(works, without, 0), axis=1) <= _HARDLY_ANY * usual
+    is_cut = works & has_usual & hardly_any[:, None]
+    is_cut &= lost >= np.maximum(_PART * usual, 1)[:, None]
+    return Unrecorded(is_missing & ~works, is_cut, _lost_devices(launches))
+
+
+def _of_host(grouping: Grouping, steps: GroupSteps, nothing: NDArray[np.bool_]) -> Unrecorded:
+    """What is missing where no device's work was recorded."""
+    launches = find_launches(grouping.hosts, [])
+    launches_any = is_in(steps.group, launches.group)[None, :]
+    lost = _lost_devices(launches) or int(launches.group.size > 0)
+    return Unrecorded(launches_any, nothing, lost)
+
+
+def _step(step_of: NDArray[np.int64], group: NDArray[np.int32]) -> NDArray[np.int64]:
+    """[n] the step of each group, -1 for none."""
+    return step_of[np.where(group < step_of.size - 1, group, -1)]
+
+
+def _pieces(
+    device: DeviceIntervals, steps: GroupSteps, step_of: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """[steps] how many pieces of the device's work are there.
+
+    Work that nothing links to a step may be that of the step in whose time it lies.
+    """
+    rows = np.flatnonzero(is_work(device))
+    step = _step(step_of, device.group[rows])
+    at = np.searchsorted(steps.start_ps, device.start_ps[rows], side="right") - 1
+    step = np.where(device.group[rows] >= 0, step, at)
+    return np.bincount(step[step >= 0], minlength=steps.group.size)
+
+
+def _lost(
+    launches: Launches, step: NDArray[np.int64], works: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """(launches without their kernels, those that were for the device, its usual launches).
+
+    The first two are [devices, steps], the last is [devices] and of steps with work. A launch
+    without its kernel may be for each device that its target has launched on. Of several devices
+    each gets what it lacks of its usual launches, those first that work in most steps.
+    """
+    devices, steps = works.shape
+    targets = launches.is_named.size
+    made = np.zeros(works.shape, np.int64)
+    is_for = np.zeros((devices, targets), bool)
+    for device in range(devices):
+        own = launches.device == device
+        made[device] = np.bincount(step[own & (step >= 0)], minlength=steps)
+        is_for[device, launches.target[own]] = True
+    usual = np.array(
+        [median(row[did]) if did.any() else 0.0 for row, did in zip(made, works, strict=True)]
+    )
+    is_lost = (launches.device < 0) & (step >= 0)
+    by_target = np.bincount(
+        launches.target[is_lost] * steps + step[is_lost], minlength=targets * steps
+    ).reshape(targets, steps)
+    lost = np.zeros(works.shape)
+    order = np.argsort(-works.sum(axis=1), kind="stable").tolist()
+    for target in np.flatnonzero(is_for.any(axis=0)).tolist():
+        left = by_target[target].astype(np.float64)
+        for device in [device for device in order if is_for[device, target]]:
+            lacks = np.maximum(usual[device] - made[device] - lost[device], 0)
+            own_lost = np.minimum(left, lacks) if is_for[:, target].sum() > 1 else left
+            lost[device] += own_lost
+            left = left - own_lost
+    return is_for.astype(np.int64) @ by_target, lost, usual
+
+
+def _lost_devices(launches: Launches) -> int:
+    is_recorded = np.zeros(launches.is_named.size, bool)
+    is_recorded[launches.target[launches.device >= 0]] = True
+    return int((launches.is_named & ~is_recorded).sum())
+
+
+def _would_work(
+    grouping: Grouping, step_of: NDArray[np.int64], works: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """[devices, steps] whether no device works, but the host dispatched what it does for others."""
+    is_idle = ~works.any(axis=0)
+    out = np.zeros(works.shape, bool)
+    if is_idle.all() or not is_idle.any():
+        return out
+    alike, usually = np.zeros(is_idle.size), 0.0
+    for threads in grouping.hosts:
+        events = threads.events
+        types = host_types(events, has_device=True)
+        rows = events.rows_of((types.role == Phase.KERNEL_LAUNCH) & ~types.is_launch)
+        step = _step(step_of, threads.group[rows])
+        kinds, kind = np.unique(events.type[rows[step >= 0]], return_inverse=True)
+        cells = np.bincount(
+            kind * is_idle.size + step[step >= 0], minlength=kinds.size * is_idle.size
+        )
+        count = cells.reshape(kinds.size, is_idle.size)
+        usual = median(count[:, ~is_idle], axis=1)
+        alike += np.minimum(count, usual[:, None]).sum(axis=0)
+        usually += float(usual.sum())
+    # Devices that work in each step of which anything is there.
+    if usually > 0:
+        out[works[:, ~is_idle].all(axis=1)] = is_idle & (alike >= _LAUNCHED * usually)
+    return out
+
+
+def _would_go_on(devices: Sequence[DeviceIntervals], works: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """[devices, steps] whether a device began late or ended early with what another one does."""
+    out = np.zeros(works.shape, bool)
+    steps = np.flatnonzero(works.any(axis=0))
+    for at, own in enumerate(works):
+        worked = np.flatnonzero(own)
+        if worked.size < _LEAST_STEPS or worked.size == steps.size:
+            continue
+        first, last = int(worked[0]), int(worked[-1])
+        is_between = (steps >= first) & (steps <= last)
+        if worked.size < is_between.sum() or not (is_between[0] or is_between[-1]):
+            continue
+        for other, others in enumerate(works):
+            more = others & ~own
+            if other != at and more.any() and _do_alike(devices[at], devices[other]):
+                out[at] |= more
+    return out
+
+
+def _do_alike(device: DeviceIntervals, other: DeviceIntervals) -> bool:
+    """Whether most of what a device did has names that another one's work has, too."""
+    counts = np.bincount(device.event_kind[is_work(device)], minlength=len(device.event_name))
+    others = {other.event_name[kind] for kind in unique(other.event_kind[is_work(other)])}
+    shared = np.array([name in others for name in device.event_name], bool)
+    return bool(counts[shared].sum() >= _MOSTLY * counts.sum())

@@ -1,0 +1,1 @@
+"""What ran on TPU cores: ops by kind, phases, exchanges, programs, duty cycle."""

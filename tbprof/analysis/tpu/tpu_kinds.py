@@ -1,0 +1,118 @@
+"""The ops of a TPU core by kind: an event type is one instruction of one program."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.devices.device_clock import CoreOps, find_core_ops, nesting_order
+from tbprof.analysis.spans.groups import group_rows, reduce_groups
+from tbprof.analysis.spans.intervals import busy_time
+from tbprof.analysis.spans.nesting import nest, self_times
+from tbprof.analysis.vocabulary.lines import named_lines
+from tbprof.analysis.vocabulary.op_names import UNKNOWN_TYPE, Category, OpName, parse_provenance
+from tbprof.base import names
+from tbprof.base.records import dataclass
+from tbprof.events.space import Plane
+
+# Work that an op does; TPUs state it per kind of op or per execution.
+WORK = (names.FLOPS, names.MODEL_FLOPS, names.BYTES_ACCESSED)
+
+
+@dataclass(frozen=True, slots=True)
+class TpuKinds:
+    """One row per event type that ran; `type` is a row of the plane's types, -1 for unnamed ones.
+
+    Ops of a core nest (a loop holds its body), and `self_ps` is what no child covers. `work`
+    [n, 3] adds up what events state in the order of `WORK`; where `has_work` is False, only
+    their type states it. The busy time is the union of the ops, the window holds the steps too,
+    as a core may wait at either end of one.
+    """
+
+    type: NDArray[np.int64]
+    occurrences: NDArray[np.int64]
+    total_ps: NDArray[np.int64]
+    self_ps: NDArray[np.int64]
+    work: NDArray[np.int64]
+    has_work: NDArray[np.bool_]
+    busy_ps: int
+    window_ps: int
+
+
+def find_tpu_kinds(plane: Plane, *lines: str) -> TpuKinds:
+    """The kinds of op on the lines of these names, in the order in which they first ran."""
+    key = "tpu kinds", *named_lines(plane, *lines)
+    return plane.memo.once(key, lambda: _find(plane, find_core_ops(plane, *lines)))
+
+
+def _find(plane: Plane, ops: CoreOps) -> TpuKinds:
+    events, has_clock = ops.events, ops.clock.begin.size > 0
+    stats = events.stats(WORK)
+    start = ops.own_start if has_clock else events.start_ps
+    duration = ops.own_duration if has_clock else events.duration_ps
+    first = events.first_event
+    order = nesting_order(first, start, duration)
+    start, duration = start[order], duration[order]
+    code, seen = group_rows([events.type[order].astype(np.int64)])
+    parent = nest(first, start, duration)
+    count, total, _, _ = reduce_groups(code, duration, seen.size)
+    _, own, _, _ = reduce_groups(code, self_times(parent, start, duration), seen.size)
+    # Of the event where it says so (custom calls do), else of its type.
+    work = [
+        reduce_groups(code, np.maximum(stats[name].integers()[order], 0), seen.size)[1]
+        for name in WORK
+    ]
+    busy, window = busy_time(first, start, duration)
+    merged = events.aggregated
+    stat = plane.event_stats(merged.source, [names.SELF_DURATION])[names.SELF_DURATION]
+    merged_own = np.where(stat.is_integer, stat.bits, merged.duration_ps)
+    merged_work = np.zeros((merged.type.size, len(WORK)), np.int64)
+    return TpuKinds(
+        np.concatenate([events.type[order][seen], merged.type]).astype(np.int64),
+        np.concatenate([count, merged.occurrences]),
+        np.concatenate([total, merged.duration_ps]),
+        np.concatenate([own, merged_own]),
+        np.concatenate([np.stack(work, axis=1), merged_work]),
+        np.repeat([True, False], [seen.size, merged.type.size]),
+        busy,
+        window + _beyond(plane, ops),
+    )
+
+
+def _beyond(plane: Plane, ops: CoreOps) -> int:
+    """How long the core's steps last before its first op and after its last one, in ps.
+
+    Steps state the file's times alone: they go by the clock that the ops were put on.
+    """
+    steps = plane.events(named_lines(plane, names.STEPS_LINE, names.SPARSE_CORE_STEPS_LINE))
+    if not len(steps) or not ops.begin.size:
+        return 0
+    step_start, step_duration = ops.clock.place(steps.start_ps, steps.duration_ps)
+    before = int(ops.begin.min()) - int(step_start.min())
+    after = int((step_start + step_duration).max()) - int(ops.end.max())
+    return max(before, 0) + max(after, 0)
+
+
+class TpuOpNames:
+    """The framework ops of a plane's event types."""
+
+    def __init__(self, plane: Plane) -> None:
+        stats = plane.types.stats([names.TF_OP, names.HLO_CATEGORY])
+        self._strings = plane.strings
+        self._types = plane.types
+        self._provenance = stats[names.TF_OP].texts()
+        self._category = stats[names.HLO_CATEGORY].texts()
+
+    def op(self, row: int) -> OpName:
+        """The op that ops are listed under: the framework's, else what the compiler added."""
+        if row < 0:
+            return OpName(Category.UNKNOWN, "(unnamed)", UNKNOWN_TYPE)
+        op = parse_provenance(self._strings[int(self._provenance[row])])
+        if op.name:
+            return OpName(op.category, op.name, op.type or UNKNOWN_TYPE)
+        label = int(self._types.display_name[row])
+        own = self._strings[label if label >= 0 else int(self._types.name[row])]
+        # What the compiler added has no op of the framework; its HLO category says what it is.
+        return OpName(Category.UNKNOWN, own or "(unnamed)", self.category(row) or UNKNOWN_TYPE)
+
+    def category(self, row: int) -> str:
+        """The HLO category of a type, "" where it states none."""
+        return self._strings[int(self._category[row])] if row >= 0 else ""

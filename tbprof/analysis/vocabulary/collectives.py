@@ -1,0 +1,49 @@
+"""Which kernels and HLO ops are collective communication.
+
+Sources: NCCL, src/device/generate.py (`ncclDevKernel_AllReduce_Sum_f16_RING_LL`, before 2.19
+`ncclKernel_…` and `ncclAllReduceRingLLKernel_…`); RCCL; NVSHMEM; MSCCL and MSCCL++; XLA,
+all_reduce_kernel.h and ragged_all_to_all_kernel.h; TensorRT-LLM, vLLM and FlashInfer (custom
+all-reduce kernels); Transformer Engine (userbuffers); DeepEP; HLO's opcodes.
+"""
+
+import functools
+import re
+
+from tbprof.base.lazy import regex
+
+# Libraries of nothing but communication.
+_LIBRARY = regex(
+    r"(?:\A|[\s:_0-9])(?:nccl|rccl|nvshmem|msccl|deep_ep(?![a-z])|userbuffers_)", re.IGNORECASE
+)
+# Kernels that say what they do, in the part of their name before template arguments.
+_KERNEL = regex(
+    r"all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|all2all|cross_device_reduce"
+    r"|send_?recv|collective_?(?:permute|broadcast)|multimem_",
+    re.IGNORECASE,
+)
+# What a block or a warp reduces for itself.
+_NO_KERNEL = regex(r"(?:block|warp|thread|group)_?all_?reduce", re.IGNORECASE)
+_BRACKET = regex(r"[<(]")
+_HLO = regex(
+    r"all-reduce|all-gather|reduce-scatter|all-to-all|collective-(?:permute|broadcast)"
+    r"|cross-replica-sum"
+)
+
+
+@functools.lru_cache(maxsize=8192)
+def is_collective_kernel(kernel: str) -> bool:
+    """Whether a GPU kernel of this (raw or demangled) name exchanges data between devices."""
+    # `void f<…>(…)`: types in brackets are those of others.
+    name = _BRACKET.split(kernel[:4096].replace("(anonymous namespace)::", ""), maxsplit=1)[0]
+    if _LIBRARY.search(name):
+        return True
+    return _KERNEL.search(name) is not None and _NO_KERNEL.search(name) is None
+
+
+def is_collective_op(text: str) -> bool:
+    """Whether an HLO opcode, category or instruction name is that of a collective.
+
+    Starts, updates and dones count, and fusions: "all-reduce-start.2", "all-gather fusion".
+    """
+    # An instruction's name may be spelt with underscores where it was made of its opcode.
+    return _HLO.search(text.lower().replace("_", "-")) is not None

@@ -1,0 +1,63 @@
+"""Functions that are imported, and regular expressions that are compiled, when first used."""
+
+import re
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+
+def named(name: str) -> Any:
+    """What a dotted name stands for, such as "tbprof.base.lazy.named"; imports its module.
+
+    Raises ImportError, or AttributeError where the module has no such name.
+    """
+    module, _, attribute = name.rpartition(".")
+    return getattr(import_module(module), attribute)
+
+
+class Later:
+    """A function by its dotted name.
+
+    A process that needs one tool imports neither the others nor what they stand on, which would
+    take longer than reading a small trace.
+    """
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, *arguments: object, **named_arguments: object) -> Any:
+        """What the function returns."""
+        return named(self.name)(*arguments, **named_arguments)
+
+
+def load(function: Callable[..., Any]) -> None:
+    """Imports what a function that is `Later` needs, before anyone waits for it."""
+    if isinstance(function, Later):
+        named(function.name)
+
+
+if TYPE_CHECKING:
+    regex = re.compile
+else:
+
+    class LazyPattern:
+        """A regular expression that is compiled when it is first used.
+
+        A process uses few of those that its modules name, and compiling all of them would take as
+        long as reading a small trace.
+        """
+
+        def __init__(self, pattern: str, flags: int = 0) -> None:
+            self._given = (pattern, flags)
+            self._compiled: re.Pattern[str] | None = None
+
+        def __getattr__(self, name: str) -> Any:
+            if self._compiled is None:
+                self._compiled = re.compile(*self._given)
+            found = getattr(self._compiled, name)
+            setattr(self, name, found)  # so that this is not asked again
+            return found
+
+    regex = LazyPattern

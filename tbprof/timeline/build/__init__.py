@@ -1,0 +1,1 @@
+"""Makes timelines of traces: tracks of lines, derived tracks, counters."""

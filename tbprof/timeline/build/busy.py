@@ -1,0 +1,109 @@
+"""When the sections of a timeline were busy, and for which share of a window."""
+
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.spans.layers import Spans, unite
+from tbprof.base.columns import empty_column
+from tbprof.base.records import dataclass
+from tbprof.kernels.layout import unite_tracks
+from tbprof.timeline.model.store import Timeline
+from tbprof.timeline.model.unlaid_tracks import Draft, TrackDraft
+
+# What a device is busy with, if it has such tracks: its other tracks gather these events (programs,
+# ops, scopes), last longer than they (copies that go on beside others), or are the host's.
+_WORK = ("stream", "xla_ops")
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """Spans `first[s]:first[s + 1]` are those in which section s was busy.
+
+    They are disjoint and ascending, and no two touch. `before_ps` is the sum of all spans before
+    each, those of earlier sections too.
+    """
+
+    first: NDArray[np.int64]
+    start_ps: NDArray[np.int64]
+    end_ps: NDArray[np.int64]
+    before_ps: NDArray[np.int64]
+
+
+def find_busy(draft: Draft) -> Busy:
+    """When the sections of a draft were busy.
+
+    A device is busy while it runs ops, kernels or copies, a host while any of its threads has an
+    event; lines that were derived from others and steps say nothing, unless there is nothing else.
+    """
+    nothing = np.zeros(0, np.int64)
+    spans = [(nothing, nothing)] * len(draft.sections)
+    for section, tracks in groupby(draft.tracks, lambda track: track.section):
+        spans[section] = _of_section(_counted(list(tracks)))
+    start = np.concatenate([nothing, *(one for one, _ in spans)])
+    end = np.concatenate([nothing, *(one for _, one in spans)])
+    length = end - start
+    first = np.cumsum([0, *(one.size for one, _ in spans)], dtype=np.int64)
+    return Busy(first, start, end, np.cumsum(length) - length)
+
+
+def _of_section(tracks: list[TrackDraft]) -> Spans:
+    """When any of some tracks of one section was busy."""
+    groups = [list(group) for _, group in groupby(tracks, lambda track: id(track.columns))]
+    spans = [_of_tracks(group) for group in groups]
+    start = np.concatenate([start for start, _ in spans])
+    return unite(start, np.concatenate([end for _, end in spans]))
+
+
+def _of_tracks(tracks: list[TrackDraft]) -> Spans:
+    """The spans of each of some tracks of the same columns."""
+    columns = tracks[0].columns
+    first = np.array([track.first for track in tracks], np.int64)
+    last = np.array([track.last for track in tracks], np.int64)
+    most = int((last - first).sum())
+    start, end = empty_column(most, np.int64), empty_column(most, np.int64)
+    rows = unite_tracks(first, last, columns.start_ps, columns.duration_ps, start, end)
+    # Copies: what was made room for may be many times as large.
+    return start[:rows].copy(), end[:rows].copy()
+
+
+def _counted(tracks: list[TrackDraft]) -> list[TrackDraft]:
+    """Those of a section's tracks that tell when it was busy."""
+    recorded = [track for track in tracks if not track.is_derived]
+    work = [track for track in recorded if track.kind in _WORK]
+    return (
+        work
+        or [track for track in recorded if track.kind != "steps"]
+        or [track for track in tracks if track.kind != "steps"]
+        or tracks
+    )
+
+
+def busy_shares(
+    timeline: Timeline, section: int, from_ps: int, to_ps: int, buckets: int
+) -> NDArray[np.float64]:
+    """[buckets] the share (0 to 1) of each of equal parts of a window that a section was busy.
+
+    Parts end at whole ps, so they differ by 1 ps at most; one of no length is busy when its instant
+    is. The window is not empty. Costs two binary searches a bucket, however many spans there are.
+    """
+    rows = slice(int(timeline.busy_first[section]), int(timeline.busy_first[section + 1]))
+    starts, ends = timeline.busy_start_ps[rows], timeline.busy_end_ps[rows]
+    edges = _edges(from_ps, to_ps, buckets)
+    if not starts.size:
+        return np.zeros(buckets)
+    at = np.searchsorted(starts, edges, side="right") - 1
+    begun = np.maximum(at, 0)
+    inside = np.clip(edges, starts[begun], ends[begun]) - starts[begun]
+    busy = np.diff(timeline.busy_before_ps[rows][begun] + inside)
+    length = np.diff(edges)
+    is_busy = (at >= 0) & (edges < ends[begun])
+    return np.where(length > 0, busy / np.maximum(length, 1), is_busy[:-1])
+
+
+def _edges(from_ps: int, to_ps: int, buckets: int) -> NDArray[np.int64]:
+    """[buckets + 1] the edges of equal parts of a window, rounded down to whole ps."""
+    whole, rest = divmod(to_ps - from_ps, buckets)
+    at = np.arange(buckets + 1, dtype=np.int64)
+    return from_ps + whole * at + rest * at // buckets

@@ -1,0 +1,275 @@
+"""Values over time: the counters of a trace, and how full the memory of each allocator was."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.memory.memory_events import IN_USE, OWNERS, bytes_in_use, find_owners
+from tbprof.analysis.spans.groups import group_rows
+from tbprof.analysis.vocabulary.lines import host_planes
+from tbprof.base import names
+from tbprof.base.columns import empty_column
+from tbprof.base.lazy import regex
+from tbprof.base.records import dataclass
+from tbprof.base.values import is_in
+from tbprof.events.space import Plane, Space
+from tbprof.events.stats import DOUBLE, INT64, UINT64
+from tbprof.timeline.model.counter_points import make_pyramid
+from tbprof.timeline.model.sections import natural_order
+from tbprof.timeline.model.store import Counter, Section
+from tbprof.timeline.model.type_tables import UNNAMED
+from tbprof.timeline.model.unlaid_tracks import Columns, CounterLine, Draft
+
+_BYTES = "bytes"
+_PERCENT = "%"
+_IN_USE_LABEL = "memory in use"
+# Stats are read for so many events at once: dense columns of all would be large.
+_PIECE = 1 << 18
+# The device of an allocator. Source: tensorflow/core/common_runtime/gpu/gpu_process_state.cc.
+_DEVICE_ALLOCATOR = regex(r"(GPU|TPU)_([0-9]{1,9})(?:_|\Z)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """Counters by section and name; `time_ps` and `value` [points] hold those of one after another.
+
+    The points of a counter are by time, ties in the file's order. `low` and `high` are the pyramid
+    of `counter_points`.
+    """
+
+    counters: list[Counter]
+    time_ps: NDArray[np.int64]
+    value: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """The points of one counter, by time."""
+
+    section: int
+    name: str
+    unit: str
+    time_ps: NDArray[np.int64]
+    value: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Points:
+    """Events that are points of counters."""
+
+    time_ps: NDArray[np.int64]
+    source: NDArray[np.int64]
+
+
+def find_counters(space: Space, draft: Draft) -> Counters:
+    """The counters that the file has, and the bytes in use of each allocator that it tells.
+
+    An event on a line of counters is a point of the counter of its name: the first number among
+    its stats. Memory is counted where the allocator's device has a section, else with its host.
+    Events that carry no finite number are no points.
+    """
+    return plan_counters(space, draft)()
+
+
+def plan_counters(space: Space, draft: Draft) -> Callable[[], Counters]:
+    """What finds the counters, of less than the draft's columns: these may go before."""
+    recorded = [
+        (section, space.planes[row], *_points(list(lines)))
+        for (section, row), lines in groupby(
+            draft.counters, lambda line: (line.section, line.plane)
+        )
+    ]
+    memory = list(_memory_points(space, draft))
+    sections = draft.sections
+
+    def find() -> Counters:
+        series = [one for found in recorded for one in _of_lines(*found)]
+        for section, plane, points in memory:
+            series += _memory_series(plane, section, points, sections)
+        return _joined(series)
+
+    return find
+
+
+def _joined(series: list[Series]) -> Counters:
+    series.sort(key=lambda one: (one.section, natural_order(one.name)))
+    counters: list[Counter] = []
+    points = 0
+    for one in series:
+        end = points + one.time_ps.size
+        counters.append(Counter(one.section, one.name, one.unit, points, end))
+        points = end
+    value = np.concatenate([np.empty(0, np.float64), *(one.value for one in series)])
+    return Counters(
+        counters,
+        np.concatenate([np.empty(0, np.int64), *(one.time_ps for one in series)]),
+        value,
+        *make_pyramid(value),
+    )
+
+
+def _points(lines: list[CounterLine]) -> tuple[NDArray[np.int32], _Points]:
+    """(types, events) on some lines of counters, by time."""
+    parts = [(line.columns, slice(line.first, line.last)) for line in lines]
+    time = np.concatenate([columns.start_ps[rows] for columns, rows in parts])
+    order = np.argsort(time, kind="stable")
+    type_ = np.concatenate([columns.type[rows] for columns, rows in parts])
+    source = np.concatenate([columns.source[rows] for columns, rows in parts])
+    return type_[order], _Points(time[order], source[order])
+
+
+def _of_lines(
+    section: int, plane: Plane, type_: NDArray[np.int32], points: _Points
+) -> Iterator[Series]:
+    """The counters of a plane's lines of counters."""
+    types, first, code = np.unique(type_, return_index=True, return_inverse=True)
+    stat_of = _first_numbers(plane, points.source[first])
+    known = plane.strings.take(np.append(plane.types.name, np.int32(-1))[types].tolist())
+    shown = plane.strings.take(np.append(plane.types.display_name, np.int32(-1))[types].tolist())
+    order = np.argsort(code, kind="stable")
+    cuts = np.searchsorted(code[order], np.arange(types.size + 1))
+    for kind, stat in enumerate(stat_of):
+        if not stat:
+            continue
+        mine = order[cuts[kind] : cuts[kind + 1]]
+        value = plane.event_stats(points.source[mine], [stat])[stat].numbers()
+        name = shown[kind] or known[kind] or UNNAMED
+        found = _series(section, name, _unit(name, stat), points.time_ps[mine], value)
+        if found is not None:
+            yield found
+
+
+def _first_numbers(plane: Plane, source: NDArray[np.int64]) -> list[str]:
+    """The name of the first stat of each event that is a number, "" where none is."""
+    stats = plane.stat_rows(source)
+    texts = plane.strings.take(stats.names.tolist())
+    is_number = is_in(stats.kind, (DOUBLE, INT64, UINT64)) & (stats.name >= 0)
+    numbers = np.flatnonzero(is_number)
+    at = np.searchsorted(numbers, stats.begin).tolist()
+    return [
+        texts[stats.name[numbers[one]]] if one < numbers.size and numbers[one] < end else ""
+        for one, end in zip(at, stats.end.tolist(), strict=True)
+    ]
+
+
+def _unit(*texts: str) -> str:
+    """What a counter is measured in as far as its names tell, "" where they do not."""
+    for text in (one[:256].lower() for one in texts):
+        if "byte" in text:
+            return _BYTES
+        if "percent" in text or "%" in text:
+            return _PERCENT
+    return ""
+
+
+def _series(
+    section: int, name: str, unit: str, time_ps: NDArray[np.int64], value: NDArray[np.float64]
+) -> Series | None:
+    is_finite = np.isfinite(value)
+    if not is_finite.all():
+        time_ps, value = time_ps[is_finite], value[is_finite]
+    return Series(section, name, unit, time_ps, value) if value.size else None
+
+
+def _memory_points(space: Space, draft: Draft) -> Iterator[tuple[int, Plane, _Points]]:
+    """(section, plane, allocations and releases) of each host's plane with tracks."""
+    hosts = {id(plane) for plane in host_planes(space)}
+    for (section, row), tracks in groupby(draft.tracks, lambda track: (track.section, track.plane)):
+        plane = space.planes[row]
+        if id(plane) in hosts:
+            columns = {id(track.columns): track.columns for track in tracks}
+            yield section, plane, _memory_events(plane, list(columns.values()))
+
+
+def memory_series(
+    plane: Plane, section: int, columns: Sequence[Columns], sections: list[Section]
+) -> Iterator[Series]:
+    """The bytes in use of each allocator after each of the events of a host's plane.
+
+    In the section (a row of `sections`) of the allocator's device, else in `section`.
+    """
+    return _memory_series(plane, section, _memory_events(plane, columns), sections)
+
+
+def _memory_series(
+    plane: Plane, section: int, points: _Points, sections: list[Section]
+) -> Iterator[Series]:
+    if not points.time_ps.size:
+        return
+    allocator, ordinal, value = _read_memory(plane, points.source)
+    time = points.time_ps
+    is_point = (np.maximum(allocator, ordinal) >= 0) & np.isfinite(value)
+    code, first = group_rows([allocator[is_point], ordinal[is_point]])
+    time, value = time[is_point], value[is_point]
+    allocator, ordinal = allocator[is_point][first], ordinal[is_point][first]
+    for owner in range(first.size):
+        mine = np.flatnonzero(code == owner)
+        mine = mine[np.argsort(time[mine], kind="stable")]
+        text = plane.strings[int(allocator[owner])]
+        device = _section_of(text, int(ordinal[owner]), sections)
+        name = f"{text}: {_IN_USE_LABEL}" if text else _IN_USE_LABEL
+        if not text and device < 0:
+            name = f"{ordinal[owner]}: {_IN_USE_LABEL}"
+        at = device if device >= 0 else section
+        yield Series(at, name, _BYTES, time[mine], value[mine])
+
+
+def _memory_events(plane: Plane, columns: Sequence[Columns]) -> _Points:
+    """The allocations and releases among the events of a plane, in the file's order."""
+    parts = [(one, _memory_rows(plane, one)) for one in columns]
+    parts.sort(key=lambda part: part[0].source[part[1][:1]].tolist())
+    events = sum(rows.size for _, rows in parts)
+    found = _Points(empty_column(events, np.int64), empty_column(events, np.int64))
+    at = 0
+    for one, rows in parts:
+        part = slice(at, at + rows.size)
+        np.take(one.start_ps, rows, out=found.time_ps[part])
+        np.take(one.source, rows, out=found.source[part])
+        at += rows.size
+    return found
+
+
+def _memory_rows(plane: Plane, columns: Columns) -> NDArray[np.int64]:
+    """The rows of allocations and releases."""
+    wanted = (names.MEMORY_ALLOCATION, names.MEMORY_DEALLOCATION)
+    texts = plane.strings.take(plane.types.name.tolist())
+    is_memory = np.array([*(text in wanted for text in texts), False], np.bool_)
+    if not is_memory.any():
+        return np.empty(0, np.int64)
+    found = [
+        np.flatnonzero(is_memory[columns.type[begin : begin + _PIECE]]) + begin
+        for begin in range(0, columns.type.size, _PIECE)
+    ]
+    return np.concatenate([np.empty(0, np.int64), *found])
+
+
+def _read_memory(
+    plane: Plane, source: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """(allocator, number of the device, bytes in use) [n] of memory events; NaN where unknown."""
+    known = [name for name in (*OWNERS, *IN_USE) if name in plane.stat_names]
+    parts = []
+    for begin in range(0, source.size, _PIECE):
+        piece = source[begin : begin + _PIECE]
+        stats = plane.event_stats(piece, known)
+        used, is_known = bytes_in_use(stats, piece.size)
+        parts.append((*find_owners(stats, piece.size), np.where(is_known, used, np.nan)))
+    allocator, ordinal, value = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return allocator, ordinal, value
+
+
+def _section_of(allocator: str, ordinal: int, sections: list[Section]) -> int:
+    """The section of an allocator's device, -1 where it has none."""
+    found = _DEVICE_ALLOCATOR.match(allocator)
+    if found:
+        wanted = [f"/device:{found[1].upper()}:{int(found[2])}"]
+    elif not allocator and ordinal >= 0:
+        wanted = [f"{prefix}{ordinal}" for prefix in (names.TPU_PREFIX, names.GPU_PREFIX)]
+    else:
+        return -1
+    return next((row for row, one in enumerate(sections) if one.name in wanted), -1)

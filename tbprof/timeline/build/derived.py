@@ -1,0 +1,166 @@
+"""Tracks that the file lacks: the steps of the analysis, and what devices ran as ops and scopes."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.steps.steps import Steps
+from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes, is_derived, tpu_planes
+from tbprof.base import names
+from tbprof.events.space import Plane, Space
+from tbprof.events.strings import Strings
+from tbprof.timeline.build.derived_ops import DerivedTrack, derive_ops
+from tbprof.timeline.build.tracks import KIND_ORDER, line_kind
+from tbprof.timeline.model.category_names import Category
+from tbprof.timeline.model.initial_window import median_step
+from tbprof.timeline.model.sections import section_of, section_order
+from tbprof.timeline.model.store import Section
+from tbprof.timeline.model.type_tables import TypeCollector
+from tbprof.timeline.model.unlaid_tracks import Columns, Draft, TrackDraft
+
+_DERIVED = ("modules", "ops", "xla_ops", "scopes")
+# Derived lines have such ids, read as signed numbers of 32 bits.
+_FIRST_ID = names.DERIVED_FIRST - 2**32
+
+
+def find_derived(space: Space, programs: Programs, steps: Steps) -> Draft:
+    """Steps for each worker, and the ops, scopes and programs of devices, as tracks.
+
+    Only of kinds of which the device's plane has no line. Sections are those of `find_tracks`.
+    Steps go up to the next one, as on all pages; those that nothing in the trace marks are called
+    inferred. The window to open with is the median step of those that were recorded whole.
+    """
+    labels = step_names(steps)
+    worker_of = _worker_planes(space, steps)
+    devices = [*gpu_planes(space), *tpu_planes(space)]
+    types = TypeCollector(space.strings)
+    sections: list[Section] = []
+    tracks: list[TrackDraft] = []
+    for row in section_order(space):
+        plane = space.planes[row]
+        own = steps.worker == worker_of.get(row, -1)
+        has = _kinds(plane)
+        found: list[DerivedTrack] = []
+        if own.any() and not ("steps" in has and steps.source == "steps_line"):
+            found.append(_step_track(steps, np.flatnonzero(own), labels, is_second="steps" in has))
+        if any(plane is device for device in devices) and plane.lines.id.size:
+            missing = [kind for kind in _DERIVED if kind not in has]
+            if missing:
+                found += derive_ops(plane, programs, steps.start_ps[own], missing)
+        if found:
+            tracks += _drafts(found, len(sections), types, space.strings)
+            sections.append(section_of(plane))
+    home = _home(steps, labels)
+    return Draft(sections, tracks, [], types.table(), 0, 0, 0, home)
+
+
+def step_names(steps: Steps) -> list[str]:
+    """What the steps [n] are called: "train 7", "step 7", "step 7 (inferred)".
+
+    "train 7 (not recorded)" is one of which the device's work is not in the trace.
+    """
+    suffix = " (inferred)" if steps.is_inferred else ""
+    return [
+        f"{f'step {label}' if label.isdigit() else label}"
+        f"{' (not recorded)' if is_unrecorded else suffix}"
+        for label, is_unrecorded in zip(steps.label, steps.is_unrecorded.tolist(), strict=True)
+    ]
+
+
+def _worker_planes(space: Space, steps: Steps) -> dict[int, int]:
+    """The worker of each plane that is one, by the plane's row in `space.planes`."""
+    rows: dict[str, int] = {}
+    for row, plane in enumerate(space.planes):
+        rows.setdefault(plane.name, row)
+    hosts = [plane.name for plane in host_planes(space)]
+    found = {}
+    for worker, (name, kind) in enumerate(zip(steps.worker_name, steps.worker_kind, strict=True)):
+        plane_name = (hosts[0] if hosts else "") if kind == "CPU" else f"/device:{name}"
+        if plane_name in rows:
+            found[rows[plane_name]] = worker
+    return found
+
+
+def _kinds(plane: Plane) -> set[str]:
+    """The kinds of line that a plane has."""
+    section = section_of(plane)
+    texts = plane.strings.take(plane.lines.name.tolist())
+    added = is_derived(plane.lines).tolist()
+    return {
+        line_kind(text, section, is_derived=is_added)
+        for text, is_added in zip(texts, added, strict=True)
+    }
+
+
+def _step_track(
+    steps: Steps, rows: NDArray[np.int64], labels: Sequence[str], *, is_second: bool
+) -> DerivedTrack:
+    name = [labels[row] for row in rows.tolist()]
+    # Beside the device's own line it says where these are from.
+    how = "inferred" if steps.is_inferred else steps.marker if is_second else ""
+    start = steps.start_ps[rows]
+    return DerivedTrack(
+        "steps",
+        f"Steps ({how})" if how else "Steps",
+        0,
+        start,
+        start + steps.duration_ps[rows],
+        np.arange(rows.size),
+        name,
+        name,
+        [int(Category.STEPS)] * rows.size,
+    )
+
+
+def _drafts(
+    found: Sequence[DerivedTrack], section: int, types: TypeCollector, strings: Strings
+) -> list[TrackDraft]:
+    """The tracks of one section, in their order."""
+    found = sorted(found, key=lambda track: KIND_ORDER.index(track.kind))
+    start = np.concatenate([track.start_ps for track in found])
+    columns = Columns(
+        start,
+        np.concatenate([track.end_ps for track in found]) - start,
+        np.concatenate([track.type for track in found]).astype(np.int32),
+        np.full(start.size, -1, np.int64),
+    )
+    drafts: list[TrackDraft] = []
+    last = 0
+    for track in found:
+        first, last = last, last + track.start_ps.size
+        type_of = types.add(
+            np.arange(len(track.name)),
+            len(track.name) + 1,
+            strings.intern(track.name),
+            strings.intern(track.full_name),
+            np.array(track.category, np.uint8),
+        )
+        drafts.append(
+            TrackDraft(
+                section=section,
+                name=track.label,
+                kind=track.kind,
+                plane=-1,
+                line_id=_FIRST_ID + track.number,
+                is_derived=True,
+                columns=columns,
+                type_of=type_of,
+                first=first,
+                last=last,
+            )
+        )
+    return drafts
+
+
+def _home(steps: Steps, labels: Sequence[str]) -> tuple[int, int, str] | None:
+    """The median step of the worker that has most of them, the first of equals."""
+    count = np.bincount(steps.worker, minlength=1)
+    rows = np.flatnonzero(steps.worker == int(count.argmax()))
+    return median_step(
+        steps.start_ps[rows],
+        steps.duration_ps[rows],
+        [labels[row] for row in rows.tolist()],
+        ~(steps.is_truncated | steps.is_unrecorded)[rows],
+    )

@@ -1,0 +1,254 @@
+"""What devices ran, as ops, name scopes and programs, where the file has no lines of them."""
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.devices.device_clock import find_core_ops
+from tbprof.analysis.gpu.gpu_events import GpuKinds, find_gpu_kinds
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.tpu.tpu_kinds import TpuOpNames
+from tbprof.analysis.tpu.tpu_phases import find_op_segments
+from tbprof.analysis.vocabulary.op_names import Category as OpCategory
+from tbprof.analysis.vocabulary.op_names import OpName
+from tbprof.base import names
+from tbprof.base.records import dataclass
+from tbprof.events.space import Plane
+from tbprof.timeline.model.categories import op_category
+from tbprof.timeline.model.category_names import Category
+from tbprof.timeline.model.runs import FOREVER_PS, LONGEST_GAP_PS, Spans, join_runs, unite_runs
+
+# Deeper scopes are left out: names are anyone's text.
+_DEEPEST = 64
+_LONGEST = 4096
+_NO_OP = OpName(OpCategory.UNKNOWN, "", "")
+_T = TypeVar("_T", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedTrack:
+    """A track's events [n] by (start, longest first).
+
+    `type` [n] are rows of `name`, `full_name` and `category`. `number` tells the kinds of derived
+    lines apart as recorders do.
+    """
+
+    kind: str
+    label: str
+    number: int
+    start_ps: NDArray[np.int64]
+    end_ps: NDArray[np.int64]
+    type: NDArray[np.int64]
+    name: list[str]
+    full_name: list[str]
+    category: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What ran on a device, and of each kind (the `key` of `spans`) what it was, "" for unknown."""
+
+    spans: Spans
+    op: list[OpName]
+    module: list[str]
+    instruction: list[str]
+
+
+def derive_ops(
+    plane: Plane, programs: Programs, step_start_ps: NDArray[np.int64], missing: Sequence[str]
+) -> Iterator[DerivedTrack]:
+    """The tracks of those kinds that are `missing`: modules, ops, xla_ops, scopes.
+
+    An op lasts from its first kernel to its last one: runs of kernels of one op are joined on each
+    stream, within a step (`step_start_ps`, ascending), and overlapping runs on several streams are
+    one. Scopes are joined in the same way, level by level, so that they enclose each other and
+    their ops; in a step no gap ends them. Without events nothing is made.
+    """
+    work = _gpu_work(plane, programs) if _is_gpu(plane) else _tpu_work(plane)
+    if not work.spans.key.size:
+        return
+    part = np.searchsorted(step_start_ps, work.spans.start_ps, side="right")
+    spans = Spans(work.spans.line, work.spans.start_ps, work.spans.end_ps, part, work.spans.key)
+    if "modules" in missing and any(work.module):
+        yield from _named(spans, work.module, "modules", "XLA Modules", 4, _program_category)
+    if {"ops", "scopes"} & set(missing) and any(op.name for op in work.op):
+        key, ops = _numbered(work.op, lambda op: op if op.name else None)
+        runs = join_runs(_with_keys(_known(spans, key), key))
+        if "ops" in missing:
+            yield _op_track(unite_runs(runs), ops)
+        if "scopes" in missing:
+            # Steps part the turns of a scope; where there are none, only gaps can.
+            gap = FOREVER_PS if step_start_ps.size else LONGEST_GAP_PS
+            yield from _scope_track(runs, [op.name for op in ops], gap)
+    if "xla_ops" in missing and any(work.instruction):
+        yield from _named(spans, work.instruction, "xla_ops", "XLA Ops", 5, op_category)
+
+
+def _is_gpu(plane: Plane) -> bool:
+    return plane.name.startswith(names.GPU_PREFIX)
+
+
+def _gpu_work(plane: Plane, programs: Programs) -> _Work:
+    kinds: GpuKinds = find_gpu_kinds(plane, programs)
+    events = kinds.events
+    spans = Spans(
+        events.line.astype(np.int64),
+        events.start_ps,
+        events.start_ps + events.duration_ps,
+        np.zeros(len(events), np.int64),
+        kinds.code.astype(np.int64),
+    )
+    return _Work(spans, kinds.op, kinds.module, kinds.instruction)
+
+
+def _tpu_work(plane: Plane) -> _Work:
+    """The innermost ops of a core: its own lines have the programs and instructions."""
+    placed = find_core_ops(plane, names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)
+    ops = placed.events
+    start, duration, row = find_op_segments(placed)
+    types, kind = np.unique(ops.type[row], return_inverse=True)
+    known = TpuOpNames(plane)
+    found = [known.op(one) for one in types.tolist()]
+    spans = Spans(
+        ops.line[row].astype(np.int64),
+        start,
+        start + duration,
+        np.zeros(row.size, np.int64),
+        kind.astype(np.int64),
+    )
+    # What the compiler has added is no op of the framework.
+    op_of = [op if op.category != OpCategory.UNKNOWN else _NO_OP for op in found]
+    nothing = [""] * types.size
+    return _Work(spans, op_of, nothing, nothing)
+
+
+def _numbered(
+    values: Sequence[_T], key: Callable[[_T], Hashable | None]
+) -> tuple[NDArray[np.int64], list[_T]]:
+    """(number [values], the first value of each number): equal keys have one, None has -1."""
+    numbers: dict[Hashable, int] = {}
+    first: list[_T] = []
+    out = np.full(len(values), -1, np.int64)
+    for at, value in enumerate(values):
+        own = key(value)
+        if own is not None:
+            number = numbers.setdefault(own, len(numbers))
+            if number == len(first):
+                first.append(value)
+            out[at] = number
+    return out, first
+
+
+def _known(spans: Spans, key: NDArray[np.int64]) -> Spans:
+    """Those pieces that have a key: what no op claims interrupts none."""
+    rows = np.flatnonzero(key[spans.key] >= 0)
+    return spans if rows.size == spans.key.size else spans.take(rows)
+
+
+def _with_keys(spans: Spans, key: NDArray[np.int64]) -> Spans:
+    return Spans(spans.line, spans.start_ps, spans.end_ps, spans.part, key[spans.key])
+
+
+def _named(
+    spans: Spans,
+    texts: Sequence[str],
+    kind: str,
+    label: str,
+    number: int,
+    category: Callable[[str], int],
+) -> Iterator[DerivedTrack]:
+    key, values = _numbered(texts, lambda text: text or None)
+    runs = unite_runs(join_runs(_with_keys(_known(spans, key), key)))
+    yield DerivedTrack(
+        kind,
+        label,
+        number,
+        runs.start_ps,
+        runs.end_ps,
+        runs.key,
+        values,
+        values,
+        [int(category(text)) for text in values],
+    )
+
+
+def _program_category(_module: str) -> int:
+    return Category.PROGRAMS
+
+
+def _op_track(runs: Spans, ops: Sequence[OpName]) -> DerivedTrack:
+    """Ops are called by their type, as recorders do; TensorFlow's full names are `name:Type`."""
+    full_name = [f"{op.name}:{op.type}" if _is_tensorflow(op) else op.name for op in ops]
+    return DerivedTrack(
+        "ops",
+        "TensorFlow Ops" if any(map(_is_tensorflow, ops)) else "Framework Ops",
+        3,
+        runs.start_ps,
+        runs.end_ps,
+        runs.key,
+        [op.type or op.name for op in ops],
+        full_name,
+        [int(op_category(text)) for text in full_name],
+    )
+
+
+def _is_tensorflow(op: OpName) -> bool:
+    return op.category == OpCategory.TENSORFLOW
+
+
+def _scope_track(runs: Spans, op_names: Sequence[str], gap: int) -> Iterator[DerivedTrack]:
+    prefixes, scope_of = _scopes(op_names)
+    levels = [unite_runs(join_runs(_with_keys(runs, key), gap)) for key in scope_of.T]
+    if not levels:
+        return
+    start = np.concatenate([one.start_ps for one in levels])
+    end = np.concatenate([one.end_ps for one in levels])
+    key = np.concatenate([one.key for one in levels])
+    # Outer levels come first and stay first among equals.
+    order = np.lexsort((-end, start))
+    yield DerivedTrack(
+        "scopes",
+        "Name Scope",
+        2,
+        start[order],
+        end[order],
+        key[order],
+        [prefix[-1] for prefix in prefixes],
+        ["/".join(prefix) for prefix in prefixes],
+        [int(Category.SCOPES)] * len(prefixes),
+    )
+
+
+def _scopes(op_names: Sequence[str]) -> tuple[list[tuple[str, ...]], NDArray[np.int64]]:
+    """(paths of scopes, the row [ops, levels] in these of each op's scope on each level, else -1).
+
+    "a/b/MatMul" lies in the scopes "a" and "a/b".
+    """
+    paths = [tuple(split_path(name[:_LONGEST])[:-1][:_DEEPEST]) for name in op_names]
+    rows: dict[tuple[str, ...], int] = {}
+    out = np.full((len(paths), max(map(len, paths), default=0)), -1, np.int64)
+    for op, path in enumerate(paths):
+        for level in range(len(path)):
+            prefix = path[: level + 1]
+            out[op, level] = rows.setdefault(prefix, len(rows))
+    return list(rows), out
+
+
+def split_path(name: str) -> list[str]:
+    """The segments of an op's name; slashes in brackets belong to parameters.
+
+    "jit(f)/pjit[name=a/b]/add" -> "jit(f)", "pjit[name=a/b]", "add"
+    """
+    if "[" not in name:
+        return name.split("/")
+    segments: list[list[str]] = [[]]
+    depth = 0
+    for piece in name.split("/"):
+        if depth <= 0 and segments[-1]:
+            segments.append([])
+            depth = 0
+        segments[-1].append(piece)
+        depth += piece.count("[") - piece.count("]")
+    return ["/".join(segment) for segment in segments]

@@ -1,0 +1,104 @@
+"""Planes decoded piece by piece: some lines each, whose columns are let go one after another."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.host.host_roles import lasting_rows
+from tbprof.base import names
+from tbprof.base.records import dataclass
+from tbprof.events.space import Aggregated, Events, Lines, Plane
+from tbprof.timeline.build.device_times import on_device_clock
+from tbprof.timeline.model.open_timeline import in_parallel
+from tbprof.timeline.model.sections import natural_order, section_of
+
+# Lines are decoded together up to so many bytes: 28 bytes of columns for about 80 of these.
+PIECE_BYTES = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The events of some lines of a plane; `rows` [lines] are their rows in `Plane.lines`.
+
+    `lasting` [n] are rows of `events`, ascending: of each type the first and the last that lasts.
+    """
+
+    rows: list[int]
+    events: Events
+    lasting: NDArray[np.int64]
+
+
+def read_pieces(planes: Sequence[Plane], most_bytes: int) -> list[list[Piece]]:
+    """The events of all lines of each of some planes, decoded side by side.
+
+    A piece has lines of `most_bytes` together, or a longer one. Lines of a plane that takes several
+    are in the natural order of their names, else in that of the file. TPU cores are read as a
+    whole: their clock goes by all of their lines.
+    """
+    chosen = [
+        (size, at, rows)
+        for at, plane in enumerate(planes)
+        for size, rows in _split(plane, most_bytes)
+    ]
+    in_parallel(lambda at: planes[at].types.name, range(len(planes)))  # once per plane
+    order = sorted(range(len(chosen)), key=lambda piece: -chosen[piece][0])
+
+    def read(number: int) -> Piece:
+        _, at, rows = chosen[order[number]]
+        plane = planes[at]
+        is_whole = len(rows) == plane.lines.id.size
+        events = on_device_clock(plane.events(None if is_whole else rows))
+        is_host = section_of(plane).kind == "host"
+        return Piece(rows, events, lasting_rows(events) if is_host else np.empty(0, np.int64))
+
+    read_ = dict(zip(order, in_parallel(read, range(len(order))), strict=True))
+    found: list[list[Piece]] = [[] for _ in planes]
+    for number, (_, at, _) in enumerate(chosen):
+        found[at].append(read_[number])
+    return found
+
+
+def _split(plane: Plane, most_bytes: int) -> list[tuple[int, list[int]]]:
+    """(bytes, rows in `Plane.lines`) of each piece of a plane."""
+    sizes = plane.line_bytes.tolist()
+    rows = list(range(len(sizes)))
+    if sum(sizes) <= most_bytes or plane.name.startswith(names.TPU_PREFIX):
+        return [(sum(sizes), rows)] if rows else []
+    texts = plane.strings.take(plane.lines.name.tolist())
+    rows.sort(key=lambda row: natural_order(texts[row]))
+    found: list[tuple[int, list[int]]] = []
+    for row in rows:
+        if not found or found[-1][0] + sizes[row] > most_bytes:
+            found.append((0, []))
+        size, others = found[-1]
+        others.append(row)
+        found[-1] = size + sizes[row], others
+    return found
+
+
+def sampled(pieces: Sequence[Piece]) -> Events:
+    """Of each type of a host's plane the first and the last event that lasts, as on one line.
+
+    What events of a type are is told by these alone (`host_types`), in the file's order of lines.
+    """
+    line = [
+        np.array(piece.rows)[np.searchsorted(piece.events.first_event, piece.lasting, "right") - 1]
+        for piece in pieces
+    ]
+    order = np.argsort(np.concatenate(line), kind="stable")
+
+    def column(name: str) -> NDArray[Any]:
+        parts = [getattr(piece.events, name)[piece.lasting] for piece in pieces]
+        return np.concatenate(parts)[order]
+
+    number, name = np.zeros(1, np.int64), np.full(1, -1, np.int32)
+    nothing, none = np.empty(0, np.int64), np.empty(0, np.int32)
+    return Events(
+        pieces[0].events.plane,
+        Lines(number, name, number, number, name),
+        np.array([0, order.size], np.int64),
+        column("type"), column("start_ps"), column("duration_ps"), column("source"),
+        Aggregated(none, none, nothing, nothing, nothing),
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Timelines as files: Chrome trace JSON and CSV, piece by piece."""

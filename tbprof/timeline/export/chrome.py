@@ -1,0 +1,90 @@
+"""A trace as Chrome trace JSON, piece by piece: for Perfetto, chrome://tracing and scripts.
+
+Nothing is left out, and nothing is held but the events of a line (of a plane, on TPUs): memory does
+not follow the size of the document. A document is valid JSON wherever the trace is damaged.
+"""
+
+import json
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import asdict, replace
+
+from tbprof import __version__
+from tbprof.analysis.run.recording import epoch_of_times
+from tbprof.base.errors import Notice, TbprofError
+from tbprof.timeline.export.chrome_host import Host, HostWriter, Places
+from tbprof.timeline.export.chrome_process import Span, has_events
+
+__all__ = ["Host", "Span", "chrome_trace", "has_events"]
+
+_HEAD = b'{"displayTimeUnit":"ns","traceEvents":['
+
+
+def chrome_trace(
+    hosts: Sequence[Host],
+    span: Span | None = None,
+    notices: Sequence[Notice] = (),
+    *,
+    is_strict: bool = True,
+) -> Generator[bytes, None, None]:
+    """The document of some hosts, in pieces that end with an event.
+
+    `notices` are what is known to be lost; what is found while reading is added to them. A host
+    that cannot be read raises our error where `is_strict`, and is else told at the end.
+    """
+    document = _Document(span, notices, has_several=len(hosts) > 1)
+    opening = _HEAD
+    for number, host in enumerate(hosts):
+        try:
+            for piece in document.host(number, host):
+                # Each event is preceded by a comma, but for the first.
+                yield opening + piece[1:] if opening else piece
+                opening = b""
+        except TbprofError as error:
+            if is_strict:
+                raise
+            document.lose(host, error)
+    yield opening + document.end()
+
+
+class _Document:
+    """A document that is being written."""
+
+    def __init__(self, span: Span | None, notices: Sequence[Notice], *, has_several: bool) -> None:
+        self._span = span
+        self._notices = list(notices)
+        self._places = Places(has_several)
+        self._hosts: list[dict[str, object]] = []
+        self._is_complete = True
+
+    def host(self, number: int, host: Host) -> Iterator[bytes]:
+        """The processes of a host."""
+        told: dict[str, object] = {"name": host.name}
+        self._hosts.append(told)
+        with host.space() as space:
+            epoch_ns = epoch_of_times(space)
+            told["origin_ns"] = str(epoch_ns and epoch_ns - host.offset_ps // 1000)
+            writer = HostWriter(number, host, space, self._span, self._places)
+            yield from filter(None, writer.recorded())
+            told["events"] = writer.events
+            if host.derived is not None:
+                yield from filter(None, writer.derived(host.derived()))
+                told["derived_events"] = writer.derived_events
+            self._notices += [replace(one, host=host.name) for one in writer.notices()]
+
+    def lose(self, host: Host, error: TbprofError) -> None:
+        """Notes that a host could not be read to its end."""
+        self._is_complete = False
+        self._notices.append(Notice(error.code, error.message, host.name, error.hint))
+
+    def end(self) -> bytes:
+        """What there is to say of the whole."""
+        values: dict[str, object] = {
+            "highres-ticks": True,
+            "producer": f"tbprof {__version__}",
+            "complete": self._is_complete,
+            "hosts": self._hosts,
+            "warnings": [asdict(notice) for notice in dict.fromkeys(self._notices)],
+        }
+        if self._span is not None:
+            values["range_us"] = [self._span.from_ps / 1e6, self._span.to_ps / 1e6]
+        return b'\n],"metadata":' + json.dumps(values).encode() + b"}\n"

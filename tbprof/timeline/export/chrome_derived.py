@@ -1,0 +1,52 @@
+"""Tracks that a file lacks, as threads of a Chrome trace beside those that it has."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from tbprof.events.strings import Strings
+from tbprof.kernels.event_text import EventColumns
+from tbprof.timeline.export.chrome_process import EventWriter, Span, overlapping, told
+from tbprof.timeline.export.chrome_tracks import Threads
+from tbprof.timeline.export.event_tables import named_texts, no_stats, stat_columns, stat_names
+from tbprof.timeline.model.store import Timeline, Track
+
+
+def derived_text(
+    timeline: Timeline, threads_of: Callable[[str], Threads], span: Span | None, offset_ps: int
+) -> Iterator[tuple[bytes, int]]:
+    """(text, how many events it is of) for the events that overlap the span.
+
+    `threads_of` gives the threads of a section by its name, and is asked for those alone that have
+    an event. Times are moved by `offset_ps`.
+    """
+    writer = EventWriter(
+        0, stat_names(Strings(), np.zeros(0, np.int32), {}), named_texts(timeline.types)
+    )
+    for section, known in enumerate(timeline.sections):
+        tracks = [track for track in timeline.tracks if track.section == section]
+        found = [_events(timeline, track, at, span, offset_ps) for at, track in enumerate(tracks)]
+        if not any(events.type.size for events in found):
+            continue
+        threads = threads_of(known.name).of_tracks(tracks)
+        yield told(threads.events(np.array([events.type.size > 0 for events in found]))), 0
+        for events in found:
+            stats = stat_columns(no_stats(events.type.size))
+            yield from writer.write(events, stats, threads.tracks)
+
+
+def _events(
+    timeline: Timeline, track: Track, number: int, span: Span | None, offset_ps: int
+) -> EventColumns:
+    """The events of a track: outer ones before inner ones, each depth in order of time."""
+    rows = timeline.row_first[[track.first_row, track.first_row + track.rows]]
+    part = slice(int(rows[0]), int(rows[1]))
+    start = timeline.start_ps[part] + offset_ps
+    duration = np.asarray(timeline.duration_ps[part])
+    chosen = np.flatnonzero(overlapping(start, duration, span))
+    return EventColumns(
+        np.asarray(timeline.type[part])[chosen],
+        start[chosen],
+        duration[chosen],
+        np.full(chosen.size, number, np.int64),
+    )

@@ -1,0 +1,240 @@
+"""A timeline that questions are asked about, its file, and what the questions share."""
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.base.errors import EventNotFound
+from tbprof.base.lazy import Later
+from tbprof.base.records import dataclass
+from tbprof.events.memo import Memo
+from tbprof.kernels.codes import MOST_DEPTHS
+from tbprof.timeline.model.store import Timeline, Track
+
+if TYPE_CHECKING:
+    from tbprof.analysis.hlo.hlo import Programs
+    from tbprof.events.space import Space
+
+_programs = Later("tbprof.analysis.hlo.hlo.Programs")
+
+_K = TypeVar("_K", bound=Hashable)
+_V = TypeVar("_V")
+_T = TypeVar("_T")
+
+_LONGEST_NAME = 1000
+# Answers that are kept for the next page of them, or for the marks of the next view.
+_ANSWERS = 8
+_ANSWER_BYTES = 64 * 2**20
+# Threads cost about 0.1 ms to start: fewer events are looked at sooner.
+PIECE = 1 << 19
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The event columns of a timeline, read-only whatever they are kept in, as kernels take them.
+
+    `track` [rows] is the track of each row, `first_row` [tracks + 1] the first row of each track.
+    Events of a row do not overlap, so that they end in the order in which they start; but those of
+    rows that are `crowded` [rows] may, as they have no deeper one to go to.
+    """
+
+    row_first: NDArray[np.int64]
+    start_ps: NDArray[np.int64]
+    duration_ps: NDArray[np.int64]
+    type: NDArray[np.int32]
+    track: NDArray[np.int32]
+    first_row: NDArray[np.int64]
+    crowded: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The different names of a timeline: `text` [names], and `of_type` [types + 1] a row in it.
+
+    The last row of `of_type` is for events of no type, and -1.
+    """
+
+    text: list[str]
+    of_type: NDArray[np.int32]
+
+
+class OpenTimeline:
+    """A timeline and the file that it was made of: what questions about one part start from.
+
+    `read_space` opens the file, or hands out the one that is open, whenever something is asked that
+    the columns do not hold; `read_programs` likewise. What questions find by the way is kept: in
+    `memo` what is small, in `answers` the latest of what may be large, such as hits of searches.
+    Timelines may share what `answers` keeps; `identity` tells them apart there.
+    """
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        read_space: "Callable[[], Space]",
+        read_programs: "Callable[[], Programs] | None" = None,
+        answers: "Latest[Hashable, Any] | None" = None,
+        identity: Hashable = "",
+    ) -> None:
+        self.timeline = timeline
+        self.memo = Memo()
+        self.answers = Answers(answers or Latest(_ANSWERS, _ANSWER_BYTES), identity)
+        self._read_space = read_space
+        self._read_programs = read_programs
+
+    @property
+    def space(self) -> "Space":
+        """The file."""
+        return self._read_space()
+
+    @property
+    def programs(self) -> "Programs":
+        """The compiled programs in the file."""
+        if self._read_programs is not None:
+            return self._read_programs()
+        found: Programs = self.memo.once("programs", lambda: _programs(self.space))
+        return found
+
+    @property
+    def columns(self) -> Columns:
+        """The event columns."""
+        return self.memo.once("columns", lambda: _columns(self.timeline))
+
+    @property
+    def names(self) -> Names:
+        """The different names."""
+        return self.memo.once("names", lambda: _names(self.timeline))
+
+    def row(self, event: int) -> int:
+        """The row that an event lies on; raises EventNotFound where there is no such event."""
+        events = self.timeline.start_ps.size
+        if not 0 <= event < events:
+            raise EventNotFound(
+                f"there is no event {event}", f"the events of this part are 0 to {events - 1:,}"
+            )
+        return self.timeline.row_of(event)
+
+    def track(self, row: int) -> Track:
+        """The track of a row."""
+        return self.timeline.tracks[int(self.columns.track[row])]
+
+    def name(self, event: int) -> str:
+        """The name that is shown for an event, "" where it has no type."""
+        type_ = int(self.timeline.type[event])
+        return self.timeline.types.name[type_] if type_ >= 0 else ""
+
+    def place(self, event: int) -> dict[str, Any]:
+        """Where an event lies, as answers list it: id, name, track, row, start_ps, duration_ps."""
+        row = self.timeline.row_of(event)
+        return {
+            "id": event,
+            "name": shorten(self.name(event)),
+            "track": int(self.columns.track[row]),
+            "row": row,
+            "start_ps": int(self.timeline.start_ps[event]),
+            "duration_ps": int(self.timeline.duration_ps[event]),
+        }
+
+
+def shorten(name: str) -> str:
+    """The name, cut where it has more than a thousand characters: lists hold many names."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
+
+
+class Latest(Generic[_K, _V]):
+    """The latest few values by key, up to a sum of their sizes in bytes."""
+
+    def __init__(self, most: int, most_bytes: int) -> None:
+        self._most = most
+        self._most_bytes = most_bytes
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[_K, tuple[_V, int]] = OrderedDict()
+
+    def get(self, key: _K, find: Callable[[], _V], size: Callable[[_V], int]) -> _V:
+        """The value of `key`, found now unless it is kept; `size` says how many bytes it takes."""
+        with self._lock:
+            known = self._kept.get(key)
+            if known is not None:
+                self._kept.move_to_end(key)
+                return known[0]
+        value = find()
+        with self._lock:
+            self._kept[key] = (value, size(value))
+            self._kept.move_to_end(key)
+            while len(self._kept) > 1 and (
+                len(self._kept) > self._most
+                or sum(size for _, size in self._kept.values()) > self._most_bytes
+            ):
+                self._kept.popitem(last=False)
+        return value
+
+
+class Answers:
+    """What one of several timelines keeps in a `Latest` that they share."""
+
+    def __init__(self, latest: Latest[Hashable, Any], identity: Hashable) -> None:
+        self._latest = latest
+        self._identity = identity
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable, find: Callable[[], _T], size: Callable[[_T], int]) -> _T:
+        """The value of `key`, found now unless it is kept; `size` says how many bytes it takes."""
+        found: _T = self._latest.get((self._identity, key), find, size)
+        return found
+
+    def once(self, key: Hashable, find: Callable[[], _T], size: Callable[[_T], int]) -> _T:
+        """As `get`, for what takes long: threads that ask at the same time wait for the first."""
+        with self._lock:
+            return self.get(key, find, size)
+
+
+def _columns(timeline: Timeline) -> Columns:
+    track = timeline.track_of_row()
+    first_row = np.append(0, np.cumsum([one.rows for one in timeline.tracks])).astype(np.int64)
+    crowded = np.zeros(track.size, np.bool_)
+    crowded[first_row[1:][np.diff(first_row) >= MOST_DEPTHS] - 1] = True
+    return Columns(
+        read_only(timeline.row_first),
+        read_only(timeline.start_ps),
+        read_only(timeline.duration_ps),
+        read_only(timeline.type),
+        read_only(track),
+        read_only(first_row),
+        read_only(crowded),
+    )
+
+
+def _names(timeline: Timeline) -> Names:
+    rows: dict[str, int] = {}
+    of_type = [rows.setdefault(name, len(rows)) for name in timeline.types.name]
+    return Names(list(rows), read_only(np.array([*of_type, -1], np.int32)))
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The array as kernels are compiled for: a plain one that cannot be written."""
+    plain = np.ascontiguousarray(array).view(np.ndarray)
+    plain.flags.writeable = False
+    return plain
+
+
+def in_pieces(function: Callable[[int, int], _T], size: int, piece: int = PIECE) -> list[_T]:
+    """`function(begin, end)` of pieces of `size` rows, in order; by threads where there are many.
+
+    Compiled kernels hold no interpreter lock.
+    """
+    begins = range(0, size, piece)
+    return in_parallel(lambda begin: function(begin, min(begin + piece, size)), begins)
+
+
+def in_parallel(function: Callable[[int], _T], items: Sequence[int]) -> list[_T]:
+    """`function` of each item, in order, by threads."""
+    if len(items) < 2:
+        return [function(item) for item in items]
+    # Not more than there are processors: each that is under way takes memory of its own.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(function, items))

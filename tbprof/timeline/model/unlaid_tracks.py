@@ -1,0 +1,84 @@
+"""What a timeline is built from: tracks of events in order, not yet in rows and levels."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.base.records import dataclass
+from tbprof.events.space import Events
+from tbprof.timeline.model.store import Section, TypeTable
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Events of several tracks, those of one track side by side.
+
+    On a track they are ordered by (start, longest first), ties as in the file. `type` is -1 for
+    none; `source` is what `Plane.details` takes, -1 for derived events.
+    """
+
+    start_ps: NDArray[np.int64]
+    duration_ps: NDArray[np.int64]
+    type: NDArray[np.int32]
+    source: NDArray[np.int64]
+
+
+def columns_of(events: Events) -> Columns:
+    """Those of some lines of a plane."""
+    return Columns(events.start_ps, events.duration_ps, events.type, events.source)
+
+
+@dataclass(frozen=True, slots=True)
+class TrackDraft:
+    """A track before layout: rows `[first, last)` of `columns`, at least one.
+
+    `type_of[columns.type]` are rows of the draft's `types`: its last entry is for events of no
+    type (-1). The other fields are those of `store.Track`.
+    """
+
+    section: int
+    name: str
+    kind: str
+    plane: int
+    line_id: int
+    is_derived: bool
+    columns: Columns
+    type_of: NDArray[np.int32]
+    first: int
+    last: int
+
+    @property
+    def events(self) -> int:
+        """How many events the track has."""
+        return self.last - self.first
+
+
+@dataclass(frozen=True, slots=True)
+class CounterLine:
+    """A line whose events, rows `[first, last)` of `columns`, are points of counters."""
+
+    section: int
+    plane: int
+    columns: Columns
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The tracks of one part of a timeline from top to bottom, section after section.
+
+    A section has a track or a line of counters; neighbours share their `columns`. `in_file` counts
+    all events of the file that have a position, `counted` those of them that are points of
+    counters instead of events of a track, and `unplaced` aggregated events without a position.
+    `home` is (begin, end, label) of the window to open with: a typical step, None where there is
+    none.
+    """
+
+    sections: list[Section]
+    tracks: list[TrackDraft]
+    counters: list[CounterLine]
+    types: TypeTable
+    in_file: int
+    counted: int
+    unplaced: int
+    home: tuple[int, int, str] | None

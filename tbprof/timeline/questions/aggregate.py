@@ -1,0 +1,150 @@
+"""Sums over a range of some tracks: how often and how long, and when nothing went on."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.base.errors import BadRequest
+from tbprof.base.records import dataclass
+from tbprof.base.values import unique
+from tbprof.timeline.model.category_names import CATEGORIES
+from tbprof.timeline.model.open_timeline import OpenTimeline, in_parallel, shorten
+from tbprof.timeline.questions.interval_aggregation import (
+    Bounds,
+    Sums,
+    find_bounds,
+    sum_tracks,
+    union_ps,
+)
+
+By = Literal["name", "category", "track"]
+
+# Fewer events are summed sooner by one thread.
+_SHARE = 1 << 18
+_MOST_THREADS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """What is summed apart: the group of each type [types + 1], or of each track where None."""
+
+    of_type: NDArray[np.int32] | None
+    key: list[str]
+    category: list[str]
+
+
+def aggregate(
+    opened: OpenTimeline,
+    *,
+    from_ps: int | None = None,
+    to_ps: int | None = None,
+    tracks: Sequence[int] | None = None,
+    by: By = "name",
+) -> dict[str, Any]:
+    """The events of some tracks (all by default) that overlap [from_ps, to_ps), summed by `by`.
+
+    An event that lies in the range only in part is counted, and counts with the part inside, for
+    the least and the greatest time, too. Self time is what the direct children on the same track
+    leave: the innermost event that holds all of another is its parent. `share` is of the sum of
+    self times, NaN where that is 0. `busy_ps` is for how long any of the events went on, `idle_ps`
+    the rest of the range, which ends where the timeline does, with the instants at its very end.
+
+        |aaaaaaaa..bb    from 2 to 10     a: 1 event, total 6, self 3, all of it within a's share
+        |  ccc           ->               c: 1 event, total 3, self 3; busy 6, idle 2
+
+    Rows are columns of lists, by falling self time; names of two categories have two rows. By
+    track, `track` are their ids. Raises BadRequest for a track that there is not.
+    """
+    timeline = opened.timeline
+    begin = timeline.begin_ps if from_ps is None else max(from_ps, timeline.begin_ps)
+    last = timeline.end_ps + 1
+    end = last if to_ps is None or to_ps >= timeline.end_ps else to_ps
+    if end <= begin:  # nothing overlaps it
+        begin = end = timeline.begin_ps
+    chosen = _chosen(opened, tracks)
+    groups = _groups(opened, by, chosen)
+    bounds = find_bounds(opened, chosen, begin, end)
+    parts = _shares(bounds)
+    code = groups.of_type
+    size = len(groups.key)
+    found = in_parallel(
+        lambda part: sum_tracks(opened.columns, bounds, parts[part], code, size, begin, end),
+        range(len(parts)),
+    )
+    sums = found[0]
+    for other in found[1:]:
+        sums.add(other)
+    busy = union_ps(bounds)
+    length = max(0, min(end, timeline.end_ps) - begin)
+    return {
+        "events": int(sums.count.sum()),
+        "busy_ps": busy,
+        "idle_ps": max(0, length - busy),
+        "rows": _rows(sums, groups, chosen),
+    }
+
+
+def _chosen(opened: OpenTimeline, tracks: Sequence[int] | None) -> NDArray[np.int64]:
+    known = len(opened.timeline.tracks)
+    if tracks is None:
+        return np.arange(known, dtype=np.int64)
+    for track in tracks:
+        if not 0 <= track < known:
+            raise BadRequest(f"there is no track {track}", f"tracks are 0 to {known - 1}")
+    return unique(np.array(tracks, np.int64))
+
+
+def _groups(opened: OpenTimeline, by: By, chosen: NDArray[np.int64]) -> _Groups:
+    if by == "track":
+        tracks = opened.timeline.tracks
+        return _Groups(None, [tracks[at].name for at in chosen.tolist()], [""] * chosen.size)
+    known = [name for name, _ in CATEGORIES]
+    if by == "category":
+        of_type = np.append(opened.timeline.types.category, 0).astype(np.int32)
+        return _Groups(of_type, known, known)
+    return opened.memo.once("groups by name", lambda: _by_name(opened, known))
+
+
+def _by_name(opened: OpenTimeline, categories: list[str]) -> _Groups:
+    """A group for each name and category; the last for events of no type."""
+    types = opened.timeline.types
+    rows: dict[tuple[str, int], int] = {}
+    pairs = zip(types.name, types.category.tolist(), strict=True)
+    of_type = [rows.setdefault(pair, len(rows)) for pair in pairs]
+    of_type.append(rows.setdefault(("", 0), len(rows)))
+    names = [name for name, _ in rows]
+    return _Groups(np.array(of_type, np.int32), names, [categories[code] for _, code in rows])
+
+
+def _shares(bounds: Bounds) -> list[NDArray[np.int64]]:
+    """The tracks (rows of `bounds`) in parts of about as many events, for a thread each."""
+    before = bounds.room[:-1]
+    total = int(bounds.room[-1])
+    threads = min(_MOST_THREADS, max(1, total // _SHARE))
+    part = before * threads // max(total, 1)
+    rows = np.arange(before.size, dtype=np.int64)
+    return np.split(rows, np.flatnonzero(np.diff(part)) + 1)
+
+
+def _rows(sums: Sums, groups: _Groups, chosen: NDArray[np.int64]) -> dict[str, list[Any]]:
+    used = np.flatnonzero(sums.count)
+    order = used[np.lexsort((used, -sums.total_ps[used], -sums.self_ps[used]))]
+    count, total, own = sums.count[order], sums.total_ps[order], sums.self_ps[order]
+    whole = int(own.sum())
+    share = own / whole if whole else np.full(own.size, np.nan)
+    rows = {
+        "key": [shorten(groups.key[group]) for group in order.tolist()],
+        "category": [groups.category[group] for group in order.tolist()],
+        "count": count.tolist(),
+        "total_ps": total.tolist(),
+        "self_ps": own.tolist(),
+        "mean_ps": (total / count).tolist(),
+        "min_ps": sums.least_ps[order].tolist(),
+        "max_ps": sums.most_ps[order].tolist(),
+        "share": share.tolist(),
+    }
+    if groups.of_type is None:
+        rows["track"] = chosen[order].tolist()
+    return rows

@@ -1,0 +1,102 @@
+"""Everything about one event: what the file says of it, what lies around it, and its like."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from tbprof.base.errors import BadRequest
+from tbprof.timeline.model.category_names import CATEGORIES
+from tbprof.timeline.model.open_timeline import OpenTimeline, shorten
+from tbprof.timeline.model.store import Track
+from tbprof.timeline.questions.event_facts import find_hlo, find_source, read_facts
+from tbprof.timeline.questions.event_links import find_links
+from tbprof.timeline.questions.nearby import children, enclosing
+from tbprof.timeline.questions.same_name import hits_like, same_name
+from tbprof.timeline.questions.stat_text import read_stats
+from tbprof.timeline.questions.steps_of_events import StepWindows, step_at, step_of, step_windows
+from tbprof.timeline.search.search_results import next_hits, previous_hit
+
+Move = Literal[
+    "next", "previous", "parent", "child", "next_same", "previous_same", "first_same"
+]  # fmt: skip
+MOVES: tuple[Move, ...] = (
+    "next", "previous", "parent", "child", "next_same", "previous_same", "first_same"
+)  # fmt: skip
+
+_MOST_FRAMES = 256
+
+
+def details(
+    opened: OpenTimeline, event: int, *, steps: Sequence[StepWindows] = ()
+) -> dict[str, Any]:
+    """All about an event; its `step` is the first that `steps` have, else of this timeline's own.
+
+    `self_ps` is what its direct children on the track leave. `same_name` is over the events of the
+    name that are of its kind. Raises EventNotFound where there is no such event.
+    """
+    row = opened.row(event)
+    track, timeline = opened.track(row), opened.timeline
+    facts = read_facts(opened, event)
+    around = enclosing(opened, event)
+    duration = int(timeline.duration_ps[event])
+    step = _step(opened, event, track, steps)
+    type_ = int(timeline.type[event])
+    return {
+        **opened.place(event),
+        "full_name": facts.name,
+        "category": CATEGORIES[timeline.types.category[type_] if type_ >= 0 else 0][0],
+        "depth": row - track.first_row,
+        "self_ps": duration - children(opened, event).covered_ps,
+        "stack": [{"id": one, "name": shorten(opened.name(one))} for one in around[-_MOST_FRAMES:]],
+        "step": step,
+        "stats": [stat.as_json() for stat in read_stats([*facts.own, *facts.shared])],
+        "hlo": find_hlo(opened, facts),
+        "source": find_source(opened, facts),
+        "same_name": same_name(opened, event),
+        "links": find_links(opened, facts, step),
+    }
+
+
+def _step(
+    opened: OpenTimeline, event: int, track: Track, steps: Sequence[StepWindows]
+) -> dict[str, Any] | None:
+    own = step_windows(opened, "events")
+    if track.kind == "steps":
+        same = [one for one in steps if one.timeline is opened.timeline]
+        return step_of((*same, own)[0], event)
+    section = opened.timeline.sections[track.section].name
+    start = int(opened.timeline.start_ps[event])
+    found = (step_at(one, section, start) for one in (*steps, own))
+    return next(filter(None, found), None)
+
+
+def move(opened: OpenTimeline, event: int, how: Move) -> int | None:
+    """The event that a move leads to, None where it leads nowhere.
+
+    `next` and `previous` are on the row, `parent` is the innermost event around it, `child` the
+    first directly within it; `next_same`, `previous_same` and `first_same` are of the same name
+    and kind, in the order of time. Raises EventNotFound where there is no such event.
+    """
+    row = opened.row(event)
+    found = -1
+    if how == "next":
+        found = event + 1 if event + 1 < opened.columns.row_first[row + 1] else -1
+    elif how == "previous":
+        found = event - 1 if event > opened.columns.row_first[row] else -1
+    elif how == "parent":
+        found = next(reversed(enclosing(opened, event)), -1)
+    elif how == "child":
+        found = children(opened, event).first
+    elif how in MOVES:
+        found = _same(opened, event, how)
+    else:
+        raise BadRequest(f"there is no move {str(how)[:80]!r}", f"moves are {', '.join(MOVES)}")
+    return found if found >= 0 else None
+
+
+def _same(opened: OpenTimeline, event: int, how: Move) -> int:
+    at = (int(opened.timeline.start_ps[event]), event)
+    hits = hits_like(opened, event)
+    if how == "previous_same":
+        return previous_hit(opened.columns, hits, at)
+    after = None if how == "first_same" else at
+    return next(iter(next_hits(opened.columns, hits, after, 1).tolist()), -1)

@@ -1,0 +1,167 @@
+"""What the file says of one event: its stats, its type's, its program, its op, its source."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tbprof.analysis.gpu.gpu_events import OP_STATS, instruction_of, launched_op, op_or_event
+from tbprof.analysis.hlo.hlo import Module
+from tbprof.analysis.tpu.tpu_kinds import TpuOpNames
+from tbprof.analysis.vocabulary.op_names import (
+    Category,
+    OpName,
+    copy_type,
+    parse_op_name,
+    parse_provenance,
+)
+from tbprof.base import names
+from tbprof.base.records import dataclass
+from tbprof.events.space import Plane, Value
+from tbprof.timeline.model.open_timeline import OpenTimeline
+from tbprof.timeline.questions.hlo_text import instruction_text, source_line
+from tbprof.timeline.search.stat_search import SOURCE_STATS
+
+# Kinds of tracks whose events are of no op, or repeat those of others.
+_NO_OPS = ("steps", "modules", "scopes", "source", "async")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The stats of an event in file order, and those of its type that it has none of.
+
+    `plane` is None, and there are no stats, where the event is derived. `name` is the full name,
+    `kind` that of the track, which is one of a device where `is_device`.
+    """
+
+    kind: str
+    is_device: bool
+    plane: Plane | None
+    type_row: int
+    name: str
+    own: list[tuple[str, Value]]
+    shared: list[tuple[str, Value]]
+
+    @property
+    def is_gpu(self) -> bool:
+        """Whether the event is on a GPU."""
+        return self.plane is not None and self.plane.name.startswith(names.GPU_PREFIX)
+
+    @property
+    def is_tpu(self) -> bool:
+        """Whether the event is on a TPU core."""
+        return self.plane is not None and self.plane.name.startswith(names.TPU_PREFIX)
+
+    def get(self, key: str) -> Value | None:
+        """The first value of a key."""
+        return next((value for name, value in (*self.own, *self.shared) if name == key), None)
+
+    def text(self, key: str) -> str:
+        """The text of a key, "" where it has none."""
+        value = self.get(key)
+        return value if isinstance(value, str) else ""
+
+    def integer(self, key: str) -> int:
+        """The integer of a key, -1 where it has none."""
+        value = self.get(key)
+        return value if isinstance(value, int) else -1
+
+
+def read_facts(opened: OpenTimeline, event: int) -> Facts:
+    """What the file says of an event. Raises BadRequest where there is no such event."""
+    track = opened.track(opened.row(event))
+    timeline = opened.timeline
+    is_device = timeline.sections[track.section].kind == "device"
+    type_ = int(timeline.type[event])
+    name = timeline.types.full_name[type_] if type_ >= 0 else ""
+    source = int(timeline.source[event])
+    planes = opened.space.planes if track.plane >= 0 and source >= 0 else ()
+    if not 0 <= track.plane < len(planes):
+        return Facts(track.kind, is_device, None, -1, name, [], [])
+    plane = planes[track.plane]
+    row = int(plane.event_types(np.array([source], np.int64))[0])
+    own = plane.details(source)
+    known = {key for key, _ in own}
+    shared = plane.types.details(row) if row >= 0 else []
+    shared = [one for one in shared if one[0] not in known]
+    return Facts(track.kind, is_device, plane, row, name, own, shared)
+
+
+def find_op(opened: OpenTimeline, facts: Facts) -> OpName | None:
+    """The op that tables list the event under, None where they list it under none."""
+    if facts.kind == "ops":  # a line of ops, which was made of what carries them
+        return parse_provenance(facts.name)
+    if facts.plane is None or facts.kind in _NO_OPS:
+        return None
+    if facts.is_gpu:
+        return op_or_event(_launched(opened, facts), facts.name, copy_type(facts.name))
+    if facts.is_tpu:
+        is_op = facts.kind == "xla_ops" or is_hlo(facts)
+        return TpuOpNames(facts.plane).op(facts.type_row) if is_op else None
+    op = parse_op_name(facts.name)
+    if op.category != Category.UNKNOWN:
+        return _staged(facts, op)
+    if facts.text(names.HLO_OP) and not facts.name.startswith(names.THUNK_END):
+        return _launched(opened, facts)
+    return None
+
+
+def kernel_op(opened: OpenTimeline, facts: Facts) -> OpName | None:
+    """The op that launched a kernel, of no name where it is not known; None for other events."""
+    if not facts.is_gpu or facts.get(names.KERNEL_DETAILS) is None:
+        return None
+    return _launched(opened, facts)
+
+
+def _launched(opened: OpenTimeline, facts: Facts) -> OpName:
+    texts: Mapping[str, str] = {key: facts.text(key) for key in OP_STATS}
+    return launched_op(opened.programs, facts.integer(names.PROGRAM_ID), texts)
+
+
+def _staged(facts: Facts, op: OpName) -> OpName:
+    stage, category = facts.get(names.STAGE_ID), facts.text(names.STAGE_CATEGORY)
+    if stage is None or not category:
+        return op
+    number = stage if isinstance(stage, int) else 0
+    return OpName(op.category, f"{op.name} (stage {number})", category)
+
+
+def is_hlo(facts: Facts) -> bool:
+    """Whether the event's name is the text of an instruction, or it has a category of HLO."""
+    return facts.name.startswith("%") or facts.get(names.HLO_CATEGORY) is not None
+
+
+def find_hlo(opened: OpenTimeline, facts: Facts) -> dict[str, Any] | None:
+    """The event's instruction: module, instruction, text ("" where the file lacks the program)."""
+    instruction = instruction_of(facts.text(names.HLO_OP))
+    # The recorder's text says more than the program does.
+    stated = facts.name if facts.is_tpu and " = " in facts.name else ""
+    if facts.is_tpu and is_hlo(facts):
+        instruction = facts.name.partition(" ")[0].removeprefix("%")
+    if not instruction:
+        return None
+    module = _module(opened, facts)
+    first, _, rest = (
+        instruction_text(module, instruction).partition("\n") if module else ("", "", "")
+    )
+    text = "\n".join(filter(None, (stated or first, rest)))
+    name = facts.text(names.HLO_MODULE) or (module.name if module else "")
+    return {"module": name, "instruction": instruction, "text": text}
+
+
+def _module(opened: OpenTimeline, facts: Facts) -> Module | None:
+    return opened.programs.module(facts.integer(names.PROGRAM_ID), facts.text(names.HLO_MODULE))
+
+
+def find_source(opened: OpenTimeline, facts: Facts) -> str | None:
+    """Where in a program the event comes from: a stat, the instruction's line, a Python frame."""
+    *stated, recorded = (facts.text(key) for key in SOURCE_STATS)
+    found = next(filter(None, stated), "")
+    if not found and facts.text(names.HLO_OP):
+        module = _module(opened, facts)
+        instruction = instruction_of(facts.text(names.HLO_OP))
+        found = source_line(module, instruction) if module else ""
+    if not found and facts.name.startswith(names.PYTHON_FRAME):
+        file, _, line = facts.name[1:].partition(" ")[0].rpartition(":")
+        found = f"{file}:{line}" if file and line.isdecimal() else ""
+    return found or recorded or None

@@ -1,0 +1,273 @@
+"""Which events lead to which others: keys that both sides of a flow carry, sorted once."""
+
+from collections.abc import Iterator
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.grouping.tpu_groups import core_number
+from tbprof.analysis.vocabulary.lines import host_planes
+from tbprof.base import names
+from tbprof.base.records import dataclass
+from tbprof.events.space import Plane
+from tbprof.events.stats import StatColumn
+from tbprof.timeline.model.open_timeline import OpenTimeline
+from tbprof.timeline.search.stat_search import plane_events
+
+FLOW = "flow"
+_STATS = (
+    names.CORRELATION_ID,
+    names.PRODUCER_TYPE,
+    names.PRODUCER_ID,
+    names.CONSUMER_TYPE,
+    names.CONSUMER_ID,
+    names.CONSUMER_PROCESS,
+    FLOW,
+    names.ASYNC,
+    names.RUN_ID,
+    names.QUEUE_ID,
+    names.DEVICE_ORDINAL,
+    names.CORE_TYPE,
+)
+_DEVICE_PREFIX = "/device:"
+# Of the stat `flow` 2 bits are the direction, 56 the id, 6 the category. Source: XFlow in
+# xplane_utils.h and xplane_schema.h.
+_FLOW_BITS = 56
+# Runs of a program are numbered differently on host and device beyond these bits (observed).
+_RUN_MASK = (1 << 27) - 1
+_EXTRA = 0x7FFFFFFF
+
+
+class Link(IntEnum):
+    """What the key of a flow is."""
+
+    CORRELATION = 0
+    CONTEXT = 1
+    FLOW = 2
+    RUN = 3
+
+
+# Sides of a flow: an event may be on both.
+FROM = 1
+TO = 2
+ASYNC = 4
+
+
+@dataclass(frozen=True, slots=True)
+class FlowIndex:
+    """The events that carry keys of flows, ordered by (link, key).
+
+    Those of link k are rows `first[k]:first[k + 1]`. Events belong together where `key` and `extra`
+    (what else has to agree) do; `side` is FROM, TO or both, and ASYNC for events that go on beside
+    their track's others. `launch` are the launches that something was launched by, ascending, and
+    `launch_row` their rows.
+    """
+
+    first: NDArray[np.int64]
+    key: NDArray[np.int64]
+    extra: NDArray[np.int32]
+    event: NDArray[np.uint32]
+    side: NDArray[np.uint8]
+    launch_row: NDArray[np.uint32]
+    launch: NDArray[np.uint32]
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes."""
+        columns = (self.first, self.key, self.extra, self.event, self.side)
+        return sum(column.nbytes for column in (*columns, self.launch_row, self.launch))
+
+    def rows(self, link: int, key: int, extra: int) -> NDArray[np.int64]:
+        """The rows of the events with this key."""
+        low, high = int(self.first[link]), int(self.first[link + 1])
+        keys = self.key[low:high]
+        begin, end = (low + int(np.searchsorted(keys, key, side)) for side in ("left", "right"))
+        return np.flatnonzero(self.extra[begin:end] == extra) + begin
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Keys of flows as they are found; columns [m]."""
+
+    link: NDArray[np.uint8]
+    key: NDArray[np.int64]
+    extra: NDArray[np.int32]
+    event: NDArray[np.uint32]
+    side: NDArray[np.uint8]
+
+
+def flow_index(opened: OpenTimeline) -> FlowIndex:
+    """The index of a timeline, made when it is first asked for: one pass over the events' stats.
+
+    It is kept with the latest answers: of a large trace it takes as much as a column or two.
+    """
+    return opened.answers.once("flows", lambda: _index(opened), lambda index: index.nbytes)
+
+
+def keys_of(opened: OpenTimeline, event: int) -> Keys:
+    """The keys of one event."""
+    track = opened.track(opened.row(event))
+    source = opened.timeline.source[event : event + 1]
+    planes = opened.space.planes if track.plane >= 0 else ()
+    if not 0 <= track.plane < len(planes) or source[0] < 0:
+        return _joined([])
+    plane = planes[track.plane]
+    return _read(opened, plane, np.array([event], np.uint32), source, _process(opened, plane))
+
+
+def _index(opened: OpenTimeline) -> FlowIndex:
+    found = []
+    for events in plane_events(opened, is_recorded=True):
+        if not events.plane.stat_names.isdisjoint(_STATS):
+            process = _process(opened, events.plane)
+            for ids, rows in events.pieces(1 << 18):
+                source = opened.timeline.source[rows]
+                found.append(_read(opened, events.plane, ids, source, process))
+    keys = _joined(found)
+    parts = [_ordered(keys, link) for link in Link]
+    first = np.append(0, np.cumsum([rows.size for rows in parts])).astype(np.int64)
+    order = np.concatenate(parts)
+    event, side = keys.event[order], keys.side[order]
+    key, is_launch = keys.key[order], (side[: first[1]] & FROM) > 0
+    launches = np.flatnonzero(is_launch)
+    launches = launches[_are_in(key[: first[1]][~is_launch], key[launches])]
+    launches = launches[np.argsort(event[launches], kind="stable")]
+    launch_row = launches.astype(np.uint32)
+    return FlowIndex(first, key, keys.extra[order], event, side, launch_row, event[launches])
+
+
+def _are_in(known: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """[n] which values are among the ascending `known`."""
+    if not known.size:
+        return np.zeros(values.size, np.bool_)
+    at = np.minimum(np.searchsorted(known, values), known.size - 1)
+    is_in: NDArray[np.bool_] = known[at] == values
+    return is_in
+
+
+def _ordered(keys: Keys, link: int) -> NDArray[np.int64]:
+    """The rows of a link by key."""
+    rows = np.flatnonzero(keys.link == link)
+    return rows[np.argsort(keys.key[rows], kind="stable")]
+
+
+def _joined(found: list[Keys]) -> Keys:
+    return Keys(
+        np.concatenate([np.empty(0, np.uint8), *(keys.link for keys in found)]),
+        np.concatenate([np.empty(0, np.int64), *(keys.key for keys in found)]),
+        np.concatenate([np.empty(0, np.int32), *(keys.extra for keys in found)]),
+        np.concatenate([np.empty(0, np.uint32), *(keys.event for keys in found)]),
+        np.concatenate([np.empty(0, np.uint8), *(keys.side for keys in found)]),
+    )
+
+
+def _process(opened: OpenTimeline, plane: Plane) -> int:
+    """Which process a plane is of: cores do not say which they served, that of the host itself."""
+    if names.PROCESS_ID not in plane.stats:
+        plane = next(iter(host_planes(opened.space)), plane)
+    value = plane.stats.get(names.PROCESS_ID, -1)
+    return value if isinstance(value, int) and abs(value) < 1 << 62 else -1
+
+
+def _read(
+    opened: OpenTimeline,
+    plane: Plane,
+    ids: NDArray[np.uint32],
+    source: NDArray[np.int64],
+    process: int,
+) -> Keys:
+    """The keys of some events of a plane."""
+    known = plane.stat_names
+    stats = plane.event_stats(source, [name for name in _STATS if name in known])
+    return _joined([
+        *_correlations(stats, ids, is_device=plane.name.startswith(_DEVICE_PREFIX)),
+        *_contexts(stats, ids, process),
+        *_flows(stats, ids),
+        *_runs(opened, plane, stats, ids),
+    ])  # fmt: skip
+
+
+def _correlations(
+    stats: dict[str, StatColumn], ids: NDArray[np.uint32], *, is_device: bool
+) -> Iterator[Keys]:
+    """A launch on the host and what it launched on a device have one number; 0 is none."""
+    if names.CORRELATION_ID in stats:
+        stat = stats[names.CORRELATION_ID]
+        rows = np.flatnonzero(stat.is_integer & (stat.bits != 0))
+        side = np.full(rows.size, TO if is_device else FROM)
+        yield _keys(Link.CORRELATION, ids[rows], stat.bits[rows], np.zeros_like(rows), side)
+
+
+def _contexts(
+    stats: dict[str, StatColumn], ids: NDArray[np.uint32], process: int
+) -> Iterator[Keys]:
+    """Producers and consumers of a context agree in its type, its id and their process."""
+    for side, id_name, type_name in (
+        (FROM, names.PRODUCER_ID, names.PRODUCER_TYPE),
+        (TO, names.CONSUMER_ID, names.CONSUMER_TYPE),
+    ):
+        if id_name in stats and type_name in stats:
+            id_, type_ = stats[id_name], stats[type_name]
+            rows = np.flatnonzero(id_.is_integer & type_.is_integer)
+            of = np.full(rows.size, process)
+            if side == TO and names.CONSUMER_PROCESS in stats:
+                of = stats[names.CONSUMER_PROCESS].integers(process)[rows]
+            extra = type_.bits[rows] + 64 * of
+            yield _keys(Link.CONTEXT, ids[rows], id_.bits[rows], extra, np.full(rows.size, side))
+
+
+def _flows(stats: dict[str, StatColumn], ids: NDArray[np.uint32]) -> Iterator[Keys]:
+    """The stat `flow` of XLA and TFRT; 1 is into the event, 2 out of it, 3 both."""
+    if FLOW in stats:
+        stat = stats[FLOW]
+        rows = np.flatnonzero(stat.is_integer & ((stat.bits & 3) != 0))
+        bits = stat.bits[rows]
+        side = np.where(bits & 1, TO, 0) + np.where(bits & 2, FROM, 0)
+        if names.ASYNC in stats:
+            side += np.where(stats[names.ASYNC].integers()[rows] != 0, ASYNC, 0)
+        id_ = (bits >> 2) & ((1 << _FLOW_BITS) - 1)
+        yield _keys(Link.FLOW, ids[rows], id_, (bits >> (2 + _FLOW_BITS)) & 63, side)
+
+
+def _runs(
+    opened: OpenTimeline, plane: Plane, stats: dict[str, StatColumn], ids: NDArray[np.uint32]
+) -> Iterator[Keys]:
+    """A program that is launched on a TPU core, and its run there, share its run, queue and core.
+
+    Callbacks of a run carry the same.
+    """
+    if names.RUN_ID not in stats or names.QUEUE_ID not in stats:
+        return
+    is_core = plane.name.startswith(names.TPU_PREFIX)
+    rows = np.flatnonzero(stats[names.RUN_ID].is_integer & stats[names.QUEUE_ID].is_integer)
+    side = np.full(rows.size, TO)
+    if not is_core:
+        type_ = opened.timeline.type[ids[rows]]
+        side = opened.memo.once("launches", lambda: _launch_sides(opened))[type_]
+    rows, side = rows[side > 0], side[side > 0]
+    device = np.full(rows.size, core_number(plane))
+    if not is_core and names.DEVICE_ORDINAL in stats:
+        device = stats[names.DEVICE_ORDINAL].integers(-1)[rows]
+    core = np.zeros(rows.size, np.int64)
+    if names.CORE_TYPE in stats:
+        core = stats[names.CORE_TYPE].integers()[rows]
+    extra = (stats[names.QUEUE_ID].bits[rows] << 16) ^ (device << 4) ^ core
+    yield _keys(Link.RUN, ids[rows], stats[names.RUN_ID].bits[rows] & _RUN_MASK, extra, side)
+
+
+def _launch_sides(opened: OpenTimeline) -> NDArray[np.int64]:
+    """[types + 1] FROM for types of launches of programs, TO for their callbacks, else 0."""
+    sides = {names.ENQUEUE_PROGRAM: FROM, names.COMPLETE_CALLBACKS: TO}
+    return np.array([*(sides.get(name, 0) for name in opened.timeline.types.full_name), 0])
+
+
+def _keys(
+    link: Link,
+    event: NDArray[np.uint32],
+    key: NDArray[np.int64],
+    extra: NDArray[np.int64],
+    side: NDArray[np.int64],
+) -> Keys:
+    some = (extra & _EXTRA).astype(np.int32)
+    return Keys(np.full(event.size, link, np.uint8), key, some, event, side.astype(np.uint8))

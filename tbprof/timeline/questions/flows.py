@@ -1,0 +1,145 @@
+"""What led to an event, and what it led to: launches, producers, flows of asynchronous work."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.grouping.context_links import CROWD
+from tbprof.timeline.model.open_timeline import OpenTimeline
+from tbprof.timeline.questions.flow_index import (
+    ASYNC,
+    FROM,
+    TO,
+    FlowIndex,
+    Link,
+    flow_index,
+    keys_of,
+)
+from tbprof.timeline.questions.nearby import enclosed
+
+_KINDS = {
+    Link.CORRELATION: "launch",
+    Link.CONTEXT: "produce",
+    Link.FLOW: "flow",
+    Link.RUN: "launch",
+}
+
+# Rows that flows go from and to.
+_Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+def flows(opened: OpenTimeline, event: int, limit: int = 200) -> dict[str, Any]:
+    """The flows of one event, `total` of them; the first `limit` by time.
+
+    Kinds are `launch` (of work on a device), `produce` (a context that producer and consumer
+    share), `flow` and `async` (the stat `flow`, whose chain is whole; `async` where events go on
+    beside their track's others). An event that is part of none has the launches that it encloses
+    on its track, and `is_enclosed` is true. Derived events have none. Raises EventNotFound where
+    there is no such event.
+
+        Python   |oooooooo           flows of o: l to k, enclosed
+                 |.ll                flows of l, and of k: l to k
+        Stream   |......kkk
+    """
+    index = flow_index(opened)
+    keys = keys_of(opened, event)
+    found: dict[tuple[int, int], str] = {}
+    total = 0
+    for link, key, extra in zip(
+        keys.link.tolist(), keys.key.tolist(), keys.extra.tolist(), strict=True
+    ):
+        some, count = _of_key(opened, index, (Link(link), key, extra), event, limit)
+        total += count - len(some.keys() & found.keys())
+        found = {**some, **found}
+    is_enclosed = not found
+    if is_enclosed:
+        found, total = _enclosed(opened, index, event, limit)
+    start = opened.timeline.start_ps
+    pairs = sorted(found, key=lambda pair: (int(start[pair[0]]), int(start[pair[1]]), pair))
+    return {
+        "flows": [
+            {"kind": found[pair], "from": opened.place(pair[0]), "to": opened.place(pair[1])}
+            for pair in pairs[:limit]
+        ],
+        "total": total,
+        "is_enclosed": is_enclosed and total > 0,
+    }
+
+
+def _of_key(
+    opened: OpenTimeline, index: FlowIndex, key: tuple[Link, int, int], event: int, limit: int
+) -> tuple[dict[tuple[int, int], str], int]:
+    """(kind by (from, to) of up to `limit` flows of an event by one key, how many there are).
+
+    Of `flow` stats they are all of that key.
+    """
+    rows = index.rows(*key)
+    ids, side = index.event[rows].astype(np.int64), index.side[rows]
+    order = np.lexsort((ids, opened.timeline.start_ps[ids]))
+    ids, side = ids[order], side[order]
+    if key[0] == Link.FLOW:
+        one, other = _chain(side)
+        near = np.argsort(np.abs(one - int(np.argmax(ids == event))), kind="stable")
+        one, other = one[near], other[near]
+    elif key[0] == Link.CONTEXT:
+        one, other = _shared(ids, side, event)
+    else:
+        one, other = _launched(side)
+        keeps = (ids[one] == event) | (ids[other] == event)
+        one, other = one[keeps], other[keeps]
+    keeps = ids[one] != ids[other]
+    one, other = one[keeps], other[keeps]
+    total, one, other = one.size, one[:limit], other[:limit]
+    is_async = (side[one] & side[other] & ASYNC) > 0
+    found = zip(ids[one].tolist(), ids[other].tolist(), is_async.tolist(), strict=True)
+    return {(a, b): "async" if both else _KINDS[key[0]] for a, b, both in found}, total
+
+
+def _launched(side: NDArray[np.uint8]) -> _Pairs:
+    """Launches and what they launched; a number that is used again is of the latest launch.
+
+    Clocks of devices may run ahead: what comes before any launch is of the first.
+    """
+    makers, users = np.flatnonzero(side & FROM), np.flatnonzero(side & TO)
+    if not makers.size:
+        return makers, makers
+    return makers[np.maximum(np.searchsorted(makers, users) - 1, 0)], users
+
+
+def _shared(ids: NDArray[np.int64], side: NDArray[np.uint8], event: int) -> _Pairs:
+    """The producers of a context that an event consumes, or the consumers of what it produces."""
+    makers, users = np.flatnonzero(side & FROM), np.flatnonzero(side & TO)
+    if makers.size >= CROWD and users.size >= CROWD:  # it says nothing
+        return makers[:0], users[:0]
+    own = makers[ids[makers] == event]
+    given = users[ids[users] == event]
+    one = np.concatenate([np.repeat(own, users.size), np.repeat(makers, given.size)])
+    other = np.concatenate([np.tile(users, own.size), np.tile(given, makers.size)])
+    return one, other
+
+
+def _chain(side: NDArray[np.uint8]) -> _Pairs:
+    """For each event that a flow goes into, the latest before it that the flow came out of."""
+    rows = np.arange(side.size)
+    latest = np.maximum.accumulate(np.where(side & FROM, rows, -1))
+    before = np.append(-1, latest)[: side.size]
+    users = np.flatnonzero(((side & TO) > 0) & (before >= 0))
+    return before[users], users
+
+
+def _enclosed(
+    opened: OpenTimeline, index: FlowIndex, event: int, limit: int
+) -> tuple[dict[tuple[int, int], str], int]:
+    """(the first launches that an event encloses, how many there are)."""
+    rows = [
+        index.launch_row[np.searchsorted(index.launch, low) : np.searchsorted(index.launch, high)]
+        for low, high in enclosed(opened, event)
+    ]
+    every = np.concatenate([np.empty(0, np.uint32), *rows])
+    start = opened.timeline.start_ps[index.event[every]]
+    found: dict[tuple[int, int], str] = {}
+    for row in every[np.argsort(start, kind="stable")][:limit].tolist():
+        key = (Link.CORRELATION, int(index.key[row]), int(index.extra[row]))
+        found.update(_of_key(opened, index, key, int(index.event[row]), limit)[0])
+    return found, max(every.size, len(found))

@@ -1,0 +1,87 @@
+"""What lies around an event on its track: what encloses it, what it encloses, its children.
+
+Of the events of a track, ordered by (start, longest first), one is enclosed by those before it that
+are going on when it starts, and hold all of it; the last of these is its parent.
+"""
+
+import numpy as np
+
+from tbprof.base.records import dataclass
+from tbprof.kernels.sums import walk_children
+from tbprof.timeline.model.open_timeline import OpenTimeline
+from tbprof.timeline.questions.interval_aggregation import event_rows, row_heads
+
+# Of a row on which events overlap: how many before an event may enclose it.
+_MOST_BACK = 1 << 14
+
+
+@dataclass(frozen=True, slots=True)
+class Children:
+    """The direct children of an event: the first one's id, -1 for none, and what they cover."""
+
+    first: int
+    count: int
+    covered_ps: int
+
+
+def enclosing(opened: OpenTimeline, event: int) -> list[int]:
+    """The ids of the events that enclose an event, the outermost first."""
+    columns = opened.columns
+    row = opened.row(event)
+    start = int(columns.start_ps[event])
+    end = start + int(columns.duration_ps[event])
+    found: list[int] = []
+    for above in range(opened.track(row).first_row, row + 1):
+        first = int(columns.row_first[above])
+        last = int(columns.row_first[above + 1])
+        if above == row:
+            if not columns.crowded[row]:
+                break
+            last = event
+        at = first + int(np.searchsorted(columns.start_ps[first:last], start, "right"))
+        begin = max(first, at - (_MOST_BACK if columns.crowded[above] else 1))
+        starts = columns.start_ps[begin:at]
+        ends = starts + columns.duration_ps[begin:at]
+        holds = (ends >= end) & (ends > start)
+        found += (np.flatnonzero(holds) + begin).tolist()
+    length = columns.duration_ps
+    found.sort(key=lambda one: (int(columns.start_ps[one]), -int(length[one]), one))
+    return found
+
+
+def enclosed(opened: OpenTimeline, event: int) -> list[tuple[int, int]]:
+    """Ranges [first, last) of the ids on deeper rows of the events that lie within an event.
+
+    Rows on which events overlap are left out.
+    """
+    columns = opened.columns
+    row = opened.row(event)
+    track = opened.track(row)
+    start = int(columns.start_ps[event])
+    end = start + int(columns.duration_ps[event])
+    ranges = []
+    for below in range(row + 1, track.first_row + track.rows):
+        if columns.crowded[below]:
+            continue
+        first, last = int(columns.row_first[below]), int(columns.row_first[below + 1])
+        starts = columns.start_ps[first:last]
+        low = first + int(np.searchsorted(starts, start, "left"))
+        high = first + int(np.searchsorted(starts, end, "left"))
+        if high > low and columns.start_ps[high - 1] + columns.duration_ps[high - 1] > end:
+            high -= 1
+        if high > low:
+            ranges.append((low, high))
+    return ranges
+
+
+def children(opened: OpenTimeline, event: int) -> Children:
+    """The direct children of an event, in time that goes by their number, not that of all below."""
+    columns = opened.columns
+    row = opened.row(event)
+    track = opened.track(row)
+    found = np.array([-1, 0, 0], np.int64)
+    walk_children(
+        event_rows(columns), event, row, track.first_row, track.first_row + track.rows,
+        row_heads(), found,
+    )  # fmt: skip
+    return Children(*found.tolist())

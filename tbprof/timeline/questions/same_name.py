@@ -1,0 +1,105 @@
+"""The events that one is compared with: those of its name that are of the same kind.
+
+A kernel and the call that launches it may have one name, and an op stands on a line of ops as well
+as on its stream: one is no measure of the other. So events count that have the name and category,
+on tracks of the same kind in sections of the same kind (devices, hosts).
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.spans.groups import group_rows
+from tbprof.base.records import dataclass
+from tbprof.kernels.hits import sum_names
+from tbprof.timeline.model.open_timeline import OpenTimeline, read_only
+from tbprof.timeline.search.search_results import Hits, events_of_types, hits_of
+
+
+@dataclass(frozen=True, slots=True)
+class _Likes:
+    """What tells the events apart: `of_type` [types + 1] by name and category, -1 for none.
+
+    `side` [rows] numbers the kinds of section and track that rows belong to.
+    """
+
+    of_type: NDArray[np.int32]
+    side: NDArray[np.int64]
+
+
+def same_name(opened: OpenTimeline, event: int) -> dict[str, Any] | None:
+    """Count, total, mean, least and greatest duration of the events that are like one.
+
+    `others` counts events of the name that are of another kind. None for an event of no name.
+    """
+    likes = _likes(opened)
+    type_ = int(opened.timeline.type[event])
+    code = int(likes.of_type[type_])
+    if code < 0:
+        return None
+    side = int(likes.side[opened.row(event)])
+    sums = opened.memo.once(f"sums of side {side}", lambda: _sums(opened, side))
+    count, total, least, most = (int(column[code]) for column in sums)
+    by_name = opened.memo.once("events by name", lambda: _count_names(opened))
+    others = int(by_name[opened.names.of_type[type_]]) - count
+    return {
+        "count": count, "total_ps": total, "mean_ps": total / count, "min_ps": least,
+        "max_ps": most, "others": others,
+    }  # fmt: skip
+
+
+def hits_like(opened: OpenTimeline, event: int) -> Hits:
+    """The events that are like one, itself among them."""
+    likes = _likes(opened)
+    code = int(likes.of_type[opened.timeline.type[event]])
+    side = int(likes.side[opened.row(event)])
+
+    def find() -> Hits:
+        columns = opened.columns
+        named = events_of_types(columns, np.asarray(likes.of_type == code)).event
+        row = np.searchsorted(columns.row_first, named, "right") - 1
+        return hits_of(columns, named[likes.side[row] == side])
+
+    return opened.answers.get(("name", code, side), find, lambda hits: hits.nbytes)
+
+
+def _likes(opened: OpenTimeline) -> _Likes:
+    return opened.memo.once("likes", lambda: _find_likes(opened))
+
+
+def _find_likes(opened: OpenTimeline) -> _Likes:
+    timeline = opened.timeline
+    category = np.append(timeline.types.category.astype(np.int64), -1)
+    of_type, _ = group_rows([opened.names.of_type.astype(np.int64), category])
+    of_type = np.where(opened.names.of_type >= 0, of_type, -1).astype(np.int32)
+    kinds: dict[tuple[str, str], int] = {}
+    of_track = [
+        kinds.setdefault((timeline.sections[track.section].kind, track.kind), len(kinds))
+        for track in timeline.tracks
+    ]
+    return _Likes(read_only(of_type), np.array(of_track, np.int64)[opened.columns.track])
+
+
+def _sums(opened: OpenTimeline, side: int) -> tuple[NDArray[np.int64], ...]:
+    """Events, total, least and greatest duration by code, of the rows of a kind."""
+    columns, likes = opened.columns, _likes(opened)
+    size = int(likes.of_type.max(initial=-1)) + 1
+    count, total, most = (np.zeros(size, np.int64) for _ in range(3))
+    least = np.full(size, np.iinfo(np.int64).max)
+    rows = np.flatnonzero(likes.side == side)
+    sum_names(
+        columns.type, columns.duration_ps, likes.of_type, columns.row_first, rows,
+        count, total, least, most,
+    )  # fmt: skip
+    return count, total, least, most
+
+
+def _count_names(opened: OpenTimeline) -> NDArray[np.int64]:
+    """[names] how many events have it."""
+    of_type = np.bincount(
+        opened.columns.type[opened.columns.type >= 0], minlength=opened.names.of_type.size - 1
+    )
+    return np.bincount(opened.names.of_type[:-1], of_type, minlength=len(opened.names.text)).astype(
+        np.int64
+    )

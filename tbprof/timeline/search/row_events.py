@@ -1,0 +1,154 @@
+"""Which events a row of a table of ops, kernels, input ops or stages of pipelines counts."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.gpu.gpu_events import GpuKinds, find_gpu_kinds, op_or_event
+from tbprof.analysis.gpu.kernels import parse_launch
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.host_events import host_events
+from tbprof.analysis.input.input_events import OPS, OpIndex, find_input_events
+from tbprof.analysis.ops.host_ops import find_op_events
+from tbprof.analysis.tpu.tpu_kinds import TpuOpNames
+from tbprof.analysis.vocabulary import input_names
+from tbprof.analysis.vocabulary.lines import (
+    gpu_planes,
+    host_planes,
+    is_sparse_core,
+    named_lines,
+    tensor_core_planes,
+    tpu_planes,
+)
+from tbprof.base import names
+from tbprof.base.records import dataclass
+from tbprof.base.values import is_in
+from tbprof.events.space import Plane, Space
+
+TableKind = Literal["device-op", "sparse-core-op", "host-op", "kernel", "input-op", "iterator"]
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row of a table: the op, kernel, input op or stage of a tf.data pipeline `name`.
+
+    Of a kernel `op` is the op that launched it and `launch` its configuration as
+    "grid/block/registers/shared bytes", the last two empty where they were not recorded; None for
+    any.
+    """
+
+    kind: TableKind
+    name: str
+    op: str | None = None
+    launch: str | None = None
+
+
+def find_row_events(
+    space: Space, programs: Programs, row: TableRow
+) -> list[tuple[int, NDArray[np.int64]]]:
+    """(plane, sources) per plane that has any: a row of `space.planes` and `Events.source`.
+
+    They are as many as the table says, less events that stand for several and have no position.
+    """
+    find = _FINDERS[row.kind]
+    number = {id(plane): at for at, plane in enumerate(space.planes)}
+    return [
+        (number[id(plane)], sources)
+        for plane, sources in find(space, programs, row)
+        if sources.size
+    ]
+
+
+_Found = Iterator[tuple[Plane, NDArray[np.int64]]]
+
+
+def _of_device_op(space: Space, programs: Programs, row: TableRow) -> _Found:
+    for plane in gpu_planes(space):
+        kinds = find_gpu_kinds(plane, programs)
+        is_wanted = [
+            op_or_event(*one).name == row.name
+            for one in zip(kinds.op, kinds.event_name, kinds.copy, strict=True)
+        ]
+        yield plane, _of_kinds(kinds, is_wanted)
+    yield from _of_tpu_op(tensor_core_planes(space) or tpu_planes(space), row)
+
+
+def _of_sparse_core_op(space: Space, _programs: Programs, row: TableRow) -> _Found:
+    return _of_tpu_op([plane for plane in tpu_planes(space) if is_sparse_core(plane)], row)
+
+
+def _of_tpu_op(planes: Sequence[Plane], row: TableRow) -> _Found:
+    for plane in planes:
+        events = plane.events(named_lines(plane, names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE))
+        ops, types = TpuOpNames(plane), int(plane.types.id.size)
+        wanted = np.zeros(types + 1, np.bool_)
+        for at in events.used_types(types).tolist():
+            wanted[at] = ops.op(at).name == row.name
+        wanted[-1] = ops.op(-1).name == row.name
+        yield plane, events.source[events.rows_of(wanted)]
+
+
+def _of_kernel(space: Space, programs: Programs, row: TableRow) -> _Found:
+    for plane in gpu_planes(space):
+        kinds = find_gpu_kinds(plane, programs)
+        is_wanted = [
+            details is not None
+            and event == row.name
+            and row.op in (None, op.name)
+            and row.launch in (None, _launch_text(details))
+            for details, event, op in zip(kinds.details, kinds.event_name, kinds.op, strict=True)
+        ]
+        yield plane, _of_kinds(kinds, is_wanted)
+
+
+def _of_kinds(kinds: GpuKinds, is_wanted: list[bool]) -> NDArray[np.int64]:
+    return kinds.events.source[np.array(is_wanted, np.bool_)[kinds.code]]
+
+
+def _launch_text(details: str) -> str:
+    launch = parse_launch(details)
+    sizes = [",".join(map(str, one)) for one in (launch.grid, launch.block)]
+    known = ["" if one is None else str(one) for one in (launch.registers, launch.shared_bytes)]
+    return "/".join([*sizes, *known])
+
+
+def _of_host_op(space: Space, programs: Programs, row: TableRow) -> _Found:
+    for plane in host_planes(space):
+        events, code, ops = find_op_events(plane, programs)
+        is_wanted = np.array([*(op.name == row.name for op in ops), False], np.bool_)
+        # Markers of eager execution have negative codes.
+        yield plane, events.source[is_wanted[np.maximum(code, -1)]]
+
+
+def _of_input_op(space: Space, _programs: Programs, row: TableRow) -> _Found:
+    index = OpIndex()
+    for plane in host_planes(space):
+        found = find_input_events(plane, host_events(plane, is_kept=False), index)
+        is_op = is_in(found.kind, OPS) & (found.op == index.get(row.name)) & (found.op >= 0)
+        yield plane, found.events.source[is_op]
+
+
+def _of_iterator(space: Space, _programs: Programs, row: TableRow) -> _Found:
+    """The calls of all copies of a stage."""
+    for plane in host_planes(space):
+        events = host_events(plane, is_kept=False)
+        types = int(plane.types.id.size)
+        used = events.used_types(types)
+        wanted = np.zeros(types + 1, np.bool_)
+        wanted[used] = [
+            input_names.is_iterator(text) and input_names.stage_name(text) == row.name
+            for text in plane.strings.take(plane.types.name[used].tolist())
+        ]
+        yield plane, events.source[events.rows_of(wanted)]
+
+
+_FINDERS: dict[TableKind, Callable[[Space, Programs, TableRow], _Found]] = {
+    "device-op": _of_device_op,
+    "sparse-core-op": _of_sparse_core_op,
+    "host-op": _of_host_op,
+    "kernel": _of_kernel,
+    "input-op": _of_input_op,
+    "iterator": _of_iterator,
+}

@@ -1,0 +1,211 @@
+"""Search over all events of a timeline: how many there are, where, and the events in time order."""
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.base import names
+from tbprof.base.errors import BadRequest
+from tbprof.base.values import union
+from tbprof.timeline.model.category_names import CATEGORIES
+from tbprof.timeline.model.open_timeline import OpenTimeline
+from tbprof.timeline.model.store import TypeTable
+from tbprof.timeline.search.match_overview import mark_spans
+from tbprof.timeline.search.query import Query, asks_file, parse_query, text_test
+from tbprof.timeline.search.rows import parse_row, row_ids
+from tbprof.timeline.search.search_results import (
+    Hits,
+    count_by_track,
+    count_types,
+    events_of_types,
+    hits_of,
+    in_range,
+    next_hits,
+)
+from tbprof.timeline.search.stat_search import events_from_source, events_with_stat
+
+# Hits on one page.
+MOST_HITS = 10_000
+# In place of a stat, as details show it: the full name, where another one is shown.
+_LONG_NAME = "long_name"
+_EVER = (-(1 << 62), 1 << 62)
+
+
+def needs_file(text: str) -> bool:
+    """Whether a search needs the file, which need not be open for names."""
+    return asks_file(text) or parse_row(text) is not None
+
+
+def search(
+    opened: OpenTimeline,
+    text: str,
+    *,
+    is_regex: bool = False,
+    has_case: bool = False,
+    limit: int = 200,
+    after: str = "",
+    from_ps: int | None = None,
+    to_ps: int | None = None,
+) -> dict[str, Any]:
+    """One page of the events that the text finds, in time order, and how many there are in all.
+
+    `count` events of `types` different names; `tracks` by id; `cursor` asks for the next page as
+    `after`, "" on the last one. With a range, events count that overlap [from_ps, to_ps). An empty
+    text finds nothing. Raises BadRequest for what is no query (`query.py` says what one is).
+    """
+    begin = _EVER[0] if from_ps is None else from_ps
+    end = _EVER[1] if to_ps is None else to_ps
+    follows = _parse_cursor(after)
+    hits = find_hits(opened, text, is_regex=is_regex, has_case=has_case, within=(begin, end))
+    size = max(0, min(limit, MOST_HITS))
+    page = next_hits(opened.columns, hits, follows, size + 1).tolist()
+    return {
+        "count": len(hits),
+        "types": count_types(opened, hits),
+        "hits": [opened.place(event) for event in page[:size]],
+        "cursor": _cursor(opened, page[size - 1]) if len(page) > size > 0 else "",
+        "tracks": {str(track): count for track, count in count_by_track(opened, hits).items()},
+        "error": None,
+    }
+
+
+def marks(
+    opened: OpenTimeline,
+    text: str,
+    *,
+    level: int,
+    from_ps: int,
+    to_ps: int,
+    rows: Sequence[int] | NDArray[np.int64],
+    is_regex: bool = False,
+    has_case: bool = False,
+) -> dict[str, Any]:
+    """Where hits lie on some rows: spans [begin, end] of those that overlap [from_ps, to_ps).
+
+    What lies in one bucket of 2^level ps, counted from the timeline's begin, is one span. Rows
+    without hits are left out.
+    """
+    hits = find_hits(opened, text, is_regex=is_regex, has_case=has_case)
+    spans = mark_spans(opened, hits, level, from_ps, to_ps, np.asarray(rows, np.int64))
+    return {"rows": {str(row): found.tolist() for row, found in spans.items()}}
+
+
+def find_hits(
+    opened: OpenTimeline,
+    text: str,
+    *,
+    is_regex: bool = False,
+    has_case: bool = False,
+    within: tuple[int, int] = _EVER,
+) -> Hits:
+    """The events that a search finds; those of the latest few searches are kept."""
+    row = parse_row(text)
+    query = parse_query(text, is_regex=is_regex, has_case=has_case)
+    if query is None:
+        return hits_of(opened.columns, np.empty(0, np.uint32))
+
+    def find() -> Hits:
+        if row is None:
+            return _find(opened, query)
+        ids = row_ids(opened.timeline, opened.space, opened.programs, row)
+        return hits_of(opened.columns, ids.astype(np.uint32))
+
+    def find_within() -> Hits:
+        return in_range(opened.columns, _kept(opened, row or query, find), *within)
+
+    if within == _EVER:
+        return _kept(opened, row or query, find)
+    return _kept(opened, (row or query, within), find_within)
+
+
+def _kept(opened: OpenTimeline, key: Hashable, find: Callable[[], Hits]) -> Hits:
+    return opened.answers.get(key, find, lambda hits: hits.nbytes)
+
+
+def matching_types(types: TypeTable, query: Query) -> NDArray[np.bool_]:
+    """[types + 1] which types the query asks for, by name or category; the last is for no type."""
+    if query.scope == "category":
+        categories = np.append(_categories(query), np.False_)
+        return np.append(categories[types.category], np.False_)
+    is_whole = query.scope == "whole"
+    test = _by_text(text_test(query), [*types.name, *types.full_name])
+    wanted = [
+        test[name] or ((is_whole or not is_instruction(full)) and test[full])
+        for name, full in zip(types.name, types.full_name, strict=True)
+    ]
+    return np.array([*wanted, False], np.bool_)
+
+
+def is_instruction(full_name: str) -> bool:
+    """Whether a full name is the text of an HLO instruction, which names its operands, too."""
+    return full_name.startswith("%") and " = " in full_name
+
+
+def _by_text(
+    test: Callable[[Sequence[str]], NDArray[np.bool_]], texts: Iterable[str]
+) -> dict[str, bool]:
+    """What a test says of each text, asked once."""
+    unique = list(dict.fromkeys(texts))
+    return dict(zip(unique, test(unique).tolist(), strict=True))
+
+
+def _categories(query: Query) -> NDArray[np.bool_]:
+    known = [name for name, _ in CATEGORIES]
+    if query.is_regex:
+        return text_test(query)(known)
+    if query.text.casefold() not in known:
+        raise BadRequest(
+            f"there is no category {query.text[:80]!r}", f"categories are {', '.join(known)}"
+        )
+    return np.array([name == query.text.casefold() for name in known], np.bool_)
+
+
+def _find(opened: OpenTimeline, query: Query) -> Hits:
+    if query.scope == "arg":
+        found = events_with_stat(opened, query)
+        if query.key.casefold() == _LONG_NAME:
+            longer = events_of_types(
+                opened.columns, _long_names(opened.timeline.types, query)
+            ).event
+            found = union(found, longer)
+        return hits_of(opened.columns, found)
+    if query.scope == "source":
+        found = events_from_source(opened, query)
+        frames = events_of_types(opened.columns, _frames(opened.timeline.types, query)).event
+        return hits_of(opened.columns, union(found, frames))
+    return events_of_types(opened.columns, matching_types(opened.timeline.types, query))
+
+
+def _frames(types: TypeTable, query: Query) -> NDArray[np.bool_]:
+    """[types + 1] which types are frames of Python in the source that is asked for.
+
+    Their names say where they are: `$file.py:12 function`.
+    """
+    frames = [name for name in types.name if name.startswith(names.PYTHON_FRAME)]
+    test = _by_text(text_test(query), frames)
+    return np.array([*(test.get(name, False) for name in types.name), False], np.bool_)
+
+
+def _long_names(types: TypeTable, query: Query) -> NDArray[np.bool_]:
+    """[types + 1] which types have a full name beside the one shown, and one that is asked for."""
+    test = _by_text(text_test(query), types.full_name)
+    wanted = [
+        name != full and test[full] for name, full in zip(types.name, types.full_name, strict=True)
+    ]
+    return np.array([*wanted, False], np.bool_)
+
+
+def _parse_cursor(text: str) -> tuple[int, int] | None:
+    if not text:
+        return None
+    start, _, event = text.rpartition(".")
+    digits = start.removeprefix("-")
+    if not (digits.isdecimal() and event.isdecimal() and text.isascii() and len(text) < 32):
+        raise BadRequest(f"after={text[:80]!r} is no cursor", "use the cursor of the page before")
+    return int(start), int(event)
+
+
+def _cursor(opened: OpenTimeline, event: int) -> str:
+    return f"{int(opened.timeline.start_ps[event])}.{event}"

@@ -1,0 +1,108 @@
+"""Some of a timeline's events: how they are gathered, counted and listed in time order."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.base.records import dataclass
+from tbprof.kernels.hits import (
+    count_wanted,
+    gather_wanted,
+    keep_in_range,
+    last_hit,
+    mark_names,
+    merge_hits,
+)
+from tbprof.timeline.model.open_timeline import PIECE, Columns, OpenTimeline, in_pieces
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """The ids of events, ascending; those of row r are `event[row_first[r]:row_first[r + 1]]`."""
+
+    event: NDArray[np.uint32]
+    row_first: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return int(self.event.size)
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory they take."""
+        return self.event.nbytes + self.row_first.nbytes
+
+
+def hits_of(columns: Columns, event: NDArray[np.uint32]) -> Hits:
+    """The hits of ascending ids."""
+    firsts = np.searchsorted(event, columns.row_first).astype(np.int64)
+    return Hits(event, firsts)
+
+
+def events_of_types(columns: Columns, wanted: NDArray[np.bool_]) -> Hits:
+    """The events of the types that are `wanted` [types + 1], the last for no type."""
+    if not wanted.any():
+        return hits_of(columns, np.empty(0, np.uint32))
+    type_ = columns.type
+    counts = in_pieces(lambda begin, end: int(count_wanted(type_, wanted, begin, end)), type_.size)
+    places = np.append(0, np.cumsum(counts)).astype(np.int64)
+    event = np.empty(int(places[-1]), np.uint32)
+    in_pieces(
+        lambda begin, end: gather_wanted(
+            type_, wanted, begin, end, event[places[begin // PIECE] :]
+        ),
+        type_.size,
+    )
+    return hits_of(columns, event)
+
+
+def in_range(columns: Columns, hits: Hits, from_ps: int, to_ps: int) -> Hits:
+    """Those of the hits that overlap [from_ps, to_ps): instants at its begin do, at its end not."""
+    if to_ps <= from_ps:
+        return hits_of(columns, hits.event[:0].copy())
+    event = np.empty_like(hits.event)
+    count = keep_in_range(hits.event, columns.start_ps, columns.duration_ps, from_ps, to_ps, event)
+    return hits_of(columns, event[:count].copy())
+
+
+def count_types(opened: OpenTimeline, hits: Hits) -> int:
+    """How many different names the hits have."""
+    names = opened.names
+    seen = np.zeros(len(names.text) + 1, np.bool_)
+    columns = opened.columns
+    in_pieces(
+        lambda begin, end: mark_names(hits.event[begin:end], columns.type, names.of_type, seen),
+        len(hits),
+    )
+    return int(seen[:-1].sum())
+
+
+def count_by_track(opened: OpenTimeline, hits: Hits) -> dict[int, int]:
+    """How many of the hits lie on each track; tracks without any are left out."""
+    if not opened.timeline.tracks:
+        return {}
+    tracks = opened.columns.track
+    count = np.bincount(
+        tracks, weights=np.diff(hits.row_first), minlength=len(opened.timeline.tracks)
+    ).astype(np.int64)
+    return {track: int(count[track]) for track in np.flatnonzero(count).tolist()}
+
+
+def next_hits(
+    columns: Columns, hits: Hits, after: tuple[int, int] | None, limit: int
+) -> NDArray[np.uint32]:
+    """Up to `limit` hits in the order of (start, id), those that follow `after`.
+
+    Hits of a row are in that order, so that only the rows have to be merged.
+    """
+    rows = columns.row_first.size - 1
+    out = np.empty(min(limit, len(hits)), np.uint32)
+    start, event = (np.iinfo(np.int64).min, -1) if after is None else after
+    count = merge_hits(
+        hits.event, hits.row_first, columns.start_ps, start, event,
+        np.empty(rows, np.int64), np.empty(rows, np.int64), np.empty(rows, np.int64), out,
+    )  # fmt: skip
+    return out[:count]
+
+
+def previous_hit(columns: Columns, hits: Hits, before: tuple[int, int]) -> int:
+    """The last hit in the order of (start, id) that comes before `before`, -1 for none."""
+    return int(last_hit(hits.event, hits.row_first, columns.start_ps, *before))

@@ -1,0 +1,1 @@
+"""What a view shows, cut into tiles and encoded for browsers."""

@@ -1,0 +1,71 @@
+"""The events that tiles show: all, or some, with levels of detail of their own."""
+
+from dataclasses import fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.base.records import dataclass
+from tbprof.kernels.hits import count_chosen, gather_chosen
+from tbprof.timeline.model.levels import find_levels
+from tbprof.timeline.model.store import Levels, Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class TileFilter:
+    """Which events tiles show; empty texts and 0 leave none out."""
+
+    name: str = ""
+    is_regex: bool = False
+    has_case: bool = False
+    categories: tuple[str, ...] = ()
+    min_ps: int = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all events are shown."""
+        return not (self.name or self.categories or self.min_ps > 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Rows of some events of a timeline: row r has `ids[row_first[r]:row_first[r + 1]]`.
+
+    Where all events are shown `ids` is empty: they are the numbers themselves.
+    """
+
+    row_first: NDArray[np.int64]
+    ids: NDArray[np.uint32]
+    levels: Levels
+
+    @property
+    def bytes(self) -> int:
+        """How much memory it takes beside the timeline."""
+        columns = [getattr(self.levels, field.name) for field in fields(Levels)]
+        return sum(column.nbytes for column in (*columns, self.ids)) if self.ids.size else 0
+
+
+def show_all(timeline: Timeline) -> Shown:
+    """All events."""
+    return Shown(timeline.row_first, np.empty(0, np.uint32), timeline.levels)
+
+
+def choose(timeline: Timeline, is_wanted: NDArray[np.bool_], min_ps: int = 0) -> Shown:
+    """The events of the types that are wanted [types] that last at least `min_ps`.
+
+    This takes one pass over all events; keep the answer for further views with the same filter.
+    """
+    rows = timeline.row_first.size - 1
+    row_first = np.zeros(rows + 1, np.int64)
+    columns = (
+        timeline.row_first, timeline.type, timeline.duration_ps, is_wanted.astype(np.uint8), min_ps,
+    )  # fmt: skip
+    count_chosen(*columns, row_first)
+    row_first = np.cumsum(row_first)
+    ids = np.empty(int(row_first[-1]), np.uint32)
+    gather_chosen(*columns, ids)
+    levels = find_levels(
+        row_first, timeline.begin_ps, timeline.start_ps[ids], timeline.duration_ps[ids],
+        timeline.type[ids], ids=ids,
+    )  # fmt: skip
+    return Shown(row_first, ids, levels)

@@ -1,0 +1,1 @@
+"""What the pages of input pipelines share: one judgement, advice, facts."""

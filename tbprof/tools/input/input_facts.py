@@ -1,0 +1,51 @@
+"""What the pages of input pipelines know of one: its categories, and facts that advice needs."""
+
+import numpy as np
+
+from tbprof.analysis.input.input_ops import InputOps
+from tbprof.analysis.vocabulary.input_names import InputCategory
+from tbprof.base.records import dataclass
+
+# Categories of the host-side analysis: id and label. Ids without "_us" are those of properties.
+CATEGORIES: tuple[tuple[InputCategory, str, str], ...] = (
+    (InputCategory.ENQUEUE, "enqueue", "Enqueuing data for the device"),
+    (InputCategory.DEMANDED_READ, "demanded_file_read", "Reading files on demand"),
+    (InputCategory.ADVANCED_READ, "advanced_file_read", "Reading files in advance"),
+    (InputCategory.PREPROCESSING, "preprocessing", "Preprocessing"),
+    (InputCategory.UNKNOWN, "unclassified", "Other"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What advice depends on.
+
+    `transfer` is the op of those that send data to devices which took longest, "" for none;
+    `transfers` counts its calls and `transfer_us` is their mean time.
+    """
+
+    transfer: str
+    transfers: int
+    transfer_us: float
+    has_jax: bool
+    has_tf_data: bool
+
+
+def find_facts(ops: InputOps) -> Facts:
+    """The facts of the input ops of all hosts."""
+    sent = np.where(ops.category == InputCategory.ENQUEUE, ops.work_ps, -1)
+    top = int(sent.argmax()) if sent.size and sent.max() >= 0 else -1
+    count = int(ops.count[top]) if top >= 0 else 0
+    return Facts(
+        ops.name[top] if top >= 0 else "",
+        count,
+        float(ops.total_ps[top]) / 1e6 / count if count else 0.0,
+        ops.has_jax,
+        ops.has_tf_data,
+    )
+
+
+def dominant_category(ops: InputOps) -> InputCategory | None:
+    """The category that most work is in, None without work."""
+    best = max(InputCategory, key=lambda category: (ops.work_of(category), -category))
+    return best if ops.work_of(best) > 0 else None

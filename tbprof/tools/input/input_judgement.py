@@ -1,0 +1,133 @@
+"""What makes a program wait for its input, judged in one place for all pages."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from tbprof.advice.finding import DATA_ANALYSIS_GUIDE, DATA_GUIDE, milliseconds, percent
+from tbprof.analysis.devices.devices import Devices
+from tbprof.analysis.host.single_ops import SingleOps
+from tbprof.analysis.input.input_cause import TRY_APART, InputCause, Kind
+from tbprof.analysis.input.input_ops import InputOps, merge_input_ops
+from tbprof.analysis.input.tf_data import TfData
+from tbprof.analysis.steps.steps import Steps, copies_most
+from tbprof.analysis.vocabulary.input_names import InputCategory
+from tbprof.tools.tf_data.tf_data_advice import Judgement, judge
+from tbprof.tools.tf_data.tf_data_case import Facts, call_ms, cause_sentence, stage_ms
+from tbprof.tools.tf_data.tf_data_pipelines import find_pipelines, is_bound
+from tbprof.tools.tool import Summaries
+
+
+def judge_input(summaries: Summaries) -> list[Judgement]:
+    """What is said of each tf.data pipeline of the hosts, the worst first; none without tf.data."""
+    pipelines = find_pipelines(summaries.hosts, summaries.take("tf_data", TfData))
+    has_gpu = any(one.gpus for one in summaries.take("devices", Devices))
+    facts = {
+        host: Facts(len(summaries.hosts), has_gpu, inputs.python_ps)
+        for host, inputs in zip(summaries.hosts, summaries.take("input_ops", InputOps), strict=True)
+    }
+    return judge(pipelines, facts)
+
+
+def find_cause(summaries: Summaries, judgements: Sequence[Judgement]) -> InputCause:
+    """What waits for input are for, given what was judged."""
+    ops = merge_input_ops(summaries.take("input_ops", InputOps))
+    sent_ps = ops.work_of(InputCategory.ENQUEUE)
+    if not judgements:
+        # Where tf.data was recorded its page agrees, which knows nothing of steps.
+        is_sent = sent_ps > ops.program_wait_ps or copies_most(summaries.take("steps", Steps))
+        if not is_sent:
+            return _unknown(ops)
+        single_ps = sum(one.sent_ps for one in summaries.take("single_ops", SingleOps))
+        return _single_ops(ops) if 2 * single_ps > sent_ps else _transfer(ops)
+    worst = judgements[0]
+    if sent_ps > worst.pipeline.total_ps:
+        return _transfer(ops)
+    if not is_bound(worst.severity):
+        return _elsewhere(worst)
+    return _of_pipeline(worst)
+
+
+def _of_pipeline(worst: Judgement) -> InputCause:
+    """A stage of the pipeline, or that the trace does not tell which."""
+    pipeline, stage = worst.pipeline, worst.usual
+    first = worst.advice[0]
+    lasts = call_ms(pipeline)
+    if stage is None or pipeline.is_cut or pipeline.is_device:
+        calls = f"Calls of pipeline {pipeline.name} last {milliseconds(lasts)} on average."
+        why = (
+            "It fetches what a host's pipeline made, which was not recorded; only the part that "
+            "leaves a device idle is a wait."
+            if pipeline.is_device
+            else "The trace does not show which of its stages is slow: their work began before the "
+            "recording."
+            if pipeline.is_cut
+            else "No stage of it stands out."
+        )
+        return InputCause(
+            "pipeline", pipeline.host, pipeline.name, "", "", math.nan, lasts, f"{calls} {why}",
+            first.action, first.guide_url,
+        )  # fmt: skip
+    return InputCause(
+        "stage", pipeline.host, pipeline.name, stage.long_name, worst.case.type,
+        stage_ms(worst.case), lasts, cause_sentence(worst.case), first.action, first.guide_url,
+    )  # fmt: skip
+
+
+def _elsewhere(worst: Judgement) -> InputCause:
+    """tf.data is fast: the waits are around its calls."""
+    pipeline, share = worst.pipeline, worst.share
+    how = "" if math.isnan(share) else f" and take {percent(share)} of the time"
+    return InputCause(
+        "elsewhere", pipeline.host, pipeline.name, "", "", math.nan, call_ms(pipeline),
+        f"It is not the pipeline that is slow: calls of {pipeline.name} last "
+        f"{milliseconds(call_ms(pipeline))} on average{how}.",
+        "Look in the trace viewer at what happens around the calls of IteratorGetNext: copies of "
+        "batches to devices, and work on them in Python.",
+        DATA_ANALYSIS_GUIDE.url,
+    )  # fmt: skip
+
+
+def _transfer(ops: InputOps) -> InputCause:
+    """Data on its way to devices: a batch, or what else a call is given."""
+    sent = np.where(ops.category == InputCategory.ENQUEUE, ops.work_ps, 0)
+    name = ops.name[int(sent.argmax())] if sent.any() else "copies from the host to GPUs"
+    ahead = "jax.device_put of the next batch" if ops.has_jax else "prefetch to the device"
+    return _loose(
+        "transfer",
+        f"That is input, or what else the program's calls are given ({name}); the trace does not "
+        "show which.",
+        "Send data in few large pieces, in the type that it is stored in, and ahead of the step: "
+        f"{ahead}. Keep on the device what stays the same from step to step.",
+    )
+
+
+def _single_ops(ops: InputOps) -> InputCause:
+    """Data that ops which run one by one are given."""
+    whole = "jax.jit" if ops.has_jax else "tf.function"
+    return _loose(
+        "transfer",
+        "Most of that is what ops are given that run one by one.",
+        f"Put these ops into one function that is compiled as a whole ({whole}): what they give to "
+        "each other then stays on the device.",
+    )
+
+
+def _unknown(ops: InputOps) -> InputCause:
+    """A loader that leaves no events of its own."""
+    said = (
+        "The trace has no events of a tf.data pipeline or another instrumented loader, so it does "
+        "not show what in the input is slow."
+    )
+    ahead = (
+        "Then load on other threads or processes while the step runs, and put the next batch on "
+        "the device ahead of time (jax.device_put)."
+        if ops.has_jax
+        else "Then load the next batch on other threads or processes while the step runs."
+    )
+    return _loose("unknown", said, f"{TRY_APART} {ahead}")
+
+
+def _loose(kind: Kind, sentence: str, action: str) -> InputCause:
+    return InputCause(kind, "", "", "", "", math.nan, math.nan, sentence, action, DATA_GUIDE.url)

@@ -1,0 +1,1 @@
+"""The memory profile: allocators, payload, records for scripts, what to free."""

@@ -1,0 +1,223 @@
+"""The memory profile as our own page shows it, in columns."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.memory.memory import Memory
+from tbprof.analysis.memory.memory_breakdown import Age, Breakdown, break_down
+from tbprof.analysis.memory.memory_growth import Leaks, StepUsage, find_leaks, use_by_step
+from tbprof.analysis.memory.memory_samples import sample_events
+from tbprof.analysis.memory.memory_usage import event_at, event_rows
+from tbprof.base.values import unique
+from tbprof.tools.memory.memory_allocators import Allocator, chosen, instant, wanted_event
+from tbprof.tools.memory.memory_facts import find_facts
+from tbprof.tools.memory.memory_findings import find_memory_findings
+from tbprof.tools.memory.memory_records import BEFORE_OP, STACK_OP
+
+# Enough for any screen, and for a small chart among others.
+MOST_POINTS = 2000
+_PREVIEW_POINTS = 200
+_KINDS = ("op", "region", "dtype", "shape")
+AGES = {Age.STEP: "step", Age.EARLIER: "earlier", Age.BEFORE: "before", Age.STACK: "stack"}
+
+
+def page_payload(
+    hosts: Sequence[str], allocators: Sequence[Allocator], params: Mapping[str, str]
+) -> dict[str, object]:
+    """Every allocator's figures, and one of them over time and at an instant."""
+    at = chosen(allocators, params)
+    one = allocators[at]
+    memory = one.memory
+    peak = break_down(memory, one.at, one.peak_event)
+    event = wanted_event(one, params)
+    at_ps = instant(params, "at_ps")
+    shown = peak if event == one.peak_event else break_down(memory, one.at, event)
+    steps, leaks = use_by_step(memory, one.at), find_leaks(memory, one.at)
+    texts = _Texts(memory)
+    facts = find_facts(one, peak, steps, leaks)
+    return {
+        "hosts": list(hosts),
+        "memory_ids": [_figures(each) for each in allocators],
+        "chosen": at,
+        "begin_ps": memory.begin_ps,
+        "end_ps": memory.end_ps,
+        "timeline": _timeline(one, params, texts),
+        "steps": _steps(one, steps),
+        "breakdown": {
+            "at_ps": at_ps if at_ps is not None else shown.at_ps,
+            "is_peak": event == one.peak_event,
+            "in_use_bytes": _known(shown.in_use_bytes),
+            "rows": _rows(shown, texts),
+        },
+        "findings": [dataclasses.asdict(each) for each in find_memory_findings(facts)],
+        "leaks": _leaks(memory, leaks),
+        "texts": texts.used,
+    }
+
+
+class _Texts:
+    """The texts that a payload needs, numbered as they are met."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._all = memory.texts
+        self._number = np.full(len(memory.texts) + 1, -1, np.int32)  # the last is for none
+        self.used: list[str] = []
+
+    def numbers(self, rows: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The numbers of rows of `Memory.texts`, -1 for none."""
+        new = unique(rows[rows >= 0])
+        new = new[self._number[new] < 0]
+        self._number[new] = np.arange(len(self.used), len(self.used) + new.size)
+        self.used += [self._all[row] for row in new.tolist()]
+        return self._number[rows]
+
+    def add(self, text: str) -> int:
+        """The number of a text of ours."""
+        self.used.append(text)
+        return len(self.used) - 1
+
+
+def _figures(one: Allocator) -> dict[str, object]:
+    memory, peak = one.memory, one.peak_event
+    is_known = peak >= 0
+    step = int(memory.step[peak]) if is_known else -1
+    fragmentation = float(memory.fragmentation[peak]) if is_known else np.nan
+    return {
+        "id": one.id,
+        "host": one.host,
+        "name": one.name,
+        "kind": "device" if one.is_device else "host",
+        "begin_ps": memory.begin_ps,
+        "end_ps": memory.end_ps,
+        **{
+            name: one.figure(name)
+            for name in (
+                "allocations", "deallocations", "capacity_bytes", "lifetime_bytes", "peak_bytes",
+                "end_bytes", "unmatched_frees", "reused_addresses", "addressless",
+            )
+        },
+        "peak_ps": int(memory.time_ps[peak]) if is_known else None,
+        "peak_step": memory.label_of(one.at, step),
+        "peak_stack_bytes": _known(int(memory.stack_bytes[peak])) if is_known else None,
+        "peak_heap_bytes": _known(int(memory.heap_bytes[peak])) if is_known else None,
+        "peak_free_bytes": _known(int(memory.free_bytes[peak])) if is_known else None,
+        "peak_fragmentation": None if np.isnan(fragmentation) else fragmentation,
+        "is_summed": bool(memory.is_summed[one.at]),
+        "preview": _preview(one),
+    }  # fmt: skip
+
+
+def _preview(one: Allocator) -> dict[str, object]:
+    memory = one.memory
+    rows = event_rows(memory, one.at)
+    first, last = int(memory.time_ps[rows.start]), int(memory.time_ps[rows.stop - 1])
+    events = sample_events(memory, one.at, first, last, _PREVIEW_POINTS)
+    return {"time_ps": memory.time_ps[events], "bytes": in_use_after(memory, events)}
+
+
+def in_use_after(memory: Memory, events: NDArray[np.int64]) -> NDArray[np.int64]:
+    """[n] stack and heap after events, -1 where neither is known."""
+    stack, heap = memory.stack_bytes[events], memory.heap_bytes[events]
+    total = np.maximum(stack, 0) + np.maximum(heap, 0)
+    total[(stack < 0) & (heap < 0)] = -1
+    return total
+
+
+def _timeline(one: Allocator, params: Mapping[str, str], texts: _Texts) -> dict[str, object]:
+    """The state after each event of the window; first what the last event before it left."""
+    memory = one.memory
+    begin, end = instant(params, "from_ps"), instant(params, "to_ps")
+    begin = memory.begin_ps if begin is None else begin
+    end = memory.end_ps if end is None else end
+    before = event_at(memory, one.at, begin - 1)
+    time = memory.time_ps[event_rows(memory, one.at)]
+    events = int(np.searchsorted(time, end, "right") - np.searchsorted(time, begin, "left"))
+    rows = sample_events(memory, one.at, begin, end, MOST_POINTS - 1)
+    is_sampled = rows.size < events
+    carried = 0
+    if before >= 0 and begin <= end:
+        rows, carried = np.append(before, rows), 1
+    time = memory.time_ps[rows]
+    time[:carried] = begin
+    kind = memory.is_allocation[rows].astype(np.int8)
+    kind[:carried] = -1
+    own = [_signed(memory.requested_bytes[rows], kind), _signed(memory.allocated_bytes[rows], kind)]
+    columns: dict[str, NDArray[Any]] = {name: getattr(memory, name)[rows] for name in _KINDS}
+    step = memory.step[rows]
+    for column in (*columns.values(), step):
+        column[:carried] = -1
+    return {
+        "from_ps": begin,
+        "to_ps": end,
+        "events": max(events, 0),
+        "is_sampled": is_sampled,
+        "time_ps": time,
+        "stack_bytes": memory.stack_bytes[rows],
+        "heap_bytes": memory.heap_bytes[rows],
+        "free_bytes": memory.free_bytes[rows],
+        "fragmentation": memory.fragmentation[rows],
+        "is_allocation": kind,
+        "requested_bytes": own[0],
+        "allocated_bytes": own[1],
+        **{name: texts.numbers(column) for name, column in columns.items()},
+        "step": step,
+    }
+
+
+def _signed(sizes: NDArray[np.int64], kind: NDArray[np.int8]) -> NDArray[Any]:
+    """Sizes of events, those of releases below zero; null where unknown or no event."""
+    signed = np.where(kind == 0, -sizes, sizes)
+    is_unknown = (sizes < 0) | (kind < 0)
+    return np.where(is_unknown, np.nan, signed) if is_unknown.any() else signed
+
+
+def _steps(one: Allocator, usage: StepUsage) -> dict[str, object]:
+    rows = one.memory.steps_of(one.at)
+    return {
+        "label": one.memory.step_label[rows],
+        "begin_ps": one.memory.step_begin_ps[rows],
+        "end_ps": one.memory.step_end_ps[rows],
+        "peak_bytes": usage.peak_bytes,
+        "end_bytes": usage.end_bytes,
+        "kept_bytes": usage.kept_bytes,
+    }
+
+
+def _rows(shown: Breakdown, texts: _Texts) -> dict[str, object]:
+    columns = {name: texts.numbers(getattr(shown, name)) for name in _KINDS}
+    for age, op in ((Age.BEFORE, BEFORE_OP), (Age.STACK, STACK_OP)):
+        at = np.flatnonzero(shown.age == age)
+        if at.size:
+            columns["op"][at] = texts.add(op)
+    return {
+        **columns,
+        "allocated_bytes": shown.allocated_bytes,
+        "requested_bytes": shown.requested_bytes,
+        "occurrences": shown.occurrences,
+        "age": [AGES[Age(age)] for age in shown.age.tolist()],
+        "step": shown.step,
+        "since_ps": shown.since_ps,
+    }
+
+
+def _leaks(memory: Memory, leaks: Leaks) -> list[dict[str, object]]:
+    def text(row: int) -> str:
+        return memory.texts[row] if row >= 0 else ""
+
+    return [
+        {
+            **{name: text(int(getattr(leaks, name)[row])) for name in _KINDS},
+            "bytes_per_step": float(leaks.bytes_per_step[row]),
+            "occurrences_per_step": float(leaks.occurrences_per_step[row]),
+            "steps": int(leaks.steps[row]),
+        }
+        for row in range(leaks.steps.size)
+    ]
+
+
+def _known(value: int) -> int | None:
+    return value if value >= 0 else None

@@ -1,0 +1,221 @@
+"""The memory profile as scripts for the profile plugin read it."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.memory.memory import Memory
+from tbprof.analysis.memory.memory_samples import sample_events
+from tbprof.analysis.memory.memory_usage import event_rows, in_use, live_at
+from tbprof.analysis.spans.groups import group_rows
+from tbprof.analysis.tpu.program_runs import ProgramRuns
+from tbprof.tools.memory.memory_allocators import Allocator
+
+Record = dict[str, object]
+
+BEFORE_OP = "allocated before the recording began"
+STACK_OP = "stack"
+# What scripts know of an allocator's use over time is at most so much.
+_MOST_SNAPSHOTS = 1000
+# How the profile plugin spells a data type and a shape that nobody knows.
+# Source: xprof, convert/xplane_to_memory_profile.cc.
+_NO_DTYPE = "INVALID"
+_NO_SHAPE = "unknown"
+
+
+def profile_records(
+    hosts: Sequence[str], allocators: Sequence[Allocator], runs: Sequence[ProgramRuns]
+) -> Record:
+    """The whole answer; 64-bit numbers are texts, as protocol buffers write them in JSON."""
+    return {
+        "memoryProfilePerAllocator": {one.id: profile_record(one) for one in allocators},
+        "numHosts": len(hosts),
+        "memoryIds": [one.id for one in allocators],
+        "version": 1,
+        "hloModules": _programs(hosts, runs),
+    }
+
+
+def profile_record(allocator: Allocator) -> Record:
+    """One allocator: its figures, what was in use at its peak, and its use over time.
+
+    What is in use at the peak are all allocations, of whichever step. A row joins those that agree
+    in all that it says; its sizes are those of one of them.
+    """
+    memory, peak = allocator.memory, allocator.peak_event
+    rows = live_at(memory, allocator.at, peak)
+    sizes = _sizes(memory, rows)
+    special = _special(memory, peak, int(sizes.sum())) if peak >= 0 else []
+    first, occurrences = _merged(memory, rows, sizes)
+    return {
+        "memoryProfileSnapshots": _snapshots(memory, first),
+        "profileSummary": {
+            "peakBytesUsageLifetime": _text(allocator.figure("lifetime_bytes")),
+            "peakStats": {**_stats(memory, [peak])[0], "peakBytesInUse": _used(memory, peak)}
+            if peak >= 0
+            else None,
+            "peakStatsTimePs": str(int(memory.time_ps[peak])) if peak >= 0 else None,
+            "memoryCapacity": _text(allocator.figure("capacity_bytes")),
+            "numAllocations": _text(allocator.figure("allocations")),
+            "numDeallocations": _text(allocator.figure("deallocations")),
+        },
+        "activeAllocations": [
+            {"snapshotIndex": str(-1 - at), "specialIndex": str(at), "numOccurrences": "1"}
+            for at in range(len(special))
+        ]
+        + [
+            {"snapshotIndex": str(at), "specialIndex": "-1", "numOccurrences": str(count)}
+            for at, count in enumerate(occurrences)
+        ],
+        "specialAllocations": special,
+        "sampledTimelineSnapshots": _snapshots(memory, _sampled(allocator)),
+    }
+
+
+def _sampled(allocator: Allocator) -> list[int]:
+    memory = allocator.memory
+    time = memory.time_ps[event_rows(memory, allocator.at)]
+    rows = sample_events(memory, allocator.at, int(time[0]), int(time[-1]), _MOST_SNAPSHOTS)
+    found: list[int] = rows.tolist()
+    return found
+
+
+def _sizes(memory: Memory, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """[rows] what was given out; what was asked for, where the recorder tells that alone."""
+    allocated, requested = memory.allocated_bytes[rows], memory.requested_bytes[rows]
+    return np.maximum(np.where(allocated >= 0, allocated, requested), 0)
+
+
+def _merged(
+    memory: Memory, rows: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> tuple[list[int], list[int]]:
+    """(one allocation of each row, how many it stands for), the largest first, then by name."""
+    requested = memory.requested_bytes[rows]
+    kinds = [column[rows] for column in (memory.op, memory.region, memory.dtype, memory.shape)]
+    code, first = group_rows([sizes, requested, *kinds])
+    counts = np.bincount(code, minlength=first.size)
+
+    def key(group: int) -> tuple[object, ...]:
+        at = first[group]
+        texts = [_named(memory, int(kind[at])) for kind in kinds]
+        return -int(sizes[at]), -int(requested[at]), *texts
+
+    order = sorted(range(first.size), key=key)
+    return [int(rows[first[group]]) for group in order], counts[order].tolist()
+
+
+def _special(memory: Memory, peak: int, tracked: int) -> list[Record]:
+    """What is in use at the peak without an allocation in the trace."""
+    before = int(memory.heap_bytes[peak]) - tracked
+    pieces = ((BEFORE_OP, before, ""), (STACK_OP, int(memory.stack_bytes[peak]), "stack"))
+    return [
+        {
+            "memoryActivity": "ALLOCATION",
+            "requestedBytes": str(size),
+            "allocationBytes": str(size),
+            "address": "0",
+            "tfOpName": op,
+            "stepId": str(int(memory.step[peak])),
+            "regionType": region,
+            "dataType": _NO_DTYPE,
+            "tensorShape": _NO_SHAPE,
+        }
+        for op, size, region in pieces
+        if size > 0
+    ]
+
+
+def _snapshots(memory: Memory, rows: Sequence[int]) -> list[Record]:
+    """What each event was, and the state after it."""
+    at = np.array(rows, np.int64)
+    dtypes = [text or _NO_DTYPE for text in _texts(memory, memory.dtype[at])]
+    events = zip(
+        memory.time_ps[at].tolist(),
+        _stats(memory, rows),
+        memory.lifetime_bytes[at].tolist(),
+        memory.is_allocation[at].tolist(),
+        memory.requested_bytes[at].tolist(),
+        memory.allocated_bytes[at].tolist(),
+        memory.address[at].tolist(),
+        _texts(memory, memory.op[at]),
+        memory.step[at].tolist(),
+        _texts(memory, memory.region[at]),
+        dtypes,
+        _texts(memory, memory.shape[at]),
+        strict=True,
+    )
+    return [
+        {
+            "timeOffsetPs": str(time_ps),
+            "aggregationStats": {**stats, "peakBytesInUse": _text(lifetime)},
+            "activityMetadata": {
+                "memoryActivity": "ALLOCATION" if is_allocation else "DEALLOCATION",
+                "requestedBytes": _text(requested),
+                "allocationBytes": _text(allocated),
+                "address": str(address),
+                "tfOpName": op,
+                "stepId": str(step),
+                "regionType": region,
+                "dataType": dtype,
+                "tensorShape": shape,
+            },
+        }
+        for (
+            time_ps, stats, lifetime, is_allocation, requested, allocated, address, op, step,
+            region, dtype, shape,
+        ) in events
+    ]  # fmt: skip
+
+
+def _stats(memory: Memory, rows: Sequence[int]) -> list[Record]:
+    """The state after each event."""
+    at = np.array(rows, np.int64)
+    columns = (memory.stack_bytes, memory.heap_bytes, memory.free_bytes, memory.fragmentation)
+    state = zip(*(column[at].tolist() for column in columns), strict=True)
+    return [
+        {
+            "stackReservedBytes": _text(stack),
+            "heapAllocatedBytes": _text(heap),
+            "freeMemoryBytes": _text(free),
+            "fragmentation": None if math.isnan(fragmentation) else fragmentation,
+        }
+        for stack, heap, free, fragmentation in state
+    ]
+
+
+def _texts(memory: Memory, numbers: NDArray[np.int32]) -> list[str]:
+    return [_named(memory, number) for number in numbers.tolist()]
+
+
+def _used(memory: Memory, row: int) -> str | None:
+    return _text(int(in_use(memory, slice(row, row + 1))[0]))
+
+
+def _text(value: int | None) -> str | None:
+    """A 64-bit number, None where it was not recorded."""
+    return None if value is None or value < 0 else str(value)
+
+
+def _named(memory: Memory, row: int) -> str:
+    return memory.texts[row] if row >= 0 else ""
+
+
+def _programs(hosts: Sequence[str], runs: Sequence[ProgramRuns]) -> list[Record]:
+    """The programs that TPU cores ran, numbered through."""
+    found: list[Record] = []
+    for host, one in zip(hosts, runs, strict=True):
+        prefix = f"{host}: " if len(hosts) > 1 else ""
+        columns = one.plane.tolist(), one.program.tolist(), one.start_ps.tolist()
+        for plane, program, start, end in zip(*columns, one.end_ps.tolist(), strict=True):
+            found.append(
+                {
+                    "name": one.programs[program],
+                    "startTimePs": str(start),
+                    "endTimePs": str(end),
+                    "id": str(len(found)),
+                    "planeName": prefix + one.planes[plane],
+                }
+            )
+    return found

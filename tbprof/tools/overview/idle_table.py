@@ -1,0 +1,55 @@
+"""What threads did in the part of the average step that nothing covers, as a table."""
+
+import numpy as np
+
+from tbprof.advice.evidence import Evidence
+from tbprof.analysis.host.host_activity import Activity
+from tbprof.analysis.job.idle_shares import LABELS
+from tbprof.analysis.vocabulary.python_frames import spoken
+from tbprof.base.values import sum_of
+from tbprof.tools.datatable import Table, number, text
+
+# Rows below a kind, and in each of these what it was busy with; from this part of all on.
+_MOST = 5
+_LEAST = 0.01
+
+# An id, the label, an event's name, ms, the id that it is a part of.
+_Row = tuple[str, str, str, float, str]
+
+
+def idle_table(evidence: Evidence) -> Table:
+    """Rows without a parent add up to "All others"; longest first, kinds, then what in them.
+
+    `event` is the recorded name that a row counts, "" where it has none of its own; `share` the
+    percentage of the average step. No rows without steps.
+    """
+    by_kind: dict[Activity, dict[tuple[str, str], float]] = {}
+    for one in evidence.idle:
+        names = by_kind.setdefault(one.kind, {})
+        for part, ms in one.parts:
+            names[one.name, part] = names.get((one.name, part), 0.0) + ms
+    whole = sum_of(one.ms for one in evidence.idle)
+    rows: list[_Row] = []
+    for kind, names in sorted(by_kind.items(), key=lambda item: -sum_of(item[1].values())):
+        id_ = kind.name.lower()
+        rows.append((id_, LABELS[kind], "", sum_of(names.values()), ""))
+        ranked = sorted(names.items(), key=lambda item: -item[1])
+        for at, ((name, part), ms) in enumerate(ranked[:_MOST]):
+            if (name or part) and ms >= _LEAST * whole:
+                rows.append((f"{id_}.{at}", _label(name, part), name or part, ms, id_))
+    times = np.array([row[3] for row in rows], np.float64)
+    return Table(
+        (
+            text("id", "Id", [row[0] for row in rows]),
+            text("label", "Activity", [row[1] for row in rows]),
+            text("event", "Event", [row[2] for row in rows]),
+            number("ms", "Average time (ms)", times),
+            number("share", "Share of step time (%)", 100 * times / evidence.step_ms),
+            text("parent", "Part of", [row[4] for row in rows]),
+        )
+    )
+
+
+def _label(name: str, part: str) -> str:
+    """`batch (train.py:14): time.sleep`, or what of both there is."""
+    return ": ".join(spoken(text) for text in (name, part) if text)

@@ -1,0 +1,125 @@
+"""The overview's recommendations: findings, and the statements that scripts know."""
+
+import numpy as np
+
+from tbprof.advice.bottlenecks import DEVICE, HOST, find_bottlenecks
+from tbprof.advice.evidence import Evidence
+from tbprof.advice.finding import (
+    DATA_ANALYSIS_GUIDE,
+    DATA_GUIDE,
+    GPU_GUIDE,
+    PROFILER_GUIDE,
+    Finding,
+    Guide,
+)
+from tbprof.advice.rules.findings_input import is_transfer
+from tbprof.analysis.job.idle_shares import outside
+from tbprof.tools.datatable import Table, number, text
+
+_HEADINGS = {
+    "faq": "Tool troubleshooting / FAQ",
+    "host": "Next tools to use for reducing the input time",
+    "device": "Next tools to use for reducing the time of computation",
+    "doc": "Other useful resources",
+}
+
+
+def findings_table(findings: list[Finding]) -> Table:
+    """One row per finding, in the order of the list; gains are null where they cannot be told."""
+    return Table(
+        (
+            text("id", "Id", [one.id for one in findings]),
+            text("severity", "Severity", [one.severity for one in findings]),
+            text("title", "Finding", [one.title for one in findings]),
+            text("detail", "Detail", [one.detail for one in findings]),
+            number("value", "Value", np.array([one.value for one in findings], np.float64)),
+            text("unit", "Unit", [one.unit for one in findings]),
+            number(
+                "threshold", "Threshold", np.array([one.threshold for one in findings], np.float64)
+            ),
+            number(
+                "gain_ms",
+                "Gain per step, at most (ms)",
+                np.array([_known(one.gain_ms) for one in findings], np.float64),
+            ),
+            number(
+                "gain_ratio",
+                "Gain, part of the step",
+                np.array([_known(one.gain_ratio) for one in findings], np.float64),
+            ),
+            text("action", "What to do", [one.action for one in findings]),
+            text("tool", "Next tool", [one.next_page.tool for one in findings]),
+            text("tool_label", "Next tool's name", [one.next_page.label for one in findings]),
+            text("tool_query", "Next at", [one.next_page.query for one in findings]),
+            text("evidence_tool", "Evidence in", [one.evidence.tool for one in findings]),
+            text("evidence_query", "Evidence at", [one.evidence.query for one in findings]),
+            text("guide_title", "Guide", [one.guide.title for one in findings]),
+            text("guide_url", "Guide's address", [one.guide.url for one in findings]),
+        )
+    )
+
+
+def _known(value: float | None) -> float:
+    return float("nan") if value is None else value
+
+
+def recommendation_table(evidence: Evidence) -> Table:
+    """Tips by kind, and a statement about each possible bottleneck, on every platform."""
+    tips = [*_tips(evidence)]
+    found = find_bottlenecks(
+        evidence.means,
+        evidence.inputs,
+        is_tpu=evidence.platform == "TPU",
+        idle=outside(evidence.idle, evidence.callbacks),
+        is_transfer=is_transfer(evidence),
+    )
+    other_side = {HOST: "device", DEVICE: "host"}.get(found.input.level, "")
+    return Table(
+        (
+            text("tip_type", "tip_type", [kind for kind, _ in tips]),
+            text("link", "link", [link for _, link in tips]),
+            text("description", "description", [_HEADINGS[kind] for kind, _ in tips]),
+        ),
+        {
+            "bottleneck": found.input.level,
+            "statement": found.input.statement,
+            "output_bottleneck": found.output.level,
+            "output_statement": found.output.statement,
+            "kernel_launch_bottleneck": found.kernel_launch.level,
+            "kernel_launch_statement": found.kernel_launch.statement,
+            "all_other_bottleneck": found.other.level,
+            "all_other_statement": found.other.statement,
+            "device_collectives_bottleneck": found.collectives.level,
+            "device_collectives_statement": found.collectives.statement,
+            "precision_statement": found.precision,
+            "non_bottleneck_tip_types": other_side,
+        },
+    )
+
+
+def _tips(evidence: Evidence) -> list[tuple[str, str]]:
+    """(kind, text with links) of tips that fit what the program ran on."""
+    tips = [
+        ("faq", _anchor(PROFILER_GUIDE)),
+        ("host", "input_pipeline_analyzer: which stage of the input takes longest"),
+        ("host", "trace_viewer: what the threads of the host do, step by step"),
+    ]
+    if evidence.platform == "CPU":
+        tips += [
+            ("device", "framework_op_stats: which ops take longest on the CPU"),
+            ("device", "trace_viewer: how well they keep the CPU's threads at work"),
+        ]
+    else:
+        what = "TPU core" if evidence.platform == "TPU" else "GPU"
+        tips += [
+            ("device", f"framework_op_stats: which ops take longest on the {what}"),
+            ("device", f"trace_viewer: what each {what} does, and where it waits"),
+        ]
+    tips += [("doc", _anchor(DATA_GUIDE)), ("doc", _anchor(DATA_ANALYSIS_GUIDE))]
+    if evidence.platform == "GPU":
+        tips.append(("doc", _anchor(GPU_GUIDE)))
+    return tips
+
+
+def _anchor(guide: Guide) -> str:
+    return f'<a href="{guide.url}" target="_blank" rel="noreferrer">{guide.title}</a>'

@@ -1,0 +1,167 @@
+"""The overview's run environment: hosts, devices, versions, what was recorded and when."""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timezone
+from typing import NamedTuple
+
+from tbprof.advice.evidence import Evidence
+from tbprof.advice.finding import milliseconds
+from tbprof.analysis.run.environment import Environment
+from tbprof.analysis.vocabulary.training import is_training
+from tbprof.tools.datatable import Table, text
+
+
+class _Row(NamedTuple):
+    id: str
+    label: str
+    value: str
+    note: str = ""
+    host: str = ""
+
+
+def run_table(evidence: Evidence, hosts: Sequence[str]) -> Table:
+    """The table of runs that scripts know: a row per host, and what they have in common."""
+    names = [one.host_name or host for one, host in zip(evidence.environments, hosts, strict=True)]
+    count = len(set(names))
+    tasks = len(hosts)
+    return Table(
+        (
+            text("host_id", "host_id", names),
+            text("command_line", "command_line", [""] * tasks),
+            text("start_time", "start_time", [_started(one) for one in evidence.environments]),
+            text("bns_address", "bns_address", [""] * tasks),
+        ),
+        {
+            "host_count": str(count),
+            "task_count": f"{tasks} (num tasks per host = {tasks // max(count, 1)})",
+            "device_type": evidence.devices.type,
+            "device_core_count": str(evidence.devices.tpus or evidence.devices.gpus),
+            "is_training": "true" if is_training(evidence.ops.name) else "false",
+        },
+    )
+
+
+def environment_table(evidence: Evidence, hosts: Sequence[str]) -> Table:
+    """What is known of the run, a row each; `host` is "" for what holds for all hosts."""
+    rows = [
+        *_run(evidence, hosts),
+        *_devices(evidence),
+        *_by_host(evidence.environments, hosts, _details),
+        *_by_host(evidence.environments, hosts, _versions),
+        *_recording(evidence, hosts),
+        *_by_host(evidence.environments, hosts, _options),
+    ]
+    return Table(
+        (
+            text("id", "Id", [row.id for row in rows]),
+            text("label", "What", [row.label for row in rows]),
+            text("value", "Value", [row.value for row in rows]),
+            text("note", "Note", [row.note for row in rows]),
+            text("host", "Host", [row.host for row in rows]),
+        )
+    )
+
+
+def _run(evidence: Evidence, hosts: Sequence[str]) -> Iterator[_Row]:
+    shown = ", ".join(hosts[:3]) + (f" and {len(hosts) - 3} more" if len(hosts) > 3 else "")
+    yield _Row("hosts", "Hosts", str(len(hosts)), shown)
+    kind, ops = ("Training", "an op") if is_training(evidence.ops.name) else ("Inference", "no op")
+    yield _Row("task", "Kind of run", kind, f"{ops} computes a gradient")
+
+
+def _devices(evidence: Evidence) -> Iterator[_Row]:
+    devices = evidence.devices
+    yield _Row("device_type", "Device type", devices.type)
+    recorded: dict[str, int] = {}
+    active: dict[str, int] = {}
+    for one in evidence.environments:
+        for at, kind in enumerate(one.kind):
+            recorded[kind] = recorded.get(kind, 0) + int(one.recorded[at])
+            active[kind] = active.get(kind, 0) + int(one.active[at])
+    for kind, count in recorded.items():
+        label = "TPU cores" if kind == "TPU" else f"{kind}s"
+        yield _Row(
+            f"{kind.lower()}s",
+            label,
+            str(count),
+            "" if active[kind] == count else f"events of {active[kind]} recorded",
+        )
+    if devices.peak_gflops > 0:
+        yield _Row(
+            "peak_flops",
+            "Peak compute per device",
+            f"{devices.peak_gflops / 1e3:,.4g} TFLOP/s",
+            "16 bit, dense",
+        )
+    if devices.peak_hbm_gbytes > 0:
+        yield _Row(
+            "peak_bandwidth",
+            "Peak memory bandwidth per device",
+            f"{devices.peak_hbm_gbytes:,.4g} GB/s",
+        )
+
+
+def _recording(evidence: Evidence, hosts: Sequence[str]) -> Iterator[_Row]:
+    yield from _by_host(evidence.environments, hosts, _window)
+    yield from _by_host(evidence.environments, hosts, _dropped)
+
+
+def _details(one: Environment) -> Iterator[_Row]:
+    for name, value in zip(one.detail_name, one.detail_value, strict=True):
+        yield _Row(_id(name), name, value)
+
+
+def _versions(one: Environment) -> Iterator[_Row]:
+    for name, value in zip(one.version_name, one.version_value, strict=True):
+        yield _Row(f"version_{_id(name)}", f"{name} version", value)
+
+
+def _options(one: Environment) -> Iterator[_Row]:
+    for name, value in zip(one.option_name, one.option_value, strict=True):
+        yield _Row(f"option_{_id(name)}", name, value)
+
+
+def _window(one: Environment) -> Iterator[_Row]:
+    started = _started(one)
+    note = "" if one.is_window_stated else "from the first event to the last"
+    yield _Row("window", "Recorded", milliseconds(one.window_ps / 1e9), note)
+    if started:
+        yield _Row("started", "Recording started", started, "UTC")
+
+
+def _dropped(one: Environment) -> Iterator[_Row]:
+    told = [text for text in (*one.errors, *one.warnings) if "drop" in text.lower()]
+    note = "; ".join(told)
+    if one.dropped_events >= 0:
+        yield _Row("dropped", "Dropped events", f"{one.dropped_events:,}", note)
+    else:
+        yield _Row("dropped", "Dropped events", "some" if told else "none reported", note)
+
+
+def _started(one: Environment) -> str:
+    """The start of the recording in UTC, "" where it is unknown or no time of this era."""
+    if not 0 < one.start_epoch_ns < 4_000_000_000 * 10**9:
+        return ""
+    moment = datetime.fromtimestamp(one.start_epoch_ns // 10**9, timezone.utc)
+    return moment.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _by_host(
+    environments: Sequence[Environment],
+    hosts: Sequence[str],
+    rows_of: Callable[[Environment], Iterator[_Row]],
+) -> Iterator[_Row]:
+    """The rows of each host by id; one row where all hosts have it and say the same."""
+    by_id: dict[str, list[_Row]] = {}
+    for one, host in zip(environments, hosts, strict=True):
+        for row in rows_of(one):
+            by_id.setdefault(row.id, []).append(row._replace(host=host))
+    for rows in by_id.values():
+        if len(rows) == len(hosts) and len({(row.value, row.note) for row in rows}) == 1:
+            yield rows[0]._replace(host="")
+        else:
+            yield from rows
+
+
+def _id(label: str) -> str:
+    return "_".join("".join(c.lower() if c.isalnum() else " " for c in label).split())

@@ -1,0 +1,329 @@
+"""The overview's key figures, each with how it is computed, or why it is not known."""
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.advice.evidence import WORK, Evidence
+from tbprof.advice.finding import milliseconds, percent, size
+from tbprof.advice.memory_limits import owner
+from tbprof.advice.rules.findings_host import eager_shares
+from tbprof.analysis.job.step_means import sample_deviation, sparse_core_means
+from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
+from tbprof.base.records import dataclass
+from tbprof.base.values import median
+from tbprof.tools.datatable import Table, number, text
+from tbprof.tools.overview.overview_ops import duty_cycle_percent, mean_known
+from tbprof.tools.rates import device_rates, sparse_core_rates
+
+_NO_STEPS = "no steps were found in the trace"
+_UNRECORDED = "what devices did in the steps was not recorded"
+_EAGER_IN_JAX = "JAX compiles ops that run one by one as well, so that events do not tell"
+_PRECISIONS = (
+    ("64", "64 bit", Phase.COMPUTE_64),
+    ("32", "32 bit", Phase.COMPUTE_32),
+    ("tf32", "TF32", Phase.COMPUTE_TF32),
+    ("16", "16 bit", Phase.COMPUTE_16),
+    ("8", "8 bit", Phase.COMPUTE_8),
+    ("unknown", "unknown precision", Phase.COMPUTE_UNKNOWN),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure; `value` NaN where it is not known, and then `reason` says why."""
+
+    id: str
+    label: str
+    value: float
+    unit: str
+    explanation: str
+    reason: str = ""
+
+    @property
+    def text(self) -> str:
+        """The value as people read it, "" where there is none."""
+        if not math.isfinite(self.value):
+            return ""
+        if self.unit == "%":
+            return percent(self.value)
+        if self.unit == "ms":
+            return milliseconds(self.value)
+        if self.unit == "bytes":
+            return size(self.value)
+        if self.unit == "count":
+            return f"{self.value:,.0f}"
+        return f"{self.value:,.4g} {self.unit}"
+
+
+def figures_table(evidence: Evidence) -> Table:
+    """One row per figure: its value, null with a reason where it was not measured."""
+    figures = [
+        *_steps(evidence),
+        *_device_time(evidence),
+        *_memory(evidence),
+        *_utilization(evidence),
+        *_sparse_cores(evidence),
+        *_eager(evidence),
+    ]
+    return Table(
+        (
+            text("id", "Id", [one.id for one in figures]),
+            text("label", "Figure", [one.label for one in figures]),
+            number("value", "Value", np.array([one.value for one in figures], np.float64)),
+            text("unit", "Unit", [one.unit for one in figures]),
+            text("text", "Text", [one.text for one in figures]),
+            text(
+                "reason",
+                "Why not known",
+                ["" if math.isfinite(one.value) else _reason(evidence, one) for one in figures],
+            ),
+            text("explanation", "How it is computed", [one.explanation for one in figures]),
+        )
+    )
+
+
+def _reason(evidence: Evidence, figure: Figure) -> str:
+    is_unrecorded = figure.reason == _NO_STEPS and bool(evidence.job.label)
+    return _UNRECORDED if is_unrecorded else figure.reason
+
+
+def _steps(evidence: Evidence) -> Iterator[Figure]:
+    means, whole = evidence.means, evidence.means.whole
+    step_ms, whole_ms = (one.duration_ps[one.is_counted] / 1e9 for one in (means, whole))
+    slow = whole.steps - means.steps
+    kind = "typical steps" if slow else "steps that were recorded whole"
+    over = f"over the {kind}; a step is the mean over its workers"
+    lasts = "A step lasts from its start to the start of the next one"
+    few = _NO_STEPS if not step_ms.size else "one step has no deviation"
+    deviation = sample_deviation(step_ms)
+    for name, label, value, how, reason in (
+        ("average", "Average step time", _reduced(step_ms, np.mean), "Mean", _NO_STEPS),
+        ("median", "Median step time", _reduced(step_ms, median), "Median", _NO_STEPS),
+        ("deviation", "Standard deviation", deviation, "Sample standard deviation", few),
+        ("minimum", "Shortest step", _reduced(step_ms, np.min), "Least", _NO_STEPS),
+        ("maximum", "Longest step", _reduced(step_ms, np.max), "Most", _NO_STEPS),
+    ):
+        yield Figure(f"step_time_{name}", label, value, "ms", f"{how} {over}. {lasts}.", reason)
+    yield Figure(
+        "step_time_average_all",
+        "Average of all steps",
+        _reduced(whole_ms, np.mean),
+        "ms",
+        f"Mean over all steps that were recorded whole, those that take much longer too. {lasts}.",
+        _NO_STEPS,
+    )
+    truncated = len(evidence.job.label) - whole.steps
+    left_out = f" {truncated} not recorded whole are left out." if truncated else ""
+    left_out += f" {slow} that take much longer than the others are left out." if slow else ""
+    yield Figure(
+        "steps", "Steps", float(means.steps), "count", f"Steps that averages are of.{left_out}"
+    )
+    yield Figure(
+        "slow_steps",
+        "Steps that take much longer",
+        float(evidence.outliers.step.size) if whole.steps else math.nan,
+        "count",
+        "Steps more than five deviations above the median; the deviation is the median one.",
+        _NO_STEPS,
+    )
+    yield Figure(
+        "waiting_for_input",
+        "Waiting for input",
+        evidence.share(Phase.INPUT),
+        "%",
+        "Time of all counted steps in which a worker waits for input and nothing else runs on it, "
+        "divided by the time of all counted steps.",
+        _NO_STEPS,
+    )
+
+
+def _reduced(values: NDArray[np.float64], reduce: Callable[[NDArray[np.float64]], Any]) -> float:
+    return float(reduce(values)) if values.size else math.nan
+
+
+def _device_time(evidence: Evidence) -> Iterator[Figure]:
+    has_device = evidence.platform != "CPU"
+    no_device = "the program ran on the CPU alone"
+    busy = evidence.share(*WORK) if has_device else math.nan
+    yield Figure(
+        "device_busy",
+        "Device busy",
+        busy,
+        "%",
+        "Time of all counted steps in which a device computes, communicates or copies on its side, "
+        "divided by the time of all counted steps; mean over devices.",
+        _NO_STEPS if has_device else no_device,
+    )
+    compute = evidence.means.mean_ms(*COMPUTE)
+    reason = no_device if not has_device else _NO_STEPS
+    if has_device and evidence.means.steps:
+        reason = "no computation on a device was recorded within a step"
+    for name, label, phase in _PRECISIONS:
+        part = evidence.means.mean_ms(phase)
+        yield Figure(
+            f"device_compute_{name}",
+            f"Device compute in {label}",
+            100 * part / compute if compute > 0 else math.nan,
+            "%",
+            "Part of the devices' compute time in the counted steps, by the types in the shapes, "
+            "names and instructions of kernels and ops.",
+            reason,
+        )
+
+
+def _memory(evidence: Evidence) -> Iterator[Figure]:
+    memory = evidence.memory
+    reason = "the trace has no memory events of a device"
+    peak = capacity = math.nan
+    where = ""
+    if memory.is_device.any():
+        fullest = int(np.where(memory.is_device, memory.peak_bytes, -1).argmax())
+        peak, capacity = float(memory.peak_bytes[fullest]), float(memory.capacity_bytes[fullest])
+        where = f" ({owner(memory.name[fullest])})"
+    elif (evidence.gpus.memory_bytes > 0).any():
+        capacity = float(evidence.gpus.memory_bytes.max())
+    if evidence.platform == "CPU":
+        reason = "the program ran on the CPU alone"
+    yield Figure(
+        "peak_memory",
+        "Peak device memory",
+        peak,
+        "bytes",
+        f"Most bytes in use at once, reserved stacks included, on the fullest device{where}.",
+        reason,
+    )
+    yield Figure(
+        "memory_capacity",
+        "Memory capacity",
+        capacity if capacity > 0 else math.nan,
+        "bytes",
+        f"Used and free bytes of that device's allocator{where}; else the device's memory.",
+        reason,
+    )
+
+
+def _utilization(evidence: Evidence) -> Iterator[Figure]:
+    environments = evidence.environments
+    no_counter = "the recorder wrote no such counter"
+    not_a_tpu = "known for TPUs only" if evidence.platform != "TPU" else ""
+    yield Figure(
+        "mxu_utilization",
+        "Matrix unit utilization",
+        mean_known([one.mxu_pct for one in environments]),
+        "%",
+        "The recorder's counter matrix_unit_utilization_percent; mean over hosts.",
+        not_a_tpu or no_counter,
+    )
+    yield Figure(
+        "hbm_utilization",
+        "Memory bandwidth counter",
+        mean_known([one.hbm_pct for one in environments]),
+        "%",
+        "The recorder's counter hbm_utilization_percent; mean over hosts.",
+        not_a_tpu or no_counter,
+    )
+    rates = device_rates(evidence)
+    time = "divided by the devices' time from the first op to the last, idle time included"
+    peak = f" of the device type, {evidence.devices.type}"
+    yield Figure(
+        "flop_rate",
+        "FLOP rate per device",
+        rates.gflops,
+        "GFLOP/s",
+        f"Floating point operations that ops state, {time}.",
+        rates.flop_reason,
+    )
+    yield Figure(
+        "flop_utilization",
+        "FLOP utilization",
+        rates.flop_percent,
+        "%",
+        f"FLOP rate divided by the peak rate{peak}.",
+        rates.flop_reason,
+    )
+    yield Figure(
+        "memory_bandwidth",
+        "Memory bandwidth per device",
+        rates.gbytes,
+        "GB/s",
+        f"Bytes of main memory that ops access, {time}.",
+        rates.bandwidth_reason,
+    )
+    yield Figure(
+        "bandwidth_utilization",
+        "Memory bandwidth utilization",
+        rates.bandwidth_percent,
+        "%",
+        f"Memory bandwidth divided by the peak bandwidth{peak}.",
+        rates.bandwidth_reason,
+    )
+    yield Figure(
+        "duty_cycle",
+        "Duty cycle",
+        duty_cycle_percent(evidence),
+        "%",
+        "Time in which a chip runs ops other than infeed, outfeed, host transfers and waits for "
+        "asynchronous ops, divided by the time from its first op or program to its last; chips "
+        "and hosts add up.",
+        not_a_tpu or "no op ran on a TPU",
+    )
+
+
+def _sparse_cores(evidence: Evidence) -> Iterator[Figure]:
+    """What SparseCores do beside the TensorCores; nothing where there are none."""
+    means = sparse_core_means(evidence.job)
+    if means is None and not evidence.ops.is_sparse_core.any():
+        return
+    rates = sparse_core_rates(evidence)
+    time = "divided by the SparseCores' time from the first op to the last, idle time included"
+    yield Figure(
+        "sc_step_time",
+        "SparseCore step time",
+        means.mean_ms() if means is not None else math.nan,
+        "ms",
+        "Mean over the steps that were recorded whole; a step is the mean over its SparseCores.",
+        _NO_STEPS,
+    )
+    yield Figure(
+        "sc_busy",
+        "SparseCores busy",
+        means.share(*WORK) if means is not None else math.nan,
+        "%",
+        "Time of these steps in which a SparseCore computes, communicates or copies, divided by "
+        "their time; mean over SparseCores.",
+        _NO_STEPS,
+    )
+    yield Figure(
+        "sc_flop_rate",
+        "FLOP rate per SparseCore",
+        rates.gflops,
+        "GFLOP/s",
+        f"Floating point operations that ops state, {time}.",
+        rates.flop_reason,
+    )
+    yield Figure(
+        "sc_memory_bandwidth",
+        "Memory bandwidth per SparseCore",
+        rates.gbytes,
+        "GB/s",
+        f"Bytes of main memory that ops access, {time}.",
+        rates.bandwidth_reason,
+    )
+
+
+def _eager(evidence: Evidence) -> Iterator[Figure]:
+    is_jax = evidence.is_jax or (evidence.inputs is not None and evidence.inputs.has_jax)
+    for name, value in zip(("host", "device"), eager_shares(evidence), strict=True):
+        yield Figure(
+            f"{name}_op_eager",
+            f"Eager ops on the {name}",
+            math.nan if is_jax and not value > 0 else value,
+            "%",
+            f"Self time of ops on the {name} that ran one by one rather than in a function, "
+            f"divided by that of all ops on the {name}.",
+            _EAGER_IN_JAX if is_jax else f"no op ran on the {name}",
+        )

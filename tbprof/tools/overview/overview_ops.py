@@ -1,0 +1,161 @@
+"""The overview's table of the ops that take longest, with shares over all ops."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.advice.evidence import Evidence
+from tbprof.advice.rules.findings_gpu import low_precision_share
+from tbprof.advice.rules.findings_host import eager_shares
+from tbprof.analysis.devices.tensor_cores import core_name
+from tbprof.analysis.gpu.kernels import Kernels
+from tbprof.analysis.ops.op_metrics import OpMetrics
+from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
+from tbprof.base.values import sum_of
+from tbprof.tools.datatable import PERCENT, Column, Table, boolean, number, ratio, text
+from tbprof.tools.rates import device_rates
+
+_TOP = 10
+UNKNOWN = "unknown"
+
+
+def top_ops_table(evidence: Evidence) -> Table:
+    """The ten ops of most self time on devices, or of the host where there is no device.
+
+    Shares are of all ops of that side, without idle time; equals are in the order of names.
+    """
+    ops = evidence.ops
+    has_device = bool(ops.is_device.any())
+    of_side = np.flatnonzero(ops.is_device if has_device else ops.is_host)
+    ranked = sorted(of_side.tolist(), key=lambda row: (-int(ops.self_ps[row]), ops.name[row]))
+    rows = np.array(ranked[:_TOP], np.int64)
+    own = ops.self_ps[rows].astype(np.float64)
+    whole = float(ops.self_ps[of_side].sum())
+    flops = ops.flops[rows].astype(np.float64)
+    rate = np.where(flops > 0, ratio(flops, ops.total_ps[rows] / 1e3), np.nan)
+    label = "GFLOPs/Sec"
+    if evidence.platform == "TPU":
+        label = "Bf16 Normalized Flop Rate(GFLOPs/Sec)"
+    columns: list[Column] = [
+        number("selfTimePercent", "Time (%)", ratio(own, whole), PERCENT),
+        number(
+            "cumulativeTimePercent", "Cumulative time (%)", ratio(np.cumsum(own), whole), PERCENT
+        ),
+        text("category", "Category", [ops.type[row] or "Unknown" for row in rows]),
+        text("operation", "Operation", [ops.name[row] for row in rows]),
+        number("flopRate", label, rate),
+    ]
+    if evidence.platform == "GPU":
+        could, uses = _tensor_cores(evidence.kernels, [ops.name[row] for row in rows])
+        unit = core_name(is_amd=bool(evidence.kernels.is_amd.any())).replace(" Cores", "Core")
+        columns.append(boolean("tcEligibility", f"{unit} eligibility", could))
+        columns.append(boolean("tcUtilization", f"Op is using {unit}", uses))
+    properties = {
+        "top_ops_side": "device" if has_device else "host",
+        **_common(evidence),
+        **_of_platform(evidence),
+    }
+    return Table(tuple(columns), properties)
+
+
+def _tensor_cores(
+    kernels: Kernels, names: list[str]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """(could use, uses) [n] Tensor Cores, of ops by name: whether any of their kernels does."""
+    could = {op for op, is_eligible in zip(kernels.op, kernels.is_eligible, strict=True)
+             if is_eligible}  # fmt: skip
+    uses = {op for op, used in zip(kernels.op, kernels.uses_tensor_cores, strict=True) if used}
+    return (
+        np.array([name in could for name in names], bool),
+        np.array([name in uses for name in names], bool),
+    )
+
+
+def percent_text(value: float) -> str:
+    """A percentage as properties hold it; a word where it is not known."""
+    return f"{value:.1f}%" if math.isfinite(value) and value >= 0 else UNKNOWN
+
+
+def _common(evidence: Evidence) -> dict[str, str]:
+    ops = evidence.ops
+    executions = float(ops.occurrences[ops.is_device | ops.is_host].sum())
+    on_device = float(ops.occurrences[ops.is_device].sum())
+    share = 100 * on_device / executions if executions > 0 else math.nan
+    host_eager, device_eager = eager_shares(evidence)
+    levels = [
+        value
+        for environment in evidence.environments
+        for name, value in zip(environment.option_name, environment.option_value, strict=True)
+        if name == "Host tracer level"
+    ]
+    return {
+        "host_trace_level": max(levels, default=""),
+        "host_tf_op_percent": percent_text(100 - share),
+        "device_tf_op_percent": percent_text(share),
+        "host_op_time_eager_percent": percent_text(host_eager),
+        "device_op_time_eager_percent": percent_text(device_eager),
+        "remark_text": "",
+        "remark_color": "",
+        "mxu_utilization_percent": percent_text(mean_known(
+            [environment.mxu_pct for environment in evidence.environments])),
+        "hbm_utilization_percent": percent_text(mean_known(
+            [environment.hbm_pct for environment in evidence.environments])),
+    }  # fmt: skip
+
+
+def mean_known(values: list[float]) -> float:
+    """The mean of what is known, NaN where nothing is."""
+    known = [value for value in values if math.isfinite(value)]
+    return sum_of(known) / len(known) if known else math.nan
+
+
+def _of_platform(evidence: Evidence) -> dict[str, str]:
+    if evidence.platform == "GPU":
+        low, high = precision_shares(evidence)
+        return {
+            "device_compute_16bit_percent": percent_text(low),
+            "device_compute_32bit_percent": percent_text(high),
+        }
+    if evidence.platform == "CPU":
+        return {}
+    rates = device_rates(evidence)
+    duty = percent_text(duty_cycle_percent(evidence))
+    properties = {
+        "device_duty_cycle_percent": duty,
+        "device_duty_cycle_high_confidence_percent": duty,
+        "device_idle_time_percent": percent_text(_device_idle(evidence.ops)),
+        "host_idle_time_percent": UNKNOWN,
+        "flop_rate_utilization_relative_to_roofline": percent_text(rates.flop_percent),
+        "memory_bw_utilization_relative_to_hw_limit": percent_text(rates.bandwidth_percent),
+    }
+    return properties | _active(evidence)
+
+
+def _active(evidence: Evidence) -> dict[str, str]:
+    if not evidence.means.steps:
+        return {}
+    active = f"{evidence.means.whole.mean_ms(*COMPUTE, Phase.COLLECTIVES):.2f}"
+    return {"tc_active_ms_average": active, "active_steptime_ms_average": active}
+
+
+def precision_shares(evidence: Evidence) -> tuple[float, float]:
+    """(16 bit or less, 32 bit or more) percentages of compute of known precision; NaN if none.
+
+    Of all whole steps, as scripts know them.
+    """
+    low = low_precision_share(evidence.means.whole)
+    return low, 100 - low
+
+
+def duty_cycle_percent(evidence: Evidence) -> float:
+    """The percentage of the chips' time in which they worked; NaN without TPUs."""
+    busy = sum(environment.busy_ps for environment in evidence.environments)
+    idle = sum(environment.idle_ps for environment in evidence.environments)
+    return 100 * busy / (busy + idle) if busy + idle > 0 else math.nan
+
+
+def _device_idle(ops: OpMetrics) -> float:
+    own = float(ops.self_ps[ops.is_device].sum())
+    whole = own + ops.device_idle_ps
+    return 100 * ops.device_idle_ps / whole if whole > 0 else math.nan

@@ -1,0 +1,1 @@
+"""Tables of steps that several pages show."""

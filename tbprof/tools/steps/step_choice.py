@@ -1,0 +1,17 @@
+"""Which steps averages are of: the typical ones, or all that were recorded whole."""
+
+from collections.abc import Mapping
+
+from tbprof.analysis.job.job_steps import JobSteps
+from tbprof.analysis.job.step_means import StepMeans, step_means
+from tbprof.analysis.job.step_outliers import StepOutliers, find_outliers, typical
+
+# The parameter of a request, and its value that takes outliers in.
+STEPS, ALL_STEPS = "steps", "all"
+
+
+def chosen_means(job: JobSteps, params: Mapping[str, str]) -> tuple[StepMeans, StepOutliers]:
+    """(the means of the steps that a request is about, the steps that are not typical)."""
+    means = step_means(job)
+    outliers = find_outliers(means, job.number)
+    return (means if params.get(STEPS) == ALL_STEPS else typical(means, outliers)), outliers

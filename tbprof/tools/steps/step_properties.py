@@ -1,0 +1,226 @@
+"""The properties of the step table: statistics over steps, and sentences about bottlenecks."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.advice.bottlenecks import (
+    BOTH,
+    DEVICE,
+    HOST,
+    MODERATELY_INPUT_BOUND,
+    Bottleneck,
+    Bottlenecks,
+    find_bottlenecks,
+)
+from tbprof.advice.evidence import WORK
+from tbprof.advice.rules.findings_input import waits_in_trace
+from tbprof.analysis.input.input_cause import TRY_APART, InputCause
+from tbprof.analysis.input.input_ops import InputOps
+from tbprof.analysis.job.idle_shares import IdleShare
+from tbprof.analysis.job.job_steps import JobSteps
+from tbprof.analysis.job.step_means import (
+    StepMeans,
+    sample_deviation,
+    sparse_core_means,
+    used_rows,
+)
+from tbprof.analysis.job.step_outliers import StepOutliers
+from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
+from tbprof.base.values import median, unique
+from tbprof.tools.datatable import Column
+from tbprof.tools.steps.step_choice import ALL_STEPS
+
+# Property and column. Source: names of the profile plugin.
+_PARTS = (
+    ("device_compute_time_ms", "deviceComputeTimeMs"),
+    ("device_to_device_time_ms", "deviceToDeviceTimeMs"),
+    ("device_collectives_time_ms", "deviceCollectivesTimeMs"),
+    ("infeed_time_ms", "infeedTimeMs"),
+    ("outfeed_time_ms", "outfeedTimeMs"),
+    ("host_compute_time_ms", "hostComputeTimeMs"),
+    ("kernel_launch_time_ms", "kernelLaunchTimeMs"),
+    ("compile_time_ms", "compileTimeMs"),
+    ("other_time_ms", "otherTimeMs"),
+)
+_TPU_PARTS = (
+    ("tc_compute_ms_average", "tcComputeTimeMs"),
+    ("tc_infeed_ms_average", "tcInfeedTimeMs"),
+    ("tc_outfeed_ms_average", "tcOutfeedTimeMs"),
+    ("tc_idle_ms_average", "tcIdleTimeMs"),
+    ("host_transfer_ms_average", "hostTransferTimeMs"),
+    ("host_callback_ms_average", "hostCallbackTimeMs"),
+    ("tc_copy_ms_average", "tcCopyTimeMs"),
+)
+_ACTIVE = ("tc_active_ms_average", "active_steptime_ms_average")
+_NOT_MEASURED = ("scv0_compute_ms_average", "scv0_infeed_ms_average")
+# What a SparseCore waits for; infeed and outfeed have figures of their own.
+_IDLE = tuple(phase for phase in Phase if phase not in (*WORK, Phase.INPUT, Phase.OUTPUT))
+_HARDWARE = {"TPU": "TPU", "SparseCore": "TPU", "GPU": "GPU", "CPU": "CPU_ONLY"}
+
+
+def properties(
+    job: JobSteps,
+    chosen: tuple[StepMeans, StepOutliers],
+    columns: Sequence[Column],
+    pipeline: InputOps | None,
+    hardware: str,
+    cause: InputCause | None = None,
+    *,
+    is_tpu: bool,
+    idle: Sequence[IdleShare] = (),
+) -> dict[str, str]:
+    """The properties of a step table, all texts; "" where a figure is not defined.
+
+    Those that the profile plugin knows are of all whole steps, `typical_…` of the typical ones;
+    sentences and `waiting_percent` are of the steps that are `chosen`.
+    """
+    means, outliers = chosen
+    counted = means.is_whole
+    values = {column.id: column.values for column in columns}
+
+    def of(column: str) -> NDArray[np.float64]:
+        return np.asarray(values[column], np.float64)[counted]
+
+    typical_ms = np.asarray(values["stepTimeMs"], np.float64)[counted & ~outliers.is_outlier]
+    digits = 2 if is_tpu else 1
+    is_transfer = cause is not None and cause.kind == "transfer"
+    found = find_bottlenecks(means, pipeline, is_tpu=is_tpu, idle=idle, is_transfer=is_transfer)
+    graph_ids = [column.id for column in columns]
+    end = graph_ids.index("infeedPercentAverage" if is_tpu else "stepTimeMs")
+    out = {
+        "hardware_type": hardware or hardware_type(job),
+        **_statistics("steptime_ms", of("stepTimeMs"), digits),
+        "steptime_ms_median": _figure(_median(of("stepTimeMs")), digits),
+        **_statistics("typical_steptime_ms", typical_ms, digits),
+        "typical_steptime_ms_median": _figure(_median(typical_ms), digits),
+        **_statistics("infeed_percent", of("waitingPercentAverage"), 1),
+        "step_time_graph_column_ids": ",".join(graph_ids[:end]),
+        "waiting_percent": _figure(means.share(Phase.INPUT), 1),
+        "step_source": job.source,
+        "step_marker": job.marker,
+        "step_note": job.note,
+        "is_inferred": _truth(job.is_inferred),
+        "worker_count": str(int(unique(job.worker[used_rows(job)]).size)),
+        "steps_total": str(len(job.label)),
+        "steps_averaged": str(int(counted.sum())),
+        "steps_typical": str(typical_ms.size),
+        "steps_chosen": "typical" if means.steps == typical_ms.size else ALL_STEPS,
+        **_statements(found),
+        "summary_nextstep": next_step(found.input, cause),
+        "longest_wait": longest_wait(job, means, cause),
+        **(cause.properties() if cause is not None else {}),
+    }
+    # Over workers as well as steps: the range in which all waiting lies.
+    out["infeed_percent_minimum"] = _figure(_least(of("waitingPercentMin")), 1)
+    out["infeed_percent_maximum"] = _figure(-_least(-of("waitingPercentMax")), 1)
+    for name, column in _PARTS:
+        part = _statistics("", of(column), 1)
+        out[f"{name}_avg"] = part["_average"]
+        out[f"{name}_sdv"] = part["_standard_deviation"]
+    if is_tpu:
+        out.update({name: _statistics("", of(id_), 2)["_average"] for name, id_ in _TPU_PARTS})
+        out.update(dict.fromkeys(_NOT_MEASURED, ""))
+        # Copies between devices and memories leave the units that compute idle.
+        active = means.whole.mean_ms(*COMPUTE, Phase.COLLECTIVES)
+        out.update(dict.fromkeys(_ACTIVE, _figure(active, 2)))
+        out.update(_of_sparse_cores(job))
+    return out
+
+
+def longest_wait(job: JobSteps, means: StepMeans, cause: InputCause | None) -> str:
+    """Where in the trace viewer the longest wait for input is, "" where steps do not wait."""
+    waits = means.mean_ms(Phase.INPUT) > 0
+    return waits_in_trace(job, means, cause).query if waits else ""
+
+
+def _of_sparse_cores(job: JobSteps) -> dict[str, str]:
+    """What the profile plugin tells of SparseCores; {} where there are none beside TensorCores."""
+    means = sparse_core_means(job)
+    if means is None:
+        return {}
+    return {
+        "sc_compute_ms_average": _figure(means.mean_ms(*WORK), 2),
+        "sc_infeed_ms_average": _figure(means.mean_ms(Phase.INPUT), 2),
+        "sc_outfeed_ms_average": _figure(means.mean_ms(Phase.OUTPUT), 2),
+        "sc_idle_ms_average": _figure(means.mean_ms(*_IDLE), 2),
+        "sc_step_time_ms_average": _figure(means.mean_ms(), 2),
+    }
+
+
+def hardware_type(job: JobSteps) -> str:
+    """What the job's workers are, as the profile plugin spells it."""
+    for kind, name in _HARDWARE.items():
+        if kind in job.worker_kind:
+            return name
+    return "UNKNOWN_HARDWARE"
+
+
+def next_step(found: Bottleneck, cause: InputCause | None) -> str:
+    """Where to look next, given what the waits for input are for."""
+    if found.level == DEVICE:
+        return "Input is not what limits the steps: the rest of this page can be skipped."
+    if found.level not in (HOST, BOTH):
+        return (
+            "Mark the steps of the program (see the overview page), or choose an event that "
+            "repeats once per step; then it is known how long they wait for input."
+        )
+    if not found.percent >= MODERATELY_INPUT_BOUND:
+        return TRY_APART  # no wait was recorded that would have a cause
+    known = f"{cause.sentence} {cause.action}" if cause is not None else ""
+    return f"{TRY_APART} {known}" if found.is_guess and TRY_APART not in known else known
+
+
+def slowest_op(pipeline: InputOps) -> int:
+    """The op that threads worked longest for, -1 where none worked."""
+    work = pipeline.work_ps
+    return int(work.argmax()) if work.size and work.max() > 0 else -1
+
+
+def _statements(found: Bottlenecks) -> Mapping[str, str]:
+    named = {
+        "device_collectives": found.collectives,
+        "kernel_launch": found.kernel_launch,
+        "all_other": found.other,
+    }
+    return {
+        "input_conclusion": found.input.statement,
+        "input_bottleneck": found.input.level,
+        "input_is_guess": _truth(found.input.is_guess),
+        "output_conclusion": found.output.statement,
+        "output_bottleneck": found.output.level,
+        "precision_statement": found.precision,
+        **{f"{name}_statement": one.statement for name, one in named.items()},
+        **{f"{name}_bottleneck": one.level for name, one in named.items()},
+    }
+
+
+def _statistics(name: str, values: NDArray[np.float64], digits: int) -> dict[str, str]:
+    """Average, sample deviation, minimum and maximum of known values; "" where undefined."""
+    known = values[np.isfinite(values)]
+    deviation = sample_deviation(known)
+    return {
+        f"{name}_average": _figure(float(known.mean()) if known.size else float("nan"), digits),
+        f"{name}_standard_deviation": _figure(deviation, digits),
+        f"{name}_minimum": _figure(_least(known), digits),
+        f"{name}_maximum": _figure(-_least(-known), digits),
+    }
+
+
+def _median(values: NDArray[np.float64]) -> float:
+    known = values[np.isfinite(values)]
+    return float(median(known)) if known.size else float("nan")
+
+
+def _least(values: NDArray[np.float64]) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.min()) if known.size else float("nan")
+
+
+def _figure(value: float, digits: int) -> str:
+    return f"{value:.{digits}f}" if np.isfinite(value) else ""
+
+
+def _truth(value: bool) -> str:
+    return "true" if value else "false"

@@ -1,0 +1,1 @@
+"""The tf.data page: pipelines in figures, rules of advice, tables."""

@@ -1,0 +1,298 @@
+"""Advice on every input pipeline: on its bottlenecks first, then on the pipeline as a whole."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.advice.finding import Severity, percent
+from tbprof.analysis.input.input_cause import InputCause
+from tbprof.base.records import dataclass
+from tbprof.tools.datatable import PERCENT, Table, boolean, number, text
+from tbprof.tools.tf_data.tf_data_buffer_rules import BUFFER_RULES
+from tbprof.tools.tf_data.tf_data_case import (
+    ANALYSIS,
+    Advice,
+    Case,
+    Facts,
+    Rule,
+    call_ms,
+    duration,
+    stage_ms,
+)
+from tbprof.tools.tf_data.tf_data_classes import Kind
+from tbprof.tools.tf_data.tf_data_map_rules import MAP_RULES
+from tbprof.tools.tf_data.tf_data_pipeline_rules import (
+    ALWAYS,
+    PIPELINE_RULES,
+    ends_without_prefetch,
+    prefetch_is_enough,
+)
+from tbprof.tools.tf_data.tf_data_pipelines import (
+    SLOW_PS,
+    Pipeline,
+    Stage,
+    Work,
+    find_stages,
+    is_bound,
+    judged,
+)
+from tbprof.tools.tf_data.tf_data_plain_rules import plain
+from tbprof.tools.tf_data.tf_data_source_rules import SOURCE_RULES
+
+_STAGE_RULES: tuple[Rule, ...] = (plain, *MAP_RULES, *SOURCE_RULES, *BUFFER_RULES)
+_NONE = Work(0, 0, 0, -1, 0, 0, 0, is_critical=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What is said of one pipeline: how slow it is, its bottlenecks, and advice.
+
+    `usual` is the stage that holds its calls up longest, all of them together, `slowest` that of
+    the slowest call that tells; None where no stage has time of its own. `case` is the former with
+    the pipeline around it.
+    """
+
+    pipeline: Pipeline
+    severity: Severity
+    share: float
+    slowest: Stage | None
+    usual: Stage | None
+    case: Case
+    advice: tuple[Advice, ...]
+
+
+def judge(pipelines: Sequence[Pipeline], facts: Mapping[str, Facts]) -> list[Judgement]:
+    """Those that hold their program up first, then the one that it spends most time in.
+
+    `facts` are by host.
+    Device pipelines of hosts whose own pipelines were recorded are left out: they wait for those.
+    """
+    found = [_judge_one(one, facts[one.host]) for one in judged(pipelines)]
+    return sorted(found, key=lambda one: (not is_bound(one.severity), -one.pipeline.total_ps))
+
+
+def _judge_one(pipeline: Pipeline, facts: Facts) -> Judgement:
+    stages = find_stages(pipeline)
+    severity = pipeline.severity()
+    slowest = _stage_of(pipeline, stages)
+    usual = max(stages, key=lambda one: one.overall.held_ps, default=None)
+    if usual is not None and not usual.overall.held_ps:
+        usual = None
+    whole = Stage("", "", Kind.OTHER, ("",), 0, -1, {}, _NONE, _NONE)
+    case = Case(pipeline, stages, usual or whole, severity, facts, is_slowest=False)
+    advice = tuple(_advise(case, None if slowest is usual else slowest))
+    return Judgement(pipeline, severity, pipeline.share(), slowest, usual, case, advice)
+
+
+def _stage_of(pipeline: Pipeline, stages: Sequence[Stage]) -> Stage | None:
+    """The stage that is the slowest call's bottleneck, None without."""
+    name = pipeline.long_name(pipeline.bottleneck)
+    return next((one for one in stages if one.long_name == name), None)
+
+
+def _advise(case: Case, slowest: Stage | None) -> Iterator[Advice]:
+    """Advice on a pipeline by its bottleneck, then on that of the slowest call, another stage."""
+    if case.severity == "good":
+        yield _fine(case)
+        yield from _ask(ALWAYS, case)
+        return
+    said: set[str] = set()
+    if prefetch_is_enough(case):
+        for one in ends_without_prefetch(case):  # one line that hides all that stages take
+            said.add(one.id)
+            yield one
+    if case.stage.overall.held_ps:
+        for one in _ask(_STAGE_RULES, case):
+            said.add(one.id)
+            yield one
+    if slowest is not None:
+        of_call = replace(case, stage=slowest, is_slowest=True)
+        yield from (one for one in _ask(_STAGE_RULES, of_call) if one.id not in said)
+    yield from (one for one in _ask((*PIPELINE_RULES, *ALWAYS), case) if one.id not in said)
+
+
+def _ask(rules: Sequence[Rule], case: Case) -> Iterator[Advice]:
+    for rule in rules:
+        yield from rule(case)
+
+
+def _fine(case: Case) -> Advice:
+    pipeline = case.pipeline
+    calls = f"its {pipeline.calls} calls" if pipeline.calls > 1 else "its only call"
+    share = pipeline.share()
+    of = "" if math.isnan(share) else f", {percent(share)} of the time from first to last"
+    return Advice(
+        "fine",
+        "good",
+        "This pipeline does not hold the program up",
+        f"The slowest of {calls} took {duration(pipeline.max_ps)}{of}."
+        if pipeline.calls > 1
+        else f"{calls.capitalize()} took {duration(pipeline.max_ps)}.",
+        "Nothing needs to be done here. Where steps wait for input all the same, look at what "
+        "happens between the pipeline and the device: the input pipeline analyzer shows it.",
+        "",
+        ANALYSIS,
+    )
+
+
+def advice_table(judgements: Sequence[Judgement]) -> Table:
+    """A row per piece of advice, by pipeline as they were judged, what helps most first."""
+    rows = [
+        (judgement.pipeline, place, one)
+        for judgement in judgements
+        for place, one in enumerate(in_order(judgement.advice))
+    ]
+
+    def texts(of: str) -> list[str]:
+        return [str(getattr(one, of)) for _, _, one in rows]
+
+    stages = [one.stage for _, _, one in rows]
+    return Table(
+        (
+            text("host", "Host", [pipeline.host for pipeline, _, _ in rows]),
+            text("input_pipeline", "Input Pipeline", [pipeline.name for pipeline, _, _ in rows]),
+            number("rank_in_order", "Order", np.array([at + 1 for _, at, _ in rows], np.int64)),
+            text("id", "Id", texts("id")),
+            text("severity", "Severity", texts("severity")),
+            text("title", "What", texts("title")),
+            text("detail", "Why", texts("detail")),
+            text("action", "What to do", texts("action")),
+            text("code", "Code", texts("code")),
+            text("guide_url", "Guide's address", texts("guide_url")),
+            text("iterator", "Iterator", [one.type_name if one else "" for one in stages]),
+            text("long_name", "Long Name", [one.long_name if one else "" for one in stages]),
+        )
+    )
+
+
+_ORDER = ("high", "moderate", "low", "good")
+
+
+def in_order(advice: Sequence[Advice]) -> list[Advice]:
+    """What is said of the bottleneck stays first; the rest by how much it may bring."""
+    return [*advice[:1], *sorted(advice[1:], key=lambda one: _ORDER.index(one.severity))]
+
+
+def bottleneck_table(judgements: Sequence[Judgement], cause: InputCause) -> Table:
+    """A row per pipeline that was judged, in that order; the properties are the verdict on all.
+
+    Latencies are µs. `share` is that of calls in the time from the first to the last one, null for
+    a single call.
+    """
+    pipelines = [one.pipeline for one in judgements]
+    slowest = [one.slowest for one in judgements]
+    usual = [one.usual for one in judgements]
+    return Table(
+        (
+            text("host", "Host", [one.host for one in pipelines]),
+            text("input_pipeline", "Input Pipeline", [one.name for one in pipelines]),
+            number("max_latency", "Max Latency (us)", _us([one.max_ps for one in pipelines])),
+            text("bottleneck", "Bottleneck", [_type(one) for one in pipelines]),
+            text("suggestion", "Suggestion", [_suggestion(one) for one in judgements]),
+            text("long_name", "Long Name", [one.long_name(one.bottleneck) for one in pipelines]),
+            number("self_us", "Self Time (us)", _us([
+                one.slowest.self_ps if one is not None else 0 for one in slowest
+            ])),
+            number("latency_us", "Latency (us)", _us([
+                one.slowest.total_ps if one is not None else 0 for one in slowest
+            ])),
+            text("iterator_id", "Iterator Id", [
+                str(int(one.data.iterator_id[one.bottleneck])) if one.bottleneck >= 0 else ""
+                for one in pipelines
+            ]),
+            number("rank", "Rank", np.array([one.rank for one in pipelines], np.int64)),
+            text("class", "Class", [one.kind.value if one is not None else "" for one in slowest]),
+            text("severity", "Severity", [one.severity for one in judgements]),
+            number("share", "Share of time in calls (%)", np.array(
+                [one.share / 100 for one in judgements], np.float64
+            ), PERCENT),
+            boolean("is_device", "Device",
+                    np.array([one.is_device for one in pipelines], np.bool_)),
+            text("usual_bottleneck", "Bottleneck of all calls", [
+                one.type_name if one is not None else "" for one in usual
+            ]),
+            text("usual_long_name", "Its Long Name", [
+                one.long_name if one is not None else "" for one in usual
+            ]),
+            number("usual_self_us", "Its Self Time in all calls (us)", _us([
+                one.overall.self_ps if one is not None else 0 for one in usual
+            ])),
+            number("usual_held_us", "Calls held up by it, on average (us)", np.array(
+                [1e3 * stage_ms(one.case) for one in judgements], np.float64
+            )),
+            number("mean_latency", "Average Latency (us)", np.array(
+                [1e3 * call_ms(one) for one in pipelines], np.float64
+            )),
+        ),
+        _verdict(judgements, cause),
+    )  # fmt: skip
+
+
+def _us(values_ps: Sequence[int]) -> NDArray[np.float64]:
+    return np.array(values_ps, np.float64) / 1e6
+
+
+def _type(pipeline: Pipeline) -> str:
+    return pipeline.data.type_name[pipeline.bottleneck] if pipeline.bottleneck >= 0 else ""
+
+
+def _suggestion(judgement: Judgement) -> str:
+    first = judgement.advice[0]
+    return f"{first.title}. {first.action}"
+
+
+def _verdict(judgements: Sequence[Judgement], cause: InputCause) -> dict[str, str]:
+    """The verdict on all pipelines, of which the first is the worst, and the cause of waits."""
+    worst = judgements[0]
+    pipeline = worst.pipeline
+    is_slow = any(one.pipeline.max_ps > SLOW_PS for one in judgements)
+    is_device = all(one.pipeline.is_device for one in judgements)
+    return {
+        "is_input_bound": "true" if is_bound(worst.severity) else "false",
+        "severity": worst.severity,
+        "summary_message": _summary(worst, cause, is_slow=is_slow, is_device=is_device),
+        "most_input_bound_host": pipeline.host,
+        "has_slow_calls": "true" if is_slow else "false",
+        "is_device_only": "true" if is_device else "false",
+        **cause.properties(),
+    }
+
+
+def _summary(worst: Judgement, cause: InputCause, *, is_slow: bool, is_device: bool) -> str:
+    pipeline = worst.pipeline
+    name = f"{pipeline.name} of host {pipeline.host}"
+    if not is_slow:
+        return (
+            "No tf.data input pipeline is slow: no call took longer than 50 µs, the slowest "
+            f"{duration(pipeline.max_ps)}. If not all hosts were recorded, another one may be."
+            + _devices_only(is_device)
+        )
+    slow = "all" if pipeline.slow_calls == pipeline.calls else str(pipeline.slow_calls)
+    calls = (
+        f"{slow} of its {pipeline.calls} calls are slower than 50 µs, the slowest "
+        f"took {duration(pipeline.max_ps)}"
+        if pipeline.calls > 1
+        else f"its only call took {duration(pipeline.max_ps)}"
+    )
+    taken = (
+        f"{name} is slow"
+        if math.isnan(worst.share)
+        else f"calls of {name} take {percent(worst.share)} of the time"
+    )
+    if not is_bound(worst.severity):
+        return f"tf.data does not hold the program up: {taken}; {calls}.{_devices_only(is_device)}"
+    # Of a pipeline that is slow the cause is one of its stages, or that none is known.
+    where = f" {cause.sentence}" if cause.kind in ("stage", "pipeline") else ""
+    return f"The program waits for tf.data: {taken}; {calls}.{where}"
+
+
+def _devices_only(is_device: bool) -> str:
+    if not is_device:
+        return ""
+    return (
+        " Only pipelines of devices were recorded, which fetch what a host's pipeline made: what "
+        "is slow in that is not in the trace."
+    )

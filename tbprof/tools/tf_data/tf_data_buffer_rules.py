@@ -1,0 +1,235 @@
+"""Advice where a stage that keeps elements, or takes them of several others, is what takes time."""
+
+import math
+from collections.abc import Iterator
+
+from tbprof.tools.tf_data.tf_data_case import (
+    CACHING,
+    DATASET,
+    OPTIONS,
+    PREFETCHING,
+    VECTORIZING,
+    Advice,
+    Case,
+    Rule,
+    duration,
+    evidence,
+    fused,
+    of_kinds,
+)
+from tbprof.tools.tf_data.tf_data_classes import Kind, shown_type
+from tbprof.tools.tf_data.tf_data_pipelines import Stage
+
+# Elements taken for each that is given out above which a shuffle fills its buffer.
+_FILLING = 2
+
+
+@of_kinds(Kind.SHUFFLE)
+def shuffle(case: Case) -> Iterator[Advice]:
+    """A buffer that fills, or one that is large."""
+    stage = case.stage
+    # Buffers fill in few calls: all of them together hardly show it.
+    taken, given = sum(one.slowest.calls for one in case.below()), stage.slowest.calls
+    size = stage.number("buffer_size")
+    shown = "" if math.isnan(size) else f" of {size:,.0f} elements"
+    is_filling = taken >= _FILLING * max(given, 1)
+    if is_filling:
+        title = f"{case.type} fills its buffer{shown} before it gives an element out"
+        why = (
+            f"In the slowest call it took {taken:,} elements to give {given:,}: an epoch begins "
+            f"with the filling of the buffer. {_other_calls(case)}"
+        )
+    else:
+        title = f"{case.type} is what takes the time"
+        why = "Its buffer was filled before: this is its share of every element."
+    yield Advice(
+        "shuffle_fill" if is_filling else "shuffle",
+        case.severity,
+        title,
+        f"{evidence(case)} {why}",
+        "Shuffle the names of files over the whole data set, and elements in a smaller buffer: "
+        "files.shuffle(number_of_files).interleave(...).shuffle(1000). Shuffle before decoding, "
+        "while elements are small.",
+        "files = tf.data.Dataset.list_files('gs://bucket/train-*', shuffle=True)\n"
+        "dataset = files.interleave(\n"
+        "    tf.data.TFRecordDataset, num_parallel_calls=tf.data.AUTOTUNE)\n"
+        "dataset = dataset.shuffle(1000).map(decode, num_parallel_calls=tf.data.AUTOTUNE)",
+        f"{DATASET}#shuffle",
+        stage,
+    )
+    if not is_filling:
+        yield Advice(
+            "shuffle_large_elements",
+            "moderate",
+            "Shuffle less often",
+            f"Shuffle was called {case.work.calls:,} times in {case.calls}.",
+            "Shuffle indices or names instead of elements, or small batches in place of single "
+            "elements: .batch(8).shuffle(1000).unbatch().",
+            "dataset = dataset.batch(8).shuffle(1000).unbatch()",
+            VECTORIZING,
+            stage,
+        )
+    elif case.stages[0].is_set("warm_start") is not True:
+        yield Advice(
+            "warm_start",
+            "low",
+            "Fill buffers before the first step",
+            "The trace says that the pipeline starts working when its first batch is asked for."
+            if case.stages[0].is_set("warm_start") is False
+            else "By default a pipeline starts working when its first batch is asked for.",
+            "Let it start when the iterator is made, while the model is still being built: "
+            "options.experimental_warm_start = True.",
+            "options = tf.data.Options()\n"
+            "options.experimental_warm_start = True\n"
+            "dataset = dataset.with_options(options)",
+            OPTIONS,
+            stage,
+        )
+
+
+def _other_calls(case: Case) -> str:
+    calls = case.pipeline.duration_ps
+    if calls.size < 2:
+        return ""
+    usual = int(sorted(calls.tolist())[calls.size // 2])
+    return f"The median call takes {duration(usual)}."
+
+
+@of_kinds(Kind.CACHE)
+def cache(case: Case) -> Iterator[Advice]:
+    """A cache that is being written, or read from disk."""
+    stage = case.stage
+    is_file = stage.parts[-1] in ("filecache", "filereader", "filewriter", "snapshot")
+    writes = case.taken() > 0
+    if writes:
+        why = (
+            "It called the stage below, so that it was being written: this is the cost of the "
+            "first epoch."
+        )
+        action = (
+            "Record a later epoch to see what training is like. Write the cache ahead of it, or "
+            "save what is prepared: dataset.save(path), tf.data.Dataset.load(path)."
+        )
+    elif is_file:
+        why = "It reads what it keeps from a file."
+        action = (
+            "Keep the file on a local disk: .cache('/local/ssd/path'). Where the data fits into "
+            "memory, .cache() without a path is faster."
+        )
+    else:
+        why = "It hands out what it keeps in memory."
+        action = (
+            "Keep fewer and larger elements: .batch(n).cache() where batches may be the same in "
+            "every epoch."
+        )
+    yield Advice(
+        "cache_written" if writes else "cache_read",
+        case.severity,
+        f"{case.type} is being written" if writes else f"{case.type} is what takes the time",
+        f"{evidence(case)} {why}",
+        action,
+        "dataset.save('/local/ssd/prepared')\ndataset = tf.data.Dataset.load('/local/ssd/prepared')"
+        if writes
+        else "dataset = dataset.cache('/local/ssd/cache')",
+        CACHING,
+        stage,
+    )
+
+
+@of_kinds(Kind.PREFETCH)
+def prefetch(case: Case) -> Iterator[Advice]:
+    """A prefetch that had nothing ready."""
+    stage = case.stage
+    size, filled = stage.number("buffer_limit"), stage.number("buffered_elements")
+    limit = "" if math.isnan(size) else f" of {size:.0f}"
+    state = "" if math.isnan(filled) else f" Last its buffer{limit} held {filled:.0f} elements."
+    below_ps = sum(case.work_of(one).total_ps for one in case.below())
+    made_ps = max(case.work.worker_ps, 0) + below_ps
+    title = f"{case.type} had nothing ready"
+    if case.taken() and 2 * made_ps < case.work.wait_ps:
+        title = f"{case.type} waits while little is made for it"
+        why = (
+            f"Its own thread and the stages below worked {duration(case.per_call(made_ps))} "
+            "meanwhile: the thread that asked, or theirs, had to wait for a processor or a lock."
+        )
+        action = (
+            "See in the trace viewer what else ran at that time. Where other work of the host "
+            "takes the processors, give tf.data threads of its own: "
+            "options.threading.private_threadpool_size, and other pipelines fewer."
+        )
+    elif case.taken():
+        why = "Its own thread makes the elements and had none ready."
+        action = (
+            "A prefetch hides work behind the program's, it does not make it less: look at the "
+            "stages below, which took the rest of the time. A larger buffer "
+            "(.prefetch(tf.data.AUTOTUNE)) helps where only some elements are slow."
+        )
+    else:
+        why = "The stages that fill it show no call at that time."
+        action = (
+            "What was under way when recording began is not in a trace: record longer than the "
+            "slowest call takes."
+        )
+    yield Advice(
+        "prefetch_empty",
+        case.severity,
+        title,
+        f"{fused(stage)}{evidence(case)} {why}{state}",
+        action,
+        "dataset = dataset.prefetch(tf.data.AUTOTUNE)",
+        PREFETCHING,
+        stage,
+    )
+
+
+@of_kinds(Kind.COMBINE)
+def combine(case: Case) -> Iterator[Advice]:
+    """Several inputs of which the slowest counts."""
+    inputs = sorted(case.below(), key=lambda one: -case.work_of(one).total_ps)
+    slowest = _input(case, inputs[0]) if inputs else ""
+    yield Advice(
+        "combine",
+        case.severity,
+        f"{case.type} asks its inputs one after another",
+        evidence(case) + slowest,
+        "Let each input work ahead of it: tf.data.Dataset.zip((a.prefetch(tf.data.AUTOTUNE), "
+        "b.prefetch(tf.data.AUTOTUNE))). Where inputs are files of one data set, store what "
+        "belongs together in one record.",
+        "dataset = tf.data.Dataset.zip((\n"
+        "    a.prefetch(tf.data.AUTOTUNE), b.prefetch(tf.data.AUTOTUNE)))",
+        PREFETCHING,
+        case.stage,
+    )
+
+
+def _input(case: Case, stage: Stage) -> str:
+    took = duration(case.per_call(case.work_of(stage).total_ps))
+    return f" Its slowest input, {shown_type(stage.type_name)}, took {took}."
+
+
+@of_kinds(Kind.REPEAT)
+def repeat(case: Case) -> Iterator[Advice]:
+    """Inputs that begin again and again."""
+    copies = max((one.iterators for one in case.below()), default=0)
+    begun = (
+        f" It began its input {copies:,} times, for {case.stage.overall.calls:,} elements in all: "
+        "each time iterators are made anew."
+        if copies > 1
+        else ""
+    )
+    yield Advice(
+        "repeat",
+        case.severity,
+        f"{case.type} begins its input again and again",
+        evidence(case) + begun,
+        "Repeat more elements at a time: batch small inputs before repeating them, or keep the "
+        "epoch: .cache().repeat().",
+        "dataset = dataset.cache().repeat()",
+        f"{DATASET}#repeat",
+        case.stage,
+    )
+
+
+BUFFER_RULES: tuple[Rule, ...] = (
+    shuffle, cache, prefetch, combine, repeat,
+)  # fmt: skip

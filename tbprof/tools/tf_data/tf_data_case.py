@@ -1,0 +1,299 @@
+"""What a rule of advice is given, what it gives, and the sentences that several of them need."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+from tbprof.advice.finding import (
+    DATA_ANALYSIS_GUIDE,
+    DATA_GUIDE,
+    Severity,
+    milliseconds,
+    percent,
+    shortened,
+)
+from tbprof.base.records import dataclass
+from tbprof.tools.tf_data.tf_data_classes import BUFFERED, Kind, shown_type
+from tbprof.tools.tf_data.tf_data_pipelines import Pipeline, Stage, Work
+
+_API = "https://www.tensorflow.org/api_docs/python/tf/data/"
+PREFETCHING = f"{DATA_GUIDE.url}#prefetching"
+PARALLEL_READING = f"{DATA_GUIDE.url}#parallelizing_data_extraction"
+PARALLEL_MAPPING = f"{DATA_GUIDE.url}#parallelizing_data_transformation"
+CACHING = f"{DATA_GUIDE.url}#caching"
+VECTORIZING = f"{DATA_GUIDE.url}#vectorizing_mapping"
+MEMORY_FOOTPRINT = f"{DATA_GUIDE.url}#reducing_memory_footprint"
+ANALYSIS = DATA_ANALYSIS_GUIDE.url
+SOURCES = f"{ANALYSIS}#source_datasets"
+TRANSFORMATIONS = f"{ANALYSIS}#transformation_datasets"
+CPU_BOUND = f"{ANALYSIS}#3_are_you_reaching_high_cpu_utilization"
+SERVICE = f"{_API}experimental/service"
+OPTIONS = f"{_API}Options"
+THREADING = f"{_API}ThreadingOptions"
+OPTIMIZATIONS = f"{_API}experimental/OptimizationOptions"
+DATASET = f"{_API}Dataset"
+DALI = "https://docs.nvidia.com/deeplearning/dali/user-guide/docs/index.html"
+
+# Percentage of the time that its threads could have worked above which a stage lacks processors.
+BUSY = 70.0
+# Parts of what a stage takes from which a wait for a pool is worth a sentence.
+_NOTABLE = 0.1
+# What the trace tells of stages, in the order of sentences.
+_TOLD = (
+    "parallelism", "autotune", "cycle_length", "block_length", "buffer_size", "buffer_limit",
+    "batch_size", "drop_remainder", "deterministic", "max_batch_results", "buffered_elements",
+    "num_shards", "count",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What advice depends on besides the pipeline: of a run, and of the pipeline's host.
+
+    `hosts` are those that were recorded, `python_ps` is the time in Python functions and generators
+    of pipelines on this one.
+    """
+
+    hosts: int
+    has_gpu: bool
+    python_ps: int
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A stage that is a pipeline's bottleneck, and the pipeline around it.
+
+    `is_slowest` says that it is that of the slowest call; else it is the one over all calls.
+    """
+
+    pipeline: Pipeline
+    stages: Sequence[Stage]
+    stage: Stage
+    severity: Severity
+    facts: Facts
+    is_slowest: bool = True
+
+    @property
+    def work(self) -> Work:
+        """What the stage did, in the slowest call or in all."""
+        return self.work_of(self.stage)
+
+    def work_of(self, stage: Stage) -> Work:
+        """The same of another stage."""
+        return stage.slowest if self.is_slowest else stage.overall
+
+    @property
+    def calls(self) -> str:
+        """The calls that it is about, for a sentence."""
+        if self.pipeline.calls == 1:
+            return "the only call"
+        return "the slowest call" if self.is_slowest else f"all {self.pipeline.calls} calls"
+
+    def per_call(self, value_ps: int) -> int:
+        """A time of the calls that it is about, on average."""
+        return value_ps if self.is_slowest else value_ps // max(self.pipeline.telling_calls, 1)
+
+    def taken(self) -> int:
+        """How many elements the stage asked those below for."""
+        return sum(self.work_of(one).calls for one in self.below())
+
+    @property
+    def type(self) -> str:
+        """The stage as its program calls it: "ParallelMap"."""
+        return shown_type(self.stage.type_name)
+
+    def below(self) -> list[Stage]:
+        """The stages that feed it."""
+        place = self.stages.index(self.stage)
+        return [one for one in self.stages if one.parent == place]
+
+    def has(self, *kinds: Kind) -> bool:
+        """Whether the pipeline has a stage of one of these kinds."""
+        return any(one.kind in kinds for one in self.stages)
+
+    def way(self) -> Iterator[Stage]:
+        """The stages that what it makes goes through, the nearest first, the root last."""
+        at = self.stage.parent
+        while at >= 0:
+            yield self.stages[at]
+            at = self.stages[at].parent
+
+    def above(self, *kinds: Kind) -> Stage | None:
+        """The nearest stage of these kinds that what it makes goes through, None without."""
+        return next((one for one in self.way() if one.kind in kinds), None)
+
+    def above_named(self, name: str) -> Stage | None:
+        """The same by the stage's name in lower case, without version."""
+        return next((one for one in self.way() if one.parts[-1] == name), None)
+
+    def has_named(self, name: str) -> bool:
+        """Whether the pipeline has a stage of this name."""
+        return any(one.parts[-1] == name for one in self.stages)
+
+    @property
+    def processors(self) -> float:
+        """The processors that tf.data reckons with, NaN where the trace does not tell."""
+        return self.stages[0].number("cpu_budget") if self.stages else math.nan
+
+    @property
+    def pool_threads(self) -> float:
+        """The threads that functions of the pipeline have, NaN where the trace does not say."""
+        found = self.stages[0].number("threadpool_size") if self.stages else math.nan
+        return found if found > 0 else math.nan
+
+    def feeds(self, stage: Stage) -> bool:
+        """Whether what a stage makes goes through the case's."""
+        at = stage.parent
+        while at >= 0 and self.stages[at] is not self.stage:
+            at = self.stages[at].parent
+        return at >= 0
+
+    def busy(self) -> float:
+        """The percentage of the time that its threads could have worked in which they did.
+
+        NaN where the trace does not tell.
+        """
+        work, threads = self.work, self.stage.number("parallelism")
+        if work.worker_ps < 0 or not work.total_ps or not threads > 0:
+            return math.nan
+        return min(100.0 * work.worker_ps / (threads * work.total_ps), 100.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """One piece: `detail` says with numbers why, `action` what to do; `code` can be copied."""
+
+    id: str
+    severity: Severity
+    title: str
+    detail: str
+    action: str
+    code: str
+    guide_url: str
+    stage: Stage | None = None
+
+
+Rule = Callable[[Case], Iterator[Advice]]
+
+
+def of_kinds(*kinds: Kind) -> Callable[[Rule], Rule]:
+    """Makes a rule have nothing to say of stages of other kinds."""
+
+    def bound(rule: Rule) -> Rule:
+        return lambda case: rule(case) if case.stage.kind in kinds else iter(())
+
+    return bound
+
+
+def evidence(case: Case) -> str:
+    """How long the stage held calls up, with which parameters, working or waiting."""
+    sentences = [_slowest(case) if case.is_slowest else cause_sentence(case), *_waiting(case)]
+    told = parameters_told(case.stage)
+    if told:
+        sentences.append(f"The trace says: {told}.")
+    return " ".join(sentences)
+
+
+def _slowest(case: Case) -> str:
+    work = case.work
+    whole = int(case.pipeline.duration_ps[case.pipeline.rank])
+    took = f"{case.type} took {duration(work.held_ps)} of the slowest call"
+    return f"{took} ({duration(whole)}{_share(work.held_ps, whole)}), called {_times(work.calls)}."
+
+
+def cause_sentence(case: Case) -> str:
+    """How long the stage takes for each call of its pipeline: what all pages say of it."""
+    pipeline = case.pipeline
+    held, call = stage_ms(case), call_ms(pipeline)
+    whose = f"{pipeline.name} of host {pipeline.host}" if case.facts.hosts > 1 else pipeline.name
+    lasts, took = milliseconds(call), f"{case.type} takes {milliseconds(held)}"
+    if pipeline.calls == 1:
+        calls = f"The only call of pipeline {whose} lasts {lasts}"
+    else:
+        calls = f"Calls of pipeline {whose} last {lasts} on average ({pipeline.calls} calls)"
+    if held <= call:
+        return f"{calls}, and {took} of that."
+    return f"{calls}; {took} for each, part of it ahead of the call or side by side."
+
+
+def stage_ms(case: Case) -> float:
+    """How long the stage holds a call of its pipeline up, on average of those that tell."""
+    return case.stage.overall.held_ps / 1e9 / max(case.pipeline.telling_calls, 1)
+
+
+def call_ms(pipeline: Pipeline) -> float:
+    """How long a call of a pipeline lasts, on average."""
+    return float(pipeline.duration_ps.mean()) / 1e9
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
+
+
+def _share(held_ps: int, whole_ps: int) -> str:
+    """The part of the whole that a stage took; one that works ahead may have begun before."""
+    if held_ps > whole_ps:
+        return "; some of it ahead of that, or side by side"
+    return f", {percent(100 * held_ps / whole_ps)}" if whole_ps else ""
+
+
+def _waiting(case: Case) -> list[str]:
+    """Sentences on what of that was a wait: for its own threads, and for a thread of a pool."""
+    work, said = case.work, list[str]()
+    filled, queue = work.filled_ps, work.held_ps - work.self_ps + work.queue_ps
+    if case.stage.kind in BUFFERED and work.wait_ps > 0:
+        waited = f"{duration(case.per_call(work.wait_ps))} of that is waiting for its own threads"
+        worked = (
+            "."
+            if work.worker_ps < 0
+            else f", which worked {duration(case.per_call(work.worker_ps))} for it meanwhile."
+        )
+        said.append(waited + worked)
+    if filled > work.held_ps * _NOTABLE:
+        said.append(
+            f"For {duration(case.per_call(filled))} of it {waits_for_pool(case)} waited for a "
+            "thread of the pool that its function fills."
+        )
+    elif queue > work.held_ps * _NOTABLE:
+        said.append(
+            f"For {duration(case.per_call(queue))} of it its function waited for a thread of a "
+            "pool that other work filled."
+        )
+    return said
+
+
+def waits_for_pool(case: Case) -> str:
+    """The stages whose functions waited while others filled their pool, the longest wait first."""
+    passed = [
+        (work.self_ps - work.held_ps, one)
+        for one in case.stages
+        if (work := case.work_of(one)).self_ps > work.held_ps
+    ]
+    found = sorted(passed, key=lambda one: -one[0])[:3]
+    return " and ".join(shown_type(one.type_name) for _, one in found) or "another stage"
+
+
+def parameters_told(stage: Stage) -> str:
+    """The parameters of a stage that matter, for a sentence: "parallelism 2, autotune true"."""
+    return ", ".join(
+        f"{name} {shortened(str(stage.parameters[name]), 40)}"
+        for name in _TOLD
+        if name in stage.parameters
+    )
+
+
+def fused(stage: Stage) -> str:
+    """A sentence where tf.data itself made the stage, "" where the program did."""
+    name = str(stage.parameters.get("name", ""))
+    if name.startswith("fused("):
+        return "tf.data made it of a map and the batch behind it. "
+    return "tf.data added it by itself. " if is_injected(stage) else ""
+
+
+def is_injected(stage: Stage) -> bool:
+    """Whether tf.data added a stage that the program does not have."""
+    return str(stage.parameters.get("name", "")).startswith("inject/")
+
+
+def duration(value_ps: int) -> str:
+    """A time for a sentence."""
+    return milliseconds(value_ps / 1e9)

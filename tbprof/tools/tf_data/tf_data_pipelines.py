@@ -1,0 +1,309 @@
+"""The input pipelines of all hosts in figures: their calls, their stages, and how slow they are."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.advice.bottlenecks import HIGHLY_INPUT_BOUND, MODERATELY_INPUT_BOUND
+from tbprof.advice.finding import Severity
+from tbprof.analysis.input.tf_data import TfData
+from tbprof.analysis.spans.groups import group_rows, reduce_groups
+from tbprof.analysis.spans.intervals import busy_time
+from tbprof.analysis.vocabulary.input_names import parts_of
+from tbprof.base.records import dataclass
+from tbprof.tools.tf_data.tf_data_classes import Kind, kind_of
+
+Sums = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+# A call that takes longer is slow. Source: the TensorFlow profiler guide.
+SLOW_PS = 50_000_000
+# Calls this long are noticed even where they are rare.
+STALL_PS = 10_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a stage did in some calls: ps, and how often it was called; `worker_ps` -1 unknown.
+
+    Columns as in `TfData`.
+    """
+
+    total_ps: int
+    self_ps: int
+    wait_ps: int
+    worker_ps: int
+    queue_ps: int
+    held_ps: int
+    calls: int
+    is_critical: bool
+
+    @property
+    def filled_ps(self) -> int:
+        """How long others waited for a pool that the stage's functions filled."""
+        return max(self.held_ps - self.self_ps, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The iterators of one stage of a pipeline taken together, of which there may be thousands.
+
+    `parent` is the stage that it feeds, a row in the list of stages, -1 for the root. `slowest`
+    is what it did in the slowest call that tells (`Pipeline.rank`), `overall` in all of them; there
+    `self_ps` and `held_ps` are those of calls that tell and in which it was on the critical path.
+    """
+
+    long_name: str
+    type_name: str
+    kind: Kind
+    parts: tuple[str, ...]
+    iterators: int
+    parent: int
+    parameters: Mapping[str, object]
+    slowest: Work
+    overall: Work
+
+    def number(self, name: str) -> float:
+        """A parameter as a number, NaN where the trace does not hold it as one; none is below 0."""
+        try:
+            found = float(str(self.parameters.get(name)))
+        except ValueError:
+            return math.nan
+        return found if 0 <= found < math.inf else math.nan
+
+    def is_set(self, name: str) -> bool | None:
+        """A parameter as a truth value, None where the trace does not hold it."""
+        value = self.parameters.get(name)
+        if value is None:
+            return None
+        return str(value).lower() in ("true", "1")
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """One pipeline: `row` of a host's `data`; `first` and `last` enclose its calls there."""
+
+    host: str
+    data: TfData
+    row: int
+    first: int
+    last: int
+
+    @property
+    def name(self) -> str:
+        """As tables have it: "Host:0"."""
+        return self.data.pipeline_name[self.row]
+
+    @property
+    def is_device(self) -> bool:
+        """Whether it fetches for a device what a host's pipeline made."""
+        return bool(self.data.is_device[self.row])
+
+    @property
+    def calls(self) -> int:
+        """How often it was called."""
+        return self.last - self.first
+
+    @property
+    def start_ps(self) -> NDArray[np.int64]:
+        """[calls] when each began."""
+        return self.data.call_start_ps[self.first : self.last]
+
+    @property
+    def duration_ps(self) -> NDArray[np.int64]:
+        """[calls] how long each took, descending."""
+        return self.data.call_duration_ps[self.first : self.last]
+
+    @property
+    def max_ps(self) -> int:
+        """The slowest call."""
+        return int(self.duration_ps[0]) if self.calls else 0
+
+    @property
+    def total_ps(self) -> int:
+        """All calls added up."""
+        return int(self.duration_ps.sum())
+
+    @property
+    def slow_calls(self) -> int:
+        """How many calls took longer than 50 µs."""
+        return int(np.count_nonzero(self.duration_ps > SLOW_PS))
+
+    @property
+    def rank(self) -> int:
+        """The slowest call of those that tell what they waited for; 0 where none does."""
+        is_cut = self.data.is_cut[self.first : self.last]
+        return int(is_cut.argmin()) if is_cut.size else 0
+
+    @property
+    def bottleneck(self) -> int:
+        """The first iterator of the stage that is the bottleneck of that call, -1 for none."""
+        node = int(self.data.bottleneck[self.first + self.rank]) if self.calls else -1
+        return int(self.data.iterator[node]) if node >= 0 else -1
+
+    def long_name(self, iterator: int) -> str:
+        """The name of an iterator's stage, "" for the iterator -1."""
+        return self.data.stage_name[self.data.stage[iterator]] if iterator >= 0 else ""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether no call tells what it waited for: it was made before the recording began."""
+        return bool(self.data.is_cut[self.first : self.last].all())
+
+    @property
+    def telling_calls(self) -> int:
+        """The calls that tell what they waited for, or all where none does."""
+        cut = int(np.count_nonzero(self.data.is_cut[self.first : self.last]))
+        return self.calls - cut or self.calls
+
+    def share(self) -> float:
+        """The percentage of time in calls, from the first one's start to the last one's end.
+
+        NaN with fewer than two: a single call fills its own time.
+        """
+        if self.calls < 2:
+            return math.nan
+        order = np.argsort(self.start_ps, kind="stable")
+        start, duration = self.start_ps[order], self.duration_ps[order]
+        busy, window = busy_time(np.array([0, start.size], np.int64), start, duration)
+        return 100.0 * busy / window if window else math.nan
+
+    def severity(self) -> Severity:
+        """How much a program that asks for batches in these calls is held up by them.
+
+        high, moderate: slow calls take 20, 5 percent of the time or more; low: some call takes
+        10 ms or more; good: no call is slow, or they are too short to matter.
+        """
+        if self.max_ps <= SLOW_PS:
+            return "good"
+        share = self.share()
+        if math.isnan(share):
+            return "moderate"
+        if share >= HIGHLY_INPUT_BOUND:
+            return "high"
+        if share >= MODERATELY_INPUT_BOUND:
+            return "moderate"
+        return "low" if self.max_ps >= STALL_PS else "good"
+
+
+def is_bound(severity: Severity) -> bool:
+    """Whether a program is input-bound by a pipeline of this severity."""
+    return severity in ("high", "moderate")
+
+
+def find_pipelines(hosts: Sequence[str], parts: Sequence[TfData]) -> list[Pipeline]:
+    """The pipelines of all hosts, in the order of hosts and as numbered there."""
+    return [
+        Pipeline(host, data, row, int(data.first_call[row]), int(data.first_call[row + 1]))
+        for host, data in zip(hosts, parts, strict=True)
+        for row in range(len(data.pipeline_name))
+    ]
+
+
+def judged(pipelines: Sequence[Pipeline]) -> list[Pipeline]:
+    """Those that tell how a host's input is: its host pipelines, and where it has none all."""
+    with_host = {one.host for one in pipelines if not one.is_device}
+    return [one for one in pipelines if not one.is_device or one.host not in with_host]
+
+
+def find_stages(pipeline: Pipeline) -> list[Stage]:
+    """The stages that worked for a pipeline, the root first, each after the one that it feeds."""
+    data = pipeline.data
+    if not pipeline.calls:
+        return []
+    bounds = data.first_node[pipeline.first : pipeline.last + 1]
+    begin, end = int(bounds[0]), int(bounds[-1])
+    slowest = bounds[pipeline.rank : pipeline.rank + 2] - begin
+    # Calls that do not tell what they waited for count where no call does.
+    tells = ~data.is_cut[pipeline.first : pipeline.last] | pipeline.is_cut
+    is_critical = data.is_critical[begin:end] & np.repeat(tells, np.diff(bounds))
+    iterator = data.iterator[begin:end].astype(np.int64)
+    code, first = group_rows([data.stage[iterator]])
+    overall = _work(data, begin, code, is_critical, first.size, 0, code.size)
+    in_slowest = _work(data, begin, code, is_critical, first.size, *slowest.tolist())
+    parent = data.parent[begin + first] - begin
+    copies, latest = _copies(iterator, code, first.size)
+    stages = []
+    for stage, row in enumerate(first.tolist()):
+        name = data.stage_name[data.stage[iterator[row]]]
+        long_name = data.long_name[int(iterator[row])]
+        stages.append(
+            Stage(
+                name,
+                data.type_name[int(iterator[row])],
+                kind_of(long_name, is_device=pipeline.is_device),
+                parts_of(name),
+                int(copies[stage]),
+                _stage_above(code, int(parent[stage]), stage),
+                parameters_of(data.parameters[int(latest[stage])]),
+                in_slowest[stage],
+                overall[stage],
+            )
+        )
+    return stages
+
+
+def _stage_above(code: NDArray[np.int32], parent: int, stage: int) -> int:
+    """The stage of a parent node; -1 for none, and where names are such that it feeds itself."""
+    above = int(code[parent]) if parent >= 0 else -1
+    return above if above < stage else -1
+
+
+def _copies(
+    iterator: NDArray[np.int64], code: NDArray[np.int32], groups: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(iterators, the latest of them) of each group."""
+    _, first = group_rows([iterator])
+    count, _, _, latest = reduce_groups(code[first], iterator[first], groups)
+    return count, latest
+
+
+def _work(
+    data: TfData,
+    begin: int,
+    code: NDArray[np.int32],
+    is_critical: NDArray[np.bool_],
+    groups: int,
+    first: int,
+    last: int,
+) -> list[Work]:
+    """What each group did in its nodes from `first` to `last`; the node of row 0 is `begin`."""
+    code, is_critical = code[first:last].copy(), is_critical[first:last]
+    begin, end = begin + first, begin + last
+
+    def summed(values: NDArray[np.int64], where: NDArray[np.bool_] | None = None) -> Sums:
+        of = code if where is None else np.where(where, code, -1).astype(np.int32)
+        # A copy: kernels are compiled for arrays that may be written, kept ones may not.
+        return reduce_groups(of, np.array(values[begin:end]), groups)[:2]
+
+    total = summed(data.total_ps)[1]
+    counted, own = summed(data.self_ps, is_critical)
+    waited, queued, held = (
+        summed(values, is_critical)[1] for values in (data.wait_ps, data.queue_ps, data.held_ps)
+    )
+    known, worked = summed(data.worker_ps, data.worker_ps[begin:end] >= 0)
+    calls = summed(data.calls)[1]
+    return [
+        Work(
+            int(total[at]),
+            int(own[at]),
+            int(waited[at]),
+            int(worked[at]) if known[at] else -1,
+            int(queued[at]),
+            int(held[at]),
+            int(calls[at]),
+            bool(counted[at]),
+        )
+        for at in range(groups)
+    ]
+
+
+def parameters_of(text: str) -> dict[str, object]:
+    """The parameters of an iterator; {} where the text is no JSON object."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,278 @@
+"""The tables of the tf.data page: graphs of calls, pipelines in figures, executions."""
+
+import json
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.spans.groups import group_rows, reduce_groups
+from tbprof.base.records import dataclass
+from tbprof.tools.datatable import Table, boolean, number, text
+from tbprof.tools.tf_data.tf_data_pipelines import SLOW_PS, Pipeline
+
+# The slowest of each pipeline that are there with their graphs, and listed.
+MOST_EXECUTIONS = 1_000
+# Rows of all graphs together, where iterators are many.
+_MOST_ROWS = 200_000
+_BINS_PER_DECADE = 5
+
+_OTHER, _CRITICAL, _BOTTLENECK = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The pipeline and the call of it that a page shows; `is_alone` says that no other is sent."""
+
+    pipeline: Pipeline
+    rank: int
+    is_alone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Nodes:
+    """Nodes [n] of calls of one pipeline, the copies of a stage taken together."""
+
+    rank: NDArray[np.int64]
+    iterator: NDArray[np.int64]
+    parent: NDArray[np.int64]  # an iterator, -1 for none
+    type: NDArray[np.int64]
+    start_ps: NDArray[np.int64]
+    total_ps: NDArray[np.int64]
+    self_ps: NDArray[np.int64]
+    wait_ps: NDArray[np.int64]
+    worker_ps: NDArray[np.int64]
+    queue_ps: NDArray[np.int64]
+    held_ps: NDArray[np.int64]
+    calls: NDArray[np.int64]
+    iterators: NDArray[np.int64]
+
+
+def graph_table(pipelines: Sequence[Pipeline], chosen: Chosen) -> Table:
+    """A row per node of each graph, by pipeline, rank, and parents before children.
+
+    Properties: what is chosen, how many executions there are, and how many are shown.
+    """
+    if chosen.is_alone:
+        nodes = [_nodes(chosen.pipeline, chosen.rank, chosen.rank + 1)]
+        shown, pipelines = 1, [chosen.pipeline]
+    else:
+        counts = [_executions(one, _MOST_ROWS // len(pipelines)) for one in pipelines]
+        nodes = [_nodes(one, 0, count) for one, count in zip(pipelines, counts, strict=True)]
+        shown = sum(counts)
+    sizes = [one.rank.size for one in nodes]
+    ids, parents, types, long_names, parameters = _texts(pipelines, nodes)
+    worker_ps = _joined(nodes, "worker_ps").astype(np.float64)
+    worker_ps[worker_ps < 0] = np.nan
+    return Table(
+        (
+            text("host", "Host", _repeated([one.host for one in pipelines], sizes)),
+            text("input_pipeline", "Input Pipeline",
+                 _repeated([one.name for one in pipelines], sizes)),
+            number("rank", "Rank", _joined(nodes, "rank")),
+            text("name", "Name", ids),
+            text("parent", "Parent", parents),
+            number("type", "Type", _joined(nodes, "type")),
+            text("iterator", "Iterator", types),
+            text("long_name", "Long Name", long_names),
+            number("start_us", "Start Time (us)", _joined(nodes, "start_ps") / 1e6),
+            number("total_us", "Total Duration (us)", _joined(nodes, "total_ps") / 1e6),
+            number("self_us", "Self Time (us)", _joined(nodes, "self_ps") / 1e6),
+            number("calls", "# Calls", _joined(nodes, "calls")),
+            number("wait_us", "Waiting for own threads (us)", _joined(nodes, "wait_ps") / 1e6),
+            number("worker_us", "Work of own threads (us)", worker_ps / 1e6),
+            number("iterators", "# Iterators", _joined(nodes, "iterators")),
+            text("parameters", "Parameters", parameters),
+            number("queue_us", "Waiting for a pool (us)", _joined(nodes, "queue_ps") / 1e6),
+            number("held_us", "Held up by it (us)", _joined(nodes, "held_ps") / 1e6),
+        ),
+        {
+            "host": chosen.pipeline.host,
+            "input_pipeline": chosen.pipeline.name,
+            "rank": str(chosen.rank),
+            "executions": str(sum(one.calls for one in pipelines)),
+            "executions_shown": str(shown),
+        },
+    )  # fmt: skip
+
+
+def summary_table(pipelines: Sequence[Pipeline]) -> Table:
+    """A row per pipeline, in the order of hosts; times in µs, slow calls exceed 50 µs."""
+    edges = _edges(pipelines)
+    quantiles = np.array(
+        [np.percentile(one.duration_ps, (50, 95)) if one.calls else (np.nan, np.nan)
+         for one in pipelines]
+    ).reshape(-1, 2)  # fmt: skip
+
+    def figures(of: str) -> NDArray[np.float64]:
+        values = [
+            getattr(one.duration_ps, of)() if one.calls else np.nan  # min, mean, max, sum
+            for one in pipelines
+        ]
+        return np.array(values, np.float64) / 1e6
+
+    source = [int(one.data.source[one.row]) for one in pipelines]
+    return Table(
+        (
+            text("host", "Host", [one.host for one in pipelines]),
+            text("input_pipeline", "Input Pipeline", [one.name for one in pipelines]),
+            number("min", "Min (us)", figures("min")),
+            number("mean", "Avg (us)", figures("mean")),
+            number("max", "Max (us)", figures("max")),
+            number("num_calls", "# calls", np.array([one.calls for one in pipelines], np.int64)),
+            number("num_slow_calls", "# slow calls",
+                   np.array([one.slow_calls for one in pipelines], np.int64)),
+            boolean("is_device", "Device",
+                    np.array([one.is_device for one in pipelines], np.bool_)),
+            boolean("is_partial", "Partly recorded",
+                    np.array([bool(one.data.is_partial[one.row]) for one in pipelines], np.bool_)),
+            number("p50", "Median (us)", quantiles[:, 0] / 1e6),
+            number("p95", "95th percentile (us)", quantiles[:, 1] / 1e6),
+            number("total_us", "Total (us)", figures("sum")),
+            text("draws_from", "Draws from", [
+                one.data.pipeline_name[row] if row >= 0 else ""
+                for one, row in zip(pipelines, source, strict=True)
+            ]),
+            text("histogram", "Calls by latency",
+                 [json.dumps(_histogram(one, edges)) for one in pipelines]),
+        ),
+        {
+            "histogram_edges_us": json.dumps([round(edge, 6) for edge in edges.tolist()]),
+            "slow_us": f"{SLOW_PS / 1e6:g}",
+        },
+    )  # fmt: skip
+
+
+def executions_table(chosen: Chosen) -> Table:
+    """A row per call of the chosen pipeline, the slowest first, 1,000 at most."""
+    pipeline = chosen.pipeline
+    data, shown = pipeline.data, min(pipeline.calls, MOST_EXECUTIONS)
+    calls = slice(pipeline.first, pipeline.first + shown)
+    node = data.bottleneck[calls]
+    iterator = [int(data.iterator[one]) if one >= 0 else -1 for one in node.tolist()]
+    thread = data.call_thread[calls].tolist()
+    return Table(
+        (
+            number("rank", "Rank", np.arange(shown)),
+            number("start_us", "Start Time (us)", data.call_start_ps[calls] / 1e6),
+            number("duration_us", "Duration (us)", data.call_duration_ps[calls] / 1e6),
+            text("bottleneck", "Bottleneck", [
+                data.type_name[one] if one >= 0 else "" for one in iterator
+            ]),
+            text("long_name", "Long Name", [
+                pipeline.long_name(one) for one in iterator
+            ]),
+            text("thread", "Thread", [data.threads[one] if one >= 0 else "" for one in thread]),
+            boolean("is_cut", "Made before the recording", data.is_cut[calls]),
+        ),
+        {
+            "host": pipeline.host,
+            "input_pipeline": pipeline.name,
+            "rank": str(chosen.rank),
+            "executions": str(pipeline.calls),
+            "executions_shown": str(shown),
+        },
+    )  # fmt: skip
+
+
+def _executions(pipeline: Pipeline, rows: int) -> int:
+    """How many of the slowest calls have their graphs shown in so many rows; one in any case."""
+    most = min(pipeline.calls, MOST_EXECUTIONS)
+    if not most:
+        return 0
+    data = pipeline.data
+    nodes = np.diff(data.first_node[pipeline.first : pipeline.first + most + 1])
+    drawn = np.cumsum(np.minimum(nodes, len(data.stage_name)))
+    # What is taken together is few rows, but is gone through.
+    gone_through = np.cumsum(nodes)
+    fitting = np.count_nonzero((drawn <= rows) & (gone_through <= 10 * rows))
+    return max(1, int(fitting))
+
+
+def _nodes(pipeline: Pipeline, first: int, last: int) -> _Nodes:
+    """The nodes of the calls of these ranks."""
+    data = pipeline.data
+    bounds = data.first_node[pipeline.first + first : pipeline.first + last + 1]
+    begin, end = int(bounds[0]), int(bounds[-1])
+    sizes = np.diff(bounds)
+    call = np.repeat(np.arange(first, last), sizes)
+    iterator = data.iterator[begin:end].astype(np.int64)
+    parent = data.parent[begin:end]
+    is_bottleneck = np.zeros(end - begin, np.bool_)
+    worst = data.bottleneck[pipeline.first + first : pipeline.first + last]
+    is_bottleneck[worst[worst >= 0] - begin] = True
+    kind = np.where(data.is_critical[begin:end], _CRITICAL, _OTHER)
+    kind[is_bottleneck] = _BOTTLENECK
+    # The first of a stage's nodes stands for all: of the bottleneck, that is the one named.
+    code, top = group_rows([call, data.stage[iterator]])
+    groups = top.size
+
+    def summed(values: NDArray[np.int64]) -> NDArray[np.int64]:
+        return reduce_groups(code, np.array(values[begin:end]), groups)[1]
+
+    worker_ps = np.array(data.worker_ps[begin:end])
+    known = np.where(worker_ps >= 0, code, -1).astype(np.int32)
+    measured, worked, _, _ = reduce_groups(known, worker_ps, groups)
+    iterators, _, _, most = reduce_groups(code, kind.astype(np.int64), groups)
+    above = parent[top]
+    return _Nodes(
+        call[top],
+        iterator[top],
+        np.where(above >= 0, iterator[top][code[np.maximum(above - begin, 0)]], -1),
+        most,
+        reduce_groups(code, np.array(data.start_ps[begin:end]), groups)[2],
+        summed(data.total_ps),
+        summed(data.self_ps),
+        summed(data.wait_ps),
+        np.where(measured > 0, worked, -1),
+        summed(data.queue_ps),
+        summed(data.held_ps),
+        summed(data.calls),
+        iterators,
+    )
+
+
+def _texts(
+    pipelines: Sequence[Pipeline], nodes: Sequence[_Nodes]
+) -> tuple[list[str], list[str], list[str], list[str], list[str]]:
+    """(ids, ids of parents, types, long names, parameters) of all nodes."""
+    ids: list[str] = []
+    parents: list[str] = []
+    types: list[str] = []
+    long_names: list[str] = []
+    parameters: list[str] = []
+    for pipeline, shown in zip(pipelines, nodes, strict=True):
+        data = pipeline.data
+        id_of = [str(one) for one in data.iterator_id.tolist()]
+        rows = shown.iterator.tolist()
+        ids += [id_of[row] for row in rows]
+        parents += [id_of[row] if row >= 0 else "" for row in shown.parent.tolist()]
+        types += [data.type_name[row] for row in rows]
+        long_names += [pipeline.long_name(row) for row in rows]
+        parameters += [data.parameters[row] for row in rows]
+    return ids, parents, types, long_names, parameters
+
+
+def _repeated(texts: Sequence[str], counts: Sequence[int]) -> list[str]:
+    return [one for one, count in zip(texts, counts, strict=True) for _ in range(count)]
+
+
+def _joined(nodes: Sequence[_Nodes], name: str) -> NDArray[np.int64]:
+    return np.concatenate([getattr(one, name) for one in nodes]).astype(np.int64)
+
+
+def _edges(pipelines: Sequence[Pipeline]) -> NDArray[np.float64]:
+    """[bins + 1] bounds in µs that hold every call, evenly spaced by the logarithm."""
+    lengths = [one.duration_ps for one in pipelines if one.calls]
+    longest = max((int(one.max()) for one in lengths), default=0) / 1e6
+    shortest = min((int(one.min()) for one in lengths), default=0) / 1e6
+    low = np.floor(np.log10(max(shortest, 1e-1)))
+    high = max(np.ceil(np.log10(max(longest, 1e-1))), low + 1)
+    return np.asarray(10.0 ** np.linspace(low, high, int(high - low) * _BINS_PER_DECADE + 1))
+
+
+def _histogram(pipeline: Pipeline, edges: NDArray[np.float64]) -> list[int]:
+    """[bins] calls by latency; those below the first edge are in the first bin."""
+    at = np.searchsorted(edges, pipeline.duration_ps / 1e6, side="right") - 1
+    counts = np.bincount(np.clip(at, 0, edges.size - 2), minlength=edges.size - 1)
+    return [int(count) for count in counts.tolist()]
