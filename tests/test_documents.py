@@ -9,7 +9,6 @@ import pytest
 from every_page import every_page, opened
 
 from tbprof.engine.engine import DataRequest
-from tbprof.tools import TOOLS
 from tbprof.tools.datatable import Table
 from tbprof.tools.tool import Tool
 

@@ -1,6 +1,6 @@
 """What xprof shows of drawn programs whose steps it gets wrong; one column is 1 µs.
 
-Ours is in tests/analysis/test_step_promises.py; more are in test_step_defects.py.
+Ours is in tests/analysis/steps/test_step_promises.py; more are in test_step_defects.py.
 """
 
 from pathlib import Path

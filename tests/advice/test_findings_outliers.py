@@ -5,8 +5,8 @@ from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
+from advice.test_findings import NO_GPU, evidence, ints
 from analysis.job import job_of
-from analysis.test_findings import NO_GPU, evidence, ints
 from finding_promises import check_findings
 from hypothesis import given
 from hypothesis import strategies as st

@@ -5,8 +5,8 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from analysis.test_findings import BATCH, evidence, found, host, idle, ints
-from analysis.test_findings_outliers import every, of
+from advice.test_findings import BATCH, evidence, found, host, idle, ints
+from advice.test_findings_outliers import every, of
 from traces import draw, space_of
 
 from tbprof.advice.bottlenecks import find_bottlenecks

@@ -2,8 +2,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tbprof.analysis.steps import step_windows
 from tbprof.analysis.steps.step_windows import Windows, hulls, tile
-from tbprof.analysis.steps.steps import step_windows
 
 
 def windows(*spans: tuple[int, int]) -> Windows:

@@ -5,8 +5,8 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
+from advice.test_findings import evidence
 from analysis.job import job_of
-from analysis.test_findings import evidence
 from drawn_runs import RUNS, cpu_steps
 from every_trace import every_trace, opened
 from evidence_links import Claim, check_claim, claims, shown_events

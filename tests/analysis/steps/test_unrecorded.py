@@ -4,8 +4,8 @@ import dataclasses
 
 import numpy as np
 import pytest
+from advice.test_findings import evidence
 from analysis.lossy import STEPS, lossy
-from analysis.test_findings import evidence
 from traces import space_of
 
 from tbprof.advice.rules.findings import find_findings

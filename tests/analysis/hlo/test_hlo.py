@@ -6,7 +6,8 @@ import pytest
 from analysis.programs import Program
 from traces import draw, space_of
 
-from tbprof.analysis.hlo.hlo import Module, Programs, hlo
+from tbprof.analysis.hlo import hlo
+from tbprof.analysis.hlo.hlo import Module, Programs
 from tbprof.events.space import Plane, Space
 
 

@@ -4,9 +4,9 @@ import dataclasses
 from collections.abc import Mapping
 
 import pytest
+from advice.test_findings import GPU, NO_GPU, TPU, evidence, gpus, kernels, late, traced
 from analysis.couplings import coupling_of
 from analysis.job import job_of
-from analysis.test_findings import GPU, NO_GPU, TPU, evidence, gpus, kernels, late, traced
 from every_trace import every_trace, summaries_of
 from finding_promises import bound_ms, check_findings
 from hypothesis import given, settings

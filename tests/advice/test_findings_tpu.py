@@ -5,8 +5,8 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 import pytest
-from analysis.test_findings import TPU, evidence
-from analysis.test_tpu_ops import ran
+from advice.test_findings import TPU, evidence
+from analysis.tpu.test_tpu_ops import ran
 from traces import draw, space_of
 
 from tbprof.advice.evidence import Evidence

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from traces import draw, space_of
 
-from tbprof.analysis import step_finding, tpu_kinds
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.job.idle_time import find_idle_time
+from tbprof.analysis.steps import step_finding
 from tbprof.analysis.steps.step_finding import find_steps
+from tbprof.analysis.tpu import tpu_kinds
 from tbprof.analysis.tpu.tpu_kinds import find_tpu_kinds
 from tbprof.base import names
 from tbprof.xplane.stats import StatReader
