@@ -34,11 +34,22 @@ STEPS = (
     "analysis.grouping.grouping",
     "analysis.host.host_phases",
 )
-RULES = ("advice.rules.findings*", "tools.*_advice", "tools.*_rules")
-PIPELINES = ("*.tf_data*", "analysis.input.iterator_*", "analysis.input.pool_waits", "tools.input*")
+RULES = ("advice.rules.findings*", "tools.*_advice", "advice.*_rules")
+PIPELINES = (
+    "*.tf_data*",
+    "analysis.input.iterator_*",
+    "analysis.input.pool_waits",
+    "advice.input.*",
+    "tools.input*",
+)
 EVIDENCE = ("advice.evidence", "advice.rules.findings*", "analysis.job.idle_time")
 IDLE = ("advice.idle_claims", "tools.overview.idle_table")
-MEMORY = ("analysis.memory.memory", "analysis.memory.memory_breakdown", "tools.memory*")
+MEMORY = (
+    "analysis.memory.memory",
+    "analysis.memory.memory_breakdown",
+    "advice.memory.*",
+    "tools.memory*",
+)
 OPS = ("analysis.ops.ops", "analysis.ops.device_ops", "tools.framework_op_stats")
 PODS = ("analysis.tpu.exchanges", "tools.pod_*")
 # By tool, what an export does not import. Below all of them, what none does.

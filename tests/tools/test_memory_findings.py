@@ -4,14 +4,14 @@ import dataclasses
 
 import pytest
 
-from tbprof.analysis.memory.memory_breakdown import Age
-from tbprof.tools.memory.memory_findings import (
+from tbprof.advice.memory.memory_findings import (
     Group,
     MemoryFinding,
     PeakFacts,
     find_memory_findings,
     kind_of,
 )
+from tbprof.analysis.memory.memory_breakdown import Age
 
 QUIET = PeakFacts(
     name="GPU_0_bfc",

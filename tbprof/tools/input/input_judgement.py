@@ -6,6 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from tbprof.advice.finding import DATA_ANALYSIS_GUIDE, DATA_GUIDE, milliseconds, percent
+from tbprof.advice.tf_data.tf_data_case import Facts, call_ms, cause_sentence, stage_ms
+from tbprof.advice.tf_data.tf_data_pipelines import find_pipelines, is_bound
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.host.single_ops import SingleOps
 from tbprof.analysis.input.input_cause import TRY_APART, InputCause, Kind
@@ -14,8 +16,6 @@ from tbprof.analysis.input.tf_data import TfData
 from tbprof.analysis.steps.steps import Steps, copies_most
 from tbprof.analysis.vocabulary.input_names import InputCategory
 from tbprof.tools.tf_data.tf_data_advice import Judgement, judge
-from tbprof.tools.tf_data.tf_data_case import Facts, call_ms, cause_sentence, stage_ms
-from tbprof.tools.tf_data.tf_data_pipelines import find_pipelines, is_bound
 from tbprof.tools.tool import Summaries
 
 

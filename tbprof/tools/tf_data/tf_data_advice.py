@@ -8,11 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.advice.finding import Severity, percent
-from tbprof.analysis.input.input_cause import InputCause
-from tbprof.base.records import dataclass
-from tbprof.tools.datatable import PERCENT, Table, boolean, number, text
-from tbprof.tools.tf_data.tf_data_buffer_rules import BUFFER_RULES
-from tbprof.tools.tf_data.tf_data_case import (
+from tbprof.advice.tf_data.tf_data_buffer_rules import BUFFER_RULES
+from tbprof.advice.tf_data.tf_data_case import (
     ANALYSIS,
     Advice,
     Case,
@@ -22,15 +19,14 @@ from tbprof.tools.tf_data.tf_data_case import (
     duration,
     stage_ms,
 )
-from tbprof.tools.tf_data.tf_data_classes import Kind
-from tbprof.tools.tf_data.tf_data_map_rules import MAP_RULES
-from tbprof.tools.tf_data.tf_data_pipeline_rules import (
+from tbprof.advice.tf_data.tf_data_map_rules import MAP_RULES
+from tbprof.advice.tf_data.tf_data_pipeline_rules import (
     ALWAYS,
     PIPELINE_RULES,
     ends_without_prefetch,
     prefetch_is_enough,
 )
-from tbprof.tools.tf_data.tf_data_pipelines import (
+from tbprof.advice.tf_data.tf_data_pipelines import (
     SLOW_PS,
     Pipeline,
     Stage,
@@ -39,8 +35,12 @@ from tbprof.tools.tf_data.tf_data_pipelines import (
     is_bound,
     judged,
 )
-from tbprof.tools.tf_data.tf_data_plain_rules import plain
-from tbprof.tools.tf_data.tf_data_source_rules import SOURCE_RULES
+from tbprof.advice.tf_data.tf_data_plain_rules import plain
+from tbprof.advice.tf_data.tf_data_source_rules import SOURCE_RULES
+from tbprof.advice.tf_data.tf_data_stages import Kind
+from tbprof.analysis.input.input_cause import InputCause
+from tbprof.base.records import dataclass
+from tbprof.tools.datatable import PERCENT, Table, boolean, number, text
 
 _STAGE_RULES: tuple[Rule, ...] = (plain, *MAP_RULES, *SOURCE_RULES, *BUFFER_RULES)
 _NONE = Work(0, 0, 0, -1, 0, 0, 0, is_critical=False)

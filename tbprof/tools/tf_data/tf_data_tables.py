@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.advice.tf_data.tf_data_pipelines import SLOW_PS, Pipeline
 from tbprof.analysis.spans.groups import group_rows, reduce_groups
 from tbprof.base.records import dataclass
 from tbprof.tools.datatable import Table, boolean, number, text
-from tbprof.tools.tf_data.tf_data_pipelines import SLOW_PS, Pipeline
 
 # The slowest of each pipeline that are there with their graphs, and listed.
 MOST_EXECUTIONS = 1_000

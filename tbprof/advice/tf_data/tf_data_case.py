@@ -11,9 +11,9 @@ from tbprof.advice.finding import (
     percent,
     shortened,
 )
+from tbprof.advice.tf_data.tf_data_pipelines import Pipeline, Stage, Work
+from tbprof.advice.tf_data.tf_data_stages import BUFFERED, Kind, shown_type
 from tbprof.base.records import dataclass
-from tbprof.tools.tf_data.tf_data_classes import BUFFERED, Kind, shown_type
-from tbprof.tools.tf_data.tf_data_pipelines import Pipeline, Stage, Work
 
 _API = "https://www.tensorflow.org/api_docs/python/tf/data/"
 PREFETCHING = f"{DATA_GUIDE.url}#prefetching"

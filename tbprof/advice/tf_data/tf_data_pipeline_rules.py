@@ -4,8 +4,7 @@ import math
 from collections.abc import Iterator
 
 from tbprof.advice.finding import percent
-from tbprof.base.lazy import regex
-from tbprof.tools.tf_data.tf_data_case import (
+from tbprof.advice.tf_data.tf_data_case import (
     ANALYSIS,
     MEMORY_FOOTPRINT,
     OPTIONS,
@@ -16,8 +15,9 @@ from tbprof.tools.tf_data.tf_data_case import (
     duration,
     is_injected,
 )
-from tbprof.tools.tf_data.tf_data_classes import BUFFERED, Kind, shown_type
-from tbprof.tools.tf_data.tf_data_pipelines import SLOW_PS, Stage
+from tbprof.advice.tf_data.tf_data_pipelines import SLOW_PS, Stage
+from tbprof.advice.tf_data.tf_data_stages import BUFFERED, Kind, shown_type
+from tbprof.base.lazy import regex
 
 # Percentages of the memory of the host in use above which pipelines are short of it.
 _MUCH_MEMORY = 80.0

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from tbprof.tools.tf_data.tf_data_case import (
+from tbprof.advice.tf_data.tf_data_case import (
     DATASET,
     PARALLEL_MAPPING,
     PARALLEL_READING,
@@ -15,7 +15,7 @@ from tbprof.tools.tf_data.tf_data_case import (
     Case,
     evidence,
 )
-from tbprof.tools.tf_data.tf_data_classes import Kind
+from tbprof.advice.tf_data.tf_data_stages import Kind
 
 
 class _Plain(NamedTuple):

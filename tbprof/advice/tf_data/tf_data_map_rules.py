@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 
 from tbprof.advice.finding import percent
-from tbprof.tools.tf_data.tf_data_case import (
+from tbprof.advice.tf_data.tf_data_case import (
     BUSY,
     CACHING,
     CPU_BOUND,
@@ -24,7 +24,7 @@ from tbprof.tools.tf_data.tf_data_case import (
     fused,
     of_kinds,
 )
-from tbprof.tools.tf_data.tf_data_classes import BATCHES, MAPS, Kind
+from tbprof.advice.tf_data.tf_data_stages import BATCHES, MAPS, Kind
 
 # A call that takes longer is mostly work of its function.
 _SHORT_PS = 500_000_000

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from tbprof.tools.tf_data.tf_data_case import (
+from tbprof.advice.tf_data.tf_data_case import (
     CACHING,
     DATASET,
     OPTIONS,
@@ -17,8 +17,8 @@ from tbprof.tools.tf_data.tf_data_case import (
     fused,
     of_kinds,
 )
-from tbprof.tools.tf_data.tf_data_classes import Kind, shown_type
-from tbprof.tools.tf_data.tf_data_pipelines import Stage
+from tbprof.advice.tf_data.tf_data_pipelines import Stage
+from tbprof.advice.tf_data.tf_data_stages import Kind, shown_type
 
 # Elements taken for each that is given out above which a shuffle fills its buffer.
 _FILLING = 2

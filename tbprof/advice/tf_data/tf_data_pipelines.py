@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from tbprof.advice.bottlenecks import HIGHLY_INPUT_BOUND, MODERATELY_INPUT_BOUND
 from tbprof.advice.finding import Severity
+from tbprof.advice.tf_data.tf_data_stages import Kind, kind_of
 from tbprof.analysis.input.tf_data import TfData
 from tbprof.analysis.spans.groups import group_rows, reduce_groups
 from tbprof.analysis.spans.intervals import busy_time
 from tbprof.analysis.vocabulary.input_names import parts_of
 from tbprof.base.records import dataclass
-from tbprof.tools.tf_data.tf_data_classes import Kind, kind_of
 
 Sums = tuple[NDArray[np.int64], NDArray[np.int64]]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tbprof.tools.tf_data.tf_data_case import (
+from tbprof.advice.tf_data.tf_data_case import (
     CACHING,
     DATASET,
     PARALLEL_READING,
@@ -15,7 +15,7 @@ from tbprof.tools.tf_data.tf_data_case import (
     evidence,
     of_kinds,
 )
-from tbprof.tools.tf_data.tf_data_classes import INTERLEAVES, Kind, shown_type
+from tbprof.advice.tf_data.tf_data_stages import INTERLEAVES, Kind, shown_type
 
 # Elements per input below which opening files is most of the work.
 _FEW_ELEMENTS = 10

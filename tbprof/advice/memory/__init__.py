@@ -1,0 +1,1 @@
+"""What to free first: rules over the peak of one allocator and over its steps."""
