@@ -22,7 +22,7 @@ from tbprof.analysis.run.outline import Outline
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.requests import find_tool
-from tbprof.engine.timeline_requests import Find, HostTimeline, open_timeline
+from tbprof.engine.timelines.timeline_requests import Find, HostTimeline, open_timeline
 from tbprof.tools.datatable import Table
 from tbprof.tools.overview_page import gather
 from tbprof.tools.tool import Summaries

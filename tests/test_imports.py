@@ -14,8 +14,8 @@ from traces import draw, write
 from tbprof.base.lazy import Later, load, regex
 from tbprof.engine.engine import Engine
 from tbprof.engine.parts import PARTS
-from tbprof.engine.timeline_requests import QUESTIONS
-from tbprof.engine.timelines import BUILDERS
+from tbprof.engine.timelines.timeline_cache import BUILDERS
+from tbprof.engine.timelines.timeline_requests import QUESTIONS
 from tbprof.storage.logdir import Logdir
 from tbprof.tools import TOOLS
 
@@ -108,7 +108,7 @@ def test_a_kept_timeline_is_opened_without_what_builds_it_and_answers_questions(
     opened = """
 import json, sys
 from tbprof.engine.engine import Engine
-from tbprof.engine.timeline_requests import TileFilter, TileSpan, open_timeline
+from tbprof.engine.timelines.timeline_requests import TileFilter, TileSpan, open_timeline
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
 engine = Engine(Logdir(sys.argv[1]), ResultStore())

@@ -45,7 +45,7 @@ from tbprof.tools.datatable import Table
 from tbprof.tools.tool import Document, EventStream, Payload, Summaries, Tool
 
 if TYPE_CHECKING:
-    from tbprof.engine.timelines import Kept, Timelines
+    from tbprof.engine.timelines.timeline_cache import Kept, Timelines
     from tbprof.timeline.model.store import Timeline
 
 __all__ = ["ALL_HOSTS", "Body", "DataRequest", "Engine", "Stream"]
@@ -84,8 +84,8 @@ class Engine:
 
     def load_tools(self) -> None:
         """Imports what pages are made of, which the first of each would have to wait for."""
-        from tbprof.engine.timeline_requests import QUESTIONS
-        from tbprof.engine.timelines import BUILDERS
+        from tbprof.engine.timelines.timeline_cache import BUILDERS
+        from tbprof.engine.timelines.timeline_requests import QUESTIONS
 
         functions: list[Callable[..., object]] = [
             *(tool.build for tool in TOOLS), *(kind.compute for kind in PARTS.values()),
@@ -203,7 +203,7 @@ class Engine:
     @property
     def timelines(self) -> "Timelines":
         """The timelines of all files; only the trace viewer takes the time to import them."""
-        from tbprof.engine.timelines import BUILDERS, Timelines
+        from tbprof.engine.timelines.timeline_cache import BUILDERS, Timelines
 
         with self._lock:
             if self._timelines is None:
@@ -233,7 +233,7 @@ class Engine:
     def _stream(
         self, tool: Tool, run: Run, files: Sequence[TraceFile], request: DataRequest
     ) -> Stream:
-        from tbprof.engine.streams import event_stream
+        from tbprof.engine.timelines.streams import event_stream
 
         payload, outlines, warnings = self._payload(tool, run, files, _params(tool, request))
         if not isinstance(payload, EventStream):

@@ -12,7 +12,13 @@ from tbprof.serving.service import Service
 from tbprof.serving.timeline_parameters import TimelineParameters
 
 if TYPE_CHECKING:
-    from tbprof.engine.timeline_requests import Find, HostTimeline, Move, TileFilter, TileSpan
+    from tbprof.engine.timelines.timeline_requests import (
+        Find,
+        HostTimeline,
+        Move,
+        TileFilter,
+        TileSpan,
+    )
 
 # What a URL with a version says is said once and for all.
 _FOREVER = "private, max-age=31536000, immutable"
@@ -87,13 +93,13 @@ def _aggregate(asked: Asked, opened: "HostTimeline") -> bytes:
 
 
 def _find(asked: Asked) -> "Find":
-    from tbprof.engine.timeline_requests import Find  # heavy, as the engine is
+    from tbprof.engine.timelines.timeline_requests import Find  # heavy, as the engine is
 
     return Find(asked.of.required("q"), asked.flag("regex"), asked.flag("case"))
 
 
 def _span(asked: Asked) -> "TileSpan":
-    from tbprof.engine.timeline_requests import TileSpan
+    from tbprof.engine.timelines.timeline_requests import TileSpan
 
     level = asked.integer("level", 0, _MAX_LEVEL)
     first, last = (asked.integer(name, 0, _MAX_TILE) for name in ("from", "to"))
@@ -103,7 +109,7 @@ def _span(asked: Asked) -> "TileSpan":
 
 
 def _filter(asked: Asked) -> "TileFilter":
-    from tbprof.engine.timeline_requests import TileFilter
+    from tbprof.engine.timelines.timeline_requests import TileFilter
 
     return TileFilter(
         name=asked.text("name"),
@@ -115,7 +121,7 @@ def _filter(asked: Asked) -> "TileFilter":
 
 
 def _open(service: Service, asked: Asked, *, is_versioned: bool) -> "HostTimeline":
-    from tbprof.engine.timeline_requests import open_timeline
+    from tbprof.engine.timelines.timeline_requests import open_timeline
 
     part, run = asked.part(), asked.of.required("run")
     return open_timeline(

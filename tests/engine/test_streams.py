@@ -13,8 +13,8 @@ from traces import draw, space_of, write
 
 from tbprof._pb import message
 from tbprof.base.errors import BadRequest, BadTrace, NoData
-from tbprof.engine import streams
 from tbprof.engine.engine import DataRequest, Engine, Stream
+from tbprof.engine.timelines import streams
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
 

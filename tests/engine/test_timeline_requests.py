@@ -9,8 +9,8 @@ import pytest
 from traces import draw
 
 from tbprof.engine.summaries import SummaryCache
-from tbprof.engine.timeline_requests import Find, HostTimeline, TileSpan
-from tbprof.engine.timelines import BUILDERS, Timelines
+from tbprof.engine.timelines.timeline_cache import BUILDERS, Timelines
+from tbprof.engine.timelines.timeline_requests import Find, HostTimeline, TileSpan
 from tbprof.events.space import Space
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore

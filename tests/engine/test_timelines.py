@@ -12,9 +12,9 @@ from timelines import make_timeline
 from traces import draw
 
 from tbprof.base.errors import TbprofError
-from tbprof.engine import timelines as module
 from tbprof.engine.summaries import SummaryCache
-from tbprof.engine.timelines import BUILDERS, Timelines
+from tbprof.engine.timelines import timeline_cache as module
+from tbprof.engine.timelines.timeline_cache import BUILDERS, Timelines
 from tbprof.storage.arrays import SUFFIX
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore

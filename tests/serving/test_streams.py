@@ -94,7 +94,7 @@ def test_head_answers_without_making_anything(client, monkeypatch):
     def refuse(*_args, **_more):
         raise AssertionError
 
-    monkeypatch.setattr("tbprof.engine.streams.chrome_trace", refuse)
+    monkeypatch.setattr("tbprof.engine.timelines.streams.chrome_trace", refuse)
     head = ask(client, method="HEAD")
     assert head.data == b""
     assert {name: value for name, value in head.headers.items() if name != "Date"} == dict(
@@ -111,7 +111,7 @@ def test_an_unchanged_trace_is_not_sent_again(client, monkeypatch):
     def refuse(*_args, **_more):
         raise AssertionError
 
-    monkeypatch.setattr("tbprof.engine.streams.chrome_trace", refuse)
+    monkeypatch.setattr("tbprof.engine.timelines.streams.chrome_trace", refuse)
     again = ask(client, headers={"If-None-Match": tag})
     assert (again.status_code, again.data) == (304, b"")
 

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 import pytest
 from tile_reader import read_tiles
 
-from tbprof.engine.timelines import Timelines
+from tbprof.engine.timelines.timeline_cache import Timelines
 from tbprof.serving.standalone import make_standalone
 
 RUN = "tensorflow_cpu_training"

@@ -12,7 +12,7 @@ from tbprof.analysis.steps.steps import Steps
 from tbprof.base.errors import TbprofError
 from tbprof.engine.encode import encode_document, encode_json
 from tbprof.engine.parts import PARTS
-from tbprof.engine.timeline_index import timeline_index
+from tbprof.engine.timelines.timeline_index import timeline_index
 from tbprof.events.space import Space
 from tbprof.storage.packing import pack, unpack
 from tbprof.timeline.build.build import build_timeline

@@ -7,7 +7,7 @@ from analysis.tpu_steps import TPU, Op, Overview, tpu_steps
 from jobs import TpuJob, draw_tpu_job
 
 from tbprof.engine.engine import DataRequest
-from tbprof.engine.timeline_requests import Find, open_timeline
+from tbprof.engine.timelines.timeline_requests import Find, open_timeline
 
 SPARSE = "/device:TPU:0 SparseCore 0"
 JOB = TpuJob(cores=2, steps=6, sparse_cores=2, sparse_us=20_000)

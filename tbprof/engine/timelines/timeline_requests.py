@@ -12,8 +12,8 @@ from tbprof.base.errors import BadRequest, HostNotFound, NoData, Stale, TbprofEr
 from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
 from tbprof.engine.engine import Engine
-from tbprof.engine.timeline_index import timeline_index
-from tbprof.engine.timelines import Kept, Timelines
+from tbprof.engine.timelines.timeline_cache import Kept, Timelines
+from tbprof.engine.timelines.timeline_index import timeline_index
 from tbprof.kernels.codes import TILE_SHIFT
 from tbprof.storage.runs import Run, TraceFile
 from tbprof.timeline.build.busy import busy_shares

@@ -44,8 +44,8 @@ _BUILDS_AT_ONCE = 2
 Build = Callable[[TraceFile, SummaryCache, Opened], Timeline]
 # A process that finds a timeline kept builds none.
 BUILDERS: Mapping[str, Build] = {
-    "events": Later("tbprof.engine.timeline_builders.build_events"),
-    "derived": Later("tbprof.engine.timeline_builders.build_derived"),
+    "events": Later("tbprof.engine.timelines.timeline_builders.build_events"),
+    "derived": Later("tbprof.engine.timelines.timeline_builders.build_derived"),
 }
 
 
