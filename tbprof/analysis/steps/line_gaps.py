@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.ops.device_phases import DeviceIntervals
-from tbprof.analysis.steps.line_reading import Line
 from tbprof.analysis.steps.step_windows import Windows
+from tbprof.analysis.steps.steps_line import Line
 from tbprof.base.values import difference, is_in, median
 
 # Steps are missing where so much of the time is there that they would take.

@@ -16,7 +16,7 @@ from tbprof.analysis.ops.device_phases import DeviceIntervals, find_device_inter
 from tbprof.analysis.ops.launching_threads import lines_for_devices
 from tbprof.analysis.run.recording import epoch_of_times
 from tbprof.analysis.spans.layers import Spans, split, unite
-from tbprof.analysis.steps.line_steps import LineSteps, find_line_steps
+from tbprof.analysis.steps.recorded_steps import LineSteps, find_line_steps
 from tbprof.analysis.steps.recording_gaps import clock_doubts
 from tbprof.analysis.steps.step_bounds import (
     GroupSteps,
