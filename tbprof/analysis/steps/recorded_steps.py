@@ -8,11 +8,17 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.grouping.grouping import Grouping
 from tbprof.analysis.ops.device_phases import DeviceIntervals
-from tbprof.analysis.steps.line_gaps import find_missing, put_in, with_cut_ends, works_in
 from tbprof.analysis.steps.step_inference import shown
 from tbprof.analysis.steps.step_sources import are_numbered
 from tbprof.analysis.steps.step_windows import Windows, tile
-from tbprof.analysis.steps.steps_line import Line, read_line
+from tbprof.analysis.steps.steps_line import (
+    Line,
+    find_missing,
+    put_in,
+    read_line,
+    with_cut_ends,
+    works_in,
+)
 from tbprof.base.records import dataclass
 from tbprof.base.values import common, is_in, median, unique
 

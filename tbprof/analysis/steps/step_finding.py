@@ -18,18 +18,20 @@ from tbprof.analysis.run.recording import epoch_of_times
 from tbprof.analysis.spans.layers import Spans, split, unite
 from tbprof.analysis.steps.recorded_steps import LineSteps, find_line_steps
 from tbprof.analysis.steps.recording_gaps import clock_doubts
-from tbprof.analysis.steps.step_bounds import (
+from tbprof.analysis.steps.step_candidates import find_candidates
+from tbprof.analysis.steps.step_inference import PATTERN
+from tbprof.analysis.steps.step_sources import STEPS_LINE, StepSource, find_source
+from tbprof.analysis.steps.step_windows import (
     GroupSteps,
+    Windows,
     by_device,
     by_executions,
     by_host,
     by_threads,
+    find_lacking,
+    find_truncated,
     lags,
 )
-from tbprof.analysis.steps.step_candidates import find_candidates
-from tbprof.analysis.steps.step_inference import PATTERN
-from tbprof.analysis.steps.step_sources import STEPS_LINE, StepSource, find_source
-from tbprof.analysis.steps.step_windows import Windows, find_lacking, find_truncated
 from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.steps.unrecorded_steps import Unrecorded, find_unrecorded
 from tbprof.analysis.vocabulary.input_names import is_iterator

@@ -1,7 +1,7 @@
 """The steps of a trace in which nothing marks them: executions of a program, or a pattern."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +12,6 @@ from tbprof.analysis.host.driving_thread import find_driving_line, is_ahead, win
 from tbprof.analysis.host.host_events import HostThreads
 from tbprof.analysis.host.host_roles import HostTypes, Role, host_types
 from tbprof.analysis.spans.repeats import find_repeats, rows_of
-from tbprof.analysis.steps.rounds import doubt_of_rounds
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
@@ -42,6 +41,10 @@ _LEAST_OTHER_OPS = 2
 # No step is shorter on average: launching one kernel takes a program longer.
 _SHORTEST_PS = 10**6
 _LONGEST_SHOWN = 80
+# Three executions of another program, each after as many of the main one, are no chance. Helpers
+# that take less than this share of the main program's time are no update of a model.
+_LEAST_ROUNDS = 3
+_NOTABLE_SHARE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,3 +294,38 @@ def _is_periodic(positions: NDArray[np.int64]) -> bool:
     gaps = np.diff(positions)
     middle = median(gaps)
     return bool((np.abs(gaps - middle) <= 0.02 * middle).mean() >= _REGULAR)
+
+
+def doubt_of_rounds(
+    name: str,
+    start_ps: NDArray[np.int64],
+    each_ps: float,
+    others: Mapping[str, tuple[NDArray[np.int64], float]],
+) -> list[str]:
+    """That executions of a program may be parts of steps: each few are followed by one of another.
+
+    `start_ps`, ascending, are when the program `name` began, `each_ps` is what one execution takes;
+    `others` are the same of other programs, by name.
+    """
+    for other, (starts, time) in others.items():
+        count = _between(start_ps, starts)
+        if count > 1 and time >= _NOTABLE_SHARE * each_ps:
+            text = (
+                f"{other} runs after every {count} executions of {name}. If these add up gradients"
+            )
+            text += (
+                f" for one update, a step is {count} of them. The trace does not say so: mark the"
+            )
+            return [f"{text} steps to be sure."]
+    return []
+
+
+def _between(main: NDArray[np.int64], other: NDArray[np.int64]) -> int:
+    """How many of `main` lie between two of `other`, both ascending; 0 where that differs."""
+    if other.size < _LEAST_ROUNDS:
+        return 0
+    before = np.searchsorted(main, other)
+    counts = np.diff(before)
+    count = int(counts[0])
+    is_regular = bool((counts == count).all()) and max(before[0], main.size - before[-1]) <= count
+    return count if is_regular else 0

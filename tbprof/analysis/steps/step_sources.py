@@ -15,9 +15,8 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.driving_thread import find_driving_line
 from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.ops.device_phases import DeviceIntervals
-from tbprof.analysis.steps.rounds import doubt_of_rounds
-from tbprof.analysis.steps.step_bounds import GroupSteps, device_hulls
-from tbprof.analysis.steps.step_inference import InferredSteps, infer_steps, shown
+from tbprof.analysis.steps.step_inference import InferredSteps, doubt_of_rounds, infer_steps, shown
+from tbprof.analysis.steps.step_windows import GroupSteps, device_hulls
 from tbprof.base.records import dataclass
 from tbprof.events.space import Space
 

@@ -1,8 +1,13 @@
 """From where to where the steps of one worker go."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.grouping.group_roots import Roots
+from tbprof.analysis.host.host_events import HostThreads
+from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.base.records import dataclass
 from tbprof.base.values import median, unique
 from tbprof.kernels.groups import stretch_windows
@@ -16,6 +21,10 @@ _FEW = 0.1
 # A last step ends with its own work, as no next one bounds it. Where steps are usually followed
 # by a gap of more than this share of the step, that gap is missing.
 _NOTABLE_GAP = 0.05
+# A device keeps up with the host when the work of at least this share of the steps ends before
+# the next step begins, give or take this share of a step.
+_KEEPS_UP = 0.9
+_TOLERANCE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,3 +159,130 @@ def hulls(
     last = np.full(groups, np.iinfo(np.int64).min, np.int64)
     stretch_windows(group.astype(np.int32, copy=False), start_ps, end_ps, first, last)
     return first, last
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSteps:
+    """The groups that are steps, by start of their root on the host (-1 where unknown)."""
+
+    group: NDArray[np.int64]
+    number: NDArray[np.int64]
+    label: list[str]
+    start_ps: NDArray[np.int64]
+    end_ps: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, roots: Roots, groups: NDArray[np.int64]) -> "GroupSteps":
+        """The groups `groups` in order of time."""
+        order = groups[np.argsort(roots.start_ps[groups], kind="stable")]
+        return cls(
+            order,
+            roots.number[order],
+            [roots.label[at] for at in order.tolist()],
+            roots.start_ps[order],
+            np.where(roots.start_ps[order] < 0, -1, roots.start_ps[order])
+            + np.maximum(roots.duration_ps[order], 0),
+        )
+
+
+def device_hulls(
+    steps: GroupSteps, device: DeviceIntervals
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(first start, last end), each [steps], of the device's work; start after end for none."""
+    end = device.start_ps + device.duration_ps
+    groups = int(max(steps.group.max(initial=-1), device.group.max(initial=-1))) + 1
+    first, last = hulls(device.group, device.start_ps, end, groups)
+    return first[steps.group], last[steps.group]
+
+
+def lags(steps: GroupSteps, devices: Sequence[DeviceIntervals]) -> bool:
+    """Whether devices still work on steps when the host has begun the next ones.
+
+    That is what asynchronous dispatch looks like: the host's markers then say when a step was
+    launched, not when it ran.
+    """
+    if steps.group.size < 2:
+        return bool(steps.group.size) and bool(steps.start_ps[0] < 0)
+    if bool((steps.start_ps < 0).any()):
+        return True
+    following = steps.start_ps[1:]
+    slack = _TOLERANCE * float(median(np.diff(steps.start_ps)))
+    for device in devices:
+        first, last = device_hulls(steps, device)
+        ran = first[:-1] <= last[:-1]
+        late = last[:-1][ran] > following[ran] + slack
+        if ran.any() and late.mean() > 1 - _KEEPS_UP:
+            return True
+    return False
+
+
+def by_host(steps: GroupSteps, device: DeviceIntervals) -> Windows:
+    """From one marker to the next; the last until its work on the device ends, too."""
+    first, last = device_hulls(steps, device)
+    end = np.where(first <= last, np.maximum(steps.end_ps, last), steps.end_ps)
+    return tile(steps.group, steps.number, steps.label, steps.start_ps, end)
+
+
+def by_threads(steps: GroupSteps, hosts: Sequence[HostThreads]) -> Windows:
+    """From one marker to the next, on a host that computes itself.
+
+    A step's own work ends with the last event that it caused on any thread: programs may run on
+    after the call that started them.
+    """
+    end = steps.end_ps
+    groups = int(steps.group.max(initial=-1)) + 1
+    for threads in hosts:
+        events = threads.events
+        group = np.where(threads.group < groups, threads.group, -1)
+        _, last = hulls(group, events.start_ps, events.start_ps + events.duration_ps, groups)
+        end = np.maximum(end, last[steps.group])
+    return tile(steps.group, steps.number, steps.label, steps.start_ps, end)
+
+
+def by_device(steps: GroupSteps, device: DeviceIntervals, is_missing: NDArray[np.bool_]) -> Windows:
+    """From the first work of one step on the device to that of the next.
+
+    Steps whose work was not recorded (`is_missing` [steps]) share the time evenly between those
+    around them; before all others and after them they are as long as those on the host.
+    """
+    first, last = device_hulls(steps, device)
+    ran = first <= last
+    kept = np.flatnonzero(ran | is_missing)
+    first, last = first[kept], last[kept]
+    _place_missing(first, last, ~ran[kept], steps.start_ps[kept])
+    labels = [steps.label[at] for at in kept.tolist()]
+    return tile(steps.group[kept], steps.number[kept], labels, first, last)
+
+
+def _place_missing(
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+    is_missing: NDArray[np.bool_],
+    host_start: NDArray[np.int64],
+) -> None:
+    """Gives steps that are missing a start and an end between those that are not, in place."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], is_missing, [False]))))
+    usual = int(median(np.diff(host_start))) if host_start.size > 1 else 1
+    for begin, end in edges.reshape(-1, 2).tolist():
+        length = usual * (end - begin)
+        low = int(last[begin - 1]) if begin else None
+        high = int(first[end]) if end < first.size else None
+        if low is None:
+            low = int(host_start[begin]) if high is None else high - length
+        cuts = np.linspace(low, low + length if high is None else high, end - begin + 1)
+        first[begin:end], last[begin:end] = cuts[:-1], cuts[1:]
+
+
+def by_executions(device: DeviceIntervals, program: str) -> Windows:
+    """From one execution of a program to the next."""
+    runs = device.executions
+    kind = runs.name.index(program) if program in runs.name else -1
+    rows = np.flatnonzero(runs.kind == kind)
+    number = np.arange(rows.size)
+    return tile(
+        np.full(rows.size, -1, np.int64),
+        number,
+        [str(at) for at in number.tolist()],
+        runs.start_ps[rows],
+        runs.start_ps[rows] + runs.duration_ps[rows],
+    )

@@ -13,7 +13,7 @@ from tbprof.analysis.grouping.grouping import Grouping
 from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.analysis.ops.launches import Launches, find_launches, is_work
-from tbprof.analysis.steps.step_bounds import GroupSteps
+from tbprof.analysis.steps.step_windows import GroupSteps
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.records import dataclass
 from tbprof.base.values import is_in, median, unique
