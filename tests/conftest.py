@@ -41,7 +41,7 @@ def sample_logdir() -> Path:
 @pytest.fixture(scope="session", autouse=True)
 def _findings_keep_their_promises() -> Iterator[None]:
     """Whatever trace a test opens, what the overview finds in it is checked."""
-    from finding_promises import check_findings
+    from helpers.finding_promises import check_findings
 
     from tbprof.advice.evidence import Evidence
     from tbprof.advice.finding import Finding

@@ -11,7 +11,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from commands import run
+from helpers.commands import run
 from werkzeug.test import Client
 
 import tbprof

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from every_page import every_page, opened
+from helpers.every_page import every_page, opened
 
 from tbprof.engine.engine import DataRequest
 from tbprof.tools.datatable import Table

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from commands import run
+from helpers.commands import run
 from test_cli import RUN, tbprof_process
 from werkzeug.test import Client
 

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from tests.traces import draw, write
+from traces import draw, write
 
 MANGLED = "_ZN5Eigen8internal15EigenMetaKernelIfLi4EEEvPT_i"
 HOSTILE = "<img src=x onerror=alert(1)>"

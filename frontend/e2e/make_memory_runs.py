@@ -3,8 +3,9 @@
 from random import Random
 from typing import Any
 
-from tbprof._pb import message
 from tests.memory_traces import Tensor, add_stats, memory_trace
+
+from tbprof._pb import message
 
 HOSTILE = "<img src=x onerror=window.hacked=1>"
 FLOAT, HALF = 1, 19

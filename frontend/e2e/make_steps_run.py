@@ -9,8 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from make_memory_runs import many_events, memory_hosts  # noqa: E402 - after the path is set
-
-from tests.traces import Stats, draw  # noqa: E402
+from traces import Stats, draw  # noqa: E402
 
 HOST, GPUS = "/host:CPU", ("/device:GPU:0", "/device:GPU:1")
 HOSTILE = "<img src=x onerror=window.hacked=1>"

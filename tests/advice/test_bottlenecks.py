@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from analysis.job import job_of
+from builders.job_steps import job_of
 from traces import draw, space_of
 
 from tbprof.advice.bottlenecks import (

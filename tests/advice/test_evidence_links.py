@@ -6,11 +6,11 @@ from urllib.parse import parse_qsl
 
 import pytest
 from advice.test_findings import evidence
-from analysis.job import job_of
-from drawn_runs import RUNS, cpu_steps
-from every_trace import every_trace, opened
-from evidence_links import Claim, check_claim, claims, shown_events
+from builders.job_steps import job_of
+from helpers.evidence_links import Claim, check_claim, claims, shown_events
 from traces import write
+from traces.every_trace import every_trace, opened
+from traces.runs import RUNS, cpu_steps
 
 from tbprof.analysis.job.step_means import step_means
 from tbprof.analysis.vocabulary.phases import Phase

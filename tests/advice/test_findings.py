@@ -7,8 +7,8 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from analysis.couplings import coupling_of
-from analysis.job import job_of
+from builders.couplings import coupling_of
+from builders.job_steps import job_of
 from hypothesis import given
 from hypothesis import strategies as st
 from traces import draw, space_of

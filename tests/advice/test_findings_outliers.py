@@ -6,8 +6,8 @@ from urllib.parse import parse_qs
 import numpy as np
 import pytest
 from advice.test_findings import NO_GPU, evidence, ints
-from analysis.job import job_of
-from finding_promises import check_findings
+from builders.job_steps import job_of
+from helpers.finding_promises import check_findings
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 
 import pytest
 from advice.test_findings import GPU, NO_GPU, TPU, evidence, gpus, kernels, late, traced
-from analysis.couplings import coupling_of
-from analysis.job import job_of
-from every_trace import every_trace, summaries_of
-from finding_promises import bound_ms, check_findings
+from builders.couplings import coupling_of
+from builders.job_steps import job_of
+from helpers.finding_promises import bound_ms, check_findings
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from traces.every_trace import every_trace, summaries_of
 
 from tbprof.advice.evidence import Evidence, said_elsewhere
 from tbprof.advice.gain import UNKNOWN_GAIN, Gain

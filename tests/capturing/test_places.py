@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from profilers import Profiler, recorded, serving, trace
+from helpers.profilers import Profiler, recorded, serving, trace
 
 import tbprof
 from tbprof.capturing.request import parse_request

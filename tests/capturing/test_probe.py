@@ -11,7 +11,7 @@ from pathlib import Path
 
 import grpc
 import pytest
-from profilers import Profiler, recorded, serving, trace
+from helpers.profilers import Profiler, recorded, serving, trace
 
 from tbprof.capturing.monitor import NotMonitored, monitor
 from tbprof.capturing.probe import probe, why_unreachable

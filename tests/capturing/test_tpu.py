@@ -7,7 +7,7 @@ from pathlib import Path
 
 import grpc
 import pytest
-from profilers import trace
+from helpers.profilers import trace
 
 from tbprof._pb import message
 from tbprof.capturing.monitor import monitor
@@ -113,8 +113,8 @@ def test_a_session_that_failed_says_why(service, reason, tmp_path, monkeypatch):
 
 
 def test_programs_have_no_such_service(tmp_path):
-    from profilers import Profiler, recorded
-    from profilers import serving as serving_programs
+    from helpers.profilers import Profiler, recorded
+    from helpers.profilers import serving as serving_programs
 
     profiler = Profiler([recorded(trace())])
     with serving_programs(profiler):

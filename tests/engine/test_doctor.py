@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from commands import run
+from helpers.commands import run
 
 from tbprof._pb import message
 from tbprof.base.recorder_errors import fix_for

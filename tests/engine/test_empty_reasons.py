@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import run
-from drawn_runs import HOST, RUNS, gpu_steps
-from every_trace import TRACES, every_trace, opened
+from helpers.commands import run
 from traces import draw, write
+from traces.every_trace import TRACES, every_trace, opened
+from traces.runs import HOST, RUNS, gpu_steps
 
 from tbprof.analysis.run.outline import Outline
 from tbprof.base.errors import NoData, TbprofError

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from engine.replaced import replace_part
+from helpers.replaced_parts import replace_part
 from traces import draw, write
 
 from tbprof._pb import message

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from engine.replaced import replace_part
+from helpers.replaced_parts import replace_part
 from hypothesis import given
 from hypothesis import strategies as st
 from traces import draw, write

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from timeline.chrome_twin import expected_events, parsed, read_events, written
+from timeline.export.chrome_twin import expected_events, parsed, read_events, written
 from traces import draw, space_of, write
 
 from tbprof._pb import message

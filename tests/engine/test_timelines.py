@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from timelines import make_timeline
+from builders.small_timeline import make_timeline
 from traces import draw
 
 from tbprof.base.errors import TbprofError

@@ -7,8 +7,8 @@ over DCN XLA's `_xla_host_transfer_handler_name` with the megascale runtime's at
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from analysis.programs import Program
 from traces import Unsigned
+from traces.programs import Program
 
 from jobs.drawn_job import Work
 from jobs.space_writer import StatValue

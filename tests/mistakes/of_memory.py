@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from jobs.pages import Pages
-from memory_traces import GPU, Tensor, memory_trace
+from traces.allocators import GPU, Tensor, memory_trace
 
 from mistakes.catalogue import Show, mistake
 from tbprof.engine.engine import DataRequest

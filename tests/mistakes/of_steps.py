@@ -3,11 +3,11 @@
 import json
 import re
 
-from analysis.promises import copies, host_copies, instant, looping, many_steps, starving
-from drawn_runs import RUNS, gpu_steps, idle_python, marked
 from jobs import TpuJob, draw_tpu_job
 from jobs.pages import rows
 from traces import draw
+from traces.misread_runs import copies, host_copies, instant, looping, many_steps, starving
+from traces.runs import RUNS, gpu_steps, idle_python, marked
 
 from mistakes.catalogue import Show, mistake, times
 

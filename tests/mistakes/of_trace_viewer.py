@@ -4,8 +4,8 @@ import json
 from collections import Counter
 from typing import Any
 
+from helpers.timeline_client import Timeline
 from jobs.pages import Pages
-from timeline_client import Timeline
 from traces import draw
 from werkzeug.test import Client
 

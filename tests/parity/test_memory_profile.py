@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memory_traces import GPU, Tensor, memory_trace
 from parity.oracle import ask_xprof
 from traces import draw
+from traces.allocators import GPU, Tensor, memory_trace
 
 from tbprof._pb import message
 from tbprof.engine.engine import DataRequest, Engine

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from parity.oracle import ask_xprof
-from timeline.chrome_twin import parsed, written
+from timeline.export.chrome_twin import parsed, written
 from traces import draw, space_of
 
 from tbprof._pb import message

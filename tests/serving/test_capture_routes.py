@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from profilers import Profiler, recorded, serving, trace
+from helpers.profilers import Profiler, recorded, serving, trace
 from werkzeug.test import Client
 
 from tbprof.serving.routes import Application

@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from tile_reader import Tiles, read_tiles
-from timeline_client import expanded
+from helpers.tile_reader import Tiles, read_tiles
+from helpers.timeline_client import expanded
 from traces import draw, write
 from werkzeug.test import Client
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tile_reader import read_tiles
-from timeline_client import expanded
+from helpers.tile_reader import read_tiles
+from helpers.timeline_client import expanded
 from werkzeug.test import Client
 
 from tbprof.serving.routes import Application

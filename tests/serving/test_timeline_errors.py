@@ -4,9 +4,9 @@ import logging
 import os
 
 import pytest
+from helpers.timeline_client import DRAWN, Timeline, error_of, folder_of, get
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from timeline_client import DRAWN, Timeline, error_of, folder_of, get
 from traces import draw, write
 from werkzeug.test import Client
 

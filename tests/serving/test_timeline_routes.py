@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from timeline_client import DRAWN, Timeline, error_of, folder_of, get, index_of
+from helpers.timeline_client import DRAWN, Timeline, error_of, folder_of, get, index_of
 from traces import write
 from werkzeug.test import Client
 

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from tile_reader import read_tiles
+from helpers.tile_reader import read_tiles
 
 from tbprof.engine.timelines.timeline_cache import Timelines
 from tbprof.serving.standalone import make_standalone

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from answers import Answers, Ask, answers_of
+from helpers.step_pages import Answers, Ask, answers_of
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from every_page import NOTHING, TABLE_TOOLS, every_page, opened
+from helpers.every_page import NOTHING, TABLE_TOOLS, every_page, opened
 
 from tbprof.base.errors import NoData
 from tbprof.engine.engine import DataRequest, Engine

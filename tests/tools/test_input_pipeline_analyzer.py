@@ -5,8 +5,8 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from analysis.job import job_of
-from tools.made_tf_data import ROOT, Made, Node, made
+from builders.job_steps import job_of
+from builders.tf_data_calls import ROOT, Made, Node, made
 from traces import draw, space_of
 
 from tbprof.advice.input.input_facts import CATEGORIES, dominant_category

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from memory_traces import GPU, Tensor, memory_trace
-from tools.drawn_memory import TRACE, page, records, rows
+from helpers.memory_pages import TRACE, page, records, rows
 from traces import draw, write
+from traces.allocators import GPU, Tensor, memory_trace
 
 from tbprof.base.errors import NoData
 from tbprof.engine.engine import Body, DataRequest, Engine

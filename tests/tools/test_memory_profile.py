@@ -1,8 +1,8 @@
 """The memory page: figures, timeline, what was in use when, several allocators and hosts."""
 
 import pytest
-from memory_traces import GPU, US, Tensor, memory_trace
-from tools.drawn_memory import BEFORE, HOST_TRACE, TRACE, page, row, rows
+from helpers.memory_pages import BEFORE, HOST_TRACE, TRACE, page, row, rows
+from traces.allocators import GPU, US, Tensor, memory_trace
 
 
 def test_figures_of_an_allocator():

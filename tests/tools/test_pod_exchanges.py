@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from analysis.programs import Program
 from jobs import TpuJob, draw_tpu_job
 from jobs.drawn_job import DrawnJob, Truth
 from jobs.pages import Pages
 from traces import draw
+from traces.programs import Program
 
 F32 = "f32[64,128]{1,0}"
 META = "/host:metadata"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import orjson
 import pytest
-from analysis.couplings import coupling_of
+from builders.couplings import coupling_of
 from traces import draw, space_of
 
 from tbprof.analysis.devices.devices import Devices

@@ -5,10 +5,10 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from drawn_runs import GPU, HOST, RUNS, cpu_steps, gpu_steps, marked
-from every_trace import TRACES, every_trace, opened
-from sentences import check_sentence, check_sentences
+from helpers.sentences import check_sentence, check_sentences
 from traces import draw, write
+from traces.every_trace import TRACES, every_trace, opened
+from traces.runs import GPU, HOST, RUNS, cpu_steps, gpu_steps, marked
 from xplane.fuzz import mutate
 
 from tbprof._pb import message

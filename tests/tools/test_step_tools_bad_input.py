@@ -4,7 +4,7 @@ One column of a drawn trace is 1 µs.
 """
 
 import pytest
-from answers import GPU, HOST, TOOLS, Ask, marked, rows
+from helpers.step_pages import GPU, HOST, TOOLS, Ask, marked, rows
 from traces import draw
 
 from tbprof._pb import message

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import pytest
-from tools.made_tf_data import ROOT, Made, Node, chain, made
+from builders.tf_data_calls import ROOT, Made, Node, chain, made
 
 from tbprof.advice.finding import SEVERITIES
 from tbprof.advice.tf_data.tf_data_case import Advice, Facts

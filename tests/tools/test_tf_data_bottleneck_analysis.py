@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import run
-from tools.made_tf_data import ROOT, Made, Node, chain, made
+from builders.tf_data_calls import ROOT, Made, Node, chain, made
+from helpers.commands import run
 from traces import Unsigned, draw, write
 
 from tbprof.analysis.devices.devices import Devices

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from analysis.tpu_steps import Overview
 from hypothesis import given
 from hypothesis import strategies as st
 from jobs import TpuJob, draw_tpu_job
+from traces.tpu_steps import Overview
 
 from tbprof.analysis.devices.device_clock import Clock, _fit, _jump, nesting_order
 from tbprof.kernels.fits import find_line

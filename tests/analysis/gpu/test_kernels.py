@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from analysis.programs import Program
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from traces import Ref, draw, space_of
+from traces.programs import Program
 
 from tbprof._pb import message
 from tbprof.analysis.devices.tensor_cores import CoreUse

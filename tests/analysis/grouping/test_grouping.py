@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
-from analysis.grouping_twin import Event, space_bytes
+from analysis.grouping.grouping_twin import Event, space_bytes
 from traces import Ref, Unsigned, draw, space_of
 
 from tbprof.analysis.grouping.group_roots import event_names

@@ -1,7 +1,7 @@
 """Groups of random traces, against the slow twin."""
 
 import pytest
-from analysis.grouping_twin import (
+from analysis.grouping.grouping_twin import (
     CAPTURED,
     EXECUTOR,
     NEXT,

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from analysis.programs import Program
 from traces import draw, space_of
+from traces.programs import Program
 
 from tbprof.analysis.hlo import hlo
 from tbprof.analysis.hlo.hlo import Module, Programs

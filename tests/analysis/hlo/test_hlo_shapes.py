@@ -4,9 +4,9 @@ import math
 from itertools import product
 
 import pytest
-from analysis.programs import fill_shape
 from hypothesis import given
 from hypothesis import strategies as st
+from traces.programs import fill_shape
 
 from tbprof._pb import message
 from tbprof.analysis.hlo.hlo_shapes import Shape, padding_of, parse_shapes, read_shape, split_text

@@ -1,8 +1,8 @@
 """What TPU programs exchange through their hosts: other slices, callbacks, and the rest."""
 
 import pytest
-from analysis.tpu_steps import TPU, Op, Overview, tpu_steps
-from evidence_links import check_claim, claims
+from helpers.evidence_links import check_claim, claims
+from traces.tpu_steps import TPU, Op, Overview, tpu_steps
 
 HANDLER = 'frontend_attributes={{_xla_host_transfer_handler_name="{}"}}'
 # Of each step of 12 the core computes 9 and receives for 3.

@@ -4,10 +4,10 @@ import time
 from pathlib import Path
 
 import pytest
-from analysis.programs import Program
 from hypothesis import given
 from hypothesis import strategies as st
 from traces import draw, space_of
+from traces.programs import Program
 
 from tbprof._pb import message
 from tbprof.analysis.hlo.hlo import Programs

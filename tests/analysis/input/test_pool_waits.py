@@ -4,8 +4,8 @@ import random
 
 import numpy as np
 import pytest
-from analysis.drawn_tf_data import ROOT, element, ids, nodes, tf_data
 from traces import COLUMN_PS
+from traces.input_pipelines import ROOT, element, ids, nodes, tf_data
 
 from tbprof.analysis.input.pool_waits import Pieces, pool_waits
 

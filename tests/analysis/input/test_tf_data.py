@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from analysis.drawn_tf_data import (
+from traces import COLUMN_PS, Unsigned
+from traces.input_pipelines import (
     HIGH,
     MAPPED,
     MAPPING,
@@ -17,7 +18,6 @@ from analysis.drawn_tf_data import (
     pipelines,
     tf_data,
 )
-from traces import COLUMN_PS, Unsigned
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.input.tf_data import find_tf_data

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from analysis.drawn_tf_data import HIGH, HOST, ROOT, element, ids, nodes, pipelines, tf_data
 from traces import draw, space_of
+from traces.input_pipelines import HIGH, HOST, ROOT, element, ids, nodes, pipelines, tf_data
 
 from tbprof._pb import message
 from tbprof.analysis.hlo.hlo import Programs

@@ -1,6 +1,7 @@
 """Which pipelines a trace has: of hosts, of devices, inside of others, recorded in part."""
 
-from analysis.drawn_tf_data import (
+from traces import COLUMN_PS, draw, space_of
+from traces.input_pipelines import (
     HOST,
     MAPPED,
     MAPPING,
@@ -12,7 +13,6 @@ from analysis.drawn_tf_data import (
     pipelines,
     tf_data,
 )
-from traces import COLUMN_PS, draw, space_of
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.input.tf_data import find_tf_data

@@ -1,7 +1,10 @@
 """Calls on several threads: who made an element for whom, who waited, who worked."""
 
 import numpy as np
-from analysis.drawn_tf_data import (
+from hypothesis import given
+from hypothesis import strategies as st
+from traces import COLUMN_PS
+from traces.input_pipelines import (
     MAPPED,
     MAPPING,
     ROOT,
@@ -13,9 +16,6 @@ from analysis.drawn_tf_data import (
     pipelines,
     tf_data,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from traces import COLUMN_PS
 
 from tbprof.analysis.input.iterator_calls import work_in_windows
 

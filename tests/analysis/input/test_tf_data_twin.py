@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from analysis.iterator_twin import Event, find_calls
+from analysis.input.iterator_twin import Event, find_calls
 from traces import space_of
 
 from tbprof._pb import message

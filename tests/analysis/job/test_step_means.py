@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from analysis.job import job_of
+from builders.job_steps import job_of
 
 from tbprof.analysis.job.step_means import sample_deviation, step_means
 from tbprof.analysis.vocabulary.phases import Phase

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from analysis.job import job_of
+from builders.job_steps import job_of
 from hypothesis import given
 from hypothesis import strategies as st
 

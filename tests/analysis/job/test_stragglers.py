@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
-from analysis.couplings import coupling_of
+from builders.couplings import coupling_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memory_space import US, Change, memory_space
 from traces import draw, space_of
+from traces.memory_changes import US, Change, memory_space
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.memory.memory import UNKNOWN_ALLOCATOR, Memory, find_memory

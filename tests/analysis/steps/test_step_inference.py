@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from analysis.programs import Program
 from traces import draw, space_of
+from traces.programs import Program
 
 from tbprof._pb import message
 from tbprof.analysis.hlo.hlo import Programs

@@ -5,8 +5,8 @@ What xprof says of them and their like is asserted in tests/parity.
 
 import numpy as np
 import pytest
-from analysis.promises import copies, host_copies, instant, looping, many_steps, starving
 from traces import space_of
+from traces.misread_runs import copies, host_copies, instant, looping, many_steps, starving
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.steps.step_finding import find_steps

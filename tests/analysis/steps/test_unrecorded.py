@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 from advice.test_findings import evidence
-from analysis.lossy import STEPS, lossy
 from traces import space_of
+from traces.lost_kernels import STEPS, lossy
 
 from tbprof.advice.rules.findings import find_findings
 from tbprof.analysis.hlo.hlo import Programs

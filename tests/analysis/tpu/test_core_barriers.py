@@ -1,9 +1,9 @@
 """Waits of TPU cores for each other: they are collectives, and the late core is named."""
 
 import pytest
-from analysis.tpu_steps import SECOND, TPU, Overview, tpu_steps
-from evidence_links import check_claim, claims
+from helpers.evidence_links import check_claim, claims
 from jobs import TpuJob, Work, draw_tpu_job
+from traces.tpu_steps import SECOND, TPU, Overview, tpu_steps
 
 THIRD = "/device:TPU:2"
 # Steps of 20: each core waits until the last one has come, then all compute.

@@ -1,8 +1,8 @@
 """Copies of TPU programs by the memories between which they go."""
 
 import pytest
-from analysis.tpu_steps import Overview
 from jobs import TpuJob, Work, draw_tpu_job
+from traces.tpu_steps import Overview
 
 
 def test_copies_of_a_job_go_by_the_memories(tmp_path):

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from analysis.programs import Program
 from traces import draw, space_of
+from traces.programs import Program
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.tpu.exchanges import Exchanges, Role, find_exchanges, listed

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from analysis.tpu_steps import TPU, Op, Overview, tpu_steps
 from jobs import TpuJob, draw_tpu_job
+from traces.tpu_steps import TPU, Op, Overview, tpu_steps
 
 from tbprof.engine.engine import DataRequest
 from tbprof.engine.timelines.timeline_requests import Find, open_timeline

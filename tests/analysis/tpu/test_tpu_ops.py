@@ -4,8 +4,8 @@ import dataclasses
 import math
 
 import pytest
-from analysis.programs import Program
 from traces import Unsigned, draw, space_of
+from traces.programs import Program
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.hlo.hlo_roles import Move, Reduction

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from analysis.programs import Program
 from hypothesis import given
 from hypothesis import strategies as st
+from traces.programs import Program
 
 from tbprof.analysis.hlo.hlo import Instruction, Module
 from tbprof.analysis.tpu.tpu_phases import flatten, op_phase

@@ -1,0 +1,1 @@
+"""Results of the analysis and timelines, written by hand: what a test would otherwise compute."""

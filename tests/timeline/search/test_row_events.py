@@ -1,0 +1,101 @@
+from pathlib import Path
+
+import pytest
+from traces import draw, space_of
+
+from tbprof.analysis.gpu.kernels import find_kernels
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.input.input_ops import find_input_ops
+from tbprof.analysis.ops.ops import find_ops
+from tbprof.events.space import Space
+from tbprof.timeline.search.row_events import TableRow, find_row_events
+from tbprof.xplane.reader import read_space
+
+SAMPLES = sorted(
+    (Path(__file__).resolve().parents[3] / "examples/logdir").glob("plugins/profile/*/*.xplane.pb*")
+)
+LAUNCH = "regs:32 shm:0 grid:{},1,1 block:256,1,1"
+
+
+def starts(space: Space, row: TableRow) -> list[int]:
+    """When, in columns of the drawing, the events of a row begin."""
+    found = []
+    for at, sources in find_row_events(space, Programs(space), row):
+        events = space.planes[at].events()
+        wanted = set(sources.tolist())
+        times = zip(events.source.tolist(), events.start_ps.tolist(), strict=True)
+        found += [start // 10**6 for source, start in times if source in wanted]
+    return sorted(found)
+
+
+def test_rows_are_found_where_they_were_drawn() -> None:
+    space = space_of(
+        draw(
+            {
+                "/device:GPU:0": "Stream #1 |aa.bb.cc.dd.aa",
+                "/device:GPU:1": "Stream #1 |..aa",
+                "/host:CPU": """
+                    main |mmmmmm.m
+                         |.iii
+                """,
+            },
+            names={
+                **dict.fromkeys("abc", "gemm"),
+                "d": "MemcpyH2D",
+                "m": "dense/MatMul:MatMul",
+                "i": "Iterator::Root::Map",
+            },
+            stats={
+                "a": {"tf_op": "dense/MatMul:MatMul", "kernel_details": LAUNCH.format(8)},
+                "b": {"tf_op": "dense/MatMul:MatMul", "kernel_details": LAUNCH.format(4)},
+                "c": {"kernel_details": LAUNCH.format(8)},
+            },
+        )
+    )
+    assert starts(space, TableRow("device-op", "dense/MatMul")) == [0, 2, 3, 12]
+    assert starts(space, TableRow("device-op", "MemcpyH2D")) == [9]
+    assert starts(space, TableRow("host-op", "dense/MatMul")) == [0, 7]
+    assert starts(space, TableRow("kernel", "gemm")) == [0, 2, 3, 6, 12]
+    assert starts(space, TableRow("kernel", "gemm", op="")) == [6]
+    assert starts(space, TableRow("kernel", "gemm", "dense/MatMul", "8,1,1/256,1,1/32/0")) == [
+        0, 2, 12,
+    ]  # fmt: skip
+    assert starts(space, TableRow("input-op", "Iterator::Root::Map")) == [1]
+    assert starts(space, TableRow("kernel", "MemcpyH2D")) == []
+    assert starts(space, TableRow("input-op", "no such op")) == []
+
+
+def test_a_stage_has_the_calls_of_its_copies():
+    names = {
+        "a": "Iterator::Root::Interleave[0]::Map", "b": "Iterator::Root::Interleave[12]::Map",
+        "c": "Iterator::Root::Interleave[0]", "d": "Interleave::Map", "e": "Iterator::Root::Zip[1]",
+    }  # fmt: skip
+    space = space_of(draw({"/host:CPU": "main |a.b.c.d.e.a"}, names=names))
+    assert starts(space, TableRow("iterator", "Iterator::Root::Interleave::Map")) == [0, 2, 10]
+    assert starts(space, TableRow("iterator", "Iterator::Root::Interleave")) == [4]
+    assert starts(space, TableRow("iterator", "Iterator::Root::Zip[1]")) == [8]
+    assert starts(space, TableRow("iterator", "Iterator::Root::Zip")) == []
+    assert starts(space, TableRow("iterator", "Interleave::Map")) == []
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.parent.name)
+def test_rows_have_as_many_events_as_tables_say(path: Path) -> None:
+    space = read_space(path)
+    programs = Programs(space)
+    ops, kernels = find_ops(space, programs), find_kernels(space, programs)
+    inputs = find_input_ops(space, programs)
+    expected = {
+        TableRow("device-op" if is_device else "host-op", name): count
+        for name, is_device, count in zip(
+            ops.name, ops.is_device.tolist(), ops.occurrences.tolist(), strict=True
+        )
+    }
+    for name, count in zip(inputs.name, inputs.count.tolist(), strict=True):
+        expected[TableRow("input-op", name)] = count
+    assert not kernels.name  # CPU programs
+    rows = list(expected)[:: max(len(expected) // 50, 1)]
+    counts = {
+        row: sum(sources.size for _, sources in find_row_events(space, programs, row))
+        for row in rows
+    }
+    assert counts == {row: expected[row] for row in rows}

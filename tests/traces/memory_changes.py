@@ -1,0 +1,83 @@
+"""Spaces that hold nothing but changes of memory, for tests."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tbprof._pb import message
+from tbprof.events.space import Space
+from traces import Stats, Unsigned, set_stat, space_of
+
+US = 1_000_000  # ps
+
+
+@dataclass(frozen=True)
+class Change:
+    """One memory event at `at` µs after its line's start; stats that are None are not written."""
+
+    at: int
+    is_allocation: bool = True
+    owner: str | int | None = "GPU_0_bfc"
+    address: int | None = 1
+    size: int | None = None
+    requested: int | None = None
+    heap: int | None = None
+    stack: int | None = None
+    free: int | None = None
+    op: str | None = None
+    group: int | None = None
+    more: Stats | None = None
+
+    def stats(self) -> Stats:
+        """What is written; numbers over 63 bits are unsigned."""
+        owner = "allocator_name" if isinstance(self.owner, str) else "index_on_host"
+        known: dict[str, str | bytes | int | float | None] = {
+            owner: self.owner,
+            "bytes_reserved": self.stack,
+            "bytes_allocated": self.heap,
+            "bytes_available": self.free,
+            "requested_bytes": self.requested,
+            "allocation_bytes": self.size,
+            "addr": self.address,
+            "tf_op": self.op,
+            "group_id": self.group,
+            **(self.more or {}),
+        }
+        return {
+            name: Unsigned(value) if isinstance(value, int) and value >= 2**63 else value
+            for name, value in known.items()
+            if value is not None
+        }
+
+
+def memory_space(
+    *lines: Sequence[Change],
+    line_start_ns: Sequence[int] = (),
+    processes: Mapping[str, Sequence[Change]] | None = None,
+) -> Space:
+    """A host's space of these lines, which start at `line_start_ns` (0 by default).
+
+    `processes` are planes of one line each, by their names.
+    """
+    space = message("tensorflow.profiler.XSpace")()
+    _write(space.planes.add(name="/host:CPU"), lines, line_start_ns)
+    for name, changes in (processes or {}).items():
+        _write(space.planes.add(name=name), [changes], ())
+    return space_of(bytes(space.SerializeToString()))
+
+
+def _write(plane: Any, lines: Sequence[Sequence[Change]], starts: Sequence[int]) -> None:
+    for number, name in enumerate(("MemoryDeallocation", "MemoryAllocation"), start=1):
+        plane.event_metadata[number].id = number
+        plane.event_metadata[number].name = name
+    stat_ids: dict[str, int] = {}
+    for at, changes in enumerate(lines):
+        line = plane.lines.add(id=at + 1, timestamp_ns=starts[at] if at < len(starts) else 0)
+        for change in changes:
+            event = line.events.add(metadata_id=1 + change.is_allocation, offset_ps=change.at * US)
+            for name, value in change.stats().items():
+                number = stat_ids.setdefault(name, len(stat_ids) + 1)
+                plane.stat_metadata[number].id = number
+                plane.stat_metadata[number].name = name
+                stat = event.stats.add(metadata_id=number)
+                set_stat(stat, value)

@@ -1,0 +1,104 @@
+"""Drawn programs that xprof 2.24.2 shows otherwise than they ran. One column is 1 µs."""
+
+from tbprof._pb import message
+from traces import draw
+
+GPU = "/device:GPU:0"
+HOST = "/host:CPU"
+KERNEL = {"kernel_details": "regs:1"}
+
+
+def marked(letters: str) -> dict[str, dict[str, int]]:
+    """The stats of markers of steps 0, 1, ..."""
+    return {letter: {"_r": 1, "step_num": at} for at, letter in enumerate(letters)}
+
+
+def starving() -> bytes:
+    """Steps of 10 on the host every 20, a batch in front of each, 6 on the GPU."""
+    return draw(
+        {
+            HOST: """
+                python |ssssssssss..........tttttttttt..........uuuuuuuuuu
+                       |.L........IIIIIIIIII.M........IIIIIIIIII.N
+            """,
+            GPU: "Stream #1 |..kkkkkk............mmmmmm..............nnnnnn",
+        },
+        names={**dict.fromkeys("stu", "train"), "I": "IteratorGetNext:IteratorGetNext",
+               **dict.fromkeys("LMN", "cuLaunchKernel"), **dict.fromkeys("kmn", "sgemm_f32")},
+        stats={**marked("stu"), **{letter: {"correlation_id": at}
+                                   for at, letter in enumerate("LMN", 1)},
+               **{letter: {**KERNEL, "correlation_id": at} for at, letter in enumerate("kmn", 1)}},
+    )  # fmt: skip
+
+
+def many_steps(count: int) -> bytes:
+    """`count` steps of 5, each with an op of 4."""
+    letters = "abcdefghijkl"[:count]
+    return draw(
+        {HOST: f"""
+            python |{"".join(letter * 5 for letter in letters)}
+                   |{"oooo." * count}
+        """},
+        names={**dict.fromkeys(letters, "train"), "o": "x:MatMul"},
+        stats=marked(letters),
+    )  # fmt: skip
+
+
+def looping() -> bytes:
+    """Three steps, each with a function that holds a loop of two iterations."""
+    return draw(
+        {HOST: """
+            python |ssssssssssttttttttttuuuuuuuuuu
+                   |.fffffff...fffffff...fffffff
+                   |.xx.yy.....xx.yy.....xx.yy
+        """},
+        names={**dict.fromkeys("stu", "train"), "f": "FunctionRun",
+               "x": "ExecutorState::Process", "y": "ExecutorState::Process"},
+        stats={**marked("stu"), "f": {"_r": 1}, "x": {"id": 7, "iter_num": 0},
+               "y": {"id": 7, "iter_num": 1}},
+    )  # fmt: skip
+
+
+def instant() -> bytes:
+    """A step of 10 with ops of 1, and an instant between them."""
+    trace = draw(
+        {HOST: """
+            python |ssssssssss
+                   |.a.i...b
+        """},
+        names={"s": "train", "a": "x:MatMul", "b": "x:MatMul", "i": "ThreadPool::StartRegion"},
+        stats={"s": {"_r": 1, "step_num": 0}},
+    )  # fmt: skip
+    space = message("tensorflow.profiler.XSpace").FromString(trace)
+    (instant,) = [
+        event for event in space.planes[0].lines[0].events if event.offset_ps == 3_000_000
+    ]
+    instant.duration_ps = 0
+    return bytes(space.SerializeToString())
+
+
+def copies() -> bytes:
+    """A step with a kernel of 3 and copies: in 2, out 1, on the GPU 1, within the host 2."""
+    return draw(
+        {
+            HOST: "python |ssssssssssss\n       |.L",
+            GPU: "Stream #1 |..kkkhhdpqq",
+        },
+        names={"s": "train", "L": "cuLaunchKernel", "k": "sgemm_f32", "h": "MemcpyH2D",
+               "d": "MemcpyD2H", "p": "MemcpyD2D", "q": "MemcpyH2H"},
+        stats={"s": {"_r": 1, "step_num": 0}, "L": {"correlation_id": 1},
+               "k": {**KERNEL, "correlation_id": 1},
+               **{letter: {"correlation_id": 1} for letter in "hdpq"}},
+    )  # fmt: skip
+
+
+def host_copies() -> bytes:
+    """A step of 10 with an op of 2 and a copy within the host of 3."""
+    return draw(
+        {HOST: """
+            python |ssssssssss
+                   |aa.ccc
+        """},
+        names={"s": "train", "a": "x:MatMul", "c": "MEMCPYHtoH"},
+        stats={"s": {"_r": 1, "step_num": 0}},
+    )  # fmt: skip
