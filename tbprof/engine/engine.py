@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Literal
 
+from tbprof.advice.summaries import Summaries
 from tbprof.analysis.run.outline import Outline
 from tbprof.base.errors import BadRequest, Notice, TbprofError, ToolNotFound
 from tbprof.base.lazy import load
@@ -42,7 +43,7 @@ from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import Run, TraceFile
 from tbprof.tools import TOOLS
 from tbprof.tools.datatable import Table
-from tbprof.tools.tool import Document, EventStream, Payload, Summaries, Tool
+from tbprof.tools.tool import Document, EventStream, Payload, Tool
 
 if TYPE_CHECKING:
     from tbprof.engine.timelines.timeline_cache import Kept, Timelines

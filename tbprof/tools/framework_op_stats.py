@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.devices import Devices, merge_devices
 from tbprof.analysis.devices.tensor_cores import CoreUse, core_name
 from tbprof.analysis.gpu.kernels import Kernels, merge_kernels
@@ -14,7 +15,6 @@ from tbprof.analysis.ops.op_metrics import OpMetrics, merge_op_metrics
 from tbprof.analysis.vocabulary.op_names import IDLE
 from tbprof.analysis.vocabulary.training import is_training
 from tbprof.tools.datatable import PERCENT, Column, Table, number, ratio, text
-from tbprof.tools.tool import Summaries
 
 _GIBI = 2**30 / 1e9
 # Caches serve some of the bytes that a program asks for: a little over the peak is believed.

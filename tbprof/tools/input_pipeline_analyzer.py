@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from tbprof.advice.bottlenecks import MODERATELY_INPUT_BOUND
 from tbprof.advice.input.input_facts import CATEGORIES, dominant_category
+from tbprof.advice.input.input_judgement import find_cause, judge_input
+from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.host.host_callbacks import HostCallbacks
 from tbprof.analysis.input.input_ops import NO_CATEGORY, InputOps, Role, merge_input_ops
@@ -20,13 +22,11 @@ from tbprof.analysis.vocabulary.input_names import InputCategory
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.tools.datatable import PERCENT, Table, number, ratio, text
 from tbprof.tools.input.input_advice import advice_table
-from tbprof.tools.input.input_judgement import find_cause, judge_input
 from tbprof.tools.steps.breakdown import breakdown_table, markers_table
 from tbprof.tools.steps.diagnostics import diagnostics_table
 from tbprof.tools.steps.step_choice import chosen_means
 from tbprof.tools.steps.step_properties import slowest_op
 from tbprof.tools.steps.step_table import TPU, step_table
-from tbprof.tools.tool import Summaries
 
 _NO_TABLE = Table(())
 

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from tbprof.advice.evidence import Evidence
+from tbprof.advice.input.input_judgement import find_cause, judge_input
 from tbprof.advice.rules.findings import find_findings
+from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.devices import Devices, merge_devices
 from tbprof.analysis.gpu.gpu_facts import GpuFacts, merge_gpu_facts
 from tbprof.analysis.gpu.kernels import Kernels, merge_kernels
@@ -24,7 +26,6 @@ from tbprof.analysis.run.environment import Environment
 from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.tpu.tpu_ops import TpuOps, merge_tpu_ops
 from tbprof.tools.datatable import Table, number, text
-from tbprof.tools.input.input_judgement import find_cause, judge_input
 from tbprof.tools.overview.idle_table import idle_table
 from tbprof.tools.overview.overview_advice import findings_table, recommendation_table
 from tbprof.tools.overview.overview_environment import environment_table, run_table
@@ -34,7 +35,6 @@ from tbprof.tools.steps.breakdown import breakdown_table, markers_table
 from tbprof.tools.steps.diagnostics import diagnostics_table
 from tbprof.tools.steps.step_choice import chosen_means
 from tbprof.tools.steps.step_table import step_table
-from tbprof.tools.tool import Summaries
 
 _TABLES = 13
 _HARDWARE = {"GPU": "GPU", "TPU": "TPU", "CPU": "CPU_ONLY"}

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.advice.outlier_causes import reasons
+from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.devices import Devices, merge_devices
 from tbprof.analysis.job.coupling import Coupling
 from tbprof.analysis.job.idle_time import IdleTime
@@ -22,7 +23,7 @@ from tbprof.tools.datatable import Table, boolean, number, text
 from tbprof.tools.pod_exchanges import PodExchanges
 from tbprof.tools.steps.diagnostics import diagnostics
 from tbprof.tools.steps.step_choice import chosen_means
-from tbprof.tools.tool import Document, Summaries
+from tbprof.tools.tool import Document
 
 # (id, name, phases). Source: tools of the profile plugin, PodViewerDatabase.step_breakdown_events.
 EVENTS: tuple[tuple[int, str, tuple[Phase, ...]], ...] = (

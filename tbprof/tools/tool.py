@@ -1,31 +1,11 @@
 """What a tool is."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Sequence
 
+from tbprof.advice.summaries import Summaries
 from tbprof.analysis.run.outline import Content
-from tbprof.base.records import dataclass, field
+from tbprof.base.records import dataclass
 from tbprof.tools.datatable import Table
-
-_T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class Summaries:
-    """The parts that a tool asked for, each with one entry per chosen host, in host order."""
-
-    hosts: tuple[str, ...]
-    parts: Mapping[str, Sequence[object]]
-    params: Mapping[str, str] = field(default_factory=dict)
-
-    def take(self, name: str, kind: type[_T]) -> list[_T]:
-        """The parts of this name, one per host; TypeError where one is of another kind."""
-        found: list[_T] = []
-        for part in self.parts[name]:
-            if not isinstance(part, kind):
-                raise TypeError(f"part {name!r} is a {type(part).__name__}, not a {kind.__name__}")
-            found.append(part)
-        return found
 
 
 @dataclass(frozen=True, slots=True)

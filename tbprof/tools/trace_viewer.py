@@ -2,8 +2,9 @@
 
 import math
 
+from tbprof.advice.summaries import Summaries
 from tbprof.base.errors import BadRequest
-from tbprof.tools.tool import EventStream, Summaries
+from tbprof.tools.tool import EventStream
 
 _START = "start_time_ms"
 _END = "end_time_ms"

@@ -7,11 +7,12 @@ import orjson
 from traces import space_of
 from traces.allocators import GPU, Tensor, memory_trace
 
+from tbprof.advice.summaries import Summaries
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.memory.memory import find_memory
 from tbprof.analysis.tpu.program_runs import find_program_runs
 from tbprof.tools.memory_profile import build
-from tbprof.tools.tool import Document, Summaries
+from tbprof.tools.tool import Document
 
 # Steps 4 (µs 2 to 7) and 5; `p` is freed, and was allocated before the recording.
 #   in use   600 700 700 900 900 940 940 740 690 690 990 990

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from traces import draw, space_of
 
+from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.devices import Devices, find_devices
 from tbprof.analysis.gpu.kernels import Kernels, find_kernels, merge_kernels
 from tbprof.analysis.hlo.hlo import Programs
@@ -18,7 +19,6 @@ from tbprof.analysis.ops.op_metrics import DEVICE, HOST, OpGatherer, OpMetrics
 from tbprof.analysis.ops.ops import find_ops
 from tbprof.tools.datatable import Table
 from tbprof.tools.framework_op_stats import build
-from tbprof.tools.tool import Summaries
 
 GPU = "/device:GPU:0"
 NO_DEVICES = Devices(0, 0, "CPU", math.nan, math.nan)

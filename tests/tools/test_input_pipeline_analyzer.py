@@ -10,7 +10,9 @@ from builders.tf_data_calls import ROOT, Made, Node, made
 from traces import draw, space_of
 
 from tbprof.advice.input.input_facts import CATEGORIES, dominant_category
+from tbprof.advice.summaries import Summaries
 from tbprof.advice.tf_data.tf_data_case import Facts
+from tbprof.advice.tf_data.tf_data_judgement import Judgement, in_order, judge
 from tbprof.advice.tf_data.tf_data_pipelines import find_pipelines
 from tbprof.analysis.devices.devices import find_devices
 from tbprof.analysis.hlo.hlo import Programs
@@ -22,8 +24,6 @@ from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.tools import input_pipeline_analyzer as tool
 from tbprof.tools.datatable import Table
 from tbprof.tools.input.input_advice import advice_table
-from tbprof.tools.tf_data.tf_data_advice import Judgement, in_order, judge
-from tbprof.tools.tool import Summaries
 
 MAP = "Iterator::Root::Prefetch::ParallelMapV2"
 NAMES = {

@@ -3,11 +3,11 @@
 from traces import draw, space_of
 
 from tbprof._pb import message
+from tbprof.advice.summaries import Summaries
 from tbprof.analysis.gpu.kernels import find_kernels
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.tools.datatable import Table
 from tbprof.tools.kernel_stats import build
-from tbprof.tools.tool import Summaries
 
 GPU = "/device:GPU:0"
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from traces import draw, space_of, write
 
+from tbprof.advice.summaries import Summaries
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.vocabulary.phases import PHASES, Phase
@@ -16,7 +17,6 @@ from tbprof.engine.parts import PARTS
 from tbprof.engine.requests import find_tool
 from tbprof.storage.logdir import Logdir
 from tbprof.tools.datatable import Table
-from tbprof.tools.tool import Summaries
 
 HOST, GPU, TPU = "/host:CPU", "/device:GPU:0", "/device:TPU:0"
 US = 10**6

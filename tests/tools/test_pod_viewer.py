@@ -11,6 +11,7 @@ import pytest
 from builders.couplings import coupling_of
 from traces import draw, space_of
 
+from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.job.idle_time import IdleTime
@@ -19,7 +20,7 @@ from tbprof.analysis.tpu.cores import Cores
 from tbprof.analysis.tpu.exchanges import Exchanges, find_exchanges
 from tbprof.analysis.vocabulary.phases import PHASES, Phase
 from tbprof.tools.pod_viewer import EVENTS, build
-from tbprof.tools.tool import Document, Summaries
+from tbprof.tools.tool import Document
 
 US = 1_000_000
 

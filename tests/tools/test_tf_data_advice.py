@@ -7,9 +7,9 @@ from builders.tf_data_calls import ROOT, Made, Node, chain, made
 
 from tbprof.advice.finding import SEVERITIES
 from tbprof.advice.tf_data.tf_data_case import Advice, Facts
+from tbprof.advice.tf_data.tf_data_judgement import judge
 from tbprof.advice.tf_data.tf_data_pipelines import find_pipelines
 from tbprof.advice.tf_data.tf_data_stages import Kind, kind_of, shown_type
-from tbprof.tools.tf_data.tf_data_advice import judge
 
 ALONE = Facts(hosts=1, has_gpu=False, python_ps=0)
 MS = 1_000_000_000

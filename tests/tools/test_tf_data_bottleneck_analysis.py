@@ -11,6 +11,7 @@ from builders.tf_data_calls import ROOT, Made, Node, chain, made
 from helpers.commands import run
 from traces import Unsigned, draw, write
 
+from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.input.input_ops import InputOps, find_input_ops
@@ -21,7 +22,6 @@ from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
 from tbprof.tools import tf_data_bottleneck_analysis as tool
 from tbprof.tools.datatable import Table
-from tbprof.tools.tool import Summaries
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.reader import space_in
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tbprof.advice.summaries import Summaries
 from tbprof.engine.engine import Engine
 from tbprof.engine.requests import find_tool
 from tbprof.storage.logdir import Logdir
-from tbprof.tools.tool import Summaries
 
 RECORDED = ("tensorflow_cpu_training", "tensorflow_input_bound", "jax_cpu_training")
 SHARED = ("gpu_trace", "amd_trace", "tpu_trace")

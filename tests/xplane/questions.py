@@ -7,6 +7,7 @@ from random import Random
 import numpy as np
 import orjson
 
+from tbprof.advice.summaries import Summaries
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.steps.steps import Steps
 from tbprof.base.errors import TbprofError
@@ -31,7 +32,7 @@ from tbprof.timeline.search.search import marks, search
 from tbprof.timeline.tiles.tiles import encode_tiles
 from tbprof.timeline.tiles.visible_events import choose, show_all
 from tbprof.tools import TOOLS
-from tbprof.tools.tool import Document, EventStream, Summaries
+from tbprof.tools.tool import Document, EventStream
 
 _SEARCHES = (("a", False), ("a|Mat.*l|^$", True), ("tf_op:a", False), ("category:compute", False))
 # As the routes take them.

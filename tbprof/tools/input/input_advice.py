@@ -6,13 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from tbprof.advice.input.input_facts import CATEGORIES, Facts, dominant_category, find_facts
+from tbprof.advice.tf_data.tf_data_judgement import Judgement, in_order
 from tbprof.advice.tf_data.tf_data_pipelines import is_bound
 from tbprof.analysis.input.input_ops import NO_CATEGORY, InputOps
 from tbprof.analysis.vocabulary.input_names import InputCategory, stage_name
 from tbprof.base.records import dataclass
 from tbprof.base.values import sum_of
 from tbprof.tools.datatable import Table, boolean, number, text
-from tbprof.tools.tf_data.tf_data_advice import Judgement, in_order
 
 _GUIDE = (
     "Better performance with the tf.data API",

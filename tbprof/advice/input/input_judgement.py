@@ -6,7 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from tbprof.advice.finding import DATA_ANALYSIS_GUIDE, DATA_GUIDE, milliseconds, percent
+from tbprof.advice.summaries import Summaries
 from tbprof.advice.tf_data.tf_data_case import Facts, call_ms, cause_sentence, stage_ms
+from tbprof.advice.tf_data.tf_data_judgement import Judgement, judge
 from tbprof.advice.tf_data.tf_data_pipelines import find_pipelines, is_bound
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.host.single_ops import SingleOps
@@ -15,8 +17,6 @@ from tbprof.analysis.input.input_ops import InputOps, merge_input_ops
 from tbprof.analysis.input.tf_data import TfData
 from tbprof.analysis.steps.steps import Steps, copies_most
 from tbprof.analysis.vocabulary.input_names import InputCategory
-from tbprof.tools.tf_data.tf_data_advice import Judgement, judge
-from tbprof.tools.tool import Summaries
 
 
 def judge_input(summaries: Summaries) -> list[Judgement]:

@@ -1,13 +1,10 @@
-"""Advice on every input pipeline: on its bottlenecks first, then on the pipeline as a whole."""
+"""What is said of every input pipeline: its bottlenecks first, then the pipeline as a whole."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
-from tbprof.advice.finding import Severity, percent
+from tbprof.advice.finding import SEVERITIES, Severity, percent
 from tbprof.advice.tf_data.tf_data_buffer_rules import BUFFER_RULES
 from tbprof.advice.tf_data.tf_data_case import (
     ANALYSIS,
@@ -15,9 +12,7 @@ from tbprof.advice.tf_data.tf_data_case import (
     Case,
     Facts,
     Rule,
-    call_ms,
     duration,
-    stage_ms,
 )
 from tbprof.advice.tf_data.tf_data_map_rules import MAP_RULES
 from tbprof.advice.tf_data.tf_data_pipeline_rules import (
@@ -40,7 +35,6 @@ from tbprof.advice.tf_data.tf_data_source_rules import SOURCE_RULES
 from tbprof.advice.tf_data.tf_data_stages import Kind
 from tbprof.analysis.input.input_cause import InputCause
 from tbprof.base.records import dataclass
-from tbprof.tools.datatable import PERCENT, Table, boolean, number, text
 
 _STAGE_RULES: tuple[Rule, ...] = (plain, *MAP_RULES, *SOURCE_RULES, *BUFFER_RULES)
 _NONE = Work(0, 0, 0, -1, 0, 0, 0, is_critical=False)
@@ -138,131 +132,16 @@ def _fine(case: Case) -> Advice:
     )
 
 
-def advice_table(judgements: Sequence[Judgement]) -> Table:
-    """A row per piece of advice, by pipeline as they were judged, what helps most first."""
-    rows = [
-        (judgement.pipeline, place, one)
-        for judgement in judgements
-        for place, one in enumerate(in_order(judgement.advice))
-    ]
-
-    def texts(of: str) -> list[str]:
-        return [str(getattr(one, of)) for _, _, one in rows]
-
-    stages = [one.stage for _, _, one in rows]
-    return Table(
-        (
-            text("host", "Host", [pipeline.host for pipeline, _, _ in rows]),
-            text("input_pipeline", "Input Pipeline", [pipeline.name for pipeline, _, _ in rows]),
-            number("rank_in_order", "Order", np.array([at + 1 for _, at, _ in rows], np.int64)),
-            text("id", "Id", texts("id")),
-            text("severity", "Severity", texts("severity")),
-            text("title", "What", texts("title")),
-            text("detail", "Why", texts("detail")),
-            text("action", "What to do", texts("action")),
-            text("code", "Code", texts("code")),
-            text("guide_url", "Guide's address", texts("guide_url")),
-            text("iterator", "Iterator", [one.type_name if one else "" for one in stages]),
-            text("long_name", "Long Name", [one.long_name if one else "" for one in stages]),
-        )
-    )
-
-
-_ORDER = ("high", "moderate", "low", "good")
-
-
 def in_order(advice: Sequence[Advice]) -> list[Advice]:
     """What is said of the bottleneck stays first; the rest by how much it may bring."""
-    return [*advice[:1], *sorted(advice[1:], key=lambda one: _ORDER.index(one.severity))]
+    return [*advice[:1], *sorted(advice[1:], key=lambda one: SEVERITIES.index(one.severity))]
 
 
-def bottleneck_table(judgements: Sequence[Judgement], cause: InputCause) -> Table:
-    """A row per pipeline that was judged, in that order; the properties are the verdict on all.
-
-    Latencies are µs. `share` is that of calls in the time from the first to the last one, null for
-    a single call.
-    """
-    pipelines = [one.pipeline for one in judgements]
-    slowest = [one.slowest for one in judgements]
-    usual = [one.usual for one in judgements]
-    return Table(
-        (
-            text("host", "Host", [one.host for one in pipelines]),
-            text("input_pipeline", "Input Pipeline", [one.name for one in pipelines]),
-            number("max_latency", "Max Latency (us)", _us([one.max_ps for one in pipelines])),
-            text("bottleneck", "Bottleneck", [_type(one) for one in pipelines]),
-            text("suggestion", "Suggestion", [_suggestion(one) for one in judgements]),
-            text("long_name", "Long Name", [one.long_name(one.bottleneck) for one in pipelines]),
-            number("self_us", "Self Time (us)", _us([
-                one.slowest.self_ps if one is not None else 0 for one in slowest
-            ])),
-            number("latency_us", "Latency (us)", _us([
-                one.slowest.total_ps if one is not None else 0 for one in slowest
-            ])),
-            text("iterator_id", "Iterator Id", [
-                str(int(one.data.iterator_id[one.bottleneck])) if one.bottleneck >= 0 else ""
-                for one in pipelines
-            ]),
-            number("rank", "Rank", np.array([one.rank for one in pipelines], np.int64)),
-            text("class", "Class", [one.kind.value if one is not None else "" for one in slowest]),
-            text("severity", "Severity", [one.severity for one in judgements]),
-            number("share", "Share of time in calls (%)", np.array(
-                [one.share / 100 for one in judgements], np.float64
-            ), PERCENT),
-            boolean("is_device", "Device",
-                    np.array([one.is_device for one in pipelines], np.bool_)),
-            text("usual_bottleneck", "Bottleneck of all calls", [
-                one.type_name if one is not None else "" for one in usual
-            ]),
-            text("usual_long_name", "Its Long Name", [
-                one.long_name if one is not None else "" for one in usual
-            ]),
-            number("usual_self_us", "Its Self Time in all calls (us)", _us([
-                one.overall.self_ps if one is not None else 0 for one in usual
-            ])),
-            number("usual_held_us", "Calls held up by it, on average (us)", np.array(
-                [1e3 * stage_ms(one.case) for one in judgements], np.float64
-            )),
-            number("mean_latency", "Average Latency (us)", np.array(
-                [1e3 * call_ms(one) for one in pipelines], np.float64
-            )),
-        ),
-        _verdict(judgements, cause),
-    )  # fmt: skip
-
-
-def _us(values_ps: Sequence[int]) -> NDArray[np.float64]:
-    return np.array(values_ps, np.float64) / 1e6
-
-
-def _type(pipeline: Pipeline) -> str:
-    return pipeline.data.type_name[pipeline.bottleneck] if pipeline.bottleneck >= 0 else ""
-
-
-def _suggestion(judgement: Judgement) -> str:
-    first = judgement.advice[0]
-    return f"{first.title}. {first.action}"
-
-
-def _verdict(judgements: Sequence[Judgement], cause: InputCause) -> dict[str, str]:
-    """The verdict on all pipelines, of which the first is the worst, and the cause of waits."""
+def verdict(judgements: Sequence[Judgement], cause: InputCause) -> str:
+    """The sentence on all pipelines, of which the first is the worst."""
     worst = judgements[0]
     pipeline = worst.pipeline
-    is_slow = any(one.pipeline.max_ps > SLOW_PS for one in judgements)
-    is_device = all(one.pipeline.is_device for one in judgements)
-    return {
-        "is_input_bound": "true" if is_bound(worst.severity) else "false",
-        "severity": worst.severity,
-        "summary_message": _summary(worst, cause, is_slow=is_slow, is_device=is_device),
-        "most_input_bound_host": pipeline.host,
-        "has_slow_calls": "true" if is_slow else "false",
-        "is_device_only": "true" if is_device else "false",
-        **cause.properties(),
-    }
-
-
-def _summary(worst: Judgement, cause: InputCause, *, is_slow: bool, is_device: bool) -> str:
-    pipeline = worst.pipeline
+    is_slow, is_device = has_slow_calls(judgements), is_of_devices(judgements)
     name = f"{pipeline.name} of host {pipeline.host}"
     if not is_slow:
         return (
@@ -296,3 +175,13 @@ def _devices_only(is_device: bool) -> str:
         " Only pipelines of devices were recorded, which fetch what a host's pipeline made: what "
         "is slow in that is not in the trace."
     )
+
+
+def has_slow_calls(judgements: Sequence[Judgement]) -> bool:
+    """Whether any call took longer than 50 µs."""
+    return any(one.pipeline.max_ps > SLOW_PS for one in judgements)
+
+
+def is_of_devices(judgements: Sequence[Judgement]) -> bool:
+    """Whether only pipelines of devices were recorded."""
+    return all(one.pipeline.is_device for one in judgements)
