@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tbprof.advice.finding import Finding, milliseconds
 from tbprof.advice.gain import UNKNOWN_GAIN, Gain
+from tbprof.advice.input.input_cause import InputCause
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.gpu.gpu_facts import GpuFacts
 from tbprof.analysis.gpu.kernels import Kernels
@@ -17,7 +18,6 @@ from tbprof.analysis.host.host_callbacks import HostCallbacks
 from tbprof.analysis.host.host_facts import HostFacts
 from tbprof.analysis.host.result_reads import ResultReads
 from tbprof.analysis.host.single_ops import SingleOps
-from tbprof.analysis.input.input_cause import InputCause
 from tbprof.analysis.input.input_ops import InputOps
 from tbprof.analysis.job.coupling import Coupling
 from tbprof.analysis.job.idle_shares import IdleShare

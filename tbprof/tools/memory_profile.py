@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.advice.summaries import Summaries
+from tbprof.analysis.memory.allocators import Allocator, find_allocators
 from tbprof.analysis.memory.memory import Memory
 from tbprof.analysis.memory.memory_breakdown import Age, Breakdown, break_down
 from tbprof.analysis.tpu.program_runs import ProgramRuns
 from tbprof.tools.datatable import Numbers, Table, number, text
-from tbprof.tools.memory.memory_allocators import Allocator, find_allocators, named, wanted_event
+from tbprof.tools.memory.memory_choice import named, wanted_event
 from tbprof.tools.memory.memory_payload import AGES, page_payload
 from tbprof.tools.memory.memory_records import BEFORE_OP, STACK_OP, profile_records
 from tbprof.tools.tool import Document

@@ -15,6 +15,7 @@ from traces import draw, space_of
 
 from tbprof.advice.evidence import Evidence
 from tbprof.advice.finding import OPS, SEVERITIES, Finding, milliseconds, shortened, size
+from tbprof.advice.input.input_cause import InputCause, Kind
 from tbprof.advice.rules.findings import find_findings
 from tbprof.advice.rules.findings_host import eager_shares
 from tbprof.advice.rules.findings_input import input_bound
@@ -26,7 +27,6 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.host.host_facts import HostFacts, find_host_facts
 from tbprof.analysis.host.single_ops import SingleOps
-from tbprof.analysis.input.input_cause import InputCause, Kind
 from tbprof.analysis.input.input_ops import InputOps, find_input_ops
 from tbprof.analysis.job.idle_shares import IdleShare
 from tbprof.analysis.job.step_means import step_means

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from tbprof.advice.finding import DATA_ANALYSIS_GUIDE, DATA_GUIDE, milliseconds, percent
+from tbprof.advice.input.input_cause import TRY_APART, InputCause, Kind
 from tbprof.advice.summaries import Summaries
 from tbprof.advice.tf_data.tf_data_case import Facts, call_ms, cause_sentence, stage_ms
 from tbprof.advice.tf_data.tf_data_judgement import Judgement, judge
 from tbprof.advice.tf_data.tf_data_pipelines import find_pipelines, is_bound
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.host.single_ops import SingleOps
-from tbprof.analysis.input.input_cause import TRY_APART, InputCause, Kind
 from tbprof.analysis.input.input_ops import InputOps, merge_input_ops
 from tbprof.analysis.input.tf_data import TfData
 from tbprof.analysis.steps.steps import Steps, copies_most

@@ -21,8 +21,8 @@ from tbprof.advice.finding import (
     percent,
     size,
 )
+from tbprof.advice.input.input_cause import InputCause
 from tbprof.analysis.gpu.gpu_facts import GpuFacts
-from tbprof.analysis.input.input_cause import InputCause
 from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.job.step_means import StepMeans
 from tbprof.analysis.job.step_places import worst_place

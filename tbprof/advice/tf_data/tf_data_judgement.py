@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tbprof.advice.finding import SEVERITIES, Severity, percent
+from tbprof.advice.input.input_cause import InputCause
 from tbprof.advice.tf_data.tf_data_buffer_rules import BUFFER_RULES
 from tbprof.advice.tf_data.tf_data_case import (
     ANALYSIS,
@@ -33,7 +34,6 @@ from tbprof.advice.tf_data.tf_data_pipelines import (
 from tbprof.advice.tf_data.tf_data_plain_rules import plain
 from tbprof.advice.tf_data.tf_data_source_rules import SOURCE_RULES
 from tbprof.advice.tf_data.tf_data_stages import Kind
-from tbprof.analysis.input.input_cause import InputCause
 from tbprof.base.records import dataclass
 
 _STAGE_RULES: tuple[Rule, ...] = (plain, *MAP_RULES, *SOURCE_RULES, *BUFFER_RULES)

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.advice.memory.memory_facts import find_facts
 from tbprof.advice.memory.memory_findings import find_memory_findings
+from tbprof.analysis.memory.allocators import Allocator
 from tbprof.analysis.memory.memory import Memory
 from tbprof.analysis.memory.memory_breakdown import Age, Breakdown, break_down
 from tbprof.analysis.memory.memory_growth import Leaks, StepUsage, find_leaks, use_by_step
 from tbprof.analysis.memory.memory_samples import sample_events
 from tbprof.analysis.memory.memory_usage import event_at, event_rows
 from tbprof.base.values import unique
-from tbprof.tools.memory.memory_allocators import Allocator, chosen, instant, wanted_event
-from tbprof.tools.memory.memory_facts import find_facts
+from tbprof.tools.memory.memory_choice import chosen, instant, wanted_event
 from tbprof.tools.memory.memory_records import BEFORE_OP, STACK_OP
 
 # Enough for any screen, and for a small chart among others.

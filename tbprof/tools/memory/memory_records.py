@@ -6,12 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.memory.allocators import Allocator
 from tbprof.analysis.memory.memory import Memory
 from tbprof.analysis.memory.memory_samples import sample_events
 from tbprof.analysis.memory.memory_usage import event_rows, in_use, live_at
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.tpu.program_runs import ProgramRuns
-from tbprof.tools.memory.memory_allocators import Allocator
 
 Record = dict[str, object]
 

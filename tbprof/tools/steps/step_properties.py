@@ -15,8 +15,8 @@ from tbprof.advice.bottlenecks import (
     find_bottlenecks,
 )
 from tbprof.advice.evidence import WORK
+from tbprof.advice.input.input_cause import TRY_APART, InputCause
 from tbprof.advice.rules.findings_input import waits_in_trace
-from tbprof.analysis.input.input_cause import TRY_APART, InputCause
 from tbprof.analysis.input.input_ops import InputOps
 from tbprof.analysis.job.idle_shares import IdleShare
 from tbprof.analysis.job.job_steps import JobSteps

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.advice.input.input_cause import InputCause
 from tbprof.advice.outlier_causes import reasons
-from tbprof.analysis.input.input_cause import InputCause
 from tbprof.analysis.input.input_ops import InputOps
 from tbprof.analysis.job.idle_shares import IdleShare
 from tbprof.analysis.job.idle_time import IdleTime

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.advice.input.input_cause import InputCause
 from tbprof.advice.tf_data.tf_data_case import call_ms, stage_ms
 from tbprof.advice.tf_data.tf_data_judgement import (
     Judgement,
@@ -14,7 +15,6 @@ from tbprof.advice.tf_data.tf_data_judgement import (
     verdict,
 )
 from tbprof.advice.tf_data.tf_data_pipelines import Pipeline, is_bound
-from tbprof.analysis.input.input_cause import InputCause
 from tbprof.tools.datatable import PERCENT, Table, boolean, number, text
 
 

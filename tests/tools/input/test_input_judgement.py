@@ -9,12 +9,12 @@ from traces import draw, space_of, write
 from traces.every_trace import every_trace, opened
 from traces.runs import RUNS, gpu_steps
 
+from tbprof.advice.input.input_cause import InputCause
 from tbprof.advice.input.input_judgement import find_cause, judge_input
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.single_ops import SingleOps, find_single_ops
-from tbprof.analysis.input.input_cause import InputCause
 from tbprof.analysis.input.input_ops import InputOps, find_input_ops
 from tbprof.base.errors import NoData
 from tbprof.engine.engine import DataRequest, Engine

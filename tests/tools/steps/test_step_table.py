@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from traces import draw, space_of
 
+from tbprof.advice.input.input_cause import InputCause
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.input.input_cause import InputCause
 from tbprof.analysis.input.input_ops import InputOps, find_input_ops
 from tbprof.analysis.vocabulary.phases import PHASES, Phase
 from tbprof.tools.datatable import Table

@@ -4,10 +4,10 @@ import numpy as np
 
 from tbprof.advice.finding import shortened, size
 from tbprof.advice.memory.memory_findings import Group, PeakFacts, kind_of
+from tbprof.analysis.memory.allocators import Allocator
 from tbprof.analysis.memory.memory import Memory
 from tbprof.analysis.memory.memory_breakdown import Age, Breakdown
 from tbprof.analysis.memory.memory_growth import Leaks, StepUsage
-from tbprof.tools.memory.memory_allocators import Allocator
 
 _MOST_LEAKS = 3
 

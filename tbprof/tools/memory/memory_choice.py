@@ -1,0 +1,43 @@
+"""Which allocator and which instant a request asks for."""
+
+from collections.abc import Mapping, Sequence
+
+from tbprof.analysis.memory.allocators import Allocator
+from tbprof.analysis.memory.memory_usage import event_at
+
+_MOST_DIGITS = 18  # of times in ps: they stay in int64
+
+
+def named(allocators: Sequence[Allocator], params: Mapping[str, str]) -> int:
+    """The row of the allocator that a request names, -1 where it names none that there is."""
+    wanted = params.get("memory_id", "")
+    ids = [one.id for one in allocators]
+    return ids.index(wanted) if wanted in ids else -1
+
+
+def chosen(allocators: Sequence[Allocator], params: Mapping[str, str]) -> int:
+    """The row of the allocator to show: the one named, else the fullest device, else the first."""
+    at = named(allocators, params)
+    if at >= 0:
+        return at
+    devices = [row for row, one in enumerate(allocators) if one.is_device]
+    return max(devices, key=lambda row: allocators[row].used_share, default=0)
+
+
+def instant(params: Mapping[str, str], name: str) -> int | None:
+    """A time of a request in ps, None where it has none."""
+    given = params.get(name, "")
+    is_time = given.isascii() and given.removeprefix("-").isdigit() and len(given) <= _MOST_DIGITS
+    return int(given) if is_time else None
+
+
+def wanted_event(allocator: Allocator, params: Mapping[str, str]) -> int:
+    """The event after which the breakdown is wanted: the last up to `at_ps`, else the peak.
+
+    -1 is before the first.
+    """
+    at_ps = instant(params, "at_ps")
+    peak = allocator.peak_event
+    if at_ps is None or (peak >= 0 and at_ps == allocator.memory.time_ps[peak]):
+        return peak  # whatever else happened at the same time
+    return event_at(allocator.memory, allocator.at, at_ps)
