@@ -29,7 +29,7 @@ from tbprof.analysis.job.step_places import slowest_place, worst_place
 from tbprof.analysis.memory.memory_peaks import MemoryPeaks
 from tbprof.analysis.ops.op_metrics import OpMetrics
 from tbprof.analysis.run.environment import Environment
-from tbprof.analysis.spans.layers import Spans, split
+from tbprof.analysis.spans.layers import Spans, exclusive_time
 from tbprof.analysis.tpu.tpu_ops import TpuOps
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 from tbprof.base.records import dataclass, field
@@ -181,7 +181,7 @@ class Evidence:
                 rows = np.flatnonzero(job.worker == worker)
                 rows = rows[np.argsort(job.start_ps[rows], kind="stable")]
                 start = job.start_ps[rows]
-                out[rows] = split(start, start + job.duration_ps[rows], [layer])[:, 0]
+                out[rows] = exclusive_time(start, start + job.duration_ps[rows], [layer])[:, 0]
         return out
 
     def share_of_rows(self, part_ps: NDArray[np.int64]) -> float:

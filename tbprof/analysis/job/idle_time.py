@@ -11,8 +11,9 @@ from tbprof.analysis.host.host_events import HostThreads, async_rows
 from tbprof.analysis.host.host_phases import pieces
 from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.spans.groups import group_rows
-from tbprof.analysis.spans.layers import Spans, split, unite
-from tbprof.analysis.steps.step_finding import StepLayers, find_step_layers
+from tbprof.analysis.spans.layers import Spans, exclusive_time, unite
+from tbprof.analysis.steps.step_finding import find_step_layers
+from tbprof.analysis.steps.step_layers import StepLayers
 from tbprof.base.records import dataclass
 from tbprof.events.space import Space
 from tbprof.kernels.spans import keep_meeting
@@ -96,12 +97,12 @@ def find_idle_time(space: Space, programs: Programs, marker: str = "") -> IdleTi
     first = 0
     for worker, window in enumerate(layers.windows):
         spans = [_spans(found, worker, label) for label in order]
-        times = split(window.start_ps, window.end_ps, [covered[worker], *spans])
+        times = exclusive_time(window.start_ps, window.end_ps, [covered[worker], *spans])
         rest = window.duration_ps - times.sum(axis=1)
         times = np.column_stack([times[:, 1:], rest])
         step, column = np.nonzero(times)
         activity = np.array([*order, len(labels)])[column]
-        each = [split(window.start_ps, window.end_ps, [one])[:, 0] for one in opened]
+        each = [exclusive_time(window.start_ps, window.end_ps, [one])[:, 0] for one in opened]
         is_open = np.column_stack([*each, np.zeros(window.start_ps.size, np.int64)])
         rows.append((first + step, activity, times[step, column], is_open[step, name_of[activity]]))
         first += window.start_ps.size
@@ -177,7 +178,7 @@ def _pieces(
     most = 2 * int(np.count_nonzero(counts))
     start, end, label, cuts = pieces(threads.events, counts, label_of, most)
     line = np.repeat(np.arange(cuts.size - 1, dtype=np.int32), np.diff(cuts))
-    return _Pieces(start, end, label, line, layers.is_for[at])
+    return _Pieces(start, end, label, line, layers.host.explains[at])
 
 
 def _label_rows(

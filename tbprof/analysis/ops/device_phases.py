@@ -9,6 +9,7 @@ from tbprof.analysis.gpu.gpu_phases import NO_PHASE, gpu_phases
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.tpu.tpu_phases import find_op_segments, tpu_phases
 from tbprof.analysis.vocabulary.lines import gpu_planes, named_lines, tpu_planes
+from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
 from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass
@@ -74,6 +75,11 @@ class DeviceIntervals:
     steps: DeviceSteps | None
     executions: Executions
     clock_jump_ps: int
+
+    @property
+    def computes(self) -> bool:
+        """Whether the device computed anything: an idle device may still receive copies."""
+        return bool((self.is_kernel | (self.phase <= Phase.COMPUTE_UNKNOWN)).any())
 
 
 def find_device_intervals(space: Space, programs: Programs) -> list[DeviceIntervals]:

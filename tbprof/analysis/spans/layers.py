@@ -41,7 +41,7 @@ def unite_lines(
     return out_start[:rows], out_end[:rows]
 
 
-def split(
+def exclusive_time(
     window_start: NDArray[np.int64], window_end: NDArray[np.int64], layers: Sequence[Spans]
 ) -> NDArray[np.int64]:
     """[windows, layers] the time of each disjoint, ascending window that each layer has.

@@ -12,7 +12,7 @@ from tbprof.analysis.steps.step_inference import shown
 from tbprof.analysis.steps.step_sources import are_numbered
 from tbprof.analysis.steps.step_windows import Windows, tile
 from tbprof.analysis.steps.steps_line import (
-    Line,
+    StepsLine,
     find_missing,
     put_in,
     read_line,
@@ -28,7 +28,7 @@ _NO_ROWS: NDArray[np.int64] = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
-class LineSteps:
+class RecordedSteps:
     """The steps of each device of a host.
 
     By device its windows, which [n] of these steps were not recorded, and of which a part was not.
@@ -43,7 +43,7 @@ class LineSteps:
     doubts: list[str]
 
 
-def find_line_steps(devices: Sequence[DeviceIntervals], grouping: Grouping) -> LineSteps:
+def find_recorded_steps(devices: Sequence[DeviceIntervals], grouping: Grouping) -> RecordedSteps:
     """The steps as the devices recorded them, each up to the start of the next.
 
     - Events in a row with one number, or of one step that the program marked, are one step.
@@ -96,10 +96,10 @@ def find_line_steps(devices: Sequence[DeviceIntervals], grouping: Grouping) -> L
         is_missing, works = tiled.group >= len(line), works_in(tiled, device)
         is_lost.append(is_missing & ~works)
         is_cut.append(whole.is_cut[tiled.group] | (is_missing & works))
-    return LineSteps(windows, is_lost, is_cut, is_named, doubts)
+    return RecordedSteps(windows, is_lost, is_cut, is_named, doubts)
 
 
-def _placed_by_markers(lines: Sequence[Line], grouping: Grouping) -> list[Line]:
+def _placed_by_markers(lines: Sequence[StepsLine], grouping: Grouping) -> list[StepsLine]:
     """The lines with the program's numbers as places, where all steps have one.
 
     Lines of which no step is linked, such as those of SparseCores, are placed by time where their
@@ -127,12 +127,12 @@ def _placed_by_markers(lines: Sequence[Line], grouping: Grouping) -> list[Line]:
     return [placed[line.device] for line in lines]
 
 
-def _is_marked_on(line: Line) -> bool:
+def _is_marked_on(line: StepsLine) -> bool:
     """Whether all steps are marked from the first one on that is."""
     return bool(line.is_marked[int(line.is_marked.argmax()) :].all())
 
 
-def _numbered(line: Line, grouping: Grouping) -> Line:
+def _numbered(line: StepsLine, grouping: Grouping) -> StepsLine:
     """The line with the program's numbers as places, counted back before the first marked one."""
     at = int(line.is_marked.argmax())
     place = grouping.roots.number[line.group[at:]]
@@ -140,14 +140,14 @@ def _numbered(line: Line, grouping: Grouping) -> Line:
     return replace(line, place=np.append(place[0] - usual * np.arange(at, 0, -1), place))
 
 
-def _has_numbers_of(line: Line, others: Sequence[Line]) -> bool:
+def _has_numbers_of(line: StepsLine, others: Sequence[StepsLine]) -> bool:
     """Whether the numbers of a line are those of the longest of others, at the same time."""
     lead = max(others, key=len)
     shared = common(line.place, lead.place).size
     return 2 * shared >= min(len(line), len(lead)) and _agree(line, lead)
 
 
-def _contradictions(lines: Sequence[Line]) -> list[str]:
+def _contradictions(lines: Sequence[StepsLine]) -> list[str]:
     """Where numbers of cores contradict the order of time, or the times of another core."""
     found = []
     lead = max(lines, key=len, default=None)
@@ -163,7 +163,7 @@ def _contradictions(lines: Sequence[Line]) -> list[str]:
     return found
 
 
-def _unlinked(lines: Sequence[Line], grouping: Grouping) -> list[str]:
+def _unlinked(lines: Sequence[StepsLine], grouping: Grouping) -> list[str]:
     """That the program marked steps, and nothing says which of the lines' steps these are."""
     roots = grouping.roots
     marked = np.flatnonzero(roots.is_marker & (roots.start_ps >= 0))
@@ -177,7 +177,7 @@ def _unlinked(lines: Sequence[Line], grouping: Grouping) -> list[str]:
     return [f"{text} recorded: these have the recorder's own numbers."]
 
 
-def _agree(line: Line, other: Line) -> bool:
+def _agree(line: StepsLine, other: StepsLine) -> bool:
     """Whether most steps of two devices that have one place, if there are any, share time."""
     if not line.is_ascending:
         return False
@@ -192,7 +192,7 @@ def _agree(line: Line, other: Line) -> bool:
     return bool((end > begin).sum() >= mine.size / 2)
 
 
-def _placed_by_time(lines: Sequence[Line]) -> list[Line]:
+def _placed_by_time(lines: Sequence[StepsLine]) -> list[StepsLine]:
     """The lines with places counted on the one with most steps: where the middle of a step lies."""
     if not lines:
         return []
@@ -209,7 +209,7 @@ def _placed_by_time(lines: Sequence[Line]) -> list[Line]:
     return [_counted_from(line, place - least) for line, place in zip(lines, places, strict=True)]
 
 
-def _counted_from(line: Line, place: NDArray[np.int64]) -> Line:
+def _counted_from(line: StepsLine, place: NDArray[np.int64]) -> StepsLine:
     """The line with these places, which are the numbers of steps that have none."""
     is_known = line.number >= 0
     label = [
@@ -219,7 +219,7 @@ def _counted_from(line: Line, place: NDArray[np.int64]) -> Line:
     return replace(line, place=place, number=np.where(is_known, line.number, place), label=label)
 
 
-def _named(lines: Sequence[Line], grouping: Grouping) -> tuple[list[Line], bool]:
+def _named(lines: Sequence[StepsLine], grouping: Grouping) -> tuple[list[StepsLine], bool]:
     """(the lines with what the program called their steps, whether it numbered all of them)."""
     roots = grouping.roots
     groups = np.concatenate([_NO_ROWS, *(line.group[line.is_marked] for line in lines)])
@@ -253,6 +253,6 @@ def _named(lines: Sequence[Line], grouping: Grouping) -> tuple[list[Line], bool]
     return named, bool(groups.size) and not rest and are_numbered(grouping, groups)
 
 
-def _counted(line: Line, stem: str, apart: int) -> Line:
+def _counted(line: StepsLine, stem: str, apart: int) -> StepsLine:
     number = line.place + apart
     return replace(line, number=number, label=[f"{stem}{one}" for one in number.tolist()])

@@ -16,14 +16,13 @@ from tbprof.analysis.host.driving_thread import find_driving_line
 from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.analysis.steps.step_inference import InferredSteps, doubt_of_rounds, infer_steps, shown
-from tbprof.analysis.steps.step_windows import GroupSteps, device_hulls
+from tbprof.analysis.steps.step_windows import GroupSteps
 from tbprof.base.records import dataclass
 from tbprof.events.space import Space
 
 CHOSEN = "chosen"
 STEPS_LINE = "steps_line"
 MARKERS = "markers"
-GROUPS = "groups"
 EXECUTIONS = "executions"
 NONE = "none"
 
@@ -87,7 +86,6 @@ def _find(space: Space, devices: Sequence[DeviceIntervals], programs: Programs) 
         or _annotations(grouping)
         or _numbered_events(space, grouping)
         or _step_lines(devices, grouping)
-        or _groups_of_the_file(devices, grouping)
         or _program_runs(devices, grouping)
         or _inferred(space, grouping, programs)
         or _without_groups(NONE, "", _NO_STEPS, grouping)
@@ -136,23 +134,6 @@ def _numbered_events(space: Space, grouping: Grouping) -> StepSource | None:
     again = find_grouping(space, name)
     found = _of_groups(MARKERS, name, note, again, np.arange(len(again.roots)))
     return replace(found, has_explicit_numbers=True)
-
-
-def _groups_of_the_file(
-    devices: Sequence[DeviceIntervals], grouping: Grouping
-) -> StepSource | None:
-    """The groups that the recorder numbered, of which devices ran anything."""
-    if not grouping.is_from_file:
-        return None
-    steps = GroupSteps.of(grouping.roots, np.arange(len(grouping.roots)))
-    ran = np.zeros(len(grouping.roots), bool)
-    for device in devices:
-        first, last = device_hulls(steps, device)
-        ran |= first <= last
-    if not ran.any():
-        return None
-    note = "Steps are the groups of events that the recorder numbered."
-    return _of_groups(GROUPS, "group_id", note, grouping, steps.group[ran])
 
 
 def _program_runs(devices: Sequence[DeviceIntervals], grouping: Grouping) -> StepSource | None:

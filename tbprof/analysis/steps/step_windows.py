@@ -9,18 +9,9 @@ from tbprof.analysis.grouping.group_roots import Roots
 from tbprof.analysis.host.host_events import HostThreads
 from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.base.records import dataclass
-from tbprof.base.values import median, unique
+from tbprof.base.values import median
 from tbprof.kernels.groups import stretch_windows
 
-# The first and the last step are cut when they hold less than this share of the work of a typical
-# step between them, and less than all but a few of these, as steps differ in some programs; with
-# fewer than two between them nothing is typical.
-_LEAST_WORK = 0.75
-_LEAST_INNER = 2
-_FEW = 0.1
-# A last step ends with its own work, as no next one bounds it. Where steps are usually followed
-# by a gap of more than this share of the step, that gap is missing.
-_NOTABLE_GAP = 0.05
 # A device keeps up with the host when the work of at least this share of the steps ends before
 # the next step begins, give or take this share of a step.
 _KEEPS_UP = 0.9
@@ -83,68 +74,6 @@ def tile(
     )
 
 
-def find_truncated(
-    windows: Windows, work_start_ps: NDArray[np.int64], is_recorded: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """[n] whether a part of a step was not recorded, of those with `is_recorded` [n].
-
-    Of steps in a row the first or the last holds notably less work than those between
-    (`work_start_ps`, ascending, are the starts of the worker's executions), or the last lacks the
-    gap that follows others: no next one bounds it.
-    """
-    out = np.zeros(windows.start_ps.size, bool)
-    if np.count_nonzero(is_recorded) < 2:
-        return out
-    is_first, is_last = _ends(is_recorded)
-    gap = windows.duration_ps - windows.own_ps
-    inner = is_recorded & ~is_last
-    if inner.any():
-        is_notable = median(gap[inner]) > _NOTABLE_GAP * median(windows.duration_ps[inner])
-        out |= is_last & (gap == 0) & is_notable
-    inner = is_recorded & ~is_first & ~is_last
-    if np.count_nonzero(inner) >= _LEAST_INNER:
-        work = np.searchsorted(work_start_ps, windows.end_ps) - np.searchsorted(
-            work_start_ps, windows.start_ps
-        )
-        least = min(
-            _LEAST_WORK * median(work[inner]),
-            np.quantile(work[inner], _FEW, method="inverted_cdf"),
-        )
-        out |= (is_first | is_last) & (work < least)
-    return out
-
-
-def find_lacking(
-    windows: Windows,
-    middle_ps: NDArray[np.int64],
-    kind: NDArray[np.int32],
-    is_recorded: NDArray[np.bool_],
-) -> NDArray[np.bool_]:
-    """[n] whether a step that is the first or last of a row lacks a kind of op of all between.
-
-    Steps of a compiled program hold the same ops. `middle_ps` and `kind` are those of the worker's
-    ops: ends of steps and ops that touch are not always equal.
-    """
-    is_first, is_last = _ends(is_recorded)
-    inner = is_recorded & ~is_first & ~is_last
-    if np.count_nonzero(inner) < _LEAST_INNER:
-        return np.zeros(windows.start_ps.size, bool)
-    step = np.searchsorted(windows.start_ps, middle_ps, side="right") - 1
-    is_inside = (step >= 0) & (middle_ps < windows.end_ps[step])
-    kinds = int(kind.max(initial=0)) + 1
-    step, kinds_of = np.divmod(unique(step[is_inside] * kinds + kind[is_inside]), kinds)
-    among = np.bincount(kinds_of[inner[step]], minlength=kinds)
-    is_usual = among == np.count_nonzero(inner)
-    usual = np.bincount(step[is_usual[kinds_of]], minlength=windows.start_ps.size)
-    return (is_first | is_last) & (usual < np.count_nonzero(is_usual))
-
-
-def _ends(is_recorded: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """[n] the first ones, [n] the last ones of steps in a row."""
-    beside = np.concatenate(([False], is_recorded, [False]))
-    return is_recorded & ~beside[:-2], is_recorded & ~beside[2:]
-
-
 def hulls(
     group: NDArray[np.int32] | NDArray[np.int64],
     start_ps: NDArray[np.int64],
@@ -195,7 +124,7 @@ def device_hulls(
     return first[steps.group], last[steps.group]
 
 
-def lags(steps: GroupSteps, devices: Sequence[DeviceIntervals]) -> bool:
+def device_lags_host(steps: GroupSteps, devices: Sequence[DeviceIntervals]) -> bool:
     """Whether devices still work on steps when the host has begun the next ones.
 
     That is what asynchronous dispatch looks like: the host's markers then say when a step was

@@ -22,7 +22,7 @@ _NO_ROWS: NDArray[np.int64] = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class StepsLine:
     """The steps of one device's line, by start.
 
     `place` is equal for the same step of all devices. `group` is -1 where no event of the host
@@ -49,12 +49,14 @@ class Line:
         return bool((np.diff(self.place) > 0).all())
 
 
-def read_line(device: DeviceIntervals, grouping: Grouping, doubts: list[str]) -> Line:
+def read_line(device: DeviceIntervals, grouping: Grouping, doubts: list[str]) -> StepsLine:
     """The line of a device, empty where it has none; events of one step are one."""
     steps = device.steps
     if steps is None:
         none = np.empty(0, bool)
-        return Line(device.name, _NO_ROWS, _NO_ROWS, _NO_ROWS, _NO_ROWS, [], _NO_ROWS, none, none)
+        return StepsLine(
+            device.name, _NO_ROWS, _NO_ROWS, _NO_ROWS, _NO_ROWS, [], _NO_ROWS, none, none
+        )
     group = _groups_of(steps, device, grouping)
     is_marked = np.append(grouping.roots.is_marker, False)[group]
     count = group.size
@@ -72,7 +74,7 @@ def read_line(device: DeviceIntervals, grouping: Grouping, doubts: list[str]) ->
     first = np.flatnonzero(~is_again)
     end = np.maximum.reduceat(ends, first) if count else ends
     number, own = steps.number[first], group[first]
-    return Line(
+    return StepsLine(
         device.name,
         steps.start_ps[first],
         end,
@@ -148,7 +150,7 @@ def _groups_of(
     return np.full(steps.start_ps.size, -1, np.int64)
 
 
-def with_cut_ends(line: Line, device: DeviceIntervals) -> Line:
+def with_cut_ends(line: StepsLine, device: DeviceIntervals) -> StepsLine:
     """The line with the step of the ops before its first one, and with that of those behind."""
     if device.kind == "GPU" or len(line) < _LEAST_STEPS or not line.is_ascending:
         return line
@@ -168,12 +170,12 @@ def with_cut_ends(line: Line, device: DeviceIntervals) -> Line:
     return line
 
 
-def _with_cut(line: Line, at: int, by: int, start: int, end: int) -> Line:
+def _with_cut(line: StepsLine, at: int, by: int, start: int, end: int) -> StepsLine:
     """The line with a step at its begin or end, whose place and number are `by` further."""
     row = max(at - 1, 0)
     number = int(line.number[row]) + by
     stem = line.label[row].removesuffix(str(line.number[row]))
-    return Line(
+    return StepsLine(
         line.device,
         np.insert(line.start_ps, at, start),
         np.insert(line.end_ps, at, end),
@@ -186,7 +188,7 @@ def _with_cut(line: Line, at: int, by: int, start: int, end: int) -> Line:
     )
 
 
-def find_missing(line: Line, others: Sequence[Line]) -> NDArray[np.int64]:
+def find_missing(line: StepsLine, others: Sequence[StepsLine]) -> NDArray[np.int64]:
     """The places, ascending, of steps that are not on a line.
 
     Those that another device has, if there is time for them; and all between two steps where the
@@ -211,7 +213,7 @@ def find_missing(line: Line, others: Sequence[Line]) -> NDArray[np.int64]:
     return out
 
 
-def put_in(line: Line, missing: NDArray[np.int64], others: Sequence[Line]) -> Line:
+def put_in(line: StepsLine, missing: NDArray[np.int64], others: Sequence[StepsLine]) -> StepsLine:
     """The line with the steps that are missing behind those that it has."""
     if not missing.size:
         return line
@@ -245,7 +247,9 @@ def put_in(line: Line, missing: NDArray[np.int64], others: Sequence[Line]) -> Li
     )
 
 
-def _begins(line: Line, missing: NDArray[np.int64], others: Sequence[Line]) -> NDArray[np.int64]:
+def _begins(
+    line: StepsLine, missing: NDArray[np.int64], others: Sequence[StepsLine]
+) -> NDArray[np.int64]:
     """[n] when steps began that are missing.
 
     When they did on other devices, and as much later as the steps of this one mostly do. Else they

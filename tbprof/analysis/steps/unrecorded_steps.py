@@ -14,9 +14,11 @@ from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.analysis.ops.launches import Launches, find_launches, is_work
 from tbprof.analysis.steps.step_windows import GroupSteps
+from tbprof.analysis.vocabulary.lines import gpu_planes
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.records import dataclass
 from tbprof.base.values import is_in, median, unique
+from tbprof.events.space import Space
 
 # A step has launched the work of a device with so many of its usual launches or dispatches.
 _LAUNCHED = 0.5
@@ -41,6 +43,16 @@ class Unrecorded:
     is_missing: NDArray[np.bool_]
     is_cut: NDArray[np.bool_]
     lost_devices: int
+
+
+def find_silent_gpus(space: Space, devices: Sequence[DeviceIntervals]) -> list[str]:
+    """The names of GPUs that computed nothing in the trace; copies to them may be recorded."""
+    computed = {device.plane.name for device in devices}
+    return [
+        plane.name.removeprefix("/device:")
+        for plane in gpu_planes(space)
+        if plane.name not in computed
+    ]
 
 
 def find_unrecorded(

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tbprof.analysis.spans.layers import split, unite
+from tbprof.analysis.spans.layers import exclusive_time, unite
 from tbprof.kernels.spans import keep_meeting
 
 _intervals = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=12)
@@ -17,19 +17,19 @@ def test_an_instant_belongs_to_the_first_layer_that_covers_it() -> None:
     window = np.array([0, 10], np.int64), np.array([10, 20], np.int64)
     device = _columns([(1, 4), (3, 4), (12, 2)])  # [1, 7) and [12, 14)
     host = _columns([(0, 3), (6, 9)])  # [0, 3) and [6, 15)
-    assert split(*window, [device, host]).tolist() == [[6, 1 + 3], [2, 2 + 1]]
+    assert exclusive_time(*window, [device, host]).tolist() == [[6, 1 + 3], [2, 2 + 1]]
 
 
 def test_what_lies_outside_the_windows_counts_nothing() -> None:
     window = np.array([10], np.int64), np.array([20], np.int64)
-    assert split(*window, [_columns([(0, 10), (20, 5)])]).tolist() == [[0]]
-    assert split(*window, [_columns([(0, 30)])]).tolist() == [[10]]
+    assert exclusive_time(*window, [_columns([(0, 10), (20, 5)])]).tolist() == [[0]]
+    assert exclusive_time(*window, [_columns([(0, 30)])]).tolist() == [[10]]
 
 
 def test_no_windows_and_no_layers_are_empty() -> None:
     nothing = np.empty(0, np.int64)
-    assert split(nothing, nothing, [_columns([(0, 1)])]).shape == (0, 1)
-    assert split(np.array([0]), np.array([1]), []).shape == (1, 0)
+    assert exclusive_time(nothing, nothing, [_columns([(0, 1)])]).shape == (0, 1)
+    assert exclusive_time(np.array([0]), np.array([1]), []).shape == (1, 0)
 
 
 @given(_intervals)
@@ -54,7 +54,7 @@ def test_split_agrees_with_counting_instants(
                 if any(start <= at < start + length for start, length in pairs):
                     expected[window, column] += 1
                     break
-    found = split(
+    found = exclusive_time(
         np.array(window_start, np.int64),
         np.array(window_end, np.int64),
         [_columns(pairs) for pairs in layers],

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tbprof.analysis.steps import step_windows
+from tbprof.analysis.steps import incomplete_steps
 from tbprof.analysis.steps.step_windows import Windows, hulls, tile
 
 
@@ -19,7 +19,7 @@ def windows(*spans: tuple[int, int]) -> Windows:
 
 def find_truncated(found: Windows, work: np.ndarray, missing: tuple[int, ...] = ()) -> np.ndarray:
     is_recorded = ~np.isin(np.arange(found.start_ps.size), missing)
-    return step_windows.find_truncated(found, work, is_recorded)
+    return incomplete_steps.find_truncated(found, work, is_recorded)
 
 
 def test_a_step_goes_on_to_the_start_of_the_next():

@@ -1,0 +1,219 @@
+"""What covers the time of a host's steps: device work first, then what the host did."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.grouping.grouping import Grouping, group_of_device_events
+from tbprof.analysis.host.host_events import HostThreads
+from tbprof.analysis.host.host_phases import driving_rows, flatten
+from tbprof.analysis.host.host_roles import Role, host_types
+from tbprof.analysis.ops.device_phases import DeviceIntervals
+from tbprof.analysis.ops.launching_threads import lines_for_devices
+from tbprof.analysis.spans.layers import Spans, exclusive_time, unite
+from tbprof.analysis.steps.recorded_steps import RecordedSteps
+from tbprof.analysis.steps.step_inference import PATTERN
+from tbprof.analysis.steps.step_sources import StepSource
+from tbprof.analysis.steps.step_windows import (
+    Windows,
+    by_device,
+    by_executions,
+    by_host,
+    by_threads,
+    device_lags_host,
+)
+from tbprof.analysis.steps.unrecorded_steps import Unrecorded
+from tbprof.analysis.vocabulary.input_names import is_iterator
+from tbprof.analysis.vocabulary.name_families import name_families
+from tbprof.analysis.vocabulary.phases import PHASES, Phase
+from tbprof.base import names
+from tbprof.base.records import dataclass
+from tbprof.base.values import is_in
+
+_NO_WORK = (Role.FRAME, Role.WRAPPER, Role.WAIT)
+# One layer per phase; what no layer covers is `Phase.OTHER`.
+_LAYERS = tuple(phase for phase in Phase if phase != Phase.OTHER)
+# What a host without devices computes by itself.
+_HOST_WORK = (Phase.COLLECTIVES, Phase.HOST_COMPUTE)
+
+
+@dataclass(frozen=True, slots=True)
+class HostLayers:
+    """What the threads of a host did during its steps.
+
+    `spans` holds for each worker the spans of each phase of `_LAYERS`. `work_start_ps` are the
+    ascending starts of the events that did work; filled only where there are no devices. `explains`
+    [workers, lines] of each host plane says whose idle time a thread can explain; empty where there
+    are no steps.
+    """
+
+    spans: Sequence[Sequence[Spans]]
+    work_start_ps: NDArray[np.int64]
+    explains: Sequence[NDArray[np.bool_]]
+
+
+@dataclass(frozen=True, slots=True)
+class StepLayers:
+    """The steps of each worker, and what covers their time: device work first, then the host.
+
+    A worker is one of `devices`, or the host's CPU where there are none. `note` says in a sentence
+    how the steps are bounded. `silent` names the GPUs without any recorded work, `missing` says
+    what work of the steps was not recorded, and `recorded` holds the steps that devices recorded
+    themselves.
+    """
+
+    source: StepSource
+    note: str
+    devices: Sequence[DeviceIntervals]
+    windows: Sequence[Windows]
+    host: HostLayers
+    silent: list[str]
+    missing: Unrecorded
+    recorded: RecordedSteps | None
+
+    def covered(self, worker: int) -> Spans:
+        """The time of a worker in any phase except `OTHER`, as disjoint, ascending spans."""
+        spans = list(self.host.spans[worker])
+        if self.devices:
+            device = self.devices[worker]
+            rows = device.phase != Phase.OTHER
+            start = device.start_ps[rows]
+            spans.append((start, start + device.duration_ps[rows]))
+        return unite(*_joined(spans))
+
+
+def assign_groups(device: DeviceIntervals, grouping: Grouping) -> DeviceIntervals:
+    """The device with the group of the event that each interval is a part of."""
+    groups = group_of_device_events(grouping, device.plane, device.events)
+    return replace(device, group=groups[device.row])
+
+
+def find_windows(
+    source: StepSource,
+    devices: Sequence[DeviceIntervals],
+    missing: Unrecorded,
+    recorded: RecordedSteps | None,
+) -> tuple[list[Windows], str]:
+    """(the windows of each device, or of the CPU where there are none; how they are bounded)."""
+    if recorded is not None:
+        return recorded.windows, source.note
+    if not devices:
+        return [by_threads(source.steps, source.grouping.hosts)], source.note
+    if source.program:
+        return [by_executions(device, source.program) for device in devices], source.note
+    if not device_lags_host(source.steps, devices):
+        return [by_host(source.steps, device) for device in devices], source.note
+    note = (
+        f"{source.note} The devices run behind the host, so a device's step goes from its "
+        "first work of one step to that of the next."
+    )
+    windows = [
+        by_device(source.steps, device, is_missing)
+        for device, is_missing in zip(devices, missing.is_missing, strict=True)
+    ]
+    return windows, note
+
+
+def find_host_layers(
+    source: StepSource, windows: Sequence[Windows], devices: Sequence[DeviceIntervals]
+) -> HostLayers:
+    """What the host's threads did during the steps, per worker and phase."""
+    workers = max(len(devices), 1)
+    starts = [int(window.start_ps[0]) for window in windows if window.start_ps.size]
+    ends = [int(window.end_ps[-1]) for window in windows if window.start_ps.size]
+    layers: list[list[list[Spans]]] = [[[] for _ in _LAYERS] for _ in range(workers)]
+    work: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+    explains: list[NDArray[np.bool_]] = []
+    for plane, threads in enumerate(source.grouping.hosts if starts else ()):
+        types = host_types(threads.events, has_device=bool(devices), wrappers=[source.marker])
+        counts = driving_rows(
+            threads,
+            types,
+            driving_line=source.line if plane == source.plane else -1,
+            window_ps=(min(starts), max(ends)),
+            has_groups=bool(devices) or source.source != PATTERN or _has_pipelines(threads),
+        )
+        if not devices:
+            works = counts & ~threads.events.by_type(is_in(types.role, _NO_WORK))
+            works &= threads.events.duration_ps > 0
+            work.append(threads.events.start_ps[works])
+        start, end, phase, cuts = flatten(threads, counts, types)
+        is_for = np.ones((1, cuts.size - 1), np.bool_)
+        if devices:
+            is_for = lines_for_devices(threads, types, devices)
+        explains.append(is_for)
+        for worker in range(workers):
+            own_phase = phase
+            if not is_for[worker].all():
+                own_phase = np.where(np.repeat(is_for[worker], np.diff(cuts)), phase, -1)
+            for layer, wanted in zip(layers[worker], _LAYERS, strict=True):
+                rows = own_phase == wanted
+                if rows.any():
+                    layer.append((start[rows], end[rows]))
+    # The events of each thread ascend, and a stable sort is fast on ascending runs.
+    spans = [[_joined(layer) for layer in of_worker] for of_worker in layers]
+    return HostLayers(spans, np.sort(np.concatenate(work), kind="stable"), explains)
+
+
+def _has_pipelines(threads: HostThreads) -> bool:
+    """Whether tf.data worked: threads may run ops of its functions, ahead of the steps."""
+    texts = name_families(threads.plane).names
+    return any(is_iterator(text) or text in names.CAPTURED_FUNCTIONS for text in texts)
+
+
+def end_with_work(
+    windows: Sequence[Windows], devices: Sequence[DeviceIntervals], host: HostLayers
+) -> list[Windows]:
+    """The windows with `own_ps` extended by what any device works after the step's own work."""
+    busy = _busy(devices, host)
+    ended = []
+    for window in windows:
+        start = window.start_ps + window.own_ps
+        [busy_ps] = exclusive_time(start, window.end_ps, [busy]).T
+        ended.append(replace(window, own_ps=window.own_ps + busy_ps))
+    return ended
+
+
+def _busy(devices: Sequence[DeviceIntervals], host: HostLayers) -> Spans:
+    """When any device worked; without devices when any op of the host did."""
+    if not devices:
+        [layers] = host.spans
+        return unite(*_joined([layers[_LAYERS.index(phase)] for phase in _HOST_WORK]))
+    return unite(
+        *_joined([
+            (device.start_ps, device.start_ps + device.duration_ps) for device in devices
+        ])
+    )  # fmt: skip
+
+
+def _joined(spans: Sequence[Spans]) -> Spans:
+    if not spans:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    return np.concatenate([start for start, _ in spans]), np.concatenate([end for _, end in spans])
+
+
+def split_by_phase(layers: StepLayers) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(the time of each step in each phase [n, PHASES], the time [n] of a GPU's input copies).
+
+    Rows are the steps of one worker after the other.
+    """
+    workers: Sequence[DeviceIntervals | None] = layers.devices or [None]
+    parts, copied = [], []
+    for window, device, host in zip(layers.windows, workers, layers.host.spans, strict=True):
+        device_spans: list[Spans] = []
+        if device is not None:
+            end = device.start_ps + device.duration_ps
+            for phase in _LAYERS:
+                rows = device.phase == phase
+                device_spans.append((device.start_ps[rows], end[rows]))
+        times = exclusive_time(window.start_ps, window.end_ps, [*device_spans, *host])
+        phases = np.zeros((window.start_ps.size, PHASES), np.int64)
+        for column in range(times.shape[1]):
+            phases[:, _LAYERS[column % len(_LAYERS)]] += times[:, column]
+        phases[:, Phase.OTHER] = window.duration_ps - phases.sum(axis=1)
+        parts.append(phases)
+        is_gpu = device is not None and device.kind == "GPU"
+        copied.append(times[:, _LAYERS.index(Phase.INPUT)] * is_gpu)
+    return np.concatenate(parts), np.concatenate(copied)
