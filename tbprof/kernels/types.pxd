@@ -22,8 +22,6 @@ ctypedef double[::1] OutFloats
 
 ctypedef const i64[:, ::1] IntTable
 ctypedef i64[:, ::1] OutIntTable
-ctypedef const int[:, ::1] Int32Table
-ctypedef const short[::1] Int16s
 ctypedef unsigned char[:, ::1] OutByteTable
 ctypedef unsigned char[:, ::1] OutFlagTable
 ctypedef double[:, ::1] OutFloatTable
