@@ -8,9 +8,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.advice.finding import Finding, milliseconds
+from tbprof.advice.finding import Finding
 from tbprof.advice.gain import UNKNOWN_GAIN, Gain
 from tbprof.advice.input.input_cause import InputCause
+from tbprof.advice.sentences import milliseconds
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.gpu.gpu_facts import GpuFacts
 from tbprof.analysis.gpu.kernels import Kernels

@@ -1,6 +1,4 @@
-"""From what on the memory of a device is said to be short, and what an allocator is called."""
-
-from tbprof.advice.finding import shortened
+"""From what on the memory of a device is said to be short."""
 
 # Percentages of an allocator's capacity, ours: what an allocator rounds up and keeps apart is
 # some percents of it, so little more fits above the first.
@@ -9,13 +7,3 @@ FULL = (90.0, 98.0)
 # that there is room for any piece.
 FRAGMENTED = (50.0, 80.0)
 IN_USE = 50.0
-
-
-def owner(allocator: str) -> str:
-    """What an allocator is called in a sentence, with its host if it has one.
-
-    TPUs are mere numbers.
-    """
-    host, _, name = allocator.rpartition(": ")
-    own = f"device {name}" if name.isdigit() else shortened(name)
-    return f"{own} of {shortened(host)}" if host else own

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.advice.finding import milliseconds, shortened
+from tbprof.advice.sentences import milliseconds, shortened
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.job.idle_shares import DID
 from tbprof.analysis.job.idle_time import IdleTime

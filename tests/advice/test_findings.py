@@ -14,11 +14,14 @@ from hypothesis import strategies as st
 from traces import draw, space_of
 
 from tbprof.advice.evidence import Evidence
-from tbprof.advice.finding import OPS, SEVERITIES, Finding, milliseconds, shortened, size
-from tbprof.advice.input.input_cause import InputCause, Kind
+from tbprof.advice.finding import SEVERITIES, Finding
+from tbprof.advice.guides import DATA_GUIDE
+from tbprof.advice.input.input_cause import CauseKind, InputCause
+from tbprof.advice.pages import OPS
 from tbprof.advice.rules.findings import find_findings
 from tbprof.advice.rules.findings_host import eager_shares
 from tbprof.advice.rules.findings_input import input_bound
+from tbprof.advice.sentences import milliseconds, shortened, size
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.devices.tensor_cores import CoreUse
 from tbprof.analysis.gpu.gpu_facts import GpuFacts
@@ -199,10 +202,12 @@ def test_a_gap_between_steps():
     assert "train" in at.detail
 
 
-def cause_of(kind: Kind = "stage", type_: str = "ParallelMap", stage_ms: float = 0.2) -> InputCause:
+def cause_of(
+    kind: CauseKind = "stage", type_: str = "ParallelMap", stage_ms: float = 0.2
+) -> InputCause:
     return InputCause(
         kind, "h0", "Host:0", "Iterator::Root::ParallelMapV2", type_, stage_ms, 0.3,
-        "ParallelMap takes 200 µs.", "Make it cheaper.", "https://www.tensorflow.org/guide/data",
+        "ParallelMap takes 200 µs.", "Make it cheaper.", DATA_GUIDE,
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from traces import draw, space_of
 
 from tbprof.advice.input.input_facts import CATEGORIES, dominant_category
 from tbprof.advice.summaries import Summaries
-from tbprof.advice.tf_data.tf_data_case import Facts
+from tbprof.advice.tf_data.tf_data_case import PipelineFacts
 from tbprof.advice.tf_data.tf_data_judgement import Judgement, in_order, judge
 from tbprof.advice.tf_data.tf_data_pipelines import find_pipelines
 from tbprof.analysis.devices.devices import find_devices
@@ -158,7 +158,7 @@ def titles(ops: InputOps, category: str, *calls: Made) -> list[object]:
     ]
 
 
-ALONE = Facts(hosts=1, has_gpu=False, python_ps=0)
+ALONE = PipelineFacts(hosts=1, has_gpu=False, python_ps=0)
 READ = f"{MAP}::TFRecord"
 
 
@@ -187,7 +187,7 @@ def test_advice_begins_with_what_holds_the_program_up():
 def test_advice_on_a_pipeline_is_that_of_the_page_of_tf_data():
     slow = calls_of((ROOT, 10), (MAP, 900), (READ, 90))
     [judgement] = judge(find_pipelines(["h0"], [made(slow)]), {"h0": ALONE})
-    expected = [one.title for one in in_order(judgement.advice)]
+    expected = [one.title for one in in_order(judgement.findings)]
     assert titles(input_ops(), "preprocessing", slow) == expected
     assert expected[0] == "The function of ParallelMap is what takes the time"
 

@@ -3,6 +3,7 @@
 import math
 from typing import Literal
 
+from tbprof.advice.guides import Guide
 from tbprof.base.records import dataclass
 
 TRY_APART = (
@@ -10,7 +11,7 @@ TRY_APART = (
     "iterate over the loader without the model: the slower of the two is what to work on."
 )
 
-Kind = Literal["stage", "pipeline", "transfer", "elsewhere", "unknown"]
+CauseKind = Literal["stage", "pipeline", "transfer", "elsewhere", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class InputCause:
     `sentence` says that, `action` what to do.
     """
 
-    kind: Kind
+    kind: CauseKind
     host: str
     pipeline: str
     stage: str
@@ -35,7 +36,7 @@ class InputCause:
     call_ms: float
     sentence: str
     action: str
-    guide_url: str
+    guide: Guide
 
     @property
     def is_most(self) -> bool:

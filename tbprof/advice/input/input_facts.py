@@ -17,7 +17,7 @@ CATEGORIES: tuple[tuple[InputCategory, str, str], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class InputFacts:
     """What advice depends on.
 
     `transfer` is the op of those that send data to devices which took longest, "" for none;
@@ -31,12 +31,12 @@ class Facts:
     has_tf_data: bool
 
 
-def find_facts(ops: InputOps) -> Facts:
+def find_input_facts(ops: InputOps) -> InputFacts:
     """The facts of the input ops of all hosts."""
     sent = np.where(ops.category == InputCategory.ENQUEUE, ops.work_ps, -1)
     top = int(sent.argmax()) if sent.size and sent.max() >= 0 else -1
     count = int(ops.count[top]) if top >= 0 else 0
-    return Facts(
+    return InputFacts(
         ops.name[top] if top >= 0 else "",
         count,
         float(ops.total_ps[top]) / 1e6 / count if count else 0.0,

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tbprof.advice.finding import DATA_ANALYSIS_GUIDE, DATA_GUIDE, milliseconds, percent
-from tbprof.advice.input.input_cause import TRY_APART, InputCause, Kind
+from tbprof.advice.guides import DATA_ANALYSIS_GUIDE, DATA_GUIDE
+from tbprof.advice.input.input_cause import TRY_APART, CauseKind, InputCause
+from tbprof.advice.sentences import milliseconds, percent
 from tbprof.advice.summaries import Summaries
-from tbprof.advice.tf_data.tf_data_case import Facts, call_ms, cause_sentence, stage_ms
+from tbprof.advice.tf_data.tf_data_case import PipelineFacts, call_ms, cause_sentence, stage_ms
 from tbprof.advice.tf_data.tf_data_judgement import Judgement, judge
 from tbprof.advice.tf_data.tf_data_pipelines import find_pipelines, is_bound
 from tbprof.analysis.devices.devices import Devices
@@ -24,7 +25,7 @@ def judge_input(summaries: Summaries) -> list[Judgement]:
     pipelines = find_pipelines(summaries.hosts, summaries.take("tf_data", TfData))
     has_gpu = any(one.gpus for one in summaries.take("devices", Devices))
     facts = {
-        host: Facts(len(summaries.hosts), has_gpu, inputs.python_ps)
+        host: PipelineFacts(len(summaries.hosts), has_gpu, inputs.python_ps)
         for host, inputs in zip(summaries.hosts, summaries.take("input_ops", InputOps), strict=True)
     }
     return judge(pipelines, facts)
@@ -52,7 +53,7 @@ def find_cause(summaries: Summaries, judgements: Sequence[Judgement]) -> InputCa
 def _of_pipeline(worst: Judgement) -> InputCause:
     """A stage of the pipeline, or that the trace does not tell which."""
     pipeline, stage = worst.pipeline, worst.usual
-    first = worst.advice[0]
+    first = worst.findings[0]
     lasts = call_ms(pipeline)
     if stage is None or pipeline.is_cut or pipeline.is_device:
         calls = f"Calls of pipeline {pipeline.name} last {milliseconds(lasts)} on average."
@@ -67,11 +68,11 @@ def _of_pipeline(worst: Judgement) -> InputCause:
         )
         return InputCause(
             "pipeline", pipeline.host, pipeline.name, "", "", math.nan, lasts, f"{calls} {why}",
-            first.action, first.guide_url,
+            first.action, first.guide,
         )  # fmt: skip
     return InputCause(
         "stage", pipeline.host, pipeline.name, stage.long_name, worst.case.type,
-        stage_ms(worst.case), lasts, cause_sentence(worst.case), first.action, first.guide_url,
+        stage_ms(worst.case), lasts, cause_sentence(worst.case), first.action, first.guide,
     )  # fmt: skip
 
 
@@ -85,7 +86,7 @@ def _elsewhere(worst: Judgement) -> InputCause:
         f"{milliseconds(call_ms(pipeline))} on average{how}.",
         "Look in the trace viewer at what happens around the calls of IteratorGetNext: copies of "
         "batches to devices, and work on them in Python.",
-        DATA_ANALYSIS_GUIDE.url,
+        DATA_ANALYSIS_GUIDE,
     )  # fmt: skip
 
 
@@ -129,5 +130,5 @@ def _unknown(ops: InputOps) -> InputCause:
     return _loose("unknown", said, f"{TRY_APART} {ahead}")
 
 
-def _loose(kind: Kind, sentence: str, action: str) -> InputCause:
-    return InputCause(kind, "", "", "", "", math.nan, math.nan, sentence, action, DATA_GUIDE.url)
+def _loose(kind: CauseKind, sentence: str, action: str) -> InputCause:
+    return InputCause(kind, "", "", "", "", math.nan, math.nan, sentence, action, DATA_GUIDE)

@@ -1,18 +1,83 @@
 """What findings about one allocator rest on: its peak by groups, and its steps."""
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
-from tbprof.advice.finding import shortened, size
-from tbprof.advice.memory.memory_findings import Group, PeakFacts, kind_of
+from tbprof.advice.sentences import shortened, size
 from tbprof.analysis.memory.allocators import Allocator
 from tbprof.analysis.memory.memory import Memory
 from tbprof.analysis.memory.memory_breakdown import Age, Breakdown
 from tbprof.analysis.memory.memory_growth import Leaks, StepUsage
+from tbprof.base.records import dataclass
 
 _MOST_LEAKS = 3
+# What is in use, by what can be done about it.
+ACTIVATIONS, TEMPORARIES, WEIGHTS = "activations", "temporaries", "weights"
+EARLIER, BEFORE, STACK, UNNAMED = "earlier_steps", "before_the_recording", "stack", "unnamed"
+_KIND_OF_REGION: Mapping[str, str] = {
+    "output": ACTIVATIONS,
+    "temp": TEMPORARIES,
+    "persist": WEIGHTS,
+    "dynamic": WEIGHTS,
+    "persist/dynamic": WEIGHTS,
+}
 
 
-def find_facts(one: Allocator, peak: Breakdown, steps: StepUsage, leaks: Leaks) -> PeakFacts:
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Rows of the breakdown at the peak that are dealt with alike; `largest` is one for a text."""
+
+    kind: str
+    bytes: int
+    allocations: int
+    largest: str
+
+
+@dataclass(frozen=True, slots=True)
+class PeakFacts:
+    """What is known of an allocator: -1 bytes and NaN where it is not.
+
+    `groups` are the groups at the peak, `requested_bytes` and `allocated_bytes` the sums over
+    allocations there. `excess_bytes` are what allocations that seem alive exceed what is in use by,
+    `addressless` counts allocations that cannot be matched with releases.
+    `end_bytes` [steps] is what was in use at the end of each step, `leaks` texts of the ops whose
+    live bytes grow, the fastest first.
+    """
+
+    name: str
+    is_device: bool
+    is_tensorflow: bool
+    is_summed: bool
+    peak_bytes: int
+    capacity_bytes: int
+    free_bytes: int
+    fragmentation: float
+    groups: Sequence[Group]
+    requested_bytes: int
+    allocated_bytes: int
+    excess_bytes: int
+    addressless: int
+    end_bytes: Sequence[int]
+    leaks: Sequence[str]
+
+    @property
+    def used_percent(self) -> float:
+        """The percentage of the capacity that is in use at the peak, NaN where it is unknown."""
+        if self.peak_bytes < 0 or self.capacity_bytes <= 0:
+            return float("nan")
+        return 100 * self.peak_bytes / self.capacity_bytes
+
+
+def kind_of(region: str, age: Age) -> str:
+    """The group that allocations of a region type and an age belong to."""
+    if age in (Age.STACK, Age.BEFORE):
+        return STACK if age == Age.STACK else BEFORE
+    kind = _KIND_OF_REGION.get(region, UNNAMED)
+    return EARLIER if age == Age.EARLIER and kind != WEIGHTS else kind
+
+
+def find_peak_facts(one: Allocator, peak: Breakdown, steps: StepUsage, leaks: Leaks) -> PeakFacts:
     """The facts of an allocator, of the breakdown at its peak."""
     memory, event = one.memory, one.peak_event
     is_allocation = (peak.age != Age.BEFORE) & (peak.age != Age.STACK)

@@ -1,13 +1,23 @@
 """What to free first: rules over one allocator's peak and over its steps."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from tbprof.advice.finding import SEVERITIES, Severity, graded, percent, size
-from tbprof.advice.memory_limits import FRAGMENTED, FULL, IN_USE, owner
-from tbprof.analysis.memory.memory_breakdown import Age
-from tbprof.base.records import dataclass
+from tbprof.advice.finding import SEVERITIES, Finding, Severity, graded
+from tbprof.advice.memory.memory_facts import (
+    ACTIVATIONS,
+    BEFORE,
+    EARLIER,
+    STACK,
+    TEMPORARIES,
+    UNNAMED,
+    WEIGHTS,
+    Group,
+    PeakFacts,
+)
+from tbprof.advice.memory_limits import FRAGMENTED, FULL, IN_USE
+from tbprof.advice.sentences import owner, percent, size
 
 # Percentages of the bytes in use at the peak, ours: a group below the first is not what to begin
 # with, one above the second is most of what there is.
@@ -20,16 +30,6 @@ GROWING_STEPS = 3
 GROWING_SHARE = 0.6
 SOON = 100
 
-# What is in use, by what can be done about it.
-ACTIVATIONS, TEMPORARIES, WEIGHTS = "activations", "temporaries", "weights"
-EARLIER, BEFORE, STACK, UNNAMED = "earlier_steps", "before_the_recording", "stack", "unnamed"
-_KIND_OF_REGION = {
-    "output": ACTIVATIONS,
-    "temp": TEMPORARIES,
-    "persist": WEIGHTS,
-    "dynamic": WEIGHTS,
-    "persist/dynamic": WEIGHTS,
-}
 _CALLED: Mapping[str, str] = {
     ACTIVATIONS: "Activations and gradients",
     TEMPORARIES: "Temporaries of ops",
@@ -41,84 +41,14 @@ _CALLED: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryFinding:
-    """A claim about one allocator, why it holds, and what to do.
-
-    `bytes` are what it is about and `share` those as a part (0 to 1) of what is in use at the
-    peak, or of the capacity where it is about room; None where it cannot be told.
-    """
-
-    id: str
-    severity: Severity
-    title: str
-    detail: str
-    action: str
-    bytes: int | None
-    share: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Rows of the breakdown at the peak that are dealt with alike; `largest` is one for a text."""
-
-    kind: str
-    bytes: int
-    allocations: int
-    largest: str
-
-
-@dataclass(frozen=True, slots=True)
-class PeakFacts:
-    """What is known of an allocator: -1 bytes and NaN where it is not.
-
-    `groups` are the groups at the peak, `requested_bytes` and `allocated_bytes` the sums over
-    allocations there. `excess_bytes` are what allocations that seem alive exceed what is in use by,
-    `addressless` counts allocations that cannot be matched with releases.
-    `end_bytes` [steps] is what was in use at the end of each step, `leaks` texts of the ops whose
-    live bytes grow, the fastest first.
-    """
-
-    name: str
-    is_device: bool
-    is_tensorflow: bool
-    is_summed: bool
-    peak_bytes: int
-    capacity_bytes: int
-    free_bytes: int
-    fragmentation: float
-    groups: Sequence[Group]
-    requested_bytes: int
-    allocated_bytes: int
-    excess_bytes: int
-    addressless: int
-    end_bytes: Sequence[int]
-    leaks: Sequence[str]
-
-    @property
-    def used_percent(self) -> float:
-        """The percentage of the capacity that is in use at the peak, NaN where it is unknown."""
-        if self.peak_bytes < 0 or self.capacity_bytes <= 0:
-            return float("nan")
-        return 100 * self.peak_bytes / self.capacity_bytes
-
-
-def kind_of(region: str, age: Age) -> str:
-    """The group that allocations of a region type and an age belong to."""
-    if age in (Age.STACK, Age.BEFORE):
-        return STACK if age == Age.STACK else BEFORE
-    kind = _KIND_OF_REGION.get(region, UNNAMED)
-    return EARLIER if age == Age.EARLIER and kind != WEIGHTS else kind
-
-
-def find_memory_findings(facts: PeakFacts) -> list[MemoryFinding]:
+def find_memory_findings(facts: PeakFacts) -> list[Finding]:
     """What is to be said of an allocator: how full it is, then the rest, the most severe first."""
     found = [finding for rule in _RULES for finding in rule(facts)]
     found.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     return [*_near_capacity(facts), *found]
 
 
-def _near_capacity(facts: PeakFacts) -> Iterator[MemoryFinding]:
+def _near_capacity(facts: PeakFacts) -> Iterator[Finding]:
     """How full the memory is at the peak, or how much room there is."""
     used = facts.used_percent
     if np.isnan(used):
@@ -133,34 +63,38 @@ def _near_capacity(facts: PeakFacts) -> Iterator[MemoryFinding]:
     if grade is None:
         if not facts.is_device:
             return
-        yield MemoryFinding(
-            "room",
-            "good",
-            f"{percent(100 - used)} of the memory of {owner(facts.name)} is free at its peak",
-            detail,
-            "There is room: a larger batch may use the device better.",
-            left,
-            1 - share,
+        yield Finding(
+            id="room",
+            severity="good",
+            title=f"{percent(100 - used)} of the memory of {owner(facts.name)} is free at its peak",
+            detail=detail,
+            action="There is room: a larger batch may use the device better.",
+            value=left,
+            unit="bytes",
+            share=1 - share,
         )
         return
-    yield MemoryFinding(
-        "near_capacity",
-        grade[0],
-        f"The memory of {owner(facts.name)} is {percent(used)} full at its peak",
-        f"{detail} A little more and the program fails for want of memory.",
-        "Free the largest group below first."
-        + (
-            " If it fails, RunOptions(report_tensor_allocations_upon_oom=True) lists what was "
-            "alive."
-            if facts.is_tensorflow and facts.is_device
-            else ""
+    yield Finding(
+        id="near_capacity",
+        severity=grade[0],
+        title=f"The memory of {owner(facts.name)} is {percent(used)} full at its peak",
+        detail=f"{detail} A little more and the program fails for want of memory.",
+        action=(
+            "Free the largest group below first."
+            + (
+                " If it fails, RunOptions(report_tensor_allocations_upon_oom=True) lists what was "
+                "alive."
+                if facts.is_tensorflow and facts.is_device
+                else ""
+            )
         ),
-        facts.peak_bytes,
-        share,
+        value=facts.peak_bytes,
+        unit="bytes",
+        share=share,
     )
 
 
-def _groups(facts: PeakFacts) -> Iterator[MemoryFinding]:
+def _groups(facts: PeakFacts) -> Iterator[Finding]:
     """The groups of what is in use at the peak that are worth a thought, the largest first."""
     if facts.peak_bytes <= 0:
         return
@@ -173,14 +107,15 @@ def _groups(facts: PeakFacts) -> Iterator[MemoryFinding]:
         severity: Severity = "low"
         if pressure is not None:
             severity = pressure[0] if rank == 0 or 100 * share >= GROUP[1] else "moderate"
-        yield MemoryFinding(
-            group.kind,
-            severity,
-            f"{_CALLED[group.kind]}: {percent(100 * share)} of the peak",
-            _detail(group),
-            _ACTIONS[group.kind](facts.is_tensorflow),
-            group.bytes,
-            share,
+        yield Finding(
+            id=group.kind,
+            severity=severity,
+            title=f"{_CALLED[group.kind]}: {percent(100 * share)} of the peak",
+            detail=_detail(group),
+            action=_ACTIONS[group.kind](facts.is_tensorflow),
+            value=group.bytes,
+            unit="bytes",
+            share=share,
         )
 
 
@@ -200,7 +135,7 @@ def _detail(group: Group) -> str:
     return f"{size(group.bytes)} in {count}. The largest: {group.largest}."
 
 
-def _fragmentation(facts: PeakFacts) -> Iterator[MemoryFinding]:
+def _fragmentation(facts: PeakFacts) -> Iterator[Finding]:
     """Free memory in pieces that a large tensor does not fit into."""
     if np.isnan(facts.fragmentation) or not facts.used_percent >= IN_USE:
         return
@@ -209,16 +144,24 @@ def _fragmentation(facts: PeakFacts) -> Iterator[MemoryFinding]:
     if grade is None or facts.free_bytes < 0:
         return
     lost = round(facts.free_bytes * facts.fragmentation)
-    yield MemoryFinding(
-        "fragmentation",
-        "moderate" if grade[0] == "high" else "low",
-        f"The free memory of {owner(facts.name)} is {percent(scattered)} fragmented at the peak",
-        f"Of {size(facts.free_bytes)} that are free the largest piece has "
-        f"{size(facts.free_bytes - lost)}: a larger tensor does not fit although there is room.",
-        "Use few different sizes (constant batch and sequence lengths), and allocate large tensors "
-        "first." + _allocators(facts),
-        lost,
-        lost / facts.capacity_bytes,
+    yield Finding(
+        id="fragmentation",
+        severity="moderate" if grade[0] == "high" else "low",
+        title=(
+            f"The free memory of {owner(facts.name)} is {percent(scattered)} fragmented at the peak"
+        ),
+        detail=(
+            f"Of {size(facts.free_bytes)} that are free the largest piece has "
+            f"{size(facts.free_bytes - lost)}: a larger tensor does not fit although there is room."
+        ),
+        action=(
+            "Use few different sizes (constant batch and sequence lengths), and allocate large "
+            "tensors "
+            "first." + _allocators(facts)
+        ),
+        value=lost,
+        unit="bytes",
+        share=lost / facts.capacity_bytes,
     )
 
 
@@ -237,7 +180,7 @@ def _allocators(facts: PeakFacts) -> str:
 _ASYNC = " On an NVIDIA GPU set TF_GPU_ALLOCATOR=cuda_malloc_async, which fragments less."
 
 
-def _growth(facts: PeakFacts) -> Iterator[MemoryFinding]:
+def _growth(facts: PeakFacts) -> Iterator[Finding]:
     """What stays in use from step to step.
 
     The first step makes what the program keeps, and the last may still be at work.
@@ -256,83 +199,97 @@ def _growth(facts: PeakFacts) -> Iterator[MemoryFinding]:
         severity = "high" if steps < SOON else severity
         until = f" At this rate it is full after {steps:,} more steps."
     leaks = f" What grows: {'; '.join(facts.leaks)}." if facts.leaks else ""
-    yield MemoryFinding(
-        "growth",
-        severity,
-        f"{owner(facts.name)} keeps {size(grows)} more after every step",
-        f"In use at the end of the second step: {size(int(ends[0]))}, of the last but one of "
-        f"{ends.size + 2}: {size(int(ends[-1]))}.{until}{leaks}",
-        "Look for references that Python keeps: tensors appended to a list (losses: append "
-        "float(loss)), tf.functions and jitted functions that are made anew in every step, caches, "
-        "summaries that are never written.",
-        grows,
-        grows / facts.capacity_bytes if facts.capacity_bytes > 0 else None,
+    yield Finding(
+        id="growth",
+        severity=severity,
+        title=f"{owner(facts.name)} keeps {size(grows)} more after every step",
+        detail=(
+            f"In use at the end of the second step: {size(int(ends[0]))}, of the last but one of "
+            f"{ends.size + 2}: {size(int(ends[-1]))}.{until}{leaks}"
+        ),
+        action=(
+            "Look for references that Python keeps: tensors appended to a list (losses: append "
+            "float(loss)), tf.functions and jitted functions that are made anew in every step, "
+            "caches, summaries that are never written."
+        ),
+        value=grows,
+        unit="bytes",
+        share=grows / facts.capacity_bytes if facts.capacity_bytes > 0 else None,
     )
 
 
-def _rounding(facts: PeakFacts) -> Iterator[MemoryFinding]:
+def _rounding(facts: PeakFacts) -> Iterator[Finding]:
     """What an allocator gives out beyond what it is asked for."""
     if facts.requested_bytes <= 0 or facts.peak_bytes <= 0:
         return
     extra = facts.allocated_bytes - facts.requested_bytes
     if 100 * extra < ROUNDED * facts.peak_bytes:
         return
-    yield MemoryFinding(
-        "rounding",
-        "low",
-        f"{size(extra)} more are given out than were asked for at the peak",
-        f"{size(facts.requested_bytes)} were asked for, {size(facts.allocated_bytes)} were given "
-        "out: the allocator rounds sizes up, and may hand out a larger piece whole.",
-        "Join many small tensors into few large ones, and keep sizes constant from step to step.",
-        extra,
-        extra / facts.peak_bytes,
+    yield Finding(
+        id="rounding",
+        severity="low",
+        title=f"{size(extra)} more are given out than were asked for at the peak",
+        detail=(
+            f"{size(facts.requested_bytes)} were asked for, {size(facts.allocated_bytes)} were "
+            "given out: the allocator rounds sizes up, and may hand out a larger piece whole."
+        ),
+        action=(
+            "Join many small tensors into few large ones, and keep sizes constant from step to "
+            "step."
+        ),
+        value=extra,
+        unit="bytes",
+        share=extra / facts.peak_bytes,
     )
 
 
-def _missing(facts: PeakFacts) -> Iterator[MemoryFinding]:
+def _missing(facts: PeakFacts) -> Iterator[Finding]:
     """Allocations that seem alive, as their releases were not recorded."""
     if facts.excess_bytes <= 0:
         return
-    yield MemoryFinding(
-        "missing_releases",
-        "low",
-        f"{size(facts.excess_bytes)} more seem alive at the peak than are in use",
-        "Releases of some allocations are missing in the trace, so that rows of the breakdown may "
-        "be gone already; what is in use is the allocator's own figure, and is right.",
-        "Look at an instant closer to the start of the recording.",
-        facts.excess_bytes,
-        facts.excess_bytes / facts.peak_bytes if facts.peak_bytes > 0 else None,
+    yield Finding(
+        id="missing_releases",
+        severity="low",
+        title=f"{size(facts.excess_bytes)} more seem alive at the peak than are in use",
+        detail=(
+            "Releases of some allocations are missing in the trace, so that rows of the breakdown "
+            "may be gone already; what is in use is the allocator's own figure, and is right."
+        ),
+        action="Look at an instant closer to the start of the recording.",
+        value=facts.excess_bytes,
+        unit="bytes",
+        share=facts.excess_bytes / facts.peak_bytes if facts.peak_bytes > 0 else None,
     )
 
 
-def _addressless(facts: PeakFacts) -> Iterator[MemoryFinding]:
+def _addressless(facts: PeakFacts) -> Iterator[Finding]:
     """Allocations of which nobody can tell when they end."""
     if facts.addressless:
-        yield MemoryFinding(
-            "no_addresses",
-            "low",
-            f"{facts.addressless:,} allocations have no address",
-            "So it is not known when they are released: what they hold is counted with what was "
-            "allocated before the recording began.",
-            "Record with a newer version of the framework.",
-            None,
-            None,
+        yield Finding(
+            id="no_addresses",
+            severity="low",
+            title=f"{facts.addressless:,} allocations have no address",
+            detail=(
+                "So it is not known when they are released: what they hold is counted with what "
+                "was allocated before the recording began."
+            ),
+            action="Record with a newer version of the framework.",
         )
 
 
-def _unknown(facts: PeakFacts) -> Iterator[MemoryFinding]:
+def _unknown(facts: PeakFacts) -> Iterator[Finding]:
     """Bytes in use that are a sum of events, for want of the allocator's own figure."""
     if not facts.is_summed:
         return
-    yield MemoryFinding(
-        "summed",
-        "low",
-        f"{owner(facts.name)} did not record how much it has in use",
-        "What is shown is the sum of what it gave out and got back since the recording began; "
-        "what it held before that is missing.",
-        "Record from the program's start to see all of it.",
-        None,
-        None,
+    yield Finding(
+        id="summed",
+        severity="low",
+        title=f"{owner(facts.name)} did not record how much it has in use",
+        detail=(
+            "What is shown is the sum of what it gave out and got back since the recording began; "
+            "what it held before that is missing."
+        ),
+        action="Record from the program's start to see all of it.",
     )
 
 
@@ -388,7 +345,7 @@ _ACTIONS: Mapping[str, Callable[[bool], str]] = {
         "what; arguments that a step replaces can be donated: jax.jit(step, donate_argnums=...).",
     ),
 }
-_RULES: tuple[Callable[[PeakFacts], Iterator[MemoryFinding]], ...] = (
+_RULES: tuple[Callable[[PeakFacts], Iterator[Finding]], ...] = (
     _groups,
     _growth,
     _fragmentation,

@@ -1,18 +1,10 @@
 """All findings of a run, those that gain most first."""
 
 from tbprof.advice.evidence import Evidence, Rule
-from tbprof.advice.finding import (
-    GPU_GUIDE,
-    OPS,
-    OVERVIEW,
-    PROFILER_GUIDE,
-    SEVERITIES,
-    TRACE,
-    Finding,
-    milliseconds,
-    percent,
-)
+from tbprof.advice.finding import SEVERITIES, Finding
 from tbprof.advice.gain import UNKNOWN_GAIN
+from tbprof.advice.guides import GPU_GUIDE, PROFILER_GUIDE
+from tbprof.advice.pages import OPS, OVERVIEW, TRACE
 from tbprof.advice.rules.findings_callbacks import CALLBACK_RULES
 from tbprof.advice.rules.findings_copies import COPY_RULES
 from tbprof.advice.rules.findings_eager import EAGER_RULES
@@ -28,6 +20,7 @@ from tbprof.advice.rules.findings_reads import READ_RULES
 from tbprof.advice.rules.findings_steps import GAP_RULES, WAITING_RULES
 from tbprof.advice.rules.findings_tpu import TPU_RULES
 from tbprof.advice.rules.findings_workers import WORKER_RULES
+from tbprof.advice.sentences import milliseconds, percent
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.errors import CUT_HINT
 
@@ -83,45 +76,55 @@ _NOTHING_ELSE = "no other figure is over its threshold."
 def _no_steps(evidence: Evidence) -> Finding:
     is_cut = bool(evidence.job.ends_early)
     return Finding(
-        "no_steps",
-        "low",
-        "No steps were found in the trace, so it is not known where their time goes",
-        evidence.job.note
-        if is_cut
-        else "No event marks steps, and nothing repeats that could stand for them."
-        if not evidence.means.steps
-        else "The events that mark steps have no length.",
-        0.0,
-        "count",
-        1.0,
-        UNKNOWN_GAIN,
-        f"{CUT_HINT.capitalize()}."
-        if is_cut
-        else "Choose an event that marks steps on this page, or annotate the loop: "
-        "tf.profiler.experimental.Trace('train', step_num=step, _r=1) in TensorFlow, "
-        "jax.profiler.StepTraceAnnotation('train', step_num=step) in JAX. Record several steps.",
-        TRACE,
-        OVERVIEW,
-        PROFILER_GUIDE,
+        id="no_steps",
+        severity="low",
+        title="No steps were found in the trace, so it is not known where their time goes",
+        detail=(
+            evidence.job.note
+            if is_cut
+            else "No event marks steps, and nothing repeats that could stand for them."
+            if not evidence.means.steps
+            else "The events that mark steps have no length."
+        ),
+        value=0.0,
+        unit="count",
+        threshold=1.0,
+        gain=UNKNOWN_GAIN,
+        action=(
+            f"{CUT_HINT.capitalize()}."
+            if is_cut
+            else "Choose an event that marks steps on this page, or annotate the loop: "
+            "tf.profiler.experimental.Trace('train', step_num=step, _r=1) in TensorFlow, "
+            "jax.profiler.StepTraceAnnotation('train', step_num=step) in JAX. Record several steps."
+        ),
+        next_page=TRACE,
+        evidence=OVERVIEW,
+        guide=PROFILER_GUIDE,
     )
 
 
 def _unrecorded() -> Finding:
     return Finding(
-        "steps_not_recorded",
-        "low",
-        "What devices did in the steps was not recorded, so where their time goes is not known",
-        "The host's calls launched work for devices in each step, but nothing that ran there is in "
-        "the trace.",
-        0.0,
-        "count",
-        1.0,
-        UNKNOWN_GAIN,
-        "Record again, for a shorter time, and see that the devices are traced: recorders keep a "
-        "bounded number of events, and may lack the right to trace devices.",
-        TRACE,
-        TRACE,
-        PROFILER_GUIDE,
+        id="steps_not_recorded",
+        severity="low",
+        title=(
+            "What devices did in the steps was not recorded, so where their time goes is not known"
+        ),
+        detail=(
+            "The host's calls launched work for devices in each step, but nothing that ran there "
+            "is in the trace."
+        ),
+        value=0.0,
+        unit="count",
+        threshold=1.0,
+        gain=UNKNOWN_GAIN,
+        action=(
+            "Record again, for a shorter time, and see that the devices are traced: recorders keep "
+            "a bounded number of events, and may lack the right to trace devices."
+        ),
+        next_page=TRACE,
+        evidence=TRACE,
+        guide=PROFILER_GUIDE,
     )
 
 
@@ -129,19 +132,23 @@ def _good(evidence: Evidence, *, has_once: bool, has_small: bool) -> Finding:
     busy = evidence.share(*evidence.work)
     worker = "it computes" if evidence.platform == "CPU" else "its devices work"
     return Finding(
-        "no_bottleneck",
-        "good",
-        f"{'Nothing else' if has_once else 'Nothing'} holds up the program: {worker} for "
-        f"{percent(busy)} of step time",
-        f"Of a step of {milliseconds(evidence.step_ms)} "
-        f"{percent(evidence.share(Phase.INPUT))} waits for input, and "
-        + ("what else was found is small." if has_small else _NOTHING_ELSE),
-        busy,
-        "%",
-        0.0,
-        UNKNOWN_GAIN,
-        "Faster steps need faster ops: see which of them take longest.",
-        OPS,
-        OVERVIEW,
-        GPU_GUIDE,
+        id="no_bottleneck",
+        severity="good",
+        title=(
+            f"{'Nothing else' if has_once else 'Nothing'} holds up the program: {worker} for "
+            f"{percent(busy)} of step time"
+        ),
+        detail=(
+            f"Of a step of {milliseconds(evidence.step_ms)} "
+            f"{percent(evidence.share(Phase.INPUT))} waits for input, and "
+            + ("what else was found is small." if has_small else _NOTHING_ELSE)
+        ),
+        value=busy,
+        unit="%",
+        threshold=0.0,
+        gain=UNKNOWN_GAIN,
+        action="Faster steps need faster ops: see which of them take longest.",
+        next_page=OPS,
+        evidence=OVERVIEW,
+        guide=GPU_GUIDE,
     )

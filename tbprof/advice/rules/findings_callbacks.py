@@ -4,20 +4,13 @@ from collections.abc import Iterator
 
 from tbprof.advice.bottlenecks import OVERHEAD
 from tbprof.advice.evidence import Evidence, Rule, said_elsewhere
-from tbprof.advice.finding import (
-    CALLBACKS_GUIDE,
-    FUNCTION_GUIDE,
-    OPS,
-    TRACE,
-    Finding,
-    graded,
-    milliseconds,
-    percent,
-    shortened,
-)
+from tbprof.advice.finding import Finding, graded
+from tbprof.advice.guides import CALLBACKS_GUIDE, FUNCTION_GUIDE
 from tbprof.advice.idle_claims import callback_share, callbacks_ps, culprit, is_in_callbacks
+from tbprof.advice.pages import OPS, TRACE
 from tbprof.advice.rules.findings_host import OUTSIDE_TYPES
 from tbprof.advice.rules.findings_tpu import grouped, showing_ops
+from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.hlo.host_channels import Peer
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.analysis.vocabulary.python_frames import spoken
@@ -41,22 +34,26 @@ def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
     doers = ", ".join(shortened(spoken(name)) for name in dict.fromkeys(functions))
     trace = TRACE.marking("_callback", evidence.worst_row(callbacks_ps(evidence)))
     yield Finding(
-        "host_callbacks",
-        grade[0],
-        f"The compiled program calls Python for {percent(share)} of step time",
-        f"Of an average step of {milliseconds(evidence.step_ms)} it spends "
-        f"{milliseconds(share / 100 * evidence.step_ms)} in "
-        f"{', '.join(shortened(name, 60) for name in names[:3])}, and goes on when Python returns"
-        f"{f' from {doers}' if doers else ''}.{said_elsewhere(evidence, gain)}",
-        share,
-        "%",
-        grade[1],
-        gain,
-        "Take debug.print and callbacks out of the compiled function once they have served, return "
-        "what they need as results, or call them every few steps.",
-        trace,
-        trace,
-        CALLBACKS_GUIDE if evidence.is_jax else FUNCTION_GUIDE,
+        id="host_callbacks",
+        severity=grade[0],
+        title=f"The compiled program calls Python for {percent(share)} of step time",
+        detail=(
+            f"Of an average step of {milliseconds(evidence.step_ms)} it spends "
+            f"{milliseconds(share / 100 * evidence.step_ms)} in "
+            f"{', '.join(shortened(name, 60) for name in names[:3])}, and goes on when Python "
+            f"returns{f' from {doers}' if doers else ''}.{said_elsewhere(evidence, gain)}"
+        ),
+        value=share,
+        unit="%",
+        threshold=grade[1],
+        gain=gain,
+        action=(
+            "Take debug.print and callbacks out of the compiled function once they have served, "
+            "return what they need as results, or call them every few steps."
+        ),
+        next_page=trace,
+        evidence=trace,
+        guide=CALLBACKS_GUIDE if evidence.is_jax else FUNCTION_GUIDE,
     )
 
 
@@ -75,21 +72,28 @@ def core_callbacks(evidence: Evidence) -> Iterator[Finding]:
     called = list(dict.fromkeys(ops.op[row] for row in rows)) if ops is not None else []
     named = f", above all in {grouped(called)}"
     yield Finding(
-        "host_callbacks",
-        grade[0],
-        f"The compiled program waits for callbacks on the host for {percent(share)} of step time",
-        f"Of an average step of {milliseconds(evidence.step_ms)} the cores wait "
-        f"{milliseconds(evidence.means.mean_ms(Phase.HOST_CALLBACK))} for what the host runs for "
-        f"them{named if called else ''}, and go on when it answers.",
-        share,
-        "%",
-        grade[1],
-        gain,
-        "Take pure_callback, io_callback and debug.print out of the compiled function, return what "
-        "they need as results, or call them every few steps.",
-        TRACE.marking("/send|recv/", evidence.worst_step_in(Phase.HOST_CALLBACK)),
-        showing_ops(called) if called else OPS,
-        CALLBACKS_GUIDE,
+        id="host_callbacks",
+        severity=grade[0],
+        title=(
+            f"The compiled program waits for callbacks on the host for {percent(share)} of step "
+            "time"
+        ),
+        detail=(
+            f"Of an average step of {milliseconds(evidence.step_ms)} the cores wait "
+            f"{milliseconds(evidence.means.mean_ms(Phase.HOST_CALLBACK))} for what the host runs "
+            f"for them{named if called else ''}, and go on when it answers."
+        ),
+        value=share,
+        unit="%",
+        threshold=grade[1],
+        gain=gain,
+        action=(
+            "Take pure_callback, io_callback and debug.print out of the compiled function, return "
+            "what they need as results, or call them every few steps."
+        ),
+        next_page=TRACE.marking("/send|recv/", evidence.worst_step_in(Phase.HOST_CALLBACK)),
+        evidence=showing_ops(called) if called else OPS,
+        guide=CALLBACKS_GUIDE,
     )
 
 

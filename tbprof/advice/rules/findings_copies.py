@@ -6,20 +6,12 @@ import numpy as np
 
 from tbprof.advice.bottlenecks import WAITING
 from tbprof.advice.evidence import Evidence, Rule
-from tbprof.advice.finding import (
-    GPU_GUIDE,
-    OFFLOADING_GUIDE,
-    OPS,
-    TPU_GUIDE,
-    TRACE,
-    Finding,
-    graded,
-    milliseconds,
-    percent,
-    size,
-)
+from tbprof.advice.finding import Finding, graded
+from tbprof.advice.guides import GPU_GUIDE, OFFLOADING_GUIDE, TPU_GUIDE
+from tbprof.advice.pages import OPS, TRACE
 from tbprof.advice.rules.findings_memory import free_memory
 from tbprof.advice.rules.findings_tpu import NOTABLE, grouped, showing_ops
+from tbprof.advice.sentences import milliseconds, percent, size
 from tbprof.analysis.hlo.host_channels import Peer
 from tbprof.analysis.hlo.host_copies import IN_HOST, is_copy
 from tbprof.analysis.tpu.tpu_ops import TpuOps
@@ -47,19 +39,21 @@ def device_to_device(evidence: Evidence) -> Iterator[Finding]:
     elif evidence.devices.gpus + evidence.devices.tpus > 1:
         advice += _PLACE
     yield Finding(
-        "device_to_device",
-        grade[0],
-        f"{percent(share)} of step time goes to copies within devices or between them",
-        "Copies from device memory to device memory that no computation hides take "
-        f"{milliseconds(evidence.means.mean_ms(Phase.DEVICE_TO_DEVICE))} of a step.{where}",
-        share,
-        "%",
-        grade[1],
-        gain,
-        advice,
-        OPS.showing(operation="/memcpy|copy/"),
-        trace,
-        TPU_GUIDE if evidence.platform == "TPU" else GPU_GUIDE,
+        id="device_to_device",
+        severity=grade[0],
+        title=f"{percent(share)} of step time goes to copies within devices or between them",
+        detail=(
+            "Copies from device memory to device memory that no computation hides take "
+            f"{milliseconds(evidence.means.mean_ms(Phase.DEVICE_TO_DEVICE))} of a step.{where}"
+        ),
+        value=share,
+        unit="%",
+        threshold=grade[1],
+        gain=gain,
+        action=advice,
+        next_page=OPS.showing(operation="/memcpy|copy/"),
+        evidence=trace,
+        guide=TPU_GUIDE if evidence.platform == "TPU" else GPU_GUIDE,
     )
 
 
@@ -118,23 +112,30 @@ def host_transfers(evidence: Evidence) -> Iterator[Finding]:
     free = free_memory(evidence)
     room = f" The fullest device has {size(free)} free at its peak." if free > 0 else ""
     yield Finding(
-        "host_transfers",
-        grade[0],
-        f"{percent(share)} of step time goes to "
-        + ("transfers between devices and the host" if exchanges else
-           "copies between device and host memory"),
-        f"{_what(copies, exchanges)}, and no computation hides, takes "
-        f"{milliseconds(evidence.means.mean_ms(Phase.HOST_TRANSFER))} of a step."
-        f"{_directions(ops) if ops is not None else ''}{room if copies else ''}",
-        share,
-        "%",
-        grade[1],
-        gain,
-        _KEEP if copies or not exchanges else _EXCHANGE_LESS,
-        trace,
-        showing_ops(copies + exchanges) if copies or exchanges else trace,
-        OFFLOADING_GUIDE,
-    )  # fmt: skip
+        id="host_transfers",
+        severity=grade[0],
+        title=(
+            f"{percent(share)} of step time goes to "
+            + (
+                "transfers between devices and the host"
+                if exchanges
+                else "copies between device and host memory"
+            )
+        ),
+        detail=(
+            f"{_what(copies, exchanges)}, and no computation hides, takes "
+            f"{milliseconds(evidence.means.mean_ms(Phase.HOST_TRANSFER))} of a step."
+            f"{_directions(ops) if ops is not None else ''}{room if copies else ''}"
+        ),
+        value=share,
+        unit="%",
+        threshold=grade[1],
+        gain=gain,
+        action=_KEEP if copies or not exchanges else _EXCHANGE_LESS,
+        next_page=trace,
+        evidence=showing_ops(copies + exchanges) if copies or exchanges else trace,
+        guide=OFFLOADING_GUIDE,
+    )
 
 
 _KEEP = (

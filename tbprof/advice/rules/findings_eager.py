@@ -7,16 +7,10 @@ from numpy.typing import NDArray
 
 from tbprof.advice.bottlenecks import OVERHEAD
 from tbprof.advice.evidence import Evidence, Rule
-from tbprof.advice.finding import (
-    FUNCTION_GUIDE,
-    JIT_GUIDE,
-    TRACE,
-    Finding,
-    graded,
-    milliseconds,
-    percent,
-    shortened,
-)
+from tbprof.advice.finding import Finding, graded
+from tbprof.advice.guides import FUNCTION_GUIDE, JIT_GUIDE
+from tbprof.advice.pages import TRACE
+from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.single_ops import SingleOps
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
@@ -82,23 +76,27 @@ def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:
     trace = TRACE.marking(event, evidence.worst_row(time))
     whole = "jax.jit" if evidence.is_jax else "tf.function"
     yield Finding(
-        "eager_ops",
-        grade[0],
-        f"{percent(share)} of step time goes to ops that run one by one",
-        f"Of an average step of {milliseconds(evidence.step_ms)} they take "
-        f"{milliseconds(share / 100 * evidence.step_ms)}, and each is dispatched by Python on its "
-        f"own: {sum(counts.values()):,} calls in all, most of them of "
-        f"{', '.join(shortened(name, 60) for name in top)}. {percent(between)} of that time "
-        "passes between two calls.",
-        share,
-        "%",
-        grade[1],
-        gain,
-        f"Put them into one function that is compiled as a whole ({whole}), so that the runtime "
-        "sees and schedules them together.",
-        trace,
-        trace,
-        JIT_GUIDE if evidence.is_jax else FUNCTION_GUIDE,
+        id="eager_ops",
+        severity=grade[0],
+        title=f"{percent(share)} of step time goes to ops that run one by one",
+        detail=(
+            f"Of an average step of {milliseconds(evidence.step_ms)} they take "
+            f"{milliseconds(share / 100 * evidence.step_ms)}, and each is dispatched by Python on "
+            f"its own: {sum(counts.values()):,} calls in all, most of them of "
+            f"{', '.join(shortened(name, 60) for name in top)}. {percent(between)} of that time "
+            "passes between two calls."
+        ),
+        value=share,
+        unit="%",
+        threshold=grade[1],
+        gain=gain,
+        action=(
+            f"Put them into one function that is compiled as a whole ({whole}), so that the "
+            "runtime sees and schedules them together."
+        ),
+        next_page=trace,
+        evidence=trace,
+        guide=JIT_GUIDE if evidence.is_jax else FUNCTION_GUIDE,
     )
 
 

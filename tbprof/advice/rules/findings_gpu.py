@@ -5,16 +5,11 @@ from dataclasses import replace
 
 from tbprof.advice.bottlenecks import LITTLE_16_BIT
 from tbprof.advice.evidence import Evidence, Rule, said_elsewhere
-from tbprof.advice.finding import (
-    KERNELS,
-    PRECISION_GUIDE,
-    XLA_GUIDE,
-    Finding,
-    graded,
-    milliseconds,
-    percent,
-)
+from tbprof.advice.finding import Finding, graded
 from tbprof.advice.gain import Gain
+from tbprof.advice.guides import PRECISION_GUIDE, XLA_GUIDE
+from tbprof.advice.pages import KERNELS
+from tbprof.advice.sentences import milliseconds, percent
 from tbprof.analysis.devices.tensor_cores import CoreUse, core_name
 from tbprof.analysis.gpu.gpu_facts import PAUSE_PS, SMALL_PS
 from tbprof.analysis.job.step_means import StepMeans
@@ -43,23 +38,29 @@ def small_kernels(evidence: Evidence) -> Iterator[Finding]:
     gain = _gain_of_pauses(evidence, 100 * lost / window)
     # Without pauses the GPU loses nothing to launches, however short its kernels are.
     yield Finding(
-        "small_kernels",
-        grade[0] if gain.own >= _PAUSES else "low",
-        f"Kernels of less than {SMALL_PS // 10**6} µs, and the pauses before them, take "
-        f"{percent(share)} of the GPUs' time",
-        f"{small:,} of {count:,} kernels are that short; the median of all lasts "
-        f"{milliseconds(_median(evidence) / 1e9)}. A launch takes the host 5 to 20 µs, so that "
-        f"short kernels may leave the GPU idle: {milliseconds(lost / 1e9)} in pauses of up to "
-        f"{PAUSE_PS // 10**6} µs.{said_elsewhere(evidence, gain)}",
-        share,
-        "%",
-        grade[1],
-        gain,
-        "Fuse small kernels with XLA (jit_compile=True; JAX: more of the step in one jax.jit), "
-        "and raise the batch size.",
-        KERNELS,
-        KERNELS.showing(avg_duration_us=f"<{SMALL_PS // 10**6}"),
-        XLA_GUIDE,
+        id="small_kernels",
+        severity=grade[0] if gain.own >= _PAUSES else "low",
+        title=(
+            f"Kernels of less than {SMALL_PS // 10**6} µs, and the pauses before them, take "
+            f"{percent(share)} of the GPUs' time"
+        ),
+        detail=(
+            f"{small:,} of {count:,} kernels are that short; the median of all lasts "
+            f"{milliseconds(_median(evidence) / 1e9)}. A launch takes the host 5 to 20 µs, so that "
+            f"short kernels may leave the GPU idle: {milliseconds(lost / 1e9)} in pauses of up to "
+            f"{PAUSE_PS // 10**6} µs.{said_elsewhere(evidence, gain)}"
+        ),
+        value=share,
+        unit="%",
+        threshold=grade[1],
+        gain=gain,
+        action=(
+            "Fuse small kernels with XLA (jit_compile=True; JAX: more of the step in one jax.jit), "
+            "and raise the batch size."
+        ),
+        next_page=KERNELS,
+        evidence=KERNELS.showing(avg_duration_us=f"<{SMALL_PS // 10**6}"),
+        guide=XLA_GUIDE,
     )
 
 
@@ -103,19 +104,21 @@ def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
     how = "bfloat16 arrays" if evidence.is_jax else "tf.keras.mixed_precision"
     sizes = "" if of_amd else " Keep sizes multiples of 8."
     yield Finding(
-        "no_mixed_precision",
-        grade[0],
-        f"{percent(share)} of kernel time is in ops that could use {cores} and do not",
-        f"Products and convolutions run on the ordinary cores.{of_compute}{not_known} On {cores}, "
-        "in 16 bit, they may take half the time or less.",
-        share,
-        "%",
-        grade[1],
-        gain,
-        f"Compute in mixed precision if the model's accuracy allows it ({how}).{sizes}",
-        KERNELS,
-        KERNELS.showing(is_op_tensor_core_eligible="yes", tensor_core_use="=no"),
-        PRECISION_GUIDE,
+        id="no_mixed_precision",
+        severity=grade[0],
+        title=f"{percent(share)} of kernel time is in ops that could use {cores} and do not",
+        detail=(
+            f"Products and convolutions run on the ordinary cores.{of_compute}{not_known} On "
+            f"{cores}, in 16 bit, they may take half the time or less."
+        ),
+        value=share,
+        unit="%",
+        threshold=grade[1],
+        gain=gain,
+        action=f"Compute in mixed precision if the model's accuracy allows it ({how}).{sizes}",
+        next_page=KERNELS,
+        evidence=KERNELS.showing(is_op_tensor_core_eligible="yes", tensor_core_use="=no"),
+        guide=PRECISION_GUIDE,
     )
 
 

@@ -7,18 +7,10 @@ import numpy as np
 
 from tbprof.advice.bottlenecks import OVERHEAD
 from tbprof.advice.evidence import ON_CORES, WORK, Evidence, Rule, said_elsewhere
-from tbprof.advice.finding import (
-    FUNCTION_GUIDE,
-    OPS,
-    TRACE,
-    XLA_GUIDE,
-    Finding,
-    graded,
-    milliseconds,
-    percent,
-    shortened,
-)
+from tbprof.advice.finding import Finding, graded
 from tbprof.advice.gain import UNKNOWN_GAIN
+from tbprof.advice.guides import FUNCTION_GUIDE, XLA_GUIDE
+from tbprof.advice.pages import OPS, TRACE
 from tbprof.advice.retracing import (
     EXPENSIVE,
     Costly,
@@ -27,6 +19,7 @@ from tbprof.advice.retracing import (
     retraced_ms,
 )
 from tbprof.advice.rules.findings_eager import FEWEST_PER_STEP, single_ops_ps
+from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_facts import HostFacts
 from tbprof.analysis.vocabulary.input_names import fetches_batch
 from tbprof.analysis.vocabulary.phases import Phase
@@ -107,19 +100,21 @@ def eager_ops(evidence: Evidence) -> Iterator[Finding]:
     sides = [f"{percent(side)} of op time on the {where}"
              for side, where in ((host, "host"), (device, "device")) if side > 0]  # fmt: skip
     yield Finding(
-        "eager_ops",
-        grade[0],
-        f"{' and '.join(sides)} is spent in ops that run one by one",
-        f"Each op of eager execution is dispatched by Python on its own.{which}",
-        float(share),
-        "%",
-        grade[1],
-        UNKNOWN_GAIN,
-        "Put the whole step into one tf.function, so that the runtime sees and schedules it as a "
-        "graph.",
-        OPS,
-        OPS.showing(eager="=Eager"),
-        FUNCTION_GUIDE,
+        id="eager_ops",
+        severity=grade[0],
+        title=f"{' and '.join(sides)} is spent in ops that run one by one",
+        detail=f"Each op of eager execution is dispatched by Python on its own.{which}",
+        value=float(share),
+        unit="%",
+        threshold=grade[1],
+        gain=UNKNOWN_GAIN,
+        action=(
+            "Put the whole step into one tf.function, so that the runtime sees and schedules it as "
+            "a graph."
+        ),
+        next_page=OPS,
+        evidence=OPS.showing(eager="=Eager"),
+        guide=FUNCTION_GUIDE,
     )
 
 
@@ -139,20 +134,24 @@ def retracing(evidence: Evidence) -> Iterator[Finding]:
     more = f"; and {len(top) - 3} more" if len(top) > 3 else ""
     trace = TRACE.marking(f"whole:{top[0]}")
     yield Finding(
-        "retracing",
-        grade[0],
-        f"{percent(share)} of the time in tf.functions goes to "
-        f"{_doing(frozenset().union(*(one.modes for one in costly.values())))}",
-        f"{told}{more}.",
-        share,
-        "%",
-        grade[1],
-        gain,
-        "Pass tensors rather than Python numbers, keep shapes the same (pad, or declare an "
-        "input_signature), set reduce_retracing=True, and create functions outside of the loop.",
-        trace,
-        trace,
-        FUNCTION_GUIDE,
+        id="retracing",
+        severity=grade[0],
+        title=(
+            f"{percent(share)} of the time in tf.functions goes to "
+            f"{_doing(frozenset().union(*(one.modes for one in costly.values())))}"
+        ),
+        detail=f"{told}{more}.",
+        value=share,
+        unit="%",
+        threshold=grade[1],
+        gain=gain,
+        action=(
+            "Pass tensors rather than Python numbers, keep shapes the same (pad, or declare an "
+            "input_signature), set reduce_retracing=True, and create functions outside of the loop."
+        ),
+        next_page=trace,
+        evidence=trace,
+        guide=FUNCTION_GUIDE,
     )
 
 
@@ -196,23 +195,27 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
     count = _times(host.compilations, "compilation")
     trace = TRACE.marking("category:compilation", _span(evidence, host))
     yield Finding(
-        "compilation",
-        severity,
-        f"Programs were compiled in {percent(min(worst, 100.0))} of the recorded time",
-        f"{count}, {milliseconds(host.compile_ps / 1e9)} in all, from "
-        f"{milliseconds(host.compile_first_ps / 1e9)} to "
-        f"{milliseconds(host.compile_last_ps / 1e9)} of the trace ({which})."
-        f"{said_elsewhere(evidence, gain)}",
-        min(worst, 100.0),
-        "%",
-        grade[1],
-        gain,
-        "Record once the program has warmed up. If it goes on compiling, its shapes change from "
-        "step to step: pad them or put them into a few buckets; keep compiled programs in a cache "
-        "on disk (JAX: jax_compilation_cache_dir).",
-        trace,
-        trace,
-        XLA_GUIDE,
+        id="compilation",
+        severity=severity,
+        title=f"Programs were compiled in {percent(min(worst, 100.0))} of the recorded time",
+        detail=(
+            f"{count}, {milliseconds(host.compile_ps / 1e9)} in all, from "
+            f"{milliseconds(host.compile_first_ps / 1e9)} to "
+            f"{milliseconds(host.compile_last_ps / 1e9)} of the trace ({which})."
+            f"{said_elsewhere(evidence, gain)}"
+        ),
+        value=min(worst, 100.0),
+        unit="%",
+        threshold=grade[1],
+        gain=gain,
+        action=(
+            "Record once the program has warmed up. If it goes on compiling, its shapes change "
+            "from step to step: pad them or put them into a few buckets; keep compiled programs in "
+            "a cache on disk (JAX: jax_compilation_cache_dir)."
+        ),
+        next_page=trace,
+        evidence=trace,
+        guide=XLA_GUIDE,
     )
 
 
@@ -246,20 +249,26 @@ def outside_compilation(evidence: Evidence) -> Iterator[Finding]:
     share = time / device * evidence.share(*ON_CORES)
     gain = evidence.gain_of(share, *_TRANSFERS, *WORK)
     yield Finding(
-        "outside_compilation",
-        grade[0],
-        f"{percent(100 * time / device)} of device op time exchanges data with ops on the host",
-        f"Parts of the program that the device cannot run are run by the host: "
-        f"{int(ops.occurrences[is_outside].sum()):,} transfers for them.",
-        100 * time / device,
-        "%",
-        grade[1],
-        gain,
-        "Replace the ops that the device cannot run (prints, summaries, strings, py_function), or "
-        "run them every few steps.",
-        OPS,
-        OPS.showing(type="/XlaSendToHost|XlaRecvFromHost/"),
-        XLA_GUIDE,
+        id="outside_compilation",
+        severity=grade[0],
+        title=(
+            f"{percent(100 * time / device)} of device op time exchanges data with ops on the host"
+        ),
+        detail=(
+            f"Parts of the program that the device cannot run are run by the host: "
+            f"{int(ops.occurrences[is_outside].sum()):,} transfers for them."
+        ),
+        value=100 * time / device,
+        unit="%",
+        threshold=grade[1],
+        gain=gain,
+        action=(
+            "Replace the ops that the device cannot run (prints, summaries, strings, py_function), "
+            "or run them every few steps."
+        ),
+        next_page=OPS,
+        evidence=OPS.showing(type="/XlaSendToHost|XlaRecvFromHost/"),
+        guide=XLA_GUIDE,
     )
 
 

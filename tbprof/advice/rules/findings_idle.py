@@ -6,8 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.advice.evidence import Evidence, Rule, said_elsewhere
-from tbprof.advice.finding import PROFILER_GUIDE, TRACE, Finding, milliseconds, percent, shortened
+from tbprof.advice.finding import Finding
+from tbprof.advice.guides import PROFILER_GUIDE
 from tbprof.advice.idle_claims import culprit, graded_idle
+from tbprof.advice.pages import TRACE
+from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.job.idle_shares import IdleShare, named, share_ps
 from tbprof.analysis.vocabulary.phases import Phase
@@ -36,20 +39,22 @@ def python_overhead(evidence: Evidence) -> Iterator[Finding]:
     spent_ps = share_ps(evidence.job, evidence.idle_time, share)
     trace = TRACE.marking(f"whole:{share.event}", evidence.worst_row(spent_ps))
     yield Finding(
-        "python_overhead" if is_python else "annotation_overhead",
-        grade[0],
-        f"{shortened(share.subject, 120)} takes {_how_long(evidence, share, spent_ps)}",
-        f"In that time {nobody(evidence)}: {percent(part)} of an average step of "
-        f"{milliseconds(evidence.step_ms)}.{said_elsewhere(evidence, gain)}"
-        f"{_beside(evidence, share)}",
-        part,
-        "%",
-        grade[1],
-        gain,
-        _advice(share),
-        trace,
-        trace,
-        PROFILER_GUIDE,
+        id="python_overhead" if is_python else "annotation_overhead",
+        severity=grade[0],
+        title=f"{shortened(share.subject, 120)} takes {_how_long(evidence, share, spent_ps)}",
+        detail=(
+            f"In that time {nobody(evidence)}: {percent(part)} of an average step of "
+            f"{milliseconds(evidence.step_ms)}.{said_elsewhere(evidence, gain)}"
+            f"{_beside(evidence, share)}"
+        ),
+        value=part,
+        unit="%",
+        threshold=grade[1],
+        gain=gain,
+        action=_advice(share),
+        next_page=trace,
+        evidence=trace,
+        guide=PROFILER_GUIDE,
     )
 
 

@@ -6,22 +6,11 @@ import numpy as np
 
 from tbprof.advice.bottlenecks import HIGHLY_INPUT_BOUND, OVERHEAD, WAITING
 from tbprof.advice.evidence import Evidence, Rule, said_elsewhere
-from tbprof.advice.finding import (
-    DATA_GUIDE,
-    GPU_GUIDE,
-    INPUT_PIPELINE,
-    OPS,
-    TF_DATA,
-    TRACE,
-    Finding,
-    Guide,
-    Page,
-    graded,
-    milliseconds,
-    percent,
-    size,
-)
+from tbprof.advice.finding import Finding, graded
+from tbprof.advice.guides import DATA_GUIDE, GPU_GUIDE, Guide
 from tbprof.advice.input.input_cause import InputCause
+from tbprof.advice.pages import INPUT_PIPELINE, OPS, TF_DATA, TRACE, Page
+from tbprof.advice.sentences import milliseconds, percent, size
 from tbprof.analysis.gpu.gpu_facts import GpuFacts
 from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.job.step_means import StepMeans
@@ -42,25 +31,27 @@ def input_bound(evidence: Evidence) -> Iterator[Finding]:
     taken = milliseconds(evidence.means.mean_ms(Phase.INPUT))
     whole = milliseconds(evidence.step_ms)
     yield Finding(
-        "input_bound",
-        severity,
-        _title(evidence, share),
-        (
-            f"Of an average step of {whole} it takes {taken}."
-            if is_transfer(evidence)
-            else f"Of an average step of {whole} the {_whom(evidence)} {taken} for data."
-        )
-        + (f" {cause.sentence}" if cause is not None else "")
-        + _copied(evidence)
-        + said_elsewhere(evidence, gain),
-        share,
-        "%",
-        threshold,
-        gain,
-        cause.action if cause is not None else _LOOK,
-        _next_page(cause),
-        waits_in_trace(evidence.job, evidence.means, cause),
-        DATA_GUIDE if cause is None else Guide("TensorFlow guide", cause.guide_url),
+        id="input_bound",
+        severity=severity,
+        title=_title(evidence, share),
+        detail=(
+            (
+                f"Of an average step of {whole} it takes {taken}."
+                if is_transfer(evidence)
+                else f"Of an average step of {whole} the {_whom(evidence)} {taken} for data."
+            )
+            + (f" {cause.sentence}" if cause is not None else "")
+            + _copied(evidence)
+            + said_elsewhere(evidence, gain)
+        ),
+        value=share,
+        unit="%",
+        threshold=threshold,
+        gain=gain,
+        action=cause.action if cause is not None else _LOOK,
+        next_page=_next_page(cause),
+        evidence=waits_in_trace(evidence.job, evidence.means, cause),
+        guide=DATA_GUIDE if cause is None else Guide("TensorFlow guide", cause.guide.url),
     )
 
 
@@ -134,20 +125,21 @@ def copies_to_device(evidence: Evidence) -> Iterator[Finding]:
     is_hidden = 2 * evidence.share(Phase.INPUT) < share
     rest = " Steps wait for little of that." if is_hidden else said_elsewhere(evidence, gain)
     yield Finding(
-        "copies_to_device",
-        # Copies for which steps wait longer are their input.
-        "moderate" if gain.own >= OVERHEAD[0] else "low",
-        f"Copies from the host take {percent(share)} of the GPUs' time",
-        f"{copies_in_words(gpus)}{rest}",
-        share,
-        "%",
-        grade[1],
-        gain,
-        "Copy few large pieces rather than many small ones, in the type that the model computes "
-        "in, and ahead of the step (prefetch to the device) from pinned memory.",
-        TRACE.marking("/^memcpyh(2|to)d/", evidence.worst_step_in(Phase.INPUT)),
-        OPS.showing(type="MemcpyHToD"),
-        GPU_GUIDE,
+        id="copies_to_device",
+        severity="moderate" if gain.own >= OVERHEAD[0] else "low",
+        title=f"Copies from the host take {percent(share)} of the GPUs' time",
+        detail=f"{copies_in_words(gpus)}{rest}",
+        value=share,
+        unit="%",
+        threshold=grade[1],
+        gain=gain,
+        action=(
+            "Copy few large pieces rather than many small ones, in the type that the model "
+            "computes in, and ahead of the step (prefetch to the device) from pinned memory."
+        ),
+        next_page=TRACE.marking("/^memcpyh(2|to)d/", evidence.worst_step_in(Phase.INPUT)),
+        evidence=OPS.showing(type="MemcpyHToD"),
+        guide=GPU_GUIDE,
     )
 
 

@@ -7,7 +7,10 @@ import numpy as np
 
 from tbprof.advice.bottlenecks import HIGH, MODERATE
 from tbprof.advice.evidence import Evidence, Rule
-from tbprof.advice.finding import GPU_GUIDE, KERNELS, OPS, Finding, graded, percent
+from tbprof.advice.finding import Finding, graded
+from tbprof.advice.guides import GPU_GUIDE
+from tbprof.advice.pages import KERNELS, OPS
+from tbprof.advice.sentences import percent
 from tbprof.analysis.vocabulary.phases import COMPUTE
 from tbprof.base.lazy import regex
 
@@ -53,20 +56,22 @@ def channels_last(evidence: Evidence) -> Iterator[Finding]:
         return
     gain = evidence.gain_of_work(share / 100 * evidence.share(*COMPUTE), *COMPUTE)
     yield Finding(
-        "channels_last",
-        grade[0],
-        f"Turning images for convolutions takes {percent(share)} of kernel time",
-        f"cuDNN turned {int(kernels.occurrences[to_last].sum()):,} arrays to channels last before "
-        f"its convolutions and {int(kernels.occurrences[to_first].sum()):,} back: the program "
-        "gives them channels first.",
-        share,
-        "%",
-        grade[1],
-        gain,
-        "Keep images channels last through the model (data_format='channels_last', NHWC).",
-        KERNELS,
-        KERNELS.showing(kernel_name=_EITHER),
-        GPU_GUIDE,
+        id="channels_last",
+        severity=grade[0],
+        title=f"Turning images for convolutions takes {percent(share)} of kernel time",
+        detail=(
+            f"cuDNN turned {int(kernels.occurrences[to_last].sum()):,} arrays to channels last "
+            f"before its convolutions and {int(kernels.occurrences[to_first].sum()):,} back: the "
+            "program gives them channels first."
+        ),
+        value=share,
+        unit="%",
+        threshold=grade[1],
+        gain=gain,
+        action="Keep images channels last through the model (data_format='channels_last', NHWC).",
+        next_page=KERNELS,
+        evidence=KERNELS.showing(kernel_name=_EITHER),
+        guide=GPU_GUIDE,
     )
 
 
@@ -85,19 +90,21 @@ def bias_before_batch_norm(evidence: Evidence) -> Iterator[Finding]:
     share = 100 * lost / total
     gain = evidence.gain_of_work(share / 100 * evidence.share(*COMPUTE), *COMPUTE)
     yield Finding(
-        "bias_before_batch_norm",
-        grade[0],
-        f"Biases that batch normalization takes away take {percent(share)} of kernel time",
-        "Right behind these additions the batch is normalized: its mean is subtracted, and the "
-        "bias with it.",
-        share,
-        "%",
-        grade[1],
-        gain,
-        "Leave the bias out of layers before batch normalization (use_bias=False).",
-        OPS,
-        OPS.showing(type="=BiasAdd"),
-        GPU_GUIDE,
+        id="bias_before_batch_norm",
+        severity=grade[0],
+        title=f"Biases that batch normalization takes away take {percent(share)} of kernel time",
+        detail=(
+            "Right behind these additions the batch is normalized: its mean is subtracted, and the "
+            "bias with it."
+        ),
+        value=share,
+        unit="%",
+        threshold=grade[1],
+        gain=gain,
+        action="Leave the bias out of layers before batch normalization (use_bias=False).",
+        next_page=OPS,
+        evidence=OPS.showing(type="=BiasAdd"),
+        guide=GPU_GUIDE,
     )
 
 

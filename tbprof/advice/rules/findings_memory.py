@@ -5,9 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from tbprof.advice.evidence import Evidence, Rule
-from tbprof.advice.finding import MEMORY, MEMORY_GUIDE, Finding, graded, percent, size
+from tbprof.advice.finding import Finding, graded
 from tbprof.advice.gain import UNKNOWN_GAIN
-from tbprof.advice.memory_limits import FRAGMENTED, FULL, IN_USE, owner
+from tbprof.advice.guides import MEMORY_GUIDE
+from tbprof.advice.memory_limits import FRAGMENTED, FULL, IN_USE
+from tbprof.advice.pages import MEMORY
+from tbprof.advice.sentences import owner, percent, size
 
 
 def near_capacity(evidence: Evidence) -> Iterator[Finding]:
@@ -23,21 +26,26 @@ def near_capacity(evidence: Evidence) -> Iterator[Finding]:
     name = owner(memory.name[worst])
     page = MEMORY.choosing(memory_id=memory.name[worst])
     yield Finding(
-        "memory_near_capacity",
-        grade[0],
-        f"The memory of {name} is {percent(float(used[worst]))} full at its peak",
-        f"{size(int(memory.peak_bytes[worst]))} of {size(int(memory.capacity_bytes[worst]))}: a "
-        "little more and the program fails for want of memory.",
-        float(used[worst]),
-        "%",
-        grade[1],
-        UNKNOWN_GAIN,
-        "See which tensors are alive at the peak. Mixed precision halves activations, "
-        f"recomputing them ({'jax.checkpoint' if evidence.is_jax else 'tf.recompute_grad'}) saves "
-        f"most of them, and a smaller batch always helps.{_where_it_fails(evidence, worst)}",
-        page,
-        page,
-        MEMORY_GUIDE,
+        id="memory_near_capacity",
+        severity=grade[0],
+        title=f"The memory of {name} is {percent(float(used[worst]))} full at its peak",
+        detail=(
+            f"{size(int(memory.peak_bytes[worst]))} of {size(int(memory.capacity_bytes[worst]))}: "
+            "a little more and the program fails for want of memory."
+        ),
+        value=float(used[worst]),
+        unit="%",
+        threshold=grade[1],
+        gain=UNKNOWN_GAIN,
+        action=(
+            "See which tensors are alive at the peak. Mixed precision halves activations, "
+            f"recomputing them ({'jax.checkpoint' if evidence.is_jax else 'tf.recompute_grad'}) "
+            "saves most of them, and a smaller batch always "
+            f"helps.{_where_it_fails(evidence, worst)}"
+        ),
+        next_page=page,
+        evidence=page,
+        guide=MEMORY_GUIDE,
     )
 
 
@@ -56,21 +64,27 @@ def fragmentation(evidence: Evidence) -> Iterator[Finding]:
     largest = free * (1 - float(scattered[worst]) / 100)
     page = MEMORY.choosing(memory_id=memory.name[worst])
     yield Finding(
-        "memory_fragmentation",
-        "moderate" if grade[0] == "high" else "low",
-        f"The free memory of {owner(memory.name[worst])} is "
-        f"{percent(float(scattered[worst]))} fragmented",
-        f"Of {size(free)} that are free at the peak the largest piece has {size(largest)}: a "
-        "larger tensor does not fit although there is room.",
-        float(scattered[worst]),
-        "%",
-        grade[1],
-        UNKNOWN_GAIN,
-        "Use few different sizes (constant batch and sequence lengths), and allocate large "
-        f"tensors first.{_other_allocator(evidence, worst)}",
-        page,
-        page,
-        MEMORY_GUIDE,
+        id="memory_fragmentation",
+        severity="moderate" if grade[0] == "high" else "low",
+        title=(
+            f"The free memory of {owner(memory.name[worst])} is "
+            f"{percent(float(scattered[worst]))} fragmented"
+        ),
+        detail=(
+            f"Of {size(free)} that are free at the peak the largest piece has {size(largest)}: a "
+            "larger tensor does not fit although there is room."
+        ),
+        value=float(scattered[worst]),
+        unit="%",
+        threshold=grade[1],
+        gain=UNKNOWN_GAIN,
+        action=(
+            "Use few different sizes (constant batch and sequence lengths), and allocate large "
+            f"tensors first.{_other_allocator(evidence, worst)}"
+        ),
+        next_page=page,
+        evidence=page,
+        guide=MEMORY_GUIDE,
     )
 
 

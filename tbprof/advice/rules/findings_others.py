@@ -4,17 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from tbprof.advice.bottlenecks import OVERHEAD
 from tbprof.advice.evidence import Evidence, Rule
-from tbprof.advice.finding import (
-    PROFILER_GUIDE,
-    TRACE,
-    Finding,
-    Severity,
-    milliseconds,
-    percent,
-    shortened,
-)
+from tbprof.advice.finding import Finding, Severity
+from tbprof.advice.guides import PROFILER_GUIDE
 from tbprof.advice.idle_claims import culprit, graded_idle
+from tbprof.advice.pages import TRACE
 from tbprof.advice.rules.findings_idle import nobody
+from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.job.idle_shares import DID, IdleShare, kind_label, without
 from tbprof.analysis.vocabulary.phases import Phase
@@ -46,24 +41,26 @@ def all_others(evidence: Evidence) -> Iterator[Finding]:
     start = f"In {'' if is_all else 'another '}{percent(share)} of step time {nobody(evidence)}"
     listed = _listed(sums, rest)
     yield Finding(
-        "all_others",
-        grade[0],
-        f"{start}; {_doing(most, sums[most] / total)}" if is_all else start,
-        (
-            f"Of {milliseconds(total)} per step: {listed}."
-            if is_all
-            else f"With time that other findings are about it is {milliseconds(total)} per step: "
-            f"{listed}."
-        )
-        + _not_recorded(evidence, sums),
-        share,
-        "%",
-        grade[1],
-        gain,
-        _action(evidence, most),
-        trace,
-        trace,
-        PROFILER_GUIDE,
+        id="all_others",
+        severity=grade[0],
+        title=f"{start}; {_doing(most, sums[most] / total)}" if is_all else start,
+        detail=(
+            (
+                f"Of {milliseconds(total)} per step: {listed}."
+                if is_all
+                else f"With time that other findings are about it is {milliseconds(total)} per "
+                f"step: {listed}."
+            )
+            + _not_recorded(evidence, sums)
+        ),
+        value=share,
+        unit="%",
+        threshold=grade[1],
+        gain=gain,
+        action=_action(evidence, most),
+        next_page=trace,
+        evidence=trace,
+        guide=PROFILER_GUIDE,
     )
 
 

@@ -8,17 +8,12 @@ from numpy.typing import NDArray
 
 from tbprof.advice.bottlenecks import HIGH, MODERATE
 from tbprof.advice.evidence import Evidence, Rule
-from tbprof.advice.finding import (
-    PROFILER_GUIDE,
-    TRACE,
-    Finding,
-    graded,
-    milliseconds,
-    percent,
-    shortened,
-)
+from tbprof.advice.finding import Finding, graded
 from tbprof.advice.gain import UNKNOWN_GAIN, Gain
+from tbprof.advice.guides import PROFILER_GUIDE
 from tbprof.advice.outlier_causes import LABELS, culprits, excess_ps, ordinal, where
+from tbprof.advice.pages import TRACE
+from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.job.idle_shares import DID
 from tbprof.analysis.job.step_outliers import Period, StepOutliers, phase_of
@@ -51,21 +46,27 @@ def periodic_steps(evidence: Evidence) -> Iterator[Finding]:
     culprit = _culprit(evidence, period.step)
     trace = TRACE.marking(place=evidence.place_of(_slowest(outliers, period.step)))
     yield Finding(
-        "periodic_steps",
-        grade[0],
-        f"Every {ordinal(period.period)} step takes {milliseconds(period.excess_ps / 1e9)} longer",
-        f"{_listed(evidence, period.step)} take {milliseconds(_mean_ms(evidence, period.step))} "
-        f"on average, a typical step {milliseconds(outliers.typical_ps / 1e9)}: that costs "
-        f"{milliseconds(cost_ms)} per step, {percent(100 * ratio)} of all time"
-        f"{_cause(evidence, period.step, culprit)}.{more}",
-        100 * ratio,
-        "%",
-        grade[1],
-        Gain(cost_ms, ratio),
-        _action(evidence, period, culprit),
-        trace,
-        trace,
-        PROFILER_GUIDE,
+        id="periodic_steps",
+        severity=grade[0],
+        title=(
+            f"Every {ordinal(period.period)} step takes {milliseconds(period.excess_ps / 1e9)} "
+            "longer"
+        ),
+        detail=(
+            f"{_listed(evidence, period.step)} take "
+            f"{milliseconds(_mean_ms(evidence, period.step))} on average, a typical step "
+            f"{milliseconds(outliers.typical_ps / 1e9)}: that costs {milliseconds(cost_ms)} per "
+            f"step, {percent(100 * ratio)} of all "
+            f"time{_cause(evidence, period.step, culprit)}.{more}"
+        ),
+        value=100 * ratio,
+        unit="%",
+        threshold=grade[1],
+        gain=Gain(cost_ms, ratio),
+        action=_action(evidence, period, culprit),
+        next_page=trace,
+        evidence=trace,
+        guide=PROFILER_GUIDE,
     )
 
 
@@ -83,23 +84,27 @@ def slow_steps(evidence: Evidence) -> Iterator[Finding]:
     is_first = once.size == 1 and int(once[0]) == 0
     trace = TRACE.marking(place=evidence.place_of(_slowest(outliers, once)))
     yield Finding(
-        "slow_steps",
-        "low",
-        f"{'The first step takes' if is_first else _counted(count, steps)} much longer than the "
-        f"{'others' if steps > count else 'rest'}",
-        f"{_listed(evidence, once)} {'takes' if count == 1 else 'take'} "
-        f"{milliseconds(_mean_ms(evidence, once))}{'' if count == 1 else ' on average'}, a typical "
-        f"step {milliseconds(outliers.typical_ps / 1e9)}"
-        f"{_cause(evidence, once, _culprit(evidence, once), 'the difference')}. "
-        f"{_taken_in(evidence)}",
-        share,
-        "%",
-        MODERATE,
-        UNKNOWN_GAIN,
-        _once_action(outliers, once),
-        trace,
-        trace,
-        PROFILER_GUIDE,
+        id="slow_steps",
+        severity="low",
+        title=(
+            f"{'The first step takes' if is_first else _counted(count, steps)} much longer than "
+            f"the {'others' if steps > count else 'rest'}"
+        ),
+        detail=(
+            f"{_listed(evidence, once)} {'takes' if count == 1 else 'take'} "
+            f"{milliseconds(_mean_ms(evidence, once))}{'' if count == 1 else ' on average'}, a "
+            f"typical step {milliseconds(outliers.typical_ps / 1e9)}"
+            f"{_cause(evidence, once, _culprit(evidence, once), 'the difference')}. "
+            f"{_taken_in(evidence)}"
+        ),
+        value=share,
+        unit="%",
+        threshold=MODERATE,
+        gain=UNKNOWN_GAIN,
+        action=_once_action(outliers, once),
+        next_page=trace,
+        evidence=trace,
+        guide=PROFILER_GUIDE,
     )
 
 

@@ -7,16 +7,11 @@ from numpy.typing import NDArray
 
 from tbprof.advice.bottlenecks import OVERHEAD
 from tbprof.advice.evidence import Evidence, Rule
-from tbprof.advice.finding import (
-    PROFILER_GUIDE,
-    TRACE,
-    Finding,
-    graded,
-    milliseconds,
-    percent,
-    shortened,
-)
+from tbprof.advice.finding import Finding, graded
+from tbprof.advice.guides import PROFILER_GUIDE
 from tbprof.advice.idle_claims import culprit
+from tbprof.advice.pages import TRACE
+from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.host.result_reads import READ
 from tbprof.analysis.vocabulary.phases import Phase
@@ -62,21 +57,26 @@ def blocking_read(evidence: Evidence) -> Iterator[Finding]:
     )
     none = "no op computes" if evidence.platform == "CPU" else "no device works"
     yield Finding(
-        "blocking_read",
-        grade[0],
-        f"Reading results holds up {percent(share)} of step time",
-        f"In an average step of {milliseconds(evidence.step_ms)} the program waits "
-        f"{milliseconds(waited_ms)} in {READ} (float, item, numpy.asarray) while {who}, and for "
-        f"{milliseconds(idle_ms)} {none}, {what}. Read later, the two would go on side by side.",
-        share,
-        "%",
-        grade[1],
-        gain,
-        "Read a result after the next step was started (the loss of the step before), or every "
-        "few steps, and keep it on the device in between.",
-        trace,
-        trace,
-        PROFILER_GUIDE,
+        id="blocking_read",
+        severity=grade[0],
+        title=f"Reading results holds up {percent(share)} of step time",
+        detail=(
+            f"In an average step of {milliseconds(evidence.step_ms)} the program waits "
+            f"{milliseconds(waited_ms)} in {READ} (float, item, numpy.asarray) while {who}, and "
+            f"for {milliseconds(idle_ms)} {none}, {what}. Read later, the two would go on side by "
+            "side."
+        ),
+        value=share,
+        unit="%",
+        threshold=grade[1],
+        gain=gain,
+        action=(
+            "Read a result after the next step was started (the loss of the step before), or every "
+            "few steps, and keep it on the device in between."
+        ),
+        next_page=trace,
+        evidence=trace,
+        guide=PROFILER_GUIDE,
     )
 
 

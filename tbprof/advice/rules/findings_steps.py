@@ -4,18 +4,11 @@ from collections.abc import Iterator
 
 from tbprof.advice.bottlenecks import OVERHEAD, WAITING, contends
 from tbprof.advice.evidence import Evidence, Rule, said_elsewhere
-from tbprof.advice.finding import (
-    GPU_GUIDE,
-    OPS,
-    PROFILER_GUIDE,
-    TRACE,
-    Finding,
-    graded,
-    milliseconds,
-    percent,
-    shortened,
-)
+from tbprof.advice.finding import Finding, graded
+from tbprof.advice.guides import GPU_GUIDE, PROFILER_GUIDE
 from tbprof.advice.idle_claims import gap_shares
+from tbprof.advice.pages import OPS, TRACE
+from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.vocabulary.phases import Phase
 
 # So much of a sum is all of it.
@@ -35,24 +28,35 @@ def output_bound(evidence: Evidence) -> Iterator[Finding]:
     taken = milliseconds(evidence.means.mean_ms(Phase.OUTPUT))
     is_cpu = evidence.platform == "CPU"
     yield Finding(
-        "output_bound",
-        grade[0],
-        f"{percent(share)} of step time goes to "
-        + ("output: checkpoints and summaries" if is_cpu else "results on their way to the host"),
-        f"Ops that write checkpoints and summaries, or hand results over, take {taken} of a step."
-        if is_cpu
-        else f"Copies from device to host that nothing else hides take {taken} of a step.",
-        share,
-        "%",
-        grade[1],
-        gain,
-        "Write them less often, or on another thread."
-        if is_cpu
-        else "Fetch losses and metrics every few steps rather than in every one, keep them on the "
-        "device in between, and read them without waiting.",
-        trace,
-        OPS.showing(type="MemcpyDToH") if is_gpu else trace,
-        GPU_GUIDE,
+        id="output_bound",
+        severity=grade[0],
+        title=(
+            f"{percent(share)} of step time goes to "
+            + (
+                "output: checkpoints and summaries"
+                if is_cpu
+                else "results on their way to the host"
+            )
+        ),
+        detail=(
+            f"Ops that write checkpoints and summaries, or hand results over, take {taken} of a "
+            "step."
+            if is_cpu
+            else f"Copies from device to host that nothing else hides take {taken} of a step."
+        ),
+        value=share,
+        unit="%",
+        threshold=grade[1],
+        gain=gain,
+        action=(
+            "Write them less often, or on another thread."
+            if is_cpu
+            else "Fetch losses and metrics every few steps rather than in every one, keep them on "
+            "the device in between, and read them without waiting."
+        ),
+        next_page=trace,
+        evidence=OPS.showing(type="MemcpyDToH") if is_gpu else trace,
+        guide=GPU_GUIDE,
     )
 
 
@@ -65,20 +69,22 @@ def kernel_launch(evidence: Evidence) -> Iterator[Finding]:
         return
     trace = TRACE.marking("category:launch", evidence.worst_step_in(Phase.KERNEL_LAUNCH))
     yield Finding(
-        "kernel_launch",
-        grade[0],
-        f"{percent(share)} of step time goes to launching kernels",
-        "In that time the devices were idle while the host was launching work for them: "
-        f"{milliseconds(evidence.means.mean_ms(Phase.KERNEL_LAUNCH))} of a step."
-        f"{said_elsewhere(evidence, gain)}",
-        share,
-        "%",
-        grade[1],
-        gain,
-        _launch_advice(evidence),
-        trace,
-        trace,
-        GPU_GUIDE,
+        id="kernel_launch",
+        severity=grade[0],
+        title=f"{percent(share)} of step time goes to launching kernels",
+        detail=(
+            "In that time the devices were idle while the host was launching work for them: "
+            f"{milliseconds(evidence.means.mean_ms(Phase.KERNEL_LAUNCH))} of a step."
+            f"{said_elsewhere(evidence, gain)}"
+        ),
+        value=share,
+        unit="%",
+        threshold=grade[1],
+        gain=gain,
+        action=_launch_advice(evidence),
+        next_page=trace,
+        evidence=trace,
+        guide=GPU_GUIDE,
     )
 
 
@@ -127,21 +133,27 @@ def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
     place = evidence.worst_row(evidence.gap_ps)
     trace = TRACE.marking(f"whole:{name}" if name else "", place)
     yield Finding(
-        "gap_between_steps",
-        grade[0],
-        f"{percent(share)} of step time passes idle between the end of a step and the next one",
-        f"Once all work of a step has ended, {milliseconds(share / 100 * evidence.step_ms)} pass "
-        f"on average until the next one begins{after}, in which {nobody}. Input that is fetched "
-        f"there counts as input only where the trace shows the wait.{rest}",
-        share,
-        "%",
-        grade[1],
-        gain,
-        "Look at what the program does between its steps: fetching the next batch, callbacks, "
-        "logging, checkpoints. Do it every few steps, or on another thread.",
-        trace,
-        trace,
-        PROFILER_GUIDE,
+        id="gap_between_steps",
+        severity=grade[0],
+        title=(
+            f"{percent(share)} of step time passes idle between the end of a step and the next one"
+        ),
+        detail=(
+            f"Once all work of a step has ended, {milliseconds(share / 100 * evidence.step_ms)} "
+            f"pass on average until the next one begins{after}, in which {nobody}. Input that is "
+            f"fetched there counts as input only where the trace shows the wait.{rest}"
+        ),
+        value=share,
+        unit="%",
+        threshold=grade[1],
+        gain=gain,
+        action=(
+            "Look at what the program does between its steps: fetching the next batch, callbacks, "
+            "logging, checkpoints. Do it every few steps, or on another thread."
+        ),
+        next_page=trace,
+        evidence=trace,
+        guide=PROFILER_GUIDE,
     )
 
 

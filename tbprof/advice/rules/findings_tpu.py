@@ -8,17 +8,10 @@ from numpy.typing import NDArray
 
 from tbprof.advice.bottlenecks import HIGH, MODERATE
 from tbprof.advice.evidence import ON_CORES, Evidence, Rule
-from tbprof.advice.finding import (
-    OPS,
-    TPU_GUIDE,
-    TPU_OPS_GUIDE,
-    Finding,
-    Guide,
-    Page,
-    graded,
-    percent,
-    shortened,
-)
+from tbprof.advice.finding import Finding, graded
+from tbprof.advice.guides import TPU_GUIDE, TPU_OPS_GUIDE, Guide
+from tbprof.advice.pages import OPS, Page
+from tbprof.advice.sentences import percent, shortened
 from tbprof.analysis.hlo.hlo_roles import Move, Reduction
 from tbprof.analysis.tpu.tpu_ops import TpuOps
 from tbprof.analysis.vocabulary.tpu_op_names import Random
@@ -243,18 +236,18 @@ def _finding(
         else ""
     )
     yield Finding(
-        name,
-        grade[0],
-        title.replace("{share}", percent(share)),
-        detail.replace("{ops}", listed + more) + assumed,
-        share,
-        "%",
-        grade[1],
-        gain,
-        action,
-        OPS,
-        showing_ops([ops.op[row] for row in worst.tolist()]),
-        guide,
+        id=name,
+        severity=grade[0],
+        title=title.replace("{share}", percent(share)),
+        detail=detail.replace("{ops}", listed + more) + assumed,
+        value=share,
+        unit="%",
+        threshold=grade[1],
+        gain=gain,
+        action=action,
+        next_page=OPS,
+        evidence=showing_ops([ops.op[row] for row in worst.tolist()]),
+        guide=guide,
     )
 
 

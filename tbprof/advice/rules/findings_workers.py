@@ -4,21 +4,11 @@ from collections.abc import Iterator
 
 from tbprof.advice.bottlenecks import OVERHEAD, WAITING
 from tbprof.advice.evidence import Evidence, Rule
-from tbprof.advice.finding import (
-    GPU_GUIDE,
-    MULTISLICE_GUIDE,
-    OPS,
-    POD,
-    TPU_GUIDE,
-    TRACE,
-    Finding,
-    Page,
-    graded,
-    milliseconds,
-    percent,
-    shortened,
-)
+from tbprof.advice.finding import Finding, graded
+from tbprof.advice.guides import GPU_GUIDE, MULTISLICE_GUIDE, TPU_GUIDE
+from tbprof.advice.pages import OPS, POD, TRACE, Page
 from tbprof.advice.rules.findings_tpu import grouped, showing_ops
+from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.hlo.host_channels import Peer
 from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.job.stragglers import CONFIDENCE, Lateness, find_stragglers
@@ -64,22 +54,30 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
     talking = [ops.op[row] for row in ops.longest(ops.is_collective)] if ops is not None else []
     slices = ops is not None and bool((ops.peer == Peer.SLICES).any())
     yield Finding(
-        "collectives",
-        grade[0],
-        title,
-        "All-reduces and the like that no computation hides take "
-        f"{milliseconds(evidence.means.mean_ms(Phase.COLLECTIVES))} of a step; {waits}"
-        f"{_between_slices(evidence.tpu_ops)}",
-        left,
-        "%",
-        grade[1],
-        gain,
-        "Reduce gradients in fewer and larger pieces, in 16 bit, while the backward pass still "
-        "runs; a larger batch per device communicates less often."
-        f"{_NETWORK if slices else ''}",
-        POD,
-        _evidence(evidence, talking),
-        MULTISLICE_GUIDE if slices else TPU_GUIDE if evidence.platform == "TPU" else GPU_GUIDE,
+        id="collectives",
+        severity=grade[0],
+        title=title,
+        detail=(
+            "All-reduces and the like that no computation hides take "
+            f"{milliseconds(evidence.means.mean_ms(Phase.COLLECTIVES))} of a step; {waits}"
+            f"{_between_slices(evidence.tpu_ops)}"
+        ),
+        value=left,
+        unit="%",
+        threshold=grade[1],
+        gain=gain,
+        action=(
+            "Reduce gradients in fewer and larger pieces, in 16 bit, while the backward pass still "
+            "runs; a larger batch per device communicates less often."
+            f"{_NETWORK if slices else ''}"
+        ),
+        next_page=POD,
+        evidence=_evidence(evidence, talking),
+        guide=MULTISLICE_GUIDE
+        if slices
+        else TPU_GUIDE
+        if evidence.platform == "TPU"
+        else GPU_GUIDE,
     )
 
 
@@ -147,21 +145,25 @@ def stragglers(evidence: Evidence) -> Iterator[Finding]:
     waited = 100 * one.wait_ps / 1e9 / evidence.step_ms
     gain = evidence.gain_of(min(share, waited), *_phases_of(one))
     yield Finding(
-        "straggler",
-        grade[0],
-        f"{name} makes the others wait for {percent(share)} of step time",
-        f"It needs {milliseconds(one.late_ps / 1e9)} per step "
-        f"({100 * CONFIDENCE:.0f} %: {interval(one)} over {one.steps} steps) longer than "
-        f"{peer}, the median of its peers{lost}; {peer} waits "
-        f"{milliseconds(one.wait_ps / 1e9)} longer in collectives meanwhile.{others}",
-        share,
-        "%",
-        grade[1],
-        gain,
-        "Give every device equally much to do, and see what else runs on the late one's host.",
-        POD,
-        POD.choosing(worker=one.worker),
-        GPU_GUIDE,
+        id="straggler",
+        severity=grade[0],
+        title=f"{name} makes the others wait for {percent(share)} of step time",
+        detail=(
+            f"It needs {milliseconds(one.late_ps / 1e9)} per step "
+            f"({100 * CONFIDENCE:.0f} %: {interval(one)} over {one.steps} steps) longer than "
+            f"{peer}, the median of its peers{lost}; {peer} waits "
+            f"{milliseconds(one.wait_ps / 1e9)} longer in collectives meanwhile.{others}"
+        ),
+        value=share,
+        unit="%",
+        threshold=grade[1],
+        gain=gain,
+        action=(
+            "Give every device equally much to do, and see what else runs on the late one's host."
+        ),
+        next_page=POD,
+        evidence=POD.choosing(worker=one.worker),
+        guide=GPU_GUIDE,
     )
 
 

@@ -3,20 +3,9 @@
 import math
 from collections.abc import Iterator
 
-from tbprof.advice.tf_data.tf_data_case import (
-    CACHING,
-    DATASET,
-    OPTIONS,
-    PREFETCHING,
-    VECTORIZING,
-    Advice,
-    Case,
-    Rule,
-    duration,
-    evidence,
-    fused,
-    of_kinds,
-)
+from tbprof.advice.finding import Finding
+from tbprof.advice.guides import CACHING, DATASET, OPTIONS, PREFETCHING, VECTORIZING
+from tbprof.advice.tf_data.tf_data_case import Case, Rule, duration, evidence, fused, of_kinds
 from tbprof.advice.tf_data.tf_data_pipelines import Stage
 from tbprof.advice.tf_data.tf_data_stages import Kind, shown_type
 
@@ -25,7 +14,7 @@ _FILLING = 2
 
 
 @of_kinds(Kind.SHUFFLE)
-def shuffle(case: Case) -> Iterator[Advice]:
+def shuffle(case: Case) -> Iterator[Finding]:
     """A buffer that fills, or one that is large."""
     stage = case.stage
     # Buffers fill in few calls: all of them together hardly show it.
@@ -42,48 +31,60 @@ def shuffle(case: Case) -> Iterator[Advice]:
     else:
         title = f"{case.type} is what takes the time"
         why = "Its buffer was filled before: this is its share of every element."
-    yield Advice(
-        "shuffle_fill" if is_filling else "shuffle",
-        case.severity,
-        title,
-        f"{evidence(case)} {why}",
-        "Shuffle the names of files over the whole data set, and elements in a smaller buffer: "
-        "files.shuffle(number_of_files).interleave(...).shuffle(1000). Shuffle before decoding, "
-        "while elements are small.",
-        "files = tf.data.Dataset.list_files('gs://bucket/train-*', shuffle=True)\n"
-        "dataset = files.interleave(\n"
-        "    tf.data.TFRecordDataset, num_parallel_calls=tf.data.AUTOTUNE)\n"
-        "dataset = dataset.shuffle(1000).map(decode, num_parallel_calls=tf.data.AUTOTUNE)",
-        f"{DATASET}#shuffle",
-        stage,
+    yield Finding(
+        id="shuffle_fill" if is_filling else "shuffle",
+        severity=case.severity,
+        title=title,
+        detail=f"{evidence(case)} {why}",
+        action=(
+            "Shuffle the names of files over the whole data set, and elements in a smaller buffer: "
+            "files.shuffle(number_of_files).interleave(...).shuffle(1000). Shuffle before "
+            "decoding, while elements are small."
+        ),
+        code=(
+            "files = tf.data.Dataset.list_files('gs://bucket/train-*', shuffle=True)\n"
+            "dataset = files.interleave(\n"
+            "    tf.data.TFRecordDataset, num_parallel_calls=tf.data.AUTOTUNE)\n"
+            "dataset = dataset.shuffle(1000).map(decode, num_parallel_calls=tf.data.AUTOTUNE)"
+        ),
+        guide=DATASET.section("shuffle"),
+        stage=stage.long_name,
     )
     if not is_filling:
-        yield Advice(
-            "shuffle_large_elements",
-            "moderate",
-            "Shuffle less often",
-            f"Shuffle was called {case.work.calls:,} times in {case.calls}.",
-            "Shuffle indices or names instead of elements, or small batches in place of single "
-            "elements: .batch(8).shuffle(1000).unbatch().",
-            "dataset = dataset.batch(8).shuffle(1000).unbatch()",
-            VECTORIZING,
-            stage,
+        yield Finding(
+            id="shuffle_large_elements",
+            severity="moderate",
+            title="Shuffle less often",
+            detail=f"Shuffle was called {case.work.calls:,} times in {case.calls}.",
+            action=(
+                "Shuffle indices or names instead of elements, or small batches in place of single "
+                "elements: .batch(8).shuffle(1000).unbatch()."
+            ),
+            code="dataset = dataset.batch(8).shuffle(1000).unbatch()",
+            guide=VECTORIZING,
+            stage=stage.long_name,
         )
     elif case.stages[0].is_set("warm_start") is not True:
-        yield Advice(
-            "warm_start",
-            "low",
-            "Fill buffers before the first step",
-            "The trace says that the pipeline starts working when its first batch is asked for."
-            if case.stages[0].is_set("warm_start") is False
-            else "By default a pipeline starts working when its first batch is asked for.",
-            "Let it start when the iterator is made, while the model is still being built: "
-            "options.experimental_warm_start = True.",
-            "options = tf.data.Options()\n"
-            "options.experimental_warm_start = True\n"
-            "dataset = dataset.with_options(options)",
-            OPTIONS,
-            stage,
+        yield Finding(
+            id="warm_start",
+            severity="low",
+            title="Fill buffers before the first step",
+            detail=(
+                "The trace says that the pipeline starts working when its first batch is asked for."
+                if case.stages[0].is_set("warm_start") is False
+                else "By default a pipeline starts working when its first batch is asked for."
+            ),
+            action=(
+                "Let it start when the iterator is made, while the model is still being built: "
+                "options.experimental_warm_start = True."
+            ),
+            code=(
+                "options = tf.data.Options()\n"
+                "options.experimental_warm_start = True\n"
+                "dataset = dataset.with_options(options)"
+            ),
+            guide=OPTIONS,
+            stage=stage.long_name,
         )
 
 
@@ -96,7 +97,7 @@ def _other_calls(case: Case) -> str:
 
 
 @of_kinds(Kind.CACHE)
-def cache(case: Case) -> Iterator[Advice]:
+def cache(case: Case) -> Iterator[Finding]:
     """A cache that is being written, or read from disk."""
     stage = case.stage
     is_file = stage.parts[-1] in ("filecache", "filereader", "filewriter", "snapshot")
@@ -122,22 +123,25 @@ def cache(case: Case) -> Iterator[Advice]:
             "Keep fewer and larger elements: .batch(n).cache() where batches may be the same in "
             "every epoch."
         )
-    yield Advice(
-        "cache_written" if writes else "cache_read",
-        case.severity,
-        f"{case.type} is being written" if writes else f"{case.type} is what takes the time",
-        f"{evidence(case)} {why}",
-        action,
-        "dataset.save('/local/ssd/prepared')\ndataset = tf.data.Dataset.load('/local/ssd/prepared')"
-        if writes
-        else "dataset = dataset.cache('/local/ssd/cache')",
-        CACHING,
-        stage,
+    yield Finding(
+        id="cache_written" if writes else "cache_read",
+        severity=case.severity,
+        title=f"{case.type} is being written" if writes else f"{case.type} is what takes the time",
+        detail=f"{evidence(case)} {why}",
+        action=action,
+        code=(
+            "dataset.save('/local/ssd/prepared')\ndataset = "
+            "tf.data.Dataset.load('/local/ssd/prepared')"
+            if writes
+            else "dataset = dataset.cache('/local/ssd/cache')"
+        ),
+        guide=CACHING,
+        stage=stage.long_name,
     )
 
 
 @of_kinds(Kind.PREFETCH)
-def prefetch(case: Case) -> Iterator[Advice]:
+def prefetch(case: Case) -> Iterator[Finding]:
     """A prefetch that had nothing ready."""
     stage = case.stage
     size, filled = stage.number("buffer_limit"), stage.number("buffered_elements")
@@ -170,35 +174,39 @@ def prefetch(case: Case) -> Iterator[Advice]:
             "What was under way when recording began is not in a trace: record longer than the "
             "slowest call takes."
         )
-    yield Advice(
-        "prefetch_empty",
-        case.severity,
-        title,
-        f"{fused(stage)}{evidence(case)} {why}{state}",
-        action,
-        "dataset = dataset.prefetch(tf.data.AUTOTUNE)",
-        PREFETCHING,
-        stage,
+    yield Finding(
+        id="prefetch_empty",
+        severity=case.severity,
+        title=title,
+        detail=f"{fused(stage)}{evidence(case)} {why}{state}",
+        action=action,
+        code="dataset = dataset.prefetch(tf.data.AUTOTUNE)",
+        guide=PREFETCHING,
+        stage=stage.long_name,
     )
 
 
 @of_kinds(Kind.COMBINE)
-def combine(case: Case) -> Iterator[Advice]:
+def combine(case: Case) -> Iterator[Finding]:
     """Several inputs of which the slowest counts."""
     inputs = sorted(case.below(), key=lambda one: -case.work_of(one).total_ps)
     slowest = _input(case, inputs[0]) if inputs else ""
-    yield Advice(
-        "combine",
-        case.severity,
-        f"{case.type} asks its inputs one after another",
-        evidence(case) + slowest,
-        "Let each input work ahead of it: tf.data.Dataset.zip((a.prefetch(tf.data.AUTOTUNE), "
-        "b.prefetch(tf.data.AUTOTUNE))). Where inputs are files of one data set, store what "
-        "belongs together in one record.",
-        "dataset = tf.data.Dataset.zip((\n"
-        "    a.prefetch(tf.data.AUTOTUNE), b.prefetch(tf.data.AUTOTUNE)))",
-        PREFETCHING,
-        case.stage,
+    yield Finding(
+        id="combine",
+        severity=case.severity,
+        title=f"{case.type} asks its inputs one after another",
+        detail=evidence(case) + slowest,
+        action=(
+            "Let each input work ahead of it: tf.data.Dataset.zip((a.prefetch(tf.data.AUTOTUNE), "
+            "b.prefetch(tf.data.AUTOTUNE))). Where inputs are files of one data set, store what "
+            "belongs together in one record."
+        ),
+        code=(
+            "dataset = tf.data.Dataset.zip((\n"
+            "    a.prefetch(tf.data.AUTOTUNE), b.prefetch(tf.data.AUTOTUNE)))"
+        ),
+        guide=PREFETCHING,
+        stage=case.stage.long_name,
     )
 
 
@@ -208,7 +216,7 @@ def _input(case: Case, stage: Stage) -> str:
 
 
 @of_kinds(Kind.REPEAT)
-def repeat(case: Case) -> Iterator[Advice]:
+def repeat(case: Case) -> Iterator[Finding]:
     """Inputs that begin again and again."""
     copies = max((one.iterators for one in case.below()), default=0)
     begun = (
@@ -217,16 +225,18 @@ def repeat(case: Case) -> Iterator[Advice]:
         if copies > 1
         else ""
     )
-    yield Advice(
-        "repeat",
-        case.severity,
-        f"{case.type} begins its input again and again",
-        evidence(case) + begun,
-        "Repeat more elements at a time: batch small inputs before repeating them, or keep the "
-        "epoch: .cache().repeat().",
-        "dataset = dataset.cache().repeat()",
-        f"{DATASET}#repeat",
-        case.stage,
+    yield Finding(
+        id="repeat",
+        severity=case.severity,
+        title=f"{case.type} begins its input again and again",
+        detail=evidence(case) + begun,
+        action=(
+            "Repeat more elements at a time: batch small inputs before repeating them, or keep the "
+            "epoch: .cache().repeat()."
+        ),
+        code="dataset = dataset.cache().repeat()",
+        guide=DATASET.section("repeat"),
+        stage=case.stage.long_name,
     )
 
 

@@ -3,35 +3,11 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from tbprof.advice.finding import (
-    DATA_ANALYSIS_GUIDE,
-    DATA_GUIDE,
-    Severity,
-    milliseconds,
-    percent,
-    shortened,
-)
+from tbprof.advice.finding import Finding, Severity
+from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.advice.tf_data.tf_data_pipelines import Pipeline, Stage, Work
 from tbprof.advice.tf_data.tf_data_stages import BUFFERED, Kind, shown_type
 from tbprof.base.records import dataclass
-
-_API = "https://www.tensorflow.org/api_docs/python/tf/data/"
-PREFETCHING = f"{DATA_GUIDE.url}#prefetching"
-PARALLEL_READING = f"{DATA_GUIDE.url}#parallelizing_data_extraction"
-PARALLEL_MAPPING = f"{DATA_GUIDE.url}#parallelizing_data_transformation"
-CACHING = f"{DATA_GUIDE.url}#caching"
-VECTORIZING = f"{DATA_GUIDE.url}#vectorizing_mapping"
-MEMORY_FOOTPRINT = f"{DATA_GUIDE.url}#reducing_memory_footprint"
-ANALYSIS = DATA_ANALYSIS_GUIDE.url
-SOURCES = f"{ANALYSIS}#source_datasets"
-TRANSFORMATIONS = f"{ANALYSIS}#transformation_datasets"
-CPU_BOUND = f"{ANALYSIS}#3_are_you_reaching_high_cpu_utilization"
-SERVICE = f"{_API}experimental/service"
-OPTIONS = f"{_API}Options"
-THREADING = f"{_API}ThreadingOptions"
-OPTIMIZATIONS = f"{_API}experimental/OptimizationOptions"
-DATASET = f"{_API}Dataset"
-DALI = "https://docs.nvidia.com/deeplearning/dali/user-guide/docs/index.html"
 
 # Percentage of the time that its threads could have worked above which a stage lacks processors.
 BUSY = 70.0
@@ -46,7 +22,7 @@ _TOLD = (
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class PipelineFacts:
     """What advice depends on besides the pipeline: of a run, and of the pipeline's host.
 
     `hosts` are those that were recorded, `python_ps` is the time in Python functions and generators
@@ -69,7 +45,7 @@ class Case:
     stages: Sequence[Stage]
     stage: Stage
     severity: Severity
-    facts: Facts
+    facts: PipelineFacts
     is_slowest: bool = True
 
     @property
@@ -158,21 +134,7 @@ class Case:
         return min(100.0 * work.worker_ps / (threads * work.total_ps), 100.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Advice:
-    """One piece: `detail` says with numbers why, `action` what to do; `code` can be copied."""
-
-    id: str
-    severity: Severity
-    title: str
-    detail: str
-    action: str
-    code: str
-    guide_url: str
-    stage: Stage | None = None
-
-
-Rule = Callable[[Case], Iterator[Advice]]
+Rule = Callable[[Case], Iterator[Finding]]
 
 
 def of_kinds(*kinds: Kind) -> Callable[[Rule], Rule]:

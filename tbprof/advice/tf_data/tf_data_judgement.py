@@ -4,17 +4,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from tbprof.advice.finding import SEVERITIES, Severity, percent
+from tbprof.advice.finding import SEVERITIES, Finding, Severity
+from tbprof.advice.guides import DATA_ANALYSIS_GUIDE
 from tbprof.advice.input.input_cause import InputCause
+from tbprof.advice.sentences import percent
 from tbprof.advice.tf_data.tf_data_buffer_rules import BUFFER_RULES
-from tbprof.advice.tf_data.tf_data_case import (
-    ANALYSIS,
-    Advice,
-    Case,
-    Facts,
-    Rule,
-    duration,
-)
+from tbprof.advice.tf_data.tf_data_case import Case, PipelineFacts, Rule, duration
 from tbprof.advice.tf_data.tf_data_map_rules import MAP_RULES
 from tbprof.advice.tf_data.tf_data_pipeline_rules import (
     ALWAYS,
@@ -55,10 +50,10 @@ class Judgement:
     slowest: Stage | None
     usual: Stage | None
     case: Case
-    advice: tuple[Advice, ...]
+    findings: tuple[Finding, ...]
 
 
-def judge(pipelines: Sequence[Pipeline], facts: Mapping[str, Facts]) -> list[Judgement]:
+def judge(pipelines: Sequence[Pipeline], facts: Mapping[str, PipelineFacts]) -> list[Judgement]:
     """Those that hold their program up first, then the one that it spends most time in.
 
     `facts` are by host.
@@ -68,7 +63,7 @@ def judge(pipelines: Sequence[Pipeline], facts: Mapping[str, Facts]) -> list[Jud
     return sorted(found, key=lambda one: (not is_bound(one.severity), -one.pipeline.total_ps))
 
 
-def _judge_one(pipeline: Pipeline, facts: Facts) -> Judgement:
+def _judge_one(pipeline: Pipeline, facts: PipelineFacts) -> Judgement:
     stages = find_stages(pipeline)
     severity = pipeline.severity()
     slowest = _stage_of(pipeline, stages)
@@ -87,7 +82,7 @@ def _stage_of(pipeline: Pipeline, stages: Sequence[Stage]) -> Stage | None:
     return next((one for one in stages if one.long_name == name), None)
 
 
-def _advise(case: Case, slowest: Stage | None) -> Iterator[Advice]:
+def _advise(case: Case, slowest: Stage | None) -> Iterator[Finding]:
     """Advice on a pipeline by its bottleneck, then on that of the slowest call, another stage."""
     if case.severity == "good":
         yield _fine(case)
@@ -108,31 +103,34 @@ def _advise(case: Case, slowest: Stage | None) -> Iterator[Advice]:
     yield from (one for one in _ask((*PIPELINE_RULES, *ALWAYS), case) if one.id not in said)
 
 
-def _ask(rules: Sequence[Rule], case: Case) -> Iterator[Advice]:
+def _ask(rules: Sequence[Rule], case: Case) -> Iterator[Finding]:
     for rule in rules:
         yield from rule(case)
 
 
-def _fine(case: Case) -> Advice:
+def _fine(case: Case) -> Finding:
     pipeline = case.pipeline
     calls = f"its {pipeline.calls} calls" if pipeline.calls > 1 else "its only call"
     share = pipeline.share()
     of = "" if math.isnan(share) else f", {percent(share)} of the time from first to last"
-    return Advice(
-        "fine",
-        "good",
-        "This pipeline does not hold the program up",
-        f"The slowest of {calls} took {duration(pipeline.max_ps)}{of}."
-        if pipeline.calls > 1
-        else f"{calls.capitalize()} took {duration(pipeline.max_ps)}.",
-        "Nothing needs to be done here. Where steps wait for input all the same, look at what "
-        "happens between the pipeline and the device: the input pipeline analyzer shows it.",
-        "",
-        ANALYSIS,
+    return Finding(
+        id="fine",
+        severity="good",
+        title="This pipeline does not hold the program up",
+        detail=(
+            f"The slowest of {calls} took {duration(pipeline.max_ps)}{of}."
+            if pipeline.calls > 1
+            else f"{calls.capitalize()} took {duration(pipeline.max_ps)}."
+        ),
+        action=(
+            "Nothing needs to be done here. Where steps wait for input all the same, look at what "
+            "happens between the pipeline and the device: the input pipeline analyzer shows it."
+        ),
+        guide=DATA_ANALYSIS_GUIDE,
     )
 
 
-def in_order(advice: Sequence[Advice]) -> list[Advice]:
+def in_order(advice: Sequence[Finding]) -> list[Finding]:
     """What is said of the bottleneck stays first; the rest by how much it may bring."""
     return [*advice[:1], *sorted(advice[1:], key=lambda one: SEVERITIES.index(one.severity))]
 

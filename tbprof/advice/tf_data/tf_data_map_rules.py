@@ -3,9 +3,8 @@
 import math
 from collections.abc import Iterator
 
-from tbprof.advice.finding import percent
-from tbprof.advice.tf_data.tf_data_case import (
-    BUSY,
+from tbprof.advice.finding import Finding
+from tbprof.advice.guides import (
     CACHING,
     CPU_BOUND,
     DALI,
@@ -16,14 +15,9 @@ from tbprof.advice.tf_data.tf_data_case import (
     THREADING,
     TRANSFORMATIONS,
     VECTORIZING,
-    Advice,
-    Case,
-    Rule,
-    duration,
-    evidence,
-    fused,
-    of_kinds,
 )
+from tbprof.advice.sentences import percent
+from tbprof.advice.tf_data.tf_data_case import BUSY, Case, Rule, duration, evidence, fused, of_kinds
 from tbprof.advice.tf_data.tf_data_stages import BATCHES, MAPS, Kind
 
 # A call that takes longer is mostly work of its function.
@@ -31,62 +25,75 @@ _SHORT_PS = 500_000_000
 
 
 @of_kinds(Kind.PARALLEL_MAP, Kind.MAP_AND_BATCH)
-def map_parallel(case: Case) -> Iterator[Advice]:
+def map_parallel(case: Case) -> Iterator[Finding]:
     """Several threads, that are too few, all busy, or waiting themselves."""
     stage = case.stage
     busy, threads, processors = case.busy(), stage.number("parallelism"), case.processors
     detail = fused(stage) + evidence(case)
     pool = case.pool_threads
     if threads < processors and stage.is_set("autotune") is not True:
-        yield Advice(
-            "map_few_threads",
-            case.severity,
-            f"{case.type} runs {threads:.0f} of its functions at a time",
-            f"{detail} tf.data has {processors:.0f} processors.",
-            "Let tf.data choose how many run at a time: "
-            ".map(f, num_parallel_calls=tf.data.AUTOTUNE).",
-            "dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)",
-            PARALLEL_MAPPING,
-            stage,
+        yield Finding(
+            id="map_few_threads",
+            severity=case.severity,
+            title=f"{case.type} runs {threads:.0f} of its functions at a time",
+            detail=f"{detail} tf.data has {processors:.0f} processors.",
+            action=(
+                "Let tf.data choose how many run at a time: "
+                ".map(f, num_parallel_calls=tf.data.AUTOTUNE)."
+            ),
+            code="dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)",
+            guide=PARALLEL_MAPPING,
+            stage=stage.long_name,
         )
     elif pool < processors:
-        yield Advice(
-            "map_small_pool",
-            case.severity,
-            f"The functions of {case.type} have {pool:.0f} threads for {processors:.0f} processors",
-            f"{detail}{_how_busy(busy)}",
-            "Give tf.data a larger pool of threads of its own: "
-            f"options.threading.private_threadpool_size = {processors:.0f}.",
-            _private_pool(processors),
-            THREADING,
-            stage,
+        yield Finding(
+            id="map_small_pool",
+            severity=case.severity,
+            title=(
+                f"The functions of {case.type} have {pool:.0f} threads for {processors:.0f} "
+                "processors"
+            ),
+            detail=f"{detail}{_how_busy(busy)}",
+            action=(
+                "Give tf.data a larger pool of threads of its own: "
+                f"options.threading.private_threadpool_size = {processors:.0f}."
+            ),
+            code=_private_pool(processors),
+            guide=THREADING,
+            stage=stage.long_name,
         )
     elif not math.isnan(busy) and busy < BUSY and not case.work.filled_ps:
-        yield Advice(
-            "map_threads_wait",
-            case.severity,
-            f"The threads of {case.type} worked {percent(busy)} of the time",
-            f"{detail} With parallelism {threads:.0f} they could have worked all of it: they wait "
-            "for elements, for a processor, for files, or for Python's global lock.",
-            "Look at its threads in the trace viewer. A function that reads files or waits for a "
-            "server can have more threads than there are processors: num_parallel_calls=16, and as "
-            "many in the pool.",
-            _private_pool(16),
-            THREADING,
-            stage,
+        yield Finding(
+            id="map_threads_wait",
+            severity=case.severity,
+            title=f"The threads of {case.type} worked {percent(busy)} of the time",
+            detail=(
+                f"{detail} With parallelism {threads:.0f} they could have worked all of it: they "
+                "wait for elements, for a processor, for files, or for Python's global lock."
+            ),
+            action=(
+                "Look at its threads in the trace viewer. A function that reads files or waits for "
+                "a server can have more threads than there are processors: num_parallel_calls=16, "
+                "and as many in the pool."
+            ),
+            code=_private_pool(16),
+            guide=THREADING,
+            stage=stage.long_name,
         )
     else:
-        yield Advice(
-            "map_function",
-            case.severity,
-            f"The function of {case.type} is what takes the time",
-            detail + _how_busy(busy),
-            f"{_reached(case)}Make the function cheaper: fewer and cheaper ops for each element, "
-            "work that is the same in every epoch done once, before training, and larger types "
-            "last, after crops, flips and rotations. Otherwise more processors help.",
-            "",
-            CPU_BOUND,
-            stage,
+        yield Finding(
+            id="map_function",
+            severity=case.severity,
+            title=f"The function of {case.type} is what takes the time",
+            detail=detail + _how_busy(busy),
+            action=(
+                f"{_reached(case)}Make the function cheaper: fewer and cheaper ops for each "
+                "element, work that is the same in every epoch done once, before training, and "
+                "larger types last, after crops, flips and rotations. Otherwise more processors "
+                "help."
+            ),
+            guide=CPU_BOUND,
+            stage=stage.long_name,
         )
 
 
@@ -114,7 +121,7 @@ def _how_busy(busy: float) -> str:
 
 
 @of_kinds(*MAPS)
-def map_vectorized(case: Case) -> Iterator[Advice]:
+def map_vectorized(case: Case) -> Iterator[Finding]:
     """A function per element whose elements are batched afterwards."""
     stage = case.stage
     batch = stage if stage.kind is Kind.MAP_AND_BATCH else case.above(*BATCHES)
@@ -126,105 +133,131 @@ def map_vectorized(case: Case) -> Iterator[Advice]:
     size = batch.number("batch_size")
     per_batch = "once per element" if math.isnan(size) else f"{size:.0f} times for each batch"
     shown = "batch_size" if math.isnan(size) else f"{size:.0f}"
-    yield Advice(
-        "map_vectorize",
-        "moderate",
-        "Batch first, and map whole batches",
-        f"The function is called {per_batch} and takes less than {duration(_SHORT_PS)}: what a "
-        "call costs besides its work is a large part of that, and is paid every time.",
-        f"Where the function can work on batches, call batch before map: .batch({shown}).map("
-        "f_of_batch, num_parallel_calls=tf.data.AUTOTUNE).",
-        f"dataset = dataset.batch({shown}).map(f_of_batch, num_parallel_calls=tf.data.AUTOTUNE)",
-        VECTORIZING,
-        stage,
+    yield Finding(
+        id="map_vectorize",
+        severity="moderate",
+        title="Batch first, and map whole batches",
+        detail=(
+            f"The function is called {per_batch} and takes less than {duration(_SHORT_PS)}: what a "
+            "call costs besides its work is a large part of that, and is paid every time."
+        ),
+        action=(
+            f"Where the function can work on batches, call batch before map: .batch({shown}).map("
+            "f_of_batch, num_parallel_calls=tf.data.AUTOTUNE)."
+        ),
+        code=(
+            f"dataset = dataset.batch({shown}).map(f_of_batch, num_parallel_calls=tf.data.AUTOTUNE)"
+        ),
+        guide=VECTORIZING,
+        stage=stage.long_name,
     )
 
 
 @of_kinds(*MAPS)
-def map_cached(case: Case) -> Iterator[Advice]:
+def map_cached(case: Case) -> Iterator[Finding]:
     """Work that is the same in every epoch."""
     if case.above(Kind.CACHE) is not None:
         return
     below = any(one.kind is Kind.CACHE and case.feeds(one) for one in case.stages)
-    yield Advice(
-        "cache_after_map",
-        "moderate",
-        "Keep what the function made" if not below else "Cache after the map, not before it",
-        "A cache lies before this map, so that its function runs again for every element of every "
-        "epoch."
-        if below
-        else "No stage keeps what the function made: where epochs repeat, it runs again for every "
-        "element.",
-        "Where epochs repeat and the results fit into memory or onto a local disk, add .cache() or "
-        ".cache('/local/path') after the map, before shuffle, batch and random augmentation, "
-        "which must differ in every epoch.",
-        "dataset = dataset.map(decode, num_parallel_calls=tf.data.AUTOTUNE).cache().map(augment)",
-        CACHING,
-        case.stage,
+    yield Finding(
+        id="cache_after_map",
+        severity="moderate",
+        title="Keep what the function made" if not below else "Cache after the map, not before it",
+        detail=(
+            "A cache lies before this map, so that its function runs again for every element of "
+            "every epoch."
+            if below
+            else "No stage keeps what the function made: where epochs repeat, it runs again for "
+            "every element."
+        ),
+        action=(
+            "Where epochs repeat and the results fit into memory or onto a local disk, add "
+            ".cache() or .cache('/local/path') after the map, before shuffle, batch and random "
+            "augmentation, which must differ in every epoch."
+        ),
+        code=(
+            "dataset = dataset.map(decode, "
+            "num_parallel_calls=tf.data.AUTOTUNE).cache().map(augment)"
+        ),
+        guide=CACHING,
+        stage=case.stage.long_name,
     )
 
 
 @of_kinds(*MAPS)
-def map_python(case: Case) -> Iterator[Advice]:
+def map_python(case: Case) -> Iterator[Finding]:
     """A function that calls Python."""
     python_ps = case.facts.python_ps
     # What generators run is Python, too.
     if not python_ps or case.has(Kind.GENERATOR):
         return
     is_most = 2 * python_ps >= case.stage.overall.held_ps
-    yield Advice(
-        "python_function",
-        case.severity if is_most else "moderate",
-        "Leave Python out of the function",
-        f"{evidence(case)} tf.py_function and tf.numpy_function ran for {duration(python_ps)} on "
-        "this host while it was recorded. What they compute in Python goes one at a time, under "
-        "its global lock, whatever num_parallel_calls says. The trace viewer shows them as PyFunc "
-        "and EagerPyFunc.",
-        "Write the function in TensorFlow ops (tf.io.decode_jpeg, tf.image, tf.strings), or keep "
-        "only what needs Python in it and let a second map do the rest. Where it waits for files "
-        "or a server instead of computing, let more of it wait at a time: num_parallel_calls=16, "
-        "with as many threads in the pool.",
-        _private_pool(16),
-        TRANSFORMATIONS,
-        case.stage,
+    yield Finding(
+        id="python_function",
+        severity=case.severity if is_most else "moderate",
+        title="Leave Python out of the function",
+        detail=(
+            f"{evidence(case)} tf.py_function and tf.numpy_function ran for {duration(python_ps)} "
+            "on this host while it was recorded. What they compute in Python goes one at a time, "
+            "under its global lock, whatever num_parallel_calls says. The trace viewer shows them "
+            "as PyFunc and EagerPyFunc."
+        ),
+        action=(
+            "Write the function in TensorFlow ops (tf.io.decode_jpeg, tf.image, tf.strings), or "
+            "keep only what needs Python in it and let a second map do the rest. Where it waits "
+            "for files or a server instead of computing, let more of it wait at a time: "
+            "num_parallel_calls=16, with as many threads in the pool."
+        ),
+        code=_private_pool(16),
+        guide=TRANSFORMATIONS,
+        stage=case.stage.long_name,
     )
 
 
 @of_kinds(*MAPS)
-def more_processors(case: Case) -> Iterator[Advice]:
+def more_processors(case: Case) -> Iterator[Finding]:
     """Processors on other machines, or on the device: where those of the host all work."""
     if case.facts.python_ps or not (math.isnan(case.busy()) or case.busy() >= BUSY):
         return
     if case.facts.has_gpu:
-        yield Advice(
-            "dali",
-            "low",
-            "Decode and augment on the GPU",
-            "The program uses GPUs. With many of them per processor no setting of tf.data may be "
-            "fast enough.",
-            "For images, video and audio NVIDIA DALI decodes and augments on the GPU; "
-            "preprocessing layers inside the model do so for simple operations.",
-            "",
-            DALI,
-            case.stage,
+        yield Finding(
+            id="dali",
+            severity="low",
+            title="Decode and augment on the GPU",
+            detail=(
+                "The program uses GPUs. With many of them per processor no setting of tf.data may "
+                "be fast enough."
+            ),
+            action=(
+                "For images, video and audio NVIDIA DALI decodes and augments on the GPU; "
+                "preprocessing layers inside the model do so for simple operations."
+            ),
+            guide=DALI,
+            stage=case.stage.long_name,
         )
-    yield Advice(
-        "data_service",
-        "low",
-        "Use the processors of other machines",
-        "Where all processors of this host work, preprocessing can move to workers of its own.",
-        "Distribute the pipeline over workers of the tf.data service: .apply("
-        "tf.data.experimental.service.distribute(...)).",
-        "dataset = dataset.apply(tf.data.experimental.service.distribute(\n"
-        "    processing_mode=tf.data.experimental.service.ShardingPolicy.OFF,\n"
-        "    service='grpc://dispatcher:5000'))",
-        SERVICE,
-        case.stage,
+    yield Finding(
+        id="data_service",
+        severity="low",
+        title="Use the processors of other machines",
+        detail=(
+            "Where all processors of this host work, preprocessing can move to workers of its own."
+        ),
+        action=(
+            "Distribute the pipeline over workers of the tf.data service: .apply("
+            "tf.data.experimental.service.distribute(...))."
+        ),
+        code=(
+            "dataset = dataset.apply(tf.data.experimental.service.distribute(\n"
+            "    processing_mode=tf.data.experimental.service.ShardingPolicy.OFF,\n"
+            "    service='grpc://dispatcher:5000'))"
+        ),
+        guide=SERVICE,
+        stage=case.stage.long_name,
     )
 
 
 @of_kinds(Kind.BATCH)
-def batch(case: Case) -> Iterator[Advice]:
+def batch(case: Case) -> Iterator[Finding]:
     """Copying elements into batches."""
     stage = case.stage
     size = stage.number("batch_size")
@@ -233,37 +266,45 @@ def batch(case: Case) -> Iterator[Advice]:
     remainder = ", drop_remainder=True" if drops else ""
     is_padded = stage.parts[-1] == "paddedbatch"
     if is_padded:
-        yield Advice(
-            "padded_batch",
-            case.severity,
-            f"{case.type} pads and copies elements in one thread",
-            evidence(case),
-            "Batch elements of like length together, so that less is padded: "
-            ".bucket_by_sequence_length(length_of, boundaries, batch_sizes).",
-            "dataset = dataset.bucket_by_sequence_length(\n"
-            "    element_length_func=lambda x: tf.shape(x)[0],\n"
-            "    bucket_boundaries=[64, 128, 256], bucket_batch_sizes=[64, 32, 16, 8])",
-            f"{DATASET}#bucket_by_sequence_length",
-            stage,
+        yield Finding(
+            id="padded_batch",
+            severity=case.severity,
+            title=f"{case.type} pads and copies elements in one thread",
+            detail=evidence(case),
+            action=(
+                "Batch elements of like length together, so that less is padded: "
+                ".bucket_by_sequence_length(length_of, boundaries, batch_sizes)."
+            ),
+            code=(
+                "dataset = dataset.bucket_by_sequence_length(\n"
+                "    element_length_func=lambda x: tf.shape(x)[0],\n"
+                "    bucket_boundaries=[64, 128, 256], bucket_batch_sizes=[64, 32, 16, 8])"
+            ),
+            guide=DATASET.section("bucket_by_sequence_length"),
+            stage=stage.long_name,
         )
         return
-    yield Advice(
-        "batch_sequential",
-        case.severity,
-        f"{case.type} collects one batch at a time",
-        evidence(case)
-        + (" Its last batch may be smaller, so that shapes are unknown." if drops else ""),
-        "Keep elements small (uint8 images, cast on the device): copying them is its work. Where "
-        f"they are large all the same, let several batches be made at a time: .batch({shown}, "
-        f"num_parallel_calls=tf.data.AUTOTUNE{remainder}).",
-        f"dataset = dataset.batch({shown}, num_parallel_calls=tf.data.AUTOTUNE{remainder})",
-        f"{DATASET}#batch",
-        stage,
+    yield Finding(
+        id="batch_sequential",
+        severity=case.severity,
+        title=f"{case.type} collects one batch at a time",
+        detail=(
+            evidence(case)
+            + (" Its last batch may be smaller, so that shapes are unknown." if drops else "")
+        ),
+        action=(
+            "Keep elements small (uint8 images, cast on the device): copying them is its work. "
+            "Where they are large all the same, let several batches be made at a time: "
+            f".batch({shown}, num_parallel_calls=tf.data.AUTOTUNE{remainder})."
+        ),
+        code=f"dataset = dataset.batch({shown}, num_parallel_calls=tf.data.AUTOTUNE{remainder})",
+        guide=DATASET.section("batch"),
+        stage=stage.long_name,
     )
 
 
 @of_kinds(Kind.FILTER)
-def filter_(case: Case) -> Iterator[Advice]:
+def filter_(case: Case) -> Iterator[Finding]:
     """A predicate, element by element."""
     taken, given = case.taken(), case.work.calls
     passed = (
@@ -271,38 +312,48 @@ def filter_(case: Case) -> Iterator[Advice]:
         if taken > given > 0
         else ""
     )
-    yield Advice(
-        "filter",
-        case.severity,
-        f"{case.type} tests one element at a time",
-        evidence(case) + passed,
-        "Filter as early as can be: names of files before they are read, records before they are "
-        "decoded. Or let tf.data test in parallel, where the predicate is of TensorFlow ops: "
-        "options.experimental_optimization.filter_parallelization = True.",
-        "options = tf.data.Options()\n"
-        "options.experimental_optimization.filter_parallelization = True\n"
-        "dataset = dataset.with_options(options)",
-        OPTIMIZATIONS,
-        case.stage,
+    yield Finding(
+        id="filter",
+        severity=case.severity,
+        title=f"{case.type} tests one element at a time",
+        detail=evidence(case) + passed,
+        action=(
+            "Filter as early as can be: names of files before they are read, records before they "
+            "are decoded. Or let tf.data test in parallel, where the predicate is of TensorFlow "
+            "ops: options.experimental_optimization.filter_parallelization = True."
+        ),
+        code=(
+            "options = tf.data.Options()\n"
+            "options.experimental_optimization.filter_parallelization = True\n"
+            "dataset = dataset.with_options(options)"
+        ),
+        guide=OPTIMIZATIONS,
+        stage=case.stage.long_name,
     )
 
 
-def pool(case: Case) -> Iterator[Advice]:
+def pool(case: Case) -> Iterator[Finding]:
     """Functions that wait for threads of a pool which nothing of the pipeline fills."""
     work = case.work
     waits = work.held_ps - work.self_ps + work.queue_ps
     if work.filled_ps or 2 * waits < work.held_ps or not work.held_ps:
         return
-    yield Advice(
-        "pool_of_its_own",
-        case.severity,
-        f"The function of {case.type} waits for a thread",
-        f"{evidence(case)} No function of this pipeline ran on the threads of its pool meanwhile.",
-        "Give the pipeline a pool of threads of its own: "
-        "options.threading.private_threadpool_size. Where it has one, another pipeline fills it.",
-        _private_pool(16),
-        THREADING,
-        case.stage,
+    yield Finding(
+        id="pool_of_its_own",
+        severity=case.severity,
+        title=f"The function of {case.type} waits for a thread",
+        detail=(
+            f"{evidence(case)} No function of this pipeline ran on the threads of its pool "
+            "meanwhile."
+        ),
+        action=(
+            "Give the pipeline a pool of threads of its own: "
+            "options.threading.private_threadpool_size. Where it has one, another pipeline fills "
+            "it."
+        ),
+        code=_private_pool(16),
+        guide=THREADING,
+        stage=case.stage.long_name,
     )
 
 

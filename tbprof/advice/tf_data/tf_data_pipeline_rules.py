@@ -3,18 +3,10 @@
 import math
 from collections.abc import Iterator
 
-from tbprof.advice.finding import percent
-from tbprof.advice.tf_data.tf_data_case import (
-    ANALYSIS,
-    MEMORY_FOOTPRINT,
-    OPTIONS,
-    PREFETCHING,
-    Advice,
-    Case,
-    Rule,
-    duration,
-    is_injected,
-)
+from tbprof.advice.finding import Finding
+from tbprof.advice.guides import DATA_ANALYSIS_GUIDE, MEMORY_FOOTPRINT, OPTIONS, PREFETCHING
+from tbprof.advice.sentences import percent
+from tbprof.advice.tf_data.tf_data_case import Case, Rule, duration, is_injected
 from tbprof.advice.tf_data.tf_data_pipelines import SLOW_PS, Stage
 from tbprof.advice.tf_data.tf_data_stages import BUFFERED, Kind, shown_type
 from tbprof.base.lazy import regex
@@ -43,7 +35,7 @@ def prefetch_is_enough(case: Case) -> bool:
     return pipeline.max_ps <= between_ps
 
 
-def ends_without_prefetch(case: Case) -> Iterator[Advice]:
+def ends_without_prefetch(case: Case) -> Iterator[Finding]:
     """Batches that are made when they are asked for.
 
     A prefetch that tf.data added by itself is as good as one of the program. Stages that work ahead
@@ -65,16 +57,18 @@ def ends_without_prefetch(case: Case) -> Iterator[Advice]:
             f" Calls take {percent(case.pipeline.share())} of the time, so the rest is long enough "
             "to make a batch in."
         )
-    yield Advice(
-        "prefetch_at_the_end",
-        "low" if last.kind in BUFFERED else "high",
-        "End the pipeline with a prefetch",
-        detail,
-        "Add .prefetch(tf.data.AUTOTUNE) as the last stage, so that the next batch is made during "
-        "the step.",
-        "dataset = dataset.prefetch(tf.data.AUTOTUNE)",
-        PREFETCHING,
-        last,
+    yield Finding(
+        id="prefetch_at_the_end",
+        severity="low" if last.kind in BUFFERED else "high",
+        title="End the pipeline with a prefetch",
+        detail=detail,
+        action=(
+            "Add .prefetch(tf.data.AUTOTUNE) as the last stage, so that the next batch is made "
+            "during the step."
+        ),
+        code="dataset = dataset.prefetch(tf.data.AUTOTUNE)",
+        guide=PREFETCHING,
+        stage=last.long_name,
     )
 
 
@@ -92,7 +86,7 @@ def _last(case: Case) -> Stage | None:
     return max(below, key=lambda one: one.overall.total_ps) if below else None
 
 
-def prefetch_buffer(case: Case) -> Iterator[Advice]:
+def prefetch_buffer(case: Case) -> Iterator[Finding]:
     """A prefetch at the end that keeps one element."""
     last = _last(case)
     if last is None or last.kind is not Kind.PREFETCH or is_injected(last):
@@ -100,60 +94,69 @@ def prefetch_buffer(case: Case) -> Iterator[Advice]:
     size = last.number("buffer_limit")
     if not size <= 1 or last.is_set("autotune") is True:
         return
-    yield Advice(
-        "prefetch_buffer",
-        "moderate",
-        "Let more batches be ready",
-        f"The prefetch at the end keeps {_elements(size)}: one slow batch holds the program up.",
-        "Let tf.data choose the size: .prefetch(tf.data.AUTOTUNE), or several times the number "
-        "of devices.",
-        "dataset = dataset.prefetch(tf.data.AUTOTUNE)",
-        PREFETCHING,
-        last,
+    yield Finding(
+        id="prefetch_buffer",
+        severity="moderate",
+        title="Let more batches be ready",
+        detail=(
+            f"The prefetch at the end keeps {_elements(size)}: one slow batch holds the program up."
+        ),
+        action=(
+            "Let tf.data choose the size: .prefetch(tf.data.AUTOTUNE), or several times the number "
+            "of devices."
+        ),
+        code="dataset = dataset.prefetch(tf.data.AUTOTUNE)",
+        guide=PREFETCHING,
+        stage=last.long_name,
     )
 
 
-def throughput(case: Case) -> Iterator[Advice]:
+def throughput(case: Case) -> Iterator[Finding]:
     """A prefetch cannot help: the pipeline makes less than the program takes."""
     last = _last(case)
     if last is None or last.kind is not Kind.PREFETCH or case.severity != "high":
         return
     share = case.pipeline.share()
-    yield Advice(
-        "throughput",
-        "low",
-        "The prefetch cannot keep up",
-        f"Calls of this pipeline take {percent(share)} of the time although its end prefetches: "
-        "it makes batches more slowly than the program takes them.",
-        "A larger buffer does not help: speed up the bottleneck.",
-        "",
-        ANALYSIS,
+    yield Finding(
+        id="throughput",
+        severity="low",
+        title="The prefetch cannot keep up",
+        detail=(
+            f"Calls of this pipeline take {percent(share)} of the time although its end "
+            "prefetches: it makes batches more slowly than the program takes them."
+        ),
+        action="A larger buffer does not help: speed up the bottleneck.",
+        guide=DATA_ANALYSIS_GUIDE,
     )
 
 
-def apart(case: Case) -> Iterator[Advice]:
+def apart(case: Case) -> Iterator[Finding]:
     """An experiment: the loader alone, and the model on what does not have to be loaded."""
     if case.pipeline.is_device:
         return
-    yield Advice(
-        "try_apart",
-        "low",
-        "Try the loader and the model apart",
-        "The time of a step is that of the slower of the two once they work side by side.",
-        "Run the model on one batch again and again, dataset.take(1).cache().repeat(): that is the "
-        "most that a faster input can bring. Iterate over the loader without the model: that is "
-        "what it makes at best.",
-        "synthetic = dataset.take(1).cache().repeat()\n"
-        "import time\n"
-        "begin = time.perf_counter()\n"
-        "for _ in dataset.take(100):\n"
-        "    pass\n"
-        "print(100 / (time.perf_counter() - begin), 'batches per second')",
-        ANALYSIS,
+    yield Finding(
+        id="try_apart",
+        severity="low",
+        title="Try the loader and the model apart",
+        detail="The time of a step is that of the slower of the two once they work side by side.",
+        action=(
+            "Run the model on one batch again and again, dataset.take(1).cache().repeat(): that is "
+            "the most that a faster input can bring. Iterate over the loader without the model: "
+            "that is what it makes at best."
+        ),
+        code=(
+            "synthetic = dataset.take(1).cache().repeat()\n"
+            "import time\n"
+            "begin = time.perf_counter()\n"
+            "for _ in dataset.take(100):\n"
+            "    pass\n"
+            "print(100 / (time.perf_counter() - begin), 'batches per second')"
+        ),
+        guide=DATA_ANALYSIS_GUIDE,
     )
 
 
-def rare_stalls(case: Case) -> Iterator[Advice]:
+def rare_stalls(case: Case) -> Iterator[Finding]:
     """One call that is far slower than others."""
     calls = case.pipeline.duration_ps
     if calls.size < 3:
@@ -162,21 +165,24 @@ def rare_stalls(case: Case) -> Iterator[Advice]:
     longest = int(calls[0])
     if longest <= SLOW_PS or longest < _STALL_RATIO * max(usual, 1):
         return
-    yield Advice(
-        "rare_stall",
-        "low",
-        "Few calls are far slower than the others",
-        f"The slowest call takes {duration(longest)}, the median one {duration(usual)}. Epochs "
-        "that begin, buffers that fill, files that are opened, and garbage collection of Python "
-        "look like that.",
-        "Choose other ranks in the graph to see what the slow calls share. Where it is the "
-        "beginning of epochs, repeat before shuffle.",
-        "",
-        ANALYSIS,
+    yield Finding(
+        id="rare_stall",
+        severity="low",
+        title="Few calls are far slower than the others",
+        detail=(
+            f"The slowest call takes {duration(longest)}, the median one {duration(usual)}. Epochs "
+            "that begin, buffers that fill, files that are opened, and garbage collection of "
+            "Python look like that."
+        ),
+        action=(
+            "Choose other ranks in the graph to see what the slow calls share. Where it is the "
+            "beginning of epochs, repeat before shuffle."
+        ),
+        guide=DATA_ANALYSIS_GUIDE,
     )
 
 
-def autotune(case: Case) -> Iterator[Advice]:
+def autotune(case: Case) -> Iterator[Finding]:
     """Parameters that were chosen by hand, and are less than tuning could choose."""
     fixed = [
         one
@@ -188,22 +194,26 @@ def autotune(case: Case) -> Iterator[Advice]:
     if not fixed:
         return
     named = ", ".join(dict.fromkeys(shown_type(one.type_name) for one in fixed[:5]))
-    yield Advice(
-        "autotune",
-        "low",
-        "Let tf.data tune itself",
-        f"Its parallelism was chosen by hand for {named}.",
-        "Pass tf.data.AUTOTUNE for num_parallel_calls, buffer sizes and cycle_length; "
-        "options.autotune bounds what it may use: cpu_budget, ram_budget.",
-        "options = tf.data.Options()\n"
-        "options.autotune.enabled = True\n"
-        "dataset = dataset.with_options(options)",
-        OPTIONS,
-        fixed[0],
+    yield Finding(
+        id="autotune",
+        severity="low",
+        title="Let tf.data tune itself",
+        detail=f"Its parallelism was chosen by hand for {named}.",
+        action=(
+            "Pass tf.data.AUTOTUNE for num_parallel_calls, buffer sizes and cycle_length; "
+            "options.autotune bounds what it may use: cpu_budget, ram_budget."
+        ),
+        code=(
+            "options = tf.data.Options()\n"
+            "options.autotune.enabled = True\n"
+            "dataset = dataset.with_options(options)"
+        ),
+        guide=OPTIONS,
+        stage=fixed[0].long_name,
     )
 
 
-def memory(case: Case) -> Iterator[Advice]:
+def memory(case: Case) -> Iterator[Finding]:
     """Memory of the host that is nearly full."""
     told = str(case.stages[0].parameters.get("ram_usage_megabytes", "")) if case.stages else ""
     match = _RAM.match(told)
@@ -218,51 +228,60 @@ def memory(case: Case) -> Iterator[Advice]:
         f"{shown_type(one.type_name)} {one.number('buffered_bytes_MB'):.0f} MB"
         for one in buffers[:3]
     )
-    yield Advice(
-        "memory",
-        "moderate",
-        f"The memory of the host is {percent(used)} full",
-        f"{match[1]} of {match[2]} MB are in use."
-        + (f" Buffers of the pipeline hold {held}." if held else ""),
-        "Make buffers smaller: shuffle(buffer_size), cache() of what is small, fewer parallel "
-        "calls; options.autotune.ram_budget bounds what tuning may take, in bytes.",
-        "options = tf.data.Options()\n"
-        "options.autotune.ram_budget = 8 * 1024**3\n"
-        "dataset = dataset.with_options(options)",
-        MEMORY_FOOTPRINT,
-        buffers[0] if buffers else None,
+    yield Finding(
+        id="memory",
+        severity="moderate",
+        title=f"The memory of the host is {percent(used)} full",
+        detail=(
+            f"{match[1]} of {match[2]} MB are in use."
+            + (f" Buffers of the pipeline hold {held}." if held else "")
+        ),
+        action=(
+            "Make buffers smaller: shuffle(buffer_size), cache() of what is small, fewer parallel "
+            "calls; options.autotune.ram_budget bounds what tuning may take, in bytes."
+        ),
+        code=(
+            "options = tf.data.Options()\n"
+            "options.autotune.ram_budget = 8 * 1024**3\n"
+            "dataset = dataset.with_options(options)"
+        ),
+        guide=MEMORY_FOOTPRINT,
+        stage=buffers[0].long_name if buffers else "",
     )
 
 
-def cut_off(case: Case) -> Iterator[Advice]:
+def cut_off(case: Case) -> Iterator[Finding]:
     """Calls whose elements were being made when recording began."""
     if not case.pipeline.is_cut:
         return
-    yield Advice(
-        "cut_off",
-        "moderate",
-        "What these calls waited for is not in the trace",
-        "For most of their time they waited for elements whose making began before the "
-        "recording: the slow stage is one below, and does not show.",
-        "Record longer than the slowest call takes, several times as long at best.",
-        "",
-        ANALYSIS,
+    yield Finding(
+        id="cut_off",
+        severity="moderate",
+        title="What these calls waited for is not in the trace",
+        detail=(
+            "For most of their time they waited for elements whose making began before the "
+            "recording: the slow stage is one below, and does not show."
+        ),
+        action="Record longer than the slowest call takes, several times as long at best.",
+        guide=DATA_ANALYSIS_GUIDE,
     )
 
 
-def partly_recorded(case: Case) -> Iterator[Advice]:
+def partly_recorded(case: Case) -> Iterator[Finding]:
     """The outermost calls are missing."""
     if not case.pipeline.data.is_partial[case.pipeline.row]:
         return
-    yield Advice(
-        "partly_recorded",
-        "low",
-        "The outermost calls of this pipeline are not in the trace",
-        "Calls are those of the outermost iterator that was recorded: what its consumers waited "
-        "for is not known.",
-        "Record longer than the slowest call takes, at host_tracer_level 2.",
-        "options = tf.profiler.experimental.ProfilerOptions(host_tracer_level=2)",
-        ANALYSIS,
+    yield Finding(
+        id="partly_recorded",
+        severity="low",
+        title="The outermost calls of this pipeline are not in the trace",
+        detail=(
+            "Calls are those of the outermost iterator that was recorded: what its consumers "
+            "waited for is not known."
+        ),
+        action="Record longer than the slowest call takes, at host_tracer_level 2.",
+        code="options = tf.profiler.experimental.ProfilerOptions(host_tracer_level=2)",
+        guide=DATA_ANALYSIS_GUIDE,
     )
 
 

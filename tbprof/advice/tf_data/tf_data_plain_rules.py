@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from tbprof.advice.tf_data.tf_data_case import (
+from tbprof.advice.finding import Finding
+from tbprof.advice.guides import (
     DATASET,
     PARALLEL_MAPPING,
     PARALLEL_READING,
@@ -11,10 +12,9 @@ from tbprof.advice.tf_data.tf_data_case import (
     SERVICE,
     TRANSFORMATIONS,
     VECTORIZING,
-    Advice,
-    Case,
-    evidence,
+    Guide,
 )
+from tbprof.advice.tf_data.tf_data_case import Case, evidence
 from tbprof.advice.tf_data.tf_data_stages import Kind
 
 
@@ -25,7 +25,7 @@ class _Plain(NamedTuple):
     title: str
     action: str
     code: str
-    guide_url: str
+    guide: Guide
 
 
 _PLAIN: Mapping[Kind, _Plain] = {
@@ -43,7 +43,7 @@ _PLAIN: Mapping[Kind, _Plain] = {
         "Its threads take elements from the stage below, one at a time: speed up what feeds it, "
         "and keep elements small (uint8 images, cast on the device).",
         "",
-        f"{DATASET}#batch",
+        DATASET.section("batch"),
     ),
     Kind.FLAT_MAP: _Plain(
         "flat_map",
@@ -120,13 +120,19 @@ _PLAIN: Mapping[Kind, _Plain] = {
 }
 
 
-def plain(case: Case) -> Iterator[Advice]:
+def plain(case: Case) -> Iterator[Finding]:
     """What is said of the stage's kind, where that is no matter of its numbers."""
     said = _PLAIN.get(case.stage.kind)
     if said is None:
         return
     title = said.title.replace("{pipeline}", case.pipeline.name).replace("{type}", case.type)
-    yield Advice(
-        said.id, case.severity, title, evidence(case), said.action, said.code, said.guide_url,
-        case.stage,
-    )  # fmt: skip
+    yield Finding(
+        id=said.id,
+        severity=case.severity,
+        title=title,
+        detail=evidence(case),
+        action=said.action,
+        code=said.code,
+        guide=said.guide,
+        stage=case.stage.long_name,
+    )

@@ -2,19 +2,9 @@
 
 from collections.abc import Iterator
 
-from tbprof.advice.tf_data.tf_data_case import (
-    CACHING,
-    DATASET,
-    PARALLEL_READING,
-    SOURCES,
-    TRANSFORMATIONS,
-    Advice,
-    Case,
-    Rule,
-    duration,
-    evidence,
-    of_kinds,
-)
+from tbprof.advice.finding import Finding
+from tbprof.advice.guides import CACHING, DATASET, PARALLEL_READING, SOURCES, TRANSFORMATIONS
+from tbprof.advice.tf_data.tf_data_case import Case, Rule, duration, evidence, of_kinds
 from tbprof.advice.tf_data.tf_data_stages import INTERLEAVES, Kind, shown_type
 
 # Elements per input below which opening files is most of the work.
@@ -22,7 +12,7 @@ _FEW_ELEMENTS = 10
 
 
 @of_kinds(Kind.PARALLEL_INTERLEAVE)
-def interleave_parallel(case: Case) -> Iterator[Advice]:
+def interleave_parallel(case: Case) -> Iterator[Finding]:
     """Threads that read, and are too few or too slow."""
     stage = case.stage
     threads, cycle = stage.number("parallelism"), stage.number("cycle_length")
@@ -38,22 +28,24 @@ def interleave_parallel(case: Case) -> Iterator[Advice]:
     if stage.is_set("deterministic") is not False:
         action += " Where the order does not matter, deterministic=False lets fast inputs pass "
         action += "slow ones."
-    yield Advice(
-        "interleave_parallel",
-        case.severity,
-        title,
-        evidence(case),
-        action,
-        "dataset = files.interleave(\n"
-        "    tf.data.TFRecordDataset, cycle_length=32, block_length=16,\n"
-        "    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
-        PARALLEL_READING,
-        stage,
+    yield Finding(
+        id="interleave_parallel",
+        severity=case.severity,
+        title=title,
+        detail=evidence(case),
+        action=action,
+        code=(
+            "dataset = files.interleave(\n"
+            "    tf.data.TFRecordDataset, cycle_length=32, block_length=16,\n"
+            "    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)"
+        ),
+        guide=PARALLEL_READING,
+        stage=stage.long_name,
     )
 
 
 @of_kinds(*INTERLEAVES, Kind.FLAT_MAP)
-def interleave_small_inputs(case: Case) -> Iterator[Advice]:
+def interleave_small_inputs(case: Case) -> Iterator[Finding]:
     """Many inputs of few elements: opening them is the work."""
     elements = case.work.calls
     # The input of names is called once for each file that is opened.
@@ -61,22 +53,25 @@ def interleave_small_inputs(case: Case) -> Iterator[Advice]:
     inputs = max((case.work_of(one).calls for one in opened), default=0)
     if inputs < 2 or elements >= _FEW_ELEMENTS * inputs:
         return
-    yield Advice(
-        "small_inputs",
-        "moderate",
-        "Fewer and larger files",
-        f"In {case.calls} about {inputs:,} inputs were opened for {elements:,} elements: "
-        "opening them costs more than reading.",
-        "Write files of 100 to 200 MB, thousands of elements each, in a format that is read in "
-        "one stream, such as TFRecord.",
-        "",
-        SOURCES,
-        case.stage,
+    yield Finding(
+        id="small_inputs",
+        severity="moderate",
+        title="Fewer and larger files",
+        detail=(
+            f"In {case.calls} about {inputs:,} inputs were opened for {elements:,} elements: "
+            "opening them costs more than reading."
+        ),
+        action=(
+            "Write files of 100 to 200 MB, thousands of elements each, in a format that is read in "
+            "one stream, such as TFRecord."
+        ),
+        guide=SOURCES,
+        stage=case.stage.long_name,
     )
 
 
 @of_kinds(Kind.READER)
-def reader(case: Case) -> Iterator[Advice]:
+def reader(case: Case) -> Iterator[Finding]:
     """A reader that its reader waits for."""
     above = case.above(*INTERLEAVES)
     if above is not None and above.kind is Kind.PARALLEL_INTERLEAVE:
@@ -95,104 +90,125 @@ def reader(case: Case) -> Iterator[Advice]:
             "larger pieces from remote storage: buffer_size=8 * 1024 * 1024."
         )
         told = ""
-    yield Advice(
-        "reader",
-        case.severity,
-        title,
-        evidence(case) + told,
-        action,
-        "files = tf.data.Dataset.list_files('gs://bucket/train-*')\n"
-        "dataset = files.interleave(\n"
-        "    lambda name: tf.data.TFRecordDataset(name, buffer_size=8 * 1024 * 1024),\n"
-        "    cycle_length=16, num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
-        PARALLEL_READING,
-        case.stage,
+    yield Finding(
+        id="reader",
+        severity=case.severity,
+        title=title,
+        detail=evidence(case) + told,
+        action=action,
+        code=(
+            "files = tf.data.Dataset.list_files('gs://bucket/train-*')\n"
+            "dataset = files.interleave(\n"
+            "    lambda name: tf.data.TFRecordDataset(name, buffer_size=8 * 1024 * 1024),\n"
+            "    cycle_length=16, num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)"
+        ),
+        guide=PARALLEL_READING,
+        stage=case.stage.long_name,
     )
-    yield Advice(
-        "storage",
-        "moderate",
-        "Bring the data near, and store it to be read fast",
-        "What a reader does by itself is waiting for storage, and decompressing: TFRecord files "
-        "with compression_type='GZIP' are unpacked in the thread that reads them.",
-        "Remote files (gs://, s3://) belong into the region of the machine, or onto its disk "
-        "before training. Files of 100 to 200 MB read fastest; store them without compression, or "
-        "compress what they hold (JPEG, PNG).",
-        "",
-        SOURCES,
-        case.stage,
+    yield Finding(
+        id="storage",
+        severity="moderate",
+        title="Bring the data near, and store it to be read fast",
+        detail=(
+            "What a reader does by itself is waiting for storage, and decompressing: TFRecord "
+            "files with compression_type='GZIP' are unpacked in the thread that reads them."
+        ),
+        action=(
+            "Remote files (gs://, s3://) belong into the region of the machine, or onto its disk "
+            "before training. Files of 100 to 200 MB read fastest; store them without compression, "
+            "or compress what they hold (JPEG, PNG)."
+        ),
+        guide=SOURCES,
+        stage=case.stage.long_name,
     )
 
 
 @of_kinds(Kind.READER)
-def reader_sharded(case: Case) -> Iterator[Advice]:
+def reader_sharded(case: Case) -> Iterator[Finding]:
     """Hosts that read what is for others."""
     sharded = case.above_named("shard")
     if sharded is not None:
         shards = sharded.number("num_shards")
         others = f" Of {shards:.0f} elements that are read one is used." if shards > 1 else ""
-        yield Advice(
-            "shard_early",
-            "high" if case.severity == "high" else "moderate",
-            "Shard the list of files, not what is in them",
-            f"Shard comes after {case.type}: every host reads all files.{others}",
-            "Call shard on the names of files, before they are opened: "
-            "files.shard(num_hosts, host).interleave(...).",
-            "files = files.shard(num_shards=num_hosts, index=host)\n"
-            "dataset = files.interleave(\n"
-            "    tf.data.TFRecordDataset, num_parallel_calls=tf.data.AUTOTUNE)",
-            f"{DATASET}#shard",
-            case.stage,
+        yield Finding(
+            id="shard_early",
+            severity="high" if case.severity == "high" else "moderate",
+            title="Shard the list of files, not what is in them",
+            detail=f"Shard comes after {case.type}: every host reads all files.{others}",
+            action=(
+                "Call shard on the names of files, before they are opened: "
+                "files.shard(num_hosts, host).interleave(...)."
+            ),
+            code=(
+                "files = files.shard(num_shards=num_hosts, index=host)\n"
+                "dataset = files.interleave(\n"
+                "    tf.data.TFRecordDataset, num_parallel_calls=tf.data.AUTOTUNE)"
+            ),
+            guide=DATASET.section("shard"),
+            stage=case.stage.long_name,
         )
     elif case.facts.hosts > 1 and not case.has_named("shard"):
-        yield Advice(
-            "shard",
-            "low",
-            "Let each host read its own files",
-            f"{case.facts.hosts} hosts were recorded, and the pipeline has no Shard: unless a "
-            "strategy or the list of files splits the work, each reads everything.",
-            "Call shard on the names of files, before they are opened: "
-            "files.shard(num_hosts, host).interleave(...).",
-            "files = files.shard(num_shards=num_hosts, index=host)",
-            f"{DATASET}#shard",
-            case.stage,
+        yield Finding(
+            id="shard",
+            severity="low",
+            title="Let each host read its own files",
+            detail=(
+                f"{case.facts.hosts} hosts were recorded, and the pipeline has no Shard: unless a "
+                "strategy or the list of files splits the work, each reads everything."
+            ),
+            action=(
+                "Call shard on the names of files, before they are opened: "
+                "files.shard(num_hosts, host).interleave(...)."
+            ),
+            code="files = files.shard(num_shards=num_hosts, index=host)",
+            guide=DATASET.section("shard"),
+            stage=case.stage.long_name,
         )
 
 
 @of_kinds(Kind.READER)
-def reader_cached(case: Case) -> Iterator[Advice]:
+def reader_cached(case: Case) -> Iterator[Finding]:
     """Files that are read again in every epoch."""
     if case.has(Kind.CACHE):
         return
-    yield Advice(
-        "cache_after_reader",
-        "moderate",
-        "Keep what was read",
-        "No stage keeps what was read: every epoch reads the files again.",
-        "Where the data fits into memory or onto a local disk, add .cache() or "
-        ".cache('/local/path') after reading and decoding, before shuffle and batch.",
-        "dataset = dataset.cache()",
-        CACHING,
-        case.stage,
+    yield Finding(
+        id="cache_after_reader",
+        severity="moderate",
+        title="Keep what was read",
+        detail="No stage keeps what was read: every epoch reads the files again.",
+        action=(
+            "Where the data fits into memory or onto a local disk, add .cache() or "
+            ".cache('/local/path') after reading and decoding, before shuffle and batch."
+        ),
+        code="dataset = dataset.cache()",
+        guide=CACHING,
+        stage=case.stage.long_name,
     )
 
 
 @of_kinds(Kind.GENERATOR)
-def generator(case: Case) -> Iterator[Advice]:
+def generator(case: Case) -> Iterator[Finding]:
     """Python as a source."""
     several = case.above(Kind.PARALLEL_INTERLEAVE)
-    yield Advice(
-        "generator",
-        case.severity,
-        "The Python generator is what takes the time",
-        f"{evidence(case)} Dataset.from_generator runs Python for each element{_python(case)}: one "
-        "at a time, and under Python's global lock.",
-        "Let the generator give names or indices alone, and do its work in TensorFlow ops: "
-        ".map(load, num_parallel_calls=tf.data.AUTOTUNE). Where it has to be Python that computes, "
-        "run it in several processes, such as workers of the tf.data service.",
-        "dataset = tf.data.Dataset.from_tensor_slices(names)\n"
-        "dataset = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE)",
-        TRANSFORMATIONS,
-        case.stage,
+    yield Finding(
+        id="generator",
+        severity=case.severity,
+        title="The Python generator is what takes the time",
+        detail=(
+            f"{evidence(case)} Dataset.from_generator runs Python for each element{_python(case)}: "
+            "one at a time, and under Python's global lock."
+        ),
+        action=(
+            "Let the generator give names or indices alone, and do its work in TensorFlow ops: "
+            ".map(load, num_parallel_calls=tf.data.AUTOTUNE). Where it has to be Python that "
+            "computes, run it in several processes, such as workers of the tf.data service."
+        ),
+        code=(
+            "dataset = tf.data.Dataset.from_tensor_slices(names)\n"
+            "dataset = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE)"
+        ),
+        guide=TRANSFORMATIONS,
+        stage=case.stage.long_name,
     )
     if several is None:
         title, action = "Several generators, in turn", "Interleave several of them"
@@ -200,23 +216,29 @@ def generator(case: Case) -> Iterator[Advice]:
         cycle = several.parameters.get("cycle_length", "several")
         title = f"More than {cycle} generators at a time"
         action = "Interleave more of them"
-    yield Advice(
-        "generators",
-        "moderate",
-        title,
-        "Generators that wait for files or a network leave Python's lock to others meanwhile.",
-        f"{action}, each with its share of the data: range(8).interleave(lambda n: "
-        "from_generator(g, args=(n,), ...), cycle_length=8, num_parallel_calls=8), with as many "
-        "threads in the pool. Generators that compute gain nothing by it.",
-        "dataset = tf.data.Dataset.range(8).interleave(\n"
-        "    lambda n: tf.data.Dataset.from_generator(\n"
-        "        generator, args=(n,), output_signature=signature),\n"
-        "    cycle_length=8, num_parallel_calls=8, deterministic=False)\n"
-        "options = tf.data.Options()\n"
-        "options.threading.private_threadpool_size = 8\n"
-        "dataset = dataset.with_options(options)",
-        f"{DATASET}#from_generator",
-        case.stage,
+    yield Finding(
+        id="generators",
+        severity="moderate",
+        title=title,
+        detail=(
+            "Generators that wait for files or a network leave Python's lock to others meanwhile."
+        ),
+        action=(
+            f"{action}, each with its share of the data: range(8).interleave(lambda n: "
+            "from_generator(g, args=(n,), ...), cycle_length=8, num_parallel_calls=8), with as "
+            "many threads in the pool. Generators that compute gain nothing by it."
+        ),
+        code=(
+            "dataset = tf.data.Dataset.range(8).interleave(\n"
+            "    lambda n: tf.data.Dataset.from_generator(\n"
+            "        generator, args=(n,), output_signature=signature),\n"
+            "    cycle_length=8, num_parallel_calls=8, deterministic=False)\n"
+            "options = tf.data.Options()\n"
+            "options.threading.private_threadpool_size = 8\n"
+            "dataset = dataset.with_options(options)"
+        ),
+        guide=DATASET.section("from_generator"),
+        stage=case.stage.long_name,
     )
 
 
@@ -226,19 +248,20 @@ def _python(case: Case) -> str:
 
 
 @of_kinds(Kind.REMOTE)
-def remote(case: Case) -> Iterator[Advice]:
+def remote(case: Case) -> Iterator[Finding]:
     """Sources on other machines."""
     waited = duration(case.per_call(case.work.held_ps))
-    yield Advice(
-        "remote_source",
-        case.severity,
-        f"{case.type} waits for another machine",
-        f"{evidence(case)} This host waits {waited} for it each time.",
-        "Profile the machine that serves the data, place it near this one, and ask for several "
-        "elements at a time.",
-        "",
-        SOURCES,
-        case.stage,
+    yield Finding(
+        id="remote_source",
+        severity=case.severity,
+        title=f"{case.type} waits for another machine",
+        detail=f"{evidence(case)} This host waits {waited} for it each time.",
+        action=(
+            "Profile the machine that serves the data, place it near this one, and ask for several "
+            "elements at a time."
+        ),
+        guide=SOURCES,
+        stage=case.stage.long_name,
     )
 
 

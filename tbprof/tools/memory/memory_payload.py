@@ -1,13 +1,13 @@
 """The memory profile as our own page shows it, in columns."""
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.advice.memory.memory_facts import find_facts
+from tbprof.advice.finding import Finding
+from tbprof.advice.memory.memory_facts import find_peak_facts
 from tbprof.advice.memory.memory_findings import find_memory_findings
 from tbprof.analysis.memory.allocators import Allocator
 from tbprof.analysis.memory.memory import Memory
@@ -39,7 +39,7 @@ def page_payload(
     shown = peak if event == one.peak_event else break_down(memory, one.at, event)
     steps, leaks = use_by_step(memory, one.at), find_leaks(memory, one.at)
     texts = _Texts(memory)
-    facts = find_facts(one, peak, steps, leaks)
+    facts = find_peak_facts(one, peak, steps, leaks)
     return {
         "hosts": list(hosts),
         "memory_ids": [_figures(each) for each in allocators],
@@ -54,9 +54,21 @@ def page_payload(
             "in_use_bytes": _known(shown.in_use_bytes),
             "rows": _rows(shown, texts),
         },
-        "findings": [dataclasses.asdict(each) for each in find_memory_findings(facts)],
+        "findings": [_finding(each) for each in find_memory_findings(facts)],
         "leaks": _leaks(memory, leaks),
         "texts": texts.used,
+    }
+
+
+def _finding(finding: Finding) -> dict[str, object]:
+    return {
+        "id": finding.id,
+        "severity": finding.severity,
+        "title": finding.title,
+        "detail": finding.detail,
+        "action": finding.action,
+        "bytes": None if np.isnan(finding.value) else int(finding.value),
+        "share": finding.share,
     }
 
 

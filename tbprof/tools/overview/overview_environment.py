@@ -5,7 +5,7 @@ from datetime import datetime, timezone
 from typing import NamedTuple
 
 from tbprof.advice.evidence import Evidence
-from tbprof.advice.finding import milliseconds
+from tbprof.advice.sentences import milliseconds
 from tbprof.analysis.run.environment import Environment
 from tbprof.analysis.vocabulary.training import is_training
 from tbprof.tools.datatable import Table, text

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from tbprof.advice.finding import shortened
+from tbprof.advice.sentences import shortened
 from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.job.step_means import step_means
 from tbprof.analysis.job.step_outliers import NO_OUTLIERS, StepOutliers

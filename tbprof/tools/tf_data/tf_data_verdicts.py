@@ -82,7 +82,7 @@ def _type(pipeline: Pipeline) -> str:
 
 
 def _suggestion(judgement: Judgement) -> str:
-    first = judgement.advice[0]
+    first = judgement.findings[0]
     return f"{first.title}. {first.action}"
 
 
@@ -105,13 +105,13 @@ def advice_table(judgements: Sequence[Judgement]) -> Table:
     rows = [
         (judgement.pipeline, place, one)
         for judgement in judgements
-        for place, one in enumerate(in_order(judgement.advice))
+        for place, one in enumerate(in_order(judgement.findings))
     ]
 
     def texts(of: str) -> list[str]:
         return [str(getattr(one, of)) for _, _, one in rows]
 
-    stages = [one.stage for _, _, one in rows]
+    types = {stage.long_name: stage.type_name for one in judgements for stage in one.case.stages}
     return Table(
         (
             text("host", "Host", [pipeline.host for pipeline, _, _ in rows]),
@@ -123,8 +123,8 @@ def advice_table(judgements: Sequence[Judgement]) -> Table:
             text("detail", "Why", texts("detail")),
             text("action", "What to do", texts("action")),
             text("code", "Code", texts("code")),
-            text("guide_url", "Guide's address", texts("guide_url")),
-            text("iterator", "Iterator", [one.type_name if one else "" for one in stages]),
-            text("long_name", "Long Name", [one.long_name if one else "" for one in stages]),
+            text("guide_url", "Guide's address", [one.guide.url for _, _, one in rows]),
+            text("iterator", "Iterator", [types.get(one.stage, "") for _, _, one in rows]),
+            text("long_name", "Long Name", texts("stage")),
         )
     )

@@ -4,13 +4,9 @@ import dataclasses
 
 import pytest
 
-from tbprof.advice.memory.memory_findings import (
-    Group,
-    MemoryFinding,
-    PeakFacts,
-    find_memory_findings,
-    kind_of,
-)
+from tbprof.advice.finding import Finding
+from tbprof.advice.memory.memory_facts import Group, PeakFacts, kind_of
+from tbprof.advice.memory.memory_findings import find_memory_findings
 from tbprof.analysis.memory.memory_breakdown import Age
 
 QUIET = PeakFacts(
@@ -32,7 +28,7 @@ QUIET = PeakFacts(
 )
 
 
-def found(**changes: object) -> list[MemoryFinding]:
+def found(**changes: object) -> list[Finding]:
     return find_memory_findings(dataclasses.replace(QUIET, **changes))  # type: ignore[arg-type]
 
 
@@ -59,13 +55,14 @@ def test_how_full_the_memory_is(peak: int, expected: tuple[str, str]):
 
 def test_room_is_said_with_its_size():
     [one] = found()
-    assert one == MemoryFinding(
+    assert one == Finding(
         id="room",
         severity="good",
         title="50.0 % of the memory of GPU_0_bfc is free at its peak",
         detail="500 bytes of 1000 bytes are in use at the peak; 500 bytes are left.",
         action="There is room: a larger batch may use the device better.",
-        bytes=500,
+        value=500,
+        unit="bytes",
         share=0.5,
     )
 
@@ -85,7 +82,7 @@ def test_groups_from_a_tenth_of_the_peak_on_come_by_size():
         ("room", "good"), ("activations", "low"), ("temporaries", "low"),
     ]  # fmt: skip
     one = found(groups=groups)[1]
-    assert (one.bytes, one.share) == (300, 0.6)
+    assert (one.value, one.share) == (300, 0.6)
     assert one.title == "Activations and gradients: 60.0 % of the peak"
     assert one.detail == "300 bytes in 3 allocations. The largest: 1 KiB of op."
     assert "tf.recompute_grad" in one.action
@@ -143,7 +140,7 @@ def test_fragmentation(fragmentation: float, expected: list[str]):
 
 def test_fragmentation_names_what_is_lost():
     one = found(fragmentation=0.6)[1]
-    assert (one.bytes, one.share) == (300, 0.3)
+    assert (one.value, one.share) == (300, 0.3)
     assert "the largest piece has 200 bytes" in one.detail
     assert "cuda_malloc_async" in one.action
     assert "XLA_PYTHON_CLIENT_ALLOCATOR" in found(fragmentation=0.6, is_tensorflow=False)[1].action
@@ -169,7 +166,7 @@ def test_where_most_is_free_fragmentation_does_no_harm():
 
 def test_growth_from_step_to_step():
     one = found(end_bytes=[100, 400, 402, 404, 406, 900], leaks=["2 bytes per step of op"])[1]
-    assert (one.id, one.severity, one.bytes, one.share) == ("growth", "moderate", 2, 0.002)
+    assert (one.id, one.severity, one.value, one.share) == ("growth", "moderate", 2, 0.002)
     assert one.title == "GPU_0_bfc keeps 2 bytes more after every step"
     assert "full after 297 more steps" in one.detail
     assert "What grows: 2 bytes per step of op." in one.detail
@@ -194,7 +191,7 @@ def test_what_is_no_growth(ends: list[int]):
 def test_sizes_that_are_rounded_up():
     assert ids(requested_bytes=451) == [("room", "good")]
     one = found(requested_bytes=450)[1]
-    assert (one.id, one.bytes, one.share) == ("rounding", 50, 0.1)
+    assert (one.id, one.value, one.share) == ("rounding", 50, 0.1)
 
 
 def test_what_the_trace_does_not_tell():

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from traces import draw, space_of
 
+from tbprof.advice.guides import DATA_GUIDE
 from tbprof.advice.input.input_cause import InputCause
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.input.input_ops import InputOps, find_input_ops
@@ -283,7 +284,7 @@ def test_a_step_of_no_length_waits_for_nothing_known():
 
 CAUSE = InputCause(
     "stage", "h0", "Host:0", "Iterator::Root::Map", "Map", 1.5, 2.0, "Map takes it.", "Do this.",
-    "https://www.tensorflow.org/guide/data",
+    DATA_GUIDE,
 )  # fmt: skip
 
 

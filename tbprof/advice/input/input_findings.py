@@ -1,0 +1,140 @@
+"""What to do about each kind of work of an input pipeline, by what was recorded of it."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from tbprof.advice.finding import Finding
+from tbprof.advice.guides import (
+    DATA_ANALYSIS_GUIDE,
+    DATA_GUIDE,
+    DEVICE_PUT,
+    GRAIN,
+    PREFETCH_TO_DEVICE,
+    TF_DATA_GUIDE,
+)
+from tbprof.advice.input.input_facts import InputFacts
+from tbprof.advice.tf_data.tf_data_judgement import Judgement, in_order
+from tbprof.analysis.input.input_ops import NO_CATEGORY, InputOps
+from tbprof.analysis.vocabulary.input_names import InputCategory, stage_name
+
+# That of a pipeline of which the stages are not known.
+_OTHERWISE = InputCategory.PREPROCESSING
+# A transfer this short is mostly the cost of starting one.
+_SMALL_TRANSFER_US = 100.0
+
+
+def find_input_findings(facts: InputFacts) -> list[tuple[InputCategory, Finding]]:
+    """What applies to any program that waits for its input, by category of work."""
+    return [(category, finding) for category, rule in _RULES.items() for finding in rule(facts)]
+
+
+def by_category(ops: InputOps, judgement: Judgement) -> list[tuple[InputCategory, Finding]]:
+    """The findings on a tf.data pipeline, by the category of the stage that each is about."""
+    categories = {
+        stage_name(name): InputCategory(category)
+        for name, category in zip(ops.name, ops.category.tolist(), strict=True)
+        if category != NO_CATEGORY
+    }
+    usual = categories.get(judgement.usual.long_name if judgement.usual else "", _OTHERWISE)
+    return [
+        (categories.get(one.stage, usual) if one.stage else usual, one)
+        for one in in_order(judgement.findings)
+    ]
+
+
+def _sending(facts: InputFacts) -> Iterator[Finding]:
+    """Data on its way to devices."""
+    if facts.transfers > 1 and facts.transfer_us < _SMALL_TRANSFER_US:
+        yield Finding(
+            id="small_transfers",
+            severity="low",
+            title="Send fewer and larger pieces",
+            detail="",
+            action=(
+                f"{facts.transfer} ran {facts.transfers} times, {facts.transfer_us:.0f} µs each on "
+                "average. Many small transfers cost more than few large ones: put the tensors of a "
+                "step into one batch, and send constants once."
+            ),
+            guide=DATA_GUIDE,
+        )
+    if facts.has_tf_data or not facts.has_jax:
+        yield Finding(
+            id="transfer_ahead",
+            severity="low",
+            title="Transfer while the device computes",
+            detail="",
+            action=(
+                "Let the next batch go to the device during the current step: end the pipeline "
+                "with prefetch_to_device, or let a strategy distribute the dataset."
+            ),
+            guide=PREFETCH_TO_DEVICE,
+        )
+    if facts.has_jax:
+        yield Finding(
+            id="device_put_ahead",
+            severity="low",
+            title="Put the next batch on the device early",
+            detail="",
+            action=(
+                "jax.device_put returns before the copy is done: call it for the next one or two "
+                "batches before the current step is awaited, instead of passing NumPy arrays to "
+                "the step."
+            ),
+            guide=DEVICE_PUT,
+        )
+    yield Finding(
+        id="small_types",
+        severity="low",
+        title="Send small types",
+        detail="",
+        action=(
+            "Transfer images and labels in the type that they are stored in (uint8, int32), and "
+            "cast and normalise on the device."
+        ),
+        guide=DATA_GUIDE,
+    )
+
+
+def _loading(facts: InputFacts) -> Iterator[Finding]:
+    """Loaders that leave no events of their own."""
+    if not facts.has_tf_data:
+        yield Finding(
+            id="instrumented_loader",
+            severity="low",
+            title="Use tf.data or another instrumented loader",
+            detail="",
+            action=(
+                "Time of loaders in plain Python cannot be split further. With tf.data the stages "
+                "of the pipeline show here, and run in threads of their own."
+            ),
+            guide=TF_DATA_GUIDE,
+        )
+    if facts.has_jax:
+        yield Finding(
+            id="other_processes",
+            severity="low",
+            title="Load in other processes",
+            detail="",
+            action=(
+                "For JAX, tf.data and Grain load and transform data outside of the thread that "
+                "dispatches steps; keep one or two batches on the device ahead with jax.device_put."
+            ),
+            guide=GRAIN,
+        )
+    if not facts.has_tf_data:
+        yield Finding(
+            id="input_alone",
+            severity="low",
+            title="Measure the input alone",
+            detail="",
+            action=(
+                "Iterate over the pipeline without a model to learn its own rate, and run the "
+                "model on one batch again and again to learn the rate that it could have."
+            ),
+            guide=DATA_ANALYSIS_GUIDE,
+        )
+
+
+_RULES: Mapping[InputCategory, Callable[[InputFacts], Iterator[Finding]]] = {
+    InputCategory.ENQUEUE: _sending,
+    InputCategory.UNKNOWN: _loading,
+}
