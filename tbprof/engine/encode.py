@@ -26,11 +26,12 @@ def encode_document(document: Document, warnings: Sequence[Notice], *, layout: s
 
 def encode_json(tables: Sequence[Table], *, layout: str, is_list: bool) -> bytes:
     """The JSON of a tool's tables, `rows` or `columns` as `layout` says."""
-    bodies = [_table_json(table, layout) for table in tables]
-    return b"[" + b",".join(bodies) + b"]" if is_list else bodies[0]
+    bodies = [piece for table in tables for piece in (b",", *_table_json(table, layout))][1:]
+    return b"".join([b"[", *bodies, b"]"] if is_list else bodies)
 
 
-def _table_json(table: Table, layout: str) -> bytes:
+def _table_json(table: Table, layout: str) -> list[bytes]:
+    """The JSON of a table in pieces, since large ones take long to copy."""
     head: dict[str, object] = {"cols": [_column_head(column) for column in table.columns]}
     tail: dict[str, object] = {}
     if table.properties:
@@ -39,10 +40,11 @@ def _table_json(table: Table, layout: str) -> bytes:
         tail["warnings"] = [dataclasses.asdict(notice) for notice in table.warnings]
     if layout == "columns":
         values = [_column_values(column) for column in table.columns]
-        return orjson.dumps({**head, "columns": values, **tail}, option=orjson.OPT_SERIALIZE_NUMPY)
+        whole = {**head, "columns": values, **tail}
+        return [orjson.dumps(whole, option=orjson.OPT_SERIALIZE_NUMPY)]
     opening = orjson.dumps(head)[:-1] + b',"rows":['
     closing = b"]" + (b"," + orjson.dumps(tail)[1:] if tail else b"}")
-    return opening + _rows_json(table) + closing
+    return [opening, *_rows_json(table), closing]
 
 
 def _column_head(column: Column) -> dict[str, object]:
@@ -60,30 +62,28 @@ def _column_values(column: Column) -> object:
     return list(column.values)
 
 
-def _rows_json(table: Table) -> bytes:
+def _rows_json(table: Table) -> list[bytes]:
     """The rows, cells positional. Whole columns are encoded at once, then woven together."""
-    tokens = [_tokens(column) for column in table.columns]
-    row = b'{"c":[' + b",".join([b'{"v":%b}'] * len(tokens)) + b"]}"
-    return b",".join([row % cells for cells in zip(*tokens, strict=True)])
+    if not len(table):
+        return []
+    rows = map(b'},{"v":'.join, zip(*map(_tokens, table.columns), strict=True))
+    return [b'{"c":[{"v":', b'}]},{"c":[{"v":'.join(rows), b"}]}"]
 
 
 def _tokens(column: Column) -> list[bytes]:
+    """The JSON of each cell; there is one at least."""
     if isinstance(column.values, np.ndarray):
-        encoded = orjson.dumps(
-            np.ascontiguousarray(column.values), option=orjson.OPT_SERIALIZE_NUMPY
-        )
-        return encoded[1:-1].split(b",") if column.values.size else []
-    texts = list(map(str, column.cells()))
-    known = list(dict.fromkeys(texts)) or [""]
-    joined = "".join(known)
-    # The standard library's escaping: orjson leaves a kilobyte behind for every small text.
-    if len(encode_basestring(joined)) == len(joined) + len('""'):
-        # Nothing is to be escaped, and no line ends in a text.
-        cells = ('"' + '"\n"'.join(known) + '"').encode().split(b"\n")
-    else:
+        values = np.ascontiguousarray(column.values)
+        return orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1].split(b",")
+    known = list(dict.fromkeys(column.values))
+    encoded = orjson.dumps(known)
+    if b'\\"' in encoded:
         cells = [encode_basestring(text).encode() for text in known]
-    tokens = dict(zip(known, cells, strict=True))
-    return [tokens[text] for text in texts]
+    else:  # quotes are but around texts, and no line ends in one
+        cells = encoded[1:-1].replace(b'","', b'"\n"').split(b"\n")
+    if len(known) == len(column.values):
+        return cells
+    return list(map(dict(zip(known, cells, strict=True)).__getitem__, column.values))
 
 
 def encode_csv(table: Table) -> bytes:

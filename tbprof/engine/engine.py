@@ -1,7 +1,6 @@
 """Answers requests for a logdir: which runs, hosts and tools there are, and each tool's payload."""
 
 import dataclasses
-import hashlib
 import logging
 import threading
 from collections import OrderedDict
@@ -408,13 +407,13 @@ def _encode(
         check_table(tool, request.table, len(tables))
         content = encode_csv(tables[request.table])
         name = csv_filename(tool, run, request.hosts)
-        return Body(content, "text/csv; charset=utf-8", _etag(content), name)
+        return Body(content, "text/csv; charset=utf-8", name)
     if isinstance(payload, Document):
         content = encode_document(payload, warnings, layout=request.layout)
     else:
         tables = _with_warnings(_tables_of(tool, payload), warnings)
         content = encode_json(tables, layout=request.layout, is_list=tool.is_list)
-    return Body(content, "application/json; charset=utf-8", _etag(content))
+    return Body(content, "application/json; charset=utf-8")
 
 
 def _tables_of(tool: Tool, payload: Payload) -> Sequence[Table]:
@@ -450,7 +449,3 @@ def _error(outline: Outline | TbprofError) -> dict[str, str] | None:
 
 def _versions(files: Sequence[TraceFile]) -> tuple[str, ...]:
     return tuple(fingerprint(file) for file in files)
-
-
-def _etag(content: bytes) -> str:
-    return hashlib.blake2b(content, digest_size=12).hexdigest()

@@ -1,5 +1,6 @@
 """What clients ask for and get, and what the names in a request stand for."""
 
+import hashlib
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import cached_property
@@ -35,12 +36,16 @@ class _Keeping:
 
 @dataclass(frozen=True, slots=True)
 class Body(_Keeping):
-    """An encoded payload; equal content has an equal `etag`."""
+    """An encoded payload."""
 
     content: bytes
     content_type: str
-    etag: str
     filename: str | None = None
+
+    @cached_property
+    def etag(self) -> str:
+        """Equal of equal content; an export does without."""
+        return hashlib.blake2b(self.content, digest_size=12).hexdigest()
 
     @cached_property
     def gzipped(self) -> bytes:

@@ -454,4 +454,4 @@ def test_progress_counts_hosts(engine: Engine, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_bodies_are_equal_by_content():
-    assert Body(b"a", "t", "e") == Body(b"a", "t", "e")
+    assert Body(b"a", "t", "n") == Body(b"a", "t", "n")
