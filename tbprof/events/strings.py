@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +34,7 @@ class Strings:
         """The ids [n] of `texts`, new texts appended."""
         with self._lock:
             ids = self._ids
-            new = [text for text in texts if text not in ids]
-            for text in new:
-                index = ids.setdefault(text, len(self._texts))
-                if index == len(self._texts):
-                    self._texts.append(text)
-            return np.array([ids[text] for text in texts], np.int32)
+            found = np.array([ids.setdefault(text, len(ids)) for text in texts], np.int32)
+            new = list(islice(reversed(ids), len(ids) - len(self._texts)))
+            self._texts += reversed(new)
+            return found

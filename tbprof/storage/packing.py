@@ -105,7 +105,7 @@ def _pack_texts(texts: list[str], name: str, arrays: dict[str, NDArray[Any]]) ->
     """Adds texts as one of UTF-8, and how many characters each has."""
     content = "".join(texts).encode("utf-8", "surrogatepass")
     arrays[name + ".text"] = np.frombuffer(content, np.uint8)
-    arrays[name + ".length"] = np.array([len(text) for text in texts], np.int64)
+    arrays[name + ".length"] = np.array(list(map(len, texts)), np.int64)
 
 
 def _unpack(

@@ -42,19 +42,30 @@ def build(summaries: Summaries) -> Sequence[Table]:
     }
     if devices.gpus:
         properties["matrix_unit"] = core_name(is_amd=bool(kernels.is_amd.any()))
+    labels = _Labels(ops)
     return [
         *(
-            _table(_Rows(ops, with_idle=with_idle), ops, devices, cores, properties)
+            _table(_Rows(ops, labels, with_idle=with_idle), ops, devices, cores, properties)
             for with_idle in (True, False)
         ),
         _calls(merge_host_calls(summaries.take("host_calls", HostCalls))),
     ]
 
 
+class _Labels:
+    """Names and types of ops, behind them those of the idle rows; `rank` orders them by name."""
+
+    def __init__(self, ops: OpMetrics) -> None:
+        idle = [IDLE] * 3
+        self.name = [*ops.name, *idle]
+        self.type = [*(type_ or "Unknown" for type_ in ops.type), *idle]
+        self.rank = _ranks(self.name)
+
+
 class _Rows:
     """The rows of one table in order: op numbers, those below 0 for the idle rows of each side."""
 
-    def __init__(self, ops: OpMetrics, *, with_idle: bool) -> None:
+    def __init__(self, ops: OpMetrics, labels: _Labels, *, with_idle: bool) -> None:
         sides = (
             (_DEVICE, ops.is_device, ops.device_idle_ps),
             (_SPARSE_CORE, ops.is_sparse_core, ops.sparse_core_idle_ps),
@@ -65,13 +76,17 @@ class _Rows:
         side = np.append(np.select([ops.is_device, ops.is_sparse_core], [0, 1], 2), range(3))
         own_ps = np.append(ops.self_ps, np.array([idle_ps for _, _, idle_ps in sides], np.int64))
         number = np.append(np.arange(ops.self_ps.size), [-1, -2, -3])
-        order = np.lexsort((_ranks([*ops.name, *[IDLE] * 3]), -own_ps, side))
+        order = np.lexsort((labels.rank, -own_ps, side))
         order = order[np.append(np.ones(ops.self_ps.size, bool), idle)[order]]
         self.op = number[order]
         self.is_idle = self.op < 0
         self.is_device = side[order] == 0
         self.self_ps = own_ps[order].astype(np.float64)
         self.side = [sides[at][0] for at in side[order].tolist()]
+        # Numbers below 0, of idle rows, count from behind the ops.
+        at = self.op.tolist()
+        self.name = list(map(labels.name.__getitem__, at))
+        self.type = list(map(labels.type.__getitem__, at))
         is_host = side[order] == 2
         self.device_share, self.device_cumulative = self._shares(self.is_device)
         self.host_share, self.host_cumulative = self._shares(is_host)
@@ -108,10 +123,6 @@ def _table(
     cores: dict[str, float],
     properties: dict[str, str],
 ) -> Table:
-    # Numbers below 0, of idle rows, count from behind the ops.
-    at = rows.op.tolist()
-    names = list(map([*ops.name, *[IDLE] * 3].__getitem__, at))
-    types = list(map([*(type_ or "Unknown" for type_ in ops.type), *[IDLE] * 3].__getitem__, at))
     is_eager = rows.take(ops.is_eager, 0)
     occurrences = rows.take(ops.occurrences, 0)
     total_us = np.where(rows.is_idle, rows.self_ps, rows.take(ops.total_ps, 0)) / 1e6
@@ -120,8 +131,8 @@ def _table(
     columns = [
         number("rank", "Rank", np.arange(1, rows.op.size + 1)),
         text("host_or_device", "Host/device", rows.side),
-        text("type", "Operation Type", types),
-        text("operation", "Operation Name", names),
+        text("type", "Operation Type", rows.type),
+        text("operation", "Operation Name", rows.name),
         number("occurrences", "#Occurrences", occurrences),
         number("total_time", "Total time (us)", total_us),
         number("avg_time", "Avg. time (us)", ratio(total_us, occurrences)),
@@ -162,7 +173,7 @@ def _table(
         use = np.array(
             [
                 cores.get(name, np.nan) if is_device else 0.0
-                for name, is_device in zip(names, rows.is_device.tolist(), strict=True)
+                for name, is_device in zip(rows.name, rows.is_device.tolist(), strict=True)
             ]
         )
         unit = properties["matrix_unit"].replace(" Cores", "Core")

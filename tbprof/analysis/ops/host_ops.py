@@ -120,9 +120,7 @@ def _classify(
     used = used[category[used] != Category.UNKNOWN]
     texts = plane.strings.take(plane.types.name[used].tolist())
     of_type = np.full(category.size, _NO_OP, np.int32)  # the last: events of no type
-    of_type[used] = [
-        number(_parsed(text, of)) for text, of in zip(texts, category[used].tolist(), strict=True)
-    ]
+    of_type[used] = list(map(number, _parsed(texts, category[used])))
     of_type[families.tell(names.EAGER_EXECUTE.__eq__, np.bool_)] = _MARKER
     out: NDArray[np.int32] = events.by_type(of_type)
     if names.HLO_OP in plane.stat_names:
@@ -132,12 +130,15 @@ def _classify(
     return out, ops
 
 
-def _parsed(full: str, category: int) -> OpName:
-    """As `parse_op_name`, of a name of this category."""
-    if category == Category.TENSORFLOW and not full.endswith(":"):
-        name, _, type_ = full.partition(":")
-        return OpName(Category.TENSORFLOW, name, type_)
-    return parse_op_name(full)
+def _parsed(texts: Sequence[str], category: NDArray[np.int8]) -> list[OpName]:
+    """[n] as `parse_op_name`, of names of these categories."""
+    tensorflow = Category.TENSORFLOW
+    return [
+        OpName(tensorflow, *text.split(":", 1))
+        if is_tensorflow and not text.endswith(":")
+        else parse_op_name(text)
+        for text, is_tensorflow in zip(texts, (category == tensorflow).tolist(), strict=True)
+    ]
 
 
 def _classify_hlo(

@@ -113,13 +113,10 @@ class OpGatherer:
             return
         to = self._sides.setdefault(side, _Side())
         number, known = to.number, to.type
-        rows: list[int] = []
-        for name, type_ in zip(names, types, strict=True):
-            row = number.setdefault(name, len(known))
-            rows.append(row)
-            if row == len(known):
-                known.append(type_)
-            elif not known[row]:
+        rows = [number.setdefault(name, len(number)) for name in names]
+        known += [""] * (len(number) - len(known))
+        for row, type_ in zip(rows, types, strict=True):
+            if not known[row]:
                 known[row] = type_
         to.rows.append(np.array(rows, np.int64))
         to.sums.append(sums)

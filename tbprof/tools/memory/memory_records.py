@@ -96,14 +96,10 @@ def _merged(
     kinds = [column[rows] for column in (memory.op, memory.region, memory.dtype, memory.shape)]
     code, first = group_rows([sizes, requested, *kinds])
     counts = np.bincount(code, minlength=first.size)
-
-    def key(group: int) -> tuple[object, ...]:
-        at = first[group]
-        texts = [_named(memory, int(kind[at])) for kind in kinds]
-        return -int(sizes[at]), -int(requested[at]), *texts
-
-    order = sorted(range(first.size), key=key)
-    return [int(rows[first[group]]) for group in order], counts[order].tolist()
+    numbers = [(-column[first]).tolist() for column in (sizes, requested)]
+    keys = list(zip(*numbers, *(_texts(memory, kind[first]) for kind in kinds), strict=True))
+    order = sorted(range(first.size), key=keys.__getitem__)
+    return rows[first][order].tolist(), counts[order].tolist()
 
 
 def _special(memory: Memory, peak: int, tracked: int) -> list[Record]:
@@ -134,10 +130,10 @@ def _snapshots(memory: Memory, rows: Sequence[int]) -> list[Record]:
     events = zip(
         memory.time_ps[at].tolist(),
         _stats(memory, rows),
-        memory.lifetime_bytes[at].tolist(),
+        _counts(memory.lifetime_bytes[at]),
         memory.is_allocation[at].tolist(),
-        memory.requested_bytes[at].tolist(),
-        memory.allocated_bytes[at].tolist(),
+        _counts(memory.requested_bytes[at]),
+        _counts(memory.allocated_bytes[at]),
         memory.address[at].tolist(),
         _texts(memory, memory.op[at]),
         memory.step[at].tolist(),
@@ -149,11 +145,11 @@ def _snapshots(memory: Memory, rows: Sequence[int]) -> list[Record]:
     return [
         {
             "timeOffsetPs": str(time_ps),
-            "aggregationStats": {**stats, "peakBytesInUse": _text(lifetime)},
+            "aggregationStats": {**stats, "peakBytesInUse": lifetime},
             "activityMetadata": {
                 "memoryActivity": "ALLOCATION" if is_allocation else "DEALLOCATION",
-                "requestedBytes": _text(requested),
-                "allocationBytes": _text(allocated),
+                "requestedBytes": requested,
+                "allocationBytes": allocated,
                 "address": str(address),
                 "tfOpName": op,
                 "stepId": str(step),
@@ -172,13 +168,15 @@ def _snapshots(memory: Memory, rows: Sequence[int]) -> list[Record]:
 def _stats(memory: Memory, rows: Sequence[int]) -> list[Record]:
     """The state after each event."""
     at = np.array(rows, np.int64)
-    columns = (memory.stack_bytes, memory.heap_bytes, memory.free_bytes, memory.fragmentation)
-    state = zip(*(column[at].tolist() for column in columns), strict=True)
+    columns = (memory.stack_bytes, memory.heap_bytes, memory.free_bytes)
+    state = zip(
+        *(_counts(column[at]) for column in columns), memory.fragmentation[at].tolist(), strict=True
+    )
     return [
         {
-            "stackReservedBytes": _text(stack),
-            "heapAllocatedBytes": _text(heap),
-            "freeMemoryBytes": _text(free),
+            "stackReservedBytes": stack,
+            "heapAllocatedBytes": heap,
+            "freeMemoryBytes": free,
             "fragmentation": None if math.isnan(fragmentation) else fragmentation,
         }
         for stack, heap, free, fragmentation in state
@@ -186,20 +184,22 @@ def _stats(memory: Memory, rows: Sequence[int]) -> list[Record]:
 
 
 def _texts(memory: Memory, numbers: NDArray[np.int32]) -> list[str]:
-    return [_named(memory, number) for number in numbers.tolist()]
+    # Behind the last text stands what -1 is called: nothing.
+    return list(map([*memory.texts, ""].__getitem__, numbers.tolist()))
 
 
 def _used(memory: Memory, row: int) -> str | None:
     return _text(int(in_use(memory, slice(row, row + 1))[0]))
 
 
+def _counts(values: NDArray[np.int64]) -> list[str | None]:
+    """[n] 64-bit numbers, None where they were not recorded."""
+    return [str(value) if value >= 0 else None for value in values.tolist()]
+
+
 def _text(value: int | None) -> str | None:
     """A 64-bit number, None where it was not recorded."""
     return None if value is None or value < 0 else str(value)
-
-
-def _named(memory: Memory, row: int) -> str:
-    return memory.texts[row] if row >= 0 else ""
 
 
 def _programs(hosts: Sequence[str], runs: Sequence[ProgramRuns]) -> list[Record]:
