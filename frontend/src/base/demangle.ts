@@ -5,7 +5,6 @@
  * null, and the raw name is shown. Input may be hostile, so length, depth, steps and output are
  * bounded.
  */
-
 import { BUILTINS, EXTENDED_BUILTINS, OPERATORS, STANDARD } from "./demangle_codes";
 import { Cursor, NotUnderstood } from "./demangle_cursor";
 

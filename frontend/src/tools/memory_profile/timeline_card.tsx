@@ -10,18 +10,8 @@ import { memoryScale } from "./format";
 import type { Memory } from "./payload";
 import { drawMemorySvg } from "./picture";
 import { FRAGMENTATION, PARTS, topOf, wholeView, windowOf } from "./plan";
-import { TimelinePlot } from "./timeline_plot";
+import { HEIGHT, type TimelineCardProps, TimelinePlot } from "./timeline_plot";
 import { saveTimelineCsv, TimelineTable } from "./timeline_table";
-
-export interface TimelineCardProps {
-  readonly memory: Memory;
-  readonly view: View;
-  readonly select: Select;
-  readonly isLoading: boolean;
-  readonly fileName: string;
-}
-
-export const HEIGHT = 330;
 
 export function TimelineCard(props: TimelineCardProps) {
   const { memory, view, select, isLoading, fileName } = props;

@@ -3,12 +3,15 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import type { Scale } from "../../base/format";
 import { bindKeys, runKey } from "../../base/keys";
 import { watchColors } from "../../base/theme";
+import type { View } from "../../base/url_state";
 import { resolveColor } from "../../widgets/picture";
 import { useWidth } from "../../widgets/use_size";
+import type { Select } from "../tool";
 import { eventFacts } from "./event_facts";
 import { formatGibibytes } from "./format";
 import { HoverCard } from "./hover_card";
 import { drawTimeline, type Inks, STRIP } from "./ink";
+import type { Memory } from "./payload";
 import {
   FRAGMENTATION,
   lastBefore,
@@ -23,8 +26,15 @@ import {
   xOf,
   zoomed,
 } from "./plan";
-import { HEIGHT, type TimelineCardProps } from "./timeline_card";
 import { timelineKeys } from "./timeline_keys";
+
+export interface TimelineCardProps {
+  readonly memory: Memory;
+  readonly view: View;
+  readonly select: Select;
+  readonly isLoading: boolean;
+  readonly fileName: string;
+}
 
 interface TimelinePlotProps extends TimelineCardProps {
   readonly window: Window & { readonly isZoomed: boolean };
@@ -32,6 +42,7 @@ interface TimelinePlotProps extends TimelineCardProps {
   readonly scale: Scale;
 }
 
+export const HEIGHT = 330;
 const AXIS_LEFT = 56;
 const AXIS_RIGHT = 40;
 const FLAG = 20;

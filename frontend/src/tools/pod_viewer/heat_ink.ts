@@ -1,5 +1,4 @@
 /** The heat map and its axes, put on a canvas. */
-
 import type { HeatPlan } from "./heat_plan";
 import type { Domain } from "./measures";
 import { RAMP_LENGTH, type Ramp, rampIndex } from "./ramp";

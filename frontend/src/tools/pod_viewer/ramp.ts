@@ -1,5 +1,4 @@
 /** Colours for amounts: from pale to strong, evenly lighter or darker, which all eyes can order. */
-
 import { type Lab, toLab, toRgb } from "../../base/oklab";
 
 /** RGB triples, least first. */

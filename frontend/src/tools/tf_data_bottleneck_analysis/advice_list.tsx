@@ -1,5 +1,4 @@
 /** What to do, in the order in which to try it, with code to copy. */
-
 import { cut } from "../../base/names";
 import { CopyButton } from "../../widgets/copy_button";
 import { FindingList, GuideLink } from "../../widgets/finding_list";

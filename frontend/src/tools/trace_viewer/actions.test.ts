@@ -1,10 +1,13 @@
 // @vitest-environment happy-dom
+
 import { beforeEach, expect, test, vi } from "vitest";
 import { runKey } from "../../base/keys";
 import { type Actions, createActions } from "./actions";
 import { timelineKeys } from "./keys";
-import { createModel, placeHosts, type TimelineModel, type ViewApi } from "./model";
+import { createModel, type TimelineModel } from "./model";
+import { placeHosts } from "./place_hosts";
 import { sampleTimeline } from "./sample.test_helper";
+import type { ViewApi } from "./types";
 
 const MS = 1e9;
 

@@ -2,11 +2,13 @@
 import { batch, signal } from "@preact/signals";
 import type { Engine, EventUnderPointer } from "./engine";
 import type { KeyActions } from "./keys";
-import type { Mark, Move, Span, TimelineModel } from "./model";
+import type { TimelineModel } from "./model";
 import type { Motion } from "./motion";
 import { createMoves } from "./moves";
+import type { Move } from "./questions";
 import { shortName } from "./short_name";
 import { formatPs } from "./time";
+import type { Mark, Span } from "./types";
 import { clampView, fitView } from "./view_math";
 
 const MARK_LABEL = 60;

@@ -1,8 +1,9 @@
 /** What of the page the address holds, so that a link shows the same. */
 import type { View } from "../../base/url_state";
 import type { AggregateBy } from "./answers";
-import { type ColorBy, type EventFilter, NO_FILTER, type Search, type Tool } from "./model";
 import type { Part } from "./payload";
+import { type EventFilter, NO_FILTER, type Search } from "./questions";
+import type { ColorBy, Tool } from "./types";
 
 /** ps since the recording of the earliest host began: the same whichever hosts are shown. */
 export interface AddressSpan {

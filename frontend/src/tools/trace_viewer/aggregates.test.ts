@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { aggregate, mergeSums, type Sums, trackSets } from "./aggregates";
-import { placeHosts } from "./model";
 import { createPage } from "./page";
+import { placeHosts } from "./place_hosts";
 import { sampleDerived, sampleTimeline, sampleTracks } from "./sample.test_helper";
 import { fakeServer } from "./server.test_helper";
 

@@ -2,9 +2,9 @@
 import type { Aggregate, AggregateBy } from "./answers";
 import { fetchAggregate } from "./api";
 import { type SectionGroup, trackKey } from "./groups";
-import type { HostTimeline, Range, Span } from "./model";
 import { type Page, partOf } from "./page";
 import { PARTS, type Part, type Track } from "./payload";
+import type { HostTimeline, Range, Span } from "./types";
 
 /** Tracks of one part of one host. */
 export interface TrackSet {

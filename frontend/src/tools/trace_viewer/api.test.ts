@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { ApiError } from "../../api/errors";
 import { fetchEvent, fetchSearch, fetchTiles, formatRanges, isStale } from "./api";
-import { NO_FILTER } from "./model";
+import { NO_FILTER } from "./questions";
 
 const OF = { run: "r 1", host: "h0", part: "events", version: "v" } as const;
 const signal = new AbortController().signal;

@@ -13,7 +13,6 @@ import {
   parseSearch,
   type SearchAnswer,
 } from "./answers";
-import type { EventFilter, Move, Search } from "./model";
 import {
   type CounterPoints,
   type Part,
@@ -22,6 +21,7 @@ import {
   parseTimeline,
   type TimelineIndex,
 } from "./payload";
+import type { EventFilter, Move, Search } from "./questions";
 
 /** One part of one host's timeline, as the server had it when it gave the index. */
 export interface PartOf {

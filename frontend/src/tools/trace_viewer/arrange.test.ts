@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { fold, hide, leading, move, nameOf, togglePin, unhide } from "./arrange";
-import { placeHosts, type TimelineModel } from "./model";
+import type { TimelineModel } from "./model";
 import { createPage } from "./page";
+import { placeHosts } from "./place_hosts";
 import { sampleTimeline } from "./sample.test_helper";
 
 function modelOf(): TimelineModel {

@@ -1,7 +1,8 @@
 /** How the user arranges lanes: folds, pins, hides and orders them. */
 import type { HostGroup } from "./groups";
 import type { Lane } from "./lanes";
-import type { Arrangement, TimelineModel } from "./model";
+import type { TimelineModel } from "./model";
+import type { Arrangement } from "./types";
 
 export function patchArrangement(model: TimelineModel, patch: Partial<Arrangement>): void {
   model.arrangement.value = { ...model.arrangement.peek(), ...patch };

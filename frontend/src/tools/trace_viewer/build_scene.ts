@@ -1,17 +1,17 @@
 /** The picture of a view: what lies in which lane, as rectangles. Pure but for the scene it fills. */
 import type { EventColors, Pixel } from "./event_colors";
-import type { SectionGroup } from "./groups";
 import { shareInView } from "./in_view";
-import { depthsInView, type Lane, type PlacedLane, ROW_HEIGHT, type TrackLane } from "./lanes";
-import type { ColorBy, Selection, Span } from "./model";
-import type { CounterPoints, Part } from "./payload";
+import { busySections } from "./lane_sections";
+import { depthsInView, type PlacedLane, ROW_HEIGHT, type TrackLane } from "./lanes";
+import type { CounterPoints } from "./payload";
 import type { Scene } from "./scene";
 import { drawRow, type RowFrame, type TileFinder } from "./scene_rows";
-import { type CounterScale, drawBusy, drawCounter, type SeriesPlace } from "./scene_series";
+import { drawBusy, drawCounter, type SeriesPlace } from "./scene_series";
 import { type Source, sourceOf } from "./sources";
 import { type ColorOf, colorByStep } from "./step_colors";
-import { tilesOf } from "./view_math";
-import { type PiecePart, windowsOf } from "./window_store";
+import type { ColorBy, CounterScale, Selection, Span } from "./types";
+import { windowsIn } from "./wants";
+import type { PiecePart } from "./window_store";
 
 export type Parts<T> = (
   source: Source,
@@ -185,20 +185,6 @@ export function laneFigures(
   return figures;
 }
 
-/** The sections whose busy share a collapsed header shows: its own, or the devices of its host. */
-export function busySections(lane: Lane): readonly { readonly part: Part; readonly id: number }[] {
-  if (lane.kind === "section") return sectionId(lane.section);
-  if (lane.kind !== "host") return [];
-  const devices = lane.group.sections.filter(({ kind }) => kind === "device");
-  const all = (devices.length > 0 ? devices : lane.group.sections).flatMap(sectionId);
-  return all.filter(({ part }) => part === all[0].part);
-}
-
-function sectionId({ ids }: SectionGroup): { readonly part: Part; readonly id: number }[] {
-  if (ids.events >= 0) return [{ part: "events", id: ids.events }];
-  return ids.derived >= 0 ? [{ part: "derived", id: ids.derived }] : [];
-}
-
 function seriesPlace(
   { dpr }: SceneInput,
   { lane, y, clip }: PlacedLane,
@@ -208,15 +194,6 @@ function seriesPlace(
   const top = Math.round((y + STRIP_INSET) * dpr);
   const bottom = Math.round((y + lane.height - STRIP_INSET) * dpr);
   return { source, y: top, height: bottom - top, clip: Math.round(clip * dpr), lane: at };
-}
-
-/** The windows of a source in view, and their level. */
-export function windowsIn({ view, level }: Pick<SceneInput, "view" | "level">, source: Source) {
-  const { beginPs, endPs, maxLevel } = source.index;
-  const own = Math.min(level, maxLevel);
-  const { offsetPs } = source.host;
-  const span = { from: view.from - offsetPs, to: view.to - offsetPs };
-  return { level: own, ...windowsOf(tilesOf(span, own, beginPs, endPs)) };
 }
 
 function sameType({ tiles, selection }: SceneInput, source: Source): number {

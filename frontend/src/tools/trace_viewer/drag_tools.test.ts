@@ -1,11 +1,13 @@
 import { beforeEach, expect, test } from "vitest";
 import { dragTool, edgeOfRange } from "./drag_tools";
 import type { Snap } from "./hit";
-import type { Drag } from "./ink";
+import type { Drag } from "./ink_input";
 import { lanesInView, type PlacedLane } from "./lanes";
-import { createModel, placeHosts, type Range, type TimelineModel, type ViewApi } from "./model";
+import { createModel, type TimelineModel } from "./model";
+import { placeHosts } from "./place_hosts";
 import { sampleTimeline } from "./sample.test_helper";
 import { sourceOf } from "./sources";
+import type { Range, ViewApi } from "./types";
 import { toPs } from "./view_math";
 
 const MS = 1e9;

@@ -2,10 +2,11 @@
 import { batch } from "@preact/signals";
 import type { Engine } from "./engine";
 import type { Snap } from "./hit";
-import { AXIS_HEIGHT, type Drag } from "./ink";
+import { AXIS_HEIGHT, type Drag } from "./ink_input";
 import { lastScrollTop, type PlacedLane } from "./lanes";
-import type { Range, Span, TimelineModel, Tool } from "./model";
+import type { TimelineModel } from "./model";
 import { queryOf } from "./sources";
+import type { Range, Span, Tool } from "./types";
 import { clampView, panBy, zoomAt } from "./view_math";
 
 export interface DragTool {

@@ -1,20 +1,24 @@
 /** Draws the model: one frame per change at most, from what is at hand. */
 import { effect } from "@preact/signals";
 import { watchColors } from "../../base/theme";
-import { buildScene, laneFigures, windowsIn } from "./build_scene";
+import { buildScene, laneFigures } from "./build_scene";
+import { createPainter, type PainterChoice } from "./create_painter";
 import { type EventColors, makeColors } from "./event_colors";
 import { hitAt, type Snap, snap } from "./hit";
 import { HoverFollower } from "./hover";
 import { valueAt } from "./in_view";
-import { AXIS_HEIGHT, type Drag, Ink } from "./ink";
+import { Ink } from "./ink";
+import { AXIS_HEIGHT, type Drag } from "./ink_input";
 import { lanesInView, lastScrollTop, type PlacedLane } from "./lanes";
-import type { Hover, HoverValue, Range, TimelineModel } from "./model";
-import { createPainter, type Painter, type PainterChoice } from "./painter";
+import type { TimelineModel } from "./model";
+import type { Painter } from "./painter";
 import { Scene } from "./scene";
 import { sourceOf } from "./sources";
 import { timeAxis } from "./time_axis";
+import type { Hover, HoverValue, Range } from "./types";
 import { ViewData } from "./view_data";
 import { chooseLevel, toPs } from "./view_math";
+import { windowsIn } from "./wants";
 
 export type EventUnderPointer = Omit<Hover, "event">;
 

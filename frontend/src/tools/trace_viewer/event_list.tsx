@@ -16,13 +16,14 @@ import type { Hits } from "./hits";
 import { listKeys } from "./keys";
 import { listStage, turned } from "./list_stage";
 import { type ListedEvent, type ListedTrack, listEvents } from "./listed_events";
-import type { Span, TimelineModel } from "./model";
+import type { TimelineModel } from "./model";
 import type { Direction } from "./motion";
 import { indexOf, type Page } from "./page";
 import type { Category } from "./payload";
 import { type RowColumn, RowList } from "./row_list";
 import { choose } from "./selected_event";
 import { formatInstant, formatPs } from "./time";
+import type { Span } from "./types";
 
 const SETTLE_MS = 150;
 const HITS = "hits";

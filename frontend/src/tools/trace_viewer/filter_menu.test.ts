@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { describeFilter, patternError } from "./filter_menu";
-import { NO_FILTER } from "./model";
+import { NO_FILTER } from "./questions";
 
 test("a filter is said in short", () => {
   expect(describeFilter(NO_FILTER)).toBe("");

@@ -1,7 +1,8 @@
 /** What of the events is drawn at all: by name, category and duration. */
 import { useId, useState } from "preact/hooks";
 import { Popover } from "../../widgets/popover";
-import { type EventFilter, NO_FILTER, type TimelineModel } from "./model";
+import type { TimelineModel } from "./model";
+import { type EventFilter, NO_FILTER } from "./questions";
 import { formatPs, parseTime } from "./time";
 
 export function FilterMenu({ model }: { model: TimelineModel }) {

@@ -1,9 +1,9 @@
 /** The step that another page or an address names. */
 import type { EventAt } from "./answers";
 import { fetchSearch } from "./api";
-import type { HostTimeline } from "./model";
 import { indexOf, partOf } from "./page";
 import { PARTS, type Part } from "./payload";
+import type { HostTimeline } from "./types";
 
 export interface FoundStep {
   readonly host: HostTimeline;

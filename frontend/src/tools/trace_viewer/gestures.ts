@@ -2,7 +2,7 @@
 import { batch } from "@preact/signals";
 import { type DragTool, dragTool, zoomFactor } from "./drag_tools";
 import type { Engine, EventUnderPointer } from "./engine";
-import { AXIS_HEIGHT } from "./ink";
+import { AXIS_HEIGHT } from "./ink_input";
 import { lastScrollTop } from "./lanes";
 import type { TimelineModel } from "./model";
 import type { Motion } from "./motion";

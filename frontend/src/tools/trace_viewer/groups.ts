@@ -1,6 +1,6 @@
 /** Hosts, their sections and tracks, with the two parts of a timeline put together. */
-import type { HostTimeline } from "./model";
 import type { Counter, Part, Section, TimelineIndex, Track } from "./payload";
+import type { HostTimeline } from "./types";
 
 export interface HostGroup {
   readonly key: string;

@@ -1,8 +1,8 @@
 /** Hits of one search from several hosts and parts, as one list in time order. */
 import type { EventAt, SearchAnswer } from "./answers";
 import { fetchSearch, type PartOf } from "./api";
-import type { Search } from "./model";
 import { PARTS, type Part } from "./payload";
+import type { Search } from "./questions";
 
 export interface Hit extends EventAt {
   /** Place of its host. */

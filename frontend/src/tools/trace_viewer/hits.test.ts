@@ -1,8 +1,8 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { takeInOrder } from "./hit_sources";
 import { createHits } from "./hits";
-import { placeHosts } from "./model";
 import { createPage, listHitsInView, type Page } from "./page";
+import { placeHosts } from "./place_hosts";
 import { sampleDerived, sampleTimeline } from "./sample.test_helper";
 import { fakeServer, Refusal, settle } from "./server.test_helper";
 

@@ -12,9 +12,10 @@ import {
   receive,
   takeInOrder,
 } from "./hit_sources";
-import type { Search, Span } from "./model";
 import { type Page, partOf } from "./page";
 import { PARTS } from "./payload";
+import type { Search } from "./questions";
+import type { Span } from "./types";
 
 export interface HitState {
   readonly search: Search | null;

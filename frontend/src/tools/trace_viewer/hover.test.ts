@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { HoverFollower } from "./hover";
-import { createModel, placeHosts, type TimelineModel, type ViewApi } from "./model";
+import { createModel, type TimelineModel } from "./model";
+import { placeHosts } from "./place_hosts";
 import { sampleTimeline } from "./sample.test_helper";
+import type { ViewApi } from "./types";
 
 const exact = { row: 2, startPs: 101, durationPs: 7, name: "op" };
 const rough = {

@@ -1,6 +1,7 @@
 /** What the pointer is on: at once as the picture has it, exactly once the pointer rests there. */
-import type { EventPlace, Hover, TimelineModel } from "./model";
+import type { TimelineModel } from "./model";
 import { queryOf, sourceOf } from "./sources";
+import type { EventPlace, Hover } from "./types";
 
 const REST_MS = 90;
 

@@ -4,10 +4,11 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { plural } from "../../base/format";
 import { cut, foldName, readableName } from "../../base/names";
 import { formatValue } from "./lane_facts";
-import type { Hover, HoverValue, TimelineModel } from "./model";
+import type { TimelineModel } from "./model";
 import { indexOf } from "./page";
 import { trackOfRow } from "./reveal";
 import { formatInstant, formatPs } from "./time";
+import type { Hover, HoverValue } from "./types";
 
 const BESIDE = 14;
 

@@ -1,7 +1,7 @@
 /** Numbers beside pictures of series: how busy a view is, and what a counter was at an instant. */
-import type { Span } from "./model";
 import type { CounterPoints } from "./payload";
 import type { Source } from "./sources";
+import type { CounterValue, Span } from "./types";
 import { type PiecePart, WINDOW_BUCKETS } from "./window_store";
 
 /**
@@ -33,13 +33,6 @@ export function shareInView(
     }
   }
   return known > 0 ? Math.min(busy / known, 1) : null;
-}
-
-export interface CounterValue {
-  readonly last: number;
-  /** What it went through in the bucket of the instant; both `last` where it held that. */
-  readonly min: number;
-  readonly max: number;
 }
 
 /** What a counter is at `ps` of the host; null where that is not known, or nothing was counted yet. */

@@ -1,8 +1,6 @@
 /** What lies upon the rectangles: texts, the selection, flows, ranges, marks, the time axis. */
-
-import type { EventColors } from "./event_colors";
-import type { HostGroup } from "./groups";
 import { drawFlows } from "./ink_flows";
+import { AXIS_HEIGHT, type Box, type InkInput } from "./ink_input";
 import {
   axisPills,
   drawDragBox,
@@ -12,55 +10,10 @@ import {
   markFlag,
   meets,
 } from "./ink_ranges";
-import { findRow, type LaneList, type PlacedLane, type TrackLane } from "./lanes";
-import type { EventPlace, FlowArrow, Hover, Mark, Range, Selection, Span } from "./model";
+import { findRow, type PlacedLane, type TrackLane } from "./lanes";
 import type { Part } from "./payload";
-import type { Scene } from "./scene";
-import type { Source } from "./sources";
 import { TextFit } from "./text_fit";
-import type { TimeAxis } from "./time_axis";
-import type { TypeTable } from "./type_table";
-
-export const AXIS_HEIGHT = 24;
-
-/** What the pointer is drawing: CSS pixels of the lanes. */
-export interface Drag extends Span {
-  readonly kind: "box" | "zoom";
-  readonly top: number;
-  readonly bottom: number;
-}
-
-export interface InkInput {
-  readonly scene: Scene;
-  readonly view: Span;
-  /** CSS pixels of the lanes. */
-  readonly width: number;
-  readonly height: number;
-  readonly dpr: number;
-  readonly lanes: readonly PlacedLane[];
-  readonly list: LaneList;
-  readonly groups: readonly HostGroup[];
-  readonly scrollTop: number;
-  readonly axis: TimeAxis;
-  readonly colors: EventColors;
-  readonly types: (source: Source) => TypeTable;
-  readonly selection: Selection | null;
-  readonly hover: Hover | null;
-  readonly flows: readonly FlowArrow[];
-  readonly range: Range | null;
-  readonly marks: readonly Mark[];
-  readonly drag: Drag | null;
-  /** Where the pointer is on the axis, in CSS pixels; null where it is elsewhere. */
-  readonly pointerX: number | null;
-}
-
-/** A rectangle of the lanes in CSS pixels, before what hides it is cut off. */
-export interface Box {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
+import type { EventPlace, Hover, Mark, Selection } from "./types";
 
 const LABEL_SIZE = 11;
 const LABEL_INSET = 4;

@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import { groupHosts } from "./groups";
 import { drawFlows } from "./ink_flows";
 import { HEADER_HEIGHT, layOutLanes, ROW_HEIGHT, TRACK_GAP } from "./lanes";
-import { NO_ARRANGEMENT, placeHosts } from "./model";
+import { placeHosts } from "./place_hosts";
 import { sampleDerived, sampleTimeline } from "./sample.test_helper";
+import { NO_ARRANGEMENT } from "./types";
 
 const index = sampleTimeline();
 const groups = groupHosts(placeHosts([{ events: index, derived: sampleDerived() }]));

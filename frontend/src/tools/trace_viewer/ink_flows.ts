@@ -1,8 +1,7 @@
 /** Flows of the selection: arrows from the end of the one event to the begin of the other. */
-
-import type { InkInput } from "./ink";
+import type { InkInput } from "./ink_input";
 import { findRow } from "./lanes";
-import type { FlowEnd } from "./model";
+import type { FlowEnd } from "./types";
 
 const HEAD = 6;
 /** Arrows leave and arrive level. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { axisPills, lengthPill, markFlag, meets } from "./ink_ranges";
-import type { Mark } from "./model";
 import { TextFit } from "./text_fit";
+import type { Mark } from "./types";
 
 /** Every letter is 6 pixels wide. */
 const fit = new TextFit((text) => text.length * 6);

@@ -1,8 +1,8 @@
 /** Parts of the axis that are marked: the range of box and ruler, marks, what is being dragged. */
-import { AXIS_HEIGHT, type Drag, type InkInput } from "./ink";
-import type { Mark, Span } from "./model";
+import { AXIS_HEIGHT, type Drag, type InkInput } from "./ink_input";
 import type { TextFit } from "./text_fit";
 import { formatPs } from "./time";
+import type { Mark, Span } from "./types";
 
 const PILL_HEIGHT = 16;
 const PILL_INSET = 5;

@@ -1,7 +1,8 @@
 /** The keys of the timeline; the help lists them from here. */
 import type { Binding } from "../../base/keys";
-import type { Move, Tool } from "./model";
 import type { Direction } from "./motion";
+import type { Move } from "./questions";
+import type { Tool } from "./types";
 
 export interface KeyActions {
   readonly use: (tool: Tool) => void;

@@ -3,7 +3,7 @@ import { formatBytes, formatCount, formatRatio, plural, significant } from "../.
 import { bytes, ratio } from "../../base/units";
 import type { HostGroup, SectionGroup } from "./groups";
 import type { Lane } from "./lanes";
-import type { HostTimeline } from "./model";
+import type { HostTimeline } from "./types";
 
 /** Pinned tracks are there twice. */
 export function laneId(lane: Lane): string {

@@ -13,8 +13,9 @@ import {
   TRACK_GAP,
   type TrackLane,
 } from "./lanes";
-import { NO_ARRANGEMENT, placeHosts } from "./model";
+import { placeHosts } from "./place_hosts";
 import { sampleDerived, sampleTimeline } from "./sample.test_helper";
+import { NO_ARRANGEMENT } from "./types";
 
 const hosts = placeHosts([{ events: sampleTimeline(), derived: sampleDerived() }]);
 const groups = groupHosts(hosts);

@@ -6,8 +6,8 @@ import {
   type TrackItem,
   trackKey,
 } from "./groups";
-import type { Arrangement, HostTimeline } from "./model";
 import type { Part, Track } from "./payload";
+import type { Arrangement, HostTimeline } from "./types";
 
 export const ROW_HEIGHT = 18;
 export const HEADER_HEIGHT = 24;

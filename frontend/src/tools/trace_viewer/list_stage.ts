@@ -1,7 +1,8 @@
 /** What keys move while events are listed: the part of the trace that is listed. */
 import type { Stage } from "./actions";
-import type { Span, TimelineModel } from "./model";
+import type { TimelineModel } from "./model";
 import type { Direction } from "./motion";
+import type { Span } from "./types";
 import { panBy, zoomAt } from "./view_math";
 
 /** Views of a list change at once; it has no pointer, and nothing is dragged in it. */

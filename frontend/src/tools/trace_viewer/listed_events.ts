@@ -1,9 +1,10 @@
 /** The events of one track in the view, in order of time: those that are too short as sums. */
 import type { SectionGroup, TrackItem } from "./groups";
 import { roundingOf } from "./hit";
-import type { HostTimeline, Span, TimelineModel } from "./model";
+import type { TimelineModel } from "./model";
 import { queryOf, sourceOf } from "./sources";
 import { decodeTiles, type TileBlock, type TypeName, tileSpan } from "./tiles";
+import type { HostTimeline, Span } from "./types";
 import { tilesOf } from "./view_math";
 
 export interface ListedEvent {

@@ -1,12 +1,13 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { createLoading, type Kept, loadHosts } from "./load";
+import { createLoading, loadHosts } from "./load";
 import { createPage, type Page } from "./page";
 import { sampleDerivedJson, sampleTimelineJson } from "./sample.test_helper";
 import { type FakeServer, fakeServer, Refusal } from "./server.test_helper";
+import type { LoadedHost } from "./show_hosts";
 
 afterEach(() => vi.unstubAllGlobals());
 
-const kept = () => new Map<string, Kept>();
+const kept = () => new Map<string, LoadedHost>();
 
 async function load(page: Page, hosts: readonly string[], known = kept()) {
   const loading = createLoading();

@@ -6,8 +6,8 @@ import type { Warning } from "../../api/types";
 import { plural } from "../../base/format";
 import { fetchTimeline } from "./api";
 import type { Page } from "./page";
-import type { Part, TimelineIndex } from "./payload";
-import { showHosts } from "./show_hosts";
+import type { Part } from "./payload";
+import { type LoadedHost, showHosts } from "./show_hosts";
 
 export interface Loading {
   /** What is on its way, "" when nothing is. */
@@ -20,18 +20,12 @@ export interface Loading {
   readonly isReady: Signal<boolean>;
 }
 
-export interface Kept {
-  readonly events: TimelineIndex;
-  /** null: there is none, or it failed; undefined: not asked for yet. */
-  derived?: TimelineIndex | null;
-}
-
 /** What is to be loaded, and where it goes. */
 export interface LoadRequest {
   readonly page: Page;
   readonly hosts: readonly string[];
   /** What is there already is not asked for again. */
-  readonly kept: Map<string, Kept>;
+  readonly kept: Map<string, LoadedHost>;
   readonly loading: Loading;
   /** Called when the hosts are in the model for the first time. */
   readonly isOpen: () => void;
@@ -159,7 +153,7 @@ function warningOf(error: unknown, host: string, part: Part): Warning {
   return { code: "timeline", message: `${what}${message}`, host, hint };
 }
 
-function partWarnings(kept: Kept | undefined, host: string): Warning[] {
+function partWarnings(kept: LoadedHost | undefined, host: string): Warning[] {
   const indexes = kept ? [kept.events, ...(kept.derived ? [kept.derived] : [])] : [];
   return indexes.flatMap((index) => [
     ...index.warnings.map((warning) => ({ ...warning, host: warning.host || host })),

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { createModel, placeHosts, type TimelineModel, type ViewApi } from "./model";
+import { createModel, type TimelineModel } from "./model";
 import { Motion } from "./motion";
+import { placeHosts } from "./place_hosts";
 import { sampleTimeline } from "./sample.test_helper";
+import type { ViewApi } from "./types";
 
 const MS = 1e9;
 let model: TimelineModel;

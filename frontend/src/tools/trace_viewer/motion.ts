@@ -1,5 +1,6 @@
 /** Movement of the view over time: keys that are held, and flights to a view. */
-import type { Span, TimelineModel } from "./model";
+import type { TimelineModel } from "./model";
+import type { Span } from "./types";
 import { between, panBy, zoomAt } from "./view_math";
 
 export type Direction = "in" | "out" | "left" | "right";

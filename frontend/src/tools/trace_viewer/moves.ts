@@ -1,7 +1,9 @@
 /** From event to event, one move after the other: each begins where the one before has led. */
-import type { EventKey, Move, TimelineModel } from "./model";
+import type { TimelineModel } from "./model";
+import type { Move } from "./questions";
 import { goTo } from "./reveal";
 import { sourceOf } from "./sources";
+import type { EventKey } from "./types";
 
 export interface Moves {
   /** `isRepeated`: by a key that is held, which does not run ahead of the answers. */

@@ -6,8 +6,9 @@ import { watchColors } from "../../base/theme";
 import { resolveColor } from "../../widgets/picture";
 import { type BusyRow, foldRows, followBusy } from "./busy_rows";
 import { busySections, formatShare } from "./lane_facts";
-import type { Span, TimelineModel } from "./model";
+import type { TimelineModel } from "./model";
 import { formatInstant, formatPs } from "./time";
+import type { Span } from "./types";
 import { clampView, panBy, zoomAt } from "./view_math";
 
 export const STRIP_HEIGHT = 40;

@@ -4,14 +4,10 @@ import type { Tab } from "./address";
 import type { AggregateBy } from "./answers";
 import type { PartOf } from "./api";
 import type { HostGroup } from "./groups";
-import {
-  createModel,
-  type HostTimeline,
-  type Search,
-  type Span,
-  type TimelineModel,
-} from "./model";
+import { createModel, type TimelineModel } from "./model";
 import type { Part, TimelineIndex } from "./payload";
+import type { Search } from "./questions";
+import type { HostTimeline, Span } from "./types";
 import { createViewApi } from "./view_api";
 
 export interface Page {

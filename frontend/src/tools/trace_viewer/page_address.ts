@@ -1,8 +1,8 @@
 /** The page as the address has it, and back. */
 import { batch } from "@preact/signals";
 import type { Address, AddressSpan } from "./address";
-import type { Span } from "./model";
 import { differing, keepTab, type Page, usuallyFolded } from "./page";
+import type { Span } from "./types";
 
 /** Keeps the address of the page out of the way of the view that it opens with. */
 export function addressOf(page: Page): Address {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { placeHosts } from "./model";
 import { createPage } from "./page";
+import { placeHosts } from "./place_hosts";
 import { goTo, keepSelectionInSight, revealLane, revealRows, trackOfRow } from "./reveal";
 import { sampleTimeline } from "./sample.test_helper";
 

@@ -2,9 +2,10 @@
 import { batch } from "@preact/signals";
 import { sectionKey, trackKey } from "./groups";
 import { ROW_HEIGHT } from "./lanes";
-import type { EventKey, EventPlace, TimelineModel } from "./model";
+import type { TimelineModel } from "./model";
 import { indexOf } from "./page";
 import type { Track } from "./payload";
+import type { EventKey, EventPlace } from "./types";
 import { bringIntoView } from "./view_math";
 
 export function goTo(model: TimelineModel, key: EventKey, place: EventPlace): void {

@@ -1,11 +1,10 @@
 /** Tiles of drawn events, as a scene finds them, for tests. */
-
 import { buildScene, type SceneInput } from "./build_scene";
 import { makeColors } from "./event_colors";
 import { groupHosts } from "./groups";
 import { lanesInView, layOutLanes } from "./lanes";
-import { NO_ARRANGEMENT, placeHosts, type Span } from "./model";
 import { parseTimeline } from "./payload";
+import { placeHosts } from "./place_hosts";
 import { sampleTimelineJson } from "./sample.test_helper";
 import { Scene } from "./scene";
 import { type Source, sourceOf } from "./sources";
@@ -13,6 +12,7 @@ import { TileCache } from "./tile_cache";
 import { decodeTiles } from "./tiles";
 import { type DrawnEvent, encodeTiles, inOrder } from "./tiles.test_helper";
 import { TypeTable } from "./type_table";
+import { NO_ARRANGEMENT, type Span } from "./types";
 
 export interface Stage {
   readonly events: readonly DrawnEvent[];

@@ -10,13 +10,13 @@
  * known the row is tinted.
  */
 import type { EventColors } from "./event_colors";
-import type { Span } from "./model";
 import { EDGE, HATCHED, NO_EVENT, type Scene } from "./scene";
 import type { Source } from "./sources";
 import type { Chunk } from "./tile_cache";
 import { FARTHEST_STAND_IN } from "./tile_plan";
 import { tileSpan } from "./tiles";
 import type { TypeTable } from "./type_table";
+import type { Span } from "./types";
 
 export interface TileFinder {
   readonly hasOld: boolean;

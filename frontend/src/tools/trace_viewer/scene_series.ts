@@ -1,9 +1,9 @@
 /** Counters and busy shares over time, as columns of rectangles. */
 import type { EventColors, Pixel } from "./event_colors";
-import type { Span } from "./model";
 import type { CounterPoints } from "./payload";
 import type { Scene } from "./scene";
 import type { Source } from "./sources";
+import type { CounterScale, Span } from "./types";
 import { type PiecePart, WINDOW_BUCKETS } from "./window_store";
 
 export interface SeriesPlace {
@@ -14,12 +14,6 @@ export interface SeriesPlace {
   /** Above this the pinned lanes lie. */
   readonly clip: number;
   readonly lane: number;
-}
-
-/** Least and largest value that a counter has shown so far. */
-export interface CounterScale {
-  readonly least: number;
-  readonly most: number;
 }
 
 /**

@@ -4,8 +4,8 @@ import { describeProblem } from "../../api/errors";
 import { formatCount } from "../../base/format";
 import { PatternToggles, patternError } from "./filter_menu";
 import type { Hits } from "./hits";
-import type { Search } from "./model";
 import type { Page } from "./page";
+import type { Search } from "./questions";
 import { goTo } from "./reveal";
 import { choose } from "./selected_event";
 

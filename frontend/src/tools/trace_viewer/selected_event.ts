@@ -2,9 +2,9 @@
 import { effect, type Signal, signal } from "@preact/signals";
 import type { EventDetails, Flows } from "./answers";
 import { fetchEvent, fetchFlows, isStale } from "./api";
-import type { EventKey, EventPlace } from "./model";
 import { keepTab, type Page, partOf } from "./page";
 import { goTo } from "./reveal";
+import type { EventKey, EventPlace } from "./types";
 
 export interface SelectedEvent {
   /** The latest event that is known; it stays while the next one is on its way. */

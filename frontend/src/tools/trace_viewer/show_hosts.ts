@@ -1,13 +1,21 @@
 /** Puts hosts into the model, without moving what the user looks at. */
-import type { Kept } from "./load";
-import { type HostTimeline, placeHosts, type Span, type TimelineModel } from "./model";
+import type { TimelineModel } from "./model";
 import { differing, type Page, padded, usuallyFolded } from "./page";
+import type { TimelineIndex } from "./payload";
+import { placeHosts } from "./place_hosts";
+import type { HostTimeline, Span } from "./types";
+
+export interface LoadedHost {
+  readonly events: TimelineIndex;
+  /** null: there is none, or it failed; undefined: not asked for yet. */
+  derived?: TimelineIndex | null;
+}
 
 /** What is on the screen stays where it is; a view that nobody moved goes to its best place. */
 export function showHosts(
   page: Page,
   hosts: readonly string[],
-  kept: ReadonlyMap<string, Kept>,
+  kept: ReadonlyMap<string, LoadedHost>,
 ): void {
   const { model } = page;
   const before = model.hosts.peek();

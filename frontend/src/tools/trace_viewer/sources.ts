@@ -1,6 +1,7 @@
 /** Where rows come from: one part of one host's timeline. */
-import type { HostTimeline, TileQuery } from "./model";
 import type { Part, TimelineIndex } from "./payload";
+import type { TileQuery } from "./questions";
+import type { HostTimeline } from "./types";
 
 export interface Source {
   readonly key: string;

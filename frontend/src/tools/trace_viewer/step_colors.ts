@@ -1,6 +1,6 @@
 /** Events in the colour of the step in which they begin. */
 import { type ColorIndex, GRAY, hueOfNumber } from "./event_colors";
-import type { HostGroup, TrackItem } from "./groups";
+import { stepTrack } from "./lane_sections";
 import type { TrackLane } from "./lanes";
 import type { TileFinder } from "./scene_rows";
 import { sourceOf } from "./sources";
@@ -9,15 +9,6 @@ import { tileSpan } from "./tiles";
 
 /** Of an entry, by our number of its type and its begin. */
 export type ColorOf = (type: number, startPs: number) => ColorIndex;
-
-/** The track that tells the steps of a lane: that of its section, else the first of its host. */
-export function stepTrack({
-  section,
-  group,
-}: Pick<TrackLane, "section" | "group">): TrackItem | null {
-  const isSteps = ({ track }: TrackItem) => track.kind === "steps";
-  return section.tracks.find(isSteps) ?? firstSteps(group, isSteps);
-}
 
 /** Neighbouring steps have hues far apart; what lies in no step, or is not known yet, is gray. */
 export function colorByStep(tiles: TileFinder, viewLevel: number, lane: TrackLane): ColorOf {
@@ -50,12 +41,4 @@ export function colorByStep(tiles: TileFinder, viewLevel: number, lane: TrackLan
     at--;
     return at >= chunk.first && startPs < end[at] ? hueOfNumber(id[at]) : GRAY;
   };
-}
-
-function firstSteps(group: HostGroup, isSteps: (item: TrackItem) => boolean): TrackItem | null {
-  for (const section of group.sections) {
-    const found = section.tracks.find(isSteps);
-    if (found) return found;
-  }
-  return null;
 }

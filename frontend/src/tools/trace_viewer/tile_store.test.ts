@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ApiError } from "../../api/errors";
-import { type EventFilter, NO_FILTER, type TileQuery } from "./model";
+import { type EventFilter, NO_FILTER, type TileQuery } from "./questions";
 import { randomEvents, spanOf, stage } from "./scene.test_helper";
 import type { Want } from "./tile_plan";
 import { TileStore } from "./tile_store";

@@ -1,6 +1,6 @@
 /** Tiles on demand: asked for in few requests, given up when the view has left, kept in a budget. */
 import { ApiError } from "../../api/errors";
-import { type EventFilter, NO_FILTER, type ViewApi } from "./model";
+import { type EventFilter, NO_FILTER } from "./questions";
 import { queryOf, type Source } from "./sources";
 import { type Chunk, TileCache } from "./tile_cache";
 import {
@@ -16,6 +16,7 @@ import {
 } from "./tile_plan";
 import { decodeTiles } from "./tiles";
 import { TypeTable } from "./type_table";
+import type { ViewApi } from "./types";
 
 export interface StoreEvents {
   /** There is more to draw. */

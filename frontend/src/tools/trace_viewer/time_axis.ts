@@ -1,6 +1,6 @@
 /** The ticks of the time axis: at round times, in units that fit, relative to the recording's begin. */
-import type { Span } from "./model";
 import { formatInstant, groupDigits } from "./time";
+import type { Span } from "./types";
 
 export interface Tick {
   readonly ps: number;

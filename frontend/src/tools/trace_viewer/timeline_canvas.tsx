@@ -3,14 +3,14 @@ import { useSignalEffect } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { bindKeys } from "../../base/keys";
 import { type Actions, createActions } from "./actions";
+import type { PainterChoice } from "./create_painter";
 import { Engine } from "./engine";
 import { Gestures } from "./gestures";
-import { AXIS_HEIGHT } from "./ink";
+import { AXIS_HEIGHT } from "./ink_input";
 import { HELD_KEYS, timelineKeys } from "./keys";
 import { MarkEditor } from "./mark_editor";
 import type { TimelineModel } from "./model";
 import { Motion } from "./motion";
-import type { PainterChoice } from "./painter";
 import { ScrollBar } from "./scroll_bar";
 import "./timeline_canvas.css";
 

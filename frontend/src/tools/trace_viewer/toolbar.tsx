@@ -4,10 +4,11 @@ import { Menu } from "../../widgets/menu";
 import { Popover } from "../../widgets/popover";
 import { FilterMenu } from "./filter_menu";
 import type { Hits } from "./hits";
-import type { ColorBy, TimelineModel, Tool } from "./model";
+import type { TimelineModel } from "./model";
 import { type Page, padded } from "./page";
 import { PointerHelp } from "./pointer_help";
 import { SearchBox } from "./search_box";
+import type { ColorBy, Tool } from "./types";
 import { clampView, fitView } from "./view_math";
 
 const TOOLS: readonly (readonly [tool: Tool, key: string, label: string, icon: string])[] = [

@@ -6,9 +6,10 @@ import type { View } from "../../base/url_state";
 import type { Select } from "../tool";
 import { type Address, readAddress, type Tab, writeAddress } from "./address";
 import { findStep } from "./find_step";
-import { createLoading, type Kept, type Loading, loadHosts } from "./load";
+import { createLoading, type Loading, loadHosts } from "./load";
 import { createPage, keepTab, listHitsInView, type Page, padded } from "./page";
 import { addressOf, applyAddress } from "./page_address";
+import type { LoadedHost } from "./show_hosts";
 import { clampView } from "./view_math";
 
 interface PageSetup {
@@ -41,7 +42,7 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
     };
   }, [run]);
   const { page, loading, attempt } = state;
-  const kept = useRef(new Map<string, Kept>());
+  const kept = useRef(new Map<string, LoadedHost>());
   const latest = useRef({ view, select });
   latest.current = { view, select };
   // What the address was last known to say; null before it was first heeded.

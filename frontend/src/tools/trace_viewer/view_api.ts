@@ -1,6 +1,6 @@
 /** The routes that follow the view, as the model has them. */
 import { fetchBusy, fetchCounters, fetchEvent, fetchMarks, fetchTiles } from "./api";
-import type { ViewApi } from "./model";
+import type { ViewApi } from "./types";
 
 export function createViewApi(run: string): ViewApi {
   return {

@@ -1,10 +1,10 @@
 /** Everything a view fetches as it moves, and the picture's access to it. */
 import type { TimelineModel } from "./model";
 import type { CounterPoints } from "./payload";
-import type { CounterScale } from "./scene_series";
 import { queryOf, type Source, sourceOf } from "./sources";
 import { type StoreEvents, TileStore } from "./tile_store";
 import { tileSpan } from "./tiles";
+import type { CounterScale } from "./types";
 import { busyWants, counterWants, markWants, tileWants, type ViewInput } from "./wants";
 import { WindowStore } from "./window_store";
 

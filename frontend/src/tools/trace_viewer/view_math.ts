@@ -1,6 +1,6 @@
 /** Views of the time axis: how they move, how near and far they go, at which level they are drawn. */
-import type { Span } from "./model";
 import { tileSpan } from "./tiles";
+import type { Span } from "./types";
 
 /** ps across the canvas at the closest. */
 const CLOSEST = 100;

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { groupHosts } from "./groups";
 import { lanesInView, layOutLanes } from "./lanes";
-import { type Arrangement, NO_ARRANGEMENT, placeHosts } from "./model";
+import { placeHosts } from "./place_hosts";
 import { sampleDerived, sampleTimeline } from "./sample.test_helper";
+import { type Arrangement, NO_ARRANGEMENT } from "./types";
 import { chooseLevel } from "./view_math";
 import { busyWants, counterWants, markWants, tileWants, type ViewInput } from "./wants";
 

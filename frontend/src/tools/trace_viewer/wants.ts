@@ -1,11 +1,11 @@
 /** What a view needs of each part of each host: rows of events, counters, busy shares, marks. */
-import { busySections, windowsIn } from "./build_scene";
+import { busySections, stepTrack } from "./lane_sections";
 import { depthsInView, type LaneList, lanesInView, type PlacedLane, type TrackLane } from "./lanes";
-import type { ColorBy, Span } from "./model";
 import { type Source, sourceOf } from "./sources";
-import { stepTrack } from "./step_colors";
 import type { Want } from "./tile_plan";
+import type { ColorBy, Span } from "./types";
 import { tilesOf } from "./view_math";
+import { windowsOf } from "./window_store";
 
 export interface ViewInput {
   readonly view: Span;
@@ -104,4 +104,13 @@ function push(map: Map<Source, number[]>, source: Source | null, id: number): vo
 function ascending(ids: readonly number[]): number[] {
   const sorted = [...ids].sort((a, b) => a - b);
   return sorted.filter((id, at) => at === 0 || id !== sorted[at - 1]);
+}
+
+/** The windows of a source in view, and their level. */
+export function windowsIn({ view, level }: Pick<ViewInput, "view" | "level">, source: Source) {
+  const { beginPs, endPs, maxLevel } = source.index;
+  const own = Math.min(level, maxLevel);
+  const { offsetPs } = source.host;
+  const span = { from: view.from - offsetPs, to: view.to - offsetPs };
+  return { level: own, ...windowsOf(tilesOf(span, own, beginPs, endPs)) };
 }

@@ -1,5 +1,4 @@
 /** Totals of what is shown. */
-
 import { useMemo } from "preact/hooks";
 import { formatCount } from "../../base/format";
 import type { TableColumn } from "./columns";

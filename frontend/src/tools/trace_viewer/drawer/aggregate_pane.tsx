@@ -18,11 +18,11 @@ import { Name } from "../../../widgets/name";
 import { aggregate, type Sums, type TrackSet, trackSets } from "../aggregates";
 import type { AggregateBy } from "../answers";
 import { isStale } from "../api";
-import type { Range, Span } from "../model";
 import type { Page } from "../page";
 import { revealLane } from "../reveal";
 import { type RowColumn, RowList, type RowSort } from "../row_list";
 import { formatPs } from "../time";
+import type { Range, Span } from "../types";
 
 interface Summed {
   readonly span: Span;

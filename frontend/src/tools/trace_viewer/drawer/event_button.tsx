@@ -1,9 +1,9 @@
 /** The name of another event, which a click goes to. */
 import type { ComponentChildren } from "preact";
 import { fetchEvent } from "../api";
-import type { EventKey } from "../model";
 import { type Page, partOf } from "../page";
 import { goTo } from "../reveal";
+import type { EventKey } from "../types";
 
 interface EventButtonProps {
   readonly page: Page;

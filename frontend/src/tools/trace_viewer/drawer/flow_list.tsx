@@ -2,10 +2,10 @@
 import { plural } from "../../../base/format";
 import { cut, foldName, readableName } from "../../../base/names";
 import type { EventAt, Flow, Flows } from "../answers";
-import type { EventKey } from "../model";
 import { indexOf, type Page } from "../page";
 import { goTo, trackOfRow } from "../reveal";
 import { formatPs } from "../time";
+import type { EventKey } from "../types";
 
 interface FlowListProps {
   readonly page: Page;
