@@ -14,7 +14,7 @@ from tbprof.base.recorder_errors import fix_for
 from tbprof.base.records import dataclass
 from tbprof.base.user_dirs import cache_directory
 from tbprof.engine.engine import Engine
-from tbprof.engine.kept_parts import Found
+from tbprof.engine.kept_parts import PartResult
 from tbprof.storage.logdir import Logdir
 from tbprof.tools import TOOLS
 
@@ -137,7 +137,7 @@ def examine_run(engine: Engine, name: str) -> list[Diagnosis]:
         return [Diagnosis("bad", name, text, fix)]
     parts = engine.parts(run, "outline", "steps", "environment")
     outlines = {
-        host: found if isinstance(found, TbprofError) else found["outline"][0]
+        host: found if isinstance(found, TbprofError) else found["outline"].value
         for host, found in parts.items()
     }
     good = [one for one in outlines.values() if isinstance(one, Outline)]
@@ -163,11 +163,11 @@ def examine_run(engine: Engine, name: str) -> list[Diagnosis]:
     return found
 
 
-def _of_host(about: str, parts: "dict[str, Found] | TbprofError") -> Iterator[Diagnosis]:
+def _of_host(about: str, parts: "dict[str, PartResult] | TbprofError") -> Iterator[Diagnosis]:
     if isinstance(parts, TbprofError):
         yield Diagnosis("bad", about, parts.message, parts.hint)
         return
-    outline = parts["outline"][0]
+    outline = parts["outline"].value
     damage = dict.fromkeys(one for _, notices in parts.values() for one in notices)
     for one in damage:
         yield Diagnosis("bad", about, one.message, one.hint)
@@ -178,7 +178,7 @@ def _of_host(about: str, parts: "dict[str, Found] | TbprofError") -> Iterator[Di
             "nothing was recorded in it",
             "the program was idle, or all tracers were off: record while it trains",
         )
-    dropped = parts["environment"][0].dropped_events
+    dropped = parts["environment"].value.dropped_events
     if dropped > 0:
         text = f"the recorder dropped {_count(dropped, 'event')}"
         yield Diagnosis("note", about, text, fix_for("dropped"))

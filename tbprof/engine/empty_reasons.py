@@ -7,7 +7,7 @@ from typing import NamedTuple
 from tbprof.analysis.run.outline import Outline
 from tbprof.base.errors import CUT_HINT, NoData, Notice, TbprofError
 from tbprof.base.recorder_errors import complaint_notices
-from tbprof.engine.kept_parts import Found
+from tbprof.engine.kept_parts import PartResult
 from tbprof.storage.runs import Run, TraceFile
 from tbprof.tools.tool import Tool
 
@@ -86,7 +86,7 @@ def _cut(outlines: Mapping[str, Outline]) -> Absence | None:
 
 
 def find_warnings(
-    files: Sequence[TraceFile], results: Sequence[dict[str, Found] | TbprofError]
+    files: Sequence[TraceFile], results: Sequence[dict[str, PartResult] | TbprofError]
 ) -> tuple[Notice, ...]:
     """What was lost, per host: hosts left out, damage, and the recorder's own complaints."""
     warnings: dict[Notice, None] = {}
@@ -95,7 +95,7 @@ def find_warnings(
             notice = Notice(found.code, f"left out: {found.message}", file.host, found.hint)
             warnings[notice] = None
             continue
-        outline = found["outline"][0]
+        outline = found["outline"].value
         warnings |= dict.fromkeys(complaint_notices(outline.errors, outline.warnings, file.host))
         for _, notices in found.values():
             for one in notices:

@@ -3,13 +3,13 @@
 import dataclasses
 import logging
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Literal
 
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.run.outline import Outline
+from tbprof.base.caches import LatestCache
 from tbprof.base.errors import BadRequest, Notice, TbprofError, ToolNotFound
 from tbprof.base.lazy import load
 from tbprof.engine.empty_reasons import (
@@ -22,7 +22,7 @@ from tbprof.engine.empty_reasons import (
     no_data,
 )
 from tbprof.engine.encode import encode_csv, encode_document, encode_json
-from tbprof.engine.kept_parts import Found
+from tbprof.engine.kept_parts import PartResult
 from tbprof.engine.parts import PARTS, PartKey, part_keys
 from tbprof.engine.progress import IDLE, Progress
 from tbprof.engine.requests import (
@@ -52,7 +52,7 @@ __all__ = ["ALL_HOSTS", "Body", "DataRequest", "Engine", "Stream"]
 
 _log = logging.getLogger(__name__)
 
-_BODIES_BYTES = 128 * 2**20
+_MOST_BODIES, _BODIES_BYTES = 4096, 128 << 20
 # More at once only wait for the interpreter where files are small.
 _HOSTS_AT_ONCE, _SMALL_HOSTS_AT_ONCE, _SMALL = 4, 2, 4 << 20
 _RUNS_LEARNED = 256
@@ -74,8 +74,10 @@ class Engine:
         self._cache = SummaryCache(results)
         self._results = results
         self._timelines: Timelines | None = None
-        self._bodies: OrderedDict[object, Body] = OrderedDict()
-        self._nothing: OrderedDict[tuple[str, ...], dict[str, Absence]] = OrderedDict()
+        self._bodies: LatestCache[Hashable, Body] = LatestCache(_MOST_BODIES, _BODIES_BYTES)
+        self._nothing: LatestCache[tuple[str, ...], dict[str, Absence]] = LatestCache(
+            _RUNS_LEARNED, 0
+        )
         self._lock = threading.Lock()
         self._progress = Progress()
         self._is_ahead = background
@@ -119,9 +121,7 @@ class Engine:
 
         The index tells it, or a page that was asked for and had nothing, or that found no steps.
         """
-        key = _versions(run.files)
-        with self._lock:
-            learned = self._nothing.get(key, {})
+        learned = self._nothing.get(_versions(run.files)) or {}
         found = {tool.name: find_absence(tool, run, outlines) for tool in TOOLS}
         return {
             name: absence
@@ -165,7 +165,7 @@ class Engine:
     def part(self, run: str, name: str) -> list[object]:
         """A part of every host of a run that can be read. Raises RunNotFound."""
         results = self._map(self._logdir.run(run).files, part_keys((name,), {}), lambda *_: None)
-        return [found[name][0] for found in results if not isinstance(found, TbprofError)]
+        return [found[name].value for found in results if not isinstance(found, TbprofError)]
 
     def progress(self, run: str, tag: str) -> dict[str, object]:
         """What is being done for a request that has not been answered yet."""
@@ -189,14 +189,12 @@ class Engine:
             return self._stream(tool, run, files, request)
         key = (tool.name, _versions(files), request.layout, request.format, request.table,
                tuple(params.items()))  # fmt: skip
-        with self._lock:
-            body = self._bodies.get(key)
-            if body is not None:
-                self._bodies.move_to_end(key)
-        if body is None:
+
+        def make() -> Body:
             payload, _, warnings = self._payload(tool, run, files, params)
-            body = _encode(tool, run, request, payload, warnings)
-            self._keep(key, body)
+            return _encode(tool, run, request, payload, warnings)
+
+        body = self._bodies.get_or_compute(key, make, lambda body: len(body.content))
         self._look_ahead(run, files)
         return body
 
@@ -268,11 +266,11 @@ class Engine:
         failures = [one for one in results if isinstance(one, TbprofError)]
         if not good:
             raise failures[0]
-        outlines = {host: found["outline"][0] for host, found in good.items()}
+        outlines = {host: found["outline"].value for host, found in good.items()}
         check_outlines(tool, outlines, failures)
         if not params:
             self._learn_of_steps(run, files, good)
-        parts = {name: [found[name][0] for found in good.values()] for name in tool.parts}
+        parts = {name: [found[name].value for found in good.values()] for name in tool.parts}
         payload = tool.build(Summaries(tuple(good), parts, params))
         # Streams say themselves what they lack.
         if _is_empty(payload):
@@ -286,19 +284,18 @@ class Engine:
         """Keeps that a tool has nothing of all hosts together: the index did not tell."""
         if len(files) < len(run.files):
             return
+        key = _versions(files)
         with self._lock:
-            self._nothing.setdefault(_versions(files), {})[tool.name] = absence
-            while len(self._nothing) > _RUNS_LEARNED:
-                self._nothing.popitem(last=False)
+            self._nothing.put(key, {**(self._nothing.get(key) or {}), tool.name: absence})
 
     def _learn_of_steps(
-        self, run: Run, files: Sequence[TraceFile], good: Mapping[str, dict[str, Found]]
+        self, run: Run, files: Sequence[TraceFile], good: Mapping[str, dict[str, PartResult]]
     ) -> None:
         """Keeps which tools have nothing, where the hosts that can be read have no steps."""
-        steps = [found["steps"][0] for found in good.values() if "steps" in found]
+        steps = [found["steps"].value for found in good.values() if "steps" in found]
         if not steps or any(one.worker.size or one.candidate_name for one in steps):
             return
-        outlines = {host: found["outline"][0] for host, found in good.items()}
+        outlines = {host: found["outline"].value for host, found in good.items()}
         for tool in TOOLS:
             if tool.rests_on_steps:
                 self._learn(tool, run, files, empty_tool(tool, outlines))
@@ -308,10 +305,10 @@ class Engine:
         files: Sequence[TraceFile],
         wanted: Sequence[PartKey],
         on_work: Callable[[TraceFile, str], None],
-    ) -> list[dict[str, Found] | TbprofError]:
+    ) -> list[dict[str, PartResult] | TbprofError]:
         """The parts of every file, or the error that its host met: one bad host hides no other."""
 
-        def one(file: TraceFile) -> dict[str, Found] | TbprofError:
+        def one(file: TraceFile) -> dict[str, PartResult] | TbprofError:
             try:
                 side_by_side = len(files) == 1 and not are_small
                 return self._cache.parts(
@@ -342,11 +339,11 @@ class Engine:
     def outlines(self, run: Run) -> dict[str, Outline | TbprofError]:
         """By host what its file holds, or why it cannot be read."""
         return {
-            host: found if isinstance(found, TbprofError) else found["outline"][0]
+            host: found if isinstance(found, TbprofError) else found["outline"].value
             for host, found in self.parts(run, "outline").items()
         }
 
-    def parts(self, run: Run, *names: str) -> dict[str, dict[str, Found] | TbprofError]:
+    def parts(self, run: Run, *names: str) -> dict[str, dict[str, PartResult] | TbprofError]:
         """By host its parts, each with what was lost of the file, or why it cannot be read."""
         if not run.files:
             return {}
@@ -356,14 +353,6 @@ class Engine:
         if "outline" in names:
             self._learn_of_steps(run, run.files, good)
         return found
-
-    def _keep(self, key: object, body: Body) -> None:
-        with self._lock:
-            self._bodies[key] = body
-            while sum(len(one.content) for one in self._bodies.values()) > _BODIES_BYTES:
-                if len(self._bodies) == 1:
-                    break
-                self._bodies.popitem(last=False)
 
     def _look_ahead(self, run: Run, files: Sequence[TraceFile]) -> None:
         """Prepares the other tools' pages of the same hosts, one after another, behind requests."""

@@ -6,7 +6,7 @@ apart.
 
 import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from tbprof.storage.bundles import bundle, unbundle
 from tbprof.storage.packing import DAMAGE, pack, unpack
 from tbprof.storage.results import ResultStore
 
-Found = tuple[Any, tuple[Notice, ...]]
 Arrays = Mapping[str, NDArray[Any]]
 
 # In place of the content of a part that has a file of its own.
@@ -32,9 +31,16 @@ _LARGE = 1 << 20
 _WRITTEN_BEHIND = 1 << 24
 
 
+class PartResult(NamedTuple):
+    """A part of a file, and what was lost of the file as far as was known when it was computed."""
+
+    value: Any
+    notices: tuple[Notice, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class _Lost:
-    """What was lost of the file, as far as was known when a part was computed."""
+    """The notices of a part, as they are stored."""
 
     notices: tuple[Notice, ...]
 
@@ -50,7 +56,7 @@ class PartStore:
         """What is kept of a file in one place, for `find`."""
         return load_arrays(self._results, _key(key)) or {}
 
-    def find(self, key: str, part: PartKey, together: Arrays) -> Found | None:
+    def find(self, key: str, part: PartKey, together: Arrays) -> PartResult | None:
         """A part of a file of which `together` are the arrays; None where it is not kept."""
         content = _APART if any(part.values) else together.get(str(part))
         if content is None:
@@ -64,14 +70,14 @@ class PartStore:
             # Written by another version, or damaged in a way that the store does not notice.
             return None
 
-    def keep(self, key: str, found: Mapping[PartKey, Found]) -> None:
+    def keep(self, key: str, results: Mapping[PartKey, PartResult]) -> None:
         """Adds parts to those that are kept of a file.
 
         Very large ones are written behind the answer; a process does not end before they are.
         """
         together: dict[str, NDArray[Any]] = {}
-        for part, one in found.items():
-            arrays = _pack(one)
+        for part, result in results.items():
+            arrays = _pack(result)
             size = sum(array.nbytes for array in arrays.values())
             is_small = size < _LARGE and not any(part.values)
             if not any(part.values):
@@ -88,25 +94,25 @@ class PartStore:
                 )
                 writer.start()
         if together:
-            replaced = tuple(f"{part.name}\0" for part in found)
+            replaced = tuple(f"{part.name}\0" for part in results)
             with self._writing:
                 before = self.load(key).items()
-                others = {name: one for name, one in before if not name.startswith(replaced)}
+                others = {name: array for name, array in before if not name.startswith(replaced)}
                 keep_arrays(self._results, _key(key), {**others, **together})
 
 
-def _pack(found: Found) -> dict[str, NDArray[Any]]:
-    value, notices = found
+def _pack(result: PartResult) -> dict[str, NDArray[Any]]:
+    value, notices = result
     arrays = pack(value)
     if notices:
         arrays.update(pack(_Lost(notices), _LOST))
     return arrays
 
 
-def _unpack(part: PartKey, arrays: Arrays) -> Found:
+def _unpack(part: PartKey, arrays: Arrays) -> PartResult:
     has_notices = any(name.startswith(_LOST) for name in arrays)
     notices = unpack(_Lost, arrays, _LOST).notices if has_notices else ()
-    return unpack(part.kind.type, arrays), notices
+    return PartResult(unpack(part.kind.type, arrays), notices)
 
 
 def _key(key: str, part: PartKey | None = None) -> str:

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.caches import OnceCache
 from tbprof.base.errors import Notice
 from tbprof.base.records import dataclass
-from tbprof.events.memo import Memo
 from tbprof.events.stats import ABSENT, StatColumn, StatRows
 from tbprof.events.strings import Strings
 
@@ -80,7 +80,7 @@ class Types(Protocol):
 
 
 class Plane(Protocol):
-    """One plane; what is asked for is decoded then, and the events are kept by `memo` at most."""
+    """One plane; what is asked for is decoded then, and the events are kept by `cache` at most."""
 
     @property
     def name(self) -> str:
@@ -128,7 +128,7 @@ class Plane(Protocol):
         ...
 
     @property
-    def memo(self) -> Memo:
+    def cache(self) -> OnceCache:
         """What analyses share of this plane; cleared to free memory."""
         ...
 

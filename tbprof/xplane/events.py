@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.columns import empty_column
+from tbprof.base.parallel import in_parallel
 from tbprof.base.records import dataclass
 from tbprof.events.space import Aggregated
 from tbprof.kernels.codes import (
@@ -35,7 +36,6 @@ from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
 from tbprof.xplane.lines import Line, Span
 from tbprof.xplane.metadata import Dictionary
-from tbprof.xplane.parallel import in_parallel
 
 Columns = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 

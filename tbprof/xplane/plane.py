@@ -7,9 +7,9 @@ from operator import is_
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.caches import OnceCache
 from tbprof.base.errors import Notice
 from tbprof.base.records import dataclass
-from tbprof.events.memo import Memo
 from tbprof.events.space import Events, Lines, Value
 from tbprof.events.stats import StatColumn, StatRows, TextSource
 from tbprof.events.strings import Strings
@@ -77,7 +77,7 @@ class FilePlane:
         self._buffer = buffer
         self._strings = strings
         self._epoch = epoch
-        self.memo = Memo()
+        self.cache = OnceCache()
         fields, damaged_at, cut = field_columns(buffer, begin, end)
         self._fields = fields
         self.name = last_text(buffer, fields, _NAME)
@@ -193,7 +193,7 @@ class FilePlane:
             return self.lines if is_known else self._columns(found.lines), found
 
         is_short = sum(self._line_sizes[row] for row in rows) <= _SHARED_BYTES
-        of_lines, found = self.memo.once(("events", rows), read) if is_short else read()
+        of_lines, found = self.cache.get_or_compute(("events", rows), read) if is_short else read()
         return Events(self, of_lines, found.first_event, *found.columns, found.aggregated)
 
     def event_stats(self, source: NDArray[np.int64], names: Sequence[str]) -> dict[str, StatColumn]:

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.parallel import in_parallel
 from tbprof.events.space import Value
 from tbprof.events.stats import (
     ABSENT,
@@ -25,7 +26,6 @@ from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
 from tbprof.xplane.interning import in_file_order, intern_texts
 from tbprof.xplane.metadata import Dictionary
-from tbprof.xplane.parallel import in_parallel
 from tbprof.xplane.stat_rows import read_rows
 
 _PER_PASS = 1 << 16

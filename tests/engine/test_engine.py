@@ -388,7 +388,7 @@ def test_many_threads_get_one_answer_and_each_part_is_computed_once(
 
 
 def test_memory_is_bounded_and_keeps_the_latest(engine: Engine, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(engine_module, "_BODIES_BYTES", 1)
+    monkeypatch.setattr(engine._bodies, "_most_bytes", 1)
     one = engine.data(DataRequest("gpu", OPS))
     assert engine.data(DataRequest("gpu", OPS)) is one  # the last one stays, whatever its size
     engine.data(DataRequest("gpu", KERNELS))

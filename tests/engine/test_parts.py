@@ -20,7 +20,7 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.ops.op_metrics import OpGatherer, OpMetrics
 from tbprof.analysis.run.outline import Outline
 from tbprof.base.errors import BadTrace, Notice
-from tbprof.engine import kept_parts, summaries
+from tbprof.engine import kept_parts, part_memory, space_pool
 from tbprof.engine import parts as parts_module
 from tbprof.engine.kept_parts import PartStore
 from tbprof.engine.parts import (
@@ -142,7 +142,7 @@ def test_a_part_is_computed_once_and_found_by_the_next_process(
     assert cache.parts(file, keys(*PARTS)) == first
     again = SummaryCache(store).parts(file, keys(*PARTS))
     assert counting.counts == dict.fromkeys(PARTS, 1)
-    assert again["ops"][0].name == first["ops"][0].name == ["日本", "op"]
+    assert again["ops"].value.name == first["ops"].value.name == ["日本", "op"]
 
 
 def test_a_large_part_is_written_behind_the_answer(
@@ -186,7 +186,7 @@ def test_small_parts_of_a_file_are_kept_together(file: TraceFile, store: ResultS
     """Of whatever requests; another version of a part takes the place of the one before."""
     notices = (Notice("code", "message", "host", "hint"),)
     kept, found = PartStore(store), SummaryCache(None).parts(file, keys("ops", "devices"))
-    old = PartKey("ops"), (found["ops"][0], notices)
+    old = PartKey("ops"), (found["ops"].value, notices)
     kept.keep("file", dict([old]))
     kept.keep("file", {PartKey("devices"): found["devices"]})
     assert len(list(store.directory.iterdir())) == 1
@@ -215,7 +215,7 @@ def test_large_and_chosen_parts_have_files_of_their_own(
     for part in wanted:
         back = kept.find("file", part, kept.load("file"))
         assert back is not None
-        assert bytes_of(back[0]) == bytes_of(found[part.name][0])
+        assert bytes_of(back.value) == bytes_of(found[part.name].value)
     assert kept.find("file", PartKey("steps", ("",)), kept.load("file")) is None
 
 
@@ -223,9 +223,9 @@ def test_what_a_file_takes_in_memory_is_what_its_parts_do(file: TraceFile):
     cache = SummaryCache(None)
     for marker in map(str, range(20)):
         cache.parts(file, keys("ops", "steps", marker=marker))
-    [state] = cache._files.values()
-    assert state.bytes == sum(bytes_of(part) for part, _ in state.parts.values())
-    assert set(state.sizes) == set(state.parts)
+    [state] = cache._memory._files.values()
+    assert state.bytes == sum(bytes_of(part) for part, _ in state.results.values())
+    assert set(state.sizes) == set(state.results)
 
 
 def test_what_all_files_take_is_what_those_in_memory_do(
@@ -236,18 +236,14 @@ def test_what_all_files_take_is_what_those_in_memory_do(
         write(tmp_path, TRACE, host)
     files = next(iter(Logdir(str(tmp_path)).runs().values())).files
     cache = SummaryCache(None)
-    monkeypatch.setattr(summaries, "_FILES_IN_MEMORY", 3)
+    memory = cache._memory
+    monkeypatch.setattr(part_memory, "_MOST_FILES", 3)
     for least in (0, 1):
         for file in files:
             cache.parts(file, keys("ops", "devices"))
-            assert cache._bytes == sum(state.bytes for state in cache._files.values())
-        assert len(cache._files) == 3 - least
-        monkeypatch.setattr(summaries, "_BYTES_IN_MEMORY", cache._bytes - 1)
-    state = cache._files.popitem()[1]
-    cache._bytes -= state.bytes
-    before = cache._bytes
-    cache._grow("gone", state, 5)  # by a thread that is not done with it
-    assert cache._bytes == before
+            assert memory._bytes == sum(state.bytes for state in memory._files.values())
+        assert len(memory._files) == 3 - least
+        monkeypatch.setattr(part_memory, "_MOST_BYTES", memory._bytes - 1)
 
 
 def test_only_the_parts_that_are_asked_for_are_taken_apart(
@@ -314,7 +310,7 @@ def test_a_damaged_entry_is_computed_anew(
     damage: Callable[[dict[str, np.ndarray]], None],
     monkeypatch: pytest.MonkeyPatch,
 ):
-    whole = SummaryCache(store).parts(file, keys("ops"))["ops"][0]
+    whole = SummaryCache(store).parts(file, keys("ops"))["ops"].value
     load = kept_parts.load_arrays
 
     def damaged(store: ResultStore, key: str) -> dict[str, np.ndarray] | None:
@@ -328,7 +324,7 @@ def test_a_damaged_entry_is_computed_anew(
         return contents
 
     monkeypatch.setattr(kept_parts, "load_arrays", damaged)
-    found = SummaryCache(store).parts(file, keys("ops"))["ops"][0]
+    found = SummaryCache(store).parts(file, keys("ops"))["ops"].value
     assert counting.counts == {"ops": 2}
     assert (found.name, found.self_ps.tolist()) == (whole.name, whole.self_ps.tolist())
 
@@ -352,7 +348,7 @@ def test_many_threads_compute_each_part_once(
     def ask(number: int) -> list[object]:
         barrier.wait()
         found = cache.parts(file, keys(*PARTS) if number % 2 else keys("kernels", "outline"))
-        return [found["kernels"][0]]
+        return [found["kernels"].value]
 
     with ThreadPoolExecutor(16) as pool:
         answers = list(pool.map(ask, range(16)))
@@ -365,13 +361,13 @@ def test_a_host_opens_its_file_once_for_all_parts(
 ):
     """Even where other hosts, at the same time, fill the few places for open files."""
     opened: Counter[str] = Counter()
-    read = summaries.read_space
+    read = space_pool.read_space
 
     def reading(path: object) -> object:
         opened[str(path)] += 1
         return read(path)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(summaries, "read_space", reading)
+    monkeypatch.setattr(space_pool, "read_space", reading)
     for number in range(8):
         write(tmp_path, TRACE, f"h{number}")
     run = next(iter(Logdir(str(tmp_path)).runs().values()))
@@ -404,8 +400,8 @@ def test_the_files_that_were_used_last_are_kept_in_memory_up_to_a_bound_in_bytes
         write(tmp_path, TRACE, f"h{number}")
     one, two, three = next(iter(Logdir(str(tmp_path)).runs().values())).files
     cache = SummaryCache(None)
-    size = bytes_of(cache.parts(one, keys("ops"))["ops"][0])
-    monkeypatch.setattr(summaries, "_BYTES_IN_MEMORY", 2 * size)
+    size = bytes_of(cache.parts(one, keys("ops"))["ops"].value)
+    monkeypatch.setattr(part_memory, "_MOST_BYTES", 2 * size)
     cache.parts(two, keys("ops"))
     cache.parts(one, keys("ops"))
     assert counting.counts == {"ops": 2}
@@ -415,7 +411,7 @@ def test_the_files_that_were_used_last_are_kept_in_memory_up_to_a_bound_in_bytes
     cache.parts(two, keys("ops"))
     assert counting.counts == {"ops": 4}
     # One that is larger than the bound is kept as long as no other is asked for.
-    monkeypatch.setattr(summaries, "_BYTES_IN_MEMORY", size - 1)
+    monkeypatch.setattr(part_memory, "_MOST_BYTES", size - 1)
     cache.parts(one, keys("ops", "devices"))
     cache.parts(one, keys("ops", "devices"))
     cache.parts(two, keys("ops"))

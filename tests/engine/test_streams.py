@@ -271,9 +271,9 @@ def test_nothing_of_it_is_kept_or_prepared_behind_requests(
     for thread in engine._foreseen.values():
         thread.join()
     monkeypatch.undo()
-    before = list(engine._bodies)
+    before = list(engine._bodies._values)
     assert content(engine)
-    assert list(engine._bodies) == before
+    assert list(engine._bodies._values) == before
 
 
 def long_trace(events: int) -> bytes:
@@ -320,7 +320,7 @@ def test_who_leaves_early_costs_nothing(one_run: Callable[..., Engine]) -> None:
         chunks = stream(engine).chunks()
         next(chunks)
         chunks.close()
-    assert [state.users for state in engine._cache._files.values()] == [0]
+    assert not engine._cache._spaces._users
     assert len(read_events(document(engine))) == 20_000
 
 

@@ -70,7 +70,7 @@ def test_what_a_search_reads_of_the_file_is_let_go(asked: Asked, text: str, coun
     assert asked.search(text) == count
     asked.timeline.marks(Find(text), TileSpan(30, 0, 1), [(0, 1)])
     assert asked.space() is space
-    assert [len(plane.memo._entries) for plane in space.planes] == [0, 0]  # type: ignore[attr-defined]
+    assert [len(plane.cache._entries) for plane in space.planes] == [0, 0]  # type: ignore[attr-defined]
 
 
 def test_a_search_for_a_name_does_not_open_the_file(asked: Asked, monkeypatch: pytest.MonkeyPatch):
@@ -98,7 +98,7 @@ def test_flows_are_indexed_once_and_let_go_when_others_need_the_room(
         answers = set(pool.map(timeline.flows, [0] * 8))
     assert len(made) == 1
     assert len(answers) == 1
-    asked.timelines._answers.get("other", lambda: None, lambda _: 1 << 40)
+    asked.timelines._answers.put("other", None, 1 << 40)
     assert timeline.flows(0) in answers
     assert len(made) == 2
 

@@ -196,9 +196,9 @@ def test_questions_can_read_the_file(folder):
     timelines = folder.timelines()
     with timelines.asking(folder.file(), "events") as kept:
         (plane,) = kept.opened.space.planes
-        plane.memo.once("something", lambda: 1)
+        plane.cache.get_or_compute("something", lambda: 1)
         assert kept.opened.space.planes[0] is plane
-    assert kept.opened.space.planes[0].memo.once("something", lambda: 2) == 2
+    assert kept.opened.space.planes[0].cache.get_or_compute("something", lambda: 2) == 2
 
 
 def copies(folder, hosts: int):

@@ -115,7 +115,7 @@ def test_a_large_file_that_shrinks_is_noticed_before_it_is_read(tmp_path) -> Non
     path = _large(tmp_path / "t.pb")
     (plane,) = read_space(path).planes
     source = plane.events().source
-    plane.memo.clear()  # short lines are not read again
+    plane.cache.clear()  # short lines are not read again
     os.truncate(path, 100)
 
     for read in (

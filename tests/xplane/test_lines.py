@@ -167,6 +167,6 @@ def test_short_lines_are_decoded_once_as_long_as_someone_may_ask_again() -> None
     first = plane.events([1])
     assert plane.events([1]).start_ps is first.start_ps
     assert plane.events([0, 1]).start_ps is not first.start_ps
-    plane.memo.clear()
+    plane.cache.clear()
     assert plane.events([1]).start_ps is not first.start_ps
     assert plane.events([1]).start_ps.tolist() == first.start_ps.tolist()

@@ -129,7 +129,7 @@ class CoreOps:
 def find_core_ops(plane: Plane, *lines: str) -> CoreOps:
     """The ops on the lines of these names, found once for all who ask."""
     rows = named_lines(plane, *lines)
-    return plane.memo.once(("core ops", *rows), lambda: place_ops(plane.events(rows)))
+    return plane.cache.get_or_compute(("core ops", *rows), lambda: place_ops(plane.events(rows)))
 
 
 def place_ops(events: Events) -> CoreOps:

@@ -45,7 +45,7 @@ def find_driver_copies(space: Space, plane: Plane, events: Events) -> NDArray[np
     if rows.size and names.CORRELATION_ID in plane.stat_names:
         key = events.stats([names.CORRELATION_ID], rows)[names.CORRELATION_ID].integers(-1)
         for host in host_planes(space):
-            called, kind = host.memo.once("copy calls", functools.partial(_calls, host))
+            called, kind = host.cache.get_or_compute("copy calls", functools.partial(_calls, host))
             if called.size:
                 at = np.minimum(np.searchsorted(called, key), called.size - 1)
                 out[rows] = np.where(called[at] == key, kind[at], out[rows])

@@ -80,7 +80,7 @@ class GpuKinds:
 
 def find_gpu_kinds(plane: Plane, programs: Programs) -> GpuKinds:
     """The kinds of the plane's events, found once: ops and kernels both start from them."""
-    return plane.memo.once("gpu kinds", lambda: _find(plane, programs))
+    return plane.cache.get_or_compute("gpu kinds", lambda: _find(plane, programs))
 
 
 def _find(plane: Plane, programs: Programs) -> GpuKinds:

@@ -69,7 +69,7 @@ def kind_phases(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[np
     collective instruction makes between devices are COLLECTIVES. A memset is work of the device
     that has no type (COMPUTE_UNKNOWN). They are found once.
     """
-    return plane.memo.once("kind phases", lambda: _kind_phases(plane, kinds, programs))
+    return plane.cache.get_or_compute("kind phases", lambda: _kind_phases(plane, kinds, programs))
 
 
 def _kind_phases(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[np.int8]:

@@ -89,7 +89,9 @@ def find_grouping(
     planes = host_planes(space)
     if not planes or root_name or not follows_pools:
         return _find(space, planes, root_name, thread, follows_pools)
-    return planes[0].memo.once("grouping", lambda: _find(space, planes, "", None, follows_pools))
+    return planes[0].cache.get_or_compute(
+        "grouping", lambda: _find(space, planes, "", None, follows_pools)
+    )
 
 
 def group_of_device_events(grouping: Grouping, plane: Plane, events: Events) -> NDArray[np.int32]:

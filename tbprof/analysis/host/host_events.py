@@ -57,10 +57,11 @@ class CallsApart:
 def host_events(plane: Plane, *, is_kept: bool = True) -> Events:
     """The events of the plane's recorded lines, decoded once for all who ask.
 
-    Who needs them only once, and alone may be the only one, does not have them kept.
+    Callers that need them once, and may be the only ones, do not have them kept.
     """
-    share = plane.memo.once if is_kept else plane.memo.lend
-    return share("host events", lambda: plane.events(recorded_lines(plane)))
+    return plane.cache.get_or_compute(
+        "host events", lambda: plane.events(recorded_lines(plane)), is_weak=not is_kept
+    )
 
 
 def host_threads(plane: Plane) -> tuple[Events, NDArray[np.int64]]:
@@ -68,7 +69,7 @@ def host_threads(plane: Plane) -> tuple[Events, NDArray[np.int64]]:
 
     Asynchronous events (`_a`) are neither inside nor around others.
     """
-    return plane.memo.once("host threads", lambda: _nested(host_events(plane)))
+    return plane.cache.get_or_compute("host threads", lambda: _nested(host_events(plane)))
 
 
 def _nested(events: Events) -> tuple[Events, NDArray[np.int64]]:
@@ -115,7 +116,9 @@ def execution_ids(
     Read once for all who ask: they are few among a host's events, and all over its bytes.
     """
     plane = events.plane
-    source, is_known, ids = plane.memo.once("execution ids", lambda: _execution_ids(plane))
+    source, is_known, ids = plane.cache.get_or_compute(
+        "execution ids", lambda: _execution_ids(plane)
+    )
     at = np.searchsorted(source, events.source[rows])
     return is_known[at], ids[at]
 

@@ -244,7 +244,7 @@ def host_types(events: Events, *, has_device: bool, wrappers: Collection[str] = 
     """
     plane = events.plane
     key = ("host types", has_device)
-    types = plane.memo.once(key, lambda: _find_types(events, has_device=has_device))
+    types = plane.cache.get_or_compute(key, lambda: _find_types(events, has_device=has_device))
     if not wrappers:
         return types
     texts = plane.strings.take(plane.types.name.tolist())
@@ -266,7 +266,7 @@ def lasting_rows(events: Events) -> NDArray[np.int64]:
 def _find_types(events: Events, *, has_device: bool) -> HostTypes:
     """The types by what they are called, and by what their first and last events carry."""
     families = name_families(events.plane)
-    is_used, has = events.plane.memo.once("told types", lambda: _told(events))
+    is_used, has = events.plane.cache.get_or_compute("told types", lambda: _told(events))
     named = classify_host_names(families.names, has_device=has_device)[families.of]
     role = np.where(is_used, named, np.int8(Role.FRAME))
     is_hlo = has[names.HLO_OP] & is_in(role, (Role.ACTIVITY, Phase.HOST_COMPUTE))

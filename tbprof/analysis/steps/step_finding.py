@@ -90,7 +90,7 @@ def _find_steps(space: Space, programs: Programs, marker: str) -> Steps:
 def _compute_once(space: Space, key: Hashable, compute: Callable[[], _T]) -> _T:
     """What `compute` returns for a space, kept with its first plane."""
     planes = [*host_planes(space), *space.planes]
-    return planes[0].memo.once(key, compute) if planes else compute()
+    return planes[0].cache.get_or_compute(key, compute) if planes else compute()
 
 
 def _keep_host_events(space: Space) -> None:

@@ -40,7 +40,7 @@ class TpuKinds:
 def find_tpu_kinds(plane: Plane, *lines: str) -> TpuKinds:
     """The kinds of op on the lines of these names, in the order in which they first ran."""
     key = "tpu kinds", *named_lines(plane, *lines)
-    return plane.memo.once(key, lambda: _find(plane, find_core_ops(plane, *lines)))
+    return plane.cache.get_or_compute(key, lambda: _find(plane, find_core_ops(plane, *lines)))
 
 
 def _find(plane: Plane, ops: CoreOps) -> TpuKinds:

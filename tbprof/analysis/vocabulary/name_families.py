@@ -73,7 +73,7 @@ def remembered(classify: Callable[..., _T]) -> Callable[..., _T]:
 
 def name_families(plane: Plane) -> NameFamilies:
     """The families of the names of a host plane, found once."""
-    return plane.memo.once("name families", lambda: _find(plane))
+    return plane.cache.get_or_compute("name families", lambda: _find(plane))
 
 
 def _find(plane: Plane) -> NameFamilies:

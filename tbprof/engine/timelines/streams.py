@@ -8,7 +8,7 @@ from functools import partial
 import tbprof
 from tbprof.base.errors import Notice, TbprofError
 from tbprof.engine.requests import DataRequest, Stream, check_table, csv_filename
-from tbprof.engine.summaries import Opened
+from tbprof.engine.space_pool import OpenSpace
 from tbprof.events.space import Space
 from tbprof.storage.files import fingerprint
 from tbprof.storage.runs import Run, TraceFile
@@ -24,7 +24,7 @@ _PS_PER_MS = 10**9
 _LIMIT_PS = 2**57
 _LATEST_PS = 2**60
 
-Open = Callable[[TraceFile], AbstractContextManager[Opened]]
+Open = Callable[[TraceFile], AbstractContextManager[OpenSpace]]
 
 
 def event_stream(

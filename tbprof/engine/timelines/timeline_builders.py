@@ -1,7 +1,8 @@
 """How each part of a file's timeline is built."""
 
 from tbprof.engine.parts import PartKey
-from tbprof.engine.summaries import Opened, SummaryCache
+from tbprof.engine.space_pool import OpenSpace
+from tbprof.engine.summaries import SummaryCache
 from tbprof.storage.runs import TraceFile
 from tbprof.timeline.build.build import build_timeline
 from tbprof.timeline.build.derived import find_derived
@@ -9,14 +10,14 @@ from tbprof.timeline.build.tracks import find_tracks
 from tbprof.timeline.model.store import Timeline
 
 
-def build_events(_file: TraceFile, _summaries: SummaryCache, opened: Opened) -> Timeline:
+def build_events(_file: TraceFile, _summaries: SummaryCache, opened: OpenSpace) -> Timeline:
     """What the file holds."""
     space, _, _ = opened
     return build_timeline(space, find_tracks(space))
 
 
-def build_derived(file: TraceFile, summaries: SummaryCache, opened: Opened) -> Timeline:
+def build_derived(file: TraceFile, summaries: SummaryCache, opened: OpenSpace) -> Timeline:
     """What it lacks; steps are those of the other pages."""
     space, programs, _ = opened
-    steps = summaries.parts(file, [PartKey("steps", ("",))])["steps"][0]
+    steps = summaries.parts(file, [PartKey("steps", ("",))])["steps"].value
     return build_timeline(space, find_derived(space, programs, steps), has_counters=False)

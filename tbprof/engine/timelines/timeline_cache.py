@@ -15,17 +15,19 @@ import numpy as np
 
 import tbprof
 from tbprof.analysis.run.recording import recorder_notices
+from tbprof.base.caches import LatestCache
 from tbprof.base.errors import Notice
 from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
-from tbprof.engine.parts import PARTS, PartKey
-from tbprof.engine.summaries import Opened, SummaryCache
+from tbprof.engine.parts import PARTS
+from tbprof.engine.space_pool import OpenSpace
+from tbprof.engine.summaries import SummaryCache
 from tbprof.storage.arrays import keep_arrays, load_arrays
 from tbprof.storage.files import fingerprint
 from tbprof.storage.packing import DAMAGE, pack, unpack
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile
-from tbprof.timeline.model.open_timeline import Latest, OpenTimeline
+from tbprof.timeline.model.open_timeline import OpenTimeline
 from tbprof.timeline.model.store import Levels, Timeline, freeze
 
 _log = logging.getLogger(__name__)
@@ -41,7 +43,7 @@ _ANSWER_BYTES = 1 << 28
 # Each build is for all processors anyway, and takes memory of its own.
 _BUILDS_AT_ONCE = 2
 
-Build = Callable[[TraceFile, SummaryCache, Opened], Timeline]
+Build = Callable[[TraceFile, SummaryCache, OpenSpace], Timeline]
 # A process that finds a timeline kept builds none.
 BUILDERS: Mapping[str, Build] = {
     "events": Later("tbprof.engine.timelines.timeline_builders.build_events"),
@@ -73,7 +75,7 @@ class Timelines:
         self._lock = threading.Lock()
         self._open: OrderedDict[str, Future[Kept]] = OrderedDict()
         self._writers: list[threading.Thread] = []
-        self._answers: Latest[Hashable, Any] = Latest(_ANSWERS, _ANSWER_BYTES)
+        self._answers: LatestCache[Hashable, Any] = LatestCache(_ANSWERS, _ANSWER_BYTES)
         self._builds = threading.BoundedSemaphore(_BUILDS_AT_ONCE)
 
     def version(self, file: TraceFile, part: str) -> str:
@@ -181,7 +183,7 @@ class Timelines:
                 self._open[version] = swapped
 
     def _kept(self, file: TraceFile, version: str, timeline: Timeline) -> Kept:
-        def read() -> Opened:
+        def read() -> OpenSpace:
             with self._summaries.space(file) as opened:
                 return opened
 
@@ -257,8 +259,3 @@ def _own_bytes(columns: Timeline | Levels) -> int:
 
 def _key(version: str) -> str:
     return f"timeline\0{version}"
-
-
-def steps_of(file: TraceFile, summaries: SummaryCache) -> object:
-    """The steps of a file, as its other pages have them."""
-    return summaries.parts(file, [PartKey("steps", ("",))])["steps"][0]

@@ -84,7 +84,7 @@ class HostTimeline:
     def index(self) -> bytes:
         """What there is: sections, tracks, counters."""
         which = self._file.host, self._part, self._version
-        return self._opened.memo.once(
+        return self._opened.cache.get_or_compute(
             ("index", which), lambda: _json(timeline_index(self._timeline, *which))
         )
 
@@ -202,7 +202,7 @@ class HostTimeline:
     def _shown(self, only: TileFilter) -> Shown:
         if only.is_empty:
             return show_all(self._timeline)
-        found: Shown = self._opened.answers.get(
+        found: Shown = self._opened.answers.get_or_compute(
             only, lambda: _show_filtered(self._timeline, only), lambda shown: shown.bytes
         )
         return found

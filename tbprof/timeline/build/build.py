@@ -6,13 +6,13 @@ from itertools import groupby
 import numpy as np
 
 from tbprof.base.errors import Notice
+from tbprof.base.parallel import in_parallel
 from tbprof.events.space import Space
 from tbprof.kernels.codes import MOST_DEPTHS
 from tbprof.timeline.build.busy import find_busy
 from tbprof.timeline.build.counters import Counters, plan_counters
 from tbprof.timeline.model.layout import Layout, by_row, lay_out, types_by_row
 from tbprof.timeline.model.levels import PIECE, find_levels
-from tbprof.timeline.model.open_timeline import in_parallel
 from tbprof.timeline.model.store import Timeline, Track
 from tbprof.timeline.model.unlaid_tracks import Columns, Draft, TrackDraft
 

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.host.host_roles import lasting_rows
 from tbprof.base import names
+from tbprof.base.parallel import in_parallel
 from tbprof.base.records import dataclass
 from tbprof.events.space import Aggregated, Events, Lines, Plane
 from tbprof.timeline.build.device_times import on_device_clock
-from tbprof.timeline.model.open_timeline import in_parallel
 from tbprof.timeline.model.sections import natural_order, section_of
 
 # Lines are decoded together up to so many bytes: 28 bytes of columns for about 80 of these.

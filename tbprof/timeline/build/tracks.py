@@ -16,6 +16,7 @@ from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.vocabulary.lines import gpu_planes, is_derived, tpu_planes
 from tbprof.base import names
+from tbprof.base.parallel import in_parallel
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 from tbprof.kernels.layout import survey_types
@@ -23,7 +24,6 @@ from tbprof.timeline.build.pieces import PIECE_BYTES, Piece, read_pieces, sample
 from tbprof.timeline.model.categories import host_categories, track_categories
 from tbprof.timeline.model.category_names import Category
 from tbprof.timeline.model.initial_window import median_step
-from tbprof.timeline.model.open_timeline import in_parallel
 from tbprof.timeline.model.sections import natural_order, section_of, section_order
 from tbprof.timeline.model.store import Section
 from tbprof.timeline.model.type_tables import TypeCollector

@@ -17,9 +17,9 @@ before: any other level is then made of at most five times as many entries as it
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.parallel import in_parallel
 from tbprof.kernels.codes import MOST_SHIFT
 from tbprof.kernels.levels import LevelBuffers, RowEvents, make_levels, plan_levels
-from tbprof.timeline.model.open_timeline import in_parallel
 from tbprof.timeline.model.store import Levels
 
 # Times of a trace lie within 2^59 ps of each other.

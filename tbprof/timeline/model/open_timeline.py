@@ -1,19 +1,15 @@
 """A timeline that questions are asked about, its file, and what the questions share."""
 
-import os
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.caches import LatestCache, OnceCache
 from tbprof.base.errors import EventNotFound
 from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
-from tbprof.events.memo import Memo
 from tbprof.kernels.codes import MOST_DEPTHS
 from tbprof.timeline.model.store import Timeline, Track
 
@@ -23,16 +19,12 @@ if TYPE_CHECKING:
 
 _programs = Later("tbprof.analysis.hlo.hlo.Programs")
 
-_K = TypeVar("_K", bound=Hashable)
-_V = TypeVar("_V")
 _T = TypeVar("_T")
 
 _LONGEST_NAME = 1000
 # Answers that are kept for the next page of them, or for the marks of the next view.
 _ANSWERS = 8
 _ANSWER_BYTES = 64 * 2**20
-# Threads cost about 0.1 ms to start: fewer events are looked at sooner.
-PIECE = 1 << 19
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +60,8 @@ class OpenTimeline:
     """A timeline and the file that it was made of: what questions about one part start from.
 
     `read_space` opens the file, or hands out the one that is open, whenever something is asked that
-    the columns do not hold; `read_programs` likewise. What questions find by the way is kept: in
-    `memo` what is small, in `answers` the latest of what may be large, such as hits of searches.
+    the columns do not hold; `read_programs` likewise. What questions compute on the way is kept: in
+    `cache` what is small, in `answers` the latest of what may be large, such as search results.
     Timelines may share what `answers` keeps; `identity` tells them apart there.
     """
 
@@ -78,12 +70,13 @@ class OpenTimeline:
         timeline: Timeline,
         read_space: "Callable[[], Space]",
         read_programs: "Callable[[], Programs] | None" = None,
-        answers: "Latest[Hashable, Any] | None" = None,
+        answers: LatestCache[Hashable, Any] | None = None,
         identity: Hashable = "",
     ) -> None:
         self.timeline = timeline
-        self.memo = Memo()
-        self.answers = Answers(answers or Latest(_ANSWERS, _ANSWER_BYTES), identity)
+        self.cache = OnceCache()
+        answers = answers or LatestCache(_ANSWERS, _ANSWER_BYTES)
+        self.answers = TimelineAnswers(answers, identity)
         self._read_space = read_space
         self._read_programs = read_programs
 
@@ -97,18 +90,18 @@ class OpenTimeline:
         """The compiled programs in the file."""
         if self._read_programs is not None:
             return self._read_programs()
-        found: Programs = self.memo.once("programs", lambda: _programs(self.space))
+        found: Programs = self.cache.get_or_compute("programs", lambda: _programs(self.space))
         return found
 
     @property
     def columns(self) -> Columns:
         """The event columns."""
-        return self.memo.once("columns", lambda: _columns(self.timeline))
+        return self.cache.get_or_compute("columns", lambda: _columns(self.timeline))
 
     @property
     def names(self) -> Names:
         """The different names."""
-        return self.memo.once("names", lambda: _names(self.timeline))
+        return self.cache.get_or_compute("names", lambda: _names(self.timeline))
 
     def row(self, event: int) -> int:
         """The row that an event lies on; raises EventNotFound where there is no such event."""
@@ -146,51 +139,19 @@ def shorten(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
 
 
-class Latest(Generic[_K, _V]):
-    """The latest few values by key, up to a sum of their sizes in bytes."""
+class TimelineAnswers:
+    """The answers of one timeline in a cache that several timelines share."""
 
-    def __init__(self, most: int, most_bytes: int) -> None:
-        self._most = most
-        self._most_bytes = most_bytes
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[_K, tuple[_V, int]] = OrderedDict()
-
-    def get(self, key: _K, find: Callable[[], _V], size: Callable[[_V], int]) -> _V:
-        """The value of `key`, found now unless it is kept; `size` says how many bytes it takes."""
-        with self._lock:
-            known = self._kept.get(key)
-            if known is not None:
-                self._kept.move_to_end(key)
-                return known[0]
-        value = find()
-        with self._lock:
-            self._kept[key] = (value, size(value))
-            self._kept.move_to_end(key)
-            while len(self._kept) > 1 and (
-                len(self._kept) > self._most
-                or sum(size for _, size in self._kept.values()) > self._most_bytes
-            ):
-                self._kept.popitem(last=False)
-        return value
-
-
-class Answers:
-    """What one of several timelines keeps in a `Latest` that they share."""
-
-    def __init__(self, latest: Latest[Hashable, Any], identity: Hashable) -> None:
-        self._latest = latest
+    def __init__(self, cache: LatestCache[Hashable, Any], identity: Hashable) -> None:
+        self._cache = cache
         self._identity = identity
-        self._lock = threading.Lock()
 
-    def get(self, key: Hashable, find: Callable[[], _T], size: Callable[[_T], int]) -> _T:
-        """The value of `key`, found now unless it is kept; `size` says how many bytes it takes."""
-        found: _T = self._latest.get((self._identity, key), find, size)
-        return found
-
-    def once(self, key: Hashable, find: Callable[[], _T], size: Callable[[_T], int]) -> _T:
-        """As `get`, for what takes long: threads that ask at the same time wait for the first."""
-        with self._lock:
-            return self.get(key, find, size)
+    def get_or_compute(
+        self, key: Hashable, compute: Callable[[], _T], size: Callable[[_T], int]
+    ) -> _T:
+        """The answer to `key`, computed unless it is there; `size` says how many bytes it takes."""
+        answer: _T = self._cache.get_or_compute((self._identity, key), compute, size)
+        return answer
 
 
 def _columns(timeline: Timeline) -> Columns:
@@ -220,21 +181,3 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     plain = np.ascontiguousarray(array).view(np.ndarray)
     plain.flags.writeable = False
     return plain
-
-
-def in_pieces(function: Callable[[int, int], _T], size: int, piece: int = PIECE) -> list[_T]:
-    """`function(begin, end)` of pieces of `size` rows, in order; by threads where there are many.
-
-    Compiled kernels hold no interpreter lock.
-    """
-    begins = range(0, size, piece)
-    return in_parallel(lambda begin: function(begin, min(begin + piece, size)), begins)
-
-
-def in_parallel(function: Callable[[int], _T], items: Sequence[int]) -> list[_T]:
-    """`function` of each item, in order, by threads."""
-    if len(items) < 2:
-        return [function(item) for item in items]
-    # Not more than there are processors: each that is under way takes memory of its own.
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(function, items))

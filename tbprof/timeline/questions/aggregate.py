@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.errors import BadRequest
+from tbprof.base.parallel import in_parallel
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.timeline.model.category_names import CATEGORIES
-from tbprof.timeline.model.open_timeline import OpenTimeline, in_parallel, shorten
+from tbprof.timeline.model.open_timeline import OpenTimeline, shorten
 from tbprof.timeline.questions.interval_aggregation import (
     Bounds,
     Sums,
@@ -104,7 +105,7 @@ def _groups(opened: OpenTimeline, by: By, chosen: NDArray[np.int64]) -> _Groups:
     if by == "category":
         of_type = np.append(opened.timeline.types.category, 0).astype(np.int32)
         return _Groups(of_type, known, known)
-    return opened.memo.once("groups by name", lambda: _by_name(opened, known))
+    return opened.cache.get_or_compute("groups by name", lambda: _by_name(opened, known))
 
 
 def _by_name(opened: OpenTimeline, categories: list[str]) -> _Groups:

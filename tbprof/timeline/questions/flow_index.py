@@ -102,7 +102,9 @@ def flow_index(opened: OpenTimeline) -> FlowIndex:
 
     It is kept with the latest answers: of a large trace it takes as much as a column or two.
     """
-    return opened.answers.once("flows", lambda: _index(opened), lambda index: index.nbytes)
+    return opened.answers.get_or_compute(
+        "flows", lambda: _index(opened), lambda index: index.nbytes
+    )
 
 
 def keys_of(opened: OpenTimeline, event: int) -> Keys:
@@ -244,7 +246,7 @@ def _runs(
     side = np.full(rows.size, TO)
     if not is_core:
         type_ = opened.timeline.type[ids[rows]]
-        side = opened.memo.once("launches", lambda: _launch_sides(opened))[type_]
+        side = opened.cache.get_or_compute("launches", lambda: _launch_sides(opened))[type_]
     rows, side = rows[side > 0], side[side > 0]
     device = np.full(rows.size, core_number(plane))
     if not is_core and names.DEVICE_ORDINAL in stats:

@@ -39,9 +39,9 @@ def same_name(opened: OpenTimeline, event: int) -> dict[str, Any] | None:
     if code < 0:
         return None
     side = int(likes.side[opened.row(event)])
-    sums = opened.memo.once(f"sums of side {side}", lambda: _sums(opened, side))
+    sums = opened.cache.get_or_compute(f"sums of side {side}", lambda: _sums(opened, side))
     count, total, least, most = (int(column[code]) for column in sums)
-    by_name = opened.memo.once("events by name", lambda: _count_names(opened))
+    by_name = opened.cache.get_or_compute("events by name", lambda: _count_names(opened))
     others = int(by_name[opened.names.of_type[type_]]) - count
     return {
         "count": count, "total_ps": total, "mean_ps": total / count, "min_ps": least,
@@ -61,11 +61,11 @@ def hits_like(opened: OpenTimeline, event: int) -> Hits:
         row = np.searchsorted(columns.row_first, named, "right") - 1
         return hits_of(columns, named[likes.side[row] == side])
 
-    return opened.answers.get(("name", code, side), find, lambda hits: hits.nbytes)
+    return opened.answers.get_or_compute(("name", code, side), find, lambda hits: hits.nbytes)
 
 
 def _likes(opened: OpenTimeline) -> _Likes:
-    return opened.memo.once("likes", lambda: _find_likes(opened))
+    return opened.cache.get_or_compute("likes", lambda: _find_likes(opened))
 
 
 def _find_likes(opened: OpenTimeline) -> _Likes:

@@ -24,7 +24,7 @@ class StepWindows:
 
 def step_windows(opened: OpenTimeline, part: str) -> StepWindows:
     """The steps of the timeline of a part; none where it has no tracks of steps."""
-    return opened.memo.once(f"steps of {part}", lambda: _find(opened.timeline, part))
+    return opened.cache.get_or_compute(f"steps of {part}", lambda: _find(opened.timeline, part))
 
 
 def _find(timeline: Timeline, part: str) -> StepWindows:

@@ -121,7 +121,7 @@ def find_hits(
 
 
 def _kept(opened: OpenTimeline, key: Hashable, find: Callable[[], Hits]) -> Hits:
-    return opened.answers.get(key, find, lambda hits: hits.nbytes)
+    return opened.answers.get_or_compute(key, find, lambda hits: hits.nbytes)
 
 
 def matching_types(types: TypeTable, query: Query) -> NDArray[np.bool_]:

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.parallel import PIECE, in_pieces
 from tbprof.base.records import dataclass
 from tbprof.kernels.hits import (
     count_wanted,
@@ -12,7 +13,7 @@ from tbprof.kernels.hits import (
     mark_names,
     merge_hits,
 )
-from tbprof.timeline.model.open_timeline import PIECE, Columns, OpenTimeline, in_pieces
+from tbprof.timeline.model.open_timeline import Columns, OpenTimeline
 
 
 @dataclass(frozen=True, slots=True)

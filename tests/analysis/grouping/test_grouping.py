@@ -665,7 +665,7 @@ def test_a_space_without_hosts_has_no_groups():
 def test_groups_are_found_once():
     space, grouping = grouping_of("main |tttt", stats={"t": ROOT})
     assert find_grouping(space) is grouping
-    space.planes[0].memo.clear()
+    space.planes[0].cache.clear()
     assert find_grouping(space) is not grouping
 
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tbprof.xplane.parallel import in_parallel
+from tbprof.base.parallel import in_parallel
 
 
 def test_as_many_passes_run_at_once_as_there_are_processors(

@@ -1,0 +1,118 @@
+"""Caches that threads share: values that are computed once, and the latest few of many."""
+
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+_T = TypeVar("_T")
+_K = TypeVar("_K", bound=Hashable)
+_V = TypeVar("_V")
+
+
+class _Entry:
+    """One value, held or only referred to, and the lock under which it is computed."""
+
+    __slots__ = ("lock", "strong", "weak")
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.strong: tuple[object, ...] = ()
+        self.weak: Callable[[], object] = _nothing
+
+    def known(self) -> tuple[object, ...]:
+        """The value, if there is one; what `weak` gives is None once its last user is gone."""
+        value = self.weak()
+        return self.strong or (() if value is None else (value,))
+
+
+def _nothing() -> None:
+    return None
+
+
+class OnceCache:
+    """Values by key, until `clear`. Threads that ask for one at the same time share its making."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._entries: dict[Hashable, _Entry] = {}
+
+    def get_or_compute(
+        self, key: Hashable, compute: Callable[[], _T], *, is_weak: bool = False
+    ) -> _T:
+        """The value of `key`, computed by the first who asks, or the next where that failed.
+
+        With `is_weak` it goes with its last user, unless someone asks for it without.
+        `compute` may ask for other keys, never in a circle.
+        """
+        with self._lock:
+            entry = self._entries.setdefault(key, _Entry())
+        with entry.lock:
+            (value,) = entry.known() or (compute(),)
+            if not is_weak:
+                entry.strong = (value,)
+            elif not entry.strong:
+                entry.weak = weakref.ref(value)
+            return value  # type: ignore[return-value]
+
+    def clear(self) -> None:
+        """Lets all values go; whoever holds one keeps it."""
+        with self._lock:
+            self._entries = {}
+
+
+class LatestCache(Generic[_K, _V]):
+    """The most recently used values by key: at most `most` of them and `most_bytes` together.
+
+    The last one stays, however large.
+    """
+
+    def __init__(self, most: int, most_bytes: int) -> None:
+        self._most = most
+        self._most_bytes = most_bytes
+        self._lock = threading.Lock()
+        self._values: OrderedDict[_K, tuple[_V, int]] = OrderedDict()
+        self._bytes = 0
+        self._computing: dict[_K, threading.Lock] = {}
+
+    def get(self, key: _K) -> _V | None:
+        """The value of `key`, None where it is not there."""
+        with self._lock:
+            if key not in self._values:
+                return None
+            self._values.move_to_end(key)
+            return self._values[key][0]
+
+    def put(self, key: _K, value: _V, size: int = 0) -> None:
+        """Keeps a value that takes `size` bytes, in place of any that `key` had."""
+        with self._lock:
+            self._bytes += size - self._values.pop(key, (None, 0))[1]
+            self._values[key] = (value, size)
+            while len(self._values) > 1 and (
+                len(self._values) > self._most or self._bytes > self._most_bytes
+            ):
+                self._bytes -= self._values.popitem(last=False)[1][1]
+
+    def get_or_compute(
+        self, key: _K, compute: Callable[[], _V], size: Callable[[_V], int] = lambda _: 0
+    ) -> _V:
+        """The value of `key`, computed unless it is there; `size` says how many bytes it takes.
+
+        Threads that ask for one key at the same time share one computation.
+        """
+        value = self.get(key)
+        if value is not None:
+            return value
+        with self._lock:
+            lock = self._computing.setdefault(key, threading.Lock())
+        try:
+            with lock:
+                value = self.get(key)
+                if value is None:
+                    value = compute()
+                    self.put(key, value, size(value))
+                return value
+        finally:
+            with self._lock:
+                self._computing.pop(key, None)

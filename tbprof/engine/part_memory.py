@@ -1,0 +1,80 @@
+"""The parts of the files that were asked for last, in memory."""
+
+import threading
+from collections import OrderedDict
+
+from tbprof.base.records import dataclass, field
+from tbprof.engine.kept_parts import PartResult
+from tbprof.engine.parts import PartKey, bytes_of
+
+_MOST_FILES = 64
+# Parts with a row per event are large: 100 MB for a million memory events.
+_MOST_BYTES = 1 << 30
+_MOST_CHOICES = 16
+
+
+@dataclass(slots=True)
+class _FileParts:
+    """The parts of one version of one file; a part's lock makes it be computed once.
+
+    `sizes` and their sum `bytes` are about how much memory the parts take.
+    """
+
+    results: dict[PartKey, PartResult] = field(default_factory=dict)
+    sizes: dict[PartKey, int] = field(default_factory=dict)
+    locks: dict[PartKey, threading.Lock] = field(default_factory=dict)
+    bytes: int = 0
+
+
+class PartMemory:
+    """Parts by file and key. The least recently used files go first.
+
+    The file that was asked for last stays, however large its parts are: it is being looked at.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._files: OrderedDict[str, _FileParts] = OrderedDict()
+        self._bytes = 0
+
+    def lock(self, key: str, part: PartKey) -> threading.Lock:
+        """What to hold while a part of a file is looked up and computed."""
+        with self._lock:
+            return self._file(key).locks.setdefault(part, threading.Lock())
+
+    def get(self, key: str, part: PartKey) -> PartResult | None:
+        """A part of the file with this fingerprint, None where it is not in memory."""
+        with self._lock:
+            return self._file(key).results.get(part)
+
+    def put(self, key: str, part: PartKey, result: PartResult) -> None:
+        """Keeps a part."""
+        size = bytes_of(result.value)
+        with self._lock:
+            file = self._file(key)
+            self._remove(file, part)
+            file.results[part], file.sizes[part] = result, size
+            file.bytes += size
+            self._bytes += size
+            # What users chose piles up; what was computed without a choice stays.
+            chosen = [other for other in file.results if any(other.values) and other != part]
+            for other in chosen[:-_MOST_CHOICES]:
+                self._remove(file, other)
+            while self._bytes > _MOST_BYTES and len(self._files) > 1:
+                self._remove_oldest()
+
+    def _file(self, key: str) -> _FileParts:
+        file = self._files.setdefault(key, _FileParts())
+        self._files.move_to_end(key)
+        while len(self._files) > _MOST_FILES:
+            self._remove_oldest()
+        return file
+
+    def _remove(self, file: _FileParts, part: PartKey) -> None:
+        if file.results.pop(part, None) is not None:
+            size = file.sizes.pop(part)
+            file.bytes -= size
+            self._bytes -= size
+
+    def _remove_oldest(self) -> None:
+        self._bytes -= self._files.popitem(last=False)[1].bytes
