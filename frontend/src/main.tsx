@@ -1,6 +1,6 @@
 import { render } from "preact";
 import { App } from "./app/app";
-import { startNavigation } from "./app/navigation";
+import { startNavigation } from "./app/state/navigation";
 import { followTheme } from "./base/theme";
 import "./styles/tokens.css";
 import "./styles/controls.css";

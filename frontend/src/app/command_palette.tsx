@@ -1,7 +1,7 @@
 /** Everything that can be gone to, by its name. */
 import { useMemo } from "preact/hooks";
-import { Dialog } from "../widgets/dialog";
-import { Listbox } from "../widgets/listbox";
+import { Dialog } from "../widgets/overlays/dialog";
+import { Listbox } from "../widgets/overlays/listbox";
 
 export interface Command {
   readonly kind: string;

@@ -1,7 +1,7 @@
 /** No runs: what was searched, what was passed over and why, and how to record one. */
 import type { Logdir } from "../api/types";
 import { formatCount, plural } from "../base/format";
-import { CopyButton } from "../widgets/copy_button";
+import { CopyButton } from "../widgets/text/copy_button";
 import { Diagnoses } from "./diagnoses";
 
 export function EmptyLogdir({ logdir, capture }: { logdir: Logdir; capture: () => void }) {

@@ -1,7 +1,7 @@
 /** The keys there are, from the table that binds them. */
 import { boundKeys } from "../base/keys";
-import { Dialog } from "../widgets/dialog";
-import { KeyList } from "../widgets/key_list";
+import { Dialog } from "../widgets/overlays/dialog";
+import { KeyList } from "../widgets/text/key_list";
 
 const FILTERS: readonly (readonly [text: string, meaning: string])[] = [
   ["conv", "names that hold “conv”, in any case"],

@@ -1,7 +1,7 @@
 /** A run of which no page has anything to show: because no host is readable, or page by page. */
 import type { SessionHost } from "../api/types";
 import { plural } from "../base/format";
-import { Message } from "../widgets/message";
+import { Message } from "../widgets/text/message";
 import { Diagnoses } from "./diagnoses";
 import type { Tab } from "./tool_tabs";
 

@@ -4,8 +4,8 @@ import { sentence } from "../base/format";
 import type { View } from "../base/url_state";
 import type { Ask, Links, Select } from "../tools/tool";
 import { TOOLS } from "../tools/tools";
-import { ErrorMessage, Message, Skeleton } from "../widgets/message";
-import type { PayloadState } from "./use_payload";
+import { ErrorMessage, Message, Skeleton } from "../widgets/text/message";
+import type { PayloadState } from "./state/use_payload";
 
 interface PageViewProps {
   readonly tool: string;

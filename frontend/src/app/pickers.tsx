@@ -1,8 +1,8 @@
 /** The choice of run and of hosts, in the bar. */
 import type { Run, Session } from "../api/types";
 import { formatBytes, formatDate, plural } from "../base/format";
-import { Listbox, type Option } from "../widgets/listbox";
-import { Popover } from "../widgets/popover";
+import { Listbox, type Option } from "../widgets/overlays/listbox";
+import { Popover } from "../widgets/overlays/popover";
 
 interface RunPickerProps {
   readonly runs: readonly Run[];

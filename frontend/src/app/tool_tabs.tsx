@@ -1,6 +1,6 @@
 /** The pages of a run as links; what does not fit goes into "More". */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { Menu } from "../widgets/menu";
+import { Menu } from "../widgets/overlays/menu";
 
 export interface Tab {
   readonly name: string;

@@ -1,5 +1,5 @@
 /** Names of ops and kernels as a person reads them. The raw name stays what is copied. */
-import { demangle } from "./demangle";
+import { demangle } from "./demangle/demangle";
 
 /** Longest text that is looked at for folding or laid out at all; names may be megabytes. */
 const MAX_SHOWN = 4096;

@@ -1,6 +1,6 @@
 /** Capture profile: where, what and how long; then how each worker stands. */
 import { ApiError, describeProblem } from "../api/errors";
-import { Dialog } from "../widgets/dialog";
+import { Dialog } from "../widgets/overlays/dialog";
 import "./capture.css";
 import { CaptureForm } from "./capture_form";
 import { CaptureProgress } from "./capture_progress";

@@ -1,5 +1,5 @@
 /** The pages there are, each loaded when it is first opened. A new tool is one line here. */
-import type { Outline } from "../widgets/message";
+import type { Outline } from "../widgets/text/message";
 import type { AnyTool } from "./tool";
 
 export interface ToolEntry {

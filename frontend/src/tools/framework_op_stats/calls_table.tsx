@@ -1,10 +1,10 @@
 /** What the program called and annotated: no ops, but what they ran for. */
 import type { DataTable } from "../../api/data_table";
+import { LocalTable } from "../../widgets/grid/local_table";
 import type { ColumnSpec } from "../../widgets/table/columns";
-import { LocalTable } from "../local_table";
+import { toTrace } from "../links/trace_link";
+import { callEvents } from "../links/trace_links";
 import type { Links } from "../tool";
-import { toTrace } from "../trace_link";
-import { callEvents } from "../trace_links";
 
 /** CSS pixels of a row, and of all rows at most, with heading and sum; more are scrolled. */
 const ROW = 30;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { resolveColumns } from "../../widgets/table/columns";
-import { callEvents } from "../trace_links";
+import { callEvents } from "../links/trace_links";
 import { opColumns } from "./columns";
 import { OP_GROUPINGS } from "./groupings";
 import { parseOpStats, sideRows } from "./payload";

@@ -2,12 +2,12 @@
 import { useId, useState } from "preact/hooks";
 import { columnScale, formatCount, NOT_MEASURED } from "../../base/format";
 import type { View } from "../../base/url_state";
-import { Name } from "../../widgets/name";
+import { Why } from "../../widgets/overlays/why";
 import type { Explanation } from "../../widgets/table/columns";
-import { Why } from "../../widgets/why";
+import { Name } from "../../widgets/text/name";
+import { EventLink } from "../links/trace_link";
+import { inputOpEvents, namedEvents } from "../links/trace_links";
 import type { Links } from "../tool";
-import { EventLink } from "../trace_link";
-import { inputOpEvents, namedEvents } from "../trace_links";
 import type { Activity } from "./payload";
 
 const SHOWN = 6;

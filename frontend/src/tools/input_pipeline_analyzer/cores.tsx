@@ -1,7 +1,7 @@
 /** On TPUs: which core waited longest for input in each step. */
 import { useId, useMemo } from "preact/hooks";
 import { formatCount, plural } from "../../base/format";
-import { Why } from "../../widgets/why";
+import { Why } from "../../widgets/overlays/why";
 import type { WaitingCore } from "./payload";
 
 const SHOWN = 8;

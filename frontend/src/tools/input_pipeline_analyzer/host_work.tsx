@@ -2,14 +2,14 @@
 import { useId, useState } from "preact/hooks";
 import { formatRatio, formatTime } from "../../base/format";
 import { ratio } from "../../base/units";
-import { GuideLink } from "../../widgets/finding_list";
-import { Name } from "../../widgets/name";
+import { Why } from "../../widgets/overlays/why";
 import { PartTable } from "../../widgets/stacked_bar/part_table";
 import { StackedBar } from "../../widgets/stacked_bar/stacked_bar";
-import { Why } from "../../widgets/why";
+import { GuideLink } from "../../widgets/text/finding_list";
+import { Name } from "../../widgets/text/name";
+import { EventLink } from "../links/trace_link";
+import { inputOpEvents, iteratorEvents } from "../links/trace_links";
 import type { Links } from "../tool";
-import { EventLink } from "../trace_link";
-import { inputOpEvents, iteratorEvents } from "../trace_links";
 import type { Advice, HostWork, InputPipeline } from "./payload";
 import { MODERATE } from "./verdict";
 

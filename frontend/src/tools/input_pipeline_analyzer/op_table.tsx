@@ -1,13 +1,13 @@
 /** Every input op, with its work and its waiting. */
 import { signal } from "@preact/signals";
-import { ExportButton } from "../../widgets/table/export_button";
-import { Grid } from "../../widgets/table/grid";
+import { ExportButton } from "../../widgets/grid/export_button";
+import { Grid } from "../../widgets/grid/grid";
+import { RowDetail } from "../../widgets/grid/row_detail";
+import { TableBar } from "../../widgets/grid/table_bar";
 import { useTableModel } from "../../widgets/table/model";
-import { RowDetail } from "../../widgets/table/row_detail";
-import { TableBar } from "../../widgets/table/table_bar";
+import { TraceLink, toTrace } from "../links/trace_link";
+import { inputEvents } from "../links/trace_links";
 import type { PageProps } from "../tool";
-import { TraceLink, toTrace } from "../trace_link";
-import { inputEvents } from "../trace_links";
 import { OP_COLUMNS, OP_GROUPINGS } from "./op_columns";
 import type { InputPipeline } from "./payload";
 

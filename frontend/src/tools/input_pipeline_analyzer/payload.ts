@@ -11,9 +11,9 @@ import { PayloadError } from "../../api/errors";
 import { isRecord, type Warning } from "../../api/types";
 import { type Microseconds, microseconds } from "../../base/units";
 import type { StepSeries } from "../../widgets/step_chart/steps";
-import type { Diagnostic } from "../diagnostics";
-import { type Marker, readMarkers } from "../markers";
-import { readStepTable, type StepTable, waitingRange } from "../step_table";
+import type { Diagnostic } from "../../widgets/text/diagnostics";
+import { type Marker, readMarkers } from "../steps/markers";
+import { readStepTable, type StepTable, waitingRange } from "../steps/step_table";
 import { findStatistic, type Statistic } from "./statistic";
 
 export interface InputPipeline {

@@ -2,8 +2,8 @@
 import { useId } from "preact/hooks";
 import { formatRatio, formatTime, NOT_MEASURED, plural } from "../../base/format";
 import { microseconds, ratio } from "../../base/units";
+import { Why } from "../../widgets/overlays/why";
 import type { Explanation } from "../../widgets/table/columns";
-import { Why } from "../../widgets/why";
 import type { InputPipeline } from "./payload";
 import type { Statistic } from "./statistic";
 

@@ -2,10 +2,10 @@
 import type { View } from "../../base/url_state";
 import { StepChart } from "../../widgets/step_chart/step_chart";
 import { useStepView } from "../../widgets/step_chart/step_view";
-import { explainStepTime } from "../step_table";
+import { openInTrace } from "../links/trace_link";
+import { stepInTrace, TRACE } from "../links/trace_links";
+import { explainStepTime } from "../steps/step_table";
 import type { PageProps } from "../tool";
-import { openInTrace } from "../trace_link";
-import { stepInTrace, TRACE } from "../trace_links";
 import type { InputPipeline } from "./payload";
 
 const POD = "pod_viewer";

@@ -1,8 +1,8 @@
 /** Whether steps wait for input, in one sentence, and where to look next. */
-import { type Severity, SeverityTag } from "../../widgets/finding_list";
+import { type Severity, SeverityTag } from "../../widgets/text/finding_list";
+import { parseTarget, ToolLink } from "../links/tool_link";
+import { TRACE } from "../links/trace_links";
 import type { Links } from "../tool";
-import { parseTarget, ToolLink } from "../tool_link";
-import { TRACE } from "../trace_links";
 import type { InputPipeline } from "./payload";
 
 const LEVELS: Readonly<Record<string, readonly [severity: Severity, tag: string]>> = {

@@ -1,8 +1,8 @@
 /** Input pipeline: whether steps wait for input, which part of it is slow, and what to do. */
-import { Diagnostics } from "../diagnostics";
-import { MarkerPicker } from "../marker_picker";
-import { NoSteps } from "../no_steps";
-import { StepChoice } from "../step_choice";
+import { Diagnostics } from "../../widgets/text/diagnostics";
+import { MarkerPicker } from "../steps/marker_picker";
+import { NoSteps } from "../steps/no_steps";
+import { StepChoice } from "../steps/step_choice";
 import type { PageProps } from "../tool";
 import { Activities } from "./activities";
 import { Cores } from "./cores";

@@ -1,7 +1,7 @@
 /** Every allocator over the whole recording, small, all to one scale; a click chooses one. */
 import { useId, useState } from "preact/hooks";
 import { formatCount } from "../../base/format";
-import { Why } from "../../widgets/why";
+import { Why } from "../../widgets/overlays/why";
 import type { Select } from "../tool";
 import { formatGibibytes, formatShare } from "./format";
 import type { Allocator, Memory } from "./payload";

@@ -1,7 +1,7 @@
 /** What to free first, and what else stands out, by what it would free. */
 import { useId } from "preact/hooks";
-import { FindingList, type Severity } from "../../widgets/finding_list";
-import { Why } from "../../widgets/why";
+import { Why } from "../../widgets/overlays/why";
+import { FindingList, type Severity } from "../../widgets/text/finding_list";
 import { formatAmount, formatShare } from "./format";
 import type { Memory } from "./payload";
 

@@ -2,10 +2,10 @@
 import { useId, useMemo } from "preact/hooks";
 import { type DataTable, encodeTexts } from "../../api/data_table";
 import { formatCount, NOT_MEASURED, plural, significant } from "../../base/format";
-import { Name } from "../../widgets/name";
+import { LocalTable } from "../../widgets/grid/local_table";
+import { Why } from "../../widgets/overlays/why";
 import type { ColumnSpec } from "../../widgets/table/columns";
-import { Why } from "../../widgets/why";
-import { LocalTable } from "../local_table";
+import { Name } from "../../widgets/text/name";
 import { formatAmount } from "./format";
 import type { Leak, Memory } from "./payload";
 

@@ -1,7 +1,7 @@
 /** The choice of one allocator, of all hosts. */
 import { plural } from "../../base/format";
-import { Listbox, type Option } from "../../widgets/listbox";
-import { Popover } from "../../widgets/popover";
+import { Listbox, type Option } from "../../widgets/overlays/listbox";
+import { Popover } from "../../widgets/overlays/popover";
 import { formatGibibytes } from "./format";
 import type { Allocator, Memory } from "./payload";
 

@@ -2,7 +2,7 @@
 import { PayloadError } from "../../api/errors";
 import { isRecord } from "../../api/types";
 import { type Bytes, bytes } from "../../base/units";
-import { type Breakdown, parseBreakdown } from "./breakdown";
+import { type Breakdown, parseBreakdown } from "./breakdown/breakdown";
 import { columnOf, flag, list, number, numbers, text } from "./json";
 
 /** Times are picoseconds since the trace began; what was not recorded is NaN, or "" of texts. */

@@ -1,9 +1,9 @@
 /** The figures of one allocator: how often, how much, and what it was made of at its peak. */
 import type { ComponentChildren } from "preact";
 import { formatCount, plural } from "../../base/format";
-import { NotMeasured } from "../../widgets/definition_list";
+import { Why } from "../../widgets/overlays/why";
 import { StackedBar } from "../../widgets/stacked_bar/stacked_bar";
-import { Why } from "../../widgets/why";
+import { NotMeasured } from "../../widgets/text/definition_list";
 import type { Select } from "../tool";
 import { formatAmount, formatGibibytes, formatInstant, formatShare } from "./format";
 import { MemoryPicker } from "./memory_picker";

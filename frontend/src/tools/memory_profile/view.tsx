@@ -1,13 +1,13 @@
 /** Memory: how full each memory was over time, what filled it, and what to free first. */
 import type { PageProps } from "../tool";
-import { BreakdownCard } from "./breakdown_card";
+import { BreakdownCard } from "./breakdown/breakdown_card";
 import { Devices } from "./devices";
 import { Findings } from "./findings";
 import { Growth } from "./growth";
 import "./memory.css";
 import type { Memory } from "./payload";
 import { SummaryCard } from "./summary_card";
-import { TimelineCard } from "./timeline_card";
+import { TimelineCard } from "./timeline/timeline_card";
 import { useMemory } from "./use_memory";
 
 export function MemoryPage({ payload, view, select, links, ask, fileName }: PageProps<Memory>) {

@@ -1,6 +1,6 @@
 /** What the run ran on, and further readings. */
 import { useId } from "preact/hooks";
-import { type Definition, DefinitionList } from "../../widgets/definition_list";
+import { type Definition, DefinitionList } from "../../widgets/text/definition_list";
 import { formatReading } from "./numbers";
 import type { Fact, Overview } from "./payload";
 

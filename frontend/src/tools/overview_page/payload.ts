@@ -2,11 +2,11 @@
 import { type DataTable, parseTable, type Row, readRows } from "../../api/data_table";
 import { PayloadError } from "../../api/errors";
 import { isRecord, type Warning } from "../../api/types";
-import type { Severity } from "../../widgets/finding_list";
-import type { Diagnostic } from "../diagnostics";
-import { type Marker, readMarkers } from "../markers";
-import { readStepTable, type StepTable } from "../step_table";
-import { type LinkTarget, parseTarget } from "../tool_link";
+import type { Diagnostic } from "../../widgets/text/diagnostics";
+import type { Severity } from "../../widgets/text/finding_list";
+import { type LinkTarget, parseTarget } from "../links/tool_link";
+import { type Marker, readMarkers } from "../steps/markers";
+import { readStepTable, type StepTable } from "../steps/step_table";
 
 export interface Overview {
   readonly steps: StepTable;

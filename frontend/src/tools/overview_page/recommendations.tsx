@@ -1,9 +1,9 @@
 /** What to do, the largest gain first. */
 import { useId } from "preact/hooks";
-import { FindingList, GuideLink } from "../../widgets/finding_list";
-import { Why } from "../../widgets/why";
+import { Why } from "../../widgets/overlays/why";
+import { FindingList, GuideLink } from "../../widgets/text/finding_list";
+import { ToolLink } from "../links/tool_link";
 import type { Links } from "../tool";
-import { ToolLink } from "../tool_link";
 import { TOOLS } from "../tools";
 import { formatGain, formatMs, formatReading } from "./numbers";
 import type { Finding } from "./payload";

@@ -2,8 +2,8 @@
 import { type Microseconds, microseconds } from "../../base/units";
 import type { PartRow } from "../../widgets/stacked_bar/part_table";
 import { stepName } from "../../widgets/step_chart/steps";
-import { phaseColor } from "../phases";
-import { meanOf, type StepTable } from "../step_table";
+import { phaseColor } from "../steps/phases";
+import { meanOf, type StepTable } from "../steps/step_table";
 import type { Breakdown, IdlePart } from "./payload";
 
 export interface StepParts {

@@ -1,12 +1,12 @@
 /** One step, or the average one, as a bar with its table. */
 import { useId, useState } from "preact/hooks";
+import { Why } from "../../widgets/overlays/why";
 import { PartTable } from "../../widgets/stacked_bar/part_table";
 import { StackedBar } from "../../widgets/stacked_bar/stacked_bar";
 import { stepNotes } from "../../widgets/step_chart/steps";
-import { Why } from "../../widgets/why";
+import { ToolLink } from "../links/tool_link";
+import { stepInTrace, TRACE } from "../links/trace_links";
 import type { Links } from "../tool";
-import { ToolLink } from "../tool_link";
-import { stepInTrace, TRACE } from "../trace_links";
 import { IdleParts } from "./idle_parts";
 import type { Overview } from "./payload";
 import { averageName, averageParts, barParts, partsOfStep } from "./step_parts";

@@ -2,13 +2,13 @@
 import { type ComponentChildren, Fragment } from "preact";
 import { formatCount, formatRatio, NOT_MEASURED, plural } from "../../base/format";
 import { ratio } from "../../base/units";
-import { Sentence } from "../../widgets/sentence";
-import { Sparkline } from "../../widgets/sparkline";
+import { Sparkline } from "../../widgets/chart/sparkline";
+import { Why } from "../../widgets/overlays/why";
 import { type BarPart, StackedBar } from "../../widgets/stacked_bar/stacked_bar";
 import type { Explanation } from "../../widgets/table/columns";
-import { Why } from "../../widgets/why";
-import { phaseColor } from "../phases";
-import { waitingRange } from "../step_table";
+import { Sentence } from "../../widgets/text/sentence";
+import { phaseColor } from "../steps/phases";
+import { waitingRange } from "../steps/step_table";
 import { averageMs, explain, formatMs, formatReading } from "./numbers";
 import type { Overview, Reading } from "./payload";
 import { averageName } from "./step_parts";

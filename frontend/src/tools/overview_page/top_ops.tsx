@@ -3,10 +3,10 @@ import { useId } from "preact/hooks";
 import { formatRatio, NOT_MEASURED } from "../../base/format";
 import { foldName, readableName } from "../../base/names";
 import { ratio } from "../../base/units";
-import { Name } from "../../widgets/name";
-import { Why } from "../../widgets/why";
+import { Why } from "../../widgets/overlays/why";
+import { Name } from "../../widgets/text/name";
+import { ToolLink } from "../links/tool_link";
 import type { Links } from "../tool";
-import { ToolLink } from "../tool_link";
 import type { TopOp } from "./payload";
 
 const OPS = "framework_op_stats";

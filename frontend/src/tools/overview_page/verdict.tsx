@@ -1,10 +1,10 @@
 /** The answer in one sentence: what is slow, by how much, and what could be saved. */
 import { formatRatio } from "../../base/format";
 import { ratio } from "../../base/units";
-import { SeverityTag } from "../../widgets/finding_list";
-import { Sentence } from "../../widgets/sentence";
+import { SeverityTag } from "../../widgets/text/finding_list";
+import { Sentence } from "../../widgets/text/sentence";
+import { ToolLink } from "../links/tool_link";
 import type { Links } from "../tool";
-import { ToolLink } from "../tool_link";
 import { averageMs, formatMs } from "./numbers";
 import type { Finding, Overview } from "./payload";
 

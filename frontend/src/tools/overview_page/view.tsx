@@ -1,14 +1,14 @@
 /** Overview: what is slow, how much that costs, and what to do about it. */
 import { StepChart } from "../../widgets/step_chart/step_chart";
 import { useStepView } from "../../widgets/step_chart/step_view";
-import { Diagnostics } from "../diagnostics";
-import { MarkerPicker } from "../marker_picker";
-import { NoSteps } from "../no_steps";
-import { StepChoice } from "../step_choice";
-import { explainStepTime } from "../step_table";
+import { Diagnostics } from "../../widgets/text/diagnostics";
+import { openInTrace } from "../links/trace_link";
+import { stepInTrace, TRACE } from "../links/trace_links";
+import { MarkerPicker } from "../steps/marker_picker";
+import { NoSteps } from "../steps/no_steps";
+import { StepChoice } from "../steps/step_choice";
+import { explainStepTime } from "../steps/step_table";
 import type { PageProps } from "../tool";
-import { openInTrace } from "../trace_link";
-import { stepInTrace, TRACE } from "../trace_links";
 import { Environment, Readings } from "./facts";
 import { averageMs } from "./numbers";
 import type { Overview } from "./payload";

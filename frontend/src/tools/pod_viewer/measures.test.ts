@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { toLab } from "../../base/oklab";
+import { makeRamp, RAMP_LENGTH, rampIndex } from "./heat_map/ramp";
 import { chooseMeasure, findDomain, findMeasures, measureValues } from "./measures";
 import { parsePod } from "./payload";
-import { makeRamp, RAMP_LENGTH, rampIndex } from "./ramp";
 import { samplePod } from "./sample.test_helper";
 import { shortNames } from "./short_names";
 

@@ -3,9 +3,9 @@ import { PayloadError } from "../../api/errors";
 import { isRecord } from "../../api/types";
 import { type Microseconds, microseconds } from "../../base/units";
 import type { StepAxis } from "../../widgets/step_chart/steps";
-import type { Diagnostic } from "../diagnostics";
-import type { Marker } from "../markers";
-import { phaseColor } from "../phases";
+import type { Diagnostic } from "../../widgets/text/diagnostics";
+import type { Marker } from "../steps/markers";
+import { phaseColor } from "../steps/phases";
 import { shortNames } from "./short_names";
 
 export interface Pod {

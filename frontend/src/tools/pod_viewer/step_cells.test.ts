@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { arrangeColumns, columnAt, columnNames, planColumns, planTicks } from "./column_plan";
+import {
+  arrangeColumns,
+  columnAt,
+  columnNames,
+  planColumns,
+  planTicks,
+} from "./columns/column_plan";
 import { parsePod } from "./payload";
 import { samplePod } from "./sample.test_helper";
 import { largestAt, median, ownTimes, parseStepCells, roundedCells } from "./step_cells";

@@ -1,6 +1,6 @@
 /** Where in the trace viewer steps of the pod are. */
-import type { LinkTarget } from "../tool_link";
-import { stepTimes } from "../trace_links";
+import type { LinkTarget } from "../links/tool_link";
+import { stepTimes } from "../links/trace_links";
 import type { Pod } from "./payload";
 import { largestAt, type StepCells } from "./step_cells";
 

@@ -2,8 +2,8 @@
 import { useId } from "preact/hooks";
 import { formatCount, formatRatio, formatTime, plural } from "../../base/format";
 import { type Microseconds, ratio } from "../../base/units";
-import { Why } from "../../widgets/why";
-import { phaseColor } from "../phases";
+import { Why } from "../../widgets/overlays/why";
+import { phaseColor } from "../steps/phases";
 import type { Lateness, Pod } from "./payload";
 
 interface StragglerListProps {

@@ -1,14 +1,14 @@
 /** Pod: the steps of every worker side by side, and who makes the others wait. */
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import { Diagnostics } from "../diagnostics";
-import { MarkerPicker } from "../marker_picker";
-import { NoSteps } from "../no_steps";
-import { StepChoice } from "../step_choice";
+import { Diagnostics } from "../../widgets/text/diagnostics";
+import { openInTrace } from "../links/trace_link";
+import { MarkerPicker } from "../steps/marker_picker";
+import { NoSteps } from "../steps/no_steps";
+import { StepChoice } from "../steps/step_choice";
 import type { PageProps } from "../tool";
-import { openInTrace } from "../trace_link";
-import { ColumnChart } from "./column_chart";
-import { HeatMap } from "./heat_map";
+import { ColumnChart } from "./columns/column_chart";
+import { HeatMap } from "./heat_map/heat_map";
 import { chooseMeasure, findDomain, findMeasures } from "./measures";
 import { cellOf, type Pod } from "./payload";
 import "./pod.css";

@@ -1,7 +1,7 @@
 /** What to do, in the order in which to try it, with code to copy. */
 import { cut } from "../../base/names";
-import { CopyButton } from "../../widgets/copy_button";
-import { FindingList, GuideLink } from "../../widgets/finding_list";
+import { CopyButton } from "../../widgets/text/copy_button";
+import { FindingList, GuideLink } from "../../widgets/text/finding_list";
 import type { Advice } from "./payload";
 
 export function AdviceList({ advice }: { advice: readonly Advice[] }) {

@@ -1,12 +1,9 @@
 // @vitest-environment happy-dom
 import { expect, test } from "vitest";
-import { layGraph, NODE, pathBetween } from "./graph_layout";
-import { BESIDE, chooseShown, MORE, MOST, makeTree } from "./graph_tree";
-import { shortParameters } from "./node_shapes";
-import { type CallGraph, type GraphNode, parseTfData } from "./payload";
-import { samplePayload } from "./sample.test_helper";
-import { fitItems } from "./text_fit";
-import { executionPlace, iteratorPlace } from "./trace_places";
+import { layGraph, NODE, pathBetween } from "./graph/graph_layout";
+import { BESIDE, chooseShown, MORE, MOST, makeTree } from "./graph/graph_tree";
+import { fitItems } from "./graph/name_fit";
+import { shortParameters } from "./graph/node_shapes";
 import {
   boxesIn,
   firstLook,
@@ -16,7 +13,10 @@ import {
   parseLook,
   reveal,
   zoomAt,
-} from "./viewport";
+} from "./graph/viewport";
+import { type CallGraph, type GraphNode, parseTfData } from "./payload";
+import { samplePayload } from "./sample.test_helper";
+import { executionPlace, iteratorPlace } from "./trace_places";
 
 const { graph } = parseTfData(samplePayload());
 const tree = makeTree(graph);

@@ -3,7 +3,7 @@ import { type DataTable, parseTable, type Row, readRows } from "../../api/data_t
 import { PayloadError } from "../../api/errors";
 import { isRecord, type Warning } from "../../api/types";
 import { type Microseconds, microseconds } from "../../base/units";
-import type { Severity } from "../../widgets/finding_list";
+import type { Severity } from "../../widgets/text/finding_list";
 
 export interface TfData {
   /** One execution of one pipeline. */

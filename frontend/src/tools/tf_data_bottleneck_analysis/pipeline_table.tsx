@@ -5,8 +5,8 @@ import { columnScale, formatCount, formatTime, plural, type Scale } from "../../
 import { saveFile } from "../../base/save";
 import { microseconds } from "../../base/units";
 import type { View } from "../../base/url_state";
-import { Name } from "../../widgets/name";
-import { Why } from "../../widgets/why";
+import { Why } from "../../widgets/overlays/why";
+import { Name } from "../../widgets/text/name";
 import type { Select } from "../tool";
 import { type Bins, LatencyHistogram, usedBins } from "./latency_histogram";
 import { type Pipeline, SLOW_US, type TfData } from "./payload";

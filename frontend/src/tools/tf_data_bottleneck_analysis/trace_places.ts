@@ -1,6 +1,6 @@
 /** Where in the trace viewer executions of pipelines and their iterators are. */
 import type { View } from "../../base/url_state";
-import { iteratorEvents } from "../trace_links";
+import { iteratorEvents } from "../links/trace_links";
 import type { CallGraph, GraphNode } from "./payload";
 
 export interface TracePlace {

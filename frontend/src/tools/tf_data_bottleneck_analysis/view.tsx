@@ -1,7 +1,7 @@
 /** tf.data: which input pipeline is slow, which of its stages makes it so, and what to do. */
 import { useRef } from "preact/hooks";
 import type { PageProps } from "../tool";
-import { GraphSection } from "./graph_section";
+import { GraphSection } from "./graph/graph_section";
 import type { Bottleneck, Pipeline, TfData } from "./payload";
 import { PipelineTable } from "./pipeline_table";
 import "./tf_data.css";

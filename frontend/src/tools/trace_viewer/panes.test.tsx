@@ -15,8 +15,8 @@ import {
   type,
   wait,
 } from "./panes.test_helper";
-import { sampleTimelineJson } from "./sample.test_helper";
-import { fakeServer, PLACE } from "./server.test_helper";
+import { sampleTimelineJson } from "./protocol/sample.test_helper";
+import { fakeServer, PLACE } from "./protocol/server.test_helper";
 
 test("the parts of a host are one tree, names are text, and counts are on the screen", async () => {
   fakeServer();

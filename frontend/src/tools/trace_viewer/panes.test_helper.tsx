@@ -4,12 +4,12 @@ import { act } from "preact/test-utils";
 import { afterEach, beforeEach, vi } from "vitest";
 import type { View } from "../../base/url_state";
 import type { Links } from "../tool";
-import type { TimelineModel } from "./model";
-import { settle } from "./server.test_helper";
+import type { TimelineModel } from "./model/model";
+import { settle } from "./protocol/server.test_helper";
 import { TracePage } from "./view";
 
 const canvas = vi.hoisted((): { model: TimelineModel | null } => ({ model: null }));
-vi.mock("./timeline_canvas", () => ({
+vi.mock("./pointer/timeline_canvas", () => ({
   TimelineCanvas: ({ model }: { model: TimelineModel }) => {
     canvas.model = model;
     model.height.value = 800;

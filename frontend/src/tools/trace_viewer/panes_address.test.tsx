@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { button, click, labels, query, said, show, text, texts, wait } from "./panes.test_helper";
-import { sampleDerivedJson, sampleTimelineJson } from "./sample.test_helper";
-import { fakeServer, PLACE } from "./server.test_helper";
+import { sampleDerivedJson, sampleTimelineJson } from "./protocol/sample.test_helper";
+import { fakeServer, PLACE } from "./protocol/server.test_helper";
 
 const MS = 1e9;
 

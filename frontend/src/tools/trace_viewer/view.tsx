@@ -1,28 +1,28 @@
 /** Trace viewer: every event of the chosen hosts on one time axis. */
 import { useSignal } from "@preact/signals";
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
-import { ErrorMessage } from "../../widgets/message";
+import { ErrorMessage } from "../../widgets/text/message";
 import type { PageProps } from "../tool";
-import { rendererOf } from "./create_painter";
+import { rendererOf } from "./canvas/create_painter";
 import { Drawer } from "./drawer/drawer";
-import { EventList } from "./event_list";
-import { Hint } from "./hint";
-import { createHits } from "./hits";
-import { HoverCard } from "./hover_card";
-import { Labels } from "./labels";
-import { LaneHead } from "./lane_head";
-import { NoEvents } from "./no_events";
-import { OverviewStrip } from "./overview_strip";
-import { keepSelectionInSight, revealRows } from "./reveal";
-import { choose, followSelection } from "./selected_event";
-import { Splitter } from "./splitter";
-import { StatusLine } from "./status_line";
-import { TimelineCanvas } from "./timeline_canvas";
-import { Toolbar } from "./toolbar";
+import { Hint } from "./frame/hint";
+import { NoEvents } from "./frame/no_events";
+import { OverviewStrip } from "./frame/overview_strip";
+import { Splitter } from "./frame/splitter";
+import { StatusLine } from "./frame/status_line";
+import { Toolbar } from "./frame/toolbar";
+import { Labels } from "./lanes/labels";
+import { LaneHead } from "./lanes/lane_head";
+import { EventList } from "./list/event_list";
+import { keepSelectionInSight, revealRows } from "./page/reveal";
+import { choose, followSelection } from "./page/selected_event";
+import { HoverCard } from "./pointer/hover_card";
+import { TimelineCanvas } from "./pointer/timeline_canvas";
+import { createHits } from "./search/search_results";
 import "./drawer/drawer.css";
-import "./labels.css";
+import "./lanes/labels.css";
 import "./trace.css";
-import { usePage } from "./use_page";
+import { usePage } from "./page/use_page";
 
 /** Another run is another page. */
 export function TracePage(props: PageProps<null>) {

@@ -1,7 +1,7 @@
 /** A donut with its legend as a picture file. */
 import { formatRatio } from "../../base/format";
 import { ratio } from "../../base/units";
-import { resolveColor, savePng, saveSvg, svgElement, svgText } from "../picture";
+import { resolveColor, savePng, saveSvg, svgElement, svgText } from "../chart/picture";
 import { ringPaths } from "./ring";
 import type { Slice } from "./slices";
 

@@ -1,6 +1,6 @@
 /** A step chart with its legend as a picture file. */
 import { formatTick } from "../../base/format";
-import { resolveColor, svgElement, svgText } from "../picture";
+import { resolveColor, svgElement, svgText } from "../chart/picture";
 import { axisLabels } from "./axis_labels";
 import { axisScale, type Drawing, findColumns, type StepAxis, type StepSeries } from "./steps";
 

@@ -2,9 +2,9 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { formatTick } from "../../base/format";
-import { resolveColor } from "../picture";
+import { resolveColor } from "../chart/picture";
 import { axisLabels } from "./axis_labels";
-import { drawColumns, drawLines, type Inks } from "./ink";
+import { drawColumns, drawLines, type Inks } from "./draw_chart";
 import {
   axisScale,
   type Drawing,

@@ -5,10 +5,10 @@ import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "pr
 import { formatCount, plural } from "../../base/format";
 import { bindKeys, runKey } from "../../base/keys";
 import { watchColors } from "../../base/theme";
-import { Menu } from "../menu";
-import { savePng, saveSvg } from "../picture";
+import { savePng, saveSvg } from "../chart/picture";
+import { Menu } from "../overlays/menu";
+import { Why } from "../overlays/why";
 import type { Explanation } from "../table/columns";
-import { Why } from "../why";
 import { drawSvg } from "./picture";
 import type { Plot, PlotInput, Spot } from "./plot";
 import { formatValue, StepCard, stepText } from "./step_card";

@@ -5,8 +5,8 @@ import { type DataTable, encodeTexts } from "../../api/data_table";
 import { toCsv } from "../../base/csv";
 import { saveFile } from "../../base/save";
 import { patchView, type View } from "../../base/url_state";
+import { Grid } from "../grid/grid";
 import type { ColumnSpec } from "../table/columns";
-import { Grid } from "../table/grid";
 import { useTableModel } from "../table/model";
 import { type Drawing, type StepAxis, type StepSeries, stepTotals } from "./steps";
 

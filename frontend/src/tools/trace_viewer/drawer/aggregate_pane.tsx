@@ -13,16 +13,16 @@ import {
 } from "../../../base/format";
 import { foldName, foldNames, readableName } from "../../../base/names";
 import { ratio } from "../../../base/units";
-import { CopyButton } from "../../../widgets/copy_button";
-import { Name } from "../../../widgets/name";
-import { aggregate, type Sums, type TrackSet, trackSets } from "../aggregates";
-import type { AggregateBy } from "../answers";
-import { isStale } from "../api";
-import type { Page } from "../page";
-import { revealLane } from "../reveal";
-import { type RowColumn, RowList, type RowSort } from "../row_list";
-import { formatPs } from "../time";
-import type { Range, Span } from "../types";
+import { type RowColumn, RowList, type RowSort } from "../../../widgets/grid/row_list";
+import { CopyButton } from "../../../widgets/text/copy_button";
+import { Name } from "../../../widgets/text/name";
+import { formatPs } from "../model/time";
+import type { Range, Span } from "../model/types";
+import type { Page } from "../page/page";
+import { revealLane } from "../page/reveal";
+import type { AggregateBy } from "../protocol/answers";
+import { isStale } from "../protocol/api";
+import { aggregate, type Sums, type TrackSet, trackSets } from "./aggregates";
 
 interface Summed {
   readonly span: Span;

@@ -3,14 +3,14 @@ import type { Signal } from "@preact/signals";
 import { useId, useRef } from "preact/hooks";
 import { formatCount } from "../../../base/format";
 import type { Links } from "../../tool";
-import { TABS, type Tab } from "../address";
-import type { Hits } from "../hits";
-import type { Page } from "../page";
-import type { SelectedEvent } from "../selected_event";
-import { Splitter } from "../splitter";
+import { Splitter } from "../frame/splitter";
+import { TABS, type Tab } from "../page/address";
+import type { Page } from "../page/page";
+import type { SelectedEvent } from "../page/selected_event";
+import { HitsPane } from "../search/results_pane";
+import type { Hits } from "../search/search_results";
 import { AggregatePane } from "./aggregate_pane";
 import { EventPane } from "./event_pane";
-import { HitsPane } from "./hits_pane";
 
 interface DrawerProps {
   readonly page: Page;

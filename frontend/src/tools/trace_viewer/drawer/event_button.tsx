@@ -1,9 +1,9 @@
 /** The name of another event, which a click goes to. */
 import type { ComponentChildren } from "preact";
-import { fetchEvent } from "../api";
-import { type Page, partOf } from "../page";
-import { goTo } from "../reveal";
-import type { EventKey } from "../types";
+import type { EventKey } from "../model/types";
+import { type Page, partOf } from "../page/page";
+import { goTo } from "../page/reveal";
+import { fetchEvent } from "../protocol/api";
 
 interface EventButtonProps {
   readonly page: Page;

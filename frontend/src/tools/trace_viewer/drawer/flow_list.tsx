@@ -1,11 +1,11 @@
 /** What the event caused, and what caused it; a click goes there. */
 import { plural } from "../../../base/format";
 import { cut, foldName, readableName } from "../../../base/names";
-import type { EventAt, Flow, Flows } from "../answers";
-import { indexOf, type Page } from "../page";
-import { goTo, trackOfRow } from "../reveal";
-import { formatPs } from "../time";
-import type { EventKey } from "../types";
+import { formatPs } from "../model/time";
+import type { EventKey } from "../model/types";
+import { indexOf, type Page } from "../page/page";
+import { goTo, trackOfRow } from "../page/reveal";
+import type { EventAt, Flow, Flows } from "../protocol/answers";
 
 interface FlowListProps {
   readonly page: Page;

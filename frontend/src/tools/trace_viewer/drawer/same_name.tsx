@@ -1,10 +1,10 @@
 /** How the event compares with those of its name and kind, and the way to them. */
 import { useMemo } from "preact/hooks";
 import { formatCount } from "../../../base/format";
-import type { EventDetails } from "../answers";
-import { createMoves } from "../moves";
-import type { Page } from "../page";
-import { formatPs } from "../time";
+import { formatPs } from "../model/time";
+import { createMoves } from "../page/moves";
+import type { Page } from "../page/page";
+import type { EventDetails } from "../protocol/answers";
 
 interface SameNameProps {
   readonly page: Page;

@@ -2,8 +2,8 @@
 import { formatBytes, formatCount, NOT_MEASURED, significant } from "../../../base/format";
 import { cut } from "../../../base/names";
 import { bytes } from "../../../base/units";
-import type { EventStat } from "../answers";
-import { formatPs } from "../time";
+import { formatPs } from "../model/time";
+import type { EventStat } from "../protocol/answers";
 
 const MOST_SHOWN = 2000;
 

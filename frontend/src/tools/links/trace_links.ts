@@ -1,0 +1,108 @@
+/** Where in the trace viewer the rows of other pages are: what the address says for each. */
+import { type DataTable, numbers, textAt, texts } from "../../api/data_table";
+import type { View } from "../../base/url_state";
+import type { StepTable } from "../steps/step_table";
+import type { LinkTarget } from "./tool_link";
+
+export const TRACE = "trace_viewer";
+
+/** What searches for the ops of a side. */
+const SEARCHES: Readonly<Record<string, string>> = { Device: "device", SparseCore: "sparse-core" };
+
+/** The events that a row of the op table counts; null for idle time, which has none. */
+export function opEvents(table: DataTable, row: number): View | null {
+  const name = textAt(texts(table, "operation"), row);
+  const side = textAt(texts(table, "host_or_device"), row);
+  const count = numbers(table, "occurrences")?.[row] ?? 0;
+  if (name === "" || !(count > 0)) return null;
+  return marking(`${SEARCHES[side] ?? "host"}-op:${name}`);
+}
+
+/** The events of a call or an annotation of the program. */
+export function callEvents(table: DataTable, row: number): View | null {
+  const name = textAt(texts(table, "operation"), row);
+  return name === "" ? null : marking(`whole:${name}`);
+}
+
+/** The launches that a row of the kernel table counts, said as shortly as the table allows. */
+export function kernelEvents(table: DataTable, row: number): View | null {
+  const kernels = texts(table, "kernel_name");
+  const ops = texts(table, "op_name");
+  const name = textAt(kernels, row);
+  if (!kernels || name === "") return null;
+  const same = others(kernels.codes, row);
+  const ofOp = same.length === 0 ? "" : ` op:${textAt(ops, row)}`;
+  const isOneOp = same.every((other) => ops?.codes[other] !== ops?.codes[row]);
+  return marking(`kernel:${name}${ofOp}${isOneOp ? "" : ` launch:${launchOf(table, row)}`}`);
+}
+
+/** The events of an op of the input pipeline. */
+export function inputEvents(table: DataTable, row: number): View | null {
+  const name = textAt(texts(table, "opName"), row);
+  return name === "" ? null : inputOpEvents(name);
+}
+
+export function inputOpEvents(name: string): View {
+  return marking(`input-op:${name}`);
+}
+
+/** The calls of a stage of a tf.data pipeline, of all copies of it. */
+export function iteratorEvents(stage: string): View {
+  return marking(`iterator:${stage}`);
+}
+
+/** A step by its label and, where it is known, by its time since its host's trace began, in µs. */
+export function stepTimes(label: string, start: number, total: number): View {
+  const view = { step: label };
+  if (Number.isNaN(start) || Number.isNaN(total)) return view;
+  const ms = (value: number) => String(Number((value / 1000).toFixed(6)));
+  return { ...view, from_ms: ms(start), to_ms: ms(start + total) };
+}
+
+/**
+ * A step of a table on its slowest worker. Workers may run a step one after another, so that no
+ * one range has it of all; and each of several hosts has its own beginning, so that one is opened.
+ */
+export function stepInTrace(steps: StepTable, step: number, hosts: readonly string[]): LinkTarget {
+  const { start, total, host } = steps.slowest;
+  const view = stepTimes(steps.labels[step], start[step], total[step]);
+  return hosts.length > 1 && host[step] ? { view, hosts: [host[step]] } : { view };
+}
+
+/** The memory events of an op; of all ops where it is "". */
+export function allocationEvents(op: string): View {
+  return op === "" ? namedEvents("MemoryAllocation") : marking(`arg:tf_op=${op}`);
+}
+
+/** The events of a name. */
+export function namedEvents(name: string): View {
+  return marking(`whole:${name}`);
+}
+
+/** All events that the trace viewer's search finds. */
+function marking(query: string): View {
+  return { q: query };
+}
+
+/** The other rows with the code of this one. */
+function others(codes: Int32Array, row: number): number[] {
+  const found: number[] = [];
+  codes.forEach((code, other) => {
+    if (other !== row && code === codes[row]) found.push(other);
+  });
+  return found;
+}
+
+/** "grid/block/registers/shared bytes", the last two empty where they were not recorded. */
+function launchOf(table: DataTable, row: number): string {
+  const size = (id: string) => {
+    const value = numbers(table, id)?.[row] ?? Number.NaN;
+    return Number.isNaN(value) ? "" : String(value);
+  };
+  return [
+    textAt(texts(table, "grid_dim"), row),
+    textAt(texts(table, "block_dim"), row),
+    size("registers_per_thread"),
+    size("shmem_bytes"),
+  ].join("/");
+}

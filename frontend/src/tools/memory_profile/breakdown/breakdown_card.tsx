@@ -1,0 +1,177 @@
+/** What was in use at the chosen instant: a table or areas of the same rows. */
+import { signal } from "@preact/signals";
+import { useId } from "preact/hooks";
+import { textAt, texts } from "../../../api/data_table";
+import type { View } from "../../../base/url_state";
+import { ExportButton } from "../../../widgets/grid/export_button";
+import { Grid } from "../../../widgets/grid/grid";
+import { RowDetail } from "../../../widgets/grid/row_detail";
+import { TableBar } from "../../../widgets/grid/table_bar";
+import { Why } from "../../../widgets/overlays/why";
+import { setFilter, useTableModel } from "../../../widgets/table/model";
+import { ToolLink } from "../../links/tool_link";
+import { allocationEvents, TRACE } from "../../links/trace_links";
+import type { Links, Select } from "../../tool";
+import { formatAmount, formatInstant } from "../format";
+import type { Memory } from "../payload";
+import { lastBefore } from "../plan";
+import { AGES, OUTSIDE } from "./breakdown";
+import { BREAKDOWN_COLUMNS, BREAKDOWN_GROUPINGS } from "./columns";
+import { Treemap } from "./treemap";
+
+interface BreakdownCardProps {
+  readonly memory: Memory;
+  readonly view: View;
+  readonly select: Select;
+  readonly links: Links;
+  readonly isLoading: boolean;
+  readonly fileName: string;
+}
+
+const NONE = signal(null);
+/** CSS pixels of the table with its heading and bars. */
+const LEAST = 340;
+const MOST = 620;
+const FRAME = 150;
+const ROW = 28;
+
+export function BreakdownCard(props: BreakdownCardProps) {
+  const { memory, view, select, links, isLoading, fileName } = props;
+  const { breakdown } = memory;
+  const { table } = breakdown;
+  const id = useId();
+  const model = useTableModel({
+    table,
+    specs: BREAKDOWN_COLUMNS,
+    groupings: BREAKDOWN_GROUPINGS,
+    rankBy: "allocated_bytes",
+    noun: "row",
+    view,
+    select,
+  });
+  const isMap = view.map === "1";
+  const { host } = memory.allocators[memory.chosen];
+  const hosts = memory.hosts.length > 1 && host !== "" ? [host] : undefined;
+  const eventsOf = (row: number): View | null => {
+    const age = textAt(texts(table, "age"), row);
+    const isRecorded = age === OUTSIDE || AGES.slice(0, 2).some(({ label }) => label === age);
+    return isRecorded ? allocationEvents(textAt(texts(table, "op"), row)) : null;
+  };
+  const toTimeline = (row: number) => {
+    const found = eventsOf(row);
+    if (found !== null && links.reason(TRACE) === null) links.open(TRACE, found, hosts);
+  };
+  return (
+    <section
+      class="memory-breakdown"
+      aria-labelledby={id}
+      aria-busy={isLoading}
+      style={
+        isMap
+          ? undefined
+          : { height: `${Math.max(LEAST, Math.min(FRAME + table.length * ROW, MOST))}px` }
+      }
+    >
+      <header class="page-head memory-breakdown-head">
+        <h2 id={id}>Memory breakdown</h2>
+        <Why
+          title="Memory breakdown"
+          explanation={{
+            formula:
+              "All allocations in use at the instant, those of one op, region type, data type, shape and age as one row. What the allocator has in use beyond them was allocated before the recording began. The rows add up to what is in use; none is left out.",
+            unit: "bytes",
+            source: "Memory allocation and deallocation events, matched by address.",
+          }}
+        />
+        <InstantText memory={memory} select={select} />
+        <span class="space" />
+        <span class="memory-switch" role="group" aria-label="Shown as">
+          {[["Table", false] as const, ["Treemap", true] as const].map(([label, isOn]) => (
+            <button
+              type="button"
+              key={label}
+              class="button small"
+              aria-pressed={isMap === isOn}
+              onClick={() => select({ map: isOn ? "1" : null })}
+            >
+              {label}
+            </button>
+          ))}
+        </span>
+        <ExportButton model={model} fileName={`${fileName}_breakdown`} />
+      </header>
+      <TableBar model={model} />
+      {isMap ? (
+        <Treemap
+          model={model}
+          choose={({ filter }) => {
+            if (filter)
+              setFilter(
+                model,
+                filter.id,
+                view[`f.${filter.id}`] === filter.text ? "" : filter.text,
+              );
+          }}
+        />
+      ) : (
+        <Grid
+          model={model}
+          label="Memory breakdown"
+          highlight={NONE}
+          detail={(row) => (
+            <RowDetail model={model} row={row} nameId="op">
+              <TraceNote links={links} view={eventsOf(row)} hosts={hosts} />
+            </RowDetail>
+          )}
+          toTimeline={toTimeline}
+        />
+      )}
+    </section>
+  );
+}
+
+interface TraceNoteProps {
+  readonly links: Links;
+  readonly view: View | null;
+  readonly hosts: readonly string[] | undefined;
+}
+
+function TraceNote({ links, view, hosts }: TraceNoteProps) {
+  if (view === null) return <p class="muted">No allocation of it is in the trace.</p>;
+  return (
+    <p class="detail-links">
+      <ToolLink
+        links={links}
+        tool={TRACE}
+        view={view}
+        hosts={hosts}
+        title="The memory events of the op, marked (g)"
+      >
+        Show in the trace viewer
+      </ToolLink>
+    </p>
+  );
+}
+
+/** "5.78 GiB in use at 2,586.982 ms, the peak". */
+function InstantText({ memory, select }: { readonly memory: Memory; readonly select: Select }) {
+  const { breakdown, steps } = memory;
+  if (Number.isNaN(breakdown.at)) return null;
+  const step = lastBefore(steps.begin, breakdown.at);
+  const inStep =
+    step >= 0 && breakdown.at < steps.end[step]
+      ? ` in step ${steps.labels[step].slice(0, 60)}`
+      : "";
+  return (
+    <p class="memory-instant-text" role="status">
+      <b>{formatAmount(breakdown.inUse)}</b> in use at {formatInstant(breakdown.at)}
+      {inStep}
+      {breakdown.isPeak ? ", the peak" : ""}
+      {breakdown.isPeak ? null : (
+        <button type="button" class="link" onClick={() => select({ at_ps: null })}>
+          Back to the peak
+        </button>
+      )}
+    </p>
+  );
+}

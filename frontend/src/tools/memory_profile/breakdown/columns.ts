@@ -1,0 +1,118 @@
+/** The columns of the breakdown table, and by what it can be grouped. */
+import type { ColumnSpec, Explanation } from "../../../widgets/table/columns";
+import type { Grouping } from "../../../widgets/table/group";
+
+const EVENTS = "Memory allocation events on the host's threads, matched by address.";
+
+function why(formula: string, unit: string, source = EVENTS): Explanation {
+  return { formula, unit, source };
+}
+
+export const BREAKDOWN_COLUMNS: readonly ColumnSpec[] = [
+  {
+    id: "op",
+    title: "Op name",
+    isName: true,
+    width: 320,
+    isShown: true,
+    isSticky: true,
+    group: { how: "label" },
+    explanation: why(
+      "The op that asked for the memory. “–” where the recorder named none.",
+      "none",
+      "The stat tf_op of the allocation.",
+    ),
+  },
+  {
+    id: "allocated_bytes",
+    title: "Allocation size",
+    quantity: "bytes",
+    width: 152,
+    isShown: true,
+    hasBar: true,
+    group: { how: "sum" },
+    explanation: why(
+      "Sum of the memory that was handed out for the row's allocations in use at the instant; allocators round requests up",
+      "bytes, written in the unit of the header",
+    ),
+  },
+  {
+    id: "requested_bytes",
+    title: "Requested size",
+    quantity: "bytes",
+    width: 150,
+    isShown: true,
+    group: { how: "sum" },
+    explanation: why(
+      "Sum of the memory that was asked for",
+      "bytes, written in the unit of the header",
+    ),
+  },
+  {
+    id: "occurrences",
+    title: "Occurrences",
+    quantity: "count",
+    width: 112,
+    isShown: true,
+    group: { how: "sum" },
+    explanation: why("Number of the allocations in use", "allocations"),
+  },
+  text(
+    "region",
+    "Region type",
+    104,
+    "What the memory is for: temp (temporaries), output (activations and gradients), persist or dynamic (weights and constants)",
+  ),
+  text("dtype", "Data type", 92, "Type of the tensor's elements"),
+  text("shape", "Shape", 150, "Shape of the tensor"),
+  text(
+    "age",
+    "Allocated in",
+    150,
+    "When, seen from the instant: in its own step, in an earlier one, or before the recording began (in use by the allocator's count, but no allocation of it was recorded)",
+  ),
+  text("step", "Step", 110, "The step in which the first of the row's allocations was made"),
+  {
+    id: "since_ps",
+    title: "Since (µs)",
+    quantity: "count",
+    width: 104,
+    isShown: false,
+    group: { how: "min" },
+    explanation: why(
+      "When the first of the row's allocations was made, from the start of the trace",
+      "µs",
+    ),
+  },
+];
+
+export const BREAKDOWN_GROUPINGS: readonly Grouping[] = [
+  by("op", "Op"),
+  by("shape", "Shape"),
+  by("dtype", "Data type"),
+  by("region", "Region type"),
+  by("age", "Allocated in"),
+  by("step", "Step"),
+];
+
+function text(id: string, title: string, width: number, formula: string): ColumnSpec {
+  return {
+    id,
+    title,
+    width,
+    isShown: true,
+    group: { how: "same" },
+    explanation: why(formula, "none", "Stats of the allocation."),
+  };
+}
+
+function by(id: string, label: string): Grouping {
+  return {
+    id,
+    label,
+    keys: (columns) => {
+      const data = columns.find((column) => column.id === id)?.data;
+      return data?.kind === "text" ? data : undefined;
+    },
+  };
+}

@@ -1,0 +1,269 @@
+/** The timeline on a canvas: stacked areas that hold until the next event, and a line over them. */
+import { formatTick, type Scale } from "../../../base/format";
+import { MILLISECONDS } from "../format";
+import type { Memory, Timeline } from "../payload";
+import { marksOf, PARTS, type Plan, xOf } from "../plan";
+
+export interface Inks {
+  /** By part. */
+  readonly fills: Readonly<Record<string, string>>;
+  readonly background: string;
+  readonly text: string;
+  readonly muted: string;
+  readonly border: string;
+  readonly band: string;
+  readonly halo: string;
+  readonly font: string;
+}
+
+export interface Picture {
+  readonly memory: Memory;
+  readonly plan: Plan;
+  readonly scale: Scale;
+  readonly hidden: ReadonlySet<string>;
+  readonly inks: Inks;
+  readonly width: number;
+  readonly height: number;
+}
+
+type Pen = CanvasRenderingContext2D;
+
+/** Of the strip above the plotting area that names the steps. */
+export const STRIP = 16;
+const X_MARK = 90;
+const Y_MARK = 42;
+const LEAST_STEP = 3;
+/** Times that a line goes through the whole height. */
+const DENSE = 20;
+
+export function drawTimeline(canvas: HTMLCanvasElement, picture: Picture): void {
+  const { width, height } = picture;
+  const ratio = devicePixelRatio || 1;
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const pen = canvas.getContext("2d");
+  if (!pen) return;
+  pen.scale(ratio, ratio);
+  pen.font = picture.inks.font;
+  drawGrid(pen, picture);
+  pen.save();
+  const { left, top, right, bottom } = picture.plan;
+  pen.beginPath();
+  pen.rect(left, top, right - left, bottom - top);
+  pen.clip();
+  drawBefore(pen, picture);
+  drawAreas(pen, picture);
+  drawStepLines(pen, picture);
+  drawFragmentation(pen, picture);
+  pen.restore();
+  drawStrip(pen, picture);
+}
+
+function drawGrid(pen: Pen, { plan, scale, inks, hidden }: Picture): void {
+  const { left, right, top, bottom } = plan;
+  pen.strokeStyle = inks.border;
+  pen.fillStyle = inks.muted;
+  pen.textBaseline = "middle";
+  pen.textAlign = "right";
+  const up = marksOf(0, plan.most, scale.factor, (bottom - top) / Y_MARK);
+  for (const value of up.values) {
+    const y = Math.round(yOf(plan, value)) + 0.5;
+    line(pen, left, y, right, y);
+    pen.fillText(formatTick(value, scale, up.increment), left - 6, y);
+  }
+  if (!hidden.has("fragmentation")) {
+    pen.textAlign = "left";
+    for (const share of [0, 0.25, 0.5, 0.75, 1]) {
+      const y = Math.round(bottom - share * (bottom - top)) + 0.5;
+      line(pen, right, y, right + 4, y);
+      pen.fillText(`${share * 100}`, right + 8, y);
+    }
+  }
+  pen.textBaseline = "top";
+  pen.textAlign = "center";
+  const along = marksOf(plan.from, plan.to, MILLISECONDS.factor, (right - left) / X_MARK);
+  for (const value of along.values) {
+    const x = Math.round(xOf(plan, value)) + 0.5;
+    line(pen, x, bottom, x, bottom + 4);
+    const text = formatTick(value, MILLISECONDS, along.increment);
+    // The outermost stay within the picture.
+    const half = pen.measureText(text).width / 2;
+    pen.fillText(text, Math.max(half, x), bottom + 7);
+  }
+}
+
+/** Until the first event nobody said what was in use: that is not nothing. */
+function drawBefore(pen: Pen, { memory, plan, inks }: Picture): void {
+  const first = memory.timeline.time[0] ?? plan.to;
+  const right = Math.min(xOf(plan, first), plan.right);
+  const text = "no event yet: not known";
+  if (right - plan.left < pen.measureText(text).width + 24) return;
+  pen.fillStyle = inks.muted;
+  pen.textAlign = "center";
+  pen.textBaseline = "middle";
+  pen.fillText(text, (plan.left + right) / 2, (plan.top + plan.bottom) / 2);
+}
+
+function drawAreas(pen: Pen, { memory, plan, hidden, inks }: Picture): void {
+  const { timeline } = memory;
+  const { length } = timeline;
+  if (length === 0) return;
+  const shown = PARTS.filter(({ id }) => !hidden.has(id));
+  const tops: Float64Array[] = [];
+  for (const { id } of shown) {
+    const below = tops.at(-1);
+    tops.push(timeline[id].map((value, point) => (value || 0) + (below?.[point] ?? 0)));
+  }
+  // Each down to the axis, the highest first: nothing shines through between them.
+  for (let at = shown.length - 1; at >= 0; at--) {
+    pen.fillStyle = inks.fills[shown[at].id];
+    pen.beginPath();
+    traceArea(pen, timeline, plan, tops[at]);
+    pen.fill();
+  }
+  // An edge, so that parts are told apart without their colours.
+  pen.strokeStyle = "rgb(0 0 0 / 40%)";
+  pen.lineWidth = 1;
+  shown.forEach(({ id }, at) => {
+    const y = (point: number) => yOf(plan, tops[at][point]);
+    if (!timeline[id].some((value) => value > 0) || isDense(timeline, plan, y)) return;
+    pen.beginPath();
+    traceSteps(pen, timeline, plan, y);
+    pen.stroke();
+  });
+}
+
+/** A line that goes up and down so much that it would be all that is seen. */
+function isDense({ time, length }: Timeline, plan: Plan, yAt: (point: number) => number): boolean {
+  let way = 0;
+  for (let point = 1; point < length; point++)
+    if (time[point] >= plan.from && time[point] <= plan.to)
+      way += Math.abs(yAt(point) - yAt(point - 1)) || 0;
+  return way > DENSE * (plan.bottom - plan.top);
+}
+
+/** Each point holds until the next one, the last one to the end of the window. */
+function traceArea(pen: Pen, { time, length }: Timeline, plan: Plan, tops: Float64Array): void {
+  const x = (point: number) => (point < length ? xOf(plan, time[point]) : plan.right);
+  pen.moveTo(x(0), plan.bottom);
+  for (let point = 0; point < length; point++) {
+    const y = yOf(plan, tops[point]);
+    pen.lineTo(x(point), y);
+    pen.lineTo(x(point + 1), y);
+  }
+  pen.lineTo(plan.right, plan.bottom);
+  pen.closePath();
+}
+
+function traceSteps(
+  pen: Pen,
+  { time, length }: Timeline,
+  plan: Plan,
+  yAt: (point: number) => number,
+): void {
+  let isDown = false;
+  for (let point = 0; point < length; point++) {
+    const y = yAt(point);
+    if (Number.isNaN(y)) {
+      isDown = false;
+      continue;
+    }
+    const x = xOf(plan, time[point]);
+    if (isDown) pen.lineTo(x, y);
+    else pen.moveTo(x, y);
+    pen.lineTo(point + 1 < length ? xOf(plan, time[point + 1]) : plan.right, y);
+    isDown = true;
+  }
+}
+
+/** Upon a wider one in the ground's colour: it crosses areas of every colour. */
+function drawFragmentation(pen: Pen, { memory, plan, hidden, inks }: Picture): void {
+  if (hidden.has("fragmentation")) return;
+  const { timeline } = memory;
+  const y = (point: number) =>
+    plan.bottom - timeline.fragmentation[point] * (plan.bottom - plan.top - 2) - 1;
+  const strokes = isDense(timeline, plan, y)
+    ? ([[inks.text, 0.5]] as const)
+    : ([
+        [inks.halo, 3.5],
+        [inks.text, 1.5],
+      ] as const);
+  for (const [color, wide] of strokes) {
+    pen.strokeStyle = color;
+    pen.lineWidth = wide;
+    pen.lineJoin = "round";
+    pen.beginPath();
+    traceSteps(pen, timeline, plan, y);
+    pen.stroke();
+  }
+}
+
+function drawStepLines(pen: Pen, picture: Picture): void {
+  pen.strokeStyle = picture.inks.text;
+  pen.globalAlpha = 0.3;
+  pen.lineWidth = 1;
+  pen.setLineDash([2, 3]);
+  for (const { left, right } of visibleSteps(picture)) {
+    for (const x of [left, right]) {
+      const at = Math.round(x) + 0.5;
+      line(pen, at, picture.plan.top, at, picture.plan.bottom);
+    }
+  }
+  pen.setLineDash([]);
+  pen.globalAlpha = 1;
+}
+
+function drawStrip(pen: Pen, picture: Picture): void {
+  const { plan, inks } = picture;
+  pen.save();
+  pen.beginPath();
+  pen.rect(plan.left, plan.top - STRIP, plan.right - plan.left, STRIP);
+  pen.clip();
+  pen.textBaseline = "middle";
+  pen.textAlign = "left";
+  pen.strokeStyle = inks.muted;
+  for (const { left, right, label } of visibleSteps(picture)) {
+    pen.fillStyle = inks.band;
+    pen.fillRect(left, plan.top - STRIP, right - left, STRIP - 2);
+    pen.strokeRect(Math.round(left) + 0.5, plan.top - STRIP + 0.5, right - left, STRIP - 2);
+    const start = Math.max(left, plan.left) + 4;
+    if (pen.measureText(label).width < Math.min(right, plan.right) - start - 2) {
+      pen.fillStyle = inks.text;
+      pen.fillText(label, start, plan.top - STRIP / 2);
+    }
+  }
+  pen.restore();
+}
+
+interface VisibleStep {
+  readonly left: number;
+  readonly right: number;
+  readonly label: string;
+}
+
+/** None where they would be too narrow to be told apart. */
+export function visibleSteps({ memory, plan }: Pick<Picture, "memory" | "plan">): VisibleStep[] {
+  const { labels, begin, end } = memory.steps;
+  const found = labels.flatMap((label, step) => {
+    const [left, right] = [xOf(plan, begin[step]), xOf(plan, end[step])];
+    return right > plan.left && left < plan.right
+      ? [{ left, right, label: (/^\d+$/.test(label) ? `Step ${label}` : label).slice(0, 40) }]
+      : [];
+  });
+  const room = (plan.right - plan.left) / Math.max(found.length, 1);
+  return room < LEAST_STEP ? [] : found;
+}
+
+export function yOf({ top, bottom, most }: Plan, value: number): number {
+  return bottom - (value / most) * (bottom - top);
+}
+
+function line(pen: Pen, x1: number, y1: number, x2: number, y2: number): void {
+  pen.lineWidth = 1;
+  pen.beginPath();
+  pen.moveTo(x1, y1);
+  pen.lineTo(x2, y2);
+  pen.stroke();
+}

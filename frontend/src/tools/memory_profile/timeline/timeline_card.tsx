@@ -1,0 +1,151 @@
+/** The memory timeline: its head, its picture or table, and its legend. */
+import { useId, useState } from "preact/hooks";
+import { formatCount } from "../../../base/format";
+import type { View } from "../../../base/url_state";
+import { savePng, saveSvg } from "../../../widgets/chart/picture";
+import { Menu } from "../../../widgets/overlays/menu";
+import { Why } from "../../../widgets/overlays/why";
+import type { Select } from "../../tool";
+import { memoryScale } from "../format";
+import type { Memory } from "../payload";
+import { FRAGMENTATION, PARTS, topOf, wholeView, windowOf } from "../plan";
+import { drawMemorySvg } from "./timeline_picture";
+import { HEIGHT, type TimelineCardProps, TimelinePlot } from "./timeline_plot";
+import { saveTimelineCsv, TimelineTable } from "./timeline_table";
+
+export function TimelineCard(props: TimelineCardProps) {
+  const { memory, view, select, isLoading, fileName } = props;
+  const id = useId();
+  const [isTable, setTable] = useState(false);
+  const window = windowOf(memory, view);
+  const hidden = hiddenParts(view, memory);
+  const scale = memoryScale(topOf(memory, hidden, window));
+  const title = `Memory timeline of ${memory.allocators[memory.chosen].id}`;
+  const file = `${fileName}_timeline`;
+  const svg = () => drawMemorySvg(title, memory, window, hidden);
+  return (
+    <section class="card memory-timeline" aria-labelledby={id} aria-busy={isLoading}>
+      <header class="card-head">
+        <h2 id={id}>Memory timeline</h2>
+        <Why
+          title="Memory timeline"
+          explanation={{
+            formula:
+              "What the allocator says is in use after each event: reserved for the stack, handed out from the heap, and free. It holds until the next event. Fragmentation is 1 − largest free chunk ÷ all free memory.",
+            unit: `${scale.unit} on the left, percent on the right, ms since the start of the trace`,
+            source: "Memory allocation and deallocation events on the host's threads.",
+          }}
+        />
+        <span class="memory-drawn muted" role="status">
+          {drawnText(memory)}
+        </span>
+        <span class="space" />
+        {window.isZoomed ? (
+          <button type="button" class="button small" onClick={() => select(wholeView(memory))}>
+            Whole recording
+          </button>
+        ) : null}
+        <Menu
+          label="⋯"
+          title="Menu of “Memory timeline”"
+          buttonClass="icon"
+          width={180}
+          items={[
+            { label: isTable ? "As chart" : "As table", run: () => setTable(!isTable) },
+            { label: "Save as CSV", run: () => saveTimelineCsv(file, memory) },
+            { label: "Save as SVG", run: () => saveSvg(file, svg()) },
+            { label: "Save as PNG", run: () => void savePng(file, svg()) },
+          ]}
+        />
+      </header>
+      {isTable ? (
+        <TimelineTable memory={memory} height={HEIGHT + 44} />
+      ) : (
+        <>
+          <div class="memory-axis-titles step-axis-title muted">
+            <span>
+              Memory ({scale.unit}){hidden.has(FREE) ? " · without what is free" : ""}
+            </span>
+            {hidden.has(FRAGMENTATION.id) ? null : <span>Fragmentation (%)</span>}
+          </div>
+          <TimelinePlot {...props} window={window} hidden={hidden} scale={scale} />
+          <div class="memory-below">
+            <Legend memory={memory} hidden={hidden} select={select} />
+            <span class="step-axis-title muted">Time since the start of the trace (ms)</span>
+          </div>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Legend({
+  memory,
+  hidden,
+  select,
+}: {
+  readonly memory: Memory;
+  readonly hidden: ReadonlySet<string>;
+  readonly select: Select;
+}) {
+  const toggle = (id: string) => {
+    const next = new Set(hidden);
+    if (!next.delete(id)) next.add(id);
+    const isUsual = [...next].join(".") === [...hiddenParts({}, memory)].join(".");
+    select({ hide: isUsual ? null : [...next].join(".") || NOTHING });
+  };
+  return (
+    <ul class="step-legend" aria-label="Parts, from the top of the stack">
+      {[...PARTS.toReversed(), FRAGMENTATION].map(({ id, label, color }) => {
+        const isHidden = hidden.has(id);
+        const isRecorded =
+          memory.timeline.length === 0 ||
+          memory.timeline[id as "heap"].some((value) => !Number.isNaN(value));
+        return (
+          <li key={id}>
+            <button
+              type="button"
+              aria-pressed={!isHidden}
+              aria-label={label}
+              title={
+                isRecorded
+                  ? `${isHidden ? "Show" : "Hide"} “${label}”`
+                  : `${label} was not recorded`
+              }
+              onClick={() => toggle(id)}
+            >
+              <span
+                class={id === FRAGMENTATION.id ? "swatch memory-line" : "swatch"}
+                style={{ background: isHidden ? "transparent" : color }}
+              />
+              {label}
+              {isRecorded ? "" : " (not recorded)"}
+            </button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+const FREE = "free";
+/** In the address where everything is drawn, though something usually is not. */
+const NOTHING = "nothing";
+/** Of a capacity of which no more is in use, all but an edge would be free. */
+const LITTLE = 0.1;
+
+/** Ids of what is not drawn; where nobody chose, what is free of a memory that is nearly empty. */
+export function hiddenParts(view: View, memory: Memory): ReadonlySet<string> {
+  if (view.hide !== undefined)
+    return new Set(view.hide.split(".").filter((id) => id !== "" && id !== NOTHING));
+  const { peak, capacity } = memory.allocators[memory.chosen];
+  return new Set(peak < LITTLE * capacity ? [FREE] : []);
+}
+
+function drawnText({ timeline }: Memory): string {
+  if (Number.isNaN(timeline.events)) return "";
+  const count = formatCount(timeline.events);
+  return timeline.isSampled
+    ? `${count} events, drawn as ${formatCount(timeline.length)} points that keep every extreme; drag to zoom`
+    : `${count} events`;
+}

@@ -1,0 +1,270 @@
+/** The picture of the timeline, and what a pointer and keys do on it. */
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Scale } from "../../../base/format";
+import { bindKeys, runKey } from "../../../base/keys";
+import { watchColors } from "../../../base/theme";
+import type { View } from "../../../base/url_state";
+import { resolveColor } from "../../../widgets/chart/picture";
+import { useWidth } from "../../../widgets/chart/use_size";
+import type { Select } from "../../tool";
+import { formatGibibytes } from "../format";
+import type { Memory } from "../payload";
+import {
+  FRAGMENTATION,
+  lastBefore,
+  PARTS,
+  type Plan,
+  pointAt,
+  SHORTEST,
+  timeAt,
+  topOf,
+  type Window,
+  wholeView,
+  xOf,
+  zoomed,
+} from "../plan";
+import { drawTimeline, type Inks, STRIP } from "./draw_timeline";
+import { eventFacts } from "./event_facts";
+import { HoverCard } from "./timeline_hover";
+import { timelineKeys } from "./timeline_keys";
+
+export interface TimelineCardProps {
+  readonly memory: Memory;
+  readonly view: View;
+  readonly select: Select;
+  readonly isLoading: boolean;
+  readonly fileName: string;
+}
+
+interface TimelinePlotProps extends TimelineCardProps {
+  readonly window: Window & { readonly isZoomed: boolean };
+  readonly hidden: ReadonlySet<string>;
+  readonly scale: Scale;
+}
+
+export const HEIGHT = 330;
+const AXIS_LEFT = 56;
+const AXIS_RIGHT = 40;
+const FLAG = 20;
+const AXIS_BOTTOM = 24;
+const LEAST_DRAG = 6;
+/** A click on a zoomed chart waits this long for the second one, which shows everything. */
+const DOUBLE_CLICK_MS = 250;
+
+export function TimelinePlot(props: TimelinePlotProps) {
+  const { memory, select, window, hidden, scale } = props;
+  const { timeline } = memory;
+  const { from, to, isZoomed } = window;
+  const frame = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const width = useWidth(frame);
+  const [theme, bump] = useState(0);
+  const [point, setPoint] = useState(-1);
+  const [drag, setDrag] = useState<readonly [number, number] | null>(null);
+  const clicks = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => watchColors(() => bump((count) => count + 1)), []);
+  useEffect(() => () => clearTimeout(clicks.current), []);
+  // Points are others now.
+  useEffect(() => setPoint(-1), [timeline]);
+  const hiddenKey = [...hidden].join(".");
+  const plan: Plan = useMemo(
+    () => ({
+      left: AXIS_LEFT,
+      right: Math.max(width - AXIS_RIGHT, AXIS_LEFT + 1),
+      top: FLAG + STRIP,
+      bottom: HEIGHT - AXIS_BOTTOM,
+      from,
+      to,
+      most: topOf(memory, hidden, { from, to }),
+    }),
+    [width, from, to, memory, hiddenKey],
+  );
+  const inks = useMemo(findInks, [theme]);
+  useLayoutEffect(() => {
+    if (canvas.current && width > 0)
+      drawTimeline(canvas.current, { memory, plan, scale, hidden, inks, width, height: HEIGHT });
+  }, [memory, plan, hiddenKey, inks, width]);
+
+  const choose = (chosen: number) => {
+    if (chosen >= 0) select({ at_ps: String(timeline.time[chosen]) });
+  };
+  const zoom = (next: Window | null) =>
+    select({
+      from_ps: next === null ? null : String(next.from),
+      to_ps: next === null ? null : String(next.to),
+    });
+  const keys = timelineKeys({
+    move: (by) => setPoint((before) => beside(before, by)),
+    choose: () => choose(point),
+    zoomBy: (factor) => {
+      const middle = point >= 0 ? timeline.time[point] : (from + to) / 2;
+      const next = zoomed(memory, window, factor, middle);
+      if (next === null) select(wholeView(memory));
+      else zoom(next);
+    },
+    pan: (share) => {
+      const shift = Math.round((to - from) * share);
+      const by = Math.max(memory.begin - from, Math.min(shift, memory.end - to));
+      if (isZoomed && by !== 0) zoom({ from: from + by, to: to + by });
+    },
+    peak: () => select({ at_ps: null }),
+    reset: () => (point >= 0 ? setPoint(-1) : zoom(null)),
+  });
+  // For the help, any one set will do.
+  useEffect(() => bindKeys(keys, true), []);
+
+  /** The point in view that many further on; from none it comes from the edge. */
+  function beside(before: number, by: number): number {
+    const last = lastBefore(timeline.time, to);
+    const first = Math.min(lastBefore(timeline.time, from - 1) + 1, last);
+    if (last < 0) return -1;
+    const start = before < 0 ? (by > 0 ? first - 1 : last + 1) : before;
+    return Math.max(first, Math.min(start + by, last));
+  }
+  const place = (event: PointerEvent | MouseEvent) =>
+    event.clientX - (frame.current?.getBoundingClientRect().left ?? 0);
+  const onPointerDown = (event: PointerEvent) => {
+    if (event.button !== 0) return;
+    (event.currentTarget as Element).setPointerCapture?.(event.pointerId);
+    setDrag([place(event), place(event)]);
+  };
+  const onPointerMove = (event: PointerEvent) => {
+    const x = place(event);
+    if (drag) setDrag([drag[0], x]);
+    setPoint(pointAt(timeline, plan, x));
+  };
+  const onPointerUp = () => {
+    if (!drag) return;
+    setDrag(null);
+    const [left, right] = drag.toSorted((a, b) => a - b);
+    if (right - left >= LEAST_DRAG) {
+      const start = timeAt(plan, left);
+      zoom({ from: start, to: Math.max(timeAt(plan, right), start + SHORTEST) });
+      return;
+    }
+    const chosen = pointAt(timeline, plan, left);
+    clearTimeout(clicks.current);
+    clicks.current = setTimeout(() => choose(chosen), isZoomed ? DOUBLE_CLICK_MS : 0);
+  };
+  const at =
+    point >= 0 && point < timeline.length ? xOf(plan, Math.max(timeline.time[point], from)) : -1;
+  const span = to - from;
+  return (
+    <div class="memory-frame" ref={frame} style={{ height: `${HEIGHT}px` }}>
+      <canvas ref={canvas} />
+      <Instants {...props} plan={plan} />
+      <div
+        class="memory-plot"
+        style={{
+          left: `${plan.left}px`,
+          top: `${FLAG}px`,
+          width: `${plan.right - plan.left}px`,
+          height: `${plan.bottom - FLAG}px`,
+        }}
+        role="slider"
+        tabIndex={0}
+        aria-label="Memory timeline: event"
+        aria-orientation="horizontal"
+        aria-valuemin={0}
+        aria-valuemax={Math.max(timeline.length - 1, 0)}
+        aria-valuenow={Math.max(point, 0)}
+        aria-valuetext={point < 0 ? "no event" : factText(props, point, span)}
+        aria-description="Enter breaks down what is in use at the event"
+        onPointerDown={onPointerDown}
+        onPointerMove={onPointerMove}
+        onPointerUp={onPointerUp}
+        onPointerCancel={() => setDrag(null)}
+        onPointerLeave={() => {
+          if (!drag) setPoint(-1);
+        }}
+        onBlur={() => setPoint(-1)}
+        onDblClick={() => {
+          clearTimeout(clicks.current);
+          zoom(null);
+        }}
+        onKeyDown={(event) => void runKey(keys, event)}
+      />
+      {drag && Math.abs(drag[1] - drag[0]) >= LEAST_DRAG ? <Brush plan={plan} drag={drag} /> : null}
+      {at >= 0 && !drag ? (
+        <>
+          <div
+            class="memory-cursor"
+            style={{ left: `${at}px`, top: `${plan.top}px`, height: `${plan.bottom - plan.top}px` }}
+          />
+          <HoverCard memory={memory} point={point} span={span} at={at} width={width} />
+        </>
+      ) : null}
+    </div>
+  );
+}
+
+function Brush({ plan, drag }: { readonly plan: Plan; readonly drag: readonly [number, number] }) {
+  const within = (x: number) => Math.max(plan.left, Math.min(x, plan.right));
+  const [left, right] = drag.map(within).toSorted((a, b) => a - b);
+  return (
+    <div
+      class="memory-brush"
+      style={{
+        left: `${left}px`,
+        width: `${right - left}px`,
+        top: `${plan.top}px`,
+        height: `${plan.bottom - plan.top}px`,
+      }}
+    />
+  );
+}
+
+/** The peak's flag, and the instant that is broken down below, where they are in view. */
+function Instants({ memory, select, plan }: TimelinePlotProps & { readonly plan: Plan }) {
+  const { peak, peakAt } = memory.allocators[memory.chosen];
+  const { at, isPeak } = memory.breakdown;
+  const isSeen = (time: number) => time >= plan.from && time <= plan.to;
+  const peakX = xOf(plan, peakAt);
+  const isRight = peakX < (plan.left + plan.right) / 2;
+  return (
+    <>
+      {isSeen(at) ? (
+        <div
+          class={isPeak ? "memory-instant peak" : "memory-instant"}
+          style={{
+            left: `${xOf(plan, at)}px`,
+            top: `${isPeak ? FLAG - 4 : plan.top}px`,
+            height: `${plan.bottom - (isPeak ? FLAG - 4 : plan.top)}px`,
+          }}
+        />
+      ) : null}
+      {isSeen(peakAt) ? (
+        <button
+          type="button"
+          class={isRight ? "memory-flag" : "memory-flag left"}
+          style={isRight ? { left: `${peakX}px` } : { right: `calc(100% - ${peakX}px)` }}
+          aria-pressed={isPeak}
+          title="Break down what is in use at the peak (p)"
+          onClick={() => select({ at_ps: null })}
+        >
+          <span aria-hidden="true">⚑</span> Peak {formatGibibytes(peak)}
+        </button>
+      ) : null}
+    </>
+  );
+}
+
+function factText({ memory }: TimelinePlotProps, point: number, span: number): string {
+  return eventFacts(memory, point, span)
+    .map(({ label, value, reason }) => `${label} ${reason === "" ? value : "none"}`)
+    .join(", ");
+}
+
+function findInks(): Inks {
+  const fills = [...PARTS, FRAGMENTATION].map(({ id, color }) => [id, resolveColor(color)]);
+  return {
+    fills: Object.fromEntries(fills),
+    background: resolveColor("var(--background)"),
+    text: resolveColor("var(--text)"),
+    muted: resolveColor("var(--muted)"),
+    border: resolveColor("var(--border)"),
+    band: resolveColor("color-mix(in srgb, var(--text) 8%, transparent)"),
+    halo: resolveColor("color-mix(in srgb, var(--background) 80%, transparent)"),
+    font: `11px ${getComputedStyle(document.body).fontFamily}`,
+  };
+}

@@ -1,0 +1,89 @@
+/** Which workers the columns of a step stand for, in which order, and where they are. */
+import type { Pod } from "../payload";
+import { ownTimes, type StepCells } from "../step_cells";
+
+export interface Arrangement {
+  /** One column per host, its latest worker. */
+  readonly isByHost: boolean;
+  /** By time without collectives, else in the order of hosts. */
+  readonly isLatestFirst: boolean;
+}
+
+/** Rows of `cells`, one per column. */
+export function arrangeColumns(
+  pod: Pod,
+  cells: StepCells,
+  { isByHost, isLatestFirst }: Arrangement,
+): Int32Array {
+  const { workers } = pod;
+  const { worker } = cells;
+  // Those that are not compared come last.
+  const own = ownTimes(pod, cells).map((time) => (Number.isNaN(time) ? -1 : time));
+  let rows = Int32Array.from(worker.keys());
+  if (isByHost) {
+    const latest = new Map<number, number>();
+    for (const row of rows) {
+      const host = workers.host[worker[row]];
+      const known = latest.get(host);
+      if (known === undefined || own[row] > own[known]) latest.set(host, row);
+    }
+    rows = Int32Array.from(latest.values());
+  }
+  return isLatestFirst ? rows.sort((a, b) => own[b] - own[a] || a - b) : rows;
+}
+
+export interface ColumnPlan {
+  /** CSS pixels from one column to the next. */
+  readonly pitch: number;
+  /** Of a column itself. */
+  readonly width: number;
+  /** Of all columns; more than the room where they scroll. */
+  readonly total: number;
+}
+
+const NARROWEST = 12;
+const WIDEST = 72;
+
+export function planColumns(count: number, room: number): ColumnPlan {
+  const pitch = Math.min(Math.max(room / Math.max(count, 1), NARROWEST), WIDEST);
+  return { pitch, width: Math.max(pitch - Math.max(pitch * 0.2, 2), 1), total: pitch * count };
+}
+
+/** The column at `x` CSS pixels from the start of the first; -1 for none. */
+export function columnAt({ pitch }: ColumnPlan, count: number, x: number): number {
+  const column = Math.floor(x / pitch);
+  return column >= 0 && column < count ? column : -1;
+}
+
+export interface Ticks {
+  readonly top: number;
+  readonly increment: number;
+}
+
+/** A zero-based axis over `most`, with marks at 1, 2 or 5 times a power of ten in its unit. */
+export function planTicks(most: number, factor: number, marks: number): Ticks {
+  const least = ((most || 1) * factor) / Math.max(marks, 1);
+  const power = 10 ** Math.floor(Math.log10(least));
+  const digit = [1, 2, 5, 10].find((candidate) => candidate * power >= least) ?? 10;
+  return { top: most * 1.05 || 1, increment: (digit * power) / factor };
+}
+
+const BETWEEN = 6;
+
+/** What columns are called: all by their names where those fit, else each `every`-th by number. */
+export function columnNames(
+  names: readonly string[],
+  pitch: number,
+  widthOf: (text: string) => number,
+): { readonly texts: readonly string[]; readonly every: number } {
+  if (widthOf(longest(names)) <= pitch - 2) return { texts: names, every: 1 };
+  const numbers = names.map((name) => name.slice(name.lastIndexOf(":") + 1));
+  return {
+    texts: numbers,
+    every: Math.max(Math.ceil((widthOf(longest(numbers)) + BETWEEN) / pitch), 1),
+  };
+}
+
+function longest(texts: readonly string[]): string {
+  return texts.reduce((most, text) => (text.length > most.length ? text : most), "");
+}

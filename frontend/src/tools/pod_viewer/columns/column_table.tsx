@@ -1,0 +1,115 @@
+/** The columns of a step as a table and as a file: a row per worker. */
+import { useMemo } from "preact/hooks";
+import { type DataTable, encodeTexts } from "../../../api/data_table";
+import { type Cell, toCsv } from "../../../base/csv";
+import { saveFile } from "../../../base/save";
+import { LocalTable } from "../../../widgets/grid/local_table";
+import type { ColumnSpec } from "../../../widgets/table/columns";
+import type { Pod } from "../payload";
+import type { StepCells } from "../step_cells";
+
+interface ColumnTableProps {
+  readonly pod: Pod;
+  readonly cells: StepCells;
+  readonly height: number;
+  readonly toTimeline: (worker: number) => void;
+}
+
+export function ColumnTable({ pod, cells, height, toTimeline }: ColumnTableProps) {
+  const table = useMemo(() => stepTable(pod, cells), [pod, cells]);
+  const time = (id: string, title: string): ColumnSpec => ({
+    id,
+    title,
+    quantity: "time",
+    width: Math.max(110, 50 + title.length * 7),
+    isShown: true,
+    group: { how: "none" },
+  });
+  const text = (id: string, title: string, width: number, isSticky = false): ColumnSpec => ({
+    id,
+    title,
+    width,
+    isShown: true,
+    isSticky,
+    group: { how: "same" },
+  });
+  return (
+    <LocalTable
+      label={`Step ${pod.steps.labels[cells.step]} by worker`}
+      table={table}
+      specs={[
+        text("worker", "Worker", 170, true),
+        text("host", "Host", 140),
+        time("total", "Step time"),
+        text("bottleneck", "Largest part", 150),
+        ...pod.phases.map(({ id, label }) => time(`of ${id}`, label)).toReversed(),
+        text("whole", "Recorded whole", 130),
+      ]}
+      rankBy="total"
+      noun="worker"
+      height={height}
+      toTimeline={(row) => toTimeline(cells.worker[row])}
+    />
+  );
+}
+
+export function saveColumnCsv(
+  fileName: string,
+  pod: Pod,
+  cells: StepCells,
+  rows: Int32Array,
+): void {
+  const head = [
+    "Worker",
+    "Host",
+    "Step time (µs)",
+    ...pod.phases.map(({ label }) => `${label} (µs)`),
+    "Largest part",
+    "Recorded whole",
+  ];
+  const lines = Array.from(rows, (row): Cell[] => [
+    pod.workers.names[cells.worker[row]],
+    pod.hosts[pod.workers.host[cells.worker[row]]] ?? "",
+    cells.total[row],
+    ...cells.phases.map((values) => values[row]),
+    pod.phases[cells.bottleneck[row]]?.label ?? "",
+    !cells.isTruncated[row],
+  ]);
+  saveFile(`${fileName}.csv`, new Blob([toCsv([head, ...lines])], { type: "text/csv" }));
+}
+
+function stepTable({ phases, workers, hosts }: Pod, cells: StepCells): DataTable {
+  const rows = Array.from(cells.worker);
+  const time = (id: string, label: string, values: Float64Array) =>
+    ({ kind: "number", id, label, isRatio: false, values }) as const;
+  return {
+    columns: [
+      encodeTexts(
+        "worker",
+        "Worker",
+        rows.map((one) => workers.names[one]),
+      ),
+      encodeTexts(
+        "host",
+        "Host",
+        rows.map((one) => hosts[workers.host[one]] ?? ""),
+      ),
+      time("total", "Step time", cells.total),
+      encodeTexts(
+        "bottleneck",
+        "Largest part",
+        Array.from(cells.bottleneck, (at) => phases[at]?.label ?? null),
+      ),
+      ...phases.map(({ id, label }, at) => time(`of ${id}`, label, cells.phases[at])),
+      {
+        kind: "flag",
+        id: "whole",
+        label: "Recorded whole",
+        values: Int8Array.from(cells.isTruncated, (isTruncated) => (isTruncated ? 0 : 1)),
+      },
+    ],
+    length: rows.length,
+    properties: {},
+    warnings: [],
+  };
+}

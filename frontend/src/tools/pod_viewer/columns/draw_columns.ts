@@ -1,0 +1,200 @@
+/** Stacked columns with their axes, put on a canvas; only those in view. */
+import { formatTick, type Scale } from "../../../base/format";
+import { fitText } from "../heat_map/draw_heat_map";
+import type { Pod } from "../payload";
+import type { StepCells } from "../step_cells";
+import { type ColumnPlan, columnNames, type Ticks } from "./column_plan";
+
+export interface ColumnInk {
+  readonly pod: Pod;
+  readonly cells: StepCells;
+  /** Rows of the cells, one per column. */
+  readonly rows: Int32Array;
+  readonly plan: ColumnPlan;
+  readonly ticks: Ticks;
+  readonly scale: Scale;
+  readonly median: number;
+  readonly scroll: number;
+  /** CSS pixels. */
+  readonly width: number;
+  readonly height: number;
+  /** Workers. */
+  readonly selected: number | null;
+  readonly pointed: number | null;
+  readonly isByHost: boolean;
+  /** Whether columns of one host are neighbours. */
+  readonly isInOrder: boolean;
+  readonly fills: readonly string[];
+  readonly colors: {
+    readonly background: string;
+    readonly text: string;
+    readonly muted: string;
+    readonly border: string;
+    readonly pointed: string;
+  };
+  readonly font: string;
+}
+
+export const AXIS_WIDTH = 52;
+const TOP = 8;
+const NAMES = 18;
+const HOSTS = 18;
+const EDGE_FROM = 8;
+
+export function drawColumns(canvas: HTMLCanvasElement, ink: ColumnInk): void {
+  const dpr = devicePixelRatio || 1;
+  canvas.width = Math.round(ink.width * dpr);
+  canvas.height = Math.round(ink.height * dpr);
+  canvas.style.width = `${ink.width}px`;
+  canvas.style.height = `${ink.height}px`;
+  const pen = canvas.getContext("2d");
+  if (!pen) return;
+  pen.scale(dpr, dpr);
+  pen.font = ink.font;
+  pen.textBaseline = "middle";
+  const y = valueScale(ink);
+  drawAxis(pen, ink, y);
+  pen.save();
+  pen.beginPath();
+  pen.rect(AXIS_WIDTH, 0, ink.width - AXIS_WIDTH, ink.height);
+  pen.clip();
+  const first = Math.max(Math.floor(ink.scroll / ink.plan.pitch), 0);
+  const room = ink.width - AXIS_WIDTH;
+  const last = Math.min(Math.ceil((ink.scroll + room) / ink.plan.pitch), ink.rows.length);
+  for (let column = first; column < last; column++) drawColumn(pen, ink, y, column);
+  drawNames(pen, ink, first, last);
+  if (ink.median > 0) {
+    pen.strokeStyle = ink.colors.text;
+    pen.setLineDash([4, 4]);
+    pen.beginPath();
+    pen.moveTo(AXIS_WIDTH, Math.round(y(ink.median)) + 0.5);
+    pen.lineTo(Math.min(left(ink, ink.rows.length), ink.width), Math.round(y(ink.median)) + 0.5);
+    pen.stroke();
+  }
+  pen.restore();
+}
+
+function base({ height, pod }: ColumnInk): number {
+  return height - NAMES - (pod.hosts.length > 1 ? HOSTS : 0);
+}
+
+function valueScale(ink: ColumnInk): (value: number) => number {
+  const bottom = base(ink);
+  return (value) => bottom - (value / ink.ticks.top) * (bottom - TOP);
+}
+
+/** The left edge of a column's place. */
+function left({ plan, scroll }: ColumnInk, column: number): number {
+  return AXIS_WIDTH + column * plan.pitch - scroll;
+}
+
+function drawAxis(pen: CanvasRenderingContext2D, ink: ColumnInk, y: (value: number) => number) {
+  const { ticks, colors, scale, width } = ink;
+  pen.textAlign = "right";
+  for (let value = 0; value <= ticks.top; value += ticks.increment) {
+    pen.fillStyle = colors.border;
+    pen.fillRect(AXIS_WIDTH, Math.round(y(value)), width - AXIS_WIDTH, 1);
+    pen.fillStyle = colors.muted;
+    pen.fillText(formatTick(value, scale, ticks.increment), AXIS_WIDTH - 6, y(value));
+  }
+}
+
+function drawColumn(
+  pen: CanvasRenderingContext2D,
+  ink: ColumnInk,
+  y: (value: number) => number,
+  column: number,
+): void {
+  const { cells, rows, plan, fills, colors, selected, pointed } = ink;
+  const row = rows[column];
+  const worker = cells.worker[row];
+  const start = left(ink, column);
+  if (worker === pointed) {
+    pen.fillStyle = colors.pointed;
+    pen.fillRect(start, 0, plan.pitch, ink.height);
+  }
+  const x = Math.round(start + (plan.pitch - plan.width) / 2);
+  const wide = Math.max(Math.round(plan.width), 1);
+  let sum = 0;
+  cells.phases.forEach((values, phase) => {
+    const value = values[row];
+    if (!(value > 0)) return;
+    const low = Math.round(y(sum));
+    sum += value;
+    const high = Math.round(y(sum));
+    if (low === high) return;
+    pen.fillStyle = fills[phase];
+    pen.fillRect(x, high, wide, low - high);
+    if (wide >= EDGE_FROM && low - high > 2) {
+      pen.strokeStyle = "rgb(0 0 0 / 35%)";
+      pen.lineWidth = 1;
+      pen.strokeRect(x + 0.5, high + 0.5, wide - 1, low - high - 1);
+    }
+  });
+  if (cells.isTruncated[row]) hatch(pen, colors.background, x, Math.round(y(sum)), wide, base(ink));
+  if (worker === selected) {
+    pen.strokeStyle = colors.text;
+    pen.lineWidth = 2;
+    pen.strokeRect(x - 1, y(sum) - 1, wide + 2, base(ink) - y(sum) + 2);
+  }
+}
+
+/** Stripes of the background: what lies under them was not recorded whole. */
+function hatch(
+  pen: CanvasRenderingContext2D,
+  color: string,
+  x: number,
+  top: number,
+  width: number,
+  bottom: number,
+): void {
+  pen.save();
+  pen.beginPath();
+  pen.rect(x, top, width, bottom - top);
+  pen.clip();
+  pen.strokeStyle = color;
+  pen.lineWidth = 2;
+  for (let at = top - width; at < bottom; at += 6) {
+    pen.beginPath();
+    pen.moveTo(x - 1, at + width + 1);
+    pen.lineTo(x + width + 1, at - 1);
+    pen.stroke();
+  }
+  pen.restore();
+}
+
+/** Names of workers, or the numbers of some where there is less room, and under them their hosts. */
+function drawNames(pen: CanvasRenderingContext2D, ink: ColumnInk, first: number, last: number) {
+  const { pod, cells, rows, plan, colors, isByHost, isInOrder } = ink;
+  const hostOf = (column: number) => pod.workers.host[cells.worker[rows[column]]];
+  const { texts, every } = columnNames(
+    Array.from(rows, (row) => pod.workers.names[cells.worker[row]]),
+    plan.pitch,
+    (text) => pen.measureText(text).width,
+  );
+  pen.textAlign = "center";
+  pen.fillStyle = colors.muted;
+  for (let column = Math.ceil(first / every) * every; column < last; column += every)
+    pen.fillText(texts[column], left(ink, column) + plan.pitch / 2, base(ink) + NAMES / 2 + 2);
+  if (pod.hosts.length < 2 || !(isInOrder || isByHost)) return;
+  for (let from = first; from < last; ) {
+    // Columns of a host that begin left of the view belong to it too.
+    let start = from;
+    while (start > 0 && hostOf(start - 1) === hostOf(from)) start--;
+    let to = from + 1;
+    while (to < rows.length && hostOf(to) === hostOf(from)) to++;
+    const [begin, end] = [left(ink, start) + 2, left(ink, to) - 2];
+    pen.fillStyle = colors.border;
+    pen.fillRect(begin, base(ink) + NAMES + 1, end - begin, 1);
+    const [seenFrom, seenTo] = [Math.max(begin, AXIS_WIDTH), Math.min(end, ink.width)];
+    const text = fitText(
+      pen,
+      (pod.workers.shortHosts[hostOf(from)] ?? "").slice(0, 80),
+      end - begin,
+    );
+    pen.fillStyle = colors.muted;
+    if (text !== "…" && seenTo - seenFrom >= pen.measureText(text).width)
+      pen.fillText(text, (seenFrom + seenTo) / 2, base(ink) + NAMES + HOSTS / 2 + 1);
+    from = to;
+  }
+}

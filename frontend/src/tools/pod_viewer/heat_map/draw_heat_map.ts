@@ -1,0 +1,161 @@
+/** The heat map and its axes, put on a canvas. */
+import type { Domain } from "../measures";
+import type { HeatPlan } from "./heat_plan";
+import { RAMP_LENGTH, type Ramp, rampIndex } from "./ramp";
+
+export interface HeatInk {
+  readonly plan: HeatPlan;
+  readonly cells: Float32Array;
+  readonly domain: Domain;
+  readonly ramp: Ramp;
+  /** Columns of which no step was recorded whole. */
+  readonly isTruncated: readonly boolean[];
+  /** Columns that hold an outlier. */
+  readonly isOutlier: readonly boolean[];
+  readonly rowLabels: readonly AxisLabel[];
+  readonly columnLabels: readonly AxisLabel[];
+  /** Rows above which another host begins. */
+  readonly borders: readonly number[];
+  /** CSS pixels left of the picture. */
+  readonly left: number;
+  readonly colors: { readonly background: string; readonly text: string; readonly border: string };
+  readonly font: string;
+}
+
+/** A text and the middle of its place, in CSS pixels of the picture. */
+export interface AxisLabel {
+  readonly text: string;
+  readonly middle: number;
+}
+
+export const AXIS_HEIGHT = 20;
+/** For the half of the last column's name. */
+export const RIGHT = 14;
+/** Cells this large or larger are set apart by lines. */
+const LINES_FROM = 6;
+const HATCH = 6;
+/** Half the width of an outlier's mark, and its height. */
+export const OUTLIER = 5;
+
+export function drawHeat(canvas: HTMLCanvasElement, ink: HeatInk): void {
+  const { plan, left } = ink;
+  const dpr = devicePixelRatio || 1;
+  const width = left + plan.width + RIGHT;
+  const height = plan.height + AXIS_HEIGHT;
+  canvas.width = Math.round(width * dpr);
+  canvas.height = Math.round(height * dpr);
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const pen = canvas.getContext("2d");
+  if (!pen) return;
+  pen.scale(dpr, dpr);
+  drawCells(pen, ink);
+  drawLines(pen, ink);
+  drawLabels(pen, ink);
+  drawOutliers(pen, ink);
+}
+
+/** One pixel per cell, in an image of its own; what is absent stays clear. */
+export function cellImage({ plan, cells, domain, ramp }: HeatInk): HTMLCanvasElement {
+  const image = document.createElement("canvas");
+  image.width = Math.max(plan.columns, 1);
+  image.height = Math.max(plan.rows, 1);
+  const pen = image.getContext("2d");
+  if (!pen || cells.length === 0) return image;
+  const pixels = pen.createImageData(plan.columns, plan.rows);
+  const words = new Uint32Array(pixels.data.buffer);
+  const colors = new Uint32Array(RAMP_LENGTH);
+  for (let at = 0; at < RAMP_LENGTH; at++)
+    colors[at] = (255 << 24) | (ramp[at * 3 + 2] << 16) | (ramp[at * 3 + 1] << 8) | ramp[at * 3];
+  const span = domain.high - domain.low;
+  for (let cell = 0; cell < cells.length; cell++) {
+    const value = cells[cell];
+    if (!Number.isNaN(value)) words[cell] = colors[rampIndex((value - domain.low) / span)];
+  }
+  pen.putImageData(pixels, 0, 0);
+  return image;
+}
+
+function drawCells(pen: CanvasRenderingContext2D, ink: HeatInk): void {
+  const { plan, left, colors, isTruncated } = ink;
+  pen.fillStyle = hatching(pen, colors.border);
+  pen.fillRect(left, 0, plan.width, plan.height);
+  pen.imageSmoothingEnabled = false;
+  pen.drawImage(cellImage(ink), left, 0, plan.width, plan.height);
+  pen.fillStyle = hatching(pen, colors.text);
+  pen.globalAlpha = 0.4;
+  isTruncated.forEach((isCut, column) => {
+    if (isCut)
+      pen.fillRect(left + column * plan.columnWidth, 0, Math.max(plan.columnWidth, 1), plan.height);
+  });
+  pen.globalAlpha = 1;
+}
+
+function drawLines(pen: CanvasRenderingContext2D, { plan, left, colors, borders }: HeatInk): void {
+  pen.fillStyle = colors.background;
+  if (plan.columnWidth >= LINES_FROM) {
+    for (let column = 1; column < plan.columns; column++)
+      pen.fillRect(Math.round(left + column * plan.columnWidth) - 1, 0, 1, plan.height);
+  }
+  if (plan.rowHeight >= LINES_FROM) {
+    for (let row = 1; row < plan.rows; row++)
+      pen.fillRect(left, row * plan.rowHeight - 1, plan.width, 1);
+  }
+  pen.fillStyle = colors.text;
+  for (const row of borders) pen.fillRect(left - 6, row * plan.rowHeight - 1, 6, 1);
+}
+
+function drawLabels(pen: CanvasRenderingContext2D, ink: HeatInk): void {
+  const { plan, left, colors } = ink;
+  pen.fillStyle = colors.text;
+  pen.font = ink.font;
+  pen.textBaseline = "middle";
+  pen.textAlign = "right";
+  for (const { text, middle } of ink.rowLabels)
+    pen.fillText(fitText(pen, text, left - 10), left - 8, middle);
+  pen.textAlign = "center";
+  for (const { text, middle } of ink.columnLabels) {
+    pen.fillRect(Math.round(left + middle), plan.height, 1, 4);
+    pen.fillText(text, left + middle, plan.height + 12);
+  }
+}
+
+/** A triangle below the column of each outlier, where a tick would be. */
+function drawOutliers(pen: CanvasRenderingContext2D, { plan, left, isOutlier }: HeatInk): void {
+  isOutlier.forEach((isMarked, column) => {
+    if (!isMarked) return;
+    const middle = left + (column + 0.5) * plan.columnWidth;
+    pen.beginPath();
+    pen.moveTo(middle, plan.height + 1);
+    pen.lineTo(middle - OUTLIER, plan.height + 1 + OUTLIER);
+    pen.lineTo(middle + OUTLIER, plan.height + 1 + OUTLIER);
+    pen.fill();
+  });
+}
+
+/** `text` cut in its middle to `room` CSS pixels. */
+export function fitText(pen: CanvasRenderingContext2D, text: string, room: number): string {
+  if (pen.measureText(text).width <= room) return text;
+  for (let kept = Math.min(text.length - 1, 80); kept > 1; kept--) {
+    const short = `${text.slice(0, Math.ceil(kept / 2))}…${text.slice(-Math.floor(kept / 2))}`;
+    if (pen.measureText(short).width <= room) return short;
+  }
+  return "…";
+}
+
+function hatching(pen: CanvasRenderingContext2D, color: string): CanvasPattern | string {
+  const tile = document.createElement("canvas");
+  tile.width = HATCH;
+  tile.height = HATCH;
+  const stroke = tile.getContext("2d");
+  if (!stroke) return "transparent";
+  stroke.strokeStyle = color;
+  stroke.lineWidth = 2;
+  for (const shift of [-HATCH, 0, HATCH]) {
+    stroke.beginPath();
+    stroke.moveTo(shift - 1, HATCH + 1);
+    stroke.lineTo(shift + HATCH + 1, -1);
+    stroke.stroke();
+  }
+  return pen.createPattern(tile, "repeat") ?? "transparent";
+}

@@ -1,0 +1,489 @@
+/** Workers × steps: who was slow when. */
+import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { formatCount, formatRatio, formatTime, NOT_MEASURED, plural } from "../../../base/format";
+import { bindKeys, runKey } from "../../../base/keys";
+import { watchColors } from "../../../base/theme";
+import { microseconds, ratio } from "../../../base/units";
+import { resolveColor, savePng, saveSvg } from "../../../widgets/chart/picture";
+import { useWidth } from "../../../widgets/chart/use_size";
+import { Menu } from "../../../widgets/overlays/menu";
+import { Why } from "../../../widgets/overlays/why";
+import { shortLabels } from "../../../widgets/step_chart/axis_labels";
+import { stepNotes } from "../../../widgets/step_chart/steps";
+import type { Select } from "../../tool";
+import { type Domain, findDomain, type Measure, measureValues } from "../measures";
+import { cellOf, type Pod } from "../payload";
+import { drawHeat, type HeatInk, RIGHT } from "./draw_heat_map";
+import { heatKeys } from "./heat_keys";
+import { columnLabels, hostBorders, rowLabels } from "./heat_labels";
+import { drawHeatSvg } from "./heat_picture";
+import { type HeatPlan, type HeatSpot, heatCells, placeOf, planHeat, spotAt } from "./heat_plan";
+import { HeatTable, saveHeatCsv } from "./heat_table";
+import { makeRamp, type Ramp, rampColor } from "./ramp";
+
+interface HeatMapProps {
+  readonly pod: Pod;
+  readonly measures: readonly Measure[];
+  readonly measure: Measure;
+  readonly isFromZero: boolean;
+  readonly step: number;
+  /** null for none. */
+  readonly worker: number | null;
+  /** The worker that is pointed at, shared with the columns. */
+  readonly pointed: Signal<number | null>;
+  readonly select: Select;
+  /** Shows the chosen step of a worker on the timeline. */
+  readonly toTimeline: (worker: number) => void;
+  readonly fileName: string;
+}
+
+const ROOM_HEIGHT = 264;
+
+export function HeatMap(props: HeatMapProps) {
+  const { pod, measures, measure, isFromZero, select } = props;
+  const id = useId();
+  const [isTable, setTable] = useState(false);
+  const values = useMemo(() => measureValues(pod, measure), [pod, measure]);
+  const limit = measure.quantity === "percent" ? 100 : Number.POSITIVE_INFINITY;
+  const domain = useMemo(
+    () => findDomain(comparedValues(pod, values), pod.steps.isTruncated, isFromZero, limit),
+    [values, pod, isFromZero, limit],
+  );
+  const { ramp, theme } = useRamp();
+  const ink = useRef<HeatInk | null>(null);
+  const title = `${measure.label} of every worker and step`;
+  const picture = () =>
+    ink.current ? drawHeatSvg(ink.current, title, legendTexts(domain, measure)) : "";
+  return (
+    <section class="card pod-heat" aria-labelledby={id}>
+      <header class="card-head">
+        <h2 id={id}>Workers and steps</h2>
+        <Why
+          title={measure.label}
+          explanation={{
+            formula: measure.formula,
+            unit: measure.quantity === "time" ? "time" : "percent of the step",
+            source: "Device and host events within the worker's step.",
+          }}
+        />
+        <Menu
+          label={
+            <>
+              Color: <b>{measure.label}</b> ▾
+            </>
+          }
+          title={`Color: ${measure.label}`}
+          buttonClass="button small"
+          width={300}
+          items={measures.map((one) => ({
+            label: one.label,
+            isChecked: one === measure,
+            run: () => select({ by: one.id }),
+          }))}
+        />
+        <Legend domain={domain} ramp={ramp} measure={measure} />
+        <span class="space" />
+        <Menu
+          label="⋯"
+          title="Menu of “Workers and steps”"
+          buttonClass="icon"
+          width={200}
+          items={[
+            { label: isTable ? "As picture" : "As table", run: () => setTable(!isTable) },
+            {
+              label: isFromZero ? "Colors fit the values" : "Colors from zero",
+              run: () => select({ scale: isFromZero ? null : "zero" }),
+            },
+            { label: "Save as CSV", run: () => saveHeatCsv(props.fileName, pod, measure, values) },
+            {
+              label: "Save as SVG",
+              run: () => saveSvg(props.fileName, picture()),
+              reason: isTable ? "Show the picture first" : undefined,
+            },
+            {
+              label: "Save as PNG",
+              run: () => void savePng(props.fileName, picture()),
+              reason: isTable ? "Show the picture first" : undefined,
+            },
+          ]}
+        />
+      </header>
+      {isTable ? (
+        <HeatTable
+          pod={pod}
+          measure={measure}
+          values={values}
+          step={props.step}
+          toTimeline={props.toTimeline}
+        />
+      ) : (
+        <HeatPicture
+          {...props}
+          values={values}
+          domain={domain}
+          ramp={ramp}
+          theme={theme}
+          keep={(drawn) => {
+            ink.current = drawn;
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+interface HeatPictureProps extends HeatMapProps {
+  readonly values: Float32Array;
+  readonly domain: Domain;
+  readonly ramp: Ramp;
+  /** Changes with the colours of the page. */
+  readonly theme: number;
+  readonly keep: (ink: HeatInk) => void;
+}
+
+function HeatPicture(props: HeatPictureProps) {
+  const { pod, measure, values, domain, ramp, theme, step, worker, pointed, select, keep } = props;
+  const { workers, steps } = pod;
+  const noteId = useId();
+  const frame = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const roomWidth = useWidth(frame);
+  const cursor = useSignal<HeatSpot | null>(null);
+  const left = useMemo(() => labelWidth(pod, frame.current), [pod, roomWidth]);
+  const plan = useMemo(
+    () => planHeat(workers.count, steps.count, Math.max(roomWidth - left - RIGHT, 50), ROOM_HEIGHT),
+    [workers, steps, roomWidth, left],
+  );
+  const { shared, short } = useMemo(() => shortLabels(steps.labels), [steps]);
+
+  useLayoutEffect(() => {
+    if (!canvas.current || roomWidth === 0) return;
+    const made: HeatInk = {
+      plan,
+      cells: heatCells(values, workers.count, steps.count, plan),
+      domain,
+      ramp,
+      isTruncated: columnFlags(steps.isTruncated, plan).map((flags) => flags.every(Boolean)),
+      isOutlier: columnFlags(isOutlier(pod), plan).map((flags) => flags.some(Boolean)),
+      rowLabels: rowLabels(pod, plan),
+      columnLabels: columnLabels(short, plan),
+      borders: hostBorders(pod, plan),
+      left,
+      colors: {
+        background: resolveColor("var(--panel)"),
+        text: resolveColor("var(--muted)"),
+        border: resolveColor("var(--border)"),
+      },
+      font: `11px ${getComputedStyle(canvas.current).fontFamily}`,
+    };
+    drawHeat(canvas.current, made);
+    keep(made);
+  }, [pod, values, domain, ramp, theme, plan, left, roomWidth]);
+  useSignalEffect(() => {
+    pointed.value = cursor.value?.worker ?? null;
+  });
+
+  const choose = (spot: HeatSpot) =>
+    select({ step: String(spot.step), worker: String(spot.worker) });
+  const spotOf = (event: MouseEvent) => {
+    const box = frame.current?.getBoundingClientRect();
+    if (!box) return null;
+    const [x, y] = [event.clientX - box.left - left, event.clientY - box.top];
+    return spotAt(values, workers.count, steps.count, plan, x, y);
+  };
+  const keys = heatKeys({
+    move: (byStep, byWorker) => {
+      const from = cursor.peek() ?? { step, worker: worker ?? 0 };
+      const by = (at: number, change: number, each: number, count: number) =>
+        Math.max(0, Math.min(at + change * each, count - 1));
+      cursor.value = {
+        step: by(from.step, byStep, plan.stepsPerColumn, steps.count),
+        worker: by(from.worker, byWorker, plan.workersPerRow, workers.count),
+      };
+    },
+    choose: () => {
+      const spot = cursor.peek();
+      if (spot) choose(spot);
+    },
+    leave: () => {
+      cursor.value = null;
+    },
+  });
+  // For the help, any one set will do.
+  useEffect(() => bindKeys(keys, true), []);
+  const spot = cursor.value;
+  return (
+    <>
+      <p class="pod-axis-title muted" id={noteId}>
+        {axisNote(pod, plan, shared)}
+      </p>
+      <div
+        ref={frame}
+        class="pod-heat-frame"
+        role="application"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys move the cursor within
+        tabIndex={0}
+        aria-label={`${measure.label}: ${formatCount(workers.count)} workers by ${formatCount(steps.count)} steps`}
+        aria-roledescription="heat map"
+        aria-describedby={noteId}
+        onMouseMove={(event) => {
+          cursor.value = spotOf(event);
+        }}
+        onMouseLeave={() => {
+          cursor.value = null;
+        }}
+        onBlur={() => {
+          cursor.value = null;
+        }}
+        onClick={(event) => {
+          const chosen = spotOf(event);
+          if (chosen) choose(chosen);
+        }}
+        onKeyDown={(event) => void runKey(keys, event)}
+      >
+        <canvas ref={canvas} />
+        <Marks plan={plan} left={left} step={step} worker={worker} cursor={cursor} />
+        {spot ? (
+          <HeatCard
+            pod={pod}
+            measure={measure}
+            value={values[cellOf(pod, spot.worker, spot.step)]}
+            plan={plan}
+            left={left}
+            spot={spot}
+          />
+        ) : null}
+        <span class="unseen" role="status">
+          {spot ? spotText(pod, spot, measure, values) : ""}
+        </span>
+      </div>
+    </>
+  );
+}
+
+interface MarksProps {
+  readonly plan: HeatPlan;
+  readonly left: number;
+  readonly step: number;
+  readonly worker: number | null;
+  readonly cursor: Signal<HeatSpot | null>;
+}
+
+const FRAMED = 6;
+const TICK = 8;
+
+/** The chosen step and worker as frames, the cursor as a cross. */
+function Marks({ plan, left, step, worker, cursor }: MarksProps) {
+  const column = (at: number) => ({
+    left: `${left + placeOf(plan, { worker: 0, step: at }).left}px`,
+    width: `${Math.max(plan.columnWidth, 2)}px`,
+    height: `${plan.height}px`,
+  });
+  const row = (at: number) => ({
+    left: `${left}px`,
+    top: `${placeOf(plan, { worker: at, step: 0 }).top}px`,
+    width: `${plan.width}px`,
+    height: `${Math.max(plan.rowHeight, 2)}px`,
+  });
+  const spot = cursor.value;
+  return (
+    <div aria-hidden="true">
+      <div class="pod-mark" style={column(step)} />
+      {worker === null ? null : plan.rowHeight >= FRAMED ? (
+        <div class="pod-mark" style={row(worker)} />
+      ) : (
+        // A frame would hide a row of few pixels.
+        [left - TICK, left + plan.width].map((x) => (
+          <div
+            key={x}
+            class="pod-tick"
+            style={{ left: `${x}px`, top: `${placeOf(plan, { worker, step: 0 }).top - 2}px` }}
+          />
+        ))
+      )}
+      {spot ? (
+        <>
+          <div class="pod-cross" style={column(spot.step)} />
+          <div class="pod-cross" style={row(spot.worker)} />
+        </>
+      ) : null}
+    </div>
+  );
+}
+
+interface HeatCardProps {
+  readonly pod: Pod;
+  readonly measure: Measure;
+  readonly value: number;
+  readonly plan: HeatPlan;
+  readonly left: number;
+  readonly spot: HeatSpot;
+}
+
+const CARD_WIDTH = 260;
+
+function HeatCard({ pod, measure, value, plan, left, spot }: HeatCardProps) {
+  const place = placeOf(plan, spot);
+  const right = left + place.left + plan.columnWidth + 10;
+  const isFitting = right + CARD_WIDTH <= left + plan.width || place.left < CARD_WIDTH + 20;
+  const count = plan.workersPerRow * plan.stepsPerColumn;
+  const total = pod.total[cellOf(pod, spot.worker, spot.step)];
+  return (
+    <div
+      class="step-card"
+      aria-hidden="true"
+      style={{
+        left: `${isFitting ? right : left + place.left - CARD_WIDTH - 10}px`,
+        top: `${place.top > plan.height / 2 ? Math.max(place.top - 110, 0) : place.top + plan.rowHeight + 6}px`,
+        width: `${CARD_WIDTH}px`,
+      }}
+    >
+      <div class="step-card-head">
+        <b class="cut">{pod.workers.titles[spot.worker].slice(0, 200)}</b>
+      </div>
+      <table>
+        <tbody>
+          <tr>
+            <td>Step {pod.steps.labels[spot.step].slice(0, 40)}</td>
+            <td>{Number.isNaN(total) ? absence(pod, spot) : formatTime(microseconds(total))}</td>
+          </tr>
+          {measure.id === "time" ? null : (
+            <tr>
+              <td>{measure.label}</td>
+              <td>{writeValue(value, measure)}</td>
+            </tr>
+          )}
+        </tbody>
+      </table>
+      {stepNotes(pod.steps, spot.step).map((note) => (
+        <p class="muted" key={note}>
+          {note}
+        </p>
+      ))}
+      <p class="muted">
+        {count > 1 ? `The largest of up to ${formatCount(count)} here. ` : ""}A click chooses both.
+      </p>
+    </div>
+  );
+}
+
+interface LegendProps {
+  readonly domain: Domain;
+  readonly ramp: Ramp;
+  readonly measure: Measure;
+}
+
+/** The ends of the colours; "≤" and "≥" where values lie beyond. */
+function legendTexts({ low, high, least, most }: Domain, measure: Measure): [string, string] {
+  return [
+    `${least < low * 0.9999 ? "≤ " : ""}${writeValue(low, measure)}`,
+    `${most > high * 1.0001 ? "≥ " : ""}${writeValue(high, measure)}`,
+  ];
+}
+
+function Legend({ domain, ramp, measure }: LegendProps) {
+  const { low, high, least, most } = domain;
+  const [first, last] = legendTexts(domain, measure);
+  const stops = Array.from({ length: 17 }, (_, at) => rampColor(ramp, at / 16)).join(", ");
+  const beyond = [
+    first.startsWith("≤") ? `down to ${writeValue(least, measure)}` : "",
+    last.startsWith("≥") ? `up to ${writeValue(most, measure)}` : "",
+  ].filter(Boolean);
+  return (
+    <span class="pod-legend">
+      <span>{first}</span>
+      <span
+        class="pod-ramp"
+        role="img"
+        aria-label={`Colors from ${writeValue(low, measure)} to ${writeValue(high, measure)}`}
+        style={{ background: `linear-gradient(to right, ${stops})` }}
+      />
+      <span>{last}</span>
+      {beyond.length > 0 ? <span class="muted">({beyond.join(", ")})</span> : null}
+    </span>
+  );
+}
+
+export function writeValue(value: number, { quantity }: Measure): string {
+  if (Number.isNaN(value)) return NOT_MEASURED;
+  return quantity === "time" ? formatTime(microseconds(value)) : formatRatio(ratio(value / 100));
+}
+
+/** Why a cell has no value. */
+function absence(pod: Pod, { worker, step }: HeatSpot): string {
+  return pod.unrecorded.has(cellOf(pod, worker, step)) ? "not recorded" : "no such step";
+}
+
+function spotText(pod: Pod, spot: HeatSpot, measure: Measure, values: Float32Array): string {
+  const value = values[cellOf(pod, spot.worker, spot.step)];
+  const written = Number.isNaN(value) ? absence(pod, spot) : writeValue(value, measure);
+  const note = pod.steps.isTruncated[spot.step] ? ", not recorded whole" : "";
+  return `${pod.workers.titles[spot.worker]}, step ${pod.steps.labels[spot.step]}: ${written}${note}`;
+}
+
+function axisNote(pod: Pod, plan: HeatPlan, shared: string): string {
+  const { steps, hosts, unrecorded } = pod;
+  const parts = [
+    `Down: workers${hosts.length > 1 ? " by host" : ""}`,
+    `across: steps${shared === "" ? "" : ` (${shared.slice(0, 60)})`}`,
+  ];
+  const cells = [
+    plan.workersPerRow > 1 ? `${plan.workersPerRow} workers` : "",
+    plan.stepsPerColumn > 1 ? `${plan.stepsPerColumn} steps` : "",
+  ].filter(Boolean);
+  if (cells.length > 0) parts.push(`each cell is the largest of ${cells.join(" × ")}`);
+  const outliers = isOutlier(pod).filter(Boolean).length;
+  if (outliers > 0) parts.push(`▲ ${plural(outliers, "outlier")}`);
+  if (steps.isTruncated.includes(true)) parts.push("hatched: not recorded whole");
+  if (unrecorded.size > 0) parts.push("striped without color: not recorded");
+  return parts.join(" · ");
+}
+
+/** Those of workers that do the same work. */
+function comparedValues({ workers, steps }: Pod, values: Float32Array): Float32Array {
+  if (!workers.isAside.includes(true)) return values;
+  return values.filter((_, cell) => !workers.isAside[Math.floor(cell / steps.count)]);
+}
+
+function isOutlier({ steps: { outliers = [] } }: Pod): boolean[] {
+  return outliers.map((reason) => reason !== "");
+}
+
+/** Of each column those of its steps. */
+function columnFlags(ofSteps: readonly boolean[], plan: HeatPlan): boolean[][] {
+  return Array.from({ length: plan.columns }, (_, column) =>
+    ofSteps.slice(column * plan.stepsPerColumn, (column + 1) * plan.stepsPerColumn),
+  );
+}
+
+const LEAST_LABEL = 56;
+const MOST_LABEL = 170;
+
+function labelWidth({ workers, hosts }: Pod, frame: HTMLElement | null): number {
+  const pen = document.createElement("canvas").getContext("2d");
+  if (!pen || !frame) return LEAST_LABEL;
+  pen.font = `11px ${getComputedStyle(frame).fontFamily}`;
+  const isTall = workers.count * 13 <= ROOM_HEIGHT;
+  const texts = isTall
+    ? workers.shortTitles
+    : hosts.length > 1
+      ? workers.shortHosts
+      : workers.names;
+  const widest = texts
+    .slice(0, 500)
+    .reduce((most, text) => Math.max(most, pen.measureText(text.slice(0, 60)).width), 0);
+  return Math.round(Math.max(LEAST_LABEL, Math.min(widest + 14, MOST_LABEL)));
+}
+
+/** The ramp of the theme in force, and a number that changes with the page's colours. */
+function useRamp(): { readonly ramp: Ramp; readonly theme: number } {
+  const [theme, bump] = useState(0);
+  useEffect(() => watchColors(() => bump((count) => count + 1)), []);
+  const ramp = useMemo(() => {
+    // The second colour is that of a dark page.
+    const probe = resolveColor("light-dark(rgb(1 1 1), rgb(2 2 2))");
+    return makeRamp(probe.includes("2"));
+  }, [theme]);
+  return { ramp, theme };
+}

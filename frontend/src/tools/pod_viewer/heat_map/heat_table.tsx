@@ -1,0 +1,134 @@
+/** The heat map as a table: a row per worker, over its steps; and every cell as a file. */
+import { useMemo } from "preact/hooks";
+import { type DataTable, encodeTexts } from "../../../api/data_table";
+import { type Cell, toCsv } from "../../../base/csv";
+import { saveFile } from "../../../base/save";
+import { LocalTable } from "../../../widgets/grid/local_table";
+import type { ColumnSpec } from "../../../widgets/table/columns";
+import type { Measure } from "../measures";
+import { cellOf, type Pod } from "../payload";
+
+interface HeatTableProps {
+  readonly pod: Pod;
+  readonly measure: Measure;
+  readonly values: Float32Array;
+  readonly step: number;
+  readonly toTimeline: (worker: number) => void;
+}
+
+export function HeatTable({ pod, measure, values, step, toTimeline }: HeatTableProps) {
+  const table = useMemo(() => workerTable(pod, values, step), [pod, values, step]);
+  const { quantity } = measure;
+  const number = (id: string, title: string): ColumnSpec => ({
+    id,
+    title,
+    quantity,
+    width: 130,
+    isShown: true,
+    group: { how: "none" },
+  });
+  const text = (id: string, title: string, width: number, isSticky = false): ColumnSpec => ({
+    id,
+    title,
+    width,
+    isShown: true,
+    isSticky,
+    group: { how: "same" },
+  });
+  return (
+    <LocalTable
+      label={`${measure.label} by worker`}
+      table={table}
+      specs={[
+        text("worker", "Worker", 170, true),
+        text("host", "Host", 180),
+        { ...number("count", "Steps"), quantity: "count" },
+        number("average", "Average"),
+        number("least", "Least"),
+        number("most", "Most"),
+        text("at", "Step of most", 130),
+        number("chosen", "Chosen step"),
+      ]}
+      rankBy="average"
+      noun="worker"
+      height={320}
+      toTimeline={toTimeline}
+    />
+  );
+}
+
+/** Every cell: a row per worker, a column per step, in full units. */
+export function saveHeatCsv(
+  fileName: string,
+  pod: Pod,
+  measure: Measure,
+  values: Float32Array,
+): void {
+  const unit = measure.quantity === "time" ? "µs" : "%";
+  const { steps, workers, hosts } = pod;
+  function* lines(): Generator<Cell[]> {
+    yield ["Worker", "Host", ...steps.labels.map((label) => `${label} (${unit})`)];
+    for (let worker = 0; worker < workers.count; worker++) {
+      const first = cellOf(pod, worker, 0);
+      const row = values.subarray(first, first + steps.count);
+      const cells = Array.from(row, (value) => Number(value.toPrecision(6)));
+      yield [workers.names[worker], hosts[workers.host[worker]] ?? "", ...cells];
+    }
+  }
+  saveFile(`${fileName}.csv`, new Blob([toCsv(lines())], { type: "text/csv" }));
+}
+
+/** Statistics over the steps that were recorded whole, or over all where none was. */
+export function workerTable(pod: Pod, values: Float32Array, step: number): DataTable {
+  const { steps, workers, hosts } = pod;
+  const hasWhole = steps.isTruncated.includes(false);
+  const column = (id: string, label: string) => ({
+    kind: "number" as const,
+    id,
+    label,
+    isRatio: false,
+    values: new Float64Array(workers.count).fill(Number.NaN),
+  });
+  const count = column("count", "Steps");
+  const average = column("average", "Average");
+  const least = column("least", "Least");
+  const most = column("most", "Most");
+  const chosen = column("chosen", "Chosen step");
+  const slowest: string[] = [];
+  for (let worker = 0; worker < workers.count; worker++) {
+    let [sum, seen, low, high, at] = [0, 0, Number.NaN, Number.NaN, -1];
+    for (let one = 0; one < steps.count; one++) {
+      const value = values[cellOf(pod, worker, one)];
+      if (Number.isNaN(value) || (hasWhole && steps.isTruncated[one])) continue;
+      sum += value;
+      seen += 1;
+      if (!(value >= low)) low = value;
+      if (!(value <= high)) [high, at] = [value, one];
+    }
+    count.values[worker] = seen;
+    average.values[worker] = sum / seen;
+    least.values[worker] = low;
+    most.values[worker] = high;
+    chosen.values[worker] = step < 0 ? Number.NaN : values[cellOf(pod, worker, step)];
+    slowest.push(at < 0 ? "" : steps.labels[at]);
+  }
+  return {
+    columns: [
+      encodeTexts("worker", "Worker", workers.names),
+      encodeTexts(
+        "host",
+        "Host",
+        Array.from(workers.host, (host) => hosts[host] ?? ""),
+      ),
+      count,
+      average,
+      least,
+      most,
+      encodeTexts("at", "Step of most", slowest),
+      chosen,
+    ],
+    length: workers.count,
+    properties: {},
+    warnings: [],
+  };
+}

@@ -1,0 +1,110 @@
+/** "Steps from: train ▾": what delimits the steps, and what else could. */
+import { formatCount, formatTime } from "../../base/format";
+import { foldName, readableName } from "../../base/names";
+import { microseconds } from "../../base/units";
+import { Listbox, type Option } from "../../widgets/overlays/listbox";
+import { Popover } from "../../widgets/overlays/popover";
+import type { Select } from "../tool";
+import type { Marker } from "./markers";
+import type { StepTable } from "./step_table";
+
+interface MarkerPickerProps {
+  readonly markers: readonly Marker[];
+  readonly steps: Pick<StepTable, "property">;
+  /** The person's choice, "" where the server chose. */
+  readonly chosen: string;
+  readonly select: Select;
+}
+
+const AUTOMATIC = "\u0000automatic";
+
+const SOURCES: Readonly<Record<string, string>> = {
+  steps_line: "the device's own steps",
+  groups: "groups in the file",
+  executions: "executions of the program",
+  pattern: "what repeats",
+  none: "nothing",
+};
+
+export function MarkerPicker({ markers, steps, chosen, select }: MarkerPickerProps) {
+  const source = steps.property("step_source");
+  const marker = steps.property("step_marker");
+  const value = marker === "" ? (SOURCES[source] ?? "–") : foldName(readableName(marker));
+  const isInferred = steps.property("is_inferred") === "true";
+  const note = steps.property("step_note");
+  if (markers.length === 0 && source === "") return null;
+  const automatic: Option = {
+    id: AUTOMATIC,
+    text: "Automatic",
+    isSelected: chosen === "",
+    content: (
+      <>
+        <span class="option-main">Automatic</span>
+        <span class="option-note">what the trace itself marks, else what fits best</span>
+      </>
+    ),
+  };
+  return (
+    <div class="marker-picker">
+      <span class="muted">Steps from</span>
+      <Popover
+        label={
+          <>
+            <span class="picker-value">{value.slice(0, 120)}</span>{" "}
+            <span aria-hidden="true">▾</span>
+          </>
+        }
+        title={`Steps from: ${value.slice(0, 120)}${isInferred ? ", inferred" : ""}`}
+        buttonClass="picker-button"
+        panelLabel="What marks the steps"
+        role="listbox"
+        width={460}
+      >
+        {(close) => (
+          <Listbox
+            label="Events that can mark steps"
+            placeholder="Search events that repeat"
+            options={[automatic, ...markers.map((marker) => markerOption(marker))]}
+            choose={(option) => {
+              close();
+              select({
+                marker: option.id === AUTOMATIC ? null : option.id,
+                step: null,
+                zoom: null,
+              });
+            }}
+          />
+        )}
+      </Popover>
+      {isInferred ? (
+        <span class="tag low" title={note || "Nothing in the trace marks steps"}>
+          inferred
+        </span>
+      ) : null}
+    </div>
+  );
+}
+
+function markerOption({ name, line, count, medianMs, isCurrent }: Marker): Option {
+  const times = Number.isNaN(count) ? "" : `${formatCount(count)} × `;
+  const median = Number.isNaN(medianMs) ? "" : formatTime(microseconds(medianMs * 1000));
+  return {
+    id: name,
+    text: `${name} ${line}`,
+    isSelected: isCurrent,
+    content: (
+      <>
+        <span class="option-main">
+          <span class="menu-mark" aria-hidden="true">
+            {isCurrent ? "✓" : ""}
+          </span>
+          <span title={name.slice(0, 2000)}>{foldName(readableName(name))}</span>
+        </span>
+        <span class="option-note">
+          {times}
+          {median} · {line.slice(0, 80)}
+        </span>
+      </>
+    ),
+  };
+}

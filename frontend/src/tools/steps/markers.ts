@@ -1,0 +1,20 @@
+/** Events of a trace that mark its steps, or could. */
+import { type DataTable, readRows } from "../../api/data_table";
+
+export interface Marker {
+  readonly name: string;
+  readonly line: string;
+  readonly count: number;
+  readonly medianMs: number;
+  readonly isCurrent: boolean;
+}
+
+export function readMarkers(table: DataTable): Marker[] {
+  return readRows(table, (row) => ({
+    name: row.text("name"),
+    line: row.text("line"),
+    count: row.number("count"),
+    medianMs: row.number("median_ms"),
+    isCurrent: row.flag("is_current"),
+  }));
+}

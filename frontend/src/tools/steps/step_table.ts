@@ -1,0 +1,144 @@
+/** The table of all steps that the overview and the input pipeline share. */
+import { type DataTable, findColumn, numbers, textAt, texts } from "../../api/data_table";
+import { type Microseconds, microseconds } from "../../base/units";
+import type { StepAxis, StepSeries } from "../../widgets/step_chart/steps";
+import type { Explanation } from "../../widgets/table/columns";
+import { COMPUTE, PHASES, type PhaseSpec } from "./phases";
+
+/** Columns [count]; NaN and "" where unknown. Times since the start of the host's own trace. */
+export interface SlowestSteps {
+  readonly start: Float64Array;
+  readonly total: Float64Array;
+  readonly host: readonly string[];
+}
+
+export interface StepTable extends StepAxis {
+  readonly table: DataTable;
+  readonly count: number;
+  /** What the steps are split into, in µs, the bottom of the stack first. */
+  readonly series: readonly StepSeries[];
+  /** [count] µs; the parts sum to it. */
+  readonly total: Float64Array;
+  /** Since the start of the trace, in µs; NaN where unknown. */
+  readonly start: Float64Array;
+  /** The step on its slowest worker: where it began, how long it was in µs, and its host. */
+  readonly slowest: SlowestSteps;
+  /** [count] "" for steps that are no outliers. */
+  readonly outliers: readonly string[];
+  /** Whether what the page says is not of a step: it is truncated, not recorded, or an outlier. */
+  readonly isLeftOut: readonly boolean[];
+  /** Whether outliers are among those. */
+  readonly isTypical: boolean;
+  /** Mean over the steps that the page is about; NaN where there is none. */
+  readonly average: Microseconds;
+  /** What the table says of itself, by name; "" where it says nothing. */
+  readonly property: (name: string) => string;
+}
+
+const US_PER_MS = 1000;
+
+export function readStepTable(table: DataTable): StepTable {
+  const count = table.length;
+  const labels = texts(table, "stepnum");
+  const isTruncated = readFlags(table, "isTruncated");
+  const isUnrecorded = readFlags(table, "isUnrecorded");
+  const total = inMicroseconds(numbers(table, "stepTimeMs"), count);
+  const property = (name: string) => {
+    const value: unknown = table.properties[name];
+    return typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
+  };
+  const reasons = texts(table, "outlierCause");
+  const outliers = Array.from({ length: count }, (_, step) => textAt(reasons, step));
+  const isTypical = property("steps_chosen") !== "all" && outliers.some((reason) => reason !== "");
+  const isLeftOut = isTruncated.map(
+    (isCut, step) => isCut || isUnrecorded[step] || (isTypical && outliers[step] !== ""),
+  );
+  return {
+    table,
+    count,
+    outliers,
+    isLeftOut,
+    isTypical,
+    labels: Array.from({ length: count }, (_, step) => textAt(labels, step)),
+    isTruncated,
+    isUnrecorded,
+    series: findSeries(table, isUnrecorded),
+    total,
+    start: inMicroseconds(numbers(table, "startMs"), count),
+    slowest: {
+      start: inMicroseconds(numbers(table, "slowestStartMs"), count),
+      total: inMicroseconds(numbers(table, "slowestMs"), count),
+      host: Array.from({ length: count }, (_, step) => textAt(texts(table, "slowestHost"), step)),
+    },
+    average: microseconds(meanOf(total, isLeftOut)),
+    property,
+  };
+}
+
+/** Mean over the steps that are not left out; NaN where there is none. */
+export function meanOf(values: Float64Array, isLeftOut: readonly boolean[]): number {
+  const used = values.filter((value, step) => !isLeftOut[step] && !Number.isNaN(value));
+  return used.reduce((sum, value) => sum + value, 0) / used.length;
+}
+
+/** Least and most percent of a step that any worker waits for input; NaN where unknown. */
+export function waitingRange(steps: StepTable): readonly [least: number, most: number] {
+  const given = (name: string) => Number.parseFloat(steps.property(name));
+  const used = (id: string) =>
+    (numbers(steps.table, id) ?? new Float64Array(0)).filter(
+      (value, step) => !steps.isLeftOut[step] && !Number.isNaN(value),
+    );
+  // The server's own are of all whole steps.
+  if (!steps.isTypical) return [given("infeed_percent_minimum"), given("infeed_percent_maximum")];
+  const least = used("waitingPercentMin").reduce(
+    (a, b) => Math.min(a, b),
+    Number.POSITIVE_INFINITY,
+  );
+  const most = used("waitingPercentMax").reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  return least <= most ? [least, most] : [Number.NaN, Number.NaN];
+}
+
+/** [steps] of a column of flags; false where there is none. */
+function readFlags(table: DataTable, id: string): boolean[] {
+  const flags = findColumn(table, id);
+  return Array.from(
+    { length: table.length },
+    (_, step) => flags?.kind === "flag" && flags.values[step] === 1,
+  );
+}
+
+function findSeries(table: DataTable, isUnrecorded: readonly boolean[]): StepSeries[] {
+  const split = PHASES.filter(({ columns }) => columns.some((id) => numbers(table, id)));
+  const hasPrecision = split.some(({ id }) => id.startsWith("compute_"));
+  const specs =
+    hasPrecision || !numbers(table, "deviceComputeTimeMs") ? split : [COMPUTE, ...split];
+  return specs.map((spec) => toSeries(spec, table, isUnrecorded));
+}
+
+function toSeries(
+  { id, label, color, columns }: PhaseSpec,
+  table: DataTable,
+  isUnrecorded: readonly boolean[],
+): StepSeries {
+  const values = Float64Array.from(isUnrecorded, (isLost) => (isLost ? Number.NaN : 0));
+  for (const column of columns) {
+    numbers(table, column)?.forEach((value, step) => {
+      values[step] += (value || 0) * US_PER_MS;
+    });
+  }
+  return { id, label, color, values };
+}
+
+function inMicroseconds(values: Float64Array | undefined, count: number): Float64Array {
+  return values?.map((value) => value * US_PER_MS) ?? new Float64Array(count).fill(Number.NaN);
+}
+
+/** How the chart of step times comes about. */
+export function explainStepTime(steps: StepTable): Explanation {
+  return {
+    formula:
+      "A step lasts until the next one begins. Each instant belongs to one part: what the device does first, then what the host does, then all others.",
+    unit: "time; the mean over the workers (devices, or the CPU) that took part in the step",
+    source: steps.property("step_note") || "Device and host events within the step.",
+  };
+}

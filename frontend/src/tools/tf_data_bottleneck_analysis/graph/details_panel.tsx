@@ -1,0 +1,235 @@
+/** Everything about one iterator of the execution, beside the graph. */
+import { useId } from "preact/hooks";
+import {
+  columnScale,
+  formatCount,
+  formatRatio,
+  formatTime,
+  NOT_MEASURED,
+} from "../../../base/format";
+import { ratio } from "../../../base/units";
+import { Why } from "../../../widgets/overlays/why";
+import { CopyButton } from "../../../widgets/text/copy_button";
+import { ToolLink } from "../../links/tool_link";
+import { TRACE } from "../../links/trace_links";
+import type { Links } from "../../tool";
+import { AdviceList } from "../advice_list";
+import { plainType, workOf } from "../iterators";
+import type { Advice, CallGraph, GraphNode } from "../payload";
+import { executionPlace, iteratorPlace } from "../trace_places";
+import { type GraphTree, heldShare, shareOf } from "./graph_tree";
+import { formatStart, LEAST_START } from "./node_shapes";
+
+interface DetailsPanelProps {
+  readonly graph: CallGraph;
+  readonly tree: GraphTree;
+  readonly node: GraphNode;
+  readonly advice: readonly Advice[];
+  readonly links: Links;
+  readonly close: () => void;
+}
+
+const KINDS: Readonly<Record<GraphNode["kind"], string>> = {
+  bottleneck: "Bottleneck",
+  critical: "Critical path",
+  other: "Not on the critical path",
+};
+
+export function DetailsPanel({ graph, tree, node, advice, links, close }: DetailsPanelProps) {
+  const id = useId();
+  const work = workOf(node.type);
+  const own = advice.filter(
+    (one) =>
+      one.host === graph.host && one.pipeline === graph.pipeline && one.longName === node.longName,
+  );
+  return (
+    <aside
+      class="tf-details"
+      aria-labelledby={id}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || event.defaultPrevented) return;
+        event.preventDefault();
+        close();
+      }}
+    >
+      <header class="card-head">
+        <h3 id={id} title={node.type.slice(0, 2000)}>
+          {node.type.slice(0, 200)}
+        </h3>
+        <span class={`tag ${node.kind === "bottleneck" ? "high" : ""}`}>{KINDS[node.kind]}</span>
+        <span class="space" />
+        <button type="button" class="icon" aria-label="Close the details" onClick={close}>
+          ✕
+        </button>
+      </header>
+      {work ? (
+        <p>
+          {plainType(node.type)} {work}.
+        </p>
+      ) : null}
+      <p class="tf-long-name">
+        <code>{node.longName.slice(0, 4000)}</code>{" "}
+        <CopyButton text={() => node.longName} label="Copy" title="Copy the long name" />
+      </p>
+      <p class="tf-trace-links">
+        <Place links={links} place={iteratorPlace(graph, node)} title="All of them, marked">
+          Its events in the trace viewer
+        </Place>
+        <Place links={links} place={executionPlace(graph)}>
+          This execution there
+        </Place>
+      </p>
+      <Times tree={tree} node={node} />
+      <Parameters node={node} />
+      {own.length > 0 ? (
+        <>
+          <h4>What to do</h4>
+          <AdviceList advice={own} />
+        </>
+      ) : null}
+    </aside>
+  );
+}
+
+interface PlaceProps {
+  readonly links: Links;
+  readonly place: ReturnType<typeof executionPlace>;
+  readonly title?: string;
+  readonly children: string;
+}
+
+function Place({ links, place, title, children }: PlaceProps) {
+  if (place === null) return null;
+  return (
+    <ToolLink links={links} tool={TRACE} view={place.view} hosts={place.hosts} title={title}>
+      {children}
+    </ToolLink>
+  );
+}
+
+function Times({ tree, node }: { tree: GraphTree; node: GraphNode }) {
+  const { start, total, self, calls, worker, wait, queue, held, iterators } = node;
+  const origin = tree.nodes.find(({ parent }) => parent < 0)?.start ?? Number.NaN;
+  const share = (us: number) => {
+    const value = shareOf(tree, us);
+    return Number.isNaN(value) ? "" : `${formatRatio(ratio(value))} of the execution`;
+  };
+  const scale = columnScale("time", Math.max(start, LEAST_START));
+  const rows: readonly (readonly [label: string, value: string, note: string, why: string])[] = [
+    [
+      "Start Time",
+      formatStart(start, scale),
+      // What works ahead begins before.
+      Number.isNaN(start - origin) || start === origin
+        ? ""
+        : `${formatTime(Math.abs(start - origin) as typeof start)} ${start < origin ? "before" : "into"} the execution`,
+      "When the first of its calls for this execution began, since the recording began",
+    ],
+    [
+      "Total Duration",
+      formatTime(total),
+      share(total),
+      "Sum of the durations of all its calls for this execution, on whatever thread",
+    ],
+    [
+      "Self Time",
+      formatTime(self),
+      share(self),
+      "The part of the total duration in which none of the iterators that it asks was at work",
+    ],
+    [
+      "Waiting",
+      Number.isNaN(wait) ? NOT_MEASURED : formatTime(wait),
+      Number.isNaN(wait)
+        ? "not given by the server"
+        : wait === 0 && Number.isNaN(worker)
+          ? "it has no threads of its own to wait for"
+          : "of the self time, for its own threads",
+      "The part of the self time in which it waited for its own threads to make elements",
+    ],
+    [
+      "Waiting for a pool",
+      Number.isNaN(queue) ? NOT_MEASURED : formatTime(queue),
+      Number.isNaN(queue) ? "not given by the server" : "of the self time, for a thread",
+      "The part of the self time in which its functions had been handed to a pool of threads, none of them ran, and threads ran those of other stages",
+    ],
+    [
+      "Holds up",
+      Number.isNaN(held) ? NOT_MEASURED : formatTime(held),
+      heldText(tree, node),
+      "Its self time, less the waiting for a pool that functions of another stage filled, and with the waiting of others for the pool that its functions filled",
+    ],
+    [
+      "Worker time",
+      Number.isNaN(worker) ? NOT_MEASURED : formatTime(worker),
+      Number.isNaN(worker)
+        ? "it has no threads of its own, or none were recorded"
+        : "on its own threads",
+      "How long its own threads worked for it while the execution lasted, iterators that it asks left out; threads add up",
+    ],
+    [
+      "# Calls",
+      Number.isNaN(calls) ? NOT_MEASURED : formatCount(calls),
+      "",
+      "Calls of it within this execution",
+    ],
+  ];
+  return (
+    <dl class="tf-times">
+      {rows.map(([label, value, note, why]) => (
+        <div key={label}>
+          <dt>
+            {label}{" "}
+            <Why
+              title={label}
+              explanation={{
+                formula: why,
+                unit: label === "# Calls" ? "calls" : "time",
+                source: "Host events of tf.data iterators.",
+              }}
+            />
+          </dt>
+          <dd>
+            {value} {note ? <span class="muted">{note}</span> : null}
+          </dd>
+        </div>
+      ))}
+      {iterators > 1 ? (
+        <div>
+          <dt>Copies</dt>
+          <dd>
+            {formatCount(iterators)}{" "}
+            <span class="muted">iterators of this stage, taken together</span>
+          </dd>
+        </div>
+      ) : null}
+    </dl>
+  );
+}
+
+const SHOWN = 100;
+
+function Parameters({ node: { parameters } }: { node: GraphNode }) {
+  return (
+    <>
+      <h4>Parameters</h4>
+      {parameters.length === 0 ? (
+        <p class="muted">None are in the trace.</p>
+      ) : (
+        <dl class="tf-parameters">
+          {parameters.slice(0, SHOWN).map(({ name, value }) => (
+            <div key={name}>
+              <dt>{name.slice(0, 200)}</dt>
+              <dd>{value.slice(0, 2000)}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </>
+  );
+}
+
+function heldText(tree: GraphTree, node: GraphNode): string {
+  const share = heldShare(tree, node);
+  return Number.isNaN(share) ? "" : `${formatRatio(ratio(share))} of what holds the execution up`;
+}

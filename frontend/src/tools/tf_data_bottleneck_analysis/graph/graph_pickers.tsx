@@ -1,0 +1,240 @@
+/** Which execution the graph shows: its host, its pipeline, and its rank by duration. */
+import { formatCount, formatTime, NOT_MEASURED, plural } from "../../../base/format";
+import { Listbox, type Option } from "../../../widgets/overlays/listbox";
+import { Popover } from "../../../widgets/overlays/popover";
+import type { Pipeline, TfData } from "../payload";
+
+interface GraphPickersProps {
+  readonly data: TfData;
+  readonly choosePipeline: (pipeline: Pipeline) => void;
+  readonly chooseRank: (rank: number) => void;
+}
+
+export function GraphPickers({ data, choosePipeline, chooseRank }: GraphPickersProps) {
+  const { graph, pipelines } = data;
+  const hosts = [...new Set(pipelines.map(({ host }) => host))];
+  const own = pipelines.filter(({ host }) => host === graph.host);
+  const chosen = own.find(({ name }) => name === graph.pipeline);
+  return (
+    <div class="tf-pickers">
+      <Picker
+        label="Host"
+        value={graph.host}
+        options={hosts.map((host) => ({
+          id: host,
+          text: host,
+          isSelected: host === graph.host,
+          content: (
+            <>
+              <span class="option-main">{host.slice(0, 300)}</span>
+              <span class="option-note">
+                {pipelineNote(slowest(pipelines.filter((one) => one.host === host)))}
+              </span>
+            </>
+          ),
+        }))}
+        choose={(host) => {
+          const found = slowest(pipelines.filter((one) => one.host === host));
+          if (found) choosePipeline(found);
+        }}
+      />
+      <Picker
+        label="Input Pipeline"
+        value={graph.pipeline}
+        options={own.map((pipeline) => ({
+          id: pipeline.name,
+          text: pipeline.name,
+          isSelected: pipeline === chosen,
+          content: (
+            <>
+              <span class="option-main">{pipeline.name.slice(0, 300)}</span>
+              <span class="option-note">{pipelineNote(pipeline)}</span>
+            </>
+          ),
+        }))}
+        choose={(name) => {
+          const found = own.find((one) => one.name === name);
+          if (found) choosePipeline(found);
+        }}
+      />
+      <RankPicker data={data} count={chosen?.calls ?? data.executions.length} choose={chooseRank} />
+    </div>
+  );
+}
+
+/** Host pipelines before those of devices, which wait for them. */
+export function slowest(pipelines: readonly Pipeline[]): Pipeline | undefined {
+  return pipelines.toSorted(
+    (a, b) => Number(a.isDevice) - Number(b.isDevice) || (b.max || 0) - (a.max || 0),
+  )[0];
+}
+
+function pipelineNote(pipeline: Pipeline | undefined): string {
+  return pipeline === undefined
+    ? ""
+    : `up to ${formatTime(pipeline.max)} · ${plural(pipeline.calls, "call")}`;
+}
+
+interface PickerProps {
+  readonly label: string;
+  readonly value: string;
+  readonly options: readonly Option[];
+  readonly choose: (id: string) => void;
+}
+
+function Picker({ label, value, options, choose }: PickerProps) {
+  return (
+    <div class="picker">
+      <span class="picker-label">{label}</span>
+      <Popover
+        label={
+          <>
+            <span class="picker-value">{value.slice(0, 300) || NOT_MEASURED}</span>{" "}
+            <span aria-hidden="true">▾</span>
+          </>
+        }
+        title={`${label}: ${value.slice(0, 300)}`}
+        buttonClass="picker-button"
+        panelLabel={label}
+        role="listbox"
+        width={360}
+      >
+        {(close) => (
+          <Listbox
+            label={label}
+            placeholder={`Search ${label.toLowerCase()}s`}
+            options={options}
+            choose={(option) => {
+              close();
+              choose(option.id);
+            }}
+          />
+        )}
+      </Popover>
+    </div>
+  );
+}
+
+interface RankPickerProps {
+  readonly data: TfData;
+  /** Executions of the pipeline. */
+  readonly count: number;
+  readonly choose: (rank: number) => void;
+}
+
+/** A field for any rank, since there may be 100,000 of them, and a list of the slowest. */
+function RankPicker({ data, count, choose }: RankPickerProps) {
+  const { graph, executions } = data;
+  const last = Math.max(count - 1, 0);
+  const duration = graph.nodes.find(({ parent }) => parent < 0)?.total;
+  const goTo = (rank: number) => {
+    const target = Math.max(0, Math.min(Math.round(rank), last));
+    if (target !== graph.rank && !Number.isNaN(target)) choose(target);
+  };
+  return (
+    <div class="picker tf-rank">
+      <span class="picker-label">Rank</span>
+      <RankButton
+        sign="◂"
+        title="A slower one"
+        isOff={graph.rank <= 0}
+        run={() => goTo(graph.rank - 1)}
+      />
+      <input
+        type="number"
+        class="tf-rank-field"
+        min={0}
+        max={last}
+        value={graph.rank}
+        aria-label={`Rank, 0 to ${last}: 0 is the slowest execution`}
+        onChange={(event) => {
+          const { value, valueAsNumber } = event.currentTarget;
+          if (value !== "") goTo(valueAsNumber);
+          // What is out of range is shown as what it became.
+          event.currentTarget.value = String(
+            Math.max(0, Math.min(Number.isNaN(valueAsNumber) ? graph.rank : valueAsNumber, last)),
+          );
+        }}
+      />
+      <RankButton
+        sign="▸"
+        title="A faster one"
+        isOff={graph.rank >= last}
+        run={() => goTo(graph.rank + 1)}
+      />
+      <Popover
+        label={
+          <>
+            <span class="picker-value">
+              {duration === undefined ? NOT_MEASURED : formatTime(duration)}
+            </span>{" "}
+            <span aria-hidden="true">▾</span>
+          </>
+        }
+        title={`Executions by duration; this one took ${duration === undefined ? "an unknown time" : formatTime(duration)}`}
+        buttonClass="picker-button"
+        panelLabel="Executions"
+        role="listbox"
+        width={380}
+      >
+        {(close) => (
+          <>
+            {count > executions.length ? (
+              <p class="listbox-note">
+                The {formatCount(executions.length)} slowest of {formatCount(count)}; the field
+                takes every rank.
+              </p>
+            ) : null}
+            <Listbox
+              label="Executions"
+              placeholder="Search by rank, time or bottleneck"
+              options={executions.map(({ rank, start, duration: took, bottleneck, isCut }) => ({
+                id: String(rank),
+                text: `${rank} ${formatTime(took)} ${bottleneck}`,
+                isSelected: rank === graph.rank,
+                content: (
+                  <>
+                    <span class="option-main">
+                      Rank {rank}: {formatTime(took)}
+                    </span>
+                    <span class="option-note">
+                      {isCut ? "begun before the recording" : bottleneck.slice(0, 60)} · at{" "}
+                      {formatTime(start)}
+                    </span>
+                  </>
+                ),
+              }))}
+              choose={(option) => {
+                close();
+                goTo(Number(option.id));
+              }}
+            />
+          </>
+        )}
+      </Popover>
+      <span class="muted tf-rank-count">of {plural(count, "execution")}</span>
+    </div>
+  );
+}
+
+interface RankButtonProps {
+  readonly sign: string;
+  readonly title: string;
+  readonly isOff: boolean;
+  readonly run: () => void;
+}
+
+function RankButton({ sign, title, isOff, run }: RankButtonProps) {
+  return (
+    <button
+      type="button"
+      class="button small"
+      title={title}
+      aria-label={title}
+      aria-disabled={isOff}
+      onClick={run}
+    >
+      {sign}
+    </button>
+  );
+}

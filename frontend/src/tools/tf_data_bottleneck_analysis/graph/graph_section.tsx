@@ -1,0 +1,178 @@
+/** Input Pipeline Graph: one execution, from its sources to what the program calls. */
+import { useId, useMemo, useRef } from "preact/hooks";
+import { formatCount, formatTime } from "../../../base/format";
+import { savePng, saveSvg } from "../../../widgets/chart/picture";
+import { Menu } from "../../../widgets/overlays/menu";
+import { Why } from "../../../widgets/overlays/why";
+import { ToolLink } from "../../links/tool_link";
+import { TRACE } from "../../links/trace_links";
+import type { PageProps } from "../../tool";
+import type { Pipeline, TfData } from "../payload";
+import { executionPlace, iteratorPlace } from "../trace_places";
+import { DetailsPanel } from "./details_panel";
+import { layGraph } from "./graph_layout";
+import { GraphPickers } from "./graph_pickers";
+import { drawGraphSvg } from "./graph_picture";
+import { GraphTable, saveNodes } from "./graph_table";
+import { chooseShown, MOST, makeTree, type Shown, type Stub } from "./graph_tree";
+import { GraphView } from "./graph_view";
+import { Legend } from "./legend";
+
+interface GraphSectionProps extends PageProps<TfData> {
+  readonly choosePipeline: (pipeline: Pipeline) => void;
+}
+
+/** CSS pixels of the frame: as high as the graph is, within bounds. */
+const LEAST = 320;
+const HIGHEST = 640;
+const ROOM = 80;
+
+export function GraphSection(props: GraphSectionProps) {
+  const { payload: data, view, select, links, choosePipeline } = props;
+  const { graph } = data;
+  const id = useId();
+  const place = useRef<HTMLElement>(null);
+  const tree = useMemo(() => makeTree(graph), [graph]);
+  const opened = view.open ?? "";
+  const shown = useMemo(
+    () => chooseShown(tree, opened === "" ? [] : opened.split(".")),
+    [tree, opened],
+  );
+  const layout = useMemo(() => layGraph(tree, shown), [tree, shown]);
+  const isTable = view.graph === "table";
+  const chosen = tree.nodes.findIndex((node) => node.id === view.node);
+  const choose = (node: number | null) => {
+    // The keyboard goes on where it was.
+    if (
+      node === null &&
+      place.current?.querySelector(".tf-details")?.contains(document.activeElement)
+    )
+      place.current?.querySelector<SVGElement>(`[data-node="${chosen}"]`)?.focus();
+    select({ node: node === null ? null : tree.nodes[node].id });
+  };
+  const openStub = (stub: Stub) => {
+    const below = tree.nodes[stub.parent].id;
+    select({ open: opened === "" ? below : `${opened}.${below}` });
+  };
+  const fileName = `tf_data_${graph.pipeline}_${graph.rank}_${props.fileName}`;
+  const title = `${graph.pipeline} of ${graph.host}, rank ${graph.rank}${Number.isNaN(tree.duration) ? "" : `: ${formatTime(tree.nodes.find(({ parent }) => parent < 0)!.total)}`}`;
+  const picture = () => drawGraphSvg(tree, shown, layout, title);
+  const execution = executionPlace(graph);
+  const height = Math.max(LEAST, Math.min(layout.height + ROOM, HIGHEST));
+  return (
+    <section class="card tf-graph" aria-labelledby={id} ref={place}>
+      <header class="card-head">
+        <h2 id={id}>Input Pipeline Graph</h2>
+        <Why
+          title="Input Pipeline Graph"
+          explanation={{
+            formula:
+              "The iterators that worked for one execution of the pipeline, from the sources to what the program calls. Self time: total duration less the time in which an iterator that it asks was at work. Critical path: what the caller waited for. Bottleneck: what on it holds the call up longest, by its own work or as its functions fill the threads that others wait for.",
+            unit: "time; percentages are of the execution",
+            source: "Host events of tf.data iterators, joined by their ids across threads.",
+          }}
+        />
+        <GraphPickers
+          data={data}
+          choosePipeline={choosePipeline}
+          chooseRank={(rank) => select({ ...ownGraph(data), rank: String(rank) })}
+        />
+        <span class="space" />
+        {execution ? (
+          <ToolLink
+            links={links}
+            tool={TRACE}
+            view={execution.view}
+            hosts={execution.hosts}
+            className="tf-to-trace"
+          >
+            In the trace
+          </ToolLink>
+        ) : null}
+        <Menu
+          label="⋯"
+          title="Menu of “Input Pipeline Graph”"
+          buttonClass="icon"
+          width={200}
+          items={[
+            {
+              label: isTable ? "As picture" : "As table",
+              run: () => select({ graph: isTable ? null : "table" }),
+            },
+            { label: "Save as CSV", run: () => saveNodes(fileName, tree) },
+            { label: "Save as SVG", run: () => saveSvg(fileName, picture()) },
+            { label: "Save as PNG", run: () => void savePng(fileName, picture()) },
+          ]}
+        />
+      </header>
+      {tree.nodes.length === 0 ? (
+        <p class="muted">No iterator of this execution was recorded.</p>
+      ) : isTable ? (
+        <GraphTable
+          key={title}
+          tree={tree}
+          toTimeline={(node) => {
+            const { view: where, hosts } = iteratorPlace(graph, tree.nodes[node]);
+            if (links.reason(TRACE) === null) links.open(TRACE, where, hosts);
+          }}
+        />
+      ) : (
+        <>
+          <Legend />
+          <HiddenNote shown={shown} />
+          {data.executions.some(({ rank, isCut }) => isCut && rank === graph.rank) ? (
+            <p class="tf-hidden" role="note">
+              <span aria-hidden="true">⚠ </span>
+              This execution waited most of its time for an element whose making began before the
+              recording: what that waited for is not in the trace.
+            </p>
+          ) : null}
+          <div class={chosen >= 0 ? "tf-graph-parts with-details" : "tf-graph-parts"}>
+            <GraphView
+              tree={tree}
+              shown={shown}
+              layout={layout}
+              height={height}
+              chosen={chosen}
+              label={`Graph of ${title}; ${formatCount(tree.nodes.length)} iterators`}
+              lookText={view.look}
+              select={select}
+              choose={choose}
+              openStub={openStub}
+            />
+            {chosen >= 0 ? (
+              <DetailsPanel
+                graph={graph}
+                tree={tree}
+                node={tree.nodes[chosen]}
+                advice={data.advice}
+                links={links}
+                close={() => choose(null)}
+              />
+            ) : null}
+          </div>
+        </>
+      )}
+    </section>
+  );
+}
+
+/** What the address says of the execution, so that another rank is one of the same pipeline. */
+function ownGraph({ graph }: TfData) {
+  return { graph_host: graph.host, input_pipeline: graph.pipeline };
+}
+
+function HiddenNote({ shown }: { shown: Shown }) {
+  const hidden = shown.stubs.reduce((sum, { count }) => sum + count, 0);
+  if (hidden === 0) return null;
+  return (
+    <p class="tf-hidden" role="note">
+      <span aria-hidden="true">⚠ </span>
+      {formatCount(shown.nodes.length)} of {formatCount(shown.nodes.length + hidden)} iterators are
+      drawn, those of the critical path with the longest self time first.{" "}
+      {shown.nodes.length < MOST
+        ? "“+ … more” shows more of them; the table has all."
+        : "No more than that can be drawn at once; the table has all."}
+    </p>
+  );
+}

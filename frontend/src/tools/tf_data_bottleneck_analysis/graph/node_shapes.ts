@@ -1,0 +1,186 @@
+/** What a node is drawn of, on the page and in picture files alike. */
+import {
+  formatCount,
+  formatRatio,
+  formatTick,
+  formatTime,
+  NOT_MEASURED,
+  type Scale,
+} from "../../../base/format";
+import { microseconds, ratio } from "../../../base/units";
+import type { GraphNode, Parameter } from "../payload";
+import { type Box, NODE, STUB } from "./graph_layout";
+import { type GraphTree, heldBy, heldShare, type Stub } from "./graph_tree";
+import { fitItems, fitText } from "./name_fit";
+
+/** Attributes as SVG names them; colours are custom properties of the page. */
+export interface Shape {
+  readonly kind: "rect" | "text" | "path";
+  readonly attributes: Readonly<Record<string, string | number>>;
+  readonly text?: string;
+}
+
+export const OUTLINES: Readonly<
+  Record<GraphNode["kind"], Readonly<Record<string, string | number>>>
+> = {
+  bottleneck: { stroke: "var(--danger)", "stroke-width": 3.5 },
+  critical: { stroke: "var(--text)", "stroke-width": 2.5 },
+  other: { stroke: "var(--control-border)", "stroke-width": 1, "stroke-dasharray": "5 4" },
+};
+export const EDGES = {
+  critical: { stroke: "var(--text)", "stroke-width": 2 },
+  other: { stroke: "var(--control-border)", "stroke-width": 1, "stroke-dasharray": "5 4" },
+  ofMany: { "stroke-width": 0.75, "stroke-opacity": 0.6 },
+};
+
+/** µs: starts are not written in ns. */
+export const LEAST_START = 10;
+
+const INSET = 10;
+const PARAMETER_LINES = [36, 50];
+const FIRST_LINE = 68;
+const LINE = 15;
+const BAR = { y: 125, width: 98, height: 7 };
+/** Opacity of the ground of a node that takes all of an execution. */
+const HEAT = 0.3;
+
+export function nodeShapes(tree: GraphTree, node: GraphNode, startScale: Scale): Shape[] {
+  const held = heldBy(node);
+  const share = heldShare(tree, node);
+  // Where functions wait for a pool, what a node is to blame for is not its self time.
+  const isShared = Math.abs(held - node.self) > 0.05 * Math.max(held, node.self);
+  const filled = Math.max(0, Math.min(share || 0, 1));
+  const lines: readonly (readonly [string, string])[] = [
+    ["Start Time", formatStart(node.start, startScale)],
+    ["Total Duration", formatTime(node.total)],
+    ["Self Time", formatTime(node.self)],
+    isShared
+      ? ["Holds up", formatTime(held)]
+      : ["# Calls", Number.isNaN(node.calls) ? NOT_MEASURED : formatCount(node.calls)],
+  ];
+  return [
+    rect(0, 0, NODE.width, NODE.height, { rx: 4, fill: "var(--background)" }),
+    rect(0, 0, NODE.width, NODE.height, {
+      rx: 4,
+      fill: "var(--c-input)",
+      "fill-opacity": Number((filled * HEAT).toFixed(3)),
+    }),
+    rect(0, 0, NODE.width, NODE.height, {
+      rx: 4,
+      fill: "none",
+      class: "outline",
+      ...OUTLINES[node.kind],
+    }),
+    text(INSET, 20, fitText(node.type, NODE.width - 2 * INSET, 13, 600), {
+      "font-size": 13,
+      "font-weight": 600,
+    }),
+    ...fitItems(
+      [
+        ...(node.iterators > 1 ? [`${formatCount(node.iterators)} copies`] : []),
+        ...shortParameters(node.parameters),
+      ],
+      PARAMETER_LINES.length,
+      NODE.width - 2 * INSET,
+      11,
+    ).map((line, at) => text(INSET, PARAMETER_LINES[at], line, { "font-size": 11 })),
+    ...lines.flatMap(([label, value], at) => {
+      const y = FIRST_LINE + at * LINE;
+      const isMain = label === (isShared ? "Holds up" : "Self Time");
+      return [
+        text(INSET, y, label, { "font-size": 11 }),
+        text(NODE.width - INSET, y, value, {
+          "font-size": 11,
+          "text-anchor": "end",
+          "font-weight": isMain ? 600 : 400,
+        }),
+      ];
+    }),
+    rect(INSET, BAR.y, BAR.width, BAR.height, {
+      fill: "var(--background)",
+      stroke: "var(--control-border)",
+      "stroke-width": 0.75,
+    }),
+    rect(INSET, BAR.y, Number((BAR.width * filled).toFixed(1)), BAR.height, {
+      fill: "var(--c-input)",
+      class: "self-bar",
+    }),
+    text(
+      NODE.width - INSET,
+      BAR.y + 7.5,
+      Number.isNaN(share) ? NOT_MEASURED : formatRatio(ratio(share)),
+      { "font-size": 11, "text-anchor": "end" },
+    ),
+  ];
+}
+
+export function stubShapes({ count, self }: Stub): Shape[] {
+  const middle = { "font-size": 11, "text-anchor": "middle" };
+  return [
+    rect(0, 0, STUB.width, STUB.height, {
+      rx: 4,
+      fill: "var(--background)",
+      class: "outline",
+      ...OUTLINES.other,
+    }),
+    text(STUB.width / 2, 18, `+ ${formatCount(count)} more`, { ...middle, "font-weight": 600 }),
+    text(STUB.width / 2, 34, `self ${formatTime(microseconds(self))}`, middle),
+  ];
+}
+
+/** A frame around a node that is chosen. */
+export function chosenShape({ width, height }: Pick<Box, "width" | "height">): Shape {
+  return rect(-6, -6, width + 12, height + 12, {
+    rx: 8,
+    fill: "none",
+    stroke: "var(--accent)",
+    "stroke-width": 2,
+  });
+}
+
+/** To the microsecond: what begins together differs in little. */
+export function formatStart(start: number, scale: Scale): string {
+  if (Number.isNaN(start)) return NOT_MEASURED;
+  return `${formatTick(start, scale, 1)} ${scale.unit}`;
+}
+
+/** Names of the parameters that tell most, and how nodes write them. */
+const SHORT: readonly (readonly [pattern: RegExp, label: string])[] = [
+  [/^(parallelism|num_parallel_calls)$/, "parallelism"],
+  [/^cycle_length$/, "cycle"],
+  [/^(buffer_size|buffer_limit|max_buffered_elements)$/, "buffer"],
+  [/^autotune$/, "autotuned"],
+  [/^batch_size$/, "batch"],
+  [/^block_length$/, "block"],
+];
+
+/** "parallelism 8", "buffer 16"; none where none of them was recorded. */
+export function shortParameters(parameters: readonly Parameter[]): string[] {
+  return SHORT.flatMap(([pattern, label]) => {
+    const found = parameters.find(({ name }) => pattern.test(name));
+    if (!found) return [];
+    if (/^(true|false)$/.test(found.value)) return found.value === "true" ? [label] : [];
+    if (found.value === "unavailable") return [];
+    const isTuned = found.value === "-1" || found.value === "-2";
+    return [`${label} ${isTuned ? "auto" : found.value}`];
+  });
+}
+
+function rect(
+  x: number,
+  y: number,
+  width: number,
+  height: number,
+  more: Readonly<Record<string, string | number>>,
+): Shape {
+  return { kind: "rect", attributes: { x, y, width, height, ...more } };
+}
+
+function text(
+  x: number,
+  y: number,
+  content: string,
+  more: Readonly<Record<string, string | number>>,
+): Shape {
+  return { kind: "text", attributes: { x, y, fill: "var(--text)", ...more }, text: content };
+}

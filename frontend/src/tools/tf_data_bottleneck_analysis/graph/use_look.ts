@@ -1,0 +1,75 @@
+/** What part of the graph is in view: as the address says, and at once while it is being moved. */
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Select } from "../../tool";
+import type { GraphLayout } from "./graph_layout";
+import { boxesIn, firstLook, formatLook, type Look, parseLook, type Size } from "./viewport";
+
+/** Addresses do not change with every pixel. */
+const PAUSE_MS = 300;
+
+export interface LookState {
+  readonly look: Look;
+  readonly frame: Size;
+  readonly change: (next: (look: Look) => Look) => void;
+  /** It stays as it is, though the frame gets another size. */
+  readonly hold: () => void;
+}
+
+export function useLook(
+  element: { readonly current: HTMLElement | null },
+  layout: GraphLayout,
+  /** CSS pixels of the frame where nothing beside it is higher. */
+  height: number,
+  focus: number,
+  inAddress: string | undefined,
+  select: Select,
+): LookState {
+  const frame = useSize(element);
+  const [moving, setMoving] = useState<Look | null>(null);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  // Another address, as Back gives it, counts more than a movement that is over.
+  useEffect(() => {
+    clearTimeout(timer.current);
+    setMoving(null);
+  }, [inAddress, layout]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const box = layout.nodes.find(({ node }) => node === focus) ?? layout.nodes.at(-1);
+  const given = parseLook(inAddress);
+  const isGraph = given !== null && (frame.width === 0 || boxesIn(layout, given, frame) > 0);
+  const look =
+    moving ??
+    (isGraph
+      ? given
+      : firstLook(layout, { ...frame, height: Math.min(frame.height, height) }, box));
+  const latest = useRef(look);
+  latest.current = look;
+  const change = (next: (from: Look) => Look) => {
+    const to = next(latest.current);
+    if (to === latest.current) return;
+    latest.current = to;
+    setMoving(to);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => select({ look: formatLook(to) }), PAUSE_MS);
+  };
+  return { look, frame, change, hold: () => change((from) => ({ ...from })) };
+}
+
+/** CSS pixels inside of an element, followed. */
+function useSize(element: { readonly current: HTMLElement | null }): Size {
+  const [size, setSize] = useState<Size>({ width: 0, height: 0 });
+  useLayoutEffect(() => {
+    const observed = element.current;
+    if (!observed) return;
+    const measure = () =>
+      setSize((before) =>
+        before.width === observed.clientWidth && before.height === observed.clientHeight
+          ? before
+          : { width: observed.clientWidth, height: observed.clientHeight },
+      );
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(observed);
+    return () => observer.disconnect();
+  }, []);
+  return size;
+}

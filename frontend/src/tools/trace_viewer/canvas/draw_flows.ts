@@ -1,0 +1,75 @@
+/** Flows of the selection: arrows from the end of the one event to the begin of the other. */
+import { findRow } from "../model/lane_layout";
+import type { FlowEnd } from "../model/types";
+import type { InkInput } from "./overlay_input";
+
+const HEAD = 6;
+/** Arrows leave and arrive level. */
+const LEAST_BEND = 24;
+
+type FlowInput = Pick<
+  InkInput,
+  "flows" | "selection" | "list" | "groups" | "view" | "width" | "height" | "scrollTop"
+> & { readonly colors: Pick<InkInput["colors"], "css"> };
+
+export function drawFlows(pen: CanvasRenderingContext2D, input: FlowInput): void {
+  const { flows, selection, colors } = input;
+  if (!selection || flows.length === 0) return;
+  for (const { from, to, kind } of flows) {
+    const start = endPoint(input, from, true);
+    const end = endPoint(input, to, false);
+    if (!start || !end) continue;
+    // Twice: a border of the page's colour sets arrows apart from what they cross.
+    for (const [color, width] of [
+      [colors.css.background, 4],
+      [colors.css.text, 1.5],
+    ] as const) {
+      pen.strokeStyle = color;
+      pen.fillStyle = color;
+      pen.lineWidth = width;
+      pen.setLineDash(kind === "launch" || width > 2 ? [] : [5, 3]);
+      const bend = Math.max(Math.abs(end.x - start.x) / 2, LEAST_BEND);
+      pen.beginPath();
+      pen.moveTo(start.x, start.y);
+      pen.bezierCurveTo(start.x + bend, start.y, end.x - bend - HEAD, end.y, end.x - HEAD, end.y);
+      pen.stroke();
+    }
+    pen.setLineDash([]);
+    pen.beginPath();
+    pen.moveTo(end.x, end.y);
+    pen.lineTo(end.x - HEAD - 1, end.y - HEAD / 2 - 1);
+    pen.lineTo(end.x - HEAD - 1, end.y + HEAD / 2 + 1);
+    pen.fill();
+  }
+}
+
+/** Far outside of the canvas, lines are no longer drawn well. */
+const FAR = 4000;
+
+/**
+ * The end or begin of an event, in CSS pixels of the lanes; null where its row is hidden. Pinned
+ * tracks are always in sight: arrows go there.
+ */
+function endPoint(
+  input: FlowInput,
+  { row, startPs, durationPs }: FlowEnd,
+  isEnd: boolean,
+): { readonly x: number; readonly y: number } | null {
+  const { list, groups, selection, view, width, scrollTop, height } = input;
+  if (!selection) return null;
+  const found = findRow(list, groups, selection.host, selection.part, row);
+  if (!found) return null;
+  const pinned = list.pinned.find(({ key }) => key === found.key);
+  const lane = pinned ?? found.lane;
+  const inLane =
+    lane.kind === "track"
+      ? (Math.min(found.depth, lane.shownRows - 1) + 0.5) * lane.rowHeight
+      : lane.height / 2;
+  const ps = startPs + lane.host.offsetPs + (isEnd ? durationPs : 0);
+  const x = ((ps - view.from) / (view.to - view.from)) * width;
+  const y = lane.top + inLane + (pinned ? 0 : list.pinnedHeight - scrollTop);
+  return {
+    x: Math.max(-FAR, Math.min(x, width + FAR)),
+    y: Math.max(-FAR, Math.min(y, height + FAR)),
+  };
+}

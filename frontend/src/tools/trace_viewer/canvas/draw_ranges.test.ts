@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import type { Mark } from "../model/types";
+import { axisPills, lengthPill, markFlag, meets } from "./draw_ranges";
+import { TextFit } from "./text_fit";
+
+/** Every letter is 6 pixels wide. */
+const fit = new TextFit((text) => text.length * 6);
+const view = { from: 0, to: 1000 };
+
+const place = (marks: readonly Mark[]) => ({ view, width: 1000, marks });
+const mark = (from: number, label: string): Mark => ({ from, to: from, label });
+
+test("the length of a part is in its middle", () => {
+  const { x, width, text } = lengthPill(place([]), { from: 200, to: 600 }, fit);
+  expect(text).toBe("400 ps");
+  expect(x + width / 2).toBe(400);
+  expect(lengthPill(place([]), { from: -900, to: 10 }, fit).x).toBe(2);
+});
+
+test("the flag of a mark does not hide it", () => {
+  const input = place([mark(380, "here"), mark(470, "there")]);
+  const pill = lengthPill(input, { from: 200, to: 600 }, fit);
+  const flags = input.marks.map((one) => markFlag(one, input, fit));
+  expect(flags.some((flag) => meets(flag, pill))).toBe(false);
+  expect(Math.abs(pill.x - 377)).toBeLessThan(80);
+});
+
+test("where there is no room it stays in the middle", () => {
+  const marks = Array.from({ length: 60 }, (_, at) => mark(at * 20, "mark"));
+  expect(lengthPill(place(marks), { from: 200, to: 600 }, fit).x).toBe(377);
+});
+
+test("times are not written beneath flags and lengths", () => {
+  const input = { ...place([mark(100, "m")]), range: { from: 500, to: 700, tracks: null } };
+  const pills = axisPills({ ...input, drag: null }, fit);
+  expect(pills.map(({ text }) => text)).toEqual(["m", "200 ps"]);
+});

@@ -1,0 +1,183 @@
+/** What lies upon the rectangles: texts, the selection, flows, ranges, marks, the time axis. */
+import { findRow, type PlacedLane, type TrackLane } from "../model/lane_layout";
+import type { EventPlace, Hover, Mark, Selection } from "../model/types";
+import type { Part } from "../protocol/payload";
+import { drawFlows } from "./draw_flows";
+import {
+  axisPills,
+  drawDragBox,
+  drawMarks,
+  drawRange,
+  drawZoomBox,
+  markFlag,
+  meets,
+} from "./draw_ranges";
+import { AXIS_HEIGHT, type Box, type InkInput } from "./overlay_input";
+import { TextFit } from "./text_fit";
+
+const LABEL_SIZE = 11;
+const LABEL_INSET = 4;
+
+export class Ink {
+  private readonly pen: CanvasRenderingContext2D;
+  private readonly fit: TextFit;
+  private readonly font: string;
+
+  constructor(private readonly canvas: HTMLCanvasElement) {
+    const pen = canvas.getContext("2d");
+    if (!pen) throw new Error("the browser has no 2D canvas");
+    this.pen = pen;
+    this.font = `${LABEL_SIZE}px ${getComputedStyle(canvas).fontFamily || "sans-serif"}`;
+    pen.font = this.font;
+    this.fit = new TextFit((text) => pen.measureText(text).width);
+  }
+
+  draw(input: InkInput): void {
+    const { pen, canvas } = this;
+    const { dpr, width, height, scene } = input;
+    const deviceHeight = scene.height + Math.round(AXIS_HEIGHT * dpr);
+    if (canvas.width !== scene.width || canvas.height !== deviceHeight) {
+      canvas.width = scene.width;
+      canvas.height = deviceHeight;
+    }
+    pen.setTransform(1, 0, 0, 1, 0, 0);
+    pen.clearRect(0, 0, canvas.width, canvas.height);
+    pen.setTransform(dpr, 0, 0, dpr, 0, 0);
+    pen.font = this.font;
+    pen.textBaseline = "middle";
+    pen.textAlign = "left";
+    this.drawAxis(input);
+    pen.save();
+    pen.beginPath();
+    pen.rect(0, AXIS_HEIGHT, width, height);
+    pen.clip();
+    pen.translate(0, AXIS_HEIGHT);
+    this.drawLabels(input);
+    drawFlows(pen, input);
+    this.drawHover(input);
+    this.drawSelection(input);
+    pen.restore();
+    drawRange(pen, input, this.fit);
+    drawMarks(pen, input, this.fit);
+    if (input.drag?.kind === "zoom") drawZoomBox(pen, input, this.fit);
+    if (input.drag?.kind === "box") drawDragBox(pen, input, this.fit);
+  }
+
+  /** Where the flag of a mark is on the axis. */
+  flagOf(mark: Mark, input: Pick<InkInput, "view" | "width">) {
+    return markFlag(mark, input, this.fit);
+  }
+
+  private drawAxis(input: InkInput): void {
+    const { pen, fit } = this;
+    const { axis, colors, width, view, pointerX } = input;
+    const { css } = colors;
+    pen.fillStyle = css.panel;
+    pen.fillRect(0, 0, width, AXIS_HEIGHT);
+    pen.fillStyle = css.border;
+    pen.fillRect(0, AXIS_HEIGHT - 1, width, 1);
+    let free = 0;
+    if (axis.origin !== "") {
+      pen.fillStyle = css.text;
+      pen.fillText(axis.origin, LABEL_INSET, AXIS_HEIGHT / 2);
+      free = LABEL_INSET + this.fit.width(axis.origin) + LABEL_INSET * 2;
+    }
+    const perPs = width / (view.to - view.from);
+    const pills = axisPills(input, fit);
+    for (const { ps, text } of axis.ticks) {
+      const x = Math.round((ps - view.from) * perPs);
+      pen.fillStyle = css.border;
+      pen.fillRect(x, AXIS_HEIGHT - 7, 1, 6);
+      pen.fillStyle = css.muted;
+      const box = { x: x + LABEL_INSET, width: pills.length > 0 ? fit.width(text) : 0 };
+      if (box.x >= free && !pills.some((pill) => meets(pill, box)))
+        pen.fillText(text, box.x, AXIS_HEIGHT / 2);
+    }
+    if (pointerX !== null) {
+      pen.fillStyle = css.accent;
+      pen.fillRect(Math.round(pointerX), AXIS_HEIGHT - 7, 1, 6);
+    }
+  }
+
+  private drawLabels(input: InkInput): void {
+    const { pen, fit } = this;
+    const { scene, dpr, colors, types } = input;
+    let style = "";
+    for (let at = 0; at < scene.labelCount; at++) {
+      const rect = scene.labels[at];
+      const left = scene.rects[rect * 4] / dpr;
+      const x = Math.max(left, 0) + LABEL_INSET;
+      const right = Math.min(left + scene.rects[rect * 4 + 2] / dpr, input.width) - LABEL_INSET + 1;
+      const block = scene.blockOf[rect];
+      const type = scene.blocks[block].type[scene.entryOf[rect]];
+      const text = fit.fit(types(scene.sources[block]).shortName(type), right - x);
+      if (text === "") continue;
+      const ink = colors.inkUpon.get(scene.colors[rect]) ?? colors.css.text;
+      if (ink !== style) {
+        pen.fillStyle = ink;
+        style = ink;
+      }
+      const y = (scene.rects[rect * 4 + 1] + scene.rects[rect * 4 + 3] / 2) / dpr;
+      pen.fillText(text, x, y + 0.5);
+    }
+  }
+
+  private drawHover(input: InkInput): void {
+    const { hover, selection, colors } = input;
+    if (!hover || (selection && isSame(hover, selection))) return;
+    for (const box of eventBoxes(input, hover.host, hover.part, hover))
+      outline(this.pen, box, colors.css.text, 1);
+  }
+
+  private drawSelection(input: InkInput): void {
+    const { selection, colors } = input;
+    if (!selection?.place) return;
+    for (const box of eventBoxes(input, selection.host, selection.part, selection.place)) {
+      outline(this.pen, { ...box, x: box.x - 1, width: box.width + 2 }, colors.css.background, 4);
+      outline(this.pen, { ...box, x: box.x - 1, width: box.width + 2 }, colors.css.accent, 2);
+    }
+  }
+}
+
+/** Where an event is drawn: in its lane, in the pinned copy of that, or in what it is folded into. */
+export function eventBoxes(
+  input: InkInput,
+  host: number,
+  part: Part,
+  place: Pick<EventPlace, "row" | "startPs" | "durationPs">,
+): Box[] {
+  const { lanes, groups, view, width } = input;
+  const group = groups[host];
+  const found = group ? findRow(input.list, groups, host, part, place.row) : null;
+  if (!found) return [];
+  const perPs = width / (view.to - view.from);
+  const from = (place.startPs + group.host.offsetPs - view.from) * perPs;
+  const to = from + place.durationPs * perPs;
+  const x = Math.max(from, -10);
+  const size = Math.max(Math.min(to, width + 10) - x, 1);
+  return lanes.flatMap((placed) => {
+    if (placed.lane.key !== found.lane.key && placed.lane.key !== found.key) return [];
+    const row = rowBox(placed, found.depth);
+    return row ? [{ x, width: size, ...row }] : [];
+  });
+}
+
+/** The row of a lane on the canvas: all of a header that a section is folded into. */
+function rowBox({ lane, y, clip }: PlacedLane, depth: number) {
+  const rowHeight = lane.kind === "track" ? lane.rowHeight : lane.height - 1;
+  const at = lane.kind === "track" ? Math.min(depth, (lane as TrackLane).shownRows - 1) : 0;
+  const top = y + at * rowHeight + 1;
+  const bottom = top + rowHeight - 1;
+  if (bottom <= clip) return null;
+  return { y: Math.max(top, clip), height: bottom - Math.max(top, clip) };
+}
+
+function outline(pen: CanvasRenderingContext2D, box: Box, color: string, line: number): void {
+  pen.strokeStyle = color;
+  pen.lineWidth = line;
+  pen.strokeRect(Math.round(box.x) + 0.5, box.y + 0.5, Math.round(box.width) - 1, box.height - 1);
+}
+
+function isSame(a: Hover, b: Selection): boolean {
+  return a.id === b.id && a.host === b.host && a.part === b.part;
+}

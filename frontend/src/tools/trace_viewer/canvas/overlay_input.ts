@@ -1,0 +1,50 @@
+/** What is drawn upon the rectangles, for all that draw there. */
+import type { TypeTable } from "../data/type_table";
+import type { EventColors } from "../model/event_colors";
+import type { HostGroup } from "../model/groups";
+import type { LaneList, PlacedLane } from "../model/lane_layout";
+import type { Source } from "../model/sources";
+import type { FlowArrow, Hover, Mark, Range, Selection, Span } from "../model/types";
+import type { Scene } from "../scene/scene";
+import type { TimeAxis } from "./time_axis";
+
+export const AXIS_HEIGHT = 24;
+
+/** What the pointer is drawing: CSS pixels of the lanes. */
+export interface Drag extends Span {
+  readonly kind: "box" | "zoom";
+  readonly top: number;
+  readonly bottom: number;
+}
+
+export interface InkInput {
+  readonly scene: Scene;
+  readonly view: Span;
+  /** CSS pixels of the lanes. */
+  readonly width: number;
+  readonly height: number;
+  readonly dpr: number;
+  readonly lanes: readonly PlacedLane[];
+  readonly list: LaneList;
+  readonly groups: readonly HostGroup[];
+  readonly scrollTop: number;
+  readonly axis: TimeAxis;
+  readonly colors: EventColors;
+  readonly types: (source: Source) => TypeTable;
+  readonly selection: Selection | null;
+  readonly hover: Hover | null;
+  readonly flows: readonly FlowArrow[];
+  readonly range: Range | null;
+  readonly marks: readonly Mark[];
+  readonly drag: Drag | null;
+  /** Where the pointer is on the axis, in CSS pixels; null where it is elsewhere. */
+  readonly pointerX: number | null;
+}
+
+/** A rectangle of the lanes in CSS pixels, before what hides it is cut off. */
+export interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}

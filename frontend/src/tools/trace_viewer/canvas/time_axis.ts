@@ -1,0 +1,59 @@
+/** The ticks of the time axis: at round times, in units that fit, relative to the recording's begin. */
+import { formatInstant, groupDigits } from "../model/time";
+import type { Span } from "../model/types";
+
+export interface Tick {
+  readonly ps: number;
+  readonly text: string;
+}
+
+export interface TimeAxis {
+  readonly ticks: readonly Tick[];
+  /** What the texts count from where they begin with "+"; "" where that is the axis' begin. */
+  readonly origin: string;
+}
+
+/** CSS pixels from one tick to the next, at least. */
+const LEAST_GAP = 84;
+/** Digits that a tick may have before the axis counts from a nearer origin. */
+const MOST_DIGITS = 5;
+
+const UNITS: readonly (readonly [unit: string, ps: number])[] = [
+  ["s", 1e12],
+  ["ms", 1e9],
+  ["µs", 1e6],
+  ["ns", 1e3],
+  ["ps", 1],
+];
+
+/** `zero` is where the view's times have the 0 that texts count from. */
+export function timeAxis(view: Span, width: number, zero = 0): TimeAxis {
+  const [from, to] = [view.from - zero, view.to - zero];
+  const step = roundStep(((to - from) / Math.max(width, 1)) * LEAST_GAP);
+  const first = Math.ceil(from / step);
+  const last = Math.floor(to / step);
+  const largest = Math.max(Math.abs(from), Math.abs(to));
+  const isNear = largest / step < 10 ** MOST_DIGITS;
+  // The origin is round, too: all ticks of a view have one, and it rarely changes.
+  const round = 10 ** Math.ceil(Math.log10(step) + 3);
+  const origin = isNear ? 0 : Math.floor(from / round) * round;
+  const size = isNear ? largest : to - origin;
+  const [unit, ps] = UNITS.find(([, one]) => one <= size) ?? UNITS[UNITS.length - 1];
+  const decimals = Math.max(0, Math.ceil(-Math.log10(step / ps) - 1e-9));
+  const ticks: Tick[] = [];
+  for (let at = first; at <= last; at++) {
+    const value = (at * step - origin) / ps;
+    const [whole, part] = value.toFixed(decimals).split(".");
+    const number = groupDigits(whole) + (part === undefined ? "" : `.${part}`);
+    const text = `${isNear ? "" : "+"}${number} ${unit}`;
+    ticks.push({ ps: at * step + zero, text: at === 0 ? "0" : text });
+  }
+  return { ticks, origin: isNear ? "" : formatInstant(origin) };
+}
+
+/** 1, 2 or 5 times a power of ten, at least 1 ps. */
+function roundStep(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
+  const factor = [1, 2, 5, 10].find((one) => one * power >= least * (1 - 1e-9)) ?? 10;
+  return factor * power;
+}

@@ -1,0 +1,117 @@
+/** Tiles that are at hand: found by level, tile and row; the least recently drawn go first. */
+import type { TileBlock } from "../protocol/tiles";
+
+/** Entries [first, last) of a block: one row in one tile. */
+export interface Chunk {
+  readonly block: TileBlock;
+  readonly first: number;
+  readonly last: number;
+}
+
+interface Held {
+  readonly source: string;
+  readonly block: TileBlock;
+}
+
+/** Levels are below 64, so that level and tile fit one exact number. */
+const LEVELS = 64;
+
+/** One cache serves all sources: a source is a part of a host's timeline, as some filter has it. */
+export class TileCache {
+  private readonly sources = new Map<string, Map<number, Map<number, Chunk>>>();
+  /** The least recently used first. */
+  private readonly held = new Map<TileBlock, Held>();
+  private used = new Set<TileBlock>();
+  private total = 0;
+
+  constructor(private readonly maxBytes: number) {}
+
+  get bytes(): number {
+    return this.total;
+  }
+
+  get blocks(): number {
+    return this.held.size;
+  }
+
+  add(source: string, block: TileBlock): void {
+    let tiles = this.sources.get(source);
+    if (!tiles) {
+      tiles = new Map();
+      this.sources.set(source, tiles);
+    }
+    for (let at = 0; at < block.chunkCount; at++) {
+      const key = tileKey(block.level, block.chunkTile[at]);
+      let rows = tiles.get(key);
+      if (!rows) {
+        rows = new Map();
+        tiles.set(key, rows);
+      }
+      const [first, last] = [block.chunkFirst[at], block.chunkFirst[at + 1]];
+      rows.set(block.chunkRow[at], { block, first, last });
+    }
+    this.held.set(block, { source, block });
+    this.used.add(block);
+    this.total += block.bytes;
+    this.makeRoom();
+  }
+
+  /** The chunk, which then counts as used. */
+  find(source: string, level: number, tile: number, row: number): Chunk | undefined {
+    const chunk = this.sources.get(source)?.get(tileKey(level, tile))?.get(row);
+    if (chunk) this.used.add(chunk.block);
+    return chunk;
+  }
+
+  has(source: string, level: number, tile: number, row: number): boolean {
+    return this.sources.get(source)?.get(tileKey(level, tile))?.has(row) ?? false;
+  }
+
+  /** Whether there is anything of the source. */
+  knows(source: string): boolean {
+    return (this.sources.get(source)?.size ?? 0) > 0;
+  }
+
+  /** Ends a frame: what was found since the last one goes to the end of the queue. */
+  endFrame(): void {
+    for (const block of this.used) {
+      const held = this.held.get(block);
+      if (!held) continue;
+      this.held.delete(block);
+      this.held.set(block, held);
+    }
+    this.makeRoom();
+    this.used.clear();
+  }
+
+  /** Drops all sources that `isKept` refuses. */
+  keep(isKept: (source: string) => boolean): void {
+    for (const { source, block } of [...this.held.values()])
+      if (!isKept(source)) this.drop(source, block);
+  }
+
+  private makeRoom(): void {
+    for (const { source, block } of this.held.values()) {
+      if (this.total <= this.maxBytes) return;
+      if (!this.used.has(block)) this.drop(source, block);
+    }
+  }
+
+  private drop(source: string, block: TileBlock): void {
+    const tiles = this.sources.get(source);
+    for (let at = 0; at < block.chunkCount; at++) {
+      const key = tileKey(block.level, block.chunkTile[at]);
+      const rows = tiles?.get(key);
+      // A later block may have brought the same chunk.
+      if (rows?.get(block.chunkRow[at])?.block === block) rows.delete(block.chunkRow[at]);
+      if (rows?.size === 0) tiles?.delete(key);
+    }
+    if (tiles?.size === 0) this.sources.delete(source);
+    this.held.delete(block);
+    this.total -= block.bytes;
+  }
+}
+
+function tileKey(level: number, tile: number): number {
+  return tile * LEVELS + level;
+}

@@ -1,0 +1,91 @@
+/** Everything a view fetches as it moves, and the picture's access to it. */
+import type { TimelineModel } from "../model/model";
+import { queryOf, type Source, sourceOf } from "../model/sources";
+import type { CounterScale } from "../model/types";
+import type { CounterPoints } from "../protocol/payload";
+import { tileSpan } from "../protocol/tiles";
+import { type StoreEvents, TileStore } from "./tile_store";
+import { busyWants, counterWants, markWants, tileWants, type ViewInput } from "./wants";
+import { WindowStore } from "./window_store";
+
+const NO_SCALE: CounterScale = { least: 0, most: 0 };
+
+export class ViewData {
+  readonly tiles: TileStore;
+  readonly counters: WindowStore<CounterPoints>;
+  readonly busy: WindowStore<Float32Array>;
+  readonly marks: WindowStore<Float64Array>;
+  private readonly scales = new Map<string, CounterScale>();
+
+  constructor(
+    private readonly model: TimelineModel,
+    arrived: () => void,
+  ) {
+    const { api, search } = model;
+    const events: StoreEvents = {
+      arrived,
+      failed: (error) => {
+        model.error.value = error;
+      },
+      stale: () => {
+        model.stale.value++;
+      },
+    };
+    this.tiles = new TileStore(api.tiles, events);
+    this.counters = new WindowStore(async (source, level, from, to, ids, signal) => {
+      const found = await api.counters(queryOf(source, level, from, to), ids, signal);
+      for (const [id, points] of found) this.widen(source, id, points);
+      return found;
+    }, events);
+    this.busy = new WindowStore((source, level, from, to, ids, signal) => {
+      const { beginPs } = source.index;
+      const size = tileSpan(level);
+      const [begin, end] = [beginPs + from * size, beginPs + to * size];
+      const query = queryOf(source, level, from, to);
+      return api.busy(query, begin, end, (to - from) * 512, ids, signal);
+    }, events);
+    this.marks = new WindowStore((source, level, from, to, ids, signal) => {
+      const asked = search.peek();
+      if (!asked) return Promise.resolve(new Map());
+      return api.marks(queryOf(source, level, from, to), ids, asked, signal);
+    }, events);
+  }
+
+  /** Asks for what the view needs. Returns whether some of it is not there yet. */
+  want(input: ViewInput): boolean {
+    const { filter, search } = this.model;
+    const asked = search.peek();
+    const variant = asked ? JSON.stringify(asked) : "";
+    const isWaiting = [
+      this.tiles.want(tileWants(input), filter.peek()),
+      this.counters.want(counterWants(input)),
+      this.busy.want(busyWants(input)),
+      this.marks.want(asked ? markWants(input) : [], variant),
+    ];
+    return isWaiting.includes(true);
+  }
+
+  counterScale = (source: Source, counter: number): CounterScale =>
+    this.scales.get(`${source.key} ${counter}`) ?? NO_SCALE;
+
+  /** Forgets hosts that are no longer shown. */
+  keepShown(): void {
+    const sources = this.model.hosts
+      .peek()
+      .flatMap((host) => [sourceOf(host, "events"), sourceOf(host, "derived")])
+      .filter((source) => source !== null);
+    this.tiles.keep(sources);
+  }
+
+  dispose(): void {
+    for (const store of [this.tiles, this.counters, this.busy, this.marks]) store.dispose();
+  }
+
+  private widen(source: Source, counter: number, { min, max }: CounterPoints): void {
+    const key = `${source.key} ${counter}`;
+    let { least, most } = this.scales.get(key) ?? NO_SCALE;
+    for (const value of min) if (value < least) least = value;
+    for (const value of max) if (value > most) most = value;
+    this.scales.set(key, { least, most });
+  }
+}

@@ -1,0 +1,122 @@
+/** What a view needs of each part of each host: rows of events, counters, busy shares, marks. */
+import {
+  depthsInView,
+  type LaneList,
+  lanesInView,
+  type PlacedLane,
+  type TrackLane,
+} from "../model/lane_layout";
+import { busySections, stepTrack } from "../model/lane_sections";
+import { type Source, sourceOf } from "../model/sources";
+import type { ColorBy, Span } from "../model/types";
+import { tilesOf } from "../model/view_math";
+import type { Want } from "./tile_plan";
+import { windowsOf } from "./window_store";
+
+export interface ViewInput {
+  readonly view: Span;
+  readonly level: number;
+  readonly list: LaneList;
+  readonly scrollTop: number;
+  readonly height: number;
+  readonly color: ColorBy;
+  readonly lanes: readonly PlacedLane[];
+}
+
+const NONE = () => [];
+
+export function tileWants(input: ViewInput): Want[] {
+  const rows = rowsOf(input.lanes, input.height);
+  if (input.color === "step") addSteps(rows, input.lanes);
+  const near = () => {
+    const { list, scrollTop, height } = input;
+    const half = height / 2;
+    const top = Math.max(scrollTop - half, 0);
+    return rowsOf(lanesInView(list, top, scrollTop - top + height + half), Number.MAX_SAFE_INTEGER);
+  };
+  return [...rows].map(([source, wanted]) => {
+    const { index, host } = source;
+    const level = Math.min(input.level, index.maxLevel);
+    const span = { from: input.view.from - host.offsetPs, to: input.view.to - host.offsetPs };
+    const tiles = tilesOf(span, level, index.beginPs, index.endPs);
+    const nearRows = () => ascending(near().get(source) ?? []);
+    return { source, level, ...tiles, rows: ascending(wanted), near: nearRows };
+  });
+}
+
+/** Counters in view; and, so that their scale is known, all of their time at the coarsest. */
+export function counterWants(input: ViewInput): Want[] {
+  const ids = new Map<Source, number[]>();
+  for (const { lane } of input.lanes)
+    if (lane.kind === "counter")
+      push(ids, sourceOf(lane.host, lane.item.part), lane.item.counter.id);
+  return [...ids].flatMap(([source, rows]) => [
+    { source, level: source.index.maxLevel, from: 0, to: 1, rows: ascending(rows), near: NONE },
+    { source, ...windowsIn(input, source), rows: ascending(rows), near: NONE },
+  ]);
+}
+
+/** Sections that collapsed headers in view sum up. */
+export function busyWants(input: ViewInput): Want[] {
+  const ids = new Map<Source, number[]>();
+  for (const { lane } of input.lanes) {
+    if (!lane.isCollapsed) continue;
+    for (const { part, id } of busySections(lane)) push(ids, sourceOf(lane.host, part), id);
+  }
+  return windowWants(ids, input);
+}
+
+export function markWants(input: ViewInput): Want[] {
+  return windowWants(rowsOf(input.lanes, input.height), input);
+}
+
+function windowWants(ids: ReadonlyMap<Source, readonly number[]>, input: ViewInput): Want[] {
+  return [...ids].map(([source, rows]) => ({
+    source,
+    ...windowsIn(input, source),
+    rows: ascending(rows),
+    near: NONE,
+  }));
+}
+
+function rowsOf(lanes: readonly PlacedLane[], height: number): Map<Source, number[]> {
+  const rows = new Map<Source, number[]>();
+  for (const placed of lanes) {
+    const { lane } = placed;
+    if (lane.kind !== "track") continue;
+    const source = sourceOf(lane.host, lane.item.part);
+    const [first, last] = depthsInView(placed as PlacedLane<TrackLane>, height);
+    for (let depth = first; depth < last; depth++) push(rows, source, lane.item.track.row + depth);
+  }
+  return rows;
+}
+
+function addSteps(rows: Map<Source, number[]>, lanes: readonly PlacedLane[]): void {
+  for (const { lane } of lanes) {
+    if (lane.kind !== "track") continue;
+    const steps = stepTrack(lane);
+    if (steps) push(rows, sourceOf(lane.host, steps.part), steps.track.row);
+  }
+}
+
+function push(map: Map<Source, number[]>, source: Source | null, id: number): void {
+  if (!source) return;
+  const known = map.get(source);
+  if (known) known.push(id);
+  else map.set(source, [id]);
+}
+
+/** Each once. */
+function ascending(ids: readonly number[]): number[] {
+  const sorted = [...ids].sort((a, b) => a - b);
+  return sorted.filter((id, at) => at === 0 || id !== sorted[at - 1]);
+}
+
+/** The windows of a source in view, and their level. */
+export function windowsIn({ view, level }: Pick<ViewInput, "view" | "level">, source: Source) {
+  const { beginPs, endPs, maxLevel } = source.index;
+  const own = Math.min(level, maxLevel);
+  const { offsetPs } = source.host;
+  const span = { from: view.from - offsetPs, to: view.to - offsetPs };
+  return { level: own, ...windowsOf(tilesOf(span, own, beginPs, endPs)) };
+}

@@ -1,0 +1,74 @@
+/** How much there is and how much of it is seen; always on the screen. */
+import { useComputed } from "@preact/signals";
+import { describeProblem } from "../../../api/errors";
+import { formatCount, plural } from "../../../base/format";
+import type { TimelineModel } from "../model/model";
+import { formatPs } from "../model/time";
+import type { Loading } from "../page/load";
+import type { Page } from "../page/page";
+
+export function StatusLine({ page, loading }: { page: Page; loading: Loading }) {
+  const { model } = page;
+  const across = useComputed(() => {
+    const { from, to } = model.view.value;
+    return `${formatPs(to - from)} across`;
+  });
+  const drawn = useComputed(() => {
+    const { entries, strips } = model.drawn.value;
+    if (page.isList.value) return `${formatCount(entries)} listed`;
+    if (entries === 0 && strips > 0) return `${plural(strips, "busy strip")} drawn`;
+    const more = strips > 0 ? ` and ${plural(strips, "busy strip")}` : "";
+    return `${formatCount(entries)} drawn${more}`;
+  });
+  const standing = useComputed(() => {
+    const { entries, events, strips } = model.drawn.value;
+    if (page.isList.value) return `${plural(entries, "row")} for ${plural(events, "event")}`;
+    const standing = `${plural(entries, "rectangle")} for the ${plural(events, "event")} in view`;
+    const folded = "A collapsed section is drawn as how busy it is; expand it to see its events.";
+    if (strips === 0) return standing;
+    return entries === 0 ? folded : `${standing}. ${folded}`;
+  });
+  const inFile = sum(model, (events) => events.eventsInFile);
+  const indexed = sum(model, (events) => events.events);
+  const derived = model.hosts.value.reduce((total, host) => total + (host.derived?.events ?? 0), 0);
+  const hosts = model.hosts.value.length;
+  const error = model.error.value;
+  const text = loading.text.value || (model.isLoading.value ? "Loading" : "");
+  if (hosts === 0) return <footer class="trace-status" />;
+  return (
+    <footer class="trace-status">
+      <span>
+        {formatCount(inFile)} {inFile === 1 ? "event" : "events"} in{" "}
+        {hosts > 1 ? `the files of ${hosts} hosts` : "the file"}
+      </span>
+      <span
+        title={
+          derived > 0
+            ? `and ${plural(derived, "event")} that were worked out of them: steps, ops, scopes`
+            : undefined
+        }
+      >
+        {formatCount(indexed)} indexed
+      </span>
+      <span title={standing}>{drawn}</span>
+      <span>{across}</span>
+      <span class="space" />
+      {error === null ? (
+        <span class="muted" role="status">
+          {text}
+        </span>
+      ) : (
+        <span class="trace-error" role="alert">
+          {describeProblem(error).message}
+        </span>
+      )}
+    </footer>
+  );
+}
+
+function sum(
+  { hosts }: TimelineModel,
+  read: (events: { events: number; eventsInFile: number }) => number,
+): number {
+  return hosts.value.reduce((total, { events }) => total + read(events), 0);
+}

@@ -1,0 +1,207 @@
+/** The tools of the page: what a drag does, what colours mean, what is drawn, and where to go. */
+import { useRef } from "preact/hooks";
+import { Menu } from "../../../widgets/overlays/menu";
+import { Popover } from "../../../widgets/overlays/popover";
+import type { TimelineModel } from "../model/model";
+import type { ColorBy, Tool } from "../model/types";
+import { clampView, fitView } from "../model/view_math";
+import { type Page, padded } from "../page/page";
+import { PointerHelp } from "../pointer/pointer_help";
+import { FilterMenu } from "../search/filter_menu";
+import { SearchBox } from "../search/search_box";
+import type { Hits } from "../search/search_results";
+
+const TOOLS: readonly (readonly [tool: Tool, key: string, label: string, icon: string])[] = [
+  [
+    "select",
+    "1",
+    "Select: click an event, drag a box",
+    "M3 2l9 7-4 .6L10.4 14l-1.8.8-2.3-4.5L3.5 13z",
+  ],
+  [
+    "pan",
+    "2",
+    "Pan: drag the picture",
+    "M8 1l2.5 3h-1.8v3.3H12V5.5L15 8l-3 2.5V8.7H8.7V12h1.8L8 15l-2.5-3h1.8V8.7H4v1.8L1 8l3-2.5v1.8h3.3V4H5.5z",
+  ],
+  [
+    "zoom",
+    "3",
+    "Zoom: drag up and down, or across a part",
+    "M7 2a5 5 0 013.9 8.1L14.5 13.7l-.9.9-3.6-3.6A5 5 0 117 2zm0 1.4a3.6 3.6 0 100 7.2 3.6 3.6 0 000-7.2zM6.400 5h1.200v1.4H9v1.200H7.600V9H6.400V7.600H5V6.400h1.4z",
+  ],
+  [
+    "timing",
+    "4",
+    "Timing: drag a ruler that snaps to edges",
+    "M2 2h1.4v12H2zM12.6 2H14v12h-1.4zM4.5 8l2.3-2.3v1.6h2.4V5.7L11.5 8l-2.3 2.3V8.7H6.8v1.6z",
+  ],
+];
+
+const COLORS: readonly (readonly [color: ColorBy, label: string])[] = [
+  ["name", "Name"],
+  ["category", "Category"],
+  ["step", "Step"],
+  ["group", "Group: compute, copies, input, …"],
+];
+
+export function Toolbar({ page, hits }: { page: Page; hits: Hits }) {
+  const { model } = page;
+  const color = model.color.value;
+  return (
+    <div class="trace-bar" role="toolbar" aria-label="Trace viewer">
+      <ToolPalette model={model} />
+      <Menu
+        label={
+          <>
+            Color:{" "}
+            <b>
+              {COLORS.find(([name]) => name === color)?.[1]
+                .split(":")[0]
+                .toLowerCase()}
+            </b>{" "}
+            <span aria-hidden="true">▾</span>
+          </>
+        }
+        title={`Color: ${color}`}
+        buttonClass="button small"
+        width={260}
+        items={COLORS.map(([name, label]) => ({
+          label,
+          isChecked: name === color,
+          run: () => {
+            model.color.value = name;
+          },
+        }))}
+      />
+      <FilterMenu model={model} />
+      <span class="trace-pair">
+        <button
+          type="button"
+          class="button small"
+          title="Show all of the trace (0)"
+          onClick={() => {
+            model.view.value = clampView(padded(model.extent.peek(), 0.01), model.extent.peek());
+          }}
+        >
+          All
+        </button>
+        <button
+          type="button"
+          class="button small"
+          title="Fit the selection into the view (F)"
+          aria-disabled={model.selection.value === null && model.range.value === null}
+          onClick={() => fitSelection(model)}
+        >
+          Fit
+        </button>
+      </span>
+      <button
+        type="button"
+        class="button small"
+        aria-pressed={page.isList.value}
+        title="Events of one track as a table, for the keyboard and for screen readers"
+        onClick={() => {
+          page.isList.value = !page.isList.value;
+        }}
+      >
+        List
+      </button>
+      <ExportMenu page={page} />
+      <span class="space" />
+      <SearchBox page={page} hits={hits} />
+      <Popover
+        label="?"
+        buttonClass="icon"
+        title="How to move around and search"
+        panelLabel="How to move around and search"
+        width={520}
+      >
+        {() => <PointerHelp />}
+      </Popover>
+    </div>
+  );
+}
+
+function ToolPalette({ model }: { model: TimelineModel }) {
+  const group = useRef<HTMLDivElement>(null);
+  const current = model.tool.value;
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const at = TOOLS.findIndex(([tool]) => tool === current);
+    const next = (at + step + TOOLS.length) % TOOLS.length;
+    model.tool.value = TOOLS[next][0];
+    group.current?.querySelectorAll("button")[next]?.focus();
+  };
+  return (
+    <div class="trace-tools" ref={group} role="radiogroup" aria-label="Tool" onKeyDown={onKeyDown}>
+      {TOOLS.map(([tool, key, label, icon]) => (
+        <button
+          key={tool}
+          type="button"
+          role="radio"
+          aria-checked={tool === current}
+          aria-label={label.split(":")[0]}
+          aria-keyshortcuts={key}
+          tabIndex={tool === current ? 0 : -1}
+          title={`${label} (${key})`}
+          onClick={() => {
+            model.tool.value = tool;
+          }}
+        >
+          <svg viewBox="0 0 16 16" aria-hidden="true">
+            <path d={icon} />
+          </svg>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+export function fitSelection(model: TimelineModel): void {
+  const selection = model.selection.peek();
+  const range = model.range.peek();
+  const host = selection && model.hosts.peek()[selection.host];
+  const place = selection?.place;
+  const from = place && host ? place.startPs + host.offsetPs : null;
+  const span = from !== null && place ? { from, to: from + place.durationPs } : range;
+  if (span) model.view.value = fitView(span, model.extent.peek());
+}
+
+/** The trace for other programs, whole or as far as it is in view. */
+function ExportMenu({ page }: { page: Page }) {
+  const { model, run } = page;
+  const hosts = model.hosts.value;
+  const save = (isWhole: boolean) => {
+    const parameters = new URLSearchParams({ run, tag: "trace_viewer" });
+    for (const { host } of hosts) parameters.append(hosts.length === 1 ? "host" : "hosts", host);
+    if (!isWhole) {
+      const start = model.zero.peek();
+      const { from, to } = model.view.peek();
+      parameters.set("start_time_ms", String(Math.max(from - start, 0) / 1e9));
+      parameters.set("end_time_ms", String((to - start) / 1e9));
+    }
+    const link = document.createElement("a");
+    link.href = `data?${parameters}`;
+    link.download = `${run}_trace.json`.replace(/[\\/:*?"<>|\s]+/g, "_");
+    link.click();
+  };
+  return (
+    <Menu
+      label={
+        <>
+          Export <span aria-hidden="true">▾</span>
+        </>
+      }
+      title="Export as Chrome JSON, for Perfetto and chrome://tracing"
+      buttonClass="button small"
+      width={240}
+      items={[
+        { label: "Whole trace", run: () => save(true) },
+        { label: "What is in view", run: () => save(false) },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,85 @@
+/** The keys of the tree of tracks while it has the focus. */
+import type { Binding } from "../../../base/keys";
+import type { Lane } from "../model/lane_layout";
+import type { TimelineModel } from "../model/model";
+import { fold, hide, isFoldable, move, togglePin } from "./arrange";
+import { laneId } from "./lane_facts";
+
+export interface LabelActions {
+  readonly model: TimelineModel;
+  /** The id of the active lane. */
+  readonly active: () => string;
+  readonly activate: (lane: Lane | undefined) => void;
+  /** Lists the events of a track. */
+  readonly list: (key: string) => void;
+}
+
+export function labelKeys({ model, active, activate, list }: LabelActions): Binding[] {
+  const key = (
+    keys: readonly string[],
+    label: string,
+    run: (lanes: readonly Lane[], at: number, lane: Lane) => void,
+  ): Binding => ({
+    keys,
+    label,
+    section: "In the tracks",
+    run: () => {
+      const lanes = lanesOf(model);
+      if (lanes.length === 0) return;
+      const at = Math.max(
+        lanes.findIndex((lane) => laneId(lane) === active()),
+        0,
+      );
+      run(lanes, at, lanes[at]);
+    },
+  });
+  const go = (lanes: readonly Lane[], at: number) =>
+    activate(lanes[Math.max(0, Math.min(at, lanes.length - 1))]);
+  const shift = (step: 1 | -1) => (lanes: readonly Lane[], _: number, lane: Lane) => {
+    const beside = besideOf(lanes, lane, step);
+    if (beside) move(model, lane.key, beside.key, step > 0);
+  };
+  return [
+    key(["ArrowDown"], "Next track", (lanes, at) => go(lanes, at + 1)),
+    key(["ArrowUp"], "Track before", (lanes, at) => go(lanes, at - 1)),
+    key(["Home"], "First track", (lanes) => go(lanes, 0)),
+    key(["End"], "Last track", (lanes) => go(lanes, lanes.length - 1)),
+    key(["ArrowRight"], "Unfold", (lanes, at, lane) => {
+      if (lane.isCollapsed) fold(model, [lane.key], false);
+      else if (lanes[at + 1]?.indent > lane.indent) go(lanes, at + 1);
+    }),
+    key(["ArrowLeft"], "Collapse, or go to the parent", (lanes, at, lane) => {
+      if (!lane.isCollapsed && isFoldable(lane)) fold(model, [lane.key], true);
+      else activate(lanes.slice(0, at).findLast((one) => one.indent < lane.indent));
+    }),
+    key(["Enter"], "List the events of the track", (_, __, lane) => {
+      if (lane.kind === "track") list(lane.key);
+      else fold(model, [lane.key], !lane.isCollapsed);
+    }),
+    key(["p"], "Pin to the top, or unpin", (_, __, lane) => {
+      if (lane.kind === "track" || lane.kind === "counter") togglePin(model, lane.key);
+    }),
+    key(["h", "Delete"], "Hide", (lanes, at, lane) => {
+      activate(lanes[at + 1] ?? lanes[at - 1]);
+      hide(model, lane.key);
+    }),
+    key(["Alt+ArrowDown"], "Move down", shift(1)),
+    key(["Alt+ArrowUp"], "Move up", shift(-1)),
+  ];
+}
+
+/** Pinned ones first, as they are on the screen. */
+export function lanesOf({ lanes }: TimelineModel): readonly Lane[] {
+  const { pinned, scrolled } = lanes.peek();
+  return [...pinned, ...scrolled];
+}
+
+/** The lane of the same parent above or below, null at the end. */
+function besideOf(lanes: readonly Lane[], lane: Lane, step: 1 | -1): Lane | null {
+  for (let at = lanes.indexOf(lane) + step; at >= 0 && at < lanes.length; at += step) {
+    const other = lanes[at];
+    if (other.isPinned !== lane.isPinned || other.indent < lane.indent) return null;
+    if (other.indent === lane.indent) return other;
+  }
+  return null;
+}

@@ -1,0 +1,122 @@
+/** What is known of a lane before its events: how busy it is, how much it holds. */
+import { formatBytes, formatCount, formatRatio, plural, significant } from "../../../base/format";
+import { bytes, ratio } from "../../../base/units";
+import type { HostGroup, SectionGroup } from "../model/groups";
+import type { Lane } from "../model/lane_layout";
+import type { HostTimeline } from "../model/types";
+
+/** Pinned tracks are there twice. */
+export function laneId(lane: Lane): string {
+  return lane.isPinned ? `pin ${lane.key}` : lane.key;
+}
+
+export function laneName(lane: Lane): string {
+  switch (lane.kind) {
+    case "host":
+      return lane.host.host;
+    case "section":
+      return lane.section.label;
+    case "track":
+      return lane.item.track.name;
+    case "counter":
+      return lane.item.counter.name;
+  }
+}
+
+/** Where a pinned track is from, of which others may have the same name; "" of all others. */
+export function pinnedFrom(lane: Lane, isOneOfSeveral: boolean): string {
+  if (!lane.isPinned || (lane.kind !== "track" && lane.kind !== "counter")) return "";
+  const section = lane.section.label.replace(/^\/device:/, "").replace(/ \(.*\)$/, "");
+  return isOneOfSeveral ? `${section} · ${lane.host.host}` : section;
+}
+
+/** 0–1 of the host's time, NaN where it is not known. */
+export function busyShare(lane: Lane): number {
+  switch (lane.kind) {
+    case "host":
+      return hostShare(lane.group);
+    case "section":
+      return sectionShare(lane.section, lane.host);
+    case "track":
+      return lane.item.track.busyPs / spanOf(lane.host);
+    case "counter":
+      return Number.NaN;
+  }
+}
+
+/** The mean over the host's devices, or over what it has where it has none. */
+export function hostShare({ sections, host }: HostGroup): number {
+  const shares = busySections(sections).map((section) => sectionShare(section, host));
+  return shares.reduce((sum, share) => sum + share, 0) / shares.length;
+}
+
+/** The sections that say how busy a host is. */
+export function busySections(sections: readonly SectionGroup[]): readonly SectionGroup[] {
+  const known = sections.filter((section) => section.ids.events >= 0 && section.events > 0);
+  const devices = known.filter((section) => section.kind === "device");
+  return devices.length > 0 ? devices : known;
+}
+
+export function formatShare(share: number): string {
+  return Number.isFinite(share) ? formatRatio(ratio(Math.min(share, 1))) : "";
+}
+
+/** "13.1 GiB", "40.0 %", "1,200 items": a value of a counter. */
+export function formatValue(value: number, unit: string): string {
+  if (unit === "bytes") return formatBytes(bytes(value));
+  const text = Number.isInteger(value) ? formatCount(value) : significant(value);
+  return unit === "" ? text : `${text} ${unit}`;
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  steps: "steps",
+  modules: "executions of programs",
+  ops: "TensorFlow ops",
+  xla_ops: "XLA ops",
+  scopes: "name scopes",
+  source: "source lines",
+  stream: "GPU stream",
+  thread: "thread",
+  async: "asynchronous work",
+};
+
+/** One or two lines for the pointer and for screen readers. */
+export function describeLane(lane: Lane): string {
+  const share = busyShare(lane);
+  const busy = Number.isFinite(share) ? `busy ${formatShare(share)} of the trace` : "";
+  switch (lane.kind) {
+    case "host":
+      return join([plural(lane.group.sections.length, "section"), busy]);
+    case "section": {
+      const { tracks, counters, events, name, label } = lane.section;
+      const of = name === label ? "" : name;
+      return join([
+        of,
+        plural(tracks.length + counters.length, "track"),
+        plural(events, "event"),
+        busy,
+      ]);
+    }
+    case "track": {
+      const { kind, events, isDerived } = lane.item.track;
+      const origin = isDerived || lane.item.part === "derived" ? "worked out of other events" : "";
+      return join([KINDS[kind] ?? "", plural(events, "event"), busy, origin]);
+    }
+    case "counter": {
+      const { unit, points } = lane.item.counter;
+      return join([unit, `counter of ${plural(points, "value")}`]);
+    }
+  }
+}
+
+function sectionShare(section: SectionGroup, host: HostTimeline): number {
+  return section.busyPs / spanOf(host);
+}
+
+function spanOf({ events }: HostTimeline): number {
+  return events.endPs - events.beginPs;
+}
+
+function join(parts: readonly string[]): string {
+  return parts.filter(Boolean).join(" · ");
+}

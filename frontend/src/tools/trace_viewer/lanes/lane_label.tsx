@@ -1,0 +1,157 @@
+/** The label of one lane: triangle, name, summary, and what can be done with it. */
+import type { Lane } from "../model/lane_layout";
+import type { TimelineModel } from "../model/model";
+import { fold, hide, isFoldable, togglePin } from "./arrange";
+import {
+  busyShare,
+  describeLane,
+  formatShare,
+  formatValue,
+  laneId,
+  laneName,
+  pinnedFrom,
+} from "./lane_facts";
+
+interface LaneLabelProps {
+  readonly id: string;
+  readonly model: TimelineModel;
+  readonly lane: Lane;
+  readonly isActive: boolean;
+  readonly isDragged: boolean;
+  readonly activate: () => void;
+  readonly startDrag: (event: PointerEvent) => void;
+}
+
+const MOST_SHOWN = 300;
+
+export function LaneLabel(props: LaneLabelProps) {
+  const { id, model, lane, activate } = props;
+  const { kind, isCollapsed, isPinned } = lane;
+  const isTrack = kind === "track" || kind === "counter";
+  const canFold = isFoldable(lane);
+  const name = laneName(lane).slice(0, MOST_SHOWN) || "(no name)";
+  const facts = describeLane(lane);
+  const from = pinnedFrom(lane, model.hosts.value.length > 1);
+  const isPinnedToo = isTrack && model.arrangement.value.pinned.includes(lane.key);
+  const isStrip = !isTrack && isCollapsed;
+  const figure = isStrip || kind === "counter" ? model.figures.value.get(lane.key) : undefined;
+  // In the view, as the strip beside it; of all the trace until that is known.
+  const share = figure ?? busyShare(lane);
+  const summary = isStrip ? formatShare(share) : "";
+  const unit = kind === "counter" ? scaleOf(lane.item.counter.unit, figure) : "";
+  // Begins as what is seen does.
+  const seen = [name, from, unit, summary === "" ? "" : `${summary} busy`];
+  const spoken = [...seen, facts, isPinned ? "pinned" : ""].filter(Boolean).join(", ");
+  const classes = ["trace-label", kind, props.isActive ? "active" : ""];
+  if (props.isDragged) classes.push("dragged");
+  return (
+    <div
+      id={id}
+      class={classes.filter(Boolean).join(" ")}
+      data-lane={laneId(lane)}
+      role="treeitem"
+      aria-level={lane.indent + 1}
+      aria-expanded={canFold ? !isCollapsed : undefined}
+      aria-selected={props.isActive}
+      aria-label={spoken}
+      style={{
+        transform: `translateY(${lane.top}px)`,
+        height: `${lane.height}px`,
+        "--indent": lane.indent,
+      }}
+      onPointerDown={(event) => {
+        activate();
+        if (!(event.target instanceof HTMLElement && event.target.closest("button")))
+          props.startDrag(event);
+      }}
+    >
+      <div class="trace-label-row" title={`${laneName(lane).slice(0, 500)}\n${facts}`}>
+        {canFold ? (
+          <button
+            type="button"
+            class="trace-triangle"
+            tabIndex={-1}
+            aria-hidden="true"
+            onClick={(event) => {
+              // With Alt all that share the parent.
+              const keys = event.altKey ? sameKind(model, lane) : [lane.key];
+              fold(model, keys, !isCollapsed);
+            }}
+          >
+            {isCollapsed ? "▸" : "▾"}
+          </button>
+        ) : (
+          <span class="trace-triangle" />
+        )}
+        <span class="trace-label-name" aria-hidden="true">
+          {name}
+        </span>{" "}
+        {from === "" ? null : (
+          <span class="muted trace-label-unit" aria-hidden="true">
+            {from}
+          </span>
+        )}
+        {unit === "" ? null : (
+          <span
+            class={isCollapsed ? "muted trace-label-unit" : "muted trace-label-scale"}
+            aria-hidden="true"
+            title="The height of the lane, from 0"
+          >
+            {unit}
+          </span>
+        )}
+        {summary === "" ? null : (
+          <span class="trace-label-share" aria-hidden="true">
+            {summary} busy
+          </span>
+        )}
+        <span class="trace-label-buttons" aria-hidden="true">
+          {isTrack ? (
+            <button
+              type="button"
+              class={isPinnedToo ? "trace-lane-button pressed" : "trace-lane-button"}
+              tabIndex={-1}
+              title={isPinnedToo ? "Unpin (P)" : "Pin to the top (P)"}
+              onClick={() => togglePin(model, lane.key)}
+            >
+              <svg viewBox="0 0 16 16" aria-hidden="true">
+                <path d="M5 2h6l-1 5 2 2v1H8.6L8 15l-.6-5H4V9l2-2z" />
+              </svg>
+            </button>
+          ) : null}
+          {isPinned ? null : (
+            <button
+              type="button"
+              class="trace-lane-button"
+              tabIndex={-1}
+              title="Hide (H)"
+              onClick={() => hide(model, lane.key)}
+            >
+              <svg viewBox="0 0 16 16" aria-hidden="true">
+                <path d="M4 4l8 8M12 4l-8 8" class="stroke" />
+              </svg>
+            </button>
+          )}
+        </span>
+      </div>
+    </div>
+  );
+}
+
+/** What the top of a counter's lane stands for; its unit where that is not known. */
+function scaleOf(unit: string, most: number | undefined): string {
+  return most === undefined || !(most > 0) ? unit : `≤ ${formatValue(most, unit)}`;
+}
+
+/** Keys of the lanes of its kind beneath the same parent. */
+function sameKind(model: TimelineModel, lane: Lane): string[] {
+  return model.lanes
+    .peek()
+    .scrolled.filter(
+      (one) =>
+        one.kind === lane.kind &&
+        one.host === lane.host &&
+        (one.kind !== "track" || lane.kind !== "track" || one.section === lane.section),
+    )
+    .map((one) => one.key);
+}

@@ -1,0 +1,96 @@
+/** The events of one track in the view, in order of time: those that are too short as sums. */
+import type { SectionGroup, TrackItem } from "../model/groups";
+import type { TimelineModel } from "../model/model";
+import { queryOf, sourceOf } from "../model/sources";
+import type { HostTimeline, Span } from "../model/types";
+import { tilesOf } from "../model/view_math";
+import { decodeTiles, type TileBlock, type TypeName, tileSpan } from "../protocol/tiles";
+import { roundingOf } from "../scene/hit_test";
+
+export interface ListedEvent {
+  readonly id: number;
+  readonly row: number;
+  readonly name: string;
+  readonly category: number;
+  /** ps of the host; of several events, from the first to the end of the last. */
+  readonly startPs: number;
+  readonly durationPs: number;
+  /** How many events it stands for, of which it names the longest. */
+  readonly count: number;
+  /** Both times may be too small by as much; 0 where they are exact. */
+  readonly roundingPs: number;
+}
+
+export interface ListedTrack {
+  readonly key: string;
+  readonly host: HostTimeline;
+  readonly section: SectionGroup;
+  readonly item: TrackItem;
+}
+
+/** Tiles across the view: events as short as a 4,096th of it are listed one by one. */
+const TILES = 8;
+const MOST_LISTED = 50_000;
+
+export async function listEvents(
+  model: TimelineModel,
+  { host, item }: ListedTrack,
+  view: Span,
+  signal: AbortSignal,
+): Promise<readonly ListedEvent[]> {
+  const source = sourceOf(host, item.part);
+  if (!source) return [];
+  const { index } = source;
+  const span = { from: view.from - host.offsetPs, to: view.to - host.offsetPs };
+  const level = listLevel(span, index.maxLevel);
+  const { from, to } = tilesOf(span, level, index.beginPs, index.endPs);
+  if (to <= from) return [];
+  const { row, rows } = item.track;
+  const all = Array.from({ length: rows }, (_, at) => row + at);
+  const query = queryOf(source, level, from, to);
+  const buffer = await model.api.tiles(query, all, model.filter.peek(), signal);
+  const types: TypeName[] = [];
+  const block = decodeTiles(buffer, (named) => {
+    types.push(...named);
+    return named.map((_, at) => at);
+  });
+  return eventsOf(block, types, span);
+}
+
+/** The coarsest level at which the view is at least so many tiles. */
+function listLevel({ from, to }: Span, maxLevel: number): number {
+  let level = 0;
+  while (level < maxLevel && tileSpan(level) * TILES < to - from) level++;
+  return level;
+}
+
+/** What of the tiles lies in the span, each event once. */
+export function eventsOf(
+  block: TileBlock,
+  types: readonly TypeName[],
+  { from, to }: Span,
+): ListedEvent[] {
+  const events: ListedEvent[] = [];
+  const known = new Set<number>();
+  for (let chunk = 0; chunk < block.chunkCount; chunk++) {
+    for (let at = block.chunkFirst[chunk]; at < block.chunkFirst[chunk + 1]; at++) {
+      const [start, end] = [block.start[at], block.end[at]];
+      if (end < from || start > to || known.has(block.id[at])) continue;
+      // It is in every tile that it reaches into.
+      known.add(block.id[at]);
+      const type = types[block.type[at]];
+      events.push({
+        id: block.id[at],
+        row: block.chunkRow[chunk],
+        name: type?.name ?? "",
+        category: type?.category ?? -1,
+        startPs: start,
+        durationPs: end - start,
+        count: block.count[at],
+        roundingPs: roundingOf(block.level),
+      });
+    }
+  }
+  events.sort((a, b) => a.startPs - b.startPs || a.row - b.row);
+  return events.slice(0, MOST_LISTED);
+}

@@ -1,0 +1,175 @@
+/** Colours of events: 24 of equal lightness for names, and those with a meaning on all pages. */
+import { toLab, toRgb } from "../../../base/oklab";
+import { inkOn } from "../../../base/palette";
+
+export const HUES = 24;
+/** Lightness in OKLab: dark text reads well on both, and both stand out from their page. */
+const LIGHTNESS = { light: 0.77, dark: 0.72 };
+/** Neighbouring hues differ in strength, too. */
+const CHROMAS = [0.125, 0.075];
+
+/** Custom properties "--c-…" of styles/tokens.css. */
+export const MEANING_NAMES = [
+  "compute16",
+  "compute32",
+  "compute",
+  "input",
+  "output",
+  "launch",
+  "host",
+  "collective",
+  "copy",
+  "compile",
+  "idle",
+] as const;
+
+/** Index of a fill: a hue, or HUES + a meaning. */
+export type ColorIndex = number;
+
+/** Idle, and all that has no other meaning. */
+export const GRAY: ColorIndex = HUES + MEANING_NAMES.indexOf("idle");
+
+/** 0xAABBGGRR, as pixels lie in memory. */
+export type Pixel = number;
+
+export interface EventColors {
+  readonly isDark: boolean;
+  /** [HUES + meanings] */
+  readonly fills: Uint32Array;
+  /** Of text upon them, as CSS. */
+  readonly inks: readonly string[];
+  /** The same, by fill. */
+  readonly inkUpon: ReadonlyMap<Pixel, string>;
+  readonly background: Pixel;
+  readonly header: Pixel;
+  readonly separator: Pixel;
+  /** Between the pinned lanes and the others. */
+  readonly pinned: Pixel;
+  readonly grid: Pixel;
+  /** Where it is not known yet what there is. */
+  readonly unknown: Pixel;
+  readonly busy: Pixel;
+  readonly counter: Pixel;
+  readonly counterSpread: Pixel;
+  readonly counterEdge: Pixel;
+  readonly mark: Pixel;
+  readonly same: Pixel;
+  readonly css: CssColors;
+}
+
+/** Of lines and texts. */
+export interface CssColors {
+  readonly background: string;
+  readonly panel: string;
+  readonly text: string;
+  readonly muted: string;
+  readonly border: string;
+  readonly accent: string;
+  readonly onAccent: string;
+  readonly selected: string;
+}
+
+/** `resolve` gives the colour of a custom property as "rgb(r, g, b)". */
+export function makeColors(resolve: (property: string) => string): EventColors {
+  const of = (property: string) => parseRgb(resolve(property));
+  const background = of("--background");
+  const text = of("--text");
+  const isDark = sum(background) < 384;
+  const hues = hueColors(isDark);
+  const meanings = MEANING_NAMES.map((name) => of(`--c-${name}`));
+  const ink = resolve("--ink");
+  const counter = of("--c-host");
+  const fills = Uint32Array.from([...hues, ...meanings], toPixel);
+  const inks = [
+    ...hues.map(() => ink),
+    ...MEANING_NAMES.map((name) => resolve(inkOn(`var(--c-${name})`).slice(4, -1))),
+  ];
+  return {
+    isDark,
+    fills,
+    inks,
+    inkUpon: new Map(inks.map((color, at) => [fills[at], color])),
+    background: toPixel(background),
+    header: toPixel(of("--panel")),
+    separator: toPixel(of("--border")),
+    pinned: toPixel(of("--control-border")),
+    grid: toPixel(mix(of("--border"), background, 0.35)),
+    unknown: toPixel(of("--hover")),
+    busy: toPixel(of("--c-compute")),
+    counter: toPixel(mix(counter, background, 0.45)),
+    counterSpread: toPixel(mix(counter, background, 0.7)),
+    counterEdge: toPixel(counter),
+    mark: toPixel(of("--danger")),
+    same: toPixel(text),
+    css: {
+      background: resolve("--background"),
+      panel: resolve("--panel"),
+      text: resolve("--text"),
+      muted: resolve("--muted"),
+      border: resolve("--border"),
+      accent: resolve("--accent"),
+      onAccent: resolve("--on-accent"),
+      selected: resolve("--selected"),
+    },
+  };
+}
+
+/** [HUES] RGB of 0–255, around the circle. */
+export function hueColors(isDark: boolean): number[][] {
+  const lightness = isDark ? LIGHTNESS.dark : LIGHTNESS.light;
+  return Array.from({ length: HUES }, (_, at) => {
+    const angle = ((at + 0.5) / HUES) * 2 * Math.PI;
+    let chroma = CHROMAS[at % CHROMAS.length];
+    // As strong as a screen can show at this lightness.
+    for (; ; chroma -= 0.005) {
+      const rgb = toRgb([lightness, chroma * Math.cos(angle), chroma * Math.sin(angle)]);
+      const hex = rgb.map((part) => part.toString(16).padStart(2, "0")).join("");
+      if (Math.abs(toLab(`#${hex}`)[0] - lightness) < 0.004) return rgb;
+    }
+  });
+}
+
+/** The same for the same name, on every page and in every trace. FNV-1a. */
+export function hueOfName(name: string): ColorIndex {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < name.length; at++)
+    hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193) >>> 0;
+  // The low bits of short names are much alike.
+  return ((hash ^ (hash >>> 13)) >>> 0) % HUES;
+}
+
+/** Neighbours in number are far apart on the circle. */
+export function hueOfNumber(at: number): ColorIndex {
+  return (at * 7) % HUES;
+}
+
+/** Of a category's meaning; gray where it has none. */
+export function colorOfMeaning(meaning: string): ColorIndex {
+  const at = MEANING_NAMES.indexOf(meaning as (typeof MEANING_NAMES)[number]);
+  return at < 0 ? GRAY : HUES + at;
+}
+
+/** "rgb(1, 2, 3)" or "#010203"; black where it is neither. */
+export function parseRgb(color: string): number[] {
+  const hex = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(color);
+  if (hex) return hex.slice(1).map((part) => Number.parseInt(part, 16));
+  const parts = color.match(/\d+(\.\d+)?/g) ?? [];
+  return [0, 1, 2].map((at) => Math.round(Number(parts[at] ?? 0)));
+}
+
+export function toPixel(rgb: readonly number[]): Pixel {
+  return ((255 << 24) | (rgb[2] << 16) | (rgb[1] << 8) | rgb[0]) >>> 0;
+}
+
+export function toCss(pixel: Pixel): string {
+  return `rgb(${pixel & 255}, ${(pixel >>> 8) & 255}, ${(pixel >>> 16) & 255})`;
+}
+
+/** `other` where `part` is 1. */
+function mix(one: readonly number[], other: readonly number[], part: number): number[] {
+  return one.map((value, at) => Math.round(value + (other[at] - value) * part));
+}
+
+function sum(rgb: readonly number[]): number {
+  return rgb[0] + rgb[1] + rgb[2];
+}

@@ -1,0 +1,297 @@
+/** What is drawn from top to bottom, and how high each of it is. */
+import type { Part, Track } from "../protocol/payload";
+import {
+  type CounterItem,
+  type HostGroup,
+  type SectionGroup,
+  type TrackItem,
+  trackKey,
+} from "./groups";
+import type { Arrangement, HostTimeline } from "./types";
+
+export const ROW_HEIGHT = 18;
+export const HEADER_HEIGHT = 24;
+export const COUNTER_HEIGHT = 40;
+/** Free pixels below the rows of a track. */
+export const TRACK_GAP = 4;
+/** Of a collapsed track; deeper rows lie beneath those above them in time and are left out. */
+const LEAST_ROW_HEIGHT = 2;
+
+interface LaneBase {
+  readonly key: string;
+  /** CSS pixels: from the top of its list, and its whole height. */
+  readonly top: number;
+  readonly height: number;
+  /** How far its label is indented: 0, 1, 2. */
+  readonly indent: number;
+  readonly group: HostGroup;
+  readonly host: HostTimeline;
+  readonly isPinned: boolean;
+  readonly isCollapsed: boolean;
+}
+
+/** The header of a host where there are several; with a strip of its busy share when collapsed. */
+export interface HostLane extends LaneBase {
+  readonly kind: "host";
+}
+
+export interface SectionLane extends LaneBase {
+  readonly kind: "section";
+  readonly section: SectionGroup;
+}
+
+export interface TrackLane extends LaneBase {
+  readonly kind: "track";
+  readonly section: SectionGroup;
+  readonly item: TrackItem;
+  /** Distance of its rows: less than ROW_HEIGHT when collapsed. */
+  readonly rowHeight: number;
+  /** The depths that have a row: all, unless it is collapsed and very deep. */
+  readonly shownRows: number;
+}
+
+export interface CounterLane extends LaneBase {
+  readonly kind: "counter";
+  readonly section: SectionGroup;
+  readonly item: CounterItem;
+}
+
+export type Lane = HostLane | SectionLane | TrackLane | CounterLane;
+
+export interface LaneList {
+  /** Always at the top of the canvas. */
+  readonly pinned: readonly Lane[];
+  readonly pinnedHeight: number;
+  /** Scrolled beneath the pinned; tops are from the top of this list. */
+  readonly scrolled: readonly Lane[];
+  readonly scrolledHeight: number;
+  /** The scrolled lanes by key. */
+  readonly byKey: ReadonlyMap<string, Lane>;
+}
+
+/** Pinned tracks also stay where they are otherwise. */
+export function layOutLanes(groups: readonly HostGroup[], arrangement: Arrangement): LaneList {
+  const { hidden, collapsed, trackFilter } = arrangement;
+  const rank = new Map(arrangement.order.map((key, at) => [key, at]));
+  const needle = trackFilter.trim().toLowerCase();
+  const scrolled: Lane[] = [];
+  const isPinned = new Set(arrangement.pinned);
+  const items = new Map<string, [HostGroup, SectionGroup, TrackItem | CounterItem]>();
+  let top = 0;
+  const add = <L extends Lane>(lane: L) => {
+    scrolled.push(lane);
+    top += lane.height;
+  };
+  const isSingle = groups.length === 1;
+  for (const group of arranged(groups, rank)) {
+    for (const section of isPinned.size > 0 ? group.sections : [])
+      for (const item of [...section.tracks, ...section.counters])
+        if (isPinned.has(item.key)) items.set(item.key, [group, section, item]);
+    if (hidden.has(group.key)) continue;
+    const isFolded = !isSingle && collapsed.has(group.key);
+    if (!isSingle) {
+      add({
+        key: group.key,
+        kind: "host",
+        ...base(group, top, HEADER_HEIGHT, 0),
+        isCollapsed: isFolded,
+      });
+    }
+    if (isFolded) continue;
+    for (const section of arranged(group.sections, rank)) {
+      if (hidden.has(section.key)) continue;
+      const kept = keptItems(section, needle, hidden);
+      if (needle !== "" && kept.length === 0) continue;
+      const isCollapsed = collapsed.has(section.key);
+      const indent = isSingle ? 0 : 1;
+      add({
+        key: section.key,
+        kind: "section",
+        section,
+        ...base(group, top, HEADER_HEIGHT, indent),
+        isCollapsed,
+      });
+      if (isCollapsed) continue;
+      for (const item of arranged(kept, rank))
+        add(itemLane(group, section, item, top, indent + 1, collapsed.has(item.key), false));
+    }
+  }
+  const pinned: Lane[] = [];
+  let pinnedHeight = 0;
+  for (const key of arrangement.pinned) {
+    const found = items.get(key);
+    if (!found) continue;
+    const [group, section, item] = found;
+    const isCollapsed = collapsed.has(key);
+    const lane = itemLane(group, section, item, pinnedHeight, 0, isCollapsed, true);
+    pinned.push(lane);
+    pinnedHeight += lane.height;
+  }
+  let byKey: ReadonlyMap<string, Lane> | null = null;
+  return {
+    pinned,
+    pinnedHeight,
+    scrolled,
+    scrolledHeight: top,
+    // Of very many lanes few are ever looked up.
+    get byKey() {
+      byKey ??= new Map(scrolled.map((lane) => [lane.key, lane]));
+      return byKey;
+    },
+  };
+}
+
+/** The first of `lanes` whose bottom is below `y`: binary search. */
+export function firstLaneBelow(lanes: readonly Lane[], y: number): number {
+  let low = 0;
+  let high = lanes.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (lanes[middle].top + lanes[middle].height <= y) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** A lane and where its top is on the canvas; above `clip` the pinned lanes hide it. */
+export interface PlacedLane<L extends Lane = Lane> {
+  readonly lane: L;
+  readonly y: number;
+  readonly clip: number;
+}
+
+/** What a canvas of `height` pixels shows, the pinned lanes first. */
+export function lanesInView(list: LaneList, scrollTop: number, height: number): PlacedLane[] {
+  const placed: PlacedLane[] = [];
+  for (const lane of list.pinned) {
+    if (lane.top >= height) return placed;
+    placed.push({ lane, y: lane.top, clip: 0 });
+  }
+  const clip = list.pinnedHeight;
+  for (let at = firstLaneBelow(list.scrolled, scrollTop); at < list.scrolled.length; at++) {
+    const lane = list.scrolled[at];
+    const y = clip + lane.top - scrollTop;
+    if (y >= height) break;
+    placed.push({ lane, y, clip });
+  }
+  return placed;
+}
+
+/** The depths [first, last) of a track that a canvas of `height` pixels shows. */
+export function depthsInView(
+  { lane, y, clip }: PlacedLane<TrackLane>,
+  height: number,
+): readonly [first: number, last: number] {
+  const first = Math.max(Math.floor((clip - y) / lane.rowHeight), 0);
+  const last = Math.min(Math.ceil((height - y) / lane.rowHeight), lane.shownRows);
+  return [Math.min(first, lane.shownRows), Math.max(last, first)];
+}
+
+/** How far lanes can be scrolled. */
+export function lastScrollTop(list: LaneList, height: number): number {
+  return Math.max(list.scrolledHeight - Math.max(height - list.pinnedHeight, ROW_HEIGHT), 0);
+}
+
+export interface FoundRow {
+  readonly lane: Lane;
+  /** Of the track, which may be pinned though `lane` is what it is folded into. */
+  readonly key: string;
+  readonly depth: number;
+}
+
+/**
+ * The lane that shows a row, or the header under which it is folded, or where both are hidden its
+ * pinned lane; null where there is none of these.
+ */
+export function findRow(
+  list: LaneList,
+  groups: readonly HostGroup[],
+  host: number,
+  part: Part,
+  row: number,
+): FoundRow | null {
+  const group = groups[host];
+  const index = group?.host[part];
+  const track = index ? trackOfRow(index.tracks, row) : null;
+  if (!track) return null;
+  const key = trackKey(group.host.host, part, track.id);
+  const section = group.sections.find(({ ids }) => ids[part] === track.section);
+  const lane = list.byKey.get(key) ?? list.byKey.get(section?.key ?? "");
+  const folded = lane ?? list.byKey.get(group.key);
+  const found = folded ?? list.pinned.find((one) => one.key === key);
+  return found ? { lane: found, key, depth: row - track.row } : null;
+}
+
+function trackOfRow(tracks: readonly Track[], row: number): Track | null {
+  let low = 0;
+  let high = tracks.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (tracks[middle].row <= row) low = middle + 1;
+    else high = middle;
+  }
+  const track = tracks[low - 1];
+  return track && row < track.row + track.rows ? track : null;
+}
+
+function base(group: HostGroup, top: number, height: number, indent: number) {
+  return { group, host: group.host, top, height, indent, isPinned: false, isCollapsed: false };
+}
+
+function itemLane(
+  group: HostGroup,
+  section: SectionGroup,
+  item: TrackItem | CounterItem,
+  top: number,
+  indent: number,
+  isCollapsed: boolean,
+  isPinned: boolean,
+): Lane {
+  const { key } = item;
+  const { host } = group;
+  if ("counter" in item) {
+    const height = isCollapsed ? ROW_HEIGHT + TRACK_GAP : COUNTER_HEIGHT;
+    const lane = { ...base(group, top, height, indent), isCollapsed, isPinned };
+    return { key, kind: "counter", section, item, ...lane };
+  }
+  const { rows } = item.track;
+  const isFolded = isCollapsed && rows > 1;
+  const shownRows = isFolded ? Math.min(rows, ROW_HEIGHT / LEAST_ROW_HEIGHT) : rows;
+  const rowHeight = isFolded ? ROW_HEIGHT / shownRows : ROW_HEIGHT;
+  const height = (isFolded ? ROW_HEIGHT : rows * ROW_HEIGHT) + TRACK_GAP;
+  // Written out, since there may be a hundred thousand: put together of parts it takes ten times
+  // as long.
+  return {
+    kind: "track",
+    key,
+    group,
+    host,
+    section,
+    item,
+    top,
+    height,
+    indent,
+    rowHeight,
+    shownRows,
+    isPinned,
+    isCollapsed,
+  };
+}
+
+function keptItems(section: SectionGroup, needle: string, hidden: ReadonlySet<string>) {
+  const isKept = (key: string, name: string) =>
+    !hidden.has(key) && (needle === "" || name.toLowerCase().includes(needle));
+  return [
+    ...section.tracks.filter(({ key, track }) => isKept(key, track.name)),
+    ...section.counters.filter(({ key, counter }) => isKept(key, counter.name)),
+  ];
+}
+
+function arranged<T extends { readonly key: string }>(
+  items: readonly T[],
+  rank: ReadonlyMap<string, number>,
+): readonly T[] {
+  if (rank.size === 0) return items;
+  const rankOf = (item: T) => rank.get(item.key) ?? rank.size;
+  return [...items].sort((a, b) => rankOf(a) - rankOf(b));
+}

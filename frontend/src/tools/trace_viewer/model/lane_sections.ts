@@ -1,0 +1,35 @@
+/** What a lane sums up or goes by: the busy shares of sections, the track of steps. */
+import type { Part } from "../protocol/payload";
+import type { HostGroup, SectionGroup, TrackItem } from "./groups";
+import type { Lane, TrackLane } from "./lane_layout";
+
+/** The sections whose busy share a collapsed header shows: its own, or the devices of its host. */
+export function busySections(lane: Lane): readonly { readonly part: Part; readonly id: number }[] {
+  if (lane.kind === "section") return sectionId(lane.section);
+  if (lane.kind !== "host") return [];
+  const devices = lane.group.sections.filter(({ kind }) => kind === "device");
+  const all = (devices.length > 0 ? devices : lane.group.sections).flatMap(sectionId);
+  return all.filter(({ part }) => part === all[0].part);
+}
+
+/** The track that tells the steps of a lane: that of its section, else the first of its host. */
+export function stepTrack({
+  section,
+  group,
+}: Pick<TrackLane, "section" | "group">): TrackItem | null {
+  const isSteps = ({ track }: TrackItem) => track.kind === "steps";
+  return section.tracks.find(isSteps) ?? firstSteps(group, isSteps);
+}
+
+function sectionId({ ids }: SectionGroup): { readonly part: Part; readonly id: number }[] {
+  if (ids.events >= 0) return [{ part: "events", id: ids.events }];
+  return ids.derived >= 0 ? [{ part: "derived", id: ids.derived }] : [];
+}
+
+function firstSteps(group: HostGroup, isSteps: (item: TrackItem) => boolean): TrackItem | null {
+  for (const section of group.sections) {
+    const found = section.tracks.find(isSteps);
+    if (found) return found;
+  }
+  return null;
+}

@@ -1,0 +1,143 @@
+/** What the page knows and shows: shared by the canvas and the panes around it. */
+import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { type EventFilter, NO_FILTER, type Search } from "../protocol/questions";
+import { groupHosts, type HostGroup } from "./groups";
+import { type LaneList, layOutLanes } from "./lane_layout";
+import {
+  type Arrangement,
+  type ColorBy,
+  type Drawn,
+  type FlowArrow,
+  type HostTimeline,
+  type Hover,
+  type HoverValue,
+  type Mark,
+  NO_ARRANGEMENT,
+  type Range,
+  type Selection,
+  type Span,
+  type Tool,
+  type ViewApi,
+} from "./types";
+
+export interface TimelineModel {
+  readonly api: ViewApi;
+  readonly hosts: Signal<readonly HostTimeline[]>;
+  readonly groups: ReadonlySignal<readonly HostGroup[]>;
+  /** All of the hosts' time. */
+  readonly extent: ReadonlySignal<Span>;
+  /** Where the common axis has the time that people read as 0, on this page as on all others. */
+  readonly zero: ReadonlySignal<number>;
+  readonly view: Signal<Span>;
+  /** Size of the canvas in CSS pixels, without the axis. */
+  readonly width: Signal<number>;
+  readonly height: Signal<number>;
+  readonly arrangement: Signal<Arrangement>;
+  readonly lanes: ReadonlySignal<LaneList>;
+  /** CSS pixels of the lanes that are not pinned. */
+  readonly scrollTop: Signal<number>;
+  readonly tool: Signal<Tool>;
+  readonly color: Signal<ColorBy>;
+  readonly filter: Signal<EventFilter>;
+  readonly search: Signal<Search | null>;
+  readonly selection: Signal<Selection | null>;
+  readonly range: Signal<Range | null>;
+  readonly marks: Signal<readonly Mark[]>;
+  readonly flows: Signal<readonly FlowArrow[]>;
+  readonly hover: Signal<Hover | null>;
+  readonly hoverValue: Signal<HoverValue | null>;
+  /**
+   * By the key of a lane on the screen: how busy what is folded is in the view, 0–1, and the
+   * largest value that a counter is drawn up to.
+   */
+  readonly figures: Signal<ReadonlyMap<string, number>>;
+  readonly drawn: Signal<Drawn>;
+  /** Something in view is still on its way. */
+  readonly isLoading: Signal<boolean>;
+  /** Of the last request for what is in view; null when it went well. */
+  readonly error: Signal<unknown>;
+  /** Counts up where the file is another than the index says: the page loads the index anew. */
+  readonly stale: Signal<number>;
+  /** Counts up with "/": the search box takes the focus. */
+  readonly searchAsked: Signal<number>;
+  /** Counts up with every range that is drawn by hand: what lies in it is asked for. */
+  readonly rangeDrawn: Signal<number>;
+}
+
+export function createModel(api: ViewApi): TimelineModel {
+  const hosts = signal<readonly HostTimeline[]>([]);
+  const arrangement = signal(NO_ARRANGEMENT);
+  const groups = computed(() => groupHosts(hosts.value));
+  return {
+    api,
+    hosts,
+    groups,
+    extent: computed(() => findExtent(hosts.value)),
+    zero: computed(() => recordingStart(hosts.value)),
+    view: signal<Span>({ from: 0, to: 1 }),
+    width: signal(0),
+    height: signal(0),
+    arrangement,
+    lanes: computed(() => layOutLanes(groups.value, arrangement.value)),
+    scrollTop: signal(0),
+    tool: signal<Tool>("select"),
+    color: signal<ColorBy>("name"),
+    filter: signal(NO_FILTER),
+    search: signal<Search | null>(null),
+    selection: signal<Selection | null>(null),
+    range: signal<Range | null>(null),
+    marks: signal<readonly Mark[]>([]),
+    flows: signal<readonly FlowArrow[]>([]),
+    hover: signal<Hover | null>(null),
+    hoverValue: signal<HoverValue | null>(null),
+    figures: signal<ReadonlyMap<string, number>>(new Map()),
+    drawn: signal({ entries: 0, events: 0, strips: 0 }),
+    isLoading: signal(false),
+    error: signal<unknown>(null),
+    stale: signal(0),
+    searchAsked: signal(0),
+    rangeDrawn: signal(0),
+  };
+}
+
+/** Puts `key` into a set of the arrangement, or takes it out. */
+export function toggleKey(
+  { arrangement }: TimelineModel,
+  set: "collapsed" | "hidden",
+  key: string,
+): void {
+  const keys = new Set(arrangement.peek()[set]);
+  if (!keys.delete(key)) keys.add(key);
+  arrangement.value = { ...arrangement.peek(), [set]: keys };
+}
+
+/** Moves the view and, where given, the scroll position in one step. */
+export function show(model: TimelineModel, view: Span, scrollTop?: number): void {
+  batch(() => {
+    model.view.value = view;
+    if (scrollTop !== undefined) model.scrollTop.value = scrollTop;
+  });
+}
+
+/** The time of the common axis at which the recording of the earliest host began. */
+function recordingStart(hosts: readonly HostTimeline[]): number {
+  const known = hosts.filter(({ events }) => events.originNs > 0n);
+  const first = known.reduce<HostTimeline | undefined>(
+    (least, host) => (least && least.events.originNs <= host.events.originNs ? least : host),
+    undefined,
+  );
+  return (first ?? hosts[0])?.offsetPs ?? 0;
+}
+
+function findExtent(hosts: readonly HostTimeline[]): Span {
+  const indexes = hosts.flatMap(({ events, derived, offsetPs }) =>
+    // A part without events has no time, though it may give one.
+    [events, ...(derived && derived.events > 0 ? [derived] : [])].map(({ beginPs, endPs }) => ({
+      from: beginPs + offsetPs,
+      to: endPs + offsetPs,
+    })),
+  );
+  if (indexes.length === 0) return { from: 0, to: 1 };
+  const from = Math.min(...indexes.map((span) => span.from));
+  return { from, to: Math.max(from + 1, ...indexes.map((span) => span.to)) };
+}

@@ -1,0 +1,184 @@
+/** What of the page the address holds, so that a link shows the same. */
+import type { View } from "../../../base/url_state";
+import type { ColorBy, Tool } from "../model/types";
+import type { AggregateBy } from "../protocol/answers";
+import type { Part } from "../protocol/payload";
+import { type EventFilter, NO_FILTER, type Search } from "../protocol/questions";
+
+/** ps since the recording of the earliest host began: the same whichever hosts are shown. */
+export interface AddressSpan {
+  readonly from: number;
+  readonly to: number;
+}
+
+export type Tab = "event" | "selection" | "hits" | "statistics";
+export const TABS: readonly Tab[] = ["event", "selection", "hits", "statistics"];
+
+export interface Address {
+  /** null: wherever the page begins by itself. */
+  readonly span: AddressSpan | null;
+  /** A step by its label or number, to be looked up. */
+  readonly step: string;
+  readonly event: { readonly host: string; readonly part: Part; readonly id: number } | null;
+  readonly range: (AddressSpan & { readonly tracks: readonly string[] | null }) | null;
+  readonly marks: readonly (AddressSpan & { readonly label: string })[];
+  readonly search: Search | null;
+  readonly filter: EventFilter;
+  readonly color: ColorBy;
+  readonly tool: Tool;
+  readonly pinned: readonly string[];
+  readonly hidden: readonly string[];
+  /** Keys that are collapsed where they usually are not, or the other way round. */
+  readonly folds: readonly string[];
+  readonly order: readonly string[];
+  readonly trackFilter: string;
+  readonly tab: Tab | null;
+  readonly by: AggregateBy;
+  readonly isList: boolean;
+}
+
+const PS_PER_MS = 1e9;
+const PS_PER_US = 1e6;
+
+const COLORS: readonly ColorBy[] = ["name", "category", "step", "group"];
+const MODES: readonly Tool[] = ["select", "pan", "zoom", "timing"];
+const GROUPINGS: readonly AggregateBy[] = ["name", "category", "track"];
+
+export function readAddress(view: View): Address {
+  const from = readMs(view.from_ms);
+  const to = readMs(view.to_ms);
+  return {
+    span: to > from ? { from, to } : null,
+    step: view.step ?? "",
+    event: readEvent(view.event ?? ""),
+    range: readRange(view),
+    marks: readMarks(view.marks),
+    search: view.q
+      ? { text: view.q, isRegex: view.regex === "1", isCase: view.case === "1" }
+      : null,
+    filter: {
+      ...NO_FILTER,
+      name: view.only ?? "",
+      isRegex: view.only_regex === "1",
+      isCase: view.only_case === "1",
+      categories: readList(view.category),
+      minPs: Math.max(Number(view.min_us ?? 0) * PS_PER_US, 0) || 0,
+    },
+    color: oneOf(COLORS, view.color),
+    tool: oneOf(MODES, view.mode),
+    pinned: readList(view.pin),
+    hidden: readList(view.hide),
+    folds: readList(view.fold),
+    order: readList(view.order),
+    trackFilter: view.tracks ?? "",
+    tab: TABS.find((tab) => tab === view.tab) ?? null,
+    by: oneOf(GROUPINGS, view.by),
+    isList: view.as === "list",
+  };
+}
+
+/** Every entry that the page keeps; null for what is as usual. */
+export function writeAddress(address: Address): Readonly<Record<string, string | null>> {
+  const { span, event, range, search, filter } = address;
+  return {
+    from_ms: span && writeMs(span.from),
+    to_ms: span && writeMs(span.to),
+    step: address.step || null,
+    event: event && `${event.part[0]}${event.id}@${event.host}`,
+    range: range && writeSpan(range),
+    range_tracks: range?.tracks ? writeList(range.tracks) : null,
+    marks:
+      address.marks.map((mark) => `${writeSpan(mark)}~${escapeItem(mark.label)}`).join() || null,
+    q: search ? search.text : null,
+    regex: flag(search?.isRegex),
+    case: flag(search?.isCase),
+    only: filter.name || null,
+    only_regex: flag(filter.name !== "" && filter.isRegex),
+    only_case: flag(filter.name !== "" && filter.isCase),
+    category: writeList(filter.categories),
+    min_us: filter.minPs > 0 ? String(filter.minPs / PS_PER_US) : null,
+    color: unusual(COLORS, address.color),
+    mode: unusual(MODES, address.tool),
+    pin: writeList(address.pinned),
+    hide: writeList(address.hidden),
+    fold: writeList(address.folds),
+    order: writeList(address.order),
+    tracks: address.trackFilter || null,
+    tab: address.tab,
+    by: unusual(GROUPINGS, address.by),
+    as: address.isList ? "list" : null,
+  };
+}
+
+function readEvent(text: string): Address["event"] {
+  const match = /^([ed])(\d{1,10})@(.+)$/s.exec(text);
+  if (!match) return null;
+  return { part: match[1] === "d" ? "derived" : "events", id: Number(match[2]), host: match[3] };
+}
+
+function readRange(view: View): Address["range"] {
+  const span = readSpan(view.range ?? "");
+  if (span === null) return null;
+  const tracks = readList(view.range_tracks);
+  return { ...span, tracks: tracks.length > 0 ? tracks : null };
+}
+
+function readMarks(text = ""): Address["marks"] {
+  return text
+    .split(",")
+    .filter(Boolean)
+    .flatMap((item) => {
+      const at = item.indexOf("~");
+      const span = readSpan(at < 0 ? item : item.slice(0, at));
+      return span === null ? [] : [{ ...span, label: at < 0 ? "" : readItem(item.slice(at + 1)) }];
+    });
+}
+
+function readSpan(text: string): AddressSpan | null {
+  const [first, last, ...more] = text.split("..");
+  const [from, to] = [readMs(first), readMs(last ?? first)];
+  return more.length === 0 && to >= from ? { from, to } : null;
+}
+
+function writeSpan({ from, to }: AddressSpan): string {
+  return from === to ? writeMs(from) : `${writeMs(from)}..${writeMs(to)}`;
+}
+
+/** NaN where it is no number. */
+function readMs(text = ""): number {
+  return /^-?\d{1,12}(\.\d{1,12})?$/.test(text) ? Math.round(Number(text) * PS_PER_MS) : Number.NaN;
+}
+
+/** Exact to the ps, without zeros at the end. */
+function writeMs(ps: number): string {
+  return (Math.round(ps) / PS_PER_MS).toFixed(9).replace(/\.?0+$/, "");
+}
+
+/** "a,b" with commas within names escaped. */
+function readList(text = ""): readonly string[] {
+  return text.split(",").filter(Boolean).map(readItem);
+}
+
+function writeList(items: readonly string[]): string | null {
+  return items.map(escapeItem).join() || null;
+}
+
+function readItem(text: string): string {
+  return text.replaceAll("%2C", ",").replaceAll("%25", "%");
+}
+
+function escapeItem(text: string): string {
+  return text.replaceAll("%", "%25").replaceAll(",", "%2C");
+}
+
+function flag(isSet: boolean | undefined): string | null {
+  return isSet ? "1" : null;
+}
+
+function oneOf<T extends string>(known: readonly T[], text: string | undefined): T {
+  return known.find((name) => name === text) ?? known[0];
+}
+
+function unusual<T extends string>(known: readonly T[], value: T): string | null {
+  return value === known[0] ? null : value;
+}

@@ -1,0 +1,202 @@
+/** Brings the hosts' timelines into the model: what the files hold first, what was worked out later. */
+import { batch, type Signal, signal } from "@preact/signals";
+import { fetchProgress } from "../../../api/client";
+import { describeProblem } from "../../../api/errors";
+import type { Warning } from "../../../api/types";
+import { plural } from "../../../base/format";
+import { fetchTimeline } from "../protocol/api";
+import type { Part } from "../protocol/payload";
+import type { Page } from "./page";
+import { type LoadedHost, showHosts } from "./show_hosts";
+
+export interface Loading {
+  /** What is on its way, "" when nothing is. */
+  readonly text: Signal<string>;
+  /** Why no host could be shown; null while there is hope. */
+  readonly error: Signal<unknown>;
+  /** What the files' readers had to say, and hosts that could not be read. */
+  readonly warnings: Signal<readonly Warning[]>;
+  /** Whether the hosts of the model are those that were asked for. */
+  readonly isReady: Signal<boolean>;
+}
+
+/** What is to be loaded, and where it goes. */
+export interface LoadRequest {
+  readonly page: Page;
+  readonly hosts: readonly string[];
+  /** What is there already is not asked for again. */
+  readonly kept: Map<string, LoadedHost>;
+  readonly loading: Loading;
+  /** Called when the hosts are in the model for the first time. */
+  readonly isOpen: () => void;
+  readonly abort: AbortSignal;
+}
+
+const AT_ONCE = 4;
+const DERIVED_AT_ONCE = 2;
+const POLL_MS = 500;
+/** What was worked out before comes so soon that nothing needs to move for it. */
+const GRACE_MS = 200;
+
+export function createLoading(): Loading {
+  return {
+    text: signal(""),
+    error: signal<unknown>(null),
+    warnings: signal<readonly Warning[]>([]),
+    isReady: signal(false),
+  };
+}
+
+/** Ends when both parts of all hosts are there, or with the signal. */
+export async function loadHosts(request: LoadRequest): Promise<void> {
+  const { page, hosts, kept, loading, isOpen, abort } = request;
+  const failed = new Map<string, Warning>();
+  const report = () => {
+    const said = hosts.flatMap((host) => partWarnings(kept.get(host), host));
+    loading.warnings.value = [...failed.values(), ...said];
+  };
+  loading.isReady.value = false;
+  loading.error.value = null;
+  try {
+    const error = await openHosts(request, failed);
+    if (abort.aborted) return;
+    const opened = hosts.filter((host) => kept.has(host));
+    if (opened.length === 0) {
+      loading.text.value = "";
+      loading.error.value = error ?? new Error("There is no host to show.");
+      return;
+    }
+    let isShown = false;
+    const derived = deriveHosts(request, opened, failed, () => {
+      if (!isShown) return;
+      batch(() => showHosts(page, opened, kept));
+      report();
+    });
+    await Promise.race([derived, new Promise((done) => setTimeout(done, GRACE_MS))]);
+    if (abort.aborted) return;
+    isShown = true;
+    batch(() => showHosts(page, opened, kept));
+    isOpen();
+    loading.isReady.value = true;
+    report();
+    await derived;
+  } catch (error) {
+    if (!abort.aborted) throw error;
+  }
+}
+
+/** Asks for what the files hold. Returns the first error, null where all went well. */
+async function openHosts(
+  { page, hosts, kept, loading, abort }: LoadRequest,
+  failed: Map<string, Warning>,
+): Promise<unknown> {
+  const missing = hosts.filter((host) => !kept.has(host));
+  let done = hosts.length - missing.length;
+  let first: unknown = null;
+  loading.text.value = hosts.length > 1 ? `Opening ${plural(hosts.length, "host")}` : "Opening";
+  const stopPolling = pollProgress(page.run, abort, (text) => {
+    loading.text.value = text;
+  });
+  try {
+    await several(missing, AT_ONCE, async (host) => {
+      try {
+        const index = await fetchTimeline(page.run, host, "events", abort);
+        kept.set(host, { events: { ...index, host } });
+      } catch (error) {
+        if (abort.aborted) throw error;
+        first ??= error;
+        failed.set(`events@${host}`, warningOf(error, host, "events"));
+      }
+      done++;
+      if (hosts.length > 1) loading.text.value = `Opened ${done} of ${hosts.length} hosts`;
+    });
+  } finally {
+    stopPolling();
+  }
+  return first;
+}
+
+/** Asks for what is worked out of the files; `arrived` is called after each host. */
+async function deriveHosts(
+  { page, kept, loading, abort }: LoadRequest,
+  hosts: readonly string[],
+  failed: Map<string, Warning>,
+  arrived: () => void,
+): Promise<void> {
+  const missing = hosts.filter((host) => kept.get(host)?.derived === undefined);
+  let done = hosts.length - missing.length;
+  const say = () => {
+    const count = hosts.length > 1 ? ` of ${done} of ${hosts.length} hosts` : "";
+    loading.text.value = done < hosts.length ? `Working out steps and scopes${count}` : "";
+  };
+  say();
+  await several(missing, DERIVED_AT_ONCE, async (host) => {
+    const entry = kept.get(host)!;
+    try {
+      const index = await fetchTimeline(page.run, host, "derived", abort);
+      const isEmpty = index.tracks.length + index.counters.length === 0 && index.home === null;
+      entry.derived = isEmpty ? null : { ...index, host };
+    } catch (error) {
+      if (abort.aborted) throw error;
+      entry.derived = null;
+      failed.set(`derived@${host}`, warningOf(error, host, "derived"));
+    }
+    done++;
+    say();
+    arrived();
+  });
+}
+
+function warningOf(error: unknown, host: string, part: Part): Warning {
+  const { message, hint } = describeProblem(error);
+  const what = part === "derived" ? "Steps and scopes could not be worked out: " : "";
+  return { code: "timeline", message: `${what}${message}`, host, hint };
+}
+
+function partWarnings(kept: LoadedHost | undefined, host: string): Warning[] {
+  const indexes = kept ? [kept.events, ...(kept.derived ? [kept.derived] : [])] : [];
+  return indexes.flatMap((index) => [
+    ...index.warnings.map((warning) => ({ ...warning, host: warning.host || host })),
+    ...(index.unplaced > 0
+      ? [
+          {
+            code: "unplaced",
+            message: `${plural(index.unplaced, "event")} of the file are sums without a place in time`,
+            host,
+            hint: "They are not drawn; statistics of other pages count them.",
+          },
+        ]
+      : []),
+  ]);
+}
+
+/** Runs `work` over `items`, so many at a time, in order. Fails with the first that does. */
+async function several<T>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < items.length) await work(items[next++]);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
+}
+
+function pollProgress(run: string, abort: AbortSignal, report: (text: string) => void): () => void {
+  let isStopped = false;
+  const poll = async () => {
+    try {
+      const { text } = await fetchProgress(run, "trace_viewer", abort);
+      if (!isStopped && text !== "") report(text);
+    } catch {
+      // The requests themselves say what is wrong.
+    }
+    if (!isStopped) timer = setTimeout(poll, POLL_MS);
+  };
+  let timer = setTimeout(poll, POLL_MS);
+  return () => {
+    isStopped = true;
+    clearTimeout(timer);
+  };
+}

@@ -1,0 +1,53 @@
+/** From event to event, one move after the other: each begins where the one before has led. */
+import type { TimelineModel } from "../model/model";
+import { sourceOf } from "../model/sources";
+import type { EventKey } from "../model/types";
+import type { Move } from "../protocol/questions";
+import { goTo } from "./reveal";
+
+export interface Moves {
+  /** `isRepeated`: by a key that is held, which does not run ahead of the answers. */
+  readonly go: (move: Move, isRepeated?: boolean) => void;
+  /** Gives up those that are still to be done. */
+  readonly stop: () => void;
+}
+
+export function createMoves(model: TimelineModel): Moves {
+  let last = Promise.resolve();
+  let waiting = 0;
+  let abort = new AbortController();
+
+  const step = async (move: Move, signal: AbortSignal) => {
+    const selection = model.selection.peek();
+    const host = selection ? model.hosts.peek()[selection.host] : undefined;
+    const source = host && selection ? sourceOf(host, selection.part) : null;
+    if (signal.aborted || !selection || !source) return;
+    const { part, index } = source;
+    const query = { host: source.host.host, part, version: index.version };
+    try {
+      const found = await model.api.place(query, selection.id, move, signal);
+      // Whatever was selected meanwhile stays.
+      if (!found || signal.aborted || !isSame(model.selection.peek(), selection)) return;
+      goTo(model, { host: source.host.at, part, id: found.id }, found.place);
+    } catch (error) {
+      if (!signal.aborted) model.error.value = error;
+    }
+  };
+
+  return {
+    go: (move, isRepeated = false) => {
+      if (isRepeated && waiting > 0) return;
+      const { signal } = abort;
+      waiting++;
+      last = last.then(() => step(move, signal)).finally(() => waiting--);
+    },
+    stop: () => {
+      abort.abort();
+      abort = new AbortController();
+    },
+  };
+}
+
+function isSame(a: EventKey | null, b: EventKey): boolean {
+  return a?.id === b.id && a.host === b.host && a.part === b.part;
+}

@@ -1,0 +1,103 @@
+/** The state of the page: the model that it shares with the canvas, and the panes around that. */
+import { type Signal, signal } from "@preact/signals";
+import { createViewApi } from "../data/view_api";
+import type { HostGroup } from "../model/groups";
+import { createModel, type TimelineModel } from "../model/model";
+import type { HostTimeline, Span } from "../model/types";
+import type { AggregateBy } from "../protocol/answers";
+import type { PartOf } from "../protocol/api";
+import type { Part, TimelineIndex } from "../protocol/payload";
+import type { Search } from "../protocol/questions";
+import type { Tab } from "./address";
+
+export interface Page {
+  readonly run: string;
+  readonly model: TimelineModel;
+  /** What the drawer shows; null: it is closed. */
+  readonly tab: Signal<Tab | null>;
+  readonly by: Signal<AggregateBy>;
+  /** Whether events are listed instead of drawn. */
+  readonly isList: Signal<boolean>;
+  /** The key of the track whose events are listed, or "hits"; "" where nobody chose. */
+  readonly listed: Signal<string>;
+  /** Whether what is selected now leaves the drawer as it is. */
+  readonly isTabKept: { current: boolean };
+  /** Whether the first hit is to be gone to: a link that searches is about what it finds. */
+  readonly isHitWanted: { current: boolean };
+  /** Whether the hits in the range of a link are to be brought onto the screen. */
+  readonly isRangeWanted: { current: boolean };
+  /** What of the trace the hits of a search are listed of, null: of all of it. */
+  readonly listedSpan: Signal<ListedSpan | null>;
+  /** Where the page itself put the view: as long as it is there, the user has not moved it. */
+  readonly restingView: Signal<Span | null>;
+}
+
+/** It holds for this search alone: another one lists all that it finds. */
+export interface ListedSpan extends Span {
+  readonly search: Search;
+}
+
+export function createPage(run: string): Page {
+  return {
+    run,
+    model: createModel(createViewApi(run)),
+    tab: signal<Tab | null>(null),
+    by: signal<AggregateBy>("name"),
+    isList: signal(false),
+    listed: signal(""),
+    isTabKept: { current: false },
+    isHitWanted: { current: false },
+    isRangeWanted: { current: false },
+    listedSpan: signal<ListedSpan | null>(null),
+    restingView: signal<Span | null>(null),
+  };
+}
+
+/** Selects without opening what is known of the selection. */
+export function keepTab(page: Page, selectSomething: () => void): void {
+  page.isTabKept.current = true;
+  selectSomething();
+  page.isTabKept.current = false;
+}
+
+/** Lists the hits that the view shows, where something is searched for. */
+export function listHitsInView({ model, listedSpan }: Page): void {
+  const search = model.search.peek();
+  const { from, to } = model.view.peek();
+  listedSpan.value = search && { search, from, to };
+}
+
+/** One part of one host, for questions about it; null where it is not there yet. */
+export function partOf(run: string, host: HostTimeline | undefined, part: Part): PartOf | null {
+  const index = indexOf(host, part);
+  return host && index ? { run, host: host.host, part, version: index.version } : null;
+}
+
+export function indexOf(host: HostTimeline | undefined, part: Part): TimelineIndex | null {
+  return host === undefined ? null : part === "events" ? host.events : host.derived;
+}
+
+/** Depths of name scopes that are shown one by one; deeper ones are folded into one row. */
+const SCOPES = 3;
+
+/** Several hosts are strips first, and name scopes, which repeat what ops say, are low. */
+export function usuallyFolded(groups: readonly HostGroup[]): ReadonlySet<string> {
+  const scopes = groups
+    .flatMap((group) => group.sections.flatMap((section) => section.tracks))
+    .filter(({ track }) => track.kind === "scopes" && track.rows > SCOPES);
+  return new Set([
+    ...(groups.length > 1 ? groups.map((group) => group.key) : []),
+    ...scopes.map((item) => item.key),
+  ]);
+}
+
+/** Keys that are in one of the sets alone. */
+export function differing(a: ReadonlySet<string>, b: ReadonlySet<string>): string[] {
+  return [...[...a].filter((key) => !b.has(key)), ...[...b].filter((key) => !a.has(key))];
+}
+
+/** `span` with free room on both sides, so that its ends are seen. */
+export function padded({ from, to }: Span, share = 0.06): Span {
+  const room = (to - from) * share;
+  return { from: from - room, to: to + room };
+}

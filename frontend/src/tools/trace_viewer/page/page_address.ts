@@ -1,0 +1,82 @@
+/** The page as the address has it, and back. */
+import { batch } from "@preact/signals";
+import type { Span } from "../model/types";
+import type { Address, AddressSpan } from "./address";
+import { differing, keepTab, type Page, usuallyFolded } from "./page";
+
+/** Keeps the address of the page out of the way of the view that it opens with. */
+export function addressOf(page: Page): Address {
+  const { model } = page;
+  const hosts = model.hosts.value;
+  const start = model.zero.value;
+  const within = ({ from, to }: Span): AddressSpan => ({ from: from - start, to: to - start });
+  const selection = model.selection.value;
+  const range = model.range.value;
+  const { collapsed, hidden, pinned, order, trackFilter } = model.arrangement.value;
+  const host = selection ? hosts[selection.host]?.host : undefined;
+  return {
+    span: model.view.value === page.restingView.value ? null : within(model.view.value),
+    step: "",
+    event:
+      selection && host !== undefined ? { host, part: selection.part, id: selection.id } : null,
+    range: range && { ...within(range), tracks: range.tracks },
+    marks: model.marks.value.map((mark) => ({ ...within(mark), label: mark.label })),
+    search: model.search.value,
+    filter: model.filter.value,
+    color: model.color.value,
+    tool: model.tool.value,
+    pinned,
+    hidden: [...hidden],
+    folds: differing(collapsed, usuallyFolded(model.groups.value)),
+    order,
+    trackFilter,
+    tab: page.tab.value,
+    by: page.by.value,
+    isList: page.isList.value,
+  };
+}
+
+/** Shows what the address says, once the hosts are there; steps are looked up elsewhere. */
+export function applyAddress(page: Page, address: Address): void {
+  const { model } = page;
+  const hosts = model.hosts.peek();
+  const start = model.zero.peek();
+  const onAxis = ({ from, to }: AddressSpan): Span => ({ from: from + start, to: to + start });
+  const { event, range, pinned, order, trackFilter } = address;
+  const at = event ? hosts.findIndex(({ host }) => host === event.host) : -1;
+  const current = model.selection.peek();
+  const isSame =
+    current !== null &&
+    event !== null &&
+    current.host === at &&
+    current.part === event.part &&
+    current.id === event.id;
+  // The address says itself which tab is open.
+  const apply = () => {
+    if (address.span) {
+      model.view.value = onAxis(address.span);
+      page.restingView.value = null;
+    }
+    if (!isSame) {
+      model.selection.value =
+        event && at >= 0 ? { host: at, part: event.part, id: event.id, place: null } : null;
+    }
+    model.range.value = range && { ...onAxis(range), tracks: range.tracks };
+    model.marks.value = address.marks.map((mark) => ({ ...onAxis(mark), label: mark.label }));
+    model.search.value = address.search;
+    model.filter.value = address.filter;
+    model.color.value = address.color;
+    model.tool.value = address.tool;
+    model.arrangement.value = {
+      collapsed: new Set(differing(new Set(address.folds), usuallyFolded(model.groups.peek()))),
+      hidden: new Set(address.hidden),
+      pinned,
+      order,
+      trackFilter,
+    };
+    page.tab.value = address.tab;
+    page.by.value = address.by;
+    page.isList.value = address.isList;
+  };
+  keepTab(page, () => batch(apply));
+}

@@ -1,0 +1,102 @@
+/** The details and flows of the selected event, as soon as it is selected. */
+import { effect, type Signal, signal } from "@preact/signals";
+import type { EventKey, EventPlace } from "../model/types";
+import type { EventDetails, Flows } from "../protocol/answers";
+import { fetchEvent, fetchFlows, isStale } from "../protocol/api";
+import { keepTab, type Page, partOf } from "./page";
+import { goTo } from "./reveal";
+
+export interface SelectedEvent {
+  /** The latest event that is known; it stays while the next one is on its way. */
+  readonly details: Signal<EventDetails | null>;
+  /** What `details` is of. */
+  readonly of: Signal<EventKey | null>;
+  readonly flows: Signal<Flows | null>;
+  readonly isLoading: Signal<boolean>;
+  readonly error: Signal<unknown>;
+  readonly dispose: () => void;
+}
+
+/** Goes to an event from a list, which stays; a click into the timeline opens the event's details. */
+export function choose(page: Page, key: EventKey, place: EventPlace): void {
+  keepTab(page, () => goTo(page.model, key, place));
+}
+
+export function followSelection(page: Page): SelectedEvent {
+  const { model, run } = page;
+  const details = signal<EventDetails | null>(null);
+  const of = signal<EventKey | null>(null);
+  const flows = signal<Flows | null>(null);
+  const isLoading = signal(false);
+  const error = signal<unknown>(null);
+  let asked = "";
+  let abort = new AbortController();
+  const dispose = effect(() => {
+    const selection = model.selection.value;
+    const host = selection ? model.hosts.value[selection.host] : undefined;
+    const part = selection && partOf(run, host, selection.part);
+    const key =
+      part && selection ? `${part.host}\n${part.part}${part.version}\n${selection.id}` : "";
+    // The place of the same event became known, or other hosts came.
+    if (key === asked) {
+      if (selection && of.peek() !== null) of.value = keyOf(selection);
+      return;
+    }
+    asked = key;
+    if (selection !== null && !page.isTabKept.current) page.tab.value = "event";
+    abort.abort();
+    abort = new AbortController();
+    const { signal: aborted } = abort;
+    model.flows.value = [];
+    flows.value = null;
+    error.value = null;
+    if (!part || !selection) {
+      details.value = null;
+      of.value = null;
+      isLoading.value = false;
+      return;
+    }
+    const { id } = selection;
+    const fail = (caught: unknown) => {
+      if (aborted.aborted) return;
+      if (isStale(caught)) model.stale.value++;
+      error.value = caught;
+      isLoading.value = false;
+    };
+    isLoading.value = true;
+    fetchEvent(part, id, null, aborted).then((event) => {
+      if (aborted.aborted) return;
+      isLoading.value = false;
+      details.value = event;
+      of.value = keyOf(model.selection.peek() ?? selection);
+      const current = model.selection.peek();
+      if (!event || current?.id !== id) return;
+      // An address names the event alone; a click has its place as exact as the picture is.
+      if (current.place === null) goTo(model, current, event);
+      else {
+        const { row, startPs, durationPs, name } = event;
+        model.selection.value = { ...current, place: { row, startPs, durationPs, name } };
+      }
+    }, fail);
+    fetchFlows(part, id, aborted).then((answer) => {
+      if (aborted.aborted) return;
+      flows.value = answer;
+      model.flows.value = answer.flows;
+    }, fail);
+  });
+  return {
+    details,
+    of,
+    flows,
+    isLoading,
+    error,
+    dispose: () => {
+      dispose();
+      abort.abort();
+    },
+  };
+}
+
+function keyOf({ host, part, id }: EventKey): EventKey {
+  return { host, part, id };
+}

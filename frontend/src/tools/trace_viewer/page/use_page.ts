@@ -1,0 +1,230 @@
+/** The page of one run: made once, kept equal to the hosts that are chosen and to the address. */
+import { batch, effect, type Signal, signal } from "@preact/signals";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import type { Warning } from "../../../api/types";
+import type { View } from "../../../base/url_state";
+import type { Select } from "../../tool";
+import { clampView } from "../model/view_math";
+import { type Address, readAddress, type Tab, writeAddress } from "./address";
+import { findStep } from "./find_step";
+import { createLoading, type Loading, loadHosts } from "./load";
+import { createPage, keepTab, listHitsInView, type Page, padded } from "./page";
+import { addressOf, applyAddress } from "./page_address";
+import type { LoadedHost } from "./show_hosts";
+
+interface PageSetup {
+  readonly run: string;
+  readonly hosts: readonly string[];
+  readonly view: View;
+  readonly select: Select;
+  readonly warn: (warnings: readonly Warning[]) => void;
+}
+
+export interface PageState {
+  readonly page: Page;
+  readonly loading: Loading;
+  readonly retry: () => void;
+}
+
+/** Addresses that change with every frame are refused by browsers. */
+const WRITE_MS = 250;
+/** A file that changes all the time is not read all the time. */
+const RELOAD_MS = 2000;
+
+export function usePage({ run, hosts, view, select, warn }: PageSetup): PageState {
+  const state = useMemo(() => {
+    const attempt = signal(0);
+    return {
+      page: createPage(run),
+      loading: createLoading(),
+      attempt,
+      retry: () => void attempt.value++,
+    };
+  }, [run]);
+  const { page, loading, attempt } = state;
+  const kept = useRef(new Map<string, LoadedHost>());
+  const latest = useRef({ view, select });
+  latest.current = { view, select };
+  // What the address was last known to say; null before it was first heeded.
+  const known = useRef<string | null>(null);
+  // The step that the address names, until it has been looked up.
+  const pendingStep = useRef("");
+  const hostsKey = JSON.stringify(hosts);
+
+  // The key is the hosts.
+  useEffect(() => {
+    let abort = new AbortController();
+    const stop = effect(() => {
+      attempt.value;
+      abort.abort();
+      abort = new AbortController();
+      const { signal: aborted } = abort;
+      const isOpen = () => {
+        if (known.current === null) heed(latest.current.view);
+      };
+      void loadHosts({
+        page,
+        hosts,
+        kept: kept.current,
+        loading,
+        isOpen,
+        abort: aborted,
+      }).then(() => {
+        if (!aborted.aborted) void findPendingStep(aborted);
+      });
+    });
+    return () => {
+      stop();
+      abort.abort();
+    };
+  }, [page, hostsKey]);
+
+  // The file has changed: everything that is known of it is asked for anew.
+  useEffect(() => {
+    let reloaded = 0;
+    return page.model.stale.subscribe((count) => {
+      if (count === 0 || Date.now() - reloaded < RELOAD_MS) return;
+      reloaded = Date.now();
+      kept.current.clear();
+      attempt.value++;
+    });
+  }, [page]);
+
+  useEffect(() => {
+    const stop = loading.warnings.subscribe((warnings) => warn(warnings));
+    return () => {
+      stop();
+      warn([]);
+    };
+  }, [loading, warn]);
+
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const write = () => {
+      const patch = writeAddress(addressOf(page));
+      // A step is looked up until it is found.
+      const { step } = latest.current.view;
+      const wanted = page.restingView.peek() ? step : pendingStep.current;
+      const entries = { ...patch, step: wanted || null };
+      const text = addressKey(entries);
+      if (text === known.current) return;
+      known.current = text;
+      latest.current.select(entries);
+    };
+    const stop = effect(() => {
+      if (!loading.isReady.value) return;
+      watch(page);
+      clearTimeout(timer);
+      timer = setTimeout(write, WRITE_MS);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [page, loading]);
+
+  // Somebody else has changed the address: a link, or Back.
+  const viewKey = addressKey(view);
+  useEffect(() => {
+    if (known.current === null || viewKey === known.current) return;
+    heed(view);
+    if (view.step) void findPendingStep(new AbortController().signal);
+  }, [viewKey]);
+
+  return state;
+
+  async function findPendingStep(abort: AbortSignal): Promise<void> {
+    const label = pendingStep.current || (latest.current.view.step ?? "");
+    await goToStep(page, label, abort);
+    if (!abort.aborted && pendingStep.current === label) pendingStep.current = "";
+  }
+
+  function heed(of: View): void {
+    const address = readAddress(of);
+    const isFirst = known.current === null;
+    known.current = addressKey(of);
+    pendingStep.current = of.step ?? "";
+    // What is searched for is what the link is about.
+    page.isHitWanted.current = !!of.q && !of.event && !of.from_ms;
+    // An address of the page's own says itself what is open and selected; links of others do not.
+    page.isRangeWanted.current = !!of.q && !of.event && !!of.from_ms && !of.fold && !of.hide;
+    batch(() => {
+      applyAddress(page, isFirst ? withTyped(page, address) : address);
+      if (page.isRangeWanted.current) listHitsInView(page);
+    });
+    page.tab.value = address.tab ?? tabFor(address);
+  }
+}
+
+/** The tab that tells what an address is about, where it names none. */
+function tabFor({ search, event, range }: Address): Tab | null {
+  if (search) return "hits";
+  if (event) return "event";
+  return range ? "selection" : null;
+}
+
+/** What was typed while the hosts were on their way stays. */
+function withTyped({ model }: Page, address: Address): Address {
+  return {
+    ...address,
+    search: address.search ?? model.search.peek(),
+    trackFilter: address.trackFilter || model.arrangement.peek().trackFilter,
+  };
+}
+
+/** Goes to a step that an address names, and selects it; stays where there is none. */
+async function goToStep(page: Page, label: string, abort: AbortSignal): Promise<void> {
+  if (label === "") return;
+  const { model } = page;
+  const hosts = model.hosts.peek();
+  const found = await findStep(page.run, hosts, label, abort).catch(() => null);
+  if (found === null || abort.aborted) return;
+  const { host, part, event } = found;
+  const from = event.startPs + host.offsetPs;
+  // What a link says of the drawer holds for the step that it names.
+  const select = () => {
+    const { row, startPs, durationPs, name } = event;
+    if (page.restingView.peek() === model.view.peek()) {
+      const span = padded({ from, to: from + Math.max(durationPs, 1) });
+      model.view.value = clampView(span, model.extent.peek());
+    }
+    page.restingView.value = null;
+    model.selection.value = {
+      host: host.at,
+      part,
+      id: event.id,
+      place: { row, startPs, durationPs, name },
+    };
+    page.tab.value ??= "event";
+  };
+  keepTab(page, () => batch(select));
+}
+
+/** Subscribes to all that the address holds, without working it out in every frame. */
+function watch({ model, tab, by, isList, restingView }: Page): void {
+  const { view, selection, range, marks, search, filter, color, tool, arrangement, hosts } = model;
+  const watched: readonly Signal<unknown>[] = [
+    view,
+    selection,
+    range,
+    marks,
+    search,
+    filter,
+    color,
+    tool,
+    arrangement,
+    hosts,
+    tab,
+    by,
+    isList,
+    restingView,
+  ];
+  for (const one of watched) one.value;
+}
+
+const OWN = Object.keys(writeAddress(readAddress({})));
+
+/** Equal for addresses that show the same. */
+function addressKey(view: Readonly<Record<string, string | null>>): string {
+  return JSON.stringify(OWN.map((name) => view[name] ?? null));
+}

@@ -1,8 +1,0 @@
-/** What puts a scene on a canvas. */
-import type { Scene } from "./scene";
-
-export interface Painter {
-  readonly kind: "webgl" | "canvas";
-  readonly paint: (scene: Scene) => void;
-  readonly dispose: () => void;
-}

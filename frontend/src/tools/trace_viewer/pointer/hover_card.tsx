@@ -1,0 +1,96 @@
+/** What the pointer is on. */
+import type { RefObject } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { plural } from "../../../base/format";
+import { cut, foldName, readableName } from "../../../base/names";
+import { formatValue } from "../lanes/lane_facts";
+import type { TimelineModel } from "../model/model";
+import { formatInstant, formatPs } from "../model/time";
+import type { Hover, HoverValue } from "../model/types";
+import { indexOf } from "../page/page";
+import { trackOfRow } from "../page/reveal";
+
+const BESIDE = 14;
+
+interface HoverCardProps {
+  readonly model: TimelineModel;
+  /** What the pointer's place counts from. */
+  readonly canvas: RefObject<HTMLElement | null>;
+}
+
+export function HoverCard({ model, canvas }: HoverCardProps) {
+  const card = useRef<HTMLDivElement>(null);
+  const event = model.hover.value;
+  const value = model.hoverValue.value;
+  const hover = event ?? value;
+  // Beside the pointer, within the window.
+  useLayoutEffect(() => {
+    const element = card.current;
+    const place = canvas.current?.getBoundingClientRect();
+    if (!element || !hover || !place) return;
+    const { offsetWidth: width, offsetHeight: height } = element;
+    const x = place.left + hover.x;
+    const y = place.top + hover.y;
+    const left = x + BESIDE + width > innerWidth ? x - BESIDE - width : x + BESIDE;
+    const top = y + BESIDE + height > innerHeight ? y - BESIDE - height : y + BESIDE;
+    element.style.transform = `translate(${Math.max(left, 4)}px, ${Math.max(top, 4)}px)`;
+  });
+  if (hover === null) return null;
+  return (
+    <div class="trace-hover" ref={card} aria-hidden="true">
+      {event ? <HoverText model={model} hover={event} /> : null}
+      {value && !event ? <ValueText model={model} hover={value} /> : null}
+    </div>
+  );
+}
+
+function ValueText({ model, hover }: { model: TimelineModel; hover: HoverValue }) {
+  const { name, unit, at, value } = hover;
+  const { hosts, zero } = model;
+  const where = hosts.value.length > 1 ? (hosts.value[hover.host]?.host ?? "") : "";
+  return (
+    <>
+      <div class="trace-hover-name">{cut(name, 300) || "(no name)"}</div>
+      <div>
+        <b>{formatValue(value.last, unit)}</b> at {formatInstant(Math.round(at - zero.value))}
+      </div>
+      {value.min === value.max ? null : (
+        <div>
+          between {formatValue(value.min, unit)} and {formatValue(value.max, unit)} around there
+        </div>
+      )}
+      {where === "" ? null : <div class="muted">{where.slice(0, 200)}</div>}
+    </>
+  );
+}
+
+function HoverText({ model, hover }: { model: TimelineModel; hover: Hover }) {
+  const host = model.hosts.value[hover.host];
+  const index = indexOf(host, hover.part);
+  if (!host || !index) return null;
+  const track = trackOfRow(index.tracks, hover.row);
+  const category = index.categories[hover.category]?.name ?? "";
+  const { startPs } = hover.event ?? hover;
+  const name = cut(foldName(readableName(hover.name)), 300);
+  // The picture's length of what is short in it says nothing.
+  const isRough = hover.event === null && hover.roundingPs * 100 > hover.durationPs;
+  const where = [track?.name ?? "", model.hosts.value.length > 1 ? host.host : ""];
+  return (
+    <>
+      <div class="trace-hover-name">{name || "(no name)"}</div>
+      {hover.count > 1 ? (
+        <div>
+          {plural(hover.count, "event")} within {formatPs(hover.durationPs + hover.roundingPs)}, too
+          short to be drawn apart; this is the longest
+          {hover.event ? `: ${formatPs(hover.event.durationPs)}` : ""}
+        </div>
+      ) : (
+        <div>
+          <b>{isRough ? "…" : formatPs((hover.event ?? hover).durationPs)}</b> from{" "}
+          {formatInstant(startPs + host.offsetPs - model.zero.value)}
+        </div>
+      )}
+      <div class="muted">{[category, ...where].filter(Boolean).join(" · ").slice(0, 200)}</div>
+    </>
+  );
+}

@@ -1,0 +1,68 @@
+/** The keys of the timeline; the help lists them from here. */
+import type { Binding } from "../../../base/keys";
+import type { Tool } from "../model/types";
+import type { Move } from "../protocol/questions";
+import type { Direction } from "./motion";
+
+export interface KeyActions {
+  readonly use: (tool: Tool) => void;
+  readonly press: (direction: Direction) => void;
+  /** `isRepeated`: the key is held. */
+  readonly go: (move: Move, isRepeated?: boolean) => void;
+  readonly fit: () => void;
+  readonly showAll: () => void;
+  readonly search: () => void;
+  readonly mark: () => void;
+  readonly leave: () => void;
+}
+
+/** What these keys are listed under in the help. */
+export const TIMELINE_KEYS = "Timeline";
+
+/** Those that mean something where events are listed: they move, zoom or search the same view. */
+const IN_LIST = ["w", "s", "a", "d", ",", ".", "f", "0", "/", "Escape"];
+
+/** The keys while events are listed; the table has the arrows for itself. */
+export function listKeys(actions: KeyActions): readonly Binding[] {
+  return timelineKeys(actions).filter(({ keys }) => IN_LIST.includes(keys[0]));
+}
+
+export function timelineKeys(actions: KeyActions): readonly Binding[] {
+  const bind = (keys: readonly string[], label: string, run: Binding["run"]): Binding => ({
+    keys,
+    label,
+    section: TIMELINE_KEYS,
+    run,
+  });
+  const go = (key: string, label: string, move: Move) =>
+    bind([key], label, ({ repeat }) => actions.go(move, repeat));
+  return [
+    bind(["w"], "Nearer", () => actions.press("in")),
+    bind(["s"], "Farther", () => actions.press("out")),
+    bind(["a"], "Earlier", () => actions.press("left")),
+    bind(["d"], "Later", () => actions.press("right")),
+    go("ArrowLeft", "Previous event on the track", "previous"),
+    go("ArrowRight", "Next event on the track", "next"),
+    go("ArrowUp", "Event that encloses the selected one", "parent"),
+    go("ArrowDown", "First event within the selected one", "child"),
+    go(",", "Previous event of the same name", "previous_same"),
+    go(".", "Next event of the same name", "next_same"),
+    bind(["f"], "Fit the selection", actions.fit),
+    bind(["0"], "Show all", actions.showAll),
+    bind(["/"], "Search", actions.search),
+    bind(["m"], "Mark the selection, or the pointer's place; again: its label", actions.mark),
+    bind(["1"], "Select", () => actions.use("select")),
+    bind(["2"], "Pan", () => actions.use("pan")),
+    bind(["3"], "Zoom", () => actions.use("zoom")),
+    bind(["4"], "Timing", () => actions.use("timing")),
+    bind(["Escape"], "Cancel the drag, or clear the range or the selection", actions.leave),
+  ];
+}
+
+/** The direction that a key moves in while it is held. */
+export const HELD_KEYS: Readonly<Record<string, Direction>> = {
+  w: "in",
+  s: "out",
+  a: "left",
+  d: "right",
+};

@@ -1,0 +1,210 @@
+/** The timeline's routes, for one run. A call that is no longer wanted is aborted by its signal. */
+import { getBytes, getJson } from "../../../api/client";
+import { ApiError } from "../../../api/errors";
+import {
+  type Aggregate,
+  type AggregateBy,
+  type EventDetails,
+  type Flows,
+  parseAggregate,
+  parseEvent,
+  parseFlows,
+  parseMarks,
+  parseSearch,
+  type SearchAnswer,
+} from "./answers";
+import {
+  type CounterPoints,
+  type Part,
+  parseBusy,
+  parseCounters,
+  parseTimeline,
+  type TimelineIndex,
+} from "./payload";
+import type { EventFilter, Move, Search } from "./questions";
+
+/** One part of one host's timeline, as the server had it when it gave the index. */
+export interface PartOf {
+  readonly run: string;
+  readonly host: string;
+  readonly part: Part;
+  readonly version: string;
+}
+
+/** Times of the host. */
+export interface SpanPs {
+  readonly fromPs: number;
+  readonly toPs: number;
+}
+
+/** Buckets of 2^level ps, or tiles of 512 of them: [from, to). */
+export interface LevelSpan {
+  readonly level: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+type Entry = readonly [name: string, value: string | number];
+
+export async function fetchTimeline(
+  run: string,
+  host: string,
+  part: Part,
+  signal: AbortSignal,
+): Promise<TimelineIndex> {
+  return parseTimeline(await getJson("timeline", Object.entries({ run, host, part }), signal));
+}
+
+/** Tiles as they are sent. */
+export function fetchTiles(
+  of: PartOf,
+  tiles: LevelSpan,
+  rows: readonly number[],
+  filter: EventFilter,
+  signal: AbortSignal,
+): Promise<ArrayBuffer> {
+  const { name, isRegex, isCase, categories, minPs } = filter;
+  const more: Entry[] = [...atLevel(tiles), ["rows", formatRanges(rows)]];
+  if (name !== "") more.push(["name", name], ...flags(isRegex, isCase));
+  if (categories.length > 0) more.push(["category", categories.join()]);
+  if (minPs > 0) more.push(["min_ps", Math.ceil(minPs)]);
+  return getBytes("timeline_tiles", parameters(of, more), signal);
+}
+
+/** Shares of `buckets` equal parts of the span. */
+export async function fetchBusy(
+  of: PartOf,
+  span: SpanPs,
+  buckets: number,
+  sections: readonly number[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<number, Float32Array>> {
+  const more: Entry[] = [...within(span), ["buckets", buckets], ["sections", sections.join()]];
+  return parseBusy(await ask("timeline_busy", of, more, signal));
+}
+
+export async function fetchCounters(
+  of: PartOf,
+  span: LevelSpan,
+  counters: readonly number[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<number, CounterPoints>> {
+  const more: Entry[] = [...atLevel(span), ["counters", counters.join()]];
+  return parseCounters(await ask("timeline_counters", of, more, signal));
+}
+
+export interface SearchPage {
+  readonly limit: number;
+  /** "" for the first page. */
+  readonly after?: string;
+  readonly span?: SpanPs;
+}
+
+export async function fetchSearch(
+  of: PartOf,
+  search: Search,
+  { limit, after = "", span }: SearchPage,
+  signal: AbortSignal,
+): Promise<SearchAnswer> {
+  const more: Entry[] = [...asked(search), ["limit", limit]];
+  if (after !== "") more.push(["after", after]);
+  if (span) more.push(...within(span));
+  return parseSearch(await ask("timeline_search", of, more, signal));
+}
+
+export async function fetchMarks(
+  of: PartOf,
+  search: Search,
+  span: LevelSpan,
+  rows: readonly number[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<number, Float64Array>> {
+  const more: Entry[] = [...asked(search), ...atLevel(span), ["rows", formatRanges(rows)]];
+  return parseMarks(await ask("timeline_marks", of, more, signal));
+}
+
+/** The details of event `id`, or of the one that `move` leads to; null where it leads nowhere. */
+export async function fetchEvent(
+  of: PartOf,
+  id: number,
+  move: Move | null,
+  signal: AbortSignal,
+): Promise<EventDetails | null> {
+  const more: Entry[] = [["id", id]];
+  if (move !== null) more.push(["move", move]);
+  const json = await ask("timeline_event", of, more, signal);
+  return json === null ? null : parseEvent(json);
+}
+
+export async function fetchFlows(of: PartOf, id: number, signal: AbortSignal): Promise<Flows> {
+  return parseFlows(await ask("timeline_flows", of, [["id", id]], signal));
+}
+
+export async function fetchAggregate(
+  of: PartOf,
+  span: SpanPs,
+  tracks: readonly number[],
+  by: AggregateBy,
+  signal: AbortSignal,
+): Promise<Aggregate> {
+  const more: Entry[] = [...within(span), ["tracks", formatRanges(tracks)], ["by", by]];
+  return parseAggregate(await ask("timeline_aggregate", of, more, signal));
+}
+
+/** Whether the file has changed since the index was read: the index has to be asked for anew. */
+export function isStale(error: unknown): boolean {
+  return error instanceof ApiError && error.code === "stale";
+}
+
+/** "0-45,60": ascending numbers with their runs written as ranges. */
+export function formatRanges(ascending: readonly number[]): string {
+  const ranges: string[] = [];
+  for (let at = 0; at < ascending.length; ) {
+    const first = ascending[at];
+    let last = first;
+    while (ascending[at + 1] === last + 1) last = ascending[++at];
+    at++;
+    ranges.push(first === last ? `${first}` : `${first}-${last}`);
+  }
+  return ranges.join();
+}
+
+function ask(
+  route: string,
+  of: PartOf,
+  more: readonly Entry[],
+  signal: AbortSignal,
+): Promise<unknown> {
+  return getJson(route, parameters(of, more), signal);
+}
+
+function parameters(of: PartOf, more: readonly Entry[]): (readonly [string, string])[] {
+  const { run, host, part, version } = of;
+  return [
+    ...Object.entries({ run, host, part, version }),
+    ...more.map(([name, value]) => [name, String(value)] as const),
+  ];
+}
+
+function asked({ text, isRegex, isCase }: Search): Entry[] {
+  return [["q", text], ...flags(isRegex, isCase)];
+}
+
+function flags(isRegex: boolean, isCase: boolean): Entry[] {
+  return [...(isRegex ? [["regex", 1] as const] : []), ...(isCase ? [["case", 1] as const] : [])];
+}
+
+function within({ fromPs, toPs }: SpanPs): Entry[] {
+  return [
+    ["from_ps", Math.floor(fromPs)],
+    ["to_ps", Math.ceil(toPs)],
+  ];
+}
+
+function atLevel({ level, from, to }: LevelSpan): Entry[] {
+  return [
+    ["level", level],
+    ["from", from],
+    ["to", to],
+  ];
+}

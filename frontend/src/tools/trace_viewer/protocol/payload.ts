@@ -1,0 +1,225 @@
+/** What a host's timeline holds, before any event of it: the answer of `timeline`. */
+import { PayloadError } from "../../../api/errors";
+import { parseWarnings, type Warning } from "../../../api/types";
+import { count, integers, list, number, numbers, record, records, text, texts } from "./json";
+
+/** What the file holds; and what was worked out of it, which may come later. */
+export type Part = "events" | "derived";
+
+export const PARTS: readonly Part[] = ["events", "derived"];
+
+/** All times are ps since `originNs`. */
+export interface TimelineIndex {
+  readonly version: string;
+  readonly host: string;
+  readonly part: Part;
+  /** Since 1970; 0n where the file does not say. */
+  readonly originNs: bigint;
+  readonly beginPs: number;
+  readonly endPs: number;
+  readonly eventsInFile: number;
+  readonly events: number;
+  /** Aggregated events, which have no place in time. */
+  readonly unplaced: number;
+  readonly warnings: readonly Warning[];
+  /** The level at which the whole span is one tile. */
+  readonly maxLevel: number;
+  readonly sections: readonly Section[];
+  readonly tracks: readonly Track[];
+  readonly counters: readonly Counter[];
+  readonly categories: readonly Category[];
+  /** Where to begin reading, null where the part does not know. */
+  readonly home: Home | null;
+}
+
+export interface Section {
+  readonly id: number;
+  readonly name: string;
+  readonly label: string;
+  /** "device", "host" or "other". */
+  readonly kind: string;
+  /** Ids, in the order in which they are shown. */
+  readonly tracks: readonly number[];
+  readonly events: number;
+  readonly busyPs: number;
+}
+
+export interface Track {
+  readonly id: number;
+  readonly section: number;
+  readonly name: string;
+  /** steps, modules, ops, xla_ops, scopes, source, stream, thread, async, other. */
+  readonly kind: string;
+  /** Rows [row, row + rows) are its depths. */
+  readonly row: number;
+  readonly rows: number;
+  readonly events: number;
+  readonly busyPs: number;
+  readonly beginPs: number;
+  readonly endPs: number;
+  readonly isDerived: boolean;
+}
+
+export interface Counter {
+  readonly id: number;
+  readonly section: number;
+  readonly name: string;
+  readonly unit: string;
+  readonly points: number;
+}
+
+export interface Category {
+  readonly name: string;
+  /** A colour of styles/tokens.css without "--c-", "" where it has none. */
+  readonly meaning: string;
+}
+
+export interface Home {
+  readonly fromPs: number;
+  readonly toPs: number;
+  readonly label: string;
+}
+
+/** Throws PayloadError. */
+export function parseTimeline(json: unknown): TimelineIndex {
+  const index = record(json, "the timeline");
+  const beginPs = number(index.begin_ps);
+  const endPs = number(index.end_ps);
+  if (text(index.version) === "") throw new PayloadError("the timeline has no version");
+  if (!Number.isFinite(beginPs) || !(endPs >= beginPs))
+    throw new PayloadError("the timeline has no span");
+  const sections = byId(records(index.sections).map(parseSection), "sections");
+  return {
+    version: text(index.version),
+    host: text(index.host),
+    part: index.part === "derived" ? "derived" : "events",
+    originNs: nanoseconds(index.origin_ns),
+    beginPs,
+    endPs,
+    eventsInFile: count(index.events_in_file),
+    events: count(index.events),
+    unplaced: count(index.unplaced),
+    warnings: parseWarnings(index.warnings),
+    maxLevel: count(index.max_level),
+    sections,
+    tracks: parseTracks(index.tracks, sections),
+    counters: byId(records(index.counters).map(parseCounter), "counters"),
+    categories: records(index.categories).map((category) => ({
+      name: text(category.name),
+      meaning: text(category.meaning),
+    })),
+    home: parseHome(index.home),
+  };
+}
+
+/** The values of each counter, per bucket: its extremes and its last. */
+export interface CounterPoints {
+  readonly timePs: Float64Array;
+  readonly min: Float64Array;
+  readonly max: Float64Array;
+  readonly last: Float64Array;
+}
+
+/** By the counter's id. */
+export function parseCounters(json: unknown): ReadonlyMap<number, CounterPoints> {
+  const counters = record(record(json, "the counters").counters, "the counters");
+  return new Map(
+    Object.entries(counters).map(([id, value]) => {
+      const points = record(value, "a counter");
+      const timePs = numbers(points.time_ps);
+      const columns = [points.min, points.max, points.last].map(numbers);
+      if (columns.some((column) => column.length !== timePs.length))
+        throw new PayloadError("the columns of a counter differ in length");
+      return [Number(id), { timePs, min: columns[0], max: columns[1], last: columns[2] }];
+    }),
+  );
+}
+
+/** Busy shares 0–1 per bucket, by the section's id. */
+export function parseBusy(json: unknown): ReadonlyMap<number, Float32Array> {
+  const sections = record(record(json, "busy shares").sections, "busy shares");
+  return new Map(
+    Object.entries(sections).map(([id, shares]) => [
+      Number(id),
+      Float32Array.from(list(shares), (share) => count(share)),
+    ]),
+  );
+}
+
+function parseSection(section: Readonly<Record<string, unknown>>): Section {
+  const name = text(section.name);
+  const first = count(section.first_track);
+  const tracks = Math.max(count(section.last_track) - first, 0);
+  return {
+    id: number(section.id),
+    name,
+    label: text(section.label) || name,
+    kind: text(section.kind) || "other",
+    tracks: Array.from({ length: tracks }, (_, at) => first + at),
+    events: count(section.events),
+    busyPs: number(section.busy_ps),
+  };
+}
+
+/** Tracks are columns, as there may be 100,000; rows are numbered track by track. */
+function parseTracks(json: unknown, sections: readonly Section[]): readonly Track[] {
+  const columns = record(json, "the tracks");
+  const names = texts(columns.name);
+  const kinds = texts(columns.kinds);
+  const [kind, rows, events, busy, begin, end] = TRACK_NUMBERS.map((key) => numbers(columns[key]));
+  for (const column of [kind, rows, events, busy, begin, end])
+    if (column.length !== names.length)
+      throw new PayloadError("the columns of the tracks differ in length");
+  const unitPs = number(columns.unit_ps);
+  const derived = new Set(integers(columns.derived));
+  const sectionOf = new Int32Array(names.length).fill(-1);
+  for (const { id, tracks } of sections) for (const track of tracks) sectionOf[track] = id;
+  let row = 0;
+  return names.map((name, id) => {
+    const track = {
+      id,
+      section: sectionOf[id],
+      name,
+      kind: kinds[kind[id]] || "other",
+      row,
+      rows: Math.max(count(rows[id], 1), 1),
+      events: count(events[id]),
+      busyPs: busy[id] * unitPs,
+      beginPs: begin[id] * unitPs,
+      endPs: end[id] * unitPs,
+      isDerived: derived.has(id),
+    };
+    row += track.rows;
+    return track;
+  });
+}
+
+const TRACK_NUMBERS = ["kind", "rows", "events", "busy", "begin", "end"] as const;
+
+function parseCounter(counter: Readonly<Record<string, unknown>>): Counter {
+  return {
+    id: number(counter.id),
+    section: number(counter.section),
+    name: text(counter.name),
+    unit: text(counter.unit),
+    points: count(counter.points),
+  };
+}
+
+function parseHome(json: unknown): Home | null {
+  if (json === null || json === undefined) return null;
+  const home = record(json, "the home view");
+  const [fromPs, toPs] = [number(home.from_ps), number(home.to_ps)];
+  return toPs > fromPs ? { fromPs, toPs, label: text(home.label) } : null;
+}
+
+/** `items`, of which each lies at the place that its id says. */
+function byId<T extends { readonly id: number }>(items: readonly T[], what: string): readonly T[] {
+  if (items.some((item, at) => item.id !== at))
+    throw new PayloadError(`${what} are not numbered in order`);
+  return items;
+}
+
+function nanoseconds(value: unknown): bigint {
+  return typeof value === "string" && /^\d{1,19}$/.test(value) ? BigInt(value) : 0n;
+}

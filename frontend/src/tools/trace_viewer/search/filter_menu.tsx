@@ -1,0 +1,194 @@
+/** What of the events is drawn at all: by name, category and duration. */
+import { useId, useState } from "preact/hooks";
+import { Popover } from "../../../widgets/overlays/popover";
+import type { TimelineModel } from "../model/model";
+import { formatPs, parseTime } from "../model/time";
+import { type EventFilter, NO_FILTER } from "../protocol/questions";
+
+export function FilterMenu({ model }: { model: TimelineModel }) {
+  const filter = model.filter.value;
+  const said = describeFilter(filter);
+  return (
+    <>
+      <Popover
+        label={
+          <>
+            Filter <span aria-hidden="true">▾</span>
+          </>
+        }
+        title={said === "" ? "Filter events" : `Filter events: ${said}`}
+        panelLabel="Which events are drawn"
+        buttonClass="button small"
+        width={340}
+      >
+        {() => <FilterForm model={model} />}
+      </Popover>
+      {said === "" ? null : (
+        <button
+          type="button"
+          class="trace-chip"
+          title={`Only events with ${said} are drawn: show all again`}
+          onClick={() => {
+            model.filter.value = NO_FILTER;
+          }}
+        >
+          <span class="trace-chip-text">{said}</span> <span aria-hidden="true">✕</span>
+        </button>
+      )}
+    </>
+  );
+}
+
+function FilterForm({ model }: { model: TimelineModel }) {
+  const id = useId();
+  const filter = model.filter.value;
+  const [name, setName] = useState(filter.name);
+  const [duration, setDuration] = useState(filter.minPs > 0 ? formatPs(filter.minPs) : "");
+  const minPs = parseTime(duration);
+  const nameError = filter.isRegex ? patternError(name) : "";
+  const categories = [
+    ...new Set(model.hosts.value.flatMap(({ events }) => events.categories.map((one) => one.name))),
+  ];
+  const patch = (change: Partial<EventFilter>) => {
+    model.filter.value = { ...model.filter.peek(), ...change };
+  };
+  const applyName = (text: string, isRegex: boolean) => {
+    setName(text);
+    if (!isRegex || patternError(text) === "") patch({ name: text, isRegex });
+    else patch({ isRegex, name: "" });
+  };
+  return (
+    <div class="trace-filter">
+      <label for={`${id}-name`}>Name</label>
+      <div class="trace-field">
+        <input
+          id={`${id}-name`}
+          type="text"
+          autocomplete="off"
+          spellcheck={false}
+          value={name}
+          placeholder="Part of the name"
+          aria-invalid={nameError !== ""}
+          aria-describedby={nameError === "" ? undefined : `${id}-error`}
+          onInput={(event) => applyName(event.currentTarget.value, filter.isRegex)}
+        />
+        <PatternToggles
+          isRegex={filter.isRegex}
+          isCase={filter.isCase}
+          setRegex={(isRegex) => applyName(name, isRegex)}
+          setCase={(isCase) => patch({ isCase })}
+        />
+      </div>
+      {nameError === "" ? null : (
+        <p class="trace-error" id={`${id}-error`} role="alert">
+          {nameError}
+        </p>
+      )}
+      <label for={`${id}-time`}>At least this long</label>
+      <input
+        id={`${id}-time`}
+        type="text"
+        autocomplete="off"
+        value={duration}
+        placeholder="5 µs"
+        aria-invalid={Number.isNaN(minPs)}
+        onInput={(event) => {
+          setDuration(event.currentTarget.value);
+          const ps = parseTime(event.currentTarget.value);
+          if (!Number.isNaN(ps)) patch({ minPs: ps });
+        }}
+      />
+      {categories.length < 2 ? null : (
+        <fieldset class="chooser">
+          <legend>Categories</legend>
+          {categories.map((category) => (
+            <label key={category}>
+              <input
+                type="checkbox"
+                checked={filter.categories.includes(category)}
+                onChange={(event) =>
+                  patch({
+                    categories: event.currentTarget.checked
+                      ? [...filter.categories, category]
+                      : filter.categories.filter((one) => one !== category),
+                  })
+                }
+              />
+              {category}
+            </label>
+          ))}
+          <p class="muted">None chosen: all are drawn.</p>
+        </fieldset>
+      )}
+      <button
+        type="button"
+        class="button small"
+        onClick={() => {
+          setName("");
+          setDuration("");
+          model.filter.value = NO_FILTER;
+        }}
+      >
+        Show all events
+      </button>
+    </div>
+  );
+}
+
+interface PatternTogglesProps {
+  readonly isRegex: boolean;
+  readonly isCase: boolean;
+  readonly setRegex: (isOn: boolean) => void;
+  readonly setCase: (isOn: boolean) => void;
+}
+
+export function PatternToggles({ isRegex, isCase, setRegex, setCase }: PatternTogglesProps) {
+  return (
+    <span class="trace-toggles">
+      <button
+        type="button"
+        aria-pressed={isCase}
+        aria-label="Match case"
+        title="Match case"
+        onClick={() => setCase(!isCase)}
+      >
+        Aa
+      </button>
+      <button
+        type="button"
+        aria-pressed={isRegex}
+        aria-label="Regular expression"
+        title="Regular expression"
+        onClick={() => setRegex(!isRegex)}
+      >
+        .*
+      </button>
+    </span>
+  );
+}
+
+/** "“mat”, Kernel or Memcpy, 5 µs or more"; "" where everything is drawn. */
+export function describeFilter({ name, isRegex, categories, minPs }: EventFilter): string {
+  const shown = name.slice(0, 60);
+  return [
+    name === "" ? "" : isRegex ? `/${shown}/` : `“${shown}”`,
+    categories.length > 2 ? `${categories.length} categories` : categories.join(" or "),
+    minPs > 0 ? `≥ ${formatPs(minPs)}` : "",
+  ]
+    .filter(Boolean)
+    .join(", ");
+}
+
+/** Why `text` is no regular expression, "" where it is one. */
+export function patternError(text: string): string {
+  try {
+    new RegExp(text);
+    return "";
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    return said.replace(
+      /^Invalid regular expression:.*\/[a-z]*: /,
+      "Not a valid regular expression: ",
+    );
+  }
+}

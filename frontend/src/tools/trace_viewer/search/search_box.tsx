@@ -1,0 +1,193 @@
+/** Search over all events: what is found is counted, marked, and gone through one by one. */
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { describeProblem } from "../../../api/errors";
+import { formatCount } from "../../../base/format";
+import type { Page } from "../page/page";
+import { goTo } from "../page/reveal";
+import { choose } from "../page/selected_event";
+import type { Search } from "../protocol/questions";
+import { PatternToggles, patternError } from "./filter_menu";
+import type { Hits } from "./search_results";
+
+const TYPING_MS = 200;
+
+export function SearchBox({ page, hits }: { page: Page; hits: Hits }) {
+  const { model } = page;
+  const id = useId();
+  const field = useRef<HTMLInputElement>(null);
+  const search = model.search.value;
+  const [text, setText] = useState(search?.text ?? "");
+  const [isRegex, setRegex] = useState(search?.isRegex ?? false);
+  const [isCase, setCase] = useState(search?.isCase ?? false);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const last = useRef(Promise.resolve());
+  const localError = isRegex ? patternError(text) : "";
+  const { error, count, isLoading } = hits.state.value;
+  const problem = localError || (error === null ? "" : describeProblem(error).message);
+
+  // Somebody else searches: a link, "show all", the address.
+  useEffect(() => {
+    clearTimeout(timer.current);
+    setText(search?.text ?? "");
+    if (search) {
+      setRegex(search.isRegex);
+      setCase(search.isCase);
+    }
+  }, [search]);
+  // At once, so that what is typed after the key goes here.
+  useEffect(
+    () =>
+      model.searchAsked.subscribe((times) => {
+        if (times === 0) return;
+        field.current?.focus();
+        field.current?.select();
+      }),
+    [model],
+  );
+  useEffect(() => () => clearTimeout(timer.current), []);
+
+  const commit = (next: Search) => {
+    clearTimeout(timer.current);
+    const before = model.search.peek();
+    const isSame =
+      before?.text === next.text &&
+      before.isRegex === next.isRegex &&
+      before.isCase === next.isCase;
+    if (isSame || (next.isRegex && patternError(next.text) !== "")) return;
+    model.search.value = next.text === "" ? null : next;
+  };
+  const type = (next: Search) => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => commit(next), TYPING_MS);
+  };
+  const go = async (direction: 1 | -1) => {
+    const hit = await hits.near(direction);
+    if (!hit) return;
+    if (page.tab.peek() === "hits") choose(page, hit, hit);
+    else goTo(model, hit, hit);
+  };
+  // Each counts from where the one before has led.
+  const goOn = (direction: 1 | -1) => {
+    const run = () => go(direction);
+    last.current = last.current.then(run, run);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter") {
+      event.preventDefault();
+      commit({ text, isRegex, isCase });
+      goOn(event.shiftKey ? -1 : 1);
+    } else if (event.key === "Escape") {
+      event.preventDefault();
+      if (text === "") field.current?.blur();
+      else clear();
+    }
+  };
+  const clear = () => {
+    clearTimeout(timer.current);
+    setText("");
+    model.search.value = null;
+  };
+  const inView = hits.inView.value;
+  const said =
+    search === null || problem !== ""
+      ? ""
+      : isLoading && count === 0
+        ? "searching"
+        : count === 0
+          ? "no hits"
+          : `${formatCount(count)} ${count === 1 ? "hit" : "hits"}${
+              inView === null ? "" : ` · ${formatCount(inView)} in view`
+            }`;
+  return (
+    <div class="trace-search" role="search">
+      <div class="trace-field">
+        <input
+          ref={field}
+          type="text"
+          autocomplete="off"
+          spellcheck={false}
+          placeholder="Search events"
+          aria-label="Search events"
+          aria-keyshortcuts="/"
+          aria-invalid={problem !== ""}
+          aria-describedby={problem === "" ? undefined : `${id}-error`}
+          title="Search events (/), Enter: next hit, Shift Enter: previous hit"
+          value={text}
+          onInput={(event) => {
+            setText(event.currentTarget.value);
+            type({ text: event.currentTarget.value, isRegex, isCase });
+          }}
+          onKeyDown={onKeyDown}
+        />
+        {text === "" ? (
+          <span class="trace-key" aria-hidden="true">
+            /
+          </span>
+        ) : null}
+        {text === "" ? null : (
+          <button
+            type="button"
+            class="trace-clear"
+            aria-label="Clear the search"
+            title="Clear the search (Escape)"
+            onClick={() => {
+              clear();
+              field.current?.focus();
+            }}
+          >
+            ✕
+          </button>
+        )}
+        <PatternToggles
+          isRegex={isRegex}
+          isCase={isCase}
+          setRegex={(isOn) => {
+            setRegex(isOn);
+            commit({ text, isRegex: isOn, isCase });
+          }}
+          setCase={(isOn) => {
+            setCase(isOn);
+            commit({ text, isRegex, isCase: isOn });
+          }}
+        />
+      </div>
+      <button
+        type="button"
+        class="trace-count link"
+        aria-live="polite"
+        title="List the hits"
+        hidden={said === ""}
+        onClick={() => {
+          page.tab.value = "hits";
+        }}
+      >
+        {said}
+      </button>
+      <span class="trace-pair" hidden={count === 0}>
+        <button
+          type="button"
+          class="button small"
+          aria-label="Previous hit"
+          title="Previous hit (Shift Enter)"
+          onClick={() => goOn(-1)}
+        >
+          ◂
+        </button>
+        <button
+          type="button"
+          class="button small"
+          aria-label="Next hit"
+          title="Next hit (Enter)"
+          onClick={() => goOn(1)}
+        >
+          ▸
+        </button>
+      </span>
+      {problem === "" ? null : (
+        <p class="trace-error trace-search-error" id={`${id}-error`} role="alert">
+          {problem}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,125 @@
+import { signal } from "@preact/signals";
+import { render } from "preact";
+import { useState } from "preact/hooks";
+import { act } from "preact/test-utils";
+import { beforeEach, expect, test } from "vitest";
+import type { View } from "../../base/url_state";
+import { tableCsv } from "../table/export";
+import { type TableModel, useTableModel } from "../table/model";
+import { sampleTable } from "../table/sample.test_helper";
+import { Grid } from "./grid";
+
+const TABLE = sampleTable({
+  name: ["<b>matmul</b>", "relu", "=cmd"],
+  time: [1500, null, 20],
+  used: [true, false, null],
+});
+const SPECS = [
+  { id: "name", title: "Name", isName: true, width: 200, isShown: true, group: { how: "label" } },
+  { id: "time", title: "Time", quantity: "time", width: 100, isShown: true, group: { how: "sum" } },
+  { id: "used", title: "Used", width: 100, isShown: true, group: { how: "same" } },
+] as const;
+
+let model: TableModel;
+const highlight = signal(null);
+const shown: number[] = [];
+
+function Page({ start }: { start: View }) {
+  const [view, setView] = useState(start);
+  model = useTableModel({
+    table: TABLE,
+    specs: SPECS,
+    groupings: [],
+    rankBy: "time",
+    noun: "op",
+    view,
+    select: (patch) => {
+      const entries = Object.entries({ ...view, ...patch }).filter((entry) => entry[1] !== null);
+      setView(Object.fromEntries(entries) as View);
+    },
+  });
+  return (
+    <Grid
+      model={model}
+      label="Ops"
+      highlight={highlight}
+      detail={(row) => <p>row {row}</p>}
+      toTimeline={(row) => shown.push(row)}
+    />
+  );
+}
+
+beforeEach(() => act(() => render(null, document.body)));
+
+function show(start: View = {}) {
+  act(() => render(<Page start={start} />, document.body));
+}
+
+const cells = () =>
+  [...document.querySelectorAll(".grid-body .grid-row")].map((row) =>
+    [...row.querySelectorAll(".cell")].map((cell) => cell.textContent),
+  );
+
+function press(key: string) {
+  act(() => {
+    const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+    document.querySelector(".grid")?.dispatchEvent(event);
+  });
+}
+
+test("cells are text, in one unit per column, with a dash where nothing was measured", () => {
+  show();
+  expect(cells()).toEqual([
+    ["▸<b>matmul</b>", "1,500", "✓ yes"],
+    ["▸relu", "–", "✕ no"],
+    ["▸=cmd", "20.0", "–"],
+  ]);
+  expect(document.querySelector("b")).toBeNull();
+  expect(document.querySelector(".grid-body .muted")?.getAttribute("title")).toBe("Not measured");
+  expect(document.querySelector('[role="columnheader"]:nth-child(2)')?.textContent).toContain("µs");
+});
+
+test("a click on a header sorts and says so", () => {
+  show();
+  act(() => document.querySelectorAll<HTMLElement>(".sort")[1].click());
+  act(() => document.querySelectorAll<HTMLElement>(".sort")[1].click());
+  expect(cells().map((row) => row[0])).toEqual(["▸=cmd", "▸<b>matmul</b>", "▸relu"]);
+  expect(document.querySelectorAll('[aria-sort="ascending"]')).toHaveLength(1);
+});
+
+test("a bad pattern is named beside its field and hides nothing", () => {
+  show({ "f.name": "/(/" });
+  expect(cells()).toHaveLength(3);
+  expect(document.querySelector(".filter-error")?.textContent).toMatch(/Invalid/);
+});
+
+test("filters that nothing passes offer a way back", () => {
+  show({ "f.name": "nothing" });
+  expect(document.querySelector(".grid-none")?.textContent).toContain("None of 3 ops");
+  act(() => document.querySelector<HTMLElement>(".grid-none button")?.click());
+  expect(cells()).toHaveLength(3);
+});
+
+test("the keyboard moves and opens rows", () => {
+  show();
+  press("ArrowDown");
+  press("Enter");
+  expect(document.querySelector(".grid-row.active .name")?.textContent).toBe("relu");
+  expect(document.querySelector(".grid-detail")?.textContent).toBe("row 1");
+  press("End");
+  expect(document.querySelector(".grid-row.active .name")?.textContent).toBe("=cmd");
+});
+
+test("g shows the row on the timeline, whatever the order", () => {
+  show({ sort: "-time" });
+  press("ArrowDown");
+  press("g");
+  show({ sort: "name" });
+  press("g");
+  expect(shown).toEqual([2, 2]);
+});
+
+test("the CSV is what is shown, in base units, safe for spreadsheets", () => {
+  show({ sort: "time", cols: "name,time" });
+  expect(tableCsv(model)).toBe("Name,Time (µs)\r\n'=cmd,20\r\n<b>matmul</b>,1500\r\nrelu,\r\n");
+});

@@ -1,0 +1,76 @@
+import { signal } from "@preact/signals";
+import { render } from "preact";
+import { useState } from "preact/hooks";
+import { act } from "preact/test-utils";
+import { beforeEach, expect, test } from "vitest";
+import type { View } from "../../base/url_state";
+import { useTableModel } from "../table/model";
+import { sampleTable } from "../table/sample.test_helper";
+import { Grid } from "./grid";
+import { TableBar } from "./table_bar";
+
+const TABLE = sampleTable({ time: [1500, 20], name: ["matmul", "relu"] });
+const SPECS = [
+  { id: "time", title: "Time", quantity: "time", width: 100, isShown: true, group: { how: "sum" } },
+  { id: "name", title: "Name", isName: true, width: 200, isShown: true, group: { how: "label" } },
+] as const;
+const highlight = signal(null);
+
+function Page() {
+  const [view, setView] = useState<View>({});
+  const model = useTableModel({
+    table: TABLE,
+    specs: SPECS,
+    groupings: [],
+    rankBy: "time",
+    noun: "op",
+    view,
+    select: (patch) => setView({ ...view, ...patch } as View),
+  });
+  return (
+    <>
+      <TableBar model={model} />
+      <Grid model={model} label="Ops" highlight={highlight} detail={() => null} />
+    </>
+  );
+}
+
+beforeEach(() => {
+  act(() => render(null, document.body));
+  act(() => render(<Page />, document.body));
+});
+
+function press(key: string) {
+  act(() => {
+    const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+    document.body.dispatchEvent(event);
+  });
+}
+
+const focused = () => document.activeElement?.getAttribute("aria-label") ?? null;
+
+test("what is typed after the filter key lands in the name's filter, without a frame between", () => {
+  expect(focused()).toBeNull();
+  press("f");
+  expect(focused()).toBe("Filter by Name");
+});
+
+test("the filter key finds the field where the filters are open already", () => {
+  press("f");
+  (document.activeElement as HTMLElement).blur();
+  press("f");
+  expect(focused()).toBe("Filter by Name");
+});
+
+test("filters opened by the button leave the focus where it is", () => {
+  press("f");
+  const button = [...document.querySelectorAll("button")].find((one) =>
+    one.textContent?.startsWith("Filter"),
+  )!;
+  act(() => button.click());
+  expect(document.querySelector(".filter-cell")).toBeNull();
+  button.focus();
+  act(() => button.click());
+  expect(document.querySelector(".filter-cell")).not.toBeNull();
+  expect(document.activeElement).toBe(button);
+});

@@ -1,0 +1,154 @@
+/** What a person can do with the whole table. */
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { formatCount } from "../../base/format";
+import { bindKeys } from "../../base/keys";
+import { Menu } from "../overlays/menu";
+import { Popover } from "../overlays/popover";
+import { tableText } from "../table/export";
+import { clearFilters, showColumn, type TableModel } from "../table/model";
+import { CopyButton } from "../text/copy_button";
+
+export function TableBar({ model }: { model: TableModel }) {
+  const { select, isFilterRowOpen, isDense } = model;
+  const toggleFilters = () => {
+    if (isFilterRowOpen) clearFilters(model);
+    select({ filters: isFilterRowOpen ? null : "1" });
+  };
+  // With the fields, not a frame later: by then something else may have taken the focus.
+  const isFilterAsked = useRef(false);
+  useLayoutEffect(() => {
+    if (isFilterRowOpen && isFilterAsked.current) focusFirstFilter();
+    isFilterAsked.current = false;
+  }, [isFilterRowOpen]);
+  useEffect(
+    () =>
+      bindKeys([
+        {
+          keys: ["f"],
+          label: "Filter the table",
+          section: "Page",
+          run: () => {
+            isFilterAsked.current = !focusFirstFilter();
+            select({ filters: "1" });
+          },
+        },
+        {
+          keys: ["d"],
+          label: "Dense or roomy rows",
+          section: "Page",
+          run: () => select({ rows: isDense ? null : "dense" }),
+        },
+      ]),
+    [select, isDense],
+  );
+  return (
+    <div class="table-bar">
+      <span class="table-count" role="status">
+        {countText(model)}
+      </span>
+      <GroupMenu model={model} />
+      <button
+        type="button"
+        class="button small"
+        aria-pressed={isFilterRowOpen}
+        onClick={toggleFilters}
+      >
+        Filter <kbd>f</kbd>
+      </button>
+      {model.hasFilters ? (
+        <button type="button" class="link" onClick={() => clearFilters(model)}>
+          Clear filters
+        </button>
+      ) : null}
+      <span class="space" />
+      <ColumnChooser model={model} />
+      <button
+        type="button"
+        class="button small"
+        aria-pressed={isDense}
+        onClick={() => select({ rows: isDense ? null : "dense" })}
+      >
+        Dense
+      </button>
+      <CopyButton
+        text={() => tableText(model)}
+        label="Copy table"
+        title="Copy table: what is shown, as text"
+      />
+    </div>
+  );
+}
+
+function GroupMenu({ model }: { model: TableModel }) {
+  const none = {
+    label: "None",
+    isChecked: model.grouping === null,
+    run: () => model.select({ group: null }),
+  };
+  const items = model.groupings.map((grouping) => ({
+    label: grouping.label,
+    isChecked: model.grouping === grouping,
+    run: () => model.select({ group: grouping.id }),
+  }));
+  const current = model.grouping?.label ?? "None";
+  return (
+    <Menu
+      label={
+        <>
+          Group by: <b>{current}</b> ▾
+        </>
+      }
+      title={`Group by: ${current}`}
+      buttonClass="button small"
+      items={[none, ...items]}
+    />
+  );
+}
+
+function ColumnChooser({ model }: { model: TableModel }) {
+  return (
+    <Popover
+      label="Columns ▾"
+      title="Columns"
+      buttonClass="button small"
+      panelLabel="Columns that are shown"
+      width={280}
+    >
+      {() => (
+        <fieldset class="chooser">
+          <legend>Columns</legend>
+          {model.shown.map((column) => (
+            <label key={column.id}>
+              <input
+                type="checkbox"
+                checked={model.visible.includes(column)}
+                disabled={column.isName === true && column.isSticky === true}
+                onChange={(event) => showColumn(model, column.id, event.currentTarget.checked)}
+              />
+              {column.title}
+            </label>
+          ))}
+          <button type="button" class="button small" onClick={() => model.select({ cols: null })}>
+            The usual columns
+          </button>
+        </fieldset>
+      )}
+    </Popover>
+  );
+}
+
+function countText(model: TableModel): string {
+  const all = model.table.length;
+  const rows = model.matched.length;
+  const count = rows === all ? formatCount(all) : `${formatCount(rows)} of ${formatCount(all)}`;
+  const groups = model.groups ? ` in ${formatCount(model.groups.length)} groups` : "";
+  return `${count} ${all === 1 ? model.noun : `${model.noun}s`}${groups}`;
+}
+
+/** Whether there was a field. */
+function focusFirstFilter(): boolean {
+  const fields = [...document.querySelectorAll<HTMLInputElement>(".filter-cell input")];
+  const field = fields.find((candidate) => candidate.placeholder.includes("regex")) ?? fields[0];
+  field?.focus();
+  return field !== undefined;
+}

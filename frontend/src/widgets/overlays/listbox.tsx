@@ -1,0 +1,134 @@
+/** A search field over a list: the body of pickers and of the command palette. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
+import { formatCount } from "../../base/format";
+
+export interface Option {
+  readonly id: string;
+  /** What the search looks at, and what is shown where there is no `content`. */
+  readonly text: string;
+  readonly content?: ComponentChildren;
+  readonly isSelected?: boolean;
+}
+
+interface ListboxProps {
+  readonly label: string;
+  readonly options: readonly Option[];
+  readonly choose: (option: Option) => void;
+  readonly placeholder: string;
+  readonly isMultiple?: boolean;
+  /** Most that are listed at once; the rest is named by its number. */
+  readonly limit?: number;
+}
+
+const LIMIT = 200;
+
+export function Listbox(props: ListboxProps) {
+  const { options, choose, limit = LIMIT } = props;
+  const id = useId();
+  const field = useRef<HTMLInputElement>(null);
+  const list = useRef<HTMLDivElement>(null);
+  const [query, setQuery] = useState("");
+  const [active, setActive] = useState(() =>
+    Math.max(
+      options.findIndex((option) => option.isSelected),
+      0,
+    ),
+  );
+  const found = useMemo(() => search(options, query), [options, query]);
+  const listed = found.slice(0, limit);
+  const at = Math.min(active, listed.length - 1);
+  useEffect(() => field.current?.focus(), []);
+  useEffect(() => {
+    list.current?.querySelector(`[data-at="${at}"]`)?.scrollIntoView({ block: "nearest" });
+  }, [at]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const target = step(event.key, at, listed.length);
+    if (target !== null) {
+      event.preventDefault();
+      setActive(target);
+    } else if (event.key === "Enter" && listed[at]) {
+      event.preventDefault();
+      choose(listed[at]);
+    }
+  };
+  return (
+    <div class="listbox">
+      <input
+        ref={field}
+        // What opens the dialog or popover gives the focus at once: who types on loses no letter.
+        autofocus
+        type="text"
+        role="combobox"
+        aria-label={`Search ${props.label}`}
+        aria-expanded="true"
+        aria-controls={id}
+        aria-autocomplete="list"
+        aria-activedescendant={listed[at] ? `${id}-${at}` : undefined}
+        autocomplete="off"
+        spellcheck={false}
+        placeholder={props.placeholder}
+        value={query}
+        onInput={(event) => {
+          setQuery(event.currentTarget.value);
+          setActive(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div
+        class="options"
+        role="listbox"
+        id={id}
+        ref={list}
+        aria-label={props.label}
+        aria-multiselectable={props.isMultiple}
+      >
+        {listed.map((option, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys go to the search field
+          <div
+            key={option.id}
+            id={`${id}-${index}`}
+            data-at={index}
+            role="option"
+            aria-selected={option.isSelected === true}
+            class={index === at ? "option active" : "option"}
+            onClick={() => choose(option)}
+          >
+            {option.content ?? option.text}
+          </div>
+        ))}
+      </div>
+      <p class="listbox-note" aria-live="polite">
+        {listed.length === 0 ? "Nothing matches." : ""}
+        {found.length > listed.length
+          ? `${formatCount(found.length - listed.length)} more: type to narrow down.`
+          : ""}
+      </p>
+    </div>
+  );
+}
+
+/** Options that hold every word of the query. */
+function search(options: readonly Option[], query: string): readonly Option[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return options;
+  return options.filter((option) => {
+    const text = option.text.slice(0, 2048).toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+function step(key: string, at: number, length: number): number | null {
+  switch (key) {
+    case "ArrowDown":
+      return Math.min(at + 1, length - 1);
+    case "ArrowUp":
+      return Math.max(at - 1, 0);
+    case "PageDown":
+      return Math.min(at + 10, length - 1);
+    case "PageUp":
+      return Math.max(at - 10, 0);
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,50 @@
+/** Names and what they stand for, in columns. */
+import { NOT_MEASURED } from "../../base/format";
+import { Why } from "../overlays/why";
+import type { Explanation } from "../table/columns";
+
+export interface Definition {
+  readonly id: string;
+  readonly label: string;
+  /** null: not measured. */
+  readonly value: string | null;
+  /** Beside the value. */
+  readonly note?: string;
+  /** Why there is no value. */
+  readonly reason?: string;
+  readonly explanation?: Explanation;
+}
+
+export function DefinitionList({ items }: { items: readonly Definition[] }) {
+  return (
+    <dl class="definitions">
+      {items.map(({ id, label, value, note, reason, explanation }) => (
+        <div key={id}>
+          <dt>
+            {label}
+            {explanation ? (
+              <>
+                {"\u00a0"}
+                <Why title={label} explanation={explanation} />
+              </>
+            ) : null}
+          </dt>
+          <dd>
+            {value === null ? <NotMeasured reason={reason} /> : value}
+            {note ? <span class="muted definition-note">{note}</span> : null}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** A dash, and why. */
+export function NotMeasured({ reason }: { reason?: string }) {
+  return (
+    <span title={reason || "Not measured"}>
+      {NOT_MEASURED}
+      <span class="muted definition-note">{reason || "not measured"}</span>
+    </span>
+  );
+}

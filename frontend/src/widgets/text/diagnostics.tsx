@@ -1,0 +1,39 @@
+/** What to know of the steps and the recording before the numbers of a page are believed. */
+import { useId } from "preact/hooks";
+import { sentence } from "../../base/format";
+import { Sentence } from "./sentence";
+
+export interface Diagnostic {
+  /** "INFO", "WARNING" or "ERROR". */
+  readonly severity: string;
+  readonly message: string;
+}
+
+/** More would bury the page. */
+const MOST = 50;
+const SIGNS: Readonly<Record<string, string>> = { ERROR: "✕", WARNING: "⚠", INFO: "ℹ" };
+
+export function Diagnostics({ diagnostics }: { diagnostics: readonly Diagnostic[] }) {
+  const id = useId();
+  if (diagnostics.length === 0) return null;
+  return (
+    <section class="card facts" aria-labelledby={id}>
+      <header class="card-head">
+        <h2 id={id}>About this trace</h2>
+      </header>
+      <ul class="diagnostics">
+        {diagnostics.slice(0, MOST).map(({ severity, message }, at) => (
+          <li key={at}>
+            <span class="diagnostic-sign" title={severity.toLowerCase()}>
+              <span aria-hidden="true">{SIGNS[severity] ?? "•"}</span>
+              <span class="unseen">{severity.toLowerCase()}: </span>
+            </span>
+            <span>
+              <Sentence text={sentence(message)} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

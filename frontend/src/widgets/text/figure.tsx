@@ -1,0 +1,22 @@
+/** One key figure with its label, which says how it is computed. */
+import { Why } from "../overlays/why";
+import type { Explanation } from "../table/columns";
+
+interface FigureProps {
+  readonly title: string;
+  readonly value: string;
+  readonly note?: string;
+  readonly explanation: Explanation;
+}
+
+export function Figure({ title, value, note, explanation }: FigureProps) {
+  return (
+    <div class="card figure">
+      <div class="figure-title">
+        {title} <Why title={title} explanation={explanation} />
+      </div>
+      <div class="figure-value">{value}</div>
+      {note ? <div class="muted">{note}</div> : null}
+    </div>
+  );
+}

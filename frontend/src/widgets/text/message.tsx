@@ -1,0 +1,100 @@
+/** What a view says where it has no data: why, and the way out. */
+import type { ComponentChildren } from "preact";
+import { describeProblem } from "../../api/errors";
+import { sentence } from "../../base/format";
+
+export function ErrorMessage({ error, retry }: { error: unknown; retry: () => void }) {
+  const problem = describeProblem(error);
+  return (
+    <Message title={problem.title} isAlert={!problem.isEmpty}>
+      <p>{sentence(problem.message)}</p>
+      {problem.hint ? <p class="muted">{sentence(problem.hint)}</p> : null}
+      <p>
+        <button type="button" class="button" onClick={retry}>
+          Try again
+        </button>
+      </p>
+    </Message>
+  );
+}
+
+interface MessageProps {
+  readonly title: string;
+  readonly children?: ComponentChildren;
+  readonly isAlert?: boolean;
+}
+
+export function Message({ title, children, isAlert = false }: MessageProps) {
+  return (
+    <section class="message" role={isAlert ? "alert" : undefined}>
+      <h1>
+        {isAlert ? <span aria-hidden="true">⚠ </span> : null}
+        {title}
+      </h1>
+      {children}
+    </section>
+  );
+}
+
+/**
+ * "cards": a row of charts; "split": one with figures beside it; "steps": figures above two charts;
+ * "aside": a chart beside a narrow card; "bleed": one picture without margins.
+ */
+export type Outline = "cards" | "split" | "steps" | "aside" | "bleed";
+
+interface SkeletonProps {
+  readonly title: string;
+  /** What the server is doing, "" where there is nothing to say. */
+  readonly text: string;
+  readonly outline?: Outline;
+}
+
+/** The outline of a page with charts above a table, while its data is on the way. */
+export function Skeleton({ title, text, outline = "cards" }: SkeletonProps) {
+  if (outline === "bleed") {
+    return (
+      <div class="bleed" aria-busy="true">
+        <h1 class="unseen">{title || "Loading"}</h1>
+        <p class="stale-text" role="status">
+          {text || `${title}: loading`}
+        </p>
+      </div>
+    );
+  }
+  return (
+    <div class="page" aria-busy="true">
+      <header class="page-head skeleton-head">
+        <h1>{title || "Loading"}</h1>
+      </header>
+      {outline === "steps" ? (
+        <>
+          <Blocks among="" count={1} kind="skeleton-line" />
+          <Blocks among="tiles" count={5} kind="skeleton-tile" />
+          <Blocks among="two-thirds" count={2} kind="skeleton-chart" />
+        </>
+      ) : outline === "aside" ? (
+        <Blocks among="with-aside" count={2} kind="skeleton-chart" />
+      ) : (
+        <Blocks
+          among={outline === "split" ? "kernel-top" : "cards"}
+          count={outline === "split" ? 2 : 4}
+          kind="skeleton-card"
+        />
+      )}
+      <p class="skeleton-text" role="status">
+        {text}
+      </p>
+      <div class="skeleton skeleton-table" />
+    </div>
+  );
+}
+
+function Blocks({ among, count, kind }: { among: string; count: number; kind: string }) {
+  return (
+    <div class={among}>
+      {Array.from({ length: count }, (_, at) => (
+        <div class={`skeleton ${kind}`} key={at} />
+      ))}
+    </div>
+  );
+}
