@@ -86,9 +86,8 @@ class Evidence:
     @property
     def is_jax(self) -> bool:
         """Whether the program says that it is one of JAX, or its ops have names of JAX."""
-        return any("JAX" in environment.version_name for environment in self.environments) or any(
-            name.startswith("jit(") for name in self.ops.name
-        )
+        says_so = any("JAX" in environment.version_name for environment in self.environments)
+        return says_so or "\njit(" in "\n".join(["", *self.ops.name])
 
     @property
     def is_amd(self) -> bool:

@@ -1,4 +1,4 @@
-"""Functions that are imported, and regular expressions that are compiled, when first used."""
+"""Functions that are imported, expressions that are compiled, loggers, all when first used."""
 
 import re
 from collections.abc import Callable
@@ -39,7 +39,10 @@ def load(function: Callable[..., Any]) -> None:
 
 
 if TYPE_CHECKING:
+    import logging
+
     regex = re.compile
+    get_logger = logging.getLogger
 else:
 
     class LazyPattern:
@@ -61,3 +64,16 @@ else:
             return found
 
     regex = LazyPattern
+
+    class LazyLogger:
+        """The logger of a module; `logging` is imported with the first message, if there is one."""
+
+        def __init__(self, name: str) -> None:
+            self._name = name
+
+        def __getattr__(self, name: str) -> Any:
+            import logging
+
+            return getattr(logging.getLogger(self._name), name)
+
+    get_logger = LazyLogger

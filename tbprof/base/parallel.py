@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 _T = TypeVar("_T")
 
@@ -12,6 +14,13 @@ _BYTES_THAT_PAY = 1 << 20
 PIECE = 1 << 19
 # A task costs 20 µs, which is much for each of 100,000 lines.
 _MOST_TASKS = 1024
+
+
+def thread_pool(threads: int | None, name: str = "") -> "ThreadPoolExecutor":
+    """A pool of so many threads; those who work alone need not import it, and logging with it."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(threads, name)
 
 
 def in_parallel(
@@ -23,7 +32,7 @@ def in_parallel(
     step = -(-len(items) // _MOST_TASKS)
     begins = range(0, len(items), step)
     # As many as there are processors: each that is under way takes memory of its own.
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with thread_pool(os.cpu_count()) as pool:
         parts = pool.map(
             lambda begin: [function(item) for item in items[begin : begin + step]], begins
         )

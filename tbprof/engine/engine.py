@@ -1,17 +1,16 @@
 """Answers requests for a logdir: which runs, hosts and tools there are, and each tool's payload."""
 
 import dataclasses
-import logging
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Literal
 
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.run.outline import Outline
 from tbprof.base.caches import LatestCache
 from tbprof.base.errors import BadRequest, Notice, TbprofError, ToolNotFound
-from tbprof.base.lazy import load
+from tbprof.base.lazy import get_logger, load
+from tbprof.base.parallel import thread_pool
 from tbprof.engine.empty_reasons import (
     Absence,
     Outlines,
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ALL_HOSTS", "Body", "DataRequest", "Engine", "Stream"]
 
-_log = logging.getLogger(__name__)
+_log = get_logger(__name__)
 
 _MOST_BODIES, _BODIES_BYTES = 4096, 128 << 20
 # More at once only wait for the interpreter where files are small.
@@ -322,7 +321,7 @@ class Engine:
         are_small = max((file.bytes for file in files), default=0) < _SMALL
         if len(files) == 1:
             return [one(files[0])]
-        with ThreadPoolExecutor(_SMALL_HOSTS_AT_ONCE if are_small else _HOSTS_AT_ONCE) as pool:
+        with thread_pool(_SMALL_HOSTS_AT_ONCE if are_small else _HOSTS_AT_ONCE) as pool:
             return list(pool.map(one, files))
 
     def _reporter(self, run: Run, tool: Tool) -> Callable[[TraceFile, str], None]:

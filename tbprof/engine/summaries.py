@@ -1,10 +1,10 @@
 """Computes the parts of hosts: from memory, else from the result store, else of the file."""
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 from tbprof.base.caches import OnceCache
+from tbprof.base.parallel import thread_pool
 from tbprof.engine.kept_parts import PartResult, PartStore
 from tbprof.engine.part_memory import PartMemory
 from tbprof.engine.parts import PartKey
@@ -46,7 +46,7 @@ class SummaryCache:
                 if len(missing) < 2 or not side_by_side:
                     results.update((part, find(part)) for part in missing)
                 else:
-                    with ThreadPoolExecutor(_PARTS_AT_ONCE) as pool:
+                    with thread_pool(_PARTS_AT_ONCE) as pool:
                         results.update(zip(missing, pool.map(find, missing), strict=True))
         return {part.name: result for part, result in results.items() if result is not None}
 

@@ -8,7 +8,6 @@ all bytes would take three times as long. Nothing shrinks such a file while it i
 is written beside its place, moved there in one step, and only ever removed as a whole.
 """
 
-import logging
 import math
 import mmap
 import os
@@ -22,9 +21,10 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from tbprof.base.lazy import get_logger
 from tbprof.storage.results import ResultStore
 
-_log = logging.getLogger(__name__)
+_log = get_logger(__name__)
 
 SUFFIX = ".map"
 _MAGIC = b"tbprofA3"

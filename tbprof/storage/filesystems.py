@@ -10,12 +10,12 @@ fsspec's.
 
 import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from datetime import datetime, timezone
 from typing import Any, BinaryIO, Protocol
 
 from tbprof.base.errors import TbprofError, Unreachable
+from tbprof.base.parallel import thread_pool
 from tbprof.base.records import dataclass
 
 PARALLEL_LISTINGS = 16  # a listing of an object store is one round trip, some 50 ms
@@ -181,7 +181,7 @@ class RemoteFiles:
         if len(urls) == 1:
             yield self._listing(urls[0])
             return
-        with ThreadPoolExecutor(len(urls), "tbprof-list") as pool:
+        with thread_pool(len(urls), "tbprof-list") as pool:
             yield from pool.map(self._listing, urls)
 
     def _listing(self, url: str) -> Iterator[Listed] | OSError | TbprofError:

@@ -5,13 +5,13 @@ directories, and again when someone asks and the last search is older than a mom
 captures arrive while TensorBoard runs. Nothing is ever written into a logdir.
 """
 
-import logging
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tbprof.base.errors import RunNotFound, TbprofError, Unreachable
+from tbprof.base.lazy import get_logger
 from tbprof.base.records import dataclass
 from tbprof.storage.filesystems import FileSystem, file_system, is_remote
 from tbprof.storage.runs import Ignored, Run, TraceFile, list_run, reason, text
@@ -19,7 +19,7 @@ from tbprof.storage.scan import Budget, Scan
 
 __all__ = ["Ignored", "Logdir", "Run", "ScanReport", "TraceFile"]
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 IGNORED_LIMIT = 1000  # entries that are kept for the report
 RESCAN_S = 1.0  # the least time between two scans

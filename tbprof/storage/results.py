@@ -7,7 +7,6 @@ directory outgrows its limit.
 
 import contextlib
 import hashlib
-import logging
 import os
 import threading
 import time
@@ -16,9 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from tbprof.base.lazy import get_logger
 from tbprof.base.user_dirs import ENVIRONMENT, cache_directory
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 MAX_BYTES = 2 << 30
 _RECOUNT_S = 30.0  # others may have written since

@@ -15,6 +15,7 @@ from tbprof.analysis.spans.groups import group_rows, repeats
 from tbprof.analysis.tpu.tpu_phases import tpu_phases
 from tbprof.analysis.vocabulary.collectives import is_collective_op
 from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes, tpu_planes
+from tbprof.analysis.vocabulary.name_families import remembered
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
 from tbprof.base.records import dataclass
@@ -91,6 +92,7 @@ def _sampled(ran: _Ran) -> Iterator[tuple[int, int]]:
     yield from [one for one in hashed if one[1] == NO_EXCHANGE][:MOST_NAMES]
 
 
+@remembered
 def _hash(name: str) -> int:
     text = name[:_LONGEST].encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(text, digest_size=8).digest(), "little", signed=True)

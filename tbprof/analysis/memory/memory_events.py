@@ -3,7 +3,6 @@
 import re
 from collections import deque
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.host.host_events import host_events
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.base import names
+from tbprof.base.parallel import thread_pool
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane
 from tbprof.events.stats import INT64, UINT64, StatColumn
@@ -128,7 +128,7 @@ def read_memory_stats(found: MemoryEvents) -> MemoryStats:
     if len(begins) < 2:
         deque(map(read, begins), 0)
     else:
-        with ThreadPoolExecutor(_PIECES_AT_ONCE) as pool:
+        with thread_pool(_PIECES_AT_ONCE) as pool:
             deque(pool.map(read, begins), 0)
     code, first = group_rows([out.owner, ordinal])
     out.owners.extend(zip(out.owner[first].tolist(), ordinal[first].tolist(), strict=True))

@@ -1,12 +1,9 @@
 """Which events repeat on which thread, how often, how long and how regularly."""
 
-from itertools import pairwise
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
-from tbprof.base.values import median
 from tbprof.events.space import Events
 from tbprof.kernels.groups import gather_repeats, tally_repeats
 
@@ -56,7 +53,10 @@ def rows_of(events: Events, line: int, type_: int) -> NDArray[np.int64]:
 def habits(
     events: Events, repeats: Repeats, chosen: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """(median duration in ps [k], `regularity` [k]) of the `chosen` [k] rows of `repeats`."""
+    """(median duration in ps, regularity) [k] of the `chosen` [k] rows of `repeats`.
+
+    Regularity is the share (0-1) of the intervals between starts that are like the median one.
+    """
     by_line = np.argsort(repeats.line[chosen], kind="stable")
     order = chosen[by_line]
     cuts = np.append(0, np.cumsum(repeats.count[order]))
@@ -67,19 +67,29 @@ def habits(
         repeats.line[order], repeats.type[order],
         np.full(types, -1, np.int64), np.full(order.size, _NEVER), cuts[:-1].copy(), rows,
     )  # fmt: skip
-    start, duration = events.start_ps[rows], events.duration_ps[rows]
     median_ps, regular = np.zeros(order.size, np.int64), np.zeros(order.size)
-    for at, (begin, end) in zip(by_line.tolist(), pairwise(cuts.tolist()), strict=True):
-        median_ps[at] = median(duration[begin:end])
-        regular[at] = regularity(start[begin:end])
+    median_ps[by_line] = _medians(events.duration_ps[rows], cuts)
+    gaps = np.delete(np.diff(events.start_ps[rows]), cuts[1:-1] - 1)
+    regular[by_line] = _regularities(gaps, cuts - np.arange(cuts.size))
     return median_ps, regular
 
 
-def regularity(positions: NDArray[np.int64]) -> float:
-    """The share (0-1) of the intervals between ascending positions that are like the median one."""
-    gaps = positions[1:] - positions[:-1]
-    if not gaps.size:
-        return 0.0
-    middle = float(median(gaps))
+def _medians(values: NDArray[np.int64], cuts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """[k] the median of each `values[cuts[k]:cuts[k + 1]]`, 0 of none."""
+    count = np.diff(cuts)
+    part = np.repeat(np.arange(count.size), count)
+    ordered = np.append(values[np.lexsort((values, part))], 0).astype(np.float64)
+    first = np.where(count, cuts[:-1], values.size)
+    lower, upper = first + np.maximum(count - 1, 0) // 2, first + count // 2
+    middle: NDArray[np.float64] = (ordered[lower] + ordered[upper]) / 2
+    return middle
+
+
+def _regularities(gaps: NDArray[np.int64], cuts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """[k] the share (0-1) of `gaps[cuts[k]:cuts[k + 1]]` that are like their median."""
+    count = np.diff(cuts)
+    middle = np.repeat(_medians(gaps, cuts), count)
     is_like = (gaps <= middle * _TOLERANCE) & (gaps * _TOLERANCE >= middle)
-    return np.count_nonzero(is_like) / gaps.size
+    alike = np.bincount(np.repeat(np.arange(count.size), count), is_like, count.size)
+    share: NDArray[np.float64] = alike / np.maximum(count, 1)
+    return share

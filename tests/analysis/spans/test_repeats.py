@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tbprof.analysis.spans.repeats import find_repeats, habits, regularity, rows_of
+from tbprof.analysis.spans.repeats import find_repeats, habits, rows_of
 from tbprof.events.space import Events
 
 TYPES = 3
@@ -69,12 +69,24 @@ def test_repeats_are_the_outer_events_of_a_type_that_do_not_overlap(lines, left_
     for at, middle, share in zip(chosen, median_ps, regular, strict=True):
         rows = rows_of(events, int(found.line[at]), int(found.type[at]))
         assert middle == int(np.median(events.duration_ps[rows]))
-        assert share == regularity(events.start_ps[rows])
+        gaps = np.diff(events.start_ps[rows])
+        like = [1 for gap in gaps if np.median(gaps) / 1.5 <= gap <= np.median(gaps) * 1.5]
+        assert share == pytest.approx(len(like) / max(gaps.size, 1))
 
 
 @pytest.mark.parametrize(
-    ("positions", "share"),
-    [([], 0), ([5], 0), ([0, 10, 20, 30], 1), ([0, 10, 20, 60], 2 / 3), ([0, 10, 24, 33], 1)],
+    ("line", "share"),
+    [
+        ("a", 0),
+        ("a.b.", 0),
+        ("a..a..a..a", 1),
+        ("a..a..a......a", 2 / 3),
+        ("a...a.....a...a", 1),
+        ("a...a......a...a", 2 / 3),
+    ],
 )
-def test_regularity_is_the_share_of_intervals_like_the_median(positions, share):
-    assert regularity(np.array(positions, np.int64)) == pytest.approx(share)
+def test_regularity_is_the_share_of_intervals_like_the_median(line, share):
+    events = events_of([[(at, 1, 0) for at, name in enumerate(line) if name == "a"]])
+    found = find_repeats(events, np.ones(TYPES, bool), 1)
+    _, [regular] = habits(events, found, np.array([0]))
+    assert regular == pytest.approx(share)
