@@ -13,9 +13,9 @@ from tbprof.serving.timeline_parameters import TimelineParameters
 
 if TYPE_CHECKING:
     from tbprof.engine.timelines.timeline_requests import (
-        Find,
         HostTimeline,
         Move,
+        Query,
         TileFilter,
         TileSpan,
     )
@@ -62,7 +62,7 @@ def _busy(asked: Asked, opened: "HostTimeline") -> bytes:
 
 def _search(asked: Asked, opened: "HostTimeline") -> bytes:
     return opened.search(
-        _find(asked),
+        _query(asked),
         limit=asked.integer("limit", 0, _MAX_HITS, 200),
         after=asked.text("after"),
         from_ps=asked.time_ps("from_ps"),
@@ -71,7 +71,7 @@ def _search(asked: Asked, opened: "HostTimeline") -> bytes:
 
 
 def _marks(asked: Asked, opened: "HostTimeline") -> bytes:
-    return opened.marks(_find(asked), _span(asked), asked.ranges("rows"))
+    return opened.marks(_query(asked), _span(asked), asked.ranges("rows"))
 
 
 def _event(asked: Asked, opened: "HostTimeline") -> bytes:
@@ -92,10 +92,12 @@ def _aggregate(asked: Asked, opened: "HostTimeline") -> bytes:
     )
 
 
-def _find(asked: Asked) -> "Find":
-    from tbprof.engine.timelines.timeline_requests import Find  # heavy, as the engine is
+def _query(asked: Asked) -> "Query":
+    from tbprof.engine.timelines.timeline_requests import parse_query  # heavy, as the engine is
 
-    return Find(asked.of.required("q"), asked.flag("regex"), asked.flag("case"))
+    text, is_regex, has_case = asked.of.required("q"), asked.flag("regex"), asked.flag("case")
+    query: Query = parse_query(text, is_regex=is_regex, has_case=has_case)
+    return query
 
 
 def _span(asked: Asked) -> "TileSpan":

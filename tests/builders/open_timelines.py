@@ -12,6 +12,9 @@ from tbprof.timeline.build.tracks import find_tracks
 from tbprof.timeline.model.layout import lay_out
 from tbprof.timeline.model.open_timeline import OpenTimeline
 from tbprof.timeline.model.store import Levels, Section, Timeline, Track, TypeTable
+from tbprof.timeline.search import search as search_module
+from tbprof.timeline.search.query import Query, parse_query
+from tbprof.timeline.search.search_results import Hits
 
 # Start, duration, name.
 Event = tuple[int, int, str]
@@ -138,3 +141,27 @@ def _empty(kind: type) -> dict[str, Any]:
         field.name: np.empty(0, np.float64 if "float" in str(hints[field.name]) else np.int64)
         for field in dataclasses.fields(kind)
     }
+
+
+def search(opened: OpenTimeline, text: str, **options: Any) -> dict[str, Any]:
+    """A page of the events that a text finds."""
+    query, rest = _parsed(text, options)
+    return search_module.search(opened, query, **rest)
+
+
+def marks(opened: OpenTimeline, text: str, **options: Any) -> dict[str, Any]:
+    """Where on some rows the events lie that a text finds."""
+    query, rest = _parsed(text, options)
+    return search_module.marks(opened, query, **rest)
+
+
+def find_hits(opened: OpenTimeline, text: str, **options: Any) -> Hits:
+    """The events that a text finds."""
+    query, rest = _parsed(text, options)
+    return search_module.find_hits(opened, query, **rest)
+
+
+def _parsed(text: str, options: dict[str, Any]) -> tuple[Query, dict[str, Any]]:
+    rest = dict(options)
+    flags = {name: bool(rest.pop(name, False)) for name in ("is_regex", "has_case")}
+    return parse_query(text, **flags), rest

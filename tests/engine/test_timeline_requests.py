@@ -10,11 +10,12 @@ from traces import draw
 
 from tbprof.engine.summaries import SummaryCache
 from tbprof.engine.timelines.timeline_cache import BUILDERS, Timelines
-from tbprof.engine.timelines.timeline_requests import Find, HostTimeline, TileSpan
+from tbprof.engine.timelines.timeline_requests import HostTimeline, TileSpan
 from tbprof.events.space import Space
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
 from tbprof.timeline.questions import flow_index
+from tbprof.timeline.search.query import parse_query
 
 DRAWING = {
     "/host:CPU": "python |ll.mm",
@@ -48,7 +49,9 @@ class Asked:
         )
 
     def search(self, text: str) -> int:
-        answer = self.timeline.search(Find(text), limit=9, after="", from_ps=None, to_ps=None)
+        answer = self.timeline.search(
+            parse_query(text), limit=9, after="", from_ps=None, to_ps=None
+        )
         found: int = orjson.loads(answer)["count"]
         return found
 
@@ -68,7 +71,7 @@ def asked(tmp_path: Path) -> Iterator[Asked]:
 def test_what_a_search_reads_of_the_file_is_let_go(asked: Asked, text: str, count: int):
     space = asked.space()
     assert asked.search(text) == count
-    asked.timeline.marks(Find(text), TileSpan(30, 0, 1), [(0, 1)])
+    asked.timeline.marks(parse_query(text), TileSpan(30, 0, 1), [(0, 1)])
     assert asked.space() is space
     assert [len(plane.cache._entries) for plane in space.planes] == [0, 0]  # type: ignore[attr-defined]
 
@@ -79,7 +82,7 @@ def test_a_search_for_a_name_does_not_open_the_file(asked: Asked, monkeypatch: p
 
     monkeypatch.setattr(SummaryCache, "space", refuse)
     assert asked.search("m") == 1
-    asked.timeline.marks(Find("category:compute"), TileSpan(30, 0, 1), [(0, 1)])
+    asked.timeline.marks(parse_query("category:compute"), TileSpan(30, 0, 1), [(0, 1)])
 
 
 def test_flows_are_indexed_once_and_let_go_when_others_need_the_room(

@@ -23,7 +23,8 @@ from tbprof.analysis.run.outline import Outline
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.requests import find_tool
-from tbprof.engine.timelines.timeline_requests import Find, HostTimeline, open_timeline
+from tbprof.engine.timelines.timeline_requests import HostTimeline, open_timeline
+from tbprof.timeline.search.query import Query, parse_query
 from tbprof.tools.datatable import Table
 from tbprof.tools.overview_page import gather
 
@@ -195,7 +196,7 @@ def _step_range(parts: Sequence[HostTimeline], label: str) -> tuple[int, int] | 
     for part in parts:
         tracks = json.loads(part.index())["tracks"]
         kinds = [tracks["kinds"][kind] for kind in tracks["kind"]]
-        answer = _search(part, Find(f"whole:{label}"))
+        answer = _search(part, parse_query(f"whole:{label}"))
         for hit in answer:
             if kinds[hit["track"]] == "steps":
                 return hit["start_ps"], hit["start_ps"] + hit["duration_ps"]
@@ -205,18 +206,20 @@ def _step_range(parts: Sequence[HostTimeline], label: str) -> tuple[int, int] | 
 def _found(
     part: HostTimeline, view: Mapping[str, str], from_ps: int, to_ps: int
 ) -> list[dict[str, Any]]:
-    find = Find(view["q"], view.get("regex") == "1", view.get("case") == "1")
-    return _search(part, find, from_ps, to_ps)
+    query = parse_query(
+        view["q"], is_regex=view.get("regex") == "1", has_case=view.get("case") == "1"
+    )
+    return _search(part, query, from_ps, to_ps)
 
 
 def _search(
-    part: HostTimeline, find: Find, from_ps: int | None = None, to_ps: int | None = None
+    part: HostTimeline, query: Query, from_ps: int | None = None, to_ps: int | None = None
 ) -> list[dict[str, Any]]:
     hits: list[dict[str, Any]] = []
     cursor = ""
     while True:
         answer = json.loads(
-            part.search(find, limit=10_000, after=cursor, from_ps=from_ps, to_ps=to_ps)
+            part.search(query, limit=10_000, after=cursor, from_ps=from_ps, to_ps=to_ps)
         )
         hits += answer["hits"]
         cursor = answer["cursor"]

@@ -6,6 +6,7 @@ from random import Random
 
 import numpy as np
 import orjson
+from builders.open_timelines import marks, search
 
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.hlo.hlo import Programs
@@ -28,7 +29,6 @@ from tbprof.timeline.questions.aggregate import aggregate
 from tbprof.timeline.questions.details import MOVES, details, move
 from tbprof.timeline.questions.flows import flows
 from tbprof.timeline.questions.steps_of_events import step_windows
-from tbprof.timeline.search.search import marks, search
 from tbprof.timeline.tiles.tiles import encode_tiles
 from tbprof.timeline.tiles.visible_events import choose, show_all
 from tbprof.tools import TOOLS

@@ -20,14 +20,15 @@ from tbprof.timeline.build.busy import busy_shares
 from tbprof.timeline.model.counter_points import query_counter
 from tbprof.timeline.model.store import Timeline
 from tbprof.timeline.tiles.tiles import encode_tiles
-from tbprof.timeline.tiles.visible_events import Shown, TileFilter, show_all
+from tbprof.timeline.tiles.visible_events import TileFilter, find_visible
 
 if TYPE_CHECKING:
     from tbprof.timeline.questions.aggregate import By
     from tbprof.timeline.questions.details import Move as Move
     from tbprof.timeline.questions.steps_of_events import StepWindows
+    from tbprof.timeline.search.query import Query as Query
 
-__all__ = ["QUESTIONS", "Find", "HostTimeline", "TileFilter", "TileSpan", "open_timeline"]
+__all__ = ["QUESTIONS", "HostTimeline", "TileFilter", "TileSpan", "open_timeline", "parse_query"]
 
 # What is seen first, the index and tiles, does not wait for the imports of questions.
 _aggregate = Later("tbprof.timeline.questions.aggregate.aggregate")
@@ -35,26 +36,17 @@ _details = Later("tbprof.timeline.questions.details.details")
 _move = Later("tbprof.timeline.questions.details.move")
 _flows = Later("tbprof.timeline.questions.flows.flows")
 _marks = Later("tbprof.timeline.search.search.marks")
-_needs_file = Later("tbprof.timeline.search.search.needs_file")
 _search = Later("tbprof.timeline.search.search.search")
-_show_filtered = Later("tbprof.timeline.search.event_filter.show_filtered")
+parse_query = Later("tbprof.timeline.search.query.parse_query")
 _step_windows = Later("tbprof.timeline.questions.steps_of_events.step_windows")
-QUESTIONS = (_aggregate, _details, _flows, _search, _show_filtered)
+_filter = Later("tbprof.timeline.tiles.event_filter.passing_types")
+QUESTIONS = (_aggregate, _details, _flows, _search, _filter)
 
 # Half-open; none at all stand for everything there is.
 Ranges = Sequence[tuple[int, int]]
 
 _MOST_CHUNKS = 65_536
 _MOST_COUNTED = 4096  # counters times tiles
-
-
-@dataclass(frozen=True, slots=True)
-class Find:
-    """What a search is for, see `timeline.query`."""
-
-    text: str
-    is_regex: bool = False
-    has_case: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +89,8 @@ class HostTimeline:
                 f"{chosen.size:,} rows of {span.last - span.first:,} tiles are {chunks:,} chunks",
                 f"ask for {_MOST_CHUNKS:,} at a time",
             )
-        shown = self._shown(only)
-        return encode_tiles(self._timeline, shown, span.level, span.first, span.last, chosen)
+        visible = find_visible(self._opened, only)
+        return encode_tiles(self._timeline, visible, span.level, span.first, span.last, chosen)
 
     def counters(self, span: TileSpan, counters: Ranges) -> bytes:
         """What counters were in each bucket of some tiles, and before these."""
@@ -132,31 +124,29 @@ class HostTimeline:
 
     def search(
         self,
-        find: Find,
+        query: "Query",
         *,
         limit: int,
         after: str,
         from_ps: int | None,
         to_ps: int | None,
     ) -> bytes:
-        """A page of the events that a text finds."""
-        with self._reading_for(find):
-            found = _search(
-                self._opened, find.text, is_regex=find.is_regex, has_case=find.has_case,
-                limit=limit, after=after, from_ps=from_ps, to_ps=to_ps,
-            )  # fmt: skip
-        return _json(found)
+        """A page of the events that a query asks for."""
+        with self._reading_for(query):
+            page = _search(
+                self._opened, query, limit=limit, after=after, from_ps=from_ps, to_ps=to_ps
+            )
+        return _json(page)
 
-    def marks(self, find: Find, span: TileSpan, rows: Ranges) -> bytes:
-        """Where on some rows the events lie that a text finds."""
+    def marks(self, query: "Query", span: TileSpan, rows: Ranges) -> bytes:
+        """Where on some rows the events lie that a query asks for."""
         from_ps, to_ps = span.within(self._timeline)
         chosen = _numbers(rows, self._timeline.row_first.size - 1, "row")
-        with self._reading_for(find):
-            found = _marks(
-                self._opened, find.text, is_regex=find.is_regex, has_case=find.has_case,
-                level=span.level, from_ps=from_ps, to_ps=to_ps, rows=chosen,
-            )  # fmt: skip
-        return _json(found)
+        with self._reading_for(query):
+            overview = _marks(
+                self._opened, query, level=span.level, from_ps=from_ps, to_ps=to_ps, rows=chosen
+            )
+        return _json(overview)
 
     def event(self, event: int, how: "Move | None") -> bytes:
         """All about an event, or about the one that a move leads to; null where there is none."""
@@ -193,19 +183,11 @@ class HostTimeline:
         """A block in which questions of the file share what they decode."""
         return self._timelines.asking(self._file, self._part)
 
-    def _reading_for(self, find: Find) -> AbstractContextManager[object]:
-        """Such a block where a search needs the file, which need not be open for names."""
-        if _needs_file(find.text):
+    def _reading_for(self, query: "Query") -> AbstractContextManager[object]:
+        """Such a block where a query needs the file, which need not be open for names."""
+        if query.needs_file:
             return self._reading()
         return nullcontext()
-
-    def _shown(self, only: TileFilter) -> Shown:
-        if only.is_empty:
-            return show_all(self._timeline)
-        found: Shown = self._opened.answers.get_or_compute(
-            only, lambda: _show_filtered(self._timeline, only), lambda shown: shown.bytes
-        )
-        return found
 
     def _window(self, from_ps: int | None, to_ps: int | None) -> tuple[int, int]:
         """The window that was asked for, by default all of the timeline; a ps at least."""

@@ -13,12 +13,30 @@ from tbprof.base.records import dataclass
 from tbprof.timeline.search.patterns import Pattern
 
 Scope = Literal["name", "whole", "arg", "source", "category"]
+TableKind = Literal["device-op", "sparse-core-op", "host-op", "kernel", "input-op", "iterator"]
 
-# Names go on for a megabyte where someone means harm; what a person looks for comes sooner.
+# Hostile names may be a megabyte long; what a person looks for comes sooner.
 MOST_CHARACTERS = 16_384
 _MOST_QUERY = 4096
 _SCOPED = regex(r"(whole|arg|source|category):(.*)", re.DOTALL)
+_ROW = regex(r"(device-op|sparse-core-op|host-op|input-op|iterator|kernel):(.+)", re.DOTALL)
+_KERNEL = regex(r"(.+?)(?: op:(.*?))?(?: launch:([\d,/]*))?", re.DOTALL)
 _NUMBER = regex(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?inf", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row of a table: the op, kernel, input op or stage of a tf.data pipeline `name`.
+
+    Of a kernel `op` is the op that launched it and `launch` its configuration as
+    "grid/block/registers/shared bytes", the last two empty where they were not recorded; None for
+    any.
+    """
+
+    kind: TableKind
+    name: str
+    op: str | None = None
+    launch: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,42 +53,68 @@ class Query:
 
     Case counts where `has_case`, and for `whole`. With `is_regex`, `text` is a regular expression;
     what it matches may be a part of a text, but must be all of a number, or of a `whole` name.
+
+    Rows of other pages' tables are queries, too: for the events that a row counts, no others.
+
+        device-op:bert/dense/MatMul                a row of TensorFlow stats, on devices
+        host-op:bert/dense/MatMul                  the same on hosts
+        kernel:gemm                                all launches of a kernel
+        kernel:gemm op:bert/dense/MatMul           those of one op; `op:` alone: of no op
+        kernel:gemm op:bert launch:8,1,1/256,1,1/32/0   those of one configuration
+        input-op:Iterator::Root::Map               a row of the input pipeline analyzer
+        iterator:Iterator::Root::Interleave::Map   a stage of a tf.data pipeline, all copies of it
+
+    Names may hold spaces and colons: a kernel's ends at the first ` op:` or ` launch:`.
     """
 
     scope: Scope
     key: str
     text: str
-    is_regex: bool
-    has_case: bool
+    is_regex: bool = False
+    has_case: bool = False
+    row: TableRow | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it asks for nothing."""
+        return not (self.text or self.key)
+
+    @property
+    def needs_file(self) -> bool:
+        """Whether it asks for what only the file holds: stats of events, rows of tables."""
+        return self.scope in ("arg", "source") or self.row is not None
 
 
-def parse_query(text: str, *, is_regex: bool = False, has_case: bool = False) -> Query | None:
-    """The query, None where the text is empty; raises BadRequest where it can mean nothing."""
+def parse_query(text: str, *, is_regex: bool = False, has_case: bool = False) -> Query:
+    """The query that a text stands for; raises BadRequest where it can mean nothing."""
     if len(text) > _MOST_QUERY:
         raise BadRequest(
             f"the search text has {len(text):,} characters", f"at most {_MOST_QUERY:,}"
         )
-    found = _SCOPED.fullmatch(text)
+    row = _parse_row(text)
+    scoped = _SCOPED.fullmatch(text)
     scope: Scope = "name"
     key = ""
-    if found:
-        scope, text = cast(Scope, found[1]), found[2]
+    if scoped:
+        scope, text = cast(Scope, scoped[1]), scoped[2]
     if scope == "arg":
         key, _, text = text.partition("=")
         if not key:
             raise BadRequest("arg: lacks the key of a stat", "write arg:key=value or arg:key")
-    elif not text:
-        return None
-    query = Query(scope, key, text, is_regex, has_case)
+    query = Query(scope, key, text, is_regex, has_case, row)
     if is_regex and text:
         _pattern(query)  # raises where it is none
     return query
 
 
-def asks_file(text: str) -> bool:
-    """Whether a query is answered by what only the file holds: stats of events."""
-    found = _SCOPED.fullmatch(text)
-    return found is not None and found[1] in ("arg", "source")
+def _parse_row(text: str) -> TableRow | None:
+    """The row of a table that a query is about, None where it is about something else."""
+    match = _ROW.fullmatch(text)
+    if match is None:
+        return None
+    kind, name = cast(TableKind, match[1]), match[2]
+    kernel = _KERNEL.fullmatch(name) if kind == "kernel" else None
+    return TableRow(kind, name) if kernel is None else TableRow(kind, *kernel.groups())
 
 
 def text_test(query: Query) -> Callable[[Sequence[str]], NDArray[np.bool_]]:

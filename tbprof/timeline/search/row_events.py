@@ -1,7 +1,6 @@
 """Which events a row of a table of ops, kernels, input ops or stages of pipelines counts."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,26 +22,9 @@ from tbprof.analysis.vocabulary.lines import (
     tpu_planes,
 )
 from tbprof.base import names
-from tbprof.base.records import dataclass
 from tbprof.base.values import is_in
 from tbprof.events.space import Plane, Space
-
-TableKind = Literal["device-op", "sparse-core-op", "host-op", "kernel", "input-op", "iterator"]
-
-
-@dataclass(frozen=True, slots=True)
-class TableRow:
-    """A row of a table: the op, kernel, input op or stage of a tf.data pipeline `name`.
-
-    Of a kernel `op` is the op that launched it and `launch` its configuration as
-    "grid/block/registers/shared bytes", the last two empty where they were not recorded; None for
-    any.
-    """
-
-    kind: TableKind
-    name: str
-    op: str | None = None
-    launch: str | None = None
+from tbprof.timeline.search.query import TableKind, TableRow
 
 
 def find_row_events(

@@ -1,40 +1,13 @@
-"""Rows of other pages' tables in a search: the events that a row counts, all of them and no others.
-
-    device-op:bert/dense/MatMul                a row of TensorFlow stats, on devices
-    host-op:bert/dense/MatMul                  the same on hosts
-    kernel:gemm                                all launches of a kernel
-    kernel:gemm op:bert/dense/MatMul           those of one op; `op:` alone: of no op
-    kernel:gemm op:bert launch:8,1,1/256,1,1/32/0   those of one configuration
-    input-op:Iterator::Root::Map               a row of the input pipeline analyzer
-    iterator:Iterator::Root::Interleave::Map   a stage of a tf.data pipeline, all copies of it
-
-Names may hold spaces and colons: a kernel's ends at the first ` op:` or ` launch:`.
-"""
-
-import re
-from typing import cast
+"""The ids of the events that a row of another page's table counts, all of them and no others."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.base.lazy import regex
 from tbprof.events.space import Space
 from tbprof.timeline.model.store import Timeline, Track
-from tbprof.timeline.search.row_events import TableKind, TableRow, find_row_events
-
-_QUERY = regex(r"(device-op|sparse-core-op|host-op|input-op|iterator|kernel):(.+)", re.DOTALL)
-_KERNEL = regex(r"(.+?)(?: op:(.*?))?(?: launch:([\d,/]*))?", re.DOTALL)
-
-
-def parse_row(query: str) -> TableRow | None:
-    """The row that a query is about, None where it is about something else."""
-    found = _QUERY.fullmatch(query)
-    if found is None:
-        return None
-    kind, name = cast(TableKind, found[1]), found[2]
-    parts = _KERNEL.fullmatch(name) if kind == "kernel" else None
-    return TableRow(kind, name) if parts is None else TableRow(kind, *parts.groups())
+from tbprof.timeline.search.query import TableRow
+from tbprof.timeline.search.row_events import find_row_events
 
 
 def row_ids(

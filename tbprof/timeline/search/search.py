@@ -13,8 +13,8 @@ from tbprof.timeline.model.category_names import CATEGORIES
 from tbprof.timeline.model.open_timeline import OpenTimeline
 from tbprof.timeline.model.store import TypeTable
 from tbprof.timeline.search.match_overview import mark_spans
-from tbprof.timeline.search.query import Query, asks_file, parse_query, text_test
-from tbprof.timeline.search.rows import parse_row, row_ids
+from tbprof.timeline.search.query import Query, text_test
+from tbprof.timeline.search.rows import row_ids
 from tbprof.timeline.search.search_results import (
     Hits,
     count_by_track,
@@ -33,32 +33,25 @@ _LONG_NAME = "long_name"
 _EVER = (-(1 << 62), 1 << 62)
 
 
-def needs_file(text: str) -> bool:
-    """Whether a search needs the file, which need not be open for names."""
-    return asks_file(text) or parse_row(text) is not None
-
-
 def search(
     opened: OpenTimeline,
-    text: str,
+    query: Query,
     *,
-    is_regex: bool = False,
-    has_case: bool = False,
     limit: int = 200,
     after: str = "",
     from_ps: int | None = None,
     to_ps: int | None = None,
 ) -> dict[str, Any]:
-    """One page of the events that the text finds, in time order, and how many there are in all.
+    """One page of the events that a query asks for, in time order, and how many there are in all.
 
     `count` events of `types` different names; `tracks` by id; `cursor` asks for the next page as
     `after`, "" on the last one. With a range, events count that overlap [from_ps, to_ps). An empty
-    text finds nothing. Raises BadRequest for what is no query (`query.py` says what one is).
+    query finds nothing.
     """
     begin = _EVER[0] if from_ps is None else from_ps
     end = _EVER[1] if to_ps is None else to_ps
     follows = _parse_cursor(after)
-    hits = find_hits(opened, text, is_regex=is_regex, has_case=has_case, within=(begin, end))
+    hits = find_hits(opened, query, within=(begin, end))
     size = max(0, min(limit, MOST_HITS))
     page = next_hits(opened.columns, hits, follows, size + 1).tolist()
     return {
@@ -73,51 +66,34 @@ def search(
 
 def marks(
     opened: OpenTimeline,
-    text: str,
+    query: Query,
     *,
     level: int,
     from_ps: int,
     to_ps: int,
     rows: Sequence[int] | NDArray[np.int64],
-    is_regex: bool = False,
-    has_case: bool = False,
 ) -> dict[str, Any]:
     """Where hits lie on some rows: spans [begin, end] of those that overlap [from_ps, to_ps).
 
     What lies in one bucket of 2^level ps, counted from the timeline's begin, is one span. Rows
     without hits are left out.
     """
-    hits = find_hits(opened, text, is_regex=is_regex, has_case=has_case)
+    hits = find_hits(opened, query)
     spans = mark_spans(opened, hits, level, from_ps, to_ps, np.asarray(rows, np.int64))
     return {"rows": {str(row): found.tolist() for row, found in spans.items()}}
 
 
-def find_hits(
-    opened: OpenTimeline,
-    text: str,
-    *,
-    is_regex: bool = False,
-    has_case: bool = False,
-    within: tuple[int, int] = _EVER,
-) -> Hits:
-    """The events that a search finds; those of the latest few searches are kept."""
-    row = parse_row(text)
-    query = parse_query(text, is_regex=is_regex, has_case=has_case)
-    if query is None:
+def find_hits(opened: OpenTimeline, query: Query, *, within: tuple[int, int] = _EVER) -> Hits:
+    """The events that a query asks for; those of the latest few queries are kept."""
+    if query.is_empty:
         return hits_of(opened.columns, np.empty(0, np.uint32))
-
-    def find() -> Hits:
-        if row is None:
-            return _find(opened, query)
-        ids = row_ids(opened.timeline, opened.space, opened.programs, row)
-        return hits_of(opened.columns, ids.astype(np.uint32))
+    if within == _EVER:
+        return _kept(opened, query, lambda: _find(opened, query))
 
     def find_within() -> Hits:
-        return in_range(opened.columns, _kept(opened, row or query, find), *within)
+        return in_range(opened.columns, find_hits(opened, query), *within)
 
-    if within == _EVER:
-        return _kept(opened, row or query, find)
-    return _kept(opened, (row or query, within), find_within)
+    return _kept(opened, (query, within), find_within)
 
 
 def _kept(opened: OpenTimeline, key: Hashable, find: Callable[[], Hits]) -> Hits:
@@ -163,6 +139,9 @@ def _categories(query: Query) -> NDArray[np.bool_]:
 
 
 def _find(opened: OpenTimeline, query: Query) -> Hits:
+    if query.row is not None:
+        ids = row_ids(opened.timeline, opened.space, opened.programs, query.row)
+        return hits_of(opened.columns, ids.astype(np.uint32))
     if query.scope == "arg":
         found = events_with_stat(opened, query)
         if query.key.casefold() == _LONG_NAME:

@@ -5,10 +5,15 @@ from dataclasses import fields
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
 from tbprof.kernels.hits import count_chosen, gather_chosen
 from tbprof.timeline.model.levels import find_levels
+from tbprof.timeline.model.open_timeline import OpenTimeline
 from tbprof.timeline.model.store import Levels, Timeline
+
+# Searches are imported with the first filter.
+_passing_types = Later("tbprof.timeline.tiles.event_filter.passing_types")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,21 @@ class Shown:
         """How much memory it takes beside the timeline."""
         columns = [getattr(self.levels, field.name) for field in fields(Levels)]
         return sum(column.nbytes for column in (*columns, self.ids)) if self.ids.size else 0
+
+
+def find_visible(opened: OpenTimeline, only: TileFilter) -> Shown:
+    """The events that pass a filter; those of the latest few filters are kept.
+
+    Raises BadRequest for an unknown category or a bad pattern.
+    """
+    timeline = opened.timeline
+    if only.is_empty:
+        return show_all(timeline)
+
+    def find() -> Shown:
+        return choose(timeline, _passing_types(timeline.types, only), max(only.min_ps, 0))
+
+    return opened.answers.get_or_compute(only, find, lambda visible: visible.bytes)
 
 
 def show_all(timeline: Timeline) -> Shown:

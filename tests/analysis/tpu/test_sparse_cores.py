@@ -7,7 +7,8 @@ from jobs import TpuJob, draw_tpu_job
 from traces.tpu_steps import TPU, Op, Overview, tpu_steps
 
 from tbprof.engine.engine import DataRequest
-from tbprof.engine.timelines.timeline_requests import Find, open_timeline
+from tbprof.engine.timelines.timeline_requests import open_timeline
+from tbprof.timeline.search.query import parse_query
 
 SPARSE = "/device:TPU:0 SparseCore 0"
 JOB = TpuJob(cores=2, steps=6, sparse_cores=2, sparse_us=20_000)
@@ -74,7 +75,7 @@ def test_an_op_on_both_is_two_rows_and_each_opens_its_own_events(tmp_path):
     host = found.engine.run(found.run).files[0].host
     timeline = open_timeline(found.engine, found.run, host, "events", None)
     for search, duration in (("device-op", 9), ("sparse-core-op", 3)):
-        find = Find(f"{search}:jit(f)/gather")
+        find = parse_query(f"{search}:jit(f)/gather")
         answer = timeline.search(find, limit=100, after="", from_ps=None, to_ps=None)
         assert answer.count(f'"duration_ps":{duration}000000'.encode()) == 5
 

@@ -2,11 +2,10 @@
 
 import pytest
 from builders import open_timelines
+from builders.open_timelines import find_hits
 from traces import draw, space_of
 
-from tbprof.timeline.search.row_events import TableRow
-from tbprof.timeline.search.rows import parse_row
-from tbprof.timeline.search.search import find_hits
+from tbprof.timeline.search.query import TableRow, parse_query
 
 LAUNCH = "regs:32 shm:0 grid:{},1,1 block:256,1,1"
 OP = "a/Mat:Mul"
@@ -34,7 +33,7 @@ OP = "a/Mat:Mul"
     ],
 )
 def test_queries_name_rows(query: str, row: TableRow | None) -> None:
-    assert parse_row(query) == row
+    assert parse_query(query).row == row
 
 
 def test_rows_are_found_on_all_tracks_and_nowhere_else():

@@ -2,6 +2,7 @@
 
 import pytest
 from builders import open_timelines
+from builders.open_timelines import find_hits, marks, search
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from traces import Ref, Unsigned, draw, space_of
@@ -9,7 +10,6 @@ from traces import Ref, Unsigned, draw, space_of
 from tbprof.base.errors import BadRequest
 from tbprof.timeline.model.category_names import CATEGORIES
 from tbprof.timeline.model.open_timeline import OpenTimeline
-from tbprof.timeline.search.search import find_hits, marks, search
 from tbprof.xplane.reader import read_space
 
 NAMES = ("MatMul", "matmul_1", "Conv2D", "a.b", "")

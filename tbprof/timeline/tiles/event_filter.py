@@ -1,18 +1,18 @@
-"""The events that a filter leaves, by names, categories and how long they last."""
+"""Which types of events pass a filter, by names and categories."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tbprof.base.errors import BadRequest
 from tbprof.timeline.model.category_names import CATEGORIES
-from tbprof.timeline.model.store import Timeline
+from tbprof.timeline.model.store import TypeTable
 from tbprof.timeline.search.query import Query
 from tbprof.timeline.search.search import matching_types
-from tbprof.timeline.tiles.visible_events import Shown, TileFilter, choose
+from tbprof.timeline.tiles.visible_events import TileFilter
 
 
-def show_filtered(timeline: Timeline, only: TileFilter) -> Shown:
-    """The events that pass; raises BadRequest for an unknown category or a bad pattern."""
-    types = timeline.types
+def passing_types(types: TypeTable, only: TileFilter) -> NDArray[np.bool_]:
+    """[types] which pass; raises BadRequest for an unknown category or a bad pattern."""
     is_wanted = np.ones(len(types.name), np.bool_)
     if only.categories:
         known = [name for name, _ in CATEGORIES]
@@ -26,4 +26,4 @@ def show_filtered(timeline: Timeline, only: TileFilter) -> Shown:
     if only.name:
         query = Query("name", "", only.name, only.is_regex, only.has_case)
         is_wanted &= matching_types(types, query)[:-1]
-    return choose(timeline, is_wanted, max(only.min_ps, 0))
+    return is_wanted
