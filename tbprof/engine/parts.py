@@ -15,8 +15,8 @@ class PartKind:
     """One part: `version` changes whenever what is computed does, so that kept ones are redone.
 
     `compute` takes a space, its programs, and the values of the `params` of a request, "" where
-    the request has none. A part that `rests_on` another one, as it is without choices, is given
-    that one before the values. `task` says what it is, to whoever waits for it.
+    the request has none. The parts that it `needs`, as they are without choices, come before the
+    values. `task` is what the page says while it is computed.
     """
 
     version: int
@@ -24,7 +24,7 @@ class PartKind:
     compute: Callable[..., Any]
     task: str
     params: tuple[str, ...] = ()
-    rests_on: str = ""
+    needs: tuple[str, ...] = ()
 
     @property
     def type(self) -> type:
@@ -39,13 +39,13 @@ def _part(
     function: str,
     task: str,
     params: tuple[str, ...] = (),
-    rests_on: str = "",
+    needs: tuple[str, ...] = (),
 ) -> PartKind:
     """A part by the name of its type in `analysis`, and of a function: there, or of its module."""
     if "." not in function:
         function = f"{type_name.rpartition('.')[0]}.{function}"
     compute = Later(f"tbprof.analysis.{function}")
-    return PartKind(version, f"tbprof.analysis.{type_name}", compute, task, params, rests_on)
+    return PartKind(version, f"tbprof.analysis.{type_name}", compute, task, params, needs)
 
 
 # Their modules are imported when a part is computed, or read from what was kept.
@@ -91,7 +91,7 @@ PARTS: Mapping[str, PartKind] = {
         1, "memory.memory_peaks.MemoryPeaks", "find_memory_peaks", "looking at device memory"
     ),
     "memory": _part(
-        3, "memory.memory.Memory", "find_memory", "decoding memory events", rests_on="steps"
+        3, "memory.memory.Memory", "find_memory", "decoding memory events", needs=("steps",)
     ),
     "program_runs": _part(
         1, "tpu.program_runs.ProgramRuns", "find_program_runs", "reading the programs"
@@ -111,14 +111,14 @@ class PartKey(NamedTuple):
         return PARTS[self.name]
 
     @property
-    def below(self) -> "list[PartKey]":
-        """The part that it rests on, without choices; none for most."""
-        return part_keys([self.kind.rests_on], {}) if self.kind.rests_on else []
+    def needs(self) -> "list[PartKey]":
+        """The parts that it is computed of, without choices."""
+        return part_keys(self.kind.needs, {})
 
     def __str__(self) -> str:
         versions = str(self.kind.version)
-        if self.kind.rests_on:
-            versions += f" on {PARTS[self.kind.rests_on].version}"
+        if self.kind.needs:
+            versions += f" on {', '.join(str(PARTS[name].version) for name in self.kind.needs)}"
         return "\0".join((self.name, versions, *self.values))
 
 

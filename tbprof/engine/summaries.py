@@ -67,9 +67,9 @@ class SummaryCache:
                     arrays = shared.get_or_compute("arrays", lambda: store.load(key))
                     result = store.find(key, part, arrays)
                 if result is None:
-                    below = [find(other).value for other in part.below]
+                    needed = [find(other).value for other in part.needs]
                     on_work(part.name)
-                    result = computed[part] = _compute(open_space(), part, below)
+                    result = computed[part] = _compute(open_space(), part, needed)
                 memory.put(key, part, result)
                 return result
 
@@ -91,9 +91,9 @@ class SummaryCache:
             yield open_space()
 
 
-def _compute(open_space: OpenSpace, part: PartKey, below: Sequence[object]) -> PartResult:
+def _compute(open_space: OpenSpace, part: PartKey, needed: Sequence[object]) -> PartResult:
     space, programs, warnings = open_space
-    value = part.kind.compute(space, programs, *below, *part.values)
+    value = part.kind.compute(space, programs, *needed, *part.values)
     damage = [*warnings, *space.notices]
     for plane in space.planes:
         damage.extend(plane.notices)

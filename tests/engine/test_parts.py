@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.computed_parts import compute_part, compute_parts
 from helpers.replaced_parts import replace_part
 from hypothesis import given
 from hypothesis import strategies as st
 from traces import draw, write
 
 from tbprof.analysis.devices.devices import Devices
-from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.ops.op_metrics import OpGatherer, OpMetrics
 from tbprof.analysis.run.outline import Outline
 from tbprof.base.errors import BadTrace, Notice
@@ -72,14 +72,13 @@ def assert_round_trip(kind: PartKind, part: object) -> None:
 @pytest.mark.parametrize("name", PARTS)
 def test_every_part_of_a_trace_round_trips(name: str, tmp_path: Path):
     space = read_space(write(tmp_path, TRACE))
-    part = PARTS[name].compute(space, Programs(space))
-    assert_round_trip(PARTS[name], part)
+    assert_round_trip(PARTS[name], compute_part(name, space))
 
 
 def test_every_part_of_an_empty_trace_round_trips(tmp_path: Path):
     space = read_space(write(tmp_path, draw({"/host:CPU": "t |"})))
-    for kind in PARTS.values():
-        assert_round_trip(kind, kind.compute(space, Programs(space)))
+    for name, part in compute_parts(space).items():
+        assert_round_trip(PARTS[name], part)
 
 
 @given(st.lists(st.text()), st.lists(st.text()))

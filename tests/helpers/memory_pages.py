@@ -10,6 +10,7 @@ from traces.allocators import GPU, Tensor, memory_trace
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.memory.memory import find_memory
+from tbprof.analysis.steps.step_finding import find_steps
 from tbprof.analysis.tpu.program_runs import find_program_runs
 from tbprof.tools.memory_profile import build
 from tbprof.tools.tool import Document
@@ -36,7 +37,10 @@ HOST_TRACE = memory_trace(
 def document(*traces: bytes, **params: str) -> Document:
     spaces = [space_of(trace) for trace in traces]
     parts = {
-        "memory": [find_memory(space, Programs(space)) for space in spaces],
+        "memory": [
+            find_memory(space, Programs(space), find_steps(space, Programs(space)))
+            for space in spaces
+        ],
         "program_runs": [find_program_runs(space, Programs(space)) for space in spaces],
     }
     hosts = tuple(f"host{at}" for at in range(len(traces)))

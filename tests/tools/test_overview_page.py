@@ -6,14 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.computed_parts import compute_parts
 from traces import draw, space_of, write
 
 from tbprof.advice.summaries import Summaries
-from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.vocabulary.phases import PHASES, Phase
 from tbprof.engine.engine import DataRequest, Engine
-from tbprof.engine.parts import PARTS
 from tbprof.engine.requests import find_tool
 from tbprof.storage.logdir import Logdir
 from tbprof.tools.datatable import Table
@@ -67,10 +66,9 @@ def build(*hosts: tuple[bytes, Steps]) -> list[Table]:
     parts: dict[str, list[object]] = {name: [] for name in overview.parts}
     for trace, steps in hosts:
         space = space_of(trace)
-        programs = Programs(space)
+        computed = {**compute_parts(space, *parts), "steps": steps}
         for name, found in parts.items():
-            kind = PARTS[name]
-            found.append(steps if name == "steps" else kind.compute(space, programs))
+            found.append(computed[name])
     names = tuple(f"h{at}" for at in range(len(hosts)))
     tables = overview.build(Summaries(names, parts))
     assert isinstance(tables, list)

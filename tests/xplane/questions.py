@@ -7,6 +7,7 @@ from random import Random
 import numpy as np
 import orjson
 from builders.open_timelines import marks, search
+from helpers.computed_parts import compute_part, compute_parts
 
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.hlo.hlo import Programs
@@ -42,12 +43,10 @@ _NUMPY = orjson.OPT_SERIALIZE_NUMPY
 
 def ask_pages(space: Space) -> None:
     """Computes every part, as it is kept and as it is read back, and every page of them."""
-    programs = Programs(space)
-    parts = {}
-    for name, kind in PARTS.items():
-        part = kind.compute(space, programs)
-        unpack(kind.type, pack(part))
-        parts[name] = [part]
+    computed = compute_parts(space)
+    for name, part in computed.items():
+        unpack(PARTS[name].type, pack(part))
+    parts = {name: [part] for name, part in computed.items()}
     for tool in TOOLS:
         try:
             payload = tool.build(Summaries(("h0",), parts))
@@ -65,7 +64,7 @@ def ask_pages(space: Space) -> None:
 def ask_viewer(space: Space, random: Random) -> None:
     """Asks the trace viewer's questions about what the file holds and what is derived of it."""
     programs = Programs(space)
-    steps: Steps = PARTS["steps"].compute(space, programs)
+    steps: Steps = compute_part("steps", space)
     derived = build_timeline(space, find_derived(space, programs, steps), has_counters=False)
     recorded = build_timeline(space, find_tracks(space))
     windows = [step_windows(OpenTimeline(derived, lambda: space), "derived")]

@@ -13,9 +13,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tbprof.analysis.hlo.hlo import Programs
+from helpers.computed_parts import compute_parts
+
 from tbprof.base.errors import BadTrace
-from tbprof.engine.parts import PARTS
 from tbprof.storage.packing import pack
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.reader import space_in
@@ -23,8 +23,7 @@ from tbprof.xplane.reader import space_in
 
 def _read(buffer: Buffer) -> list[dict[str, bytes]]:
     space = space_in(buffer)
-    programs = Programs(space)
-    return [_bytes(pack(kind.compute(space, programs))) for kind in PARTS.values()]
+    return [_bytes(pack(part)) for part in compute_parts(space).values()]
 
 
 def _bytes(arrays: dict[str, Any]) -> dict[str, bytes]:

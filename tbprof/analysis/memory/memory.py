@@ -17,7 +17,6 @@ from tbprof.analysis.memory.memory_events import (
     read_memory_stats,
 )
 from tbprof.analysis.memory.memory_steps import find_memory_steps
-from tbprof.analysis.steps.step_finding import find_steps
 from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.base import names
@@ -94,10 +93,10 @@ class Memory:
         return self.step_label[int(self.first_step[allocator]) + step] if step >= 0 else ""
 
 
-def find_memory(space: Space, programs: Programs, host_steps: Steps | None = None) -> Memory:
+def find_memory(space: Space, _programs: Programs, steps: Steps) -> Memory:
     """The memory of a host and its devices as it was recorded; no allocators where it was not.
 
-    `host_steps` are those that all pages have, found here where they are not given.
+    `steps` are those that all pages have.
     """
     planes = [(plane, find_memory_events(plane)) for plane in host_planes(space)]
     found = [(plane, events) for plane, events in planes if events is not None]
@@ -124,9 +123,7 @@ def find_memory(space: Space, programs: Programs, host_steps: Steps | None = Non
     first_event = np.searchsorted(owner, np.arange(len(name) + 1)).astype(np.int64)
     heap = column("heap_bytes")
     own = np.where(allocated >= 0, allocated, np.maximum(requested, 0))
-    if host_steps is None and time.size:
-        host_steps = find_steps(space, programs)
-    steps, step = find_memory_steps(space, host_steps, name, first_event, column("group"), time)
+    own_steps, step = find_memory_steps(space, steps, name, first_event, column("group"), time)
     return Memory(
         name=name,
         is_device=np.array([is_device_name(one) for one in name], np.bool_),
@@ -151,10 +148,10 @@ def find_memory(space: Space, programs: Programs, host_steps: Steps | None = Non
         dtype=kinds[2],
         shape=kinds[3],
         texts=texts,
-        first_step=np.cumsum([0, *(len(one.label) for one in steps)]).astype(np.int64),
-        step_label=[label for one in steps for label in one.label],
-        step_begin_ps=_joined([one.begin_ps for one in steps], np.int64),
-        step_end_ps=_joined([one.end_ps for one in steps], np.int64),
+        first_step=np.cumsum([0, *(len(one.label) for one in own_steps)]).astype(np.int64),
+        step_label=[label for one in own_steps for label in one.label],
+        step_begin_ps=_joined([one.begin_ps for one in own_steps], np.int64),
+        step_end_ps=_joined([one.end_ps for one in own_steps], np.int64),
     )
 
 

@@ -31,7 +31,7 @@ class MemorySteps:
 
 def find_memory_steps(
     space: Space,
-    found: Steps | None,
+    found: Steps,
     allocators: Sequence[str],
     first_event: NDArray[np.int64],
     group: NDArray[np.int64],
@@ -39,7 +39,7 @@ def find_memory_steps(
 ) -> tuple[list[MemorySteps], NDArray[np.int32]]:
     """(the steps of each allocator, the step [n] of each event among its allocator's, or -1).
 
-    Steps are those that were `found` (None without events), by device: those of the allocator's
+    Steps are those that were `found`, by device: those of the allocator's
     own. Memory of the host, or of a device without steps, has those that all devices of the host
     share, else those of each one under its name where they do not overlap, else those of the one
     with the most. Where nothing has steps, the groups of the file (`group` [n], `NO_GROUP` for
@@ -48,7 +48,7 @@ def find_memory_steps(
     Events are those of allocators in turn, by time. One belongs to the step that it lies in;
     outside of all, to that in which most events of its group lie.
     """
-    if found is None or not time_ps.size:
+    if not time_ps.size:
         none = np.empty(0, np.int64)
         return [MemorySteps([], none, none) for _ in allocators], np.empty(0, np.int32)
     if not found.label and (group != NO_GROUP).any():

@@ -44,10 +44,10 @@ def find_steps(space: Space, programs: Programs, marker: str = "") -> Steps:
     Device work takes precedence over what the host did at the same time: the host's phases count
     only where the device is idle. Time that neither explains is `Phase.OTHER`.
     """
-    if marker:
-        return _find_steps(space, programs, marker)
-    # Other analyses use the steps without a chosen marker.
-    return _compute_once(space, "steps", lambda: _find_steps(space, programs, marker))
+    layers = find_step_layers(space, programs, marker)
+    incomplete = find_incomplete(layers)
+    phase_ps, copied_ps = split_by_phase(layers)
+    return _table(space, layers, incomplete, phase_ps, copied_ps)
 
 
 def find_step_layers(space: Space, programs: Programs, marker: str = "") -> StepLayers:
@@ -77,14 +77,6 @@ def _find_step_layers(space: Space, programs: Programs, marker: str) -> StepLaye
     host = find_host_layers(source, windows, devices)
     windows = end_with_work(windows, devices, host)
     return StepLayers(source, note, devices, windows, host, silent, missing, recorded)
-
-
-def _find_steps(space: Space, programs: Programs, marker: str) -> Steps:
-    """The stages from what covers the steps to their table."""
-    layers = find_step_layers(space, programs, marker)
-    incomplete = find_incomplete(layers)
-    phase_ps, copied_ps = split_by_phase(layers)
-    return _table(space, layers, incomplete, phase_ps, copied_ps)
 
 
 def _compute_once(space: Space, key: Hashable, compute: Callable[[], _T]) -> _T:

@@ -14,6 +14,7 @@ from traces.memory_changes import US, Change, memory_space
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.memory.memory import UNKNOWN_ALLOCATOR, Memory, find_memory
 from tbprof.analysis.memory.memory_events import MOST_BYTES
+from tbprof.analysis.steps.step_finding import find_steps
 from tbprof.events.space import Space
 from tbprof.xplane.reader import read_space
 
@@ -21,7 +22,7 @@ GPU = "GPU_0_bfc"
 
 
 def memory_of(space: Space) -> Memory:
-    return find_memory(space, Programs(space))
+    return find_memory(space, Programs(space), find_steps(space, Programs(space)))
 
 
 def take(at: int, address: int | None, size: int | None = 1, **more: object) -> Change:

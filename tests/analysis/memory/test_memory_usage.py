@@ -15,12 +15,13 @@ from tbprof.analysis.memory.memory_breakdown import Age, Breakdown, break_down
 from tbprof.analysis.memory.memory_growth import find_leaks, use_by_step
 from tbprof.analysis.memory.memory_samples import sample_events
 from tbprof.analysis.memory.memory_usage import event_at, event_rows, in_use, live_at, summarize
+from tbprof.analysis.steps.step_finding import find_steps
 from tbprof.xplane.reader import read_space
 
 
 def memory_of(*changes: Change) -> Memory:
     space = memory_space(list(changes))
-    return find_memory(space, Programs(space))
+    return find_memory(space, Programs(space), find_steps(space, Programs(space)))
 
 
 def take(at: int, address: int | None, size: int | None = 1, **more: object) -> Change:
@@ -222,7 +223,7 @@ def test_what_few_steps_leave_behind_is_no_leak(steps: int, leaks: int, every: i
 
 def test_the_v100_trace_is_broken_down_as_the_reference_does(gpu_trace: Path):
     space = read_space(gpu_trace)
-    memory = find_memory(space, Programs(space))
+    memory = find_memory(space, Programs(space), find_steps(space, Programs(space)))
     found = summarize(memory)
     row = memory.name.index("GPU_6_bfc")
     assert found.peak_bytes[row] == 6_210_111_488

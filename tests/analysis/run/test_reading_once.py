@@ -42,13 +42,12 @@ def count(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, str], Counter[str]]
 
 def test_steps_of_a_file_without_host_threads_are_found_once(count):
     calls = count(step_finding, "_find_step_layers")
-    count(step_finding, "_find_steps")
     space = space_of(CORE)
     programs = Programs(space)
     assert find_steps(space, programs).number.tolist() == [1, 2]
     find_idle_time(space, programs)
     assert find_steps(space, programs).number.tolist() == [1, 2]
-    assert calls == {"_find_step_layers": 1, "_find_steps": 1}
+    assert calls == {"_find_step_layers": 1}
 
 
 def test_the_kinds_of_a_core_are_found_once_by_whatever_lines_it_has(count):

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.computed_parts import compute_parts
 from numpy.testing import assert_array_equal
 from traces import draw, space_of
 
-from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_roles import classify_host_names
 from tbprof.analysis.vocabulary import name_families as module
 from tbprof.analysis.vocabulary.name_families import (
@@ -19,7 +19,6 @@ from tbprof.analysis.vocabulary.name_families import (
     remembered,
 )
 from tbprof.analysis.vocabulary.op_names import parse_op_name
-from tbprof.engine.parts import PARTS
 from tbprof.events.space import Plane, Space
 from tbprof.xplane.reader import read_space
 
@@ -128,24 +127,16 @@ def compared(monkeypatch) -> set[str]:
     return asked
 
 
-def find_parts(space: Space) -> None:
-    programs = Programs(space)
-    steps = PARTS["steps"].compute(space, programs, "")
-    for kind in PARTS.values():
-        below = [steps] if kind.rests_on else []
-        kind.compute(space, programs, *below, *("" for _ in kind.params))
-
-
 @pytest.mark.parametrize("trace", ["gpu_trace", "tpu_trace", "amd_trace"])
 def test_recorded_names_are_classified_as_one_by_one(trace, request, compared):
-    find_parts(read_space(request.getfixturevalue(trace)))
+    compute_parts(read_space(request.getfixturevalue(trace)))
     assert len(compared) >= 10
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_hostile_names_are_classified_as_one_by_one(seed, compared):
     space = hostile_space(seed)
-    find_parts(space)
+    compute_parts(space)
     assert len(compared) >= 10
     [plane] = space.planes
     families = name_families(plane)
