@@ -229,7 +229,7 @@ def test_python_interface(sample_logdir):
     assert one.hosts == ("host0",)
     assert one.tools == (
         "overview_page", "input_pipeline_analyzer", "tf_data_bottleneck_analysis", TOOL,
-        "memory_profile", "trace_viewer", "pod_viewer",
+        "memory_profile", "pod_viewer", "trace_viewer",
     )  # fmt: skip
     result = one.tool(TOOL)
     assert len(result.tables) == 3

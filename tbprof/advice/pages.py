@@ -8,21 +8,18 @@ from tbprof.base.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of ours: a tool, its name, and what the address adds to show a part of it."""
+    """A page of ours: a tool, and what the address adds to show a part of it."""
 
     tool: str
-    label: str
     query: str = ""
 
     def showing(self, **filters: str) -> "Page":
         """The page with its table filtered: `f.<column>=<text>`."""
-        return Page(
-            self.tool, self.label, urlencode({f"f.{name}": text for name, text in filters.items()})
-        )
+        return Page(self.tool, urlencode({f"f.{name}": text for name, text in filters.items()}))
 
     def choosing(self, **choices: str | int) -> "Page":
         """The page with something of it chosen, as its address says it."""
-        return Page(self.tool, self.label, urlencode(choices))
+        return Page(self.tool, urlencode(choices))
 
     def marking(self, events: str = "", place: Mapping[str, str] | None = None) -> "Page":
         """The trace viewer with the events marked that a search for `events` finds.
@@ -31,15 +28,15 @@ class Page:
         """
         is_regex = len(events) > 2 and events.startswith("/") and events.endswith("/")
         wanted = {"q": events[1:-1], "regex": "1"} if is_regex else {"q": events} if events else {}
-        return Page(self.tool, self.label, urlencode({**wanted, **(place or {})}))
+        return Page(self.tool, urlencode({**wanted, **(place or {})}))
 
 
-NO_PAGE = Page("", "")
-OVERVIEW = Page("overview_page", "Overview")
-INPUT_PIPELINE = Page("input_pipeline_analyzer", "Input pipeline")
-TF_DATA = Page("tf_data_bottleneck_analysis", "tf.data bottleneck analysis")
-OPS = Page("framework_op_stats", "TensorFlow stats")
-KERNELS = Page("kernel_stats", "GPU kernel stats")
-MEMORY = Page("memory_profile", "Memory profile")
-TRACE = Page("trace_viewer", "Trace viewer")
-POD = Page("pod_viewer", "Pod viewer")
+NO_PAGE = Page("")
+OVERVIEW = Page("overview_page")
+INPUT_PIPELINE = Page("input_pipeline_analyzer")
+TF_DATA = Page("tf_data_bottleneck_analysis")
+OPS = Page("framework_op_stats")
+KERNELS = Page("kernel_stats")
+MEMORY = Page("memory_profile")
+TRACE = Page("trace_viewer")
+POD = Page("pod_viewer")

@@ -9,7 +9,7 @@ from tbprof.advice.summaries import Summaries
 from tbprof.analysis.run.outline import Outline
 from tbprof.base.caches import LatestCache
 from tbprof.base.errors import BadRequest, Notice, TbprofError, ToolNotFound
-from tbprof.base.lazy import get_logger, load
+from tbprof.base.lazy import Later, get_logger, load
 from tbprof.base.parallel import thread_pool
 from tbprof.engine.empty_reasons import (
     Absence,
@@ -89,8 +89,8 @@ class Engine:
         from tbprof.engine.timelines.timeline_requests import QUESTIONS
 
         functions: list[Callable[..., object]] = [
-            *(tool.build for tool in TOOLS), *(kind.compute for kind in PARTS.values()),
-            *BUILDERS.values(), *QUESTIONS,
+            *(Later(f"{tool.module}.build") for tool in TOOLS),
+            *(kind.compute for kind in PARTS.values()), *BUILDERS.values(), *QUESTIONS,
         ]  # fmt: skip
         for function in functions:
             load(function)
@@ -143,6 +143,7 @@ class Engine:
             {
                 "name": tool.name,
                 "label": tool.label,
+                "short": tool.short,
                 "hosts": "any",
                 "available": tool.name not in absences,
                 "reason": absences[tool.name].reason if tool.name in absences else None,

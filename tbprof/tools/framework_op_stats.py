@@ -16,6 +16,8 @@ from tbprof.analysis.vocabulary.op_names import IDLE
 from tbprof.analysis.vocabulary.training import is_training
 from tbprof.tools.datatable import PERCENT, Column, Table, number, ratio, text
 
+PARTS = ("ops", "devices", "kernels", "host_calls")
+
 _GIBI = 2**30 / 1e9
 # Caches serve some of the bytes that a program asks for: a little over the peak is believed.
 _TOLERANCE = 1.25

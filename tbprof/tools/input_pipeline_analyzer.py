@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tbprof.advice.bottlenecks import MODERATELY_INPUT_BOUND
 from tbprof.advice.input.input_facts import CATEGORIES, dominant_category
-from tbprof.advice.input.input_judgement import find_cause, judge_input
+from tbprof.advice.input.input_judgement import INPUT_PARTS, find_cause, judge_input
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.host.host_callbacks import HostCallbacks
@@ -16,6 +16,7 @@ from tbprof.analysis.input.input_ops import NO_CATEGORY, InputOps, Role, merge_i
 from tbprof.analysis.job.idle_shares import idle_shares, outside
 from tbprof.analysis.job.idle_time import IdleTime
 from tbprof.analysis.job.job_steps import JobSteps, merge_steps
+from tbprof.analysis.job.step_choice import chosen_means
 from tbprof.analysis.job.step_means import used_rows
 from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.vocabulary.input_names import InputCategory
@@ -24,9 +25,10 @@ from tbprof.tools.datatable import PERCENT, Table, number, ratio, text
 from tbprof.tools.input.input_advice import advice_table
 from tbprof.tools.steps.breakdown import breakdown_table, markers_table
 from tbprof.tools.steps.diagnostics import diagnostics_table
-from tbprof.tools.steps.step_choice import chosen_means
 from tbprof.tools.steps.step_properties import slowest_op
 from tbprof.tools.steps.step_table import TPU, step_table
+
+PARTS = ("steps", "idle_time", "host_callbacks", "single_ops", *INPUT_PARTS)
 
 _NO_TABLE = Table(())
 

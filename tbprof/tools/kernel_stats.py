@@ -10,6 +10,8 @@ from tbprof.analysis.devices.tensor_cores import CoreUse, core_name
 from tbprof.analysis.gpu.kernels import Kernels, merge_kernels
 from tbprof.tools.datatable import Column, Table, boolean, number, ratio, text
 
+PARTS = ("kernels",)
+
 _USE = {CoreUse.YES: "yes", CoreUse.NO: "no", CoreUse.UNKNOWN: "unknown"}
 
 

@@ -16,6 +16,8 @@ from tbprof.tools.memory.memory_payload import AGES, page_payload
 from tbprof.tools.memory.memory_records import BEFORE_OP, STACK_OP, profile_records
 from tbprof.tools.tool import Document
 
+PARTS = ("memory", "program_runs")
+
 
 def build(summaries: Summaries) -> Document:
     """The memory of all hosts; the parameters choose an allocator, an instant and a window."""

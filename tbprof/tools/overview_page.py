@@ -5,26 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from tbprof.advice.evidence import Evidence
-from tbprof.advice.input.input_judgement import find_cause, judge_input
+from tbprof.advice.gathering import PARTS as PARTS
+from tbprof.advice.gathering import gather
 from tbprof.advice.rules.findings import find_findings
 from tbprof.advice.summaries import Summaries
-from tbprof.analysis.devices.devices import Devices, merge_devices
-from tbprof.analysis.gpu.gpu_facts import GpuFacts, merge_gpu_facts
-from tbprof.analysis.gpu.kernels import Kernels, merge_kernels
-from tbprof.analysis.host.host_callbacks import HostCallbacks
-from tbprof.analysis.host.host_facts import HostFacts
-from tbprof.analysis.host.result_reads import ResultReads
-from tbprof.analysis.host.single_ops import SingleOps
-from tbprof.analysis.input.input_ops import InputOps, merge_input_ops
-from tbprof.analysis.job.coupling import Coupling
-from tbprof.analysis.job.idle_shares import idle_shares, outside
-from tbprof.analysis.job.idle_time import IdleTime
-from tbprof.analysis.job.job_steps import merge_steps
-from tbprof.analysis.memory.memory_peaks import MemoryPeaks, merge_memory_peaks
-from tbprof.analysis.ops.op_metrics import OpMetrics, merge_op_metrics
-from tbprof.analysis.run.environment import Environment
-from tbprof.analysis.steps.steps import Steps
-from tbprof.analysis.tpu.tpu_ops import TpuOps, merge_tpu_ops
+from tbprof.analysis.job.idle_shares import outside
 from tbprof.tools.datatable import Table, number, text
 from tbprof.tools.overview.idle_table import idle_table
 from tbprof.tools.overview.overview_advice import findings_table, recommendation_table
@@ -33,7 +18,6 @@ from tbprof.tools.overview.overview_figures import figures_table
 from tbprof.tools.overview.overview_ops import top_ops_table
 from tbprof.tools.steps.breakdown import breakdown_table, markers_table
 from tbprof.tools.steps.diagnostics import diagnostics_table
-from tbprof.tools.steps.step_choice import chosen_means
 from tbprof.tools.steps.step_table import step_table
 
 _TABLES = 13
@@ -82,34 +66,6 @@ def build(summaries: Summaries) -> Sequence[Table]:
         markers_table(job),
         idle_table(evidence),
     ]
-
-
-def gather(summaries: Summaries) -> Evidence:
-    """What the chosen hosts tell, together."""
-    job = merge_steps(summaries.hosts, summaries.take("steps", Steps))
-    cause = find_cause(summaries, judge_input(summaries))
-    means, outliers = chosen_means(job, summaries.params)
-    return Evidence(
-        job,
-        means,
-        merge_op_metrics(summaries.take("ops", OpMetrics)),
-        merge_kernels(summaries.take("kernels", Kernels)),
-        merge_devices(summaries.take("devices", Devices)),
-        summaries.take("environment", Environment),
-        merge_gpu_facts(summaries.take("gpu_facts", GpuFacts)),
-        summaries.take("host_facts", HostFacts),
-        merge_memory_peaks(summaries.hosts, summaries.take("memory_peaks", MemoryPeaks)),
-        merge_input_ops(summaries.take("input_ops", InputOps)),
-        merge_tpu_ops(summaries.take("tpu_ops", TpuOps)),
-        single_ops=summaries.take("single_ops", SingleOps),
-        reads=summaries.take("result_reads", ResultReads),
-        callbacks=summaries.take("host_callbacks", HostCallbacks),
-        couplings=summaries.take("coupling", Coupling),
-        input_cause=cause,
-        outliers=outliers,
-        idle=idle_shares(job, means, summaries.take("idle_time", IdleTime)),
-        idle_time=summaries.take("idle_time", IdleTime),
-    )
 
 
 def _has_devices(evidence: Evidence) -> bool:

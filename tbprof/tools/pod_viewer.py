@@ -12,6 +12,7 @@ from tbprof.analysis.devices.devices import Devices, merge_devices
 from tbprof.analysis.job.coupling import Coupling
 from tbprof.analysis.job.idle_time import IdleTime
 from tbprof.analysis.job.job_steps import JobSteps, merge_steps
+from tbprof.analysis.job.step_choice import chosen_means
 from tbprof.analysis.job.step_outliers import StepOutliers
 from tbprof.analysis.job.stragglers import Lateness, Stragglers, find_stragglers
 from tbprof.analysis.steps.steps import Steps
@@ -22,8 +23,9 @@ from tbprof.base.values import median
 from tbprof.tools.datatable import Table, boolean, number, text
 from tbprof.tools.pod_exchanges import PodExchanges
 from tbprof.tools.steps.diagnostics import diagnostics
-from tbprof.tools.steps.step_choice import chosen_means
 from tbprof.tools.tool import Document
+
+PARTS = ("steps", "devices", "coupling", "cores", "exchanges", "idle_time")
 
 # (id, name, phases). Source: tools of the profile plugin, PodViewerDatabase.step_breakdown_events.
 EVENTS: tuple[tuple[int, str, tuple[Phase, ...]], ...] = (

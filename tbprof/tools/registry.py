@@ -1,37 +1,15 @@
 """The tools in menu order: what each is made of, and what to say where it has nothing to show."""
 
 from tbprof.base import names
-from tbprof.base.lazy import Later
 from tbprof.tools.tool import Tool
 
-# The parts that `input_judgement` takes.
-_INPUT = ("tf_data", "input_ops", "devices")
-
-# Adding a tool is one module here, one folder in the frontend, and one entry. Their modules are
-# imported when they build something.
+# Adding a tool is one module here, one folder in the frontend, and one entry: see
+# examples/adding_a_tool.md. Their modules are imported when they build something.
 TOOLS: tuple[Tool, ...] = (
     Tool(
         name="overview_page",
         label="Overview",
-        parts=(
-            "steps",
-            "ops",
-            "kernels",
-            "devices",
-            "environment",
-            "gpu_facts",
-            "host_facts",
-            "memory_peaks",
-            "input_ops",
-            "tpu_ops",
-            "single_ops",
-            "result_reads",
-            "host_callbacks",
-            "coupling",
-            "tf_data",
-            "idle_time",
-        ),
-        build=Later("tbprof.tools.overview_page.build"),
+        short="Overview",
         content="names",
         absent="the trace has no planes in it",
         absent_hint="record again: the profiler was stopped before it wrote anything",
@@ -43,9 +21,8 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         name="input_pipeline_analyzer",
-        label="Input pipeline analyzer",
-        parts=("steps", "idle_time", "host_callbacks", "single_ops", *_INPUT),
-        build=Later("tbprof.tools.input_pipeline_analyzer.build"),
+        label="Input pipeline",
+        short="Input",
         content="names",
         absent="the trace has no planes in it",
         absent_hint="record again: the profiler was stopped before it wrote anything",
@@ -59,8 +36,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="tf_data_bottleneck_analysis",
         label="tf.data bottleneck analysis",
-        parts=_INPUT,
-        build=Later("tbprof.tools.tf_data_bottleneck_analysis.build"),
+        short="tf.data",
         planes=(names.HOST_PLANE,),
         content="iterators",
         absent="the trace has no host threads, in which tf.data works",
@@ -76,9 +52,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="framework_op_stats",
         label="TensorFlow stats",
+        short="Ops",
         aliases=("tensorflow_stats",),
-        parts=("ops", "devices", "kernels", "host_calls"),
-        build=Later("tbprof.tools.framework_op_stats.build"),
         content="names",
         absent="the trace has no planes",
         empty="the trace has no op in it, no call of a compiled function and no annotation",
@@ -89,8 +64,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="kernel_stats",
         label="GPU kernel stats",
-        parts=("kernels",),
-        build=Later("tbprof.tools.kernel_stats.build"),
+        short="Kernels",
         planes=(names.GPU_PREFIX,),
         content="kernels",
         absent="the trace has no GPU in it: kernels are recorded from NVIDIA and AMD GPUs",
@@ -104,8 +78,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         name="memory_profile",
         label="Memory profile",
-        parts=("memory", "program_runs"),
-        build=Later("tbprof.tools.memory_profile.build"),
+        short="Memory",
         planes=(names.HOST_PLANE,),
         content="allocations",
         absent="the trace has no host in it: allocations are recorded on threads of the host",
@@ -117,10 +90,21 @@ TOOLS: tuple[Tool, ...] = (
         params=("memory_id", "at_ps", "from_ps", "to_ps"),
     ),
     Tool(
+        name="pod_viewer",
+        label="Pod viewer",
+        short="Pod",
+        absent="the trace has no planes in it",
+        absent_hint="record again: the profiler was stopped before it wrote anything",
+        empty="nothing in the trace shows where steps begin and end",
+        empty_hint="mark the steps: tf.profiler.experimental.Trace('train', step_num=n, _r=1) "
+        "around each step, or jax.profiler.StepTraceAnnotation('train', step_num=n) in JAX",
+        params=("marker", "step", "steps"),
+        rests_on_steps=True,
+    ),
+    Tool(
         name="trace_viewer",
         label="Trace viewer",
-        parts=(),
-        build=Later("tbprof.tools.trace_viewer.build"),
+        short="Trace",
         aliases=("trace_viewer@",),
         absent="this trace has no planes",
         absent_hint="record again: the file holds nothing",
@@ -131,18 +115,5 @@ TOOLS: tuple[Tool, ...] = (
         ),
         params=("start_time_ms", "end_time_ms", "derived"),
         is_streamed=True,
-    ),
-    Tool(
-        name="pod_viewer",
-        label="Pod viewer",
-        parts=("steps", "devices", "coupling", "cores", "exchanges", "idle_time"),
-        build=Later("tbprof.tools.pod_viewer.build"),
-        absent="the trace has no planes in it",
-        absent_hint="record again: the profiler was stopped before it wrote anything",
-        empty="nothing in the trace shows where steps begin and end",
-        empty_hint="mark the steps: tf.profiler.experimental.Trace('train', step_num=n, _r=1) "
-        "around each step, or jax.profiler.StepTraceAnnotation('train', step_num=n) in JAX",
-        params=("marker", "step", "steps"),
-        rests_on_steps=True,
     ),
 )

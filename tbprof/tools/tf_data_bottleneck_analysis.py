@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tbprof.advice.input.input_judgement import find_cause, judge_input
+from tbprof.advice.input.input_judgement import INPUT_PARTS, find_cause, judge_input
 from tbprof.advice.summaries import Summaries
 from tbprof.advice.tf_data.tf_data_judgement import Judgement
 from tbprof.advice.tf_data.tf_data_pipelines import Pipeline, find_pipelines
@@ -12,6 +12,8 @@ from tbprof.base.errors import Notice
 from tbprof.tools.datatable import Table
 from tbprof.tools.tf_data.tf_data_tables import Chosen, executions_table, graph_table, summary_table
 from tbprof.tools.tf_data.tf_data_verdicts import advice_table, bottleneck_table
+
+PARTS = INPUT_PARTS
 
 _NO_TABLE = Table(())
 

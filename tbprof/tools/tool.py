@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.run.outline import Content
+from tbprof.base.lazy import named
 from tbprof.base.records import dataclass
 from tbprof.tools.datatable import Table
 
@@ -41,8 +42,9 @@ Payload = Sequence[Table] | Document | EventStream
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One page: `build` makes its payload of summaries alone.
+    """One page. Its module has `PARTS`, the names of parts, and `build`.
 
+    `label` is its name on pages and in messages, `short` the one on its tab.
     `planes` are name prefixes one of which the trace must have a plane of, `absent` the reason
     that is shown where it has none, and `empty` where those planes hold nothing for the tool, each
     with a hint at the way out. `content` is what its files have to hold, None for any events.
@@ -53,8 +55,7 @@ class Tool:
 
     name: str
     label: str
-    parts: tuple[str, ...]
-    build: Callable[[Summaries], Payload]
+    short: str
     aliases: tuple[str, ...] = ()
     planes: tuple[str, ...] = ("",)
     content: Content | None = None
@@ -66,3 +67,19 @@ class Tool:
     params: tuple[str, ...] = ()
     is_list: bool = False
     is_streamed: bool = False
+
+    @property
+    def module(self) -> str:
+        """The module that makes its payload."""
+        return f"tbprof.tools.{self.name}"
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts of each host that its payload is made of; its module is imported."""
+        parts: tuple[str, ...] = named(f"{self.module}.PARTS")
+        return parts
+
+    def build(self, summaries: Summaries) -> Payload:
+        """Its payload, made of summaries alone."""
+        payload: Payload = named(f"{self.module}.build")(summaries)
+        return payload

@@ -6,6 +6,8 @@ from tbprof.advice.summaries import Summaries
 from tbprof.base.errors import BadRequest
 from tbprof.tools.tool import EventStream
 
+PARTS = ()
+
 _START = "start_time_ms"
 _END = "end_time_ms"
 _DERIVED = "derived"

@@ -14,11 +14,11 @@ from traces.every_trace import every_trace, summaries_of
 
 from tbprof.advice.evidence import Evidence, said_elsewhere
 from tbprof.advice.gain import UNKNOWN_GAIN, Gain
+from tbprof.advice.gathering import gather
 from tbprof.advice.rules.findings import find_findings
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.job.step_means import step_means
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
-from tbprof.tools.overview_page import gather
 
 splits = st.dictionaries(st.sampled_from(list(Phase)), st.integers(0, 1000), max_size=14)
 

@@ -1,6 +1,5 @@
 """What clients get: runs, hosts, tools, payloads, and why there are none."""
 
-import dataclasses
 import gzip
 import json
 import threading
@@ -21,6 +20,7 @@ from tbprof.base.errors import (
     RunNotFound,
     ToolNotFound,
 )
+from tbprof.base.lazy import named
 from tbprof.engine import engine as engine_module
 from tbprof.engine.engine import ALL_HOSTS, Body, DataRequest, Engine
 from tbprof.engine.parts import PARTS
@@ -30,7 +30,7 @@ from tbprof.tools import TOOLS
 
 OPS, KERNELS = "framework_op_stats", "kernel_stats"
 # What needs no device, and what a GPU adds, in menu order.
-ANYWHERE = ["overview_page", "input_pipeline_analyzer", OPS, "trace_viewer", "pod_viewer"]
+ANYWHERE = ["overview_page", "input_pipeline_analyzer", OPS, "pod_viewer", "trace_viewer"]
 ON_GPUS = [*ANYWHERE[:3], KERNELS, *ANYWHERE[3:]]
 HOST, GPU = "/host:CPU", "/device:GPU:0"
 STATS = {"k": {"kernel_details": "regs:8", "tf_op": "x/MatMul:MatMul"}}
@@ -108,8 +108,8 @@ def test_a_session_says_why_tools_and_hosts_are_missing(engine: Engine):
     tools = {tool["name"]: tool for tool in engine.session("cpu")["tools"]}  # type: ignore[attr-defined]
     assert list(tools) == [tool.name for tool in TOOLS]
     assert tools[OPS] == {
-        "name": OPS, "label": "TensorFlow stats", "hosts": "any", "available": True, "reason": None,
-        "hint": None,
+        "name": OPS, "label": "TensorFlow stats", "short": "Ops", "hosts": "any", "available": True,
+        "reason": None, "hint": None,
     }  # fmt: skip
     assert tools[KERNELS] == {
         "name": KERNELS, "label": "GPU kernel stats", "hosts": "any", "available": False,
@@ -308,11 +308,9 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
     for name, kind in list(PARTS.items()):
         replace_part(monkeypatch, name, compute=counted(name, kind.compute))
-    tools = tuple(
-        dataclasses.replace(tool, build=counted(f"build {tool.name}", tool.build)) for tool in TOOLS
-    )
-    monkeypatch.setattr("tbprof.engine.requests.TOOLS", tools)
-    monkeypatch.setattr(engine_module, "TOOLS", tools)
+    for tool in TOOLS:
+        name = f"{tool.module}.build"
+        monkeypatch.setattr(name, counted(f"build {tool.name}", named(name)))
     return found
 
 

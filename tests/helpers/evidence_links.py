@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.advice.evidence import Evidence
+from tbprof.advice.gathering import gather
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.host.single_ops import LONGEST_GAP_PS
 from tbprof.analysis.job.job_steps import JobSteps
@@ -26,7 +27,6 @@ from tbprof.engine.requests import find_tool
 from tbprof.engine.timelines.timeline_requests import HostTimeline, open_timeline
 from tbprof.timeline.search.query import Query, parse_query
 from tbprof.tools.datatable import Table
-from tbprof.tools.overview_page import gather
 
 PS_PER_MS = 10**9
 # Addresses are written with nine decimals of a ms.

@@ -70,7 +70,7 @@ def test_runs_are_listed_newest_first(client):
 def test_tools_of_a_run(client):
     assert get(client, "run_tools", run=RUN).json == [
         "overview_page", "input_pipeline_analyzer", "tf_data_bottleneck_analysis", TOOL,
-        "memory_profile", "trace_viewer", "pod_viewer",
+        "memory_profile", "pod_viewer", "trace_viewer",
     ]  # fmt: skip
     assert get(client, "run_tools", run="train/none").json == []
 

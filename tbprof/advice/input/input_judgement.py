@@ -19,6 +19,9 @@ from tbprof.analysis.input.tf_data import TfData
 from tbprof.analysis.steps.steps import Steps, copies_most
 from tbprof.analysis.vocabulary.input_names import InputCategory
 
+# The parts that a judgement takes.
+INPUT_PARTS = ("tf_data", "input_ops", "devices")
+
 
 def judge_input(summaries: Summaries) -> list[Judgement]:
     """What is said of each tf.data pipeline of the hosts, the worst first; none without tf.data."""

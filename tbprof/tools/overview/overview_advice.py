@@ -8,6 +8,7 @@ from tbprof.advice.finding import Finding
 from tbprof.advice.guides import DATA_ANALYSIS_GUIDE, DATA_GUIDE, GPU_GUIDE, PROFILER_GUIDE, Guide
 from tbprof.advice.rules.findings_input import is_transfer
 from tbprof.analysis.job.idle_shares import outside
+from tbprof.tools import TOOLS
 from tbprof.tools.datatable import Table, number, text
 
 _HEADINGS = {
@@ -20,6 +21,7 @@ _HEADINGS = {
 
 def findings_table(findings: list[Finding]) -> Table:
     """One row per finding, in the order of the list; gains are null where they cannot be told."""
+    labels = {tool.name: tool.label for tool in TOOLS}
     return Table(
         (
             text("id", "Id", [one.id for one in findings]),
@@ -43,7 +45,9 @@ def findings_table(findings: list[Finding]) -> Table:
             ),
             text("action", "What to do", [one.action for one in findings]),
             text("tool", "Next tool", [one.next_page.tool for one in findings]),
-            text("tool_label", "Next tool's name", [one.next_page.label for one in findings]),
+            text(
+                "tool_label", "Next tool's name", [labels[one.next_page.tool] for one in findings]
+            ),
             text("tool_query", "Next at", [one.next_page.query for one in findings]),
             text("evidence_tool", "Evidence in", [one.evidence.tool for one in findings]),
             text("evidence_query", "Evidence at", [one.evidence.query for one in findings]),

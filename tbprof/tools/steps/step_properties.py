@@ -20,6 +20,7 @@ from tbprof.advice.rules.findings_input import waits_in_trace
 from tbprof.analysis.input.input_ops import InputOps
 from tbprof.analysis.job.idle_shares import IdleShare
 from tbprof.analysis.job.job_steps import JobSteps
+from tbprof.analysis.job.step_choice import ALL_STEPS
 from tbprof.analysis.job.step_means import (
     StepMeans,
     sample_deviation,
@@ -30,7 +31,6 @@ from tbprof.analysis.job.step_outliers import StepOutliers
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 from tbprof.base.values import median, unique
 from tbprof.tools.datatable import Column
-from tbprof.tools.steps.step_choice import ALL_STEPS
 
 # Property and column. Source: names of the profile plugin.
 _PARTS = (

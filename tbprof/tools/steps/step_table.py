@@ -11,11 +11,11 @@ from tbprof.analysis.input.input_ops import InputOps
 from tbprof.analysis.job.idle_shares import IdleShare
 from tbprof.analysis.job.idle_time import IdleTime
 from tbprof.analysis.job.job_steps import JobSteps
+from tbprof.analysis.job.step_choice import chosen_means
 from tbprof.analysis.job.step_means import StepMeans, used_rows
 from tbprof.analysis.job.step_outliers import StepOutliers
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 from tbprof.tools.datatable import Column, Numbers, Table, boolean, number, text
-from tbprof.tools.steps.step_choice import chosen_means
 from tbprof.tools.steps.step_properties import properties
 
 TPU = "TPU"
