@@ -112,7 +112,8 @@ def test_a_session_says_why_tools_and_hosts_are_missing(engine: Engine):
         "reason": None, "hint": None,
     }  # fmt: skip
     assert tools[KERNELS] == {
-        "name": KERNELS, "label": "GPU kernel stats", "hosts": "any", "available": False,
+        "name": KERNELS, "label": "GPU kernel stats", "short": "Kernels", "hosts": "any",
+        "available": False,
         "reason": "the trace has no GPU in it: kernels are recorded from NVIDIA and AMD GPUs",
         "hint": "for TPUs and CPUs, TensorFlow stats shows the ops",
     }  # fmt: skip
