@@ -1,4 +1,4 @@
-"""What the events of a host say of who caused them, and of steps."""
+"""Who caused whom, and which step an event belongs to, as the stats of host events say."""
 
 from collections.abc import Sequence
 from enum import IntEnum
@@ -15,8 +15,8 @@ from tbprof.events.space import Events
 from tbprof.events.stats import StatColumn
 
 
-class Kind(IntEnum):
-    """What the name of an event says of it."""
+class CausalKind(IntEnum):
+    """What the name of an event says about its role in causality."""
 
     OTHER = 0
     EXECUTOR = 1
@@ -35,45 +35,46 @@ class Kind(IntEnum):
     POOL_STOP = 14
 
 
-KIND_OF = {
-    names.EXECUTOR: Kind.EXECUTOR,
-    **dict.fromkeys(names.ITERATOR_NEXT, Kind.ITERATOR_NEXT),
-    **dict.fromkeys(names.CAPTURED_FUNCTIONS, Kind.CAPTURED),
-    names.TPU_EXECUTE: Kind.TPU_EXECUTE,
-    names.ENQUEUE_REQUEST: Kind.ENQUEUE_REQUEST,
-    **dict.fromkeys(names.REQUESTS, Kind.REQUEST),
-    names.ENQUEUE_PROGRAM: Kind.ENQUEUE_PROGRAM,
-    names.COMPLETE_CALLBACKS: Kind.COMPLETE_CALLBACKS,
-    **dict.fromkeys(names.IMPLICIT_ROOTS, Kind.EXECUTION),
-    **{name: Kind.ROOT_1 + level - 1 for name, level in names.ROOT_LEVELS.items()},
-    names.POOL_RECORD: Kind.POOL_RECORD,
-    names.POOL_START: Kind.POOL_START,
-    names.POOL_STOP: Kind.POOL_STOP,
+CAUSAL_KINDS = {
+    names.EXECUTOR: CausalKind.EXECUTOR,
+    **dict.fromkeys(names.ITERATOR_NEXT, CausalKind.ITERATOR_NEXT),
+    **dict.fromkeys(names.CAPTURED_FUNCTIONS, CausalKind.CAPTURED),
+    names.TPU_EXECUTE: CausalKind.TPU_EXECUTE,
+    names.ENQUEUE_REQUEST: CausalKind.ENQUEUE_REQUEST,
+    **dict.fromkeys(names.REQUESTS, CausalKind.REQUEST),
+    names.ENQUEUE_PROGRAM: CausalKind.ENQUEUE_PROGRAM,
+    names.COMPLETE_CALLBACKS: CausalKind.COMPLETE_CALLBACKS,
+    **dict.fromkeys(names.IMPLICIT_ROOTS, CausalKind.EXECUTION),
+    **{name: CausalKind.ROOT_1 + level - 1 for name, level in names.ROOT_LEVELS.items()},
+    names.POOL_RECORD: CausalKind.POOL_RECORD,
+    names.POOL_START: CausalKind.POOL_START,
+    names.POOL_STOP: CausalKind.POOL_STOP,
 }
 
 PRODUCER = (names.PRODUCER_ID, names.PRODUCER_TYPE)
 CONSUMER = (names.CONSUMER_ID, names.CONSUMER_TYPE)
 _SPARSE = (*PRODUCER, *CONSUMER, names.CONSUMER_PROCESS, names.ROOT, names.CORRELATION_ID)
 
-# The stats that events of one execution, one request or one launch of a program have in common.
+# Stats that events of one execution, one request or one launch of a program share.
 EXECUTION_KEYS = (names.EXECUTION_ID, names.ITERATION)
 REQUEST_KEYS = (names.REQUEST_ID, names.QUEUE_ADDRESS)
 LAUNCH_KEYS = (names.RUN_ID, names.QUEUE_ID, names.DEVICE_ORDINAL)
-# Runs of a program are numbered differently on host and device beyond these bits.
+# Host and device number the runs of a program differently beyond these bits.
 _RUN_MASK = (1 << 27) - 1
 
 Keys = list[NDArray[np.int64]]
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """Of one plane; rows are counted over all planes, columns of one kind belong together.
+class CausalStats:
+    """The causal stats of one plane; rows are counted over all planes.
 
-    Links go from `producers` to `consumers` of contexts, from `executor` events to the calls of
-    iterators in the same execution and iteration (`next_call`) and to `tpu_call`, from `enqueue` to
+    Links go from `producers` to `consumers` of contexts, from `executor` events to the iterator
+    calls of the same execution and iteration (`next_call`) and to `tpu_call`, from `enqueue` to
     `request`, and from `launch` to `callback`. `marked` are rows that the recorder calls roots,
-    `executed` those that are roots where nothing is marked. `captured` are the executions that
-    tf.data makes. `correlated` are launches of device work.
+    with their `level`. `executed` are rows that are roots where nothing is marked. `captured` are
+    ids of executions that tf.data makes. `correlated` are the rows of launches of device work,
+    `correlation` their ids.
     """
 
     producers: Ends
@@ -93,48 +94,50 @@ class Facts:
     correlation: NDArray[np.int64]
 
 
-def read_facts(events: Events, kind: NDArray[np.int8], offset: int, process: int) -> Facts:
-    """The facts of a plane's events, whose rows are counted from `offset` on.
+def read_causal_stats(
+    events: Events, kind: NDArray[np.int8], offset: int, process: int
+) -> CausalStats:
+    """The causal stats of a plane's events, whose rows are counted from `offset` on.
 
-    `kind` [n] are the events' kinds. The marks of pools of threads are left out.
+    `kind` [n] are the events' kinds. The marks of thread pools are left out.
     """
-    found = _Sparse(process)
-    others = np.flatnonzero(kind < Kind.POOL_RECORD)
+    sparse = _Sparse(process)
+    others = np.flatnonzero(kind < CausalKind.POOL_RECORD)
     for rows, stats in stats_by_pieces(events, _SPARSE, others):
-        found.take(rows, stats)
+        sparse.take(rows, stats)
 
-    def keyed(wanted: Kind, stats: Sequence[str]) -> Ends:
+    def keyed(wanted: CausalKind, stats: Sequence[str]) -> Ends:
         rows, keys = keyed_rows(events, np.flatnonzero(kind == wanted), stats)
         return Ends(rows + offset, [*keys, np.full(rows.size, process)])
 
-    def launched(wanted: Kind) -> Ends:
+    def launched(wanted: CausalKind) -> Ends:
         rows, keys = launch_keys(events, np.flatnonzero(kind == wanted))
         return Ends(rows + offset, [*keys, np.full(rows.size, process)])
 
-    marked, level = _marked(found, kind)
-    return Facts(
-        found.ends("producer", offset),
-        found.ends("consumer", offset),
-        keyed(Kind.EXECUTOR, EXECUTION_KEYS),
-        keyed(Kind.ITERATOR_NEXT, EXECUTION_KEYS),
-        keyed(Kind.TPU_EXECUTE, EXECUTION_KEYS),
-        keyed(Kind.ENQUEUE_REQUEST, REQUEST_KEYS),
-        keyed(Kind.REQUEST, REQUEST_KEYS),
-        launched(Kind.ENQUEUE_PROGRAM),
-        launched(Kind.COMPLETE_CALLBACKS),
+    marked, level = _marked(sparse, kind)
+    return CausalStats(
+        sparse.ends("producer", offset),
+        sparse.ends("consumer", offset),
+        keyed(CausalKind.EXECUTOR, EXECUTION_KEYS),
+        keyed(CausalKind.ITERATOR_NEXT, EXECUTION_KEYS),
+        keyed(CausalKind.TPU_EXECUTE, EXECUTION_KEYS),
+        keyed(CausalKind.ENQUEUE_REQUEST, REQUEST_KEYS),
+        keyed(CausalKind.REQUEST, REQUEST_KEYS),
+        launched(CausalKind.ENQUEUE_PROGRAM),
+        launched(CausalKind.COMPLETE_CALLBACKS),
         marked + offset,
         level,
-        np.flatnonzero(kind == Kind.EXECUTION) + offset,
-        unique(keyed(Kind.CAPTURED, (names.EXECUTION_ID,)).keys[0]),
-        found.column("correlated") + offset,
-        found.column("correlation"),
+        np.flatnonzero(kind == CausalKind.EXECUTION) + offset,
+        unique(keyed(CausalKind.CAPTURED, (names.EXECUTION_ID,)).keys[0]),
+        sparse.column("correlated") + offset,
+        sparse.column("correlation"),
     )
 
 
 def keyed_rows(
     events: Events, rows: NDArray[np.int64], wanted: Sequence[str]
 ) -> tuple[NDArray[np.int64], Keys]:
-    """(those of `rows` that have all the stats as integers, the values of each stat)."""
+    """(the `rows` that have all wanted stats as integers, the values of each stat)."""
     if not rows.size or not set(wanted) <= events.plane.stat_names:
         return np.zeros(0, np.int64), [np.zeros(0, np.int64) for _ in wanted]
     stats = events.stats(wanted, rows)
@@ -145,9 +148,9 @@ def keyed_rows(
 def launch_keys(
     events: Events, rows: NDArray[np.int64], ordinal: int | None = None
 ) -> tuple[NDArray[np.int64], Keys]:
-    """(rows, keys) of runs of programs: the run, the queue, the device, the kind of core.
+    """(rows, keys) of program runs: the run, the queue, the device, the kind of core.
 
-    The device is said by a stat, or it is `ordinal`.
+    The device comes from a stat, or it is `ordinal`.
     """
     rows, keys = keyed_rows(events, rows, LAUNCH_KEYS if ordinal is None else LAUNCH_KEYS[:2])
     run, queue, *stated = keys
@@ -159,14 +162,14 @@ def launch_keys(
 
 
 class _Sparse:
-    """Gathers what few events carry, piece by piece."""
+    """Collects, piece by piece, stats that only a few events carry."""
 
     def __init__(self, process: int) -> None:
         self._process = process
         self._found: dict[str, list[NDArray[np.int64]]] = {}
 
     def take(self, rows: NDArray[np.int64], stats: dict[str, StatColumn]) -> None:
-        """Adds what the events `rows` carry."""
+        """Adds the stats of the events `rows`."""
         for side, (id_, type_) in (("producer", PRODUCER), ("consumer", CONSUMER)):
             if id_ not in stats or type_ not in stats:
                 continue
@@ -179,21 +182,21 @@ class _Sparse:
             if side == "consumer" and names.CONSUMER_PROCESS in stats:
                 process = stats[names.CONSUMER_PROCESS].integers(self._process)[has]
             self._add(f"{side} process", process)
-        for what, value, name in (
+        for row_column, value_column, name in (
             ("root", "level", names.ROOT),
             ("correlated", "correlation", names.CORRELATION_ID),
         ):
             if name in stats:
                 has = np.flatnonzero(stats[name].is_integer)
-                self._add(what, rows[has])
-                self._add(value, stats[name].bits[has])
+                self._add(row_column, rows[has])
+                self._add(value_column, stats[name].bits[has])
 
-    def _add(self, what: str, part: NDArray[np.int64]) -> None:
-        self._found.setdefault(what, []).append(part)
+    def _add(self, column: str, values: NDArray[np.int64]) -> None:
+        self._found.setdefault(column, []).append(values)
 
-    def column(self, what: str) -> NDArray[np.int64]:
-        """All that was added to a column."""
-        return np.concatenate(self._found.pop(what, [np.zeros(0, np.int64)]))
+    def column(self, name: str) -> NDArray[np.int64]:
+        """All values that were added to a column."""
+        return np.concatenate(self._found.pop(name, [np.zeros(0, np.int64)]))
 
     def ends(self, side: str, offset: int) -> Ends:
         """The producers or consumers of contexts."""
@@ -201,12 +204,12 @@ class _Sparse:
         return Ends(self.column(side) + offset, keys)
 
 
-def _marked(found: _Sparse, kind: NDArray[np.int8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(rows, levels) of roots by a stat or, where that is missing, by a legacy name."""
-    by_name = np.flatnonzero((kind == Kind.ROOT_1) | (kind == Kind.ROOT_2))
-    rows = np.concatenate((found.column("root"), by_name))
+def _marked(sparse: _Sparse, kind: NDArray[np.int8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(rows, levels) of roots, by a stat or, where it is missing, by a legacy name."""
+    by_name = np.flatnonzero((kind == CausalKind.ROOT_1) | (kind == CausalKind.ROOT_2))
+    rows = np.concatenate((sparse.column("root"), by_name))
     level = np.concatenate(
-        (found.column("level"), kind[by_name].astype(np.int64) - Kind.ROOT_1 + 1)
+        (sparse.column("level"), kind[by_name].astype(np.int64) - CausalKind.ROOT_1 + 1)
     )
-    rows, at = np.unique(rows, return_index=True)
-    return rows, level[at]
+    rows, first = np.unique(rows, return_index=True)
+    return rows, level[first]

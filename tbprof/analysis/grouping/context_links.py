@@ -10,7 +10,7 @@ from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.kernels.groups import fill_buckets
 
-# Where as many producers and consumers share a context it says nothing. Source: group_events.cc.
+# A context that this many producers and consumers share says nothing. Source: group_events.cc.
 CROWD = 64
 
 _NOTHING = np.zeros(0, np.int64)
@@ -18,9 +18,10 @@ _NOTHING = np.zeros(0, np.int64)
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """The producers, or the consumers, of one way to link: rows [m], and columns [m] that agree.
+    """The producers, or the consumers, of one kind of link: rows [m], and columns [m] of keys.
 
-    The first key is the one that tells most of them apart.
+    A producer and a consumer are linked when all their keys are equal. The first key should be the
+    most selective one.
     """
 
     row: NDArray[np.int64]
@@ -29,10 +30,10 @@ class Ends:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """From rows to what they caused: `row` [m] ascends, `bucket` [m] is a row of `first`.
+    """Links from rows to what they caused.
 
-    The consumers of bucket b are `consumer[first[b]:first[b + 1]]`; all producers of a context
-    share its bucket.
+    `row` [m] ascends, `bucket` [m] is an index into `first`. The consumers of bucket b are
+    `consumer[first[b]:first[b + 1]]`; all producers of a context share its bucket.
     """
 
     row: NDArray[np.int64]
@@ -42,7 +43,7 @@ class Links:
 
 
 def join(parts: Sequence[Ends]) -> Ends:
-    """All ends of the parts, of which there is one at least, in their order."""
+    """The ends of all parts, in order; there is at least one part."""
     filled = [part for part in parts if part.row.size] or [parts[0]]
     if len(filled) == 1:
         return filled[0]
@@ -50,33 +51,37 @@ def join(parts: Sequence[Ends]) -> Ends:
     return Ends(np.concatenate([part.row for part in filled]), keys)
 
 
-def link(made: Ends, used: Ends, crowd: int = CROWD) -> Links:
-    """Every producer to every consumer with the same keys, crowds of both left out."""
-    made, used = _among(made, used), _among(used, made)
-    if not made.row.size or not used.row.size:
+def link(producers: Ends, consumers: Ends, crowd: int = CROWD) -> Links:
+    """Links from every producer to every consumer with equal keys, except in crowded contexts."""
+    producers, consumers = _among(producers, consumers), _among(consumers, producers)
+    if not producers.row.size or not consumers.row.size:
         return Links(_NOTHING, _NOTHING, np.zeros(1, np.int64), _NOTHING)
-    # Most traces have one process and one type of context: columns that tell nothing apart.
+    # Most traces have one process and one type of context: constant columns distinguish nothing.
     columns = [
         np.concatenate(pair)
-        for pair in zip(made.keys, used.keys, strict=True)
+        for pair in zip(producers.keys, consumers.keys, strict=True)
         if not _is_constant(*pair)
     ]
-    code, _ = group_rows(columns or [np.zeros(made.row.size + used.row.size, np.int64)])
-    of_made, of_used = code[: made.row.size], code[made.row.size :]
+    code, _ = group_rows(columns or [np.zeros(producers.row.size + consumers.row.size, np.int64)])
+    producer_code, consumer_code = code[: producers.row.size], code[producers.row.size :]
     contexts = int(code.max()) + 1
-    makers = np.bincount(of_made, minlength=contexts)
-    users = np.bincount(of_used, minlength=contexts)
-    is_link = (makers > 0) & (users > 0) & ((makers < crowd) | (users < crowd))
+    producer_count = np.bincount(producer_code, minlength=contexts)
+    consumer_count = np.bincount(consumer_code, minlength=contexts)
+    is_link = (
+        (producer_count > 0)
+        & (consumer_count > 0)
+        & ((producer_count < crowd) | (consumer_count < crowd))
+    )
     bucket = np.cumsum(is_link) - 1
-    first = np.append(0, np.cumsum(users[is_link]))
+    first = np.append(0, np.cumsum(consumer_count[is_link]))
     consumer = np.empty(int(first[-1]), np.int64)
-    links = is_link[of_used]
-    fill_buckets(bucket[of_used[links]], used.row[links], first[:-1].copy(), consumer)
-    links = is_link[of_made]
-    return Links(*_by_row(made.row[links], bucket[of_made[links]]), first, consumer)
+    links = is_link[consumer_code]
+    fill_buckets(bucket[consumer_code[links]], consumers.row[links], first[:-1].copy(), consumer)
+    links = is_link[producer_code]
+    return Links(*_by_row(producers.row[links], bucket[producer_code[links]]), first, consumer)
 
 
-def merge(parts: Sequence[Links]) -> Links:
+def merge_links(parts: Sequence[Links]) -> Links:
     """All links of the parts."""
     filled = [part for part in parts if part.row.size] or [*parts[:1]]
     if len(filled) == 1:
@@ -93,20 +98,20 @@ def merge(parts: Sequence[Links]) -> Links:
     return Links(rows, of_row, np.concatenate(first), consumer)
 
 
-def _among(many: Ends, few: Ends) -> Ends:
-    """Those of many ends whose first key some of a few have: the others are not worth a table."""
-    if many.row.size < 8 * few.row.size:
-        return many
-    known = unique(few.keys[0])
+def _among(ends: Ends, others: Ends) -> Ends:
+    """The ends whose first key occurs among the others; the rest need not be grouped."""
+    if ends.row.size < 8 * others.row.size:
+        return ends
+    known = unique(others.keys[0])
     if not known.size:
-        return Ends(_NOTHING, [_NOTHING for _ in many.keys])
-    at = np.minimum(np.searchsorted(known, many.keys[0]), known.size - 1)
-    keeps = known[at] == many.keys[0]
-    return Ends(many.row[keeps], [key[keeps] for key in many.keys])
+        return Ends(_NOTHING, [_NOTHING for _ in ends.keys])
+    index = np.minimum(np.searchsorted(known, ends.keys[0]), known.size - 1)
+    keeps = known[index] == ends.keys[0]
+    return Ends(ends.row[keeps], [key[keeps] for key in ends.keys])
 
 
-def _is_constant(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
-    return bool((one == one[0]).all() and (other == one[0]).all())
+def _is_constant(column: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
+    return bool((column == column[0]).all() and (other == column[0]).all())
 
 
 def _by_row(

@@ -1,4 +1,4 @@
-"""Groups that a file brings: it went through grouping when it was written."""
+"""Groups that are stored in a file: grouping ran when it was written."""
 
 from collections.abc import Sequence
 
@@ -22,10 +22,10 @@ _NAMED, _ROOT, _EXECUTION = range(3)
 
 @dataclass(slots=True)
 class _Host:
-    """The group of each event that has one, and the events that may be roots of groups.
+    """The groups of one host's events, and the events that may be roots of groups.
 
-    `own` [n] is a row in the distinct `ids`, -1 where there is none; `rank` [m] says what makes
-    `row` [m] a root, `label` is the id of its step name or -1.
+    `own` [n] is an index into the distinct `ids`, -1 for none; `rank` [m] says what makes `row` [m]
+    a root, `label` is the id of its step name or -1.
     """
 
     ids: NDArray[np.int64]
@@ -40,7 +40,7 @@ _PIECE = 1 << 16
 
 
 def is_grouped(space: Space) -> bool:
-    """Whether the space went through grouping: its planes know the stat `group_id`."""
+    """Whether groups are stored in the file: its planes have the stat `group_id`."""
     planes = [*host_planes(space), *gpu_planes(space), *tpu_planes(space)]
     return any(names.GROUP_ID in plane.stat_names for plane in planes)
 
@@ -50,66 +50,66 @@ def read_groups(
 ) -> tuple[NDArray[np.int64], list[NDArray[np.int32]], Roots]:
     """(the ids in the file, ascending; the group of each host's events; the groups).
 
-    Group g is the one of id `ids[g]`. Ids that only devices have are those of their steps' lines.
-    The root of a group is its first event with a step name, else its first with a root level, else
-    its first execution of a function or graph.
+    Group g has the id `ids[g]`. Ids that only devices have come from their lines of steps. The root
+    of a group is its first event with a step name, else its first with a root level, else its first
+    execution of a function or graph.
     """
-    found = [_read(events) for events in hosts]
+    parsed = [_read(events) for events in hosts]
     planes = [*gpu_planes(space), *tpu_planes(space)]
-    steps = [_device_steps(plane) for plane in planes]
-    distinct = [*(host.ids for host in found), *(id_ for id_, _ in steps)]
+    device_steps = [_device_steps(plane) for plane in planes]
+    distinct = [*(host.ids for host in parsed), *(id_ for id_, _ in device_steps)]
     ids = unique(np.concatenate([np.zeros(0, np.int64), *distinct]))
     labels = [""] * ids.size
-    for id_, texts in steps:
+    for id_, texts in device_steps:
         for code, text in zip(codes(ids, id_).tolist(), texts, strict=True):
             labels[code] = labels[code] or text
-    for host in found:
+    for host in parsed:
         _renumber(host.own, codes(ids, host.ids))
-    group = [host.own for host in found]
-    return ids, group, _roots(ids, hosts, found, group, labels)
+    group = [host.own for host in parsed]
+    return ids, group, _roots(ids, hosts, parsed, group, labels)
 
 
-def _renumber(own: NDArray[np.int32], of: NDArray[np.int32]) -> None:
-    """Puts `of[number]` in the place of each number; -1 stays."""
-    table = np.append(of, np.int32(-1))
-    for begin in range(0, own.size, _PIECE):  # an index of all rows would be large
-        part = slice(begin, begin + _PIECE)
-        own[part] = table[own[part]]
+def _renumber(own: NDArray[np.int32], new_number: NDArray[np.int32]) -> None:
+    """Replaces each number by `new_number[number]`, in place; -1 stays."""
+    table = np.append(new_number, np.int32(-1))
+    for begin in range(0, own.size, _PIECE):  # indices of all rows would take much memory
+        rows = slice(begin, begin + _PIECE)
+        own[rows] = table[own[rows]]
 
 
 def codes(ids: NDArray[np.int64], column: NDArray[np.int64]) -> NDArray[np.int32]:
-    """[n] the row in the ascending `ids` of each value of the column, -1 for those not in it."""
+    """[n] the index into the ascending `ids` of each value of the column, -1 if it has none."""
     if not ids.size:
         return np.full(column.size, -1, np.int32)
     low, high = int(ids[0]), int(ids[-1])
-    if high - low < max(column.size, _PIECE):  # a table is quicker than a search for every row
+    if high - low < max(column.size, _PIECE):  # a table is faster than searching
         table = np.full(high - low + 2, -1, np.int32)
         table[ids - low] = np.arange(ids.size)
         out = np.empty(column.size, np.int32)
-        for begin in range(0, column.size, _PIECE):  # what is in between stays in the cache
-            part = column[begin : begin + _PIECE]
-            is_near = (part >= low) & (part <= high)
-            out[begin : begin + _PIECE] = table[np.where(is_near, part - low, -1)]
+        for begin in range(0, column.size, _PIECE):  # intermediate arrays stay in the cache
+            values = column[begin : begin + _PIECE]
+            is_near = (values >= low) & (values <= high)
+            out[begin : begin + _PIECE] = table[np.where(is_near, values - low, -1)]
         return out
-    at = np.minimum(np.searchsorted(ids, column), ids.size - 1)
-    return np.where(ids[at] == column, at, -1).astype(np.int32)
+    index = np.minimum(np.searchsorted(ids, column), ids.size - 1)
+    return np.where(ids[index] == column, index, -1).astype(np.int32)
 
 
 def group_ids(stat: StatColumn) -> NDArray[np.int64]:
-    """[n] the values of a stat `group_id`, a number that no id has where it is missing."""
+    """[n] the values of a stat `group_id`; `_NONE`, which no id equals, where it is missing."""
     return stat.integers(_NONE)
 
 
 def _read(events: Events) -> _Host:
     own = np.full(len(events), -1, np.int32)
-    number: dict[int, int] = {}  # of each id, by its first appearance
+    number: dict[int, int] = {}  # by id, in order of first appearance
     row, rank, label = [], [], []
     for rows, stats in stats_by_pieces(events, _MARKS):
         if names.GROUP_ID in stats:
             id_ = group_ids(stats[names.GROUP_ID])
-            found = _distinct(id_)
-            numbers = [number.setdefault(one, len(number)) for one in found.tolist()]
-            own[rows] = np.array([*numbers, -1], np.int32)[codes(found, id_)]
+            distinct = _distinct(id_)
+            numbers = [number.setdefault(own_id, len(number)) for own_id in distinct.tolist()]
+            own[rows] = np.array([*numbers, -1], np.int32)[codes(distinct, id_)]
         for name, worth in ((names.STEP_NAME, _NAMED), (names.ROOT, _ROOT)):
             if name in stats:
                 has = np.flatnonzero(stats[name].is_present)
@@ -126,15 +126,15 @@ def _read(events: Events) -> _Host:
 
 def _distinct(column: NDArray[np.int64]) -> NDArray[np.int64]:
     """The distinct ids of a column."""
-    # Neighbours mostly have the same id, so that few are left to sort.
+    # Neighbours usually have the same id, so few values are left to sort.
     is_new = np.append(True, column[1:] != column[:-1])[: column.size]
-    found = unique(column[is_new])
-    known: NDArray[np.int64] = found[found != _NONE]
-    return known
+    ids = unique(column[is_new])
+    present: NDArray[np.int64] = ids[ids != _NONE]
+    return present
 
 
 def _device_steps(plane: Plane) -> tuple[NDArray[np.int64], list[str]]:
-    """(ids, names) of the steps that a device's line of steps shows."""
+    """(ids, names) of the steps on a device's line of steps."""
     if names.GROUP_ID not in plane.stat_names:
         return np.zeros(0, np.int64), []
     events = plane.events(named_lines(plane, *_STEP_LINES))
@@ -148,25 +148,27 @@ def _device_steps(plane: Plane) -> tuple[NDArray[np.int64], list[str]]:
 def _roots(
     ids: NDArray[np.int64],
     hosts: Sequence[Events],
-    found: Sequence[_Host],
+    parsed: Sequence[_Host],
     group: Sequence[NDArray[np.int32]],
     labels: list[str],
 ) -> Roots:
-    best = _best_candidates(hosts, found, group)
+    best = _best_candidates(hosts, parsed, group)
     name = [""] * ids.size
     is_marker = np.zeros(ids.size, bool)
     plane = np.full(ids.size, -1, np.int64)
     row = np.full(ids.size, -1, np.int64)
     start = np.full(ids.size, -1, np.int64)
     duration = np.zeros(ids.size, np.int64)
-    for at, (events, (groups, candidates)) in enumerate(zip(hosts, best, strict=True)):
-        rows = found[at].row[candidates]
-        plane[groups], row[groups] = at, rows
+    for index, (events, (groups, candidates)) in enumerate(zip(hosts, best, strict=True)):
+        rows = parsed[index].row[candidates]
+        plane[groups], row[groups] = index, rows
         start[groups], duration[groups] = events.start_ps[rows], events.duration_ps[rows]
-        texts = events.plane.strings.take(found[at].label[candidates].tolist())
-        for code, text, own in zip(groups.tolist(), event_names(events, rows), texts, strict=True):
+        texts = events.plane.strings.take(parsed[index].label[candidates].tolist())
+        for code, text, own_label in zip(
+            groups.tolist(), event_names(events, rows), texts, strict=True
+        ):
             name[code] = text
-            labels[code] = own or labels[code]
+            labels[code] = own_label or labels[code]
             is_marker[code] = text not in names.IMPLICIT_ROOTS
     number = np.array(
         [_number(text, id_) for text, id_ in zip(labels, ids.tolist(), strict=True)], np.int64
@@ -177,24 +179,24 @@ def _roots(
 
 def _best_candidates(
     hosts: Sequence[Events],
-    found: Sequence[_Host],
+    parsed: Sequence[_Host],
     group: Sequence[NDArray[np.int32]],
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Per host (groups, rows of its candidates) of the groups whose best root lies there."""
+    """Per host: (groups, rows of its candidates) of the groups whose best root lies there."""
     if not hosts:
         return []
-    plane = np.concatenate([np.full(host.row.size, at) for at, host in enumerate(found)])
-    candidate = np.concatenate([np.arange(host.row.size) for host in found])
-    of = np.concatenate([group[at][host.row] for at, host in enumerate(found)])
-    rank = np.concatenate([host.rank for host in found])
-    start = np.concatenate([hosts[at].start_ps[host.row] for at, host in enumerate(found)])
-    order = np.lexsort((start, rank, of))
-    order = order[of[order] >= 0]
-    _, first = np.unique(of[order], return_index=True)
+    plane = np.concatenate([np.full(host.row.size, index) for index, host in enumerate(parsed)])
+    candidate = np.concatenate([np.arange(host.row.size) for host in parsed])
+    group_of = np.concatenate([group[index][host.row] for index, host in enumerate(parsed)])
+    rank = np.concatenate([host.rank for host in parsed])
+    start = np.concatenate([hosts[index].start_ps[host.row] for index, host in enumerate(parsed)])
+    order = np.lexsort((start, rank, group_of))
+    order = order[group_of[order] >= 0]
+    _, first = np.unique(group_of[order], return_index=True)
     chosen = order[first]
     return [
-        (of[mine].astype(np.int64), candidate[mine].astype(np.int64))
-        for mine in (chosen[plane[chosen] == at] for at in range(len(hosts)))
+        (group_of[own].astype(np.int64), candidate[own].astype(np.int64))
+        for own in (chosen[plane[chosen] == index] for index in range(len(hosts)))
     ]
 
 

@@ -1,32 +1,35 @@
-"""The events that begin groups, and what groups are called."""
+"""The events that begin groups, and the labels of groups."""
 
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.grouping.causality import CausalStats, keyed_rows
+from tbprof.analysis.grouping.event_graph import Graph, Loops
 from tbprof.analysis.host.driving_thread import is_ahead
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.spans.nesting import inherit
 from tbprof.base import names
 from tbprof.base.records import dataclass
-from tbprof.base.values import unique
+from tbprof.base.values import is_in, unique
 from tbprof.events.space import Events
 from tbprof.kernels.nesting import mark_ancestors
 
-# Executions of functions that each hold a loop: so many are steps, and their loops lie inside.
-MANY_EXECUTIONS = 3
+# So many executions of functions that each hold a loop are steps, with their loops inside.
+_MANY_EXECUTIONS = 3
+_NOTHING = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """The groups, one row each: what began it, and what it is called.
+    """The groups, one row each: the event that began it, and its label.
 
-    `name` is the name of the root event, `number` the number of the step (of the group where the
-    trace has none), `label` what viewers call it ("train 3"). `is_marker`: the program marked it as
-    a step, or the user has chosen it; others are executions of functions or programs. `plane` (row
-    of `Grouping.hosts`) and `row` say where the root event is, -1 where it is unknown; times in ps
-    are then -1 and 0.
+    `name` is the name of the root event, `number` the step number (the group's number where the
+    trace has none), `label` what viewers show ("train 3"). `is_marker`: the program marked it as a
+    step, or the user chose it; other roots are executions of functions or programs. `plane` (an
+    index into `Grouping.hosts`) and `row` locate the root event, -1 where it is unknown; times in
+    ps are then -1 and 0.
     """
 
     name: list[str]
@@ -42,6 +45,79 @@ class Roots:
         return len(self.name)
 
 
+def choose_roots(
+    graph: Graph, stats: Sequence[CausalStats], root_name: str, thread: tuple[int, int] | None
+) -> tuple[NDArray[np.int64], Loops]:
+    """(roots in the order in which they take events, loops whose events they take first)."""
+    if root_name:
+        plane, rows = _named_roots([events for events, _ in graph.threads], root_name, thread)
+        return rows + graph.offsets[plane], Loops(_NOTHING, _NOTHING)
+    rows = np.concatenate([_NOTHING, *(part.marked for part in stats)])
+    level = np.concatenate([_NOTHING, *(part.level for part in stats)])
+    if not rows.size:
+        rows = np.concatenate([_NOTHING, *(part.executed for part in stats)])
+        level = np.ones(rows.size, np.int64)
+    captured = np.concatenate([_NOTHING, *(part.captured for part in stats)])
+    keeps = ~_is_execution_of(graph, rows, captured)
+    rows, level = rows[keeps], level[keeps]
+    start = graph.start_ps(rows)
+    order = np.lexsort((rows, start, -level))
+    rows = rows[order]
+    if not _has_marker(graph, rows):
+        loops, executions = _find_loops(graph, stats, captured)
+        if executions and (executions < _MANY_EXECUTIONS or not rows.size):
+            firsts = unique(loops.first)
+            return firsts[np.argsort(graph.start_ps(firsts), kind="stable")], loops
+    return rows, Loops(_NOTHING, _NOTHING)
+
+
+def _is_execution_of(
+    graph: Graph, rows: NDArray[np.int64], executions: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """[m] whether the event is one of these executions, or a part of one."""
+    out = np.zeros(rows.size, bool)
+    if not executions.size:
+        return out
+    for (events, _), begin in graph.planes():
+        own = np.flatnonzero((rows >= begin) & (rows < begin + len(events)))
+        known, (execution,) = keyed_rows(events, rows[own] - begin, (names.EXECUTION_ID,))
+        matching = known[is_in(execution, executions)] + begin
+        out[own] = is_in(rows[own], matching)
+    return out
+
+
+def _has_marker(graph: Graph, rows: NDArray[np.int64]) -> bool:
+    """Whether a root is an event of the program itself rather than an execution."""
+    for (events, _), begin in graph.planes():
+        own = rows[(rows >= begin) & (rows < begin + len(events))] - begin
+        first_of_type = np.unique(events.type[own], return_index=True)[1]
+        if not set(event_names(events, own[first_of_type])) <= names.IMPLICIT_ROOTS:
+            return True
+    return False
+
+
+def _find_loops(
+    graph: Graph, stats: Sequence[CausalStats], captured: NDArray[np.int64]
+) -> tuple[Loops, int]:
+    """(the events of loop iterations, how many executions hold loops)."""
+    rows, execution, iteration = (
+        np.concatenate([_NOTHING, *parts])
+        for parts in (
+            [part.executor.row for part in stats],
+            [part.executor.keys[0] for part in stats],
+            [part.executor.keys[1] for part in stats],
+        )
+    )
+    if not iteration.any():
+        return Loops(_NOTHING, _NOTHING), 0
+    keeps = ~is_in(execution, captured)
+    rows = rows[keeps]
+    first, executions = _loop_iterations(
+        rows, execution[keeps], iteration[keeps], graph.start_ps(rows)
+    )
+    return Loops(rows[first >= 0], first[first >= 0]), executions
+
+
 def event_names(events: Events, rows: NDArray[np.int64]) -> list[str]:
     """The full names of the events at `rows`."""
     name = events.plane.types.name
@@ -51,21 +127,21 @@ def event_names(events: Events, rows: NDArray[np.int64]) -> list[str]:
     )
 
 
-def named_roots(
+def _named_roots(
     events: Sequence[Events], root_name: str, thread: tuple[int, int] | None = None
 ) -> tuple[int, NDArray[np.int64]]:
     """(plane, rows): the outermost events of a name on a thread (plane, line).
 
-    Without one it is the thread that has most of them, of those that do not work ahead of the
-    program if any has one: tf.data runs functions, too.
+    Without `thread` it is the thread that has most of them. Threads that work ahead of the program,
+    such as those of tf.data, count only where no other thread has any.
     """
     best = (0, np.zeros(0, np.int64))
     most = (False, 0)
-    for plane, found in enumerate(events):
-        texts = found.plane.strings.take(found.plane.types.name.tolist())
+    for plane, own_events in enumerate(events):
+        texts = own_events.plane.strings.take(own_events.plane.types.name.tolist())
         is_wanted = np.array([text == root_name for text in texts] + [False])
-        rows = found.rows_of(is_wanted)
-        cuts = np.searchsorted(rows, found.first_event)
+        rows = own_events.rows_of(is_wanted)
+        cuts = np.searchsorted(rows, own_events.first_event)
         counts = np.diff(cuts)
         if thread is not None:
             counts = np.where(
@@ -73,7 +149,7 @@ def named_roots(
             )
         if not counts.any():
             continue
-        is_own = (counts > 0) & ~is_ahead(found)
+        is_own = (counts > 0) & ~is_ahead(own_events)
         line = int((counts * is_own if is_own.any() else counts).argmax())
         if (is_own[line], counts[line]) > most:
             most = (bool(is_own[line]), int(counts[line]))
@@ -81,25 +157,25 @@ def named_roots(
     plane, rows = best
     if not rows.size:
         return best
-    found = events[plane]
-    end = found.start_ps[rows] + found.duration_ps[rows]
+    own_events = events[plane]
+    end = own_events.start_ps[rows] + own_events.duration_ps[rows]
     reached = np.maximum.accumulate(end)
     is_inner = np.append(False, end[1:] <= reached[:-1])
-    # Instants at the end of one are outside of it where they mark steps on their own.
-    is_inner &= found.start_ps[rows] < np.append(0, reached[:-1])
+    # Instants at the end of an event are outside of it if they mark steps on their own.
+    is_inner &= own_events.start_ps[rows] < np.append(0, reached[:-1])
     return plane, rows[~is_inner]
 
 
-def loop_iterations(
+def _loop_iterations(
     row: NDArray[np.int64],
     execution: NDArray[np.int64],
     iteration: NDArray[np.int64],
     start_ps: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], int]:
-    """(the first row of the iteration of each event [m], how many executions hold loops).
+    """(the first row of each event's iteration [m], how many executions hold loops).
 
-    Events are those of executors outside of tf.data. An execution of iteration 0 alone is no loop,
-    and its events have -1.
+    The events are those of executors outside of tf.data. An execution that has only iteration 0 is
+    no loop: its events get -1.
     """
     out = np.full(row.size, -1, np.int64)
     if not iteration.any():
@@ -110,7 +186,7 @@ def loop_iterations(
     code, begins = group_rows([execution[rows], iteration[rows]])
     order = np.lexsort((row[rows], start_ps[rows]))[::-1]
     earliest = np.empty(begins.size, np.int64)
-    earliest[code[order]] = row[rows][order]  # of several the last write, the earliest, stays
+    earliest[code[order]] = row[rows][order]  # the last write wins: the earliest event
     out[rows] = earliest[code]
     return out, int(unique(run[rows]).size)
 
@@ -126,27 +202,27 @@ def label_roots(
     """(name, number, label, is_marker) of the roots at `rows`.
 
     The number is the nearest iteration, else the nearest step number, of the event or of those
-    around it, else its `default`; a graph type there stands for the event's name. Executions are
-    called by the number alone, unless the user has chosen them.
+    around it, else its `default`. A graph type there replaces the event's name in the label. The
+    label of an execution is its number alone, unless the user chose it.
     """
     above = _with_ancestors(parent, rows)
     wanted = [names.ITERATION, names.STEP_NUMBER, names.GRAPH_TYPE]
     stats = events.stats([name for name in wanted if name in events.plane.stat_names], above)
     local = np.searchsorted(above, parent[above])
     local = np.where(parent[above] >= 0, local, -1)
-    at = np.searchsorted(above, rows)
+    index = np.searchsorted(above, rows)
     number = default.copy()
     for name in (names.STEP_NUMBER, names.ITERATION):
         if name in stats:
             holder = np.where(stats[name].is_integer, np.arange(above.size), -1)
-            nearest = inherit(local, holder)[at]
+            nearest = inherit(local, holder)[index]
             number = np.where(nearest >= 0, stats[name].bits[nearest], number)
     strings = events.plane.strings
     name_of = event_names(events, rows)
     graph = [-1] * rows.size
     if names.GRAPH_TYPE in stats:
         ids = stats[names.GRAPH_TYPE].texts().astype(np.int64)
-        graph = inherit(local, ids)[at].tolist()
+        graph = inherit(local, ids)[index].tolist()
     executions = () if is_chosen else (*names.IMPLICIT_ROOTS, names.EXECUTOR)
     is_marker = [name not in executions for name in name_of]
     label = [
@@ -159,7 +235,7 @@ def label_roots(
 
 
 def _with_ancestors(parent: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rows and all that enclose them, ascending."""
+    """The rows and all events that enclose them, ascending."""
     is_marked = np.zeros(parent.size, bool)
     mark_ancestors(parent, rows, is_marked)
     return np.flatnonzero(is_marked)

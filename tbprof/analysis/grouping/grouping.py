@@ -1,4 +1,4 @@
-"""Which events belong together, as parts of one step: groups, and the events that began them."""
+"""Groups: which events belong together as parts of one step, and the events that began them."""
 
 from collections.abc import Sequence
 
@@ -7,15 +7,15 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.grouping.event_graph import (
     Graph,
-    choose_roots,
+    Threads,
     find_links,
-    grow_groups,
-    read_all_facts,
+    read_causal_stats_of_hosts,
     read_graph,
 )
 from tbprof.analysis.grouping.file_groups import codes, group_ids, is_grouped, read_groups
-from tbprof.analysis.grouping.group_roots import Roots, label_roots
-from tbprof.analysis.grouping.tpu_groups import in_lock_step, overlapping
+from tbprof.analysis.grouping.group_growth import close_groups, grow_groups, grow_into_pools
+from tbprof.analysis.grouping.group_roots import Roots, choose_roots, label_roots
+from tbprof.analysis.grouping.tpu_groups import group_in_lock_step, overlapping
 from tbprof.analysis.host.api_lines import find_calls_apart
 from tbprof.analysis.host.host_events import CallsApart, HostThreads, host_threads
 from tbprof.analysis.vocabulary.lines import host_planes
@@ -25,10 +25,13 @@ from tbprof.events.space import Events, Plane, Space
 
 _NO_ROWS = np.zeros(0, np.int64)
 
+# (rows of launches in the graph, their correlation ids).
+_Launches = tuple[NDArray[np.int64], NDArray[np.int64]]
+
 
 @dataclass(frozen=True, slots=True)
 class CoreGroups:
-    """The steps of one TPU core (else its programs' runs), by start, and the group [m] of each.
+    """The steps of one TPU core, or else its program runs, by start, and the group [m] of each.
 
     Times in ps; -1 where an event belongs to no group.
     """
@@ -43,8 +46,9 @@ class CoreGroups:
 class Grouping:
     """The groups of a space, and the group of every host event.
 
-    `is_from_file`: the file brought its groups, whose ids are `ids` [g], ascending. `correlation`
-    are the ascending correlation ids of launches that have a group, `correlation_group` the groups.
+    `is_from_file`: the groups are those stored in the file, with the ids `ids` [g], ascending.
+    `correlation` are the ascending correlation ids of launches that have a group,
+    `correlation_group` their groups.
     """
 
     hosts: list[HostThreads]
@@ -63,28 +67,28 @@ def find_grouping(
     thread: tuple[int, int] | None = None,
     follows_pools: bool = True,
 ) -> Grouping:
-    """The groups of a space; without arguments found once.
+    """The groups of a space; the result without arguments is computed once.
 
-    A group is what a root encloses on its thread and what that has caused on others, through
-    contexts that producer and consumer share, executions of one function, launches of programs.
-    Roots are, whichever comes first:
+    A group is what a root encloses on its thread, and what that caused on other threads: by
+    contexts that producer and consumer share, executions of one function, and launches of programs.
+    The first of these that exist are the roots:
 
-    - the outermost events named `root_name`, if it is given, on `thread` (plane, line), else on the
-      thread that has most of them;
-    - the groups that the file brings (then nothing else is looked at);
+    - the outermost events named `root_name`, if it is given, on `thread` (plane, line), or else on
+      the thread that has most of them;
+    - the groups stored in the file (nothing else is then looked at);
     - events that the program marked (`_r`), higher levels first. Runs of functions that tf.data
-      calls are none. Where only executions of functions are marked and fewer than three of them
-      hold loops, the iterations of the loops are roots in their place;
+      calls do not count. If only executions of functions are marked and fewer than three of them
+      hold loops, the iterations of the loops replace them as roots;
     - executions of functions, sessions or graphs, in files that mark nothing.
 
-    Unlike in group_events.cc, loop ops do not switch grouping off, an in-graph loop does not
-    replace steps that the program has marked, and work handed to pools of threads is followed
-    (`follows_pools`), after everything else and into ungrouped events only, where its times show
-    that it belongs to one step: see `find_windows`. The marks of pools themselves have no group.
-    Calls of a driver that lie on lines apart have the group of the thread that made them.
+    Unlike in group_events.cc, loop ops do not switch grouping off, and an in-graph loop does not
+    replace steps that the program marked. Work handed to thread pools is followed (`follows_pools`)
+    last and only into events without a group, if its times show that it belongs to one step: see
+    `find_windows`. The marks of pools themselves have no group. Driver calls on lines of their own
+    have the group of the thread that made them.
 
-    TPU cores that no host event leads to are numbered in lock step after the host's groups, unless
-    the roots were named.
+    TPU cores that no host event leads to get groups in lock step, numbered after the host's groups,
+    unless `root_name` is given.
     """
     planes = host_planes(space)
     if not planes or root_name or not follows_pools:
@@ -97,22 +101,22 @@ def find_grouping(
 def group_of_device_events(grouping: Grouping, plane: Plane, events: Events) -> NDArray[np.int32]:
     """[n] the group of each event of a device, -1 for none.
 
-    By the id in the file, where that is grouped; on TPU cores that of the step (or the run of a
-    program) that the event overlaps; elsewhere that of the launch with its correlation id.
+    In a grouped file by the id in the file. On TPU cores that of the step (or program run) that the
+    event overlaps; elsewhere that of the launch with its correlation id.
     """
     if grouping.is_from_file and names.GROUP_ID in plane.stat_names:
         return codes(grouping.ids, group_ids(events.stats([names.GROUP_ID])[names.GROUP_ID]))
     for core in grouping.cores:
         if core.plane is plane:
-            at = overlapping(core.start_ps, core.end_ps, events)
-            return np.where(at >= 0, core.group[at], -1).astype(np.int32)
+            index = overlapping(core.start_ps, core.end_ps, events)
+            return np.where(index >= 0, core.group[index], -1).astype(np.int32)
     if names.CORRELATION_ID not in plane.stat_names or not grouping.correlation.size:
         return np.full(len(events), -1, np.int32)
     stat = events.stats([names.CORRELATION_ID])[names.CORRELATION_ID]
-    at = np.searchsorted(grouping.correlation, stat.bits)
-    at = np.minimum(at, grouping.correlation.size - 1)
-    is_known = stat.is_integer & (grouping.correlation[at] == stat.bits)
-    return np.where(is_known, grouping.correlation_group[at], -1).astype(np.int32)
+    index = np.searchsorted(grouping.correlation, stat.bits)
+    index = np.minimum(index, grouping.correlation.size - 1)
+    is_known = stat.is_integer & (grouping.correlation[index] == stat.bits)
+    return np.where(is_known, grouping.correlation_group[index], -1).astype(np.int32)
 
 
 def _find(
@@ -124,98 +128,128 @@ def _find(
 ) -> Grouping:
     threads = [host_threads(plane) for plane in planes]
     if is_grouped(space) and not root_name:
-        ids, group, roots = read_groups(space, [events for events, _ in threads])
-        hosts = [
-            HostThreads(events.plane, events, parent, part, CallsApart.none(events))
-            for (events, parent), part in zip(threads, group, strict=True)
-        ]
-        none = np.zeros(0, np.int32)
-        return Grouping(hosts, roots, _NO_ROWS, none, ids, [], is_from_file=True)
-    return _grouped(space, threads, root_name, thread, follows_pools)
+        return _read_grouping(space, threads)
+    return _group_events(space, threads, root_name, thread, follows_pools)
 
 
-def _grouped(
+def _read_grouping(space: Space, threads: Threads) -> Grouping:
+    """The groups that a file brings."""
+    ids, group, roots = read_groups(space, [events for events, _ in threads])
+    hosts = [
+        HostThreads(events.plane, events, parent, own_group, CallsApart.none(events))
+        for (events, parent), own_group in zip(threads, group, strict=True)
+    ]
+    return Grouping(hosts, roots, _NO_ROWS, np.zeros(0, np.int32), ids, [], is_from_file=True)
+
+
+def _group_events(
     space: Space,
-    threads: Sequence[tuple[Events, NDArray[np.int64]]],
+    threads: Threads,
     root_name: str,
     thread: tuple[int, int] | None,
     follows_pools: bool,
 ) -> Grouping:
-    """The groups of a space that brings none."""
+    """The groups of a space that brings none, stage by stage."""
+    # What events say about who caused them.
     graph = read_graph(space, threads)
-    facts = read_all_facts(graph)
-    roots, loops = choose_roots(graph, facts, root_name, thread)
-    links = find_links(graph, facts, loops)
-    launches = [(part.correlated, part.correlation) for part in facts]
-    del facts  # a third of what grouping needs
-    group, rows = grow_groups(graph, roots, links, follows_pools=follows_pools)
-    apart = [
-        find_calls_apart(events, parent, group[begin : begin + len(events)], correlated - begin)
-        for ((events, parent), begin), (correlated, _) in zip(graph.planes(), launches, strict=True)
-    ]
-    table = _table(graph, rows, is_chosen=bool(root_name))
+    stats = read_causal_stats_of_hosts(graph)
+
+    # What begins groups, and what leads from event to event.
+    roots, loops = choose_roots(graph, stats, root_name, thread)
+    links = find_links(graph, stats, loops)
+    launches = [(part.correlated, part.correlation) for part in stats]
+    del stats  # a third of the memory that grouping needs
+
+    # What belongs to each group.
+    growth = grow_groups(graph, roots, links)
+    if follows_pools:
+        grow_into_pools(graph, growth, links)
+    group = close_groups(graph, growth)
+    table = _label_groups(graph, growth.roots, is_chosen=bool(root_name))
+
+    # TPU cores that no host event leads to, and calls on lines apart from their threads.
+    table, cores = _group_cores(graph, group, table, in_lock_step=not root_name)
+    hosts = _group_hosts(graph, group, launches)
+
+    ids = np.arange(len(table), dtype=np.int64)
+    return Grouping(hosts, table, *_correlations(launches, group), ids, cores, is_from_file=False)
+
+
+def _group_cores(
+    graph: Graph, group: NDArray[np.int32], table: Roots, *, in_lock_step: bool
+) -> tuple[Roots, list[CoreGroups]]:
+    """(the groups, the groups of TPU cores); cores without groups get some `in_lock_step`."""
     parts = [group[core.offset : core.offset + core.start_ps.size] for core in graph.cores]
-    if not root_name and graph.cores and all((part < 0).all() for part in parts):
-        parts, number = in_lock_step(graph.cores, len(table))
+    if in_lock_step and graph.cores and all((part < 0).all() for part in parts):
+        parts, number = group_in_lock_step(graph.cores, len(table))
         table = _with_unknown(table, number)
-    hosts = [
-        HostThreads(events.plane, events, parent, group[begin : begin + len(events)], calls)
-        for ((events, parent), begin), calls in zip(graph.planes(), apart, strict=True)
-    ]
     cores = [
         CoreGroups(core.plane, core.start_ps, core.end_ps, part)
         for core, part in zip(graph.cores, parts, strict=True)
     ]
-    ids = np.arange(len(table), dtype=np.int64)
-    correlations = _correlations(launches, group)
-    return Grouping(hosts, table, *correlations, ids, cores, is_from_file=False)
+    return table, cores
 
 
-def _table(graph: Graph, rows: NDArray[np.int64], *, is_chosen: bool) -> Roots:
+def _group_hosts(
+    graph: Graph, group: NDArray[np.int32], launches: Sequence[_Launches]
+) -> list[HostThreads]:
+    """The threads of each host plane; calls on lines apart join the group of their thread."""
+    calls = [
+        find_calls_apart(events, parent, group[begin : begin + len(events)], correlated - begin)
+        for ((events, parent), begin), (correlated, _) in zip(graph.planes(), launches, strict=True)
+    ]
+    return [
+        HostThreads(events.plane, events, parent, group[begin : begin + len(events)], apart)
+        for ((events, parent), begin), apart in zip(graph.planes(), calls, strict=True)
+    ]
+
+
+def _label_groups(graph: Graph, rows: NDArray[np.int64], *, is_chosen: bool) -> Roots:
     """The groups whose roots are at these rows of the graph, in their order."""
     plane = np.searchsorted(graph.offsets, rows, side="right") - 1
     row = rows - graph.offsets[plane]
     name, label = [""] * rows.size, [""] * rows.size
     number = np.arange(rows.size, dtype=np.int64)
     is_marker = np.zeros(rows.size, bool)
-    for at, (events, parent) in enumerate(graph.threads):
-        mine = np.flatnonzero(plane == at)
-        if mine.size:
-            names_, number[mine], labels, is_marker[mine] = label_roots(
-                events, parent, row[mine], mine, is_chosen=is_chosen
+    for index, (events, parent) in enumerate(graph.threads):
+        groups = np.flatnonzero(plane == index)
+        if groups.size:
+            own_names, number[groups], own_labels, is_marker[groups] = label_roots(
+                events, parent, row[groups], groups, is_chosen=is_chosen
             )
-            for group, text, own in zip(mine.tolist(), names_, labels, strict=True):
-                name[group], label[group] = text, own
-    start = graph.at(rows, lambda events: events.start_ps)
-    duration = graph.at(rows, lambda events: events.duration_ps)
+            for group, own_name, own_label in zip(
+                groups.tolist(), own_names, own_labels, strict=True
+            ):
+                name[group], label[group] = own_name, own_label
+    start, duration = graph.start_ps(rows), graph.duration_ps(rows)
     return Roots(name, number, label, is_marker, plane, row, start, duration)
 
 
 def _with_unknown(roots: Roots, number: NDArray[np.int64]) -> Roots:
-    """The groups, and after them some that no host event began."""
-    none, more = np.full(number.size, -1, np.int64), number.size
+    """The groups, followed by groups that no host event began."""
+    none, added = np.full(number.size, -1, np.int64), number.size
     return Roots(
-        [*roots.name, *[""] * more],
+        [*roots.name, *[""] * added],
         np.concatenate((roots.number, number)),
         [*roots.label, *map(str, number.tolist())],
-        np.concatenate((roots.is_marker, np.zeros(more, bool))),
+        np.concatenate((roots.is_marker, np.zeros(added, bool))),
         np.concatenate((roots.plane, none)),
         np.concatenate((roots.row, none)),
         np.concatenate((roots.start_ps, none)),
-        np.concatenate((roots.duration_ps, np.zeros(more, np.int64))),
+        np.concatenate((roots.duration_ps, np.zeros(added, np.int64))),
     )
 
 
 def _correlations(
-    launches: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]], group: NDArray[np.int32]
+    launches: Sequence[_Launches], group: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """(ids, groups) of the launches that have a group, by id; of equal ids the last one counts."""
+    """(ids, groups) of the launches that have a group, by id; of equal ids the last is kept."""
     rows = np.concatenate([_NO_ROWS, *(rows for rows, _ in launches)])
     ids = np.concatenate([_NO_ROWS, *(ids for _, ids in launches)])
-    of = group[rows]
-    keeps = (of >= 0) & (ids != 0)
-    ids, of = ids[keeps], of[keeps]
+    launch_group = group[rows]
+    keeps = (launch_group >= 0) & (ids != 0)
+    ids, launch_group = ids[keeps], launch_group[keeps]
     order = np.argsort(ids, kind="stable")
-    ids, of = ids[order], of[order]
+    ids, launch_group = ids[order], launch_group[order]
     is_last = np.append(ids[1:] != ids[:-1], True)[: ids.size]
-    return ids[is_last], of[is_last]
+    return ids[is_last], launch_group[is_last]

@@ -1,4 +1,4 @@
-"""Work that was handed to a pool of threads: what ran where, and which of it belongs to a step."""
+"""Work handed to a pool of threads: what ran where, and which of it belongs to a step."""
 
 from collections.abc import Sequence
 from dataclasses import fields
@@ -6,7 +6,7 @@ from dataclasses import fields
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.grouping.causality import CONSUMER, PRODUCER, Kind
+from tbprof.analysis.grouping.causality import CONSUMER, PRODUCER, CausalKind
 from tbprof.analysis.grouping.context_links import CROWD
 from tbprof.analysis.host.host_events import stats_by_pieces
 from tbprof.base import names
@@ -14,18 +14,18 @@ from tbprof.base.records import dataclass
 from tbprof.events.space import Events
 from tbprof.kernels.spreading import match_records, pair_regions
 
-# Events that begin at the very moment of a region's mark come before it, being longer.
+# Events that begin at the same moment as a region's mark sort before it, as they are longer.
 _SAME_MOMENT = 16
 _FOREVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True)
 class Pools:
-    """The hand-overs to pools of threads, by row, and the regions that ran.
+    """The hand-overs to thread pools, by row, and the regions that ran.
 
-    Rows `begin[i]:stop[i]` hold the events of region i; its mark `mark[i]` may come after some that
-    begin in the same moment. The hand-over `row[j]` at `time_ps[j]` led to the regions
-    `first[j]:until[j]`, mostly one.
+    Rows `begin[i]:stop[i]` hold the events of region i. Its mark is row `mark[i]`, which may follow
+    events that begin at the same moment. The hand-over `row[j]` at `time_ps[j]` led to the regions
+    `first[j]:until[j]`, usually one.
     """
 
     row: NDArray[np.int64]
@@ -46,15 +46,14 @@ def read_pools(
     last: NDArray[np.int32],
     offset: int,
 ) -> Pools:
-    """The pools of a plane's threads, without the regions all of whose events have a group.
+    """The pools of a plane's threads, without regions whose events all have a group.
 
-    `kind`, `group` and `last` [n] are the kind, the group so far and the last descendant of each
-    event, `last` being counted from `offset` on. A region goes from a StartRegion to its StopRegion
-    on one thread; where one of them was not recorded there is none. It was handed over by the
-    Record of the same id.
+    `kind`, `group` and `last` [n] are the kind of each event, its group so far, and its last
+    descendant, counted from `offset` on. A region goes from a StartRegion to its StopRegion on one
+    thread; a region with only one of the two is ignored. The Record of the same id handed it over.
     """
     begin, mark, stop = _regions(events, kind)
-    # Most regions are empty, or run one event that contexts have led to.
+    # Most regions are empty, or run one event that contexts already lead to.
     after = np.minimum(mark + 1, len(events) - 1)
     is_done = (after == stop) | ((group[after] >= 0) & (last[after] - offset + 1 >= stop))
     rows = np.flatnonzero(~is_done | (begin < mark))
@@ -62,7 +61,7 @@ def read_pools(
     order = np.argsort(region_id)
     rows = rows[known][order]
     begin, mark, stop = begin[rows], mark[rows], stop[rows]
-    records = np.flatnonzero(kind == Kind.POOL_RECORD) if rows.size else rows
+    records = np.flatnonzero(kind == CausalKind.POOL_RECORD) if rows.size else rows
     known, record_id = _pool_ids(events, records, PRODUCER)
     records = records[known]
     first, until = np.zeros(records.size, np.int64), np.zeros(records.size, np.int64)
@@ -76,28 +75,28 @@ def read_pools(
 def _pool_ids(
     events: Events, rows: NDArray[np.int64], side: Sequence[str]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(which of `rows` have the id of a context of pools, the ids)."""
+    """(indices of the `rows` that have the id of a pool context, the ids)."""
     has, ids = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    at = 0
+    begin = 0
     for piece, stats in stats_by_pieces(events, side, rows):
         id_, type_ = (stats.get(name) for name in side)
         if id_ is not None and type_ is not None:
             is_pool = id_.is_integer & type_.is_integer & (type_.bits == names.POOL_CONTEXT)
-            has.append(at + np.flatnonzero(is_pool))
+            has.append(begin + np.flatnonzero(is_pool))
             ids.append(id_.bits[is_pool])
-        at += piece.size
+        begin += piece.size
     return np.concatenate(has), np.concatenate(ids)
 
 
 def _regions(
     events: Events, kind: NDArray[np.int8]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """(begin, mark, stop) rows of the regions, inner ones before outer ones."""
-    rows = np.flatnonzero((kind == Kind.POOL_START) | (kind == Kind.POOL_STOP))
-    is_start = kind[rows] == Kind.POOL_START
-    opened = np.empty(np.count_nonzero(is_start), np.int64)
+    """(begin, mark, stop) rows of the regions, inner regions before outer ones."""
+    rows = np.flatnonzero((kind == CausalKind.POOL_START) | (kind == CausalKind.POOL_STOP))
+    is_start = kind[rows] == CausalKind.POOL_START
+    open_marks = np.empty(np.count_nonzero(is_start), np.int64)
     mark, stop = np.empty(rows.size // 2, np.int64), np.empty(rows.size // 2, np.int64)
-    pairs = pair_regions(events.first_event, is_start, rows, opened, mark, stop)
+    pairs = pair_regions(events.first_event, is_start, rows, open_marks, mark, stop)
     mark, stop = mark[:pairs], stop[:pairs]
     line_begin = events.first_event[np.searchsorted(events.first_event, mark, side="right") - 1]
     begin = mark.copy()
@@ -114,14 +113,16 @@ def join_pools(parts: Sequence[Pools], offsets: Sequence[int]) -> Pools:
     if len(parts) == 1:
         return parts[0]
     regions = np.concatenate(([0], np.cumsum([part.mark.size for part in parts]))).tolist()
-    by = {
+    shift_of = {
         **dict.fromkeys(("row", "begin", "mark", "stop"), offsets),
         **dict.fromkeys(("first", "until"), regions),
     }
     columns = []
     for field in fields(Pools):
-        shift = by.get(field.name, [0] * len(parts))
-        values = [getattr(part, field.name) + at for part, at in zip(parts, shift, strict=False)]
+        shift = shift_of.get(field.name, [0] * len(parts))
+        values = [
+            getattr(part, field.name) + offset for part, offset in zip(parts, shift, strict=False)
+        ]
         columns.append(np.concatenate(values))
     return Pools(*columns)
 
@@ -129,15 +130,15 @@ def join_pools(parts: Sequence[Pools], offsets: Sequence[int]) -> Pools:
 def find_windows(
     line: NDArray[np.int64], start_ps: NDArray[np.int64], duration_ps: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(starts_before [g], ends_by [g]) of groups whose roots lie on these lines, -1 for unknown.
+    """(starts_before [g], ends_by [g]) of groups whose roots lie on these lines, -1 where unknown.
 
-    What a step hands to a pool belongs to it when it starts before the next root of the thread
-    does, and ends before the one after that: a program that runs asynchronously ends in the time
-    of the next step, a loop in the background goes on for many. Roots inside a root do not count.
-    After the last root the longest step so far is allowed; a lone root says nothing of the length
-    of a step, so whatever it began is its own.
+    What a step hands to a pool belongs to it if it starts before the next root of the thread starts
+    and ends before the root after that starts: asynchronous work ends during the next step, while a
+    background loop runs for many steps. Roots inside a root do not count. After the last root, the
+    longest step so far is the limit. A single root says nothing about the length of a step, so
+    everything it began is its own.
 
-        main |aaaa..bbbb..cccc..     a: starts before b begins, ends by the begin of c
+            main |aaaa..bbbb..cccc..     a: starts before b begins, ends by the begin of c
     """
     starts_before = np.full(line.size, -1, np.int64)
     ends_by = np.full(line.size, -1, np.int64)

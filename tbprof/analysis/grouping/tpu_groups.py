@@ -18,11 +18,10 @@ from tbprof.events.space import Events, Plane, Space
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """The events of one TPU core that groups are of, by start: its steps, else its programs' runs.
+    """The grouped events of one TPU core, by start: its steps, or else its program runs.
 
-    `number` [m] are the numbers that name steps, None where not every event has one of its own;
-    `program` [m] are ids of names. Rows of the producers, of the consumers and of what was launched
-    count from `offset` on.
+    `number` [m] are the step numbers, None unless every event has one of its own; `program` [m] are
+    ids of names. The rows of `producers`, `consumers` and `launched` count from `offset` on.
     """
 
     plane: Plane
@@ -37,7 +36,7 @@ class Core:
 
 
 def read_cores(space: Space, offset: int, process: int) -> list[Core]:
-    """The cores that have steps or runs; their events are rows from `offset` on."""
+    """The cores that have steps or program runs; their events are rows from `offset` on."""
     cores: list[Core] = []
     for plane in tpu_planes(space):
         core = _read_core(plane, offset, process)
@@ -56,20 +55,20 @@ def _read_core(plane: Plane, offset: int, process: int) -> Core | None:
     if not len(chosen):
         return None
     order = np.argsort(chosen.start_ps, kind="stable")
-    chosen_at = np.empty(order.size, np.int64)
-    chosen_at[order] = np.arange(order.size)
+    chosen_row = np.empty(order.size, np.int64)
+    chosen_row[order] = np.arange(order.size)
     start, end = chosen.start_ps[order], (chosen.start_ps + chosen.duration_ps)[order]
-    # What the modules say of their producers holds for the step that contains them.
-    module_at = _containing(start, end, modules) if chosen is steps else chosen_at
-    sources = [(modules, module_at)]
+    # The producers that a module names are those of the step that contains it.
+    module_row = _containing(start, end, modules) if chosen is steps else chosen_row
+    sources = [(modules, module_row)]
     if chosen is steps:
-        sources.append((steps, chosen_at))
+        sources.append((steps, chosen_row))
     producers, consumers = (
-        join([_contexts(events, at, stats, offset, process) for events, at in sources])
+        join([_contexts(events, row, stats, offset, process) for events, row in sources])
         for stats in (PRODUCER, CONSUMER)
     )
-    held = np.flatnonzero(module_at >= 0)
-    launched, keys = launch_keys(modules, held, core_number(plane))
+    inside = np.flatnonzero(module_row >= 0)
+    launched, keys = launch_keys(modules, inside, core_number(plane))
     return Core(
         plane,
         offset,
@@ -79,28 +78,28 @@ def _read_core(plane: Plane, offset: int, process: int) -> Core | None:
         _names(chosen, order),
         producers,
         consumers,
-        Ends(module_at[launched] + offset, [*keys, np.full(launched.size, process)]),
+        Ends(module_row[launched] + offset, [*keys, np.full(launched.size, process)]),
     )
 
 
 def _containing(
     start: NDArray[np.int64], end: NDArray[np.int64], events: Events
 ) -> NDArray[np.int64]:
-    """[n] the last event of [start, end) that began and holds each of `events`, -1 for none."""
-    at = np.searchsorted(start, events.start_ps, side="right") - 1
-    is_held = (at >= 0) & (end[at] >= events.start_ps + events.duration_ps)
-    return np.where(is_held, at, -1)
+    """[n] the interval of [start, end) that contains each of `events`, -1 for none."""
+    index = np.searchsorted(start, events.start_ps, side="right") - 1
+    is_inside = (index >= 0) & (end[index] >= events.start_ps + events.duration_ps)
+    return np.where(is_inside, index, -1)
 
 
 def _contexts(
-    events: Events, at: NDArray[np.int64], stats: Sequence[str], offset: int, process: int
+    events: Events, row: NDArray[np.int64], stats: Sequence[str], offset: int, process: int
 ) -> Ends:
-    rows, keys = keyed_rows(events, np.flatnonzero(at >= 0), stats)
-    return Ends(at[rows] + offset, [*keys, np.full(rows.size, process)])
+    rows, keys = keyed_rows(events, np.flatnonzero(row >= 0), stats)
+    return Ends(row[rows] + offset, [*keys, np.full(rows.size, process)])
 
 
 def core_number(plane: Plane) -> int:
-    """The number in a name such as `/device:TPU:1 SparseCore 2`, -1 where there is none."""
+    """The number in a name such as `/device:TPU:1 SparseCore 2`, -1 if there is none."""
     text = plane.name.removeprefix(names.TPU_PREFIX).partition(" ")[0]
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
 
@@ -117,18 +116,20 @@ def _step_numbers(steps: Events, order: NDArray[np.int64]) -> NDArray[np.int64] 
         int(text) if text.isascii() and text.isdigit() and len(text) < 19 else -1
         for text in [*texts, ""]
     ]
-    found = np.array(number, np.int64)[steps.type[order]]
-    is_good = (found >= 0).all() and unique(found).size == found.size
-    return found if is_good else None
+    number_of_event = np.array(number, np.int64)[steps.type[order]]
+    is_unique = (number_of_event >= 0).all() and unique(
+        number_of_event
+    ).size == number_of_event.size
+    return number_of_event if is_unique else None
 
 
-def in_lock_step(
+def group_in_lock_step(
     cores: Sequence[Core], groups: int
 ) -> tuple[list[NDArray[np.int32]], NDArray[np.int64]]:
-    """(group of each core's events, number of each of the groups, which are from `groups` on).
+    """(group of each core's events, number of each group); groups are counted from `groups` on.
 
-    Events of several cores are one group when they have the same step number, where every step has
-    one, else when they are the same run of one program. Groups are numbered as they begin.
+    Events of several cores form one group if they have the same step number, where every step has
+    one, or else if they are the same run of one program. Groups are numbered by start.
     """
     start = np.concatenate([core.start_ps for core in cores])
     numbers = [core.number for core in cores if core.number is not None]
@@ -151,47 +152,48 @@ def in_lock_step(
 def _runs(
     cores: Sequence[Core], start: NDArray[np.int64]
 ) -> list[NDArray[np.int64] | NDArray[np.int32]]:
-    """(program, how many runs of it came before) of the events of all cores.
+    """(program, the run's index among the runs of the program) of the events of all cores.
 
-    Run ids count the launches of each core: cores that ran other programs before have other ids
-    for the same run. Where a core has recorded fewer runs of a program than another, its first one
-    is the run of the other that began nearest to it.
+    Run ids count the launches of each core: cores that ran other programs before have different ids
+    for the same run. If a core recorded fewer runs of a program than another core, its first one is
+    taken to be the run of the other core that began nearest to it.
     """
     program = np.concatenate([core.program for core in cores])
     core_of = np.repeat(np.arange(len(cores)), [core.start_ps.size for core in cores])
     code, first = group_rows([program])
     order = np.lexsort((np.arange(code.size), core_of, code))
     begins = np.append(True, (np.diff(code[order]) != 0) | (np.diff(core_of[order]) != 0))
-    part = np.cumsum(begins) - 1
-    at = np.flatnonzero(begins)
-    count = np.diff(np.append(at, order.size))
-    most = np.zeros(first.size, np.int64)
-    np.maximum.at(most, code[order[at]], count)
-    shift = np.zeros(at.size, np.int64)
-    longest = {
-        int(code[order[at[row]]]): row
-        for row in np.flatnonzero(count == most[code[order[at]]])[::-1]
+    part_of = np.cumsum(begins) - 1
+    first_of_part = np.flatnonzero(begins)
+    count = np.diff(np.append(first_of_part, order.size))
+    most_runs = np.zeros(first.size, np.int64)
+    np.maximum.at(most_runs, code[order[first_of_part]], count)
+    shift = np.zeros(first_of_part.size, np.int64)
+    fullest = {
+        int(code[order[first_of_part[row]]]): row
+        for row in np.flatnonzero(count == most_runs[code[order[first_of_part]]])[::-1]
     }
-    for row in np.flatnonzero(count < most[code[order[at]]]).tolist():
-        other = longest[int(code[order[at[row]]])]
-        known = start[order[at[other] : at[other] + count[other]]]
-        nearest = np.abs(known - start[order[at[row]]])[: count[other] - count[row] + 1]
+    for row in np.flatnonzero(count < most_runs[code[order[first_of_part]]]).tolist():
+        other = fullest[int(code[order[first_of_part[row]]])]
+        known = start[order[first_of_part[other] : first_of_part[other] + count[other]]]
+        nearest = np.abs(known - start[order[first_of_part[row]]])[: count[other] - count[row] + 1]
         shift[row] = int(nearest.argmin())
     run = np.empty(code.size, np.int64)
-    run[order] = np.arange(code.size) - at[part] + shift[part]
+    run[order] = np.arange(code.size) - first_of_part[part_of] + shift[part_of]
     return [code, run]
 
 
 def overlapping(
     start_ps: NDArray[np.int64], end_ps: NDArray[np.int64], events: Events
 ) -> NDArray[np.int64]:
-    """[n] the interval, of those ordered by start, that each event lies in or overlaps; -1: none.
+    """[n] the interval, of those ordered by start, that each event overlaps; -1 for none.
 
-    The last that began by the event's start, if it goes on until then, else the next one.
+    It is the last one that began by the event's start, if it lasts until then, or else the next
+    one.
     """
     begin, end = events.start_ps, events.start_ps + events.duration_ps
-    at = np.searchsorted(start_ps, begin, side="right") - 1
-    is_in = (at >= 0) & (end_ps[at] >= begin)
-    after = np.minimum(at + 1, start_ps.size - 1)
-    is_near = (at + 1 < start_ps.size) & (start_ps[after] <= end)
-    return np.where(is_in, at, np.where(is_near, after, -1))
+    index = np.searchsorted(start_ps, begin, side="right") - 1
+    is_in = (index >= 0) & (end_ps[index] >= begin)
+    after = np.minimum(index + 1, start_ps.size - 1)
+    is_near = (index + 1 < start_ps.size) & (start_ps[after] <= end)
+    return np.where(is_in, index, np.where(is_near, after, -1))
