@@ -138,7 +138,7 @@ def find_windows(
     longest step so far is the limit. A single root says nothing about the length of a step, so
     everything it began is its own.
 
-            main |aaaa..bbbb..cccc..     a: starts before b begins, ends by the begin of c
+        main |aaaa..bbbb..cccc..     a: starts before b begins, ends by the begin of c
     """
     starts_before = np.full(line.size, -1, np.int64)
     ends_by = np.full(line.size, -1, np.int64)

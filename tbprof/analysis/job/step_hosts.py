@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.steps.step_inference import shown
+from tbprof.analysis.steps.step_inference import quoted
 from tbprof.analysis.steps.step_sources import CHOSEN
 from tbprof.analysis.steps.steps import Steps
 from tbprof.base.values import median
@@ -30,7 +30,7 @@ def choose_hosts(
     chosen = [at for at in having if parts[at].source == CHOSEN]
     marked = [at for at in having if not parts[at].is_inferred]
     if chosen:
-        name = shown(parts[chosen[0]].marker)
+        name = quoted(parts[chosen[0]].marker)
         return chosen, f"it has no {name}, which was chosen to mark them"
     if marked:
         return marked, (

@@ -1,4 +1,5 @@
-"""The steps of one host: what marks them, their windows, their phases.
+"""The steps of one host: what marks them, when they ran, and what their time was spent on.
 
-Reads groups, lines of devices and repeats; what steps of several hosts have in common is in `job`.
+`step_finding` runs the stages. Uses groups of events, intervals of devices and host threads; what
+compares the steps of several hosts belongs in `job`.
 """

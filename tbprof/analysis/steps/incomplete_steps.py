@@ -10,9 +10,9 @@ from tbprof.analysis.steps.step_windows import Windows
 from tbprof.base.records import dataclass
 from tbprof.base.values import is_in, median, unique
 
-# The first and the last step are cut when they hold less than this share of the work of a typical
-# step between them, and less than all but a few of these, as steps differ in some programs; with
-# fewer than two between them nothing is typical.
+# The first and the last step are truncated if they hold less than this share of the work of a
+# typical step between them, and less than all but a few of these, as steps differ in some programs.
+# With fewer than two steps between them nothing is typical.
 _LEAST_WORK = 0.75
 _LEAST_INNER = 2
 _FEW = 0.1
@@ -76,11 +76,11 @@ def _either(
 def find_truncated(
     windows: Windows, work_start_ps: NDArray[np.int64], is_recorded: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """[n] whether a part of a step was not recorded, of those with `is_recorded` [n].
+    """[n] whether a part of a step is missing from the trace, for steps with `is_recorded` [n].
 
-    Of steps in a row the first or the last holds notably less work than those between
-    (`work_start_ps`, ascending, are the starts of the worker's executions), or the last lacks the
-    gap that follows others: no next one bounds it.
+    In a row of steps these are a first or last one with notably less work than those between them
+    (`work_start_ps`, ascending, are the starts of the worker's executions), and a last one that
+    lacks the gap that follows the others: no next step bounds it.
     """
     out = np.zeros(windows.start_ps.size, bool)
     if np.count_nonzero(is_recorded) < 2:
@@ -110,10 +110,10 @@ def find_lacking_ops(
     kind: NDArray[np.int32],
     is_recorded: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
-    """[n] whether a step that is the first or last of a row lacks a kind of op of all between.
+    """[n] whether a first or last step lacks a kind of op that all steps between have.
 
-    Steps of a compiled program hold the same ops. `middle_ps` and `kind` are those of the worker's
-    ops: ends of steps and ops that touch are not always equal.
+    Steps of a compiled program hold the same ops. `middle_ps` and `kind` are the middle and the
+    kind of the worker's ops: the ends of steps and of ops at their borders are not always equal.
     """
     is_first, is_last = _ends(is_recorded)
     inner = is_recorded & ~is_first & ~is_last
@@ -122,14 +122,14 @@ def find_lacking_ops(
     step = np.searchsorted(windows.start_ps, middle_ps, side="right") - 1
     is_inside = (step >= 0) & (middle_ps < windows.end_ps[step])
     kinds = int(kind.max(initial=0)) + 1
-    step, kinds_of = np.divmod(unique(step[is_inside] * kinds + kind[is_inside]), kinds)
-    among = np.bincount(kinds_of[inner[step]], minlength=kinds)
-    is_usual = among == np.count_nonzero(inner)
-    usual = np.bincount(step[is_usual[kinds_of]], minlength=windows.start_ps.size)
-    return (is_first | is_last) & (usual < np.count_nonzero(is_usual))
+    step, kind_of = np.divmod(unique(step[is_inside] * kinds + kind[is_inside]), kinds)
+    steps_with = np.bincount(kind_of[inner[step]], minlength=kinds)
+    is_usual = steps_with == np.count_nonzero(inner)
+    usual_kinds = np.bincount(step[is_usual[kind_of]], minlength=windows.start_ps.size)
+    return (is_first | is_last) & (usual_kinds < np.count_nonzero(is_usual))
 
 
 def _ends(is_recorded: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """[n] the first ones, [n] the last ones of steps in a row."""
-    beside = np.concatenate(([False], is_recorded, [False]))
-    return is_recorded & ~beside[:-2], is_recorded & ~beside[2:]
+    """[n] whether a step is the first, and whether it is the last, of recorded steps in a row."""
+    padded = np.concatenate(([False], is_recorded, [False]))
+    return is_recorded & ~padded[:-2], is_recorded & ~padded[2:]

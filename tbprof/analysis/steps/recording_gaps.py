@@ -1,4 +1,4 @@
-"""What was not recorded of the devices of a job, in sentences."""
+"""What was not recorded of a job's devices, in sentences."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -26,13 +26,13 @@ def unrecorded_notices(
     worker: NDArray[np.int64],
     step: NDArray[np.int64],
 ) -> list[Notice]:
-    """One per host and set of steps [rows: worker, step] that were not recorded on some workers."""
+    """One notice per host and set of steps [rows: worker, step] that workers did not record."""
     missing: dict[tuple[int, tuple[int, ...]], list[str]] = {}
-    for one in unique(worker).tolist():
-        if worker_name[one] == "CPU":
-            continue  # it stands for devices that are lost, which says all
-        steps = tuple(unique(step[worker == one]).tolist())
-        missing.setdefault((int(worker_host[one]), steps), []).append(worker_name[one])
+    for index in unique(worker).tolist():
+        if worker_name[index] == "CPU":
+            continue  # it stands for lost devices, which have a notice of their own
+        steps = tuple(unique(step[worker == index]).tolist())
+        missing.setdefault((int(worker_host[index]), steps), []).append(worker_name[index])
     return [
         Notice(
             "unrecorded_steps",
@@ -51,9 +51,9 @@ def partial_notices(
     worker: NDArray[np.int64],
     step: NDArray[np.int64],
 ) -> list[Notice]:
-    """One per host and step at which cores begin later, or end earlier, than others of their kind.
+    """One notice per host and step where cores begin later, or end earlier, than their peers.
 
-    `workers` are (host, kind, name), [rows: worker, step] the steps that they have.
+    `workers` are (host, kind, name); [rows: worker, step] are the steps that they have.
     """
     if not step.size:
         return []
@@ -62,30 +62,30 @@ def partial_notices(
     np.minimum.at(first, worker, step)
     np.maximum.at(last, worker, step)
     peers: dict[tuple[int, str], list[int]] = {}
-    for at in np.flatnonzero(last >= 0).tolist():
-        host, kind, _ = workers[at]
+    for index in np.flatnonzero(last >= 0).tolist():
+        host, kind, _ = workers[index]
         if kind in _CORES:
-            peers.setdefault((host, kind), []).append(at)
-    found: dict[tuple[int, str, int], list[str]] = {}
+            peers.setdefault((host, kind), []).append(index)
+    partial: dict[tuple[int, str, int], list[str]] = {}
     for (host, _), members in peers.items():
-        for at in members:
-            if first[at] > first[members].min():
-                found.setdefault((host, _LATE, int(first[at])), []).append(workers[at][2])
-            if last[at] < last[members].max():
-                found.setdefault((host, _EARLY, int(last[at])), []).append(workers[at][2])
+        for index in members:
+            if first[index] > first[members].min():
+                partial.setdefault((host, _LATE, int(first[index])), []).append(workers[index][2])
+            if last[index] < last[members].max():
+                partial.setdefault((host, _EARLY, int(last[index])), []).append(workers[index][2])
     return [
         Notice(
             "partial_devices",
-            f"{listed(names)}: {how.format(_range([label[at]], '', 1)[0])} have no figures of "
+            f"{listed(names)}: {how.format(_range([label[index]], '', 1)[0])} have no figures of "
             f"{'it' if len(names) == 1 else 'them'}.",
             hosts[host] if len(hosts) > 1 else "",
         )
-        for (host, how, at), names in found.items()
+        for (host, how, index), names in partial.items()
     ]
 
 
 def lost_notices(hosts: Sequence[str], parts: Sequence[Steps]) -> list[Notice]:
-    """One per host whose calls launched work for devices of which nothing was recorded."""
+    """One notice per host that launched work for devices without any recorded work."""
     return [
         Notice("unrecorded_devices", _lost(part), host if len(hosts) > 1 else "")
         for host, part in zip(hosts, parts, strict=True)
@@ -103,24 +103,24 @@ def _lost(part: Steps) -> str:
 
 
 def clock_doubts(devices: Sequence[DeviceIntervals]) -> list[str]:
-    """A sentence on the devices of a host whose own clocks jump, none where all go steadily."""
-    jumps = {one.name: one.clock_jump_ps for one in devices if one.clock_jump_ps}
+    """A sentence about devices of a host whose own clocks jump; none if no clock jumps."""
+    jumps = {device.name: device.clock_jump_ps for device in devices if device.clock_jump_ps}
     if not jumps:
         return []
-    whose = "clock" if len(jumps) == 1 else "clocks"
-    jump = "jumps" if len(jumps) == 1 else "jump"
-    most = max(jumps.values()) / 1e12
+    noun = "clock" if len(jumps) == 1 else "clocks"
+    verb = "jumps" if len(jumps) == 1 else "jump"
+    most_s = max(jumps.values()) / 1e12
     text = (
-        f"The {whose} of {listed([*jumps])} {jump} by up to {most:.3g} s against the times of the "
+        f"The {noun} of {listed([*jumps])} {verb} by up to {most_s:.3g} s against the times of the "
         "file, which are shown: they may be wrong by some tenths of a second."
     )
     return [text]
 
 
 def silent_notes(hosts: Sequence[str], parts: Sequence[Steps]) -> list[str]:
-    """One sentence per host with GPUs of which no kernel is in the trace, while others worked.
+    """One sentence per host with GPUs whose kernels are missing while other GPUs worked.
 
-    Without parts of hosts nothing is known of them.
+    Without parts of hosts nothing is known about them.
     """
     return [
         f"{f'{host}: ' if len(hosts) > 1 else ''}The trace has no kernels of "
@@ -137,20 +137,20 @@ def _devices(part: Steps) -> list[str]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names of devices: those that follow each other as a range, the first few of many.
+    """Names of devices in a sentence: consecutive ones as a range, and only the first few of many.
 
     "GPU:0, GPU:2 to GPU:7", "GPU:0, GPU:2, GPU:4, GPU:6 and 3 more"
     """
     numbers = []
-    for at, name in enumerate(names):
+    for index, name in enumerate(names):
         stem, _, number = name.rpartition(":")
-        numbers.append((stem, int(number) - at if number.isdecimal() else -1 - at))
+        numbers.append((stem, int(number) - index if number.isdecimal() else -1 - index))
     ranges = []
-    at = 0
+    index = 0
     for _, run in groupby(numbers):
         size = len(list(run))
-        ranges.extend(_range(names[at : at + size], " to ", 2))
-        at += size
+        ranges.extend(_range(names[index : index + size], " to ", 2))
+        index += size
     return few(ranges)
 
 
@@ -164,7 +164,7 @@ def _steps(label: Sequence[str], steps: Sequence[int]) -> str:
 
 
 def _range(texts: Sequence[str], to: str, most: int) -> list[str]:
-    """Texts that follow each other: as a range where there are more than so many."""
+    """Consecutive texts, as a range if there are more than `most`."""
     shown = [text if len(text) <= 40 else f"{text[:39]}…" for text in texts]
     return shown if len(shown) <= most else [f"{shown[0]}{to}{shown[-1]}"]
 

@@ -1,4 +1,4 @@
-"""What could mark the steps of a program that did not say it: events that repeat."""
+"""Events that could mark the steps of a program that does not mark them: those that repeat."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,14 +15,14 @@ from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass
 
-# Fewer occurrences are no repetition, and more candidates no choice.
+# Fewer occurrences are no repetition, and more candidates would be too many to choose from.
 _LEAST = 3
 _MOST = 20
-# So many of the longest are looked at closely.
+# How many of the best candidates are examined closely.
 _FINALISTS = 40
 
-# How well names are suited, the first that matches. Executions of functions and programs are; what
-# threads of runtimes do over and over says little about the program.
+# How well names are suited; the first match counts. Executions of functions and programs are; what
+# runtime threads do over and over says little about the program.
 _WEIGHTS = (
     (regex(r"PjitFunction\(|EagerLocalExecute: __inference_"), 2.0),
     (regex(r"(?:FunctionRun|SessionRun|RunGraph)\Z|[\w: ]*Executable::Execute\Z"), 1.0),
@@ -35,7 +35,7 @@ _WEIGHTS = (
         0.05,
     ),
 )
-# A Python function of a file; others are built in, or made while code runs.
+# A Python function in a file; others are built in, or made while code runs.
 _PYTHON_FUNCTION = regex(r"\$[^<:]+\.py:\d+ [A-Za-z_]\w*\Z")
 _LIBRARY_FRAME = regex(
     r"\$(?:contextlib|threading|profiler|_ufunc_config|inspect|functools|abc|tree_util|util|api"
@@ -47,7 +47,7 @@ _LIBRARY_FRAME = regex(
 class Candidates:
     """Events that could mark steps, one row per name, best first; `line` is their thread's name.
 
-    `coverage` (0-1) is the part of the trace that they cover.
+    `coverage` (0-1) is the share of the trace that they cover.
     """
 
     name: list[str]
@@ -70,58 +70,60 @@ class _Candidate(NamedTuple):
 def find_candidates(hosts: Sequence[HostThreads]) -> Candidates:
     """Events that repeat at least 3 times on a thread without overlapping each other.
 
-    Those come first that carry step numbers, then what the program itself calls, such as its
-    functions and annotations, before what its runtime does for it; among these what covers more of
-    the trace and comes regularly. Single ops come last: a step holds several.
+    Events that carry step numbers come first, then what the program itself calls, such as its
+    functions and annotations, then what the runtime does. Within each of these, events that cover
+    more of the trace and recur regularly come first. Single ops come last, as a step holds several.
     """
     best: dict[str, _Candidate] = {}
     for threads in hosts:
-        for one in _of_plane(threads):
-            if one.name not in best or one.score > best[one.name].score:
-                best[one.name] = one
-    found = sorted(best.values(), key=lambda one: (one.is_op, -one.score, one.name))[:_MOST]
+        for candidate in _of_plane(threads):
+            if candidate.name not in best or candidate.score > best[candidate.name].score:
+                best[candidate.name] = candidate
+    ranked = sorted(
+        best.values(), key=lambda candidate: (candidate.is_op, -candidate.score, candidate.name)
+    )[:_MOST]
     return Candidates(
-        [one.name for one in found],
-        [one.line for one in found],
-        np.array([one.occurrences for one in found], np.int64),
-        np.array([one.median_ps for one in found], np.int64),
-        np.array([one.coverage for one in found], np.float64),
+        [candidate.name for candidate in ranked],
+        [candidate.line for candidate in ranked],
+        np.array([candidate.occurrences for candidate in ranked], np.int64),
+        np.array([candidate.median_ps for candidate in ranked], np.int64),
+        np.array([candidate.coverage for candidate in ranked], np.float64),
     )
 
 
 def _of_plane(threads: HostThreads) -> list[_Candidate]:
-    """The best of one plane, several of one name if it repeats on several threads."""
+    """The best candidates of one plane; several with one name if it repeats on several threads."""
     events = threads.events
     window = max(1, window_ps(threads))
     types = host_types(events, has_device=False)
     texts, weight = _weights(threads, types)
     repeats = find_repeats(events, weight[:-1] > 0, _LEAST)
     driving = find_driving_line(threads, types)
-    near = np.where(is_ahead(events)[repeats.line], 0.0, 0.3)
-    near[repeats.line == driving] = 1
+    thread_weight = np.where(is_ahead(events)[repeats.line], 0.0, 0.3)
+    thread_weight[repeats.line == driving] = 1
     coverage = np.minimum(1, repeats.total_ps / window)
-    reach = (repeats.last_ps - repeats.first_ps) / window
-    score = weight[repeats.type] * near * reach * (0.1 + coverage)
+    extent = (repeats.last_ps - repeats.first_ps) / window
+    score = weight[repeats.type] * thread_weight * extent * (0.1 + coverage)
     line_names = events.plane.strings.take(events.lines.name.tolist())
     order = np.lexsort((-score, types.is_op[repeats.type]))
     chosen = order[score[order] > 0][:_FINALISTS]
     median_ps, regular = habits(events, repeats, chosen)
     return [
         _Candidate(
-            float(score[at]) * (0.1 + float(regular[rank])),
-            texts[int(repeats.type[at])],
-            line_names[int(repeats.line[at])],
-            int(repeats.count[at]),
+            float(score[index]) * (0.1 + float(regular[rank])),
+            texts[int(repeats.type[index])],
+            line_names[int(repeats.line[index])],
+            int(repeats.count[index]),
             int(median_ps[rank]),
-            float(coverage[at]),
-            bool(types.is_op[int(repeats.type[at])]),
+            float(coverage[index]),
+            bool(types.is_op[int(repeats.type[index])]),
         )
-        for rank, at in enumerate(chosen.tolist())
+        for rank, index in enumerate(chosen.tolist())
     ]
 
 
 def _weights(threads: HostThreads, types: HostTypes) -> tuple[list[str], NDArray[np.float64]]:
-    """(names, how well each type of event is suited to mark steps, 0 not at all)."""
+    """(names, how well each type of event is suited to mark steps; 0 means not at all)."""
     texts = threads.plane.strings.take(threads.plane.types.name.tolist())
     weight = name_families(threads.plane).tell_with(_weight, types.role, np.float64)
     weight[types.is_hlo] = 0.05

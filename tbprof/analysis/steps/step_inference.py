@@ -1,4 +1,4 @@
-"""The steps of a trace in which nothing marks them: executions of a program, or a pattern."""
+"""The steps of a trace that does not mark them: executions of a program, or a repeating pattern."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -27,34 +27,35 @@ _LEAST_PERIODS = 3
 
 _JAX = regex(r"PjitFunction\((.+)\)\Z")
 _TENSORFLOW = regex(r"EagerLocalExecute: __inference_(.+?)(?:_\d+)?\Z")
-# Executions that do not say of what; one step may hold several.
+# Executions that do not name their program; one step may hold several.
 _UNNAMED = regex(r"(?:FunctionRun|SessionRun|RunGraph)\Z|[\w: ]*Executable::Execute\Z")
-# They count half, and only where they cover so much of the trace: runtimes call helpers, too.
+# They count half, and only if they cover this share of the trace: runtimes also call helpers.
 _UNNAMED_SHARE = 0.5
 _UNNAMED_COVERAGE = 0.05
-# Of the distances between the events of a period, counted in events, so many are the same.
+# A kind of event is periodic if this share of the distances between its events, counted in events,
+# is the same,
 _REGULAR = 0.7
-# And the periods span so much of the thread's events.
+# and if its periods span this share of the thread's events.
 _SPAN = 0.5
-# Ops of a program that JAX runs one by one come with so many others.
+# A program that JAX runs op by op has at least so many other ops.
 _LEAST_OTHER_OPS = 2
-# No step is shorter on average: launching one kernel takes a program longer.
+# No step is shorter on average: launching a single kernel takes a program longer.
 _SHORTEST_PS = 10**6
 _LONGEST_SHOWN = 80
-# Three executions of another program, each after as many of the main one, are no chance. Helpers
-# that take less than this share of the main program's time are no update of a model.
+# Three executions of another program, each after equally many of the main one, are no coincidence.
+# Helpers that take less than this share of the main program's time do not update a model.
 _LEAST_ROUNDS = 3
 _NOTABLE_SHARE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class InferredSteps:
-    """Steps that nothing marks: one begins with each of the events at `row`, ascending.
+    """Inferred steps: one begins with each of the events at `row`, ascending.
 
-    `source` is "executions" or "pattern". `plane` is the place in the hosts that were asked, `line`
-    a row of its `events.lines`. `name` is that of the events, `program` the function that they
-    execute ("" where it is unknown). `note` says in a sentence how they were found, `doubts` what
-    of that is not certain.
+    `source` is "executions" or "pattern". `plane` is an index into the given hosts, `line` a row of
+    its `events.lines`. `name` is the name of the events, `program` the function that they execute
+    ("" if unknown). `note` says in a sentence how the steps were found, `doubts` what about them is
+    uncertain.
     """
 
     source: str
@@ -84,13 +85,13 @@ class _Choice:
 def infer_steps(
     hosts: Sequence[HostThreads], programs: Programs | None = None
 ) -> InferredSteps | None:
-    """The steps, None where nothing repeats; `programs` are the compiled ones.
+    """The steps, None if nothing repeats; `programs` are the compiled programs.
 
-    One step is one execution of the function or program on which most time is spent: the time of
-    the calls, and of the compiled program's instructions where they ran on the host's own threads.
-    Without any the thread on which the program runs is searched for what happens over and over;
-    a single op marks steps only where nothing else repeats, also one that JAX compiled by itself.
-    What comes again after less than a microsecond on average is no step.
+    One step is one execution of the function or program that takes most time: the time of the
+    calls, plus that of the compiled program's instructions where they ran on the host's own
+    threads. Without executions, the thread on which the program runs is searched for a repeating
+    pattern. A single op, even one that JAX compiled by itself, marks steps only if nothing else
+    repeats. What recurs after less than a microsecond on average is no step.
     """
     executions = [_executions(threads) for threads in hosts]
     functions = [
@@ -99,9 +100,9 @@ def infer_steps(
     ]
     for choices in (functions, None, executions):
         choices = [_pattern(threads) for threads in hosts] if choices is None else choices
-        found = [(plane, choice) for plane, choice in enumerate(choices) if choice is not None]
-        if found:
-            plane, choice = max(found, key=lambda pair: pair[1].weight)
+        known = [(plane, choice) for plane, choice in enumerate(choices) if choice is not None]
+        if known:
+            plane, choice = max(known, key=lambda pair: pair[1].weight)
             return _steps(plane, hosts[plane], choice)
     return None
 
@@ -126,8 +127,8 @@ def _executions(threads: HostThreads) -> _Choice | None:
     types = host_types(events, has_device=False)
     texts = threads.plane.strings.take(threads.plane.types.name.tolist())
     programs: dict[int, str] = {}
-    may = name_families(threads.plane).tell(_may_execute, np.bool_) | types.is_function
-    for type_ in np.flatnonzero(may[:-1]).tolist():
+    may_execute = name_families(threads.plane).tell(_may_execute, np.bool_) | types.is_function
+    for type_ in np.flatnonzero(may_execute[:-1]).tolist():
         text = texts[type_]
         if types.is_function[type_]:
             programs[type_] = text
@@ -138,26 +139,30 @@ def _executions(threads: HostThreads) -> _Choice | None:
     wanted = np.zeros(len(texts), np.bool_)
     wanted[list(programs)] = True
     repeats = find_repeats(events, wanted, _LEAST_EXECUTIONS)
-    own_ps = _program_times(threads, types)
+    instruction_ps = _program_times(threads, types)
     best: _Choice | None = None
     each_ps: dict[tuple[int, int], float] = {}
     ahead = is_ahead(events)
     least_unnamed = _UNNAMED_COVERAGE * window_ps(threads)
-    for at, (line, type_) in enumerate(
+    for index, (line, type_) in enumerate(
         zip(repeats.line.tolist(), repeats.type.tolist(), strict=True)
     ):
-        program, weight = programs[type_], float(repeats.total_ps[at])
+        program, weight = programs[type_], float(repeats.total_ps[index])
         if ahead[line] or (not program and weight < least_unnamed):
             continue
-        if repeats.last_ps[at] - repeats.first_ps[at] < _SHORTEST_PS * (repeats.count[at] - 1):
+        if repeats.last_ps[index] - repeats.first_ps[index] < _SHORTEST_PS * (
+            repeats.count[index] - 1
+        ):
             continue
         weight *= 1 if program else _UNNAMED_SHARE
-        weight += own_ps.get(_module_key(program), 0)
-        each_ps[line, type_] = weight / float(repeats.count[at])
+        weight += instruction_ps.get(_module_key(program), 0)
+        each_ps[line, type_] = weight / float(repeats.count[index])
         if best is None or weight > best.weight:
-            name = shown(program or texts[type_])
-            what = f"{name}, on which most time is spent" if program else name
-            reason = f"One step is one execution of {what}; {repeats.count[at]} were recorded."
+            name = quoted(program or texts[type_])
+            described = f"{name}, on which most time is spent" if program else name
+            reason = (
+                f"One step is one execution of {described}; {repeats.count[index]} were recorded."
+            )
             best = _Choice(EXECUTIONS, weight, line, type_, program, reason)
     if best is None or not best.program:
         return best
@@ -167,8 +172,8 @@ def _executions(threads: HostThreads) -> _Choice | None:
         if line == best.line and programs[type_]
     }
     main = times.pop(best.type)
-    others = {shown(programs[type_]): time for type_, time in times.items()}
-    return replace(best, doubts=tuple(doubt_of_rounds(shown(best.program), *main, others)))
+    others = {quoted(programs[type_]): time for type_, time in times.items()}
+    return replace(best, doubts=tuple(doubt_of_rounds(quoted(best.program), *main, others)))
 
 
 def _may_execute(text: str) -> bool:
@@ -176,7 +181,7 @@ def _may_execute(text: str) -> bool:
 
 
 def _is_op(choice: _Choice | None, threads: HostThreads, programs: Programs | None) -> bool:
-    """Whether it is an op that JAX compiled by itself, as it did several of that thread."""
+    """Whether the choice is an op that JAX compiled by itself, as it did others of the thread."""
     if choice is None or programs is None:
         return False
     events = threads.events
@@ -186,7 +191,7 @@ def _is_op(choice: _Choice | None, threads: HostThreads, programs: Programs | No
     called = {named[1] for text in texts if (named := _JAX.match(text))}
     if choice.program not in called:
         return False
-    keys = {_module_key(one) for one in called}
+    keys = {_module_key(program) for program in called}
     ops = {key for key in map(_program_key, programs.single_ops()) if key in keys}
     return _module_key(choice.program) in ops and len(ops) > _LEAST_OTHER_OPS
 
@@ -196,12 +201,12 @@ def _program_key(module: str) -> str:
 
 
 def _module_key(program: str) -> str:
-    """What is alike in a function's name and in that of its compiled program: jit_f of f."""
+    """What the names of a function and of its compiled program share: `f` of `jit_f`."""
     return re.sub(r"\W", "_", program).strip("_")
 
 
 def _program_times(threads: HostThreads, types: HostTypes) -> dict[str, float]:
-    """By `_module_key` the time of the instructions of each program that ran on host threads."""
+    """The time of instructions of programs that ran on host threads, by `_module_key`."""
     events = threads.events
     if not types.is_hlo.any() or names.HLO_MODULE not in events.plane.stat_names:
         return {}
@@ -209,19 +214,19 @@ def _program_times(threads: HostThreads, types: HostTypes) -> dict[str, float]:
     module = events.stats([names.HLO_MODULE], rows)[names.HLO_MODULE].texts()
     total = np.bincount(module + 1, events.duration_ps[rows].astype(np.float64))
     times: dict[str, float] = {}
-    for at in np.flatnonzero(total).tolist():
-        key = _program_key(events.plane.strings[at - 1]) if at else ""
-        times[key] = times.get(key, 0) + float(total[at])
+    for code in np.flatnonzero(total).tolist():
+        key = _program_key(events.plane.strings[code - 1]) if code else ""
+        times[key] = times.get(key, 0) + float(total[code])
     times.pop("", None)
     return times
 
 
 def _pattern(threads: HostThreads) -> _Choice | None:
-    """What begins each round of a thread that does the same over and over.
+    """The event that begins each round of a thread that repeats the same work.
 
-    Distances are counted in events, not in time: rounds differ in length, not in what they do.
-    Events that happen once per round, or evenly within it, are equally far apart; of the numbers of
-    rounds that these suggest the one counts on which most kinds of event agree.
+    Distances are counted in events, not in time: rounds differ in length, but hold the same events.
+    Events that occur once per round, or evenly within it, are equally far apart. Each such kind of
+    event suggests a number of rounds; the number on which most kinds agree is taken.
 
         abbcbabbcbabbcb      a, c: 3 times, every 5th event     ->   3 rounds, each begins with a
     """
@@ -231,7 +236,7 @@ def _pattern(threads: HostThreads) -> _Choice | None:
     if line < 0:
         return None
     silent = (Role.WAIT, Role.BACKGROUND)
-    begin, end = (int(at) for at in events.first_event[line : line + 2])
+    begin, end = (int(places) for places in events.first_event[line : line + 2])
     rows = begin + np.flatnonzero(
         (events.duration_ps[begin:end] > 0) & (events.type[begin:end] >= 0)
     )
@@ -240,12 +245,12 @@ def _pattern(threads: HostThreads) -> _Choice | None:
     cuts = np.searchsorted(kind[order], np.arange(int(kind.max(initial=-1)) + 2))
     periodic: dict[int, int] = {}  # the rounds that each kind suggests
     for type_ in np.flatnonzero(np.diff(cuts) >= _LEAST_PERIODS).tolist():
-        at = order[cuts[type_] : cuts[type_ + 1]]
-        is_told = types.role[type_] not in silent and types.role[type_] != Phase.COMPILATION
-        first, last = events.start_ps[rows[at[[0, -1]]]].tolist()
-        is_told &= last - first >= _SHORTEST_PS * (at.size - 1)
-        if is_told and _is_periodic(at) and at[-1] - at[0] >= _SPAN * rows.size:
-            periodic[type_] = at.size
+        places = order[cuts[type_] : cuts[type_ + 1]]
+        may_mark = types.role[type_] not in silent and types.role[type_] != Phase.COMPILATION
+        first, last = events.start_ps[rows[places[[0, -1]]]].tolist()
+        may_mark &= last - first >= _SHORTEST_PS * (places.size - 1)
+        if may_mark and _is_periodic(places) and places[-1] - places[0] >= _SPAN * rows.size:
+            periodic[type_] = places.size
     if not periodic:
         return None
     counts = np.array(list(periodic.values()))
@@ -260,40 +265,41 @@ def _pattern(threads: HostThreads) -> _Choice | None:
     many = len(starts) > 1
     kinds = f"{len(starts)} kinds of event repeat" if many else "One kind of event repeats"
     reason = (
-        f"{kinds} {rounds} times on the thread {shown(line_name)}; "
-        f"a step begins with each {shown(name)}."
+        f"{kinds} {rounds} times on the thread {quoted(line_name)}; "
+        f"a step begins with each {quoted(name)}."
     )
-    at = order[cuts[first] : cuts[first + 1]]
-    end = _last_end(events, rows, kind, at)
+    places = order[cuts[first] : cuts[first + 1]]
+    end = _last_end(events, rows, kind, places)
     return _Choice(PATTERN, float(rows.size), line, first, "", reason, end_ps=end)
 
 
 def _last_end(
-    events: Events, rows: NDArray[np.int64], kind: NDArray[np.int32], at: NDArray[np.int64]
+    events: Events, rows: NDArray[np.int64], kind: NDArray[np.int32], begins: NDArray[np.int64]
 ) -> int:
-    """Where the last round ends, in ps, whose events are at `rows`; -1 where it is not whole.
+    """Where the last round ends, in ps; -1 if it is incomplete.
 
-    Rounds begin `at` these places. It is whole where the last one has the events of the one before.
+    Rounds begin at the indices `begins` into `rows`. The last round is complete if it has the
+    events of the round before it.
     """
-    size = int(at[-1] - at[-2])
-    last, before = (np.sort(kind[start : start + size]) for start in (at[-1], at[-2]))
+    size = int(begins[-1] - begins[-2])
+    last, before = (np.sort(kind[start : start + size]) for start in (begins[-1], begins[-2]))
     if not np.array_equal(last, before):
         return -1
-    own = rows[at[-1] : at[-1] + size]
-    return int((events.start_ps[own] + events.duration_ps[own]).max())
+    last_rows = rows[begins[-1] : begins[-1] + size]
+    return int((events.start_ps[last_rows] + events.duration_ps[last_rows]).max())
 
 
-def shown(name: str) -> str:
-    """A name of a trace for a sentence: quoted, and not longer than 80 characters."""
+def quoted(name: str) -> str:
+    """A name from a trace, quoted for a sentence and cut to 80 characters."""
     name = name.encode("utf-8", "replace").decode()  # a user's choice may hold lone surrogates
     return f"'{name}'" if len(name) <= _LONGEST_SHOWN else f"'{name[: _LONGEST_SHOWN - 1]}…'"
 
 
 def _is_periodic(positions: NDArray[np.int64]) -> bool:
-    """Whether most distances are the median one, give or take 2 %."""
+    """Whether most distances equal the median one within 2 %."""
     gaps = np.diff(positions)
-    middle = median(gaps)
-    return bool((np.abs(gaps - middle) <= 0.02 * middle).mean() >= _REGULAR)
+    usual = median(gaps)
+    return bool((np.abs(gaps - usual) <= 0.02 * usual).mean() >= _REGULAR)
 
 
 def doubt_of_rounds(
@@ -302,14 +308,14 @@ def doubt_of_rounds(
     each_ps: float,
     others: Mapping[str, tuple[NDArray[np.int64], float]],
 ) -> list[str]:
-    """That executions of a program may be parts of steps: each few are followed by one of another.
+    """Says that executions may be only parts of steps, if one of another program follows every few.
 
-    `start_ps`, ascending, are when the program `name` began, `each_ps` is what one execution takes;
-    `others` are the same of other programs, by name.
+    `start_ps`, ascending, are the starts of the program `name`, `each_ps` is the time of one
+    execution; `others` holds the same for other programs, by name.
     """
-    for other, (starts, time) in others.items():
-        count = _between(start_ps, starts)
-        if count > 1 and time >= _NOTABLE_SHARE * each_ps:
+    for other, (other_start_ps, other_ps) in others.items():
+        count = _between(start_ps, other_start_ps)
+        if count > 1 and other_ps >= _NOTABLE_SHARE * each_ps:
             text = (
                 f"{other} runs after every {count} executions of {name}. If these add up gradients"
             )
@@ -321,7 +327,7 @@ def doubt_of_rounds(
 
 
 def _between(main: NDArray[np.int64], other: NDArray[np.int64]) -> int:
-    """How many of `main` lie between two of `other`, both ascending; 0 where that differs."""
+    """How many of `main` lie between two of `other`, both ascending; 0 if that number varies."""
     if other.size < _LEAST_ROUNDS:
         return 0
     before = np.searchsorted(main, other)

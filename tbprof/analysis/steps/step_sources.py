@@ -1,6 +1,6 @@
 """What marks the steps of a host: annotations of the program, the devices' own lines, or nothing.
 
-Where nothing does, steps are inferred, and say so.
+Where nothing does, steps are inferred, and the pages say so.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.driving_thread import find_driving_line
 from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.ops.device_phases import DeviceIntervals
-from tbprof.analysis.steps.step_inference import InferredSteps, doubt_of_rounds, infer_steps, shown
+from tbprof.analysis.steps.step_inference import InferredSteps, doubt_of_rounds, infer_steps, quoted
 from tbprof.analysis.steps.step_windows import GroupSteps
 from tbprof.base.records import dataclass
 from tbprof.events.space import Space
@@ -36,12 +36,13 @@ _NO_STEPS = (
 
 @dataclass(frozen=True, slots=True)
 class StepSource:
-    """How steps are told, and by what.
+    """How step boundaries were determined.
 
-    `steps` are the groups that are steps; none where the devices bound their steps themselves: by
-    their own lines ("steps_line") or by the executions of `program`. The thread that drives the
-    program is the line `line` (a row in `events.lines`) of `grouping.hosts[plane]`, -1 for none.
-    `doubts` says in sentences what of the steps is not certain.
+    `source` and `marker` are those of `Steps`; `note` says it in a sentence. `steps` are the groups
+    that are steps; empty where the devices bound their steps themselves, by their own lines
+    ("steps_line") or by the executions of `program`. The thread that drives the program is the line
+    `line` (a row of `events.lines`) of `grouping.hosts[plane]`, -1 if there is none. `doubts` says
+    in sentences what about the steps is uncertain.
     """
 
     source: str
@@ -59,22 +60,22 @@ class StepSource:
 def find_source(
     space: Space, devices: Sequence[DeviceIntervals], programs: Programs, marker: str = ""
 ) -> StepSource:
-    """The best that there is.
+    """The best source of steps that the trace has.
 
-    In this order: the user's choice, the step lines of all TPU cores, markers of the program, step
-    lines of any devices, groups that the file brings, executions of the main program, a repeating
+    In this order: the user's choice, the step lines of all TPU cores, annotations of the program,
+    events with step numbers, step lines of any devices, executions of the main program, a repeating
     pattern.
     """
-    missing = ""
+    not_found = ""
     if marker:
         grouping = find_grouping(space, marker)
         if len(grouping.roots):
-            everything = np.arange(len(grouping.roots))
-            note = f"Each step goes from one {shown(marker)} to the next, as chosen."
-            return _of_groups(CHOSEN, marker, note, grouping, everything)
-        missing = f"No thread has an event {shown(marker)}. "
-    found = _find(space, devices, programs)
-    return replace(found, note=missing + found.note) if missing else found
+            all_groups = np.arange(len(grouping.roots))
+            note = f"Each step goes from one {quoted(marker)} to the next, as chosen."
+            return _of_groups(CHOSEN, marker, note, grouping, all_groups)
+        not_found = f"No thread has an event {quoted(marker)}. "
+    source = _find(space, devices, programs)
+    return replace(source, note=not_found + source.note) if not_found else source
 
 
 def _find(space: Space, devices: Sequence[DeviceIntervals], programs: Programs) -> StepSource:
@@ -93,7 +94,7 @@ def _find(space: Space, devices: Sequence[DeviceIntervals], programs: Programs) 
 
 
 def _step_lines(devices: Sequence[DeviceIntervals], grouping: Grouping) -> StepSource | None:
-    """Steps as devices recorded them, if any did."""
+    """Steps as devices recorded them, None if no device did."""
     if all(device.steps is None for device in devices):
         return None
     note = "Each step goes from one event of the device's Steps line to the next."
@@ -101,20 +102,20 @@ def _step_lines(devices: Sequence[DeviceIntervals], grouping: Grouping) -> StepS
 
 
 def _annotations(grouping: Grouping) -> StepSource | None:
-    """Steps that the program marked."""
+    """Steps that the program annotated, None if it annotated none."""
     roots = grouping.roots
     marked = np.flatnonzero(roots.is_marker & (roots.start_ps >= 0))
     if not marked.size:
         return None
-    count = Counter(roots.name[at] for at in marked.tolist())
-    several = " or ".join(shown(name) for name, _ in count.most_common(3))
+    count = Counter(roots.name[group] for group in marked.tolist())
+    several = " or ".join(quoted(name) for name, _ in count.most_common(3))
     note = f"Each step goes from one {several} annotation of the program to the next."
-    found = _of_groups(MARKERS, count.most_common(1)[0][0], note, grouping, marked)
-    return replace(found, has_explicit_numbers=are_numbered(grouping, marked))
+    source = _of_groups(MARKERS, count.most_common(1)[0][0], note, grouping, marked)
+    return replace(source, has_explicit_numbers=are_numbered(grouping, marked))
 
 
 def _numbered_events(space: Space, grouping: Grouping) -> StepSource | None:
-    """Steps that begin with the event with a step's number that most time is spent in.
+    """Steps that begin with an event that carries a step's number: the name that takes most time.
 
     Keras numbers the batches that it profiles, and marks them in no other way (observed in 3.15).
     """
@@ -130,46 +131,50 @@ def _numbered_events(space: Space, grouping: Grouping) -> StepSource | None:
     if not total:
         return None
     name = total.most_common(1)[0][0]
-    note = f"Each step goes from one {shown(name)}, which has a step's number, to the next."
-    again = find_grouping(space, name)
-    found = _of_groups(MARKERS, name, note, again, np.arange(len(again.roots)))
-    return replace(found, has_explicit_numbers=True)
+    note = f"Each step goes from one {quoted(name)}, which has a step's number, to the next."
+    regrouped = find_grouping(space, name)
+    source = _of_groups(MARKERS, name, note, regrouped, np.arange(len(regrouped.roots)))
+    return replace(source, has_explicit_numbers=True)
 
 
 def _program_runs(devices: Sequence[DeviceIntervals], grouping: Grouping) -> StepSource | None:
-    """The executions of the program on which TPUs spend most time; it ran more than once."""
+    """The executions of the program that TPUs spend most time on, if it ran more than once."""
     total: Counter[str] = Counter()
     for device in devices:
         runs = device.executions
         if device.kind != "TPU" or not runs.start_ps.size:
             continue
         for kind, name in enumerate(runs.name):
-            is_one = runs.kind == kind
-            if int(is_one.sum()) > 1:
-                total[name] += int(runs.duration_ps[is_one].sum())
+            is_run = runs.kind == kind
+            if int(is_run.sum()) > 1:
+                total[name] += int(runs.duration_ps[is_run].sum())
     if not total:
         return None
     name = total.most_common(1)[0][0]
-    note = f"Nothing in this trace marks steps. One step is one execution of {shown(name)}."
-    doubts = _doubts_of_runs(name, next(one for one in devices if name in one.executions.name))
-    found = _without_groups(EXECUTIONS, name, note, grouping)
-    return replace(found, program=name, doubts=tuple(doubts))
+    note = f"Nothing in this trace marks steps. One step is one execution of {quoted(name)}."
+    doubts = _doubts_of_runs(
+        name, next(device for device in devices if name in device.executions.name)
+    )
+    source = _without_groups(EXECUTIONS, name, note, grouping)
+    return replace(source, program=name, doubts=tuple(doubts))
 
 
 def _doubts_of_runs(name: str, device: DeviceIntervals) -> list[str]:
-    """Whether the executions of a program on a device may be parts of steps."""
+    """Whether the executions of a program on a device may be only parts of steps."""
     runs = device.executions
-    of = [np.flatnonzero(runs.kind == kind) for kind in range(len(runs.name))]
+    rows_of = [np.flatnonzero(runs.kind == kind) for kind in range(len(runs.name))]
     times = {
-        one: (runs.start_ps[rows], float(runs.duration_ps[rows].mean()))
-        for one, rows in zip(runs.name, of, strict=True)
+        program: (runs.start_ps[rows], float(runs.duration_ps[rows].mean()))
+        for program, rows in zip(runs.name, rows_of, strict=True)
     }
     main = times.pop(name)
-    return doubt_of_rounds(shown(name), *main, {shown(one): time for one, time in times.items()})
+    return doubt_of_rounds(
+        quoted(name), *main, {quoted(program): time for program, time in times.items()}
+    )
 
 
 def _inferred(space: Space, grouping: Grouping, programs: Programs) -> StepSource | None:
-    """Steps that begin with what repeats on the host: they and what they cause are grouped anew."""
+    """Steps that begin with what repeats on the host; events are grouped anew by them."""
     inferred = infer_steps(grouping.hosts, programs)
     if inferred is None:
         return None
@@ -179,19 +184,19 @@ def _inferred(space: Space, grouping: Grouping, programs: Programs) -> StepSourc
         groups = _groups_at(grouping, inferred)
     if groups is None:
         groups = np.arange(len(grouping.roots))
-    found = _of_groups(inferred.source, inferred.name, inferred.note, grouping, groups)
-    number = np.arange(found.steps.group.size)
-    end = found.steps.end_ps.copy()
-    if end.size and found.steps.start_ps[-1] == inferred.start_ps[-1]:
-        # No next one bounds the last step: it has the events that one of its kind has.
+    source = _of_groups(inferred.source, inferred.name, inferred.note, grouping, groups)
+    number = np.arange(source.steps.group.size)
+    end = source.steps.end_ps.copy()
+    if end.size and source.steps.start_ps[-1] == inferred.start_ps[-1]:
+        # No next step bounds the last one: it lasts as long as the event that began it.
         end[-1] = max(int(end[-1]), int(inferred.start_ps[-1] + inferred.duration_ps[-1]))
-    labels = [str(at) for at in number.tolist()]
-    steps = replace(found.steps, number=number, label=labels, end_ps=end)
-    return replace(found, steps=steps, doubts=inferred.doubts)
+    labels = [str(own_number) for own_number in number.tolist()]
+    steps = replace(source.steps, number=number, label=labels, end_ps=end)
+    return replace(source, steps=steps, doubts=inferred.doubts)
 
 
 def _without_groups(source: str, marker: str, note: str, grouping: Grouping) -> StepSource:
-    """Steps that the devices bound themselves, or none."""
+    """Steps that the devices bound themselves, or no steps."""
     steps = GroupSteps.of(grouping.roots, _NONE)
     return _driven(StepSource(source, marker, note, grouping, steps))
 
@@ -199,24 +204,26 @@ def _without_groups(source: str, marker: str, note: str, grouping: Grouping) -> 
 def _of_groups(
     source: str, marker: str, note: str, grouping: Grouping, groups: NDArray[np.int64]
 ) -> StepSource:
-    """Steps that are groups; the thread with the most of their roots drives."""
+    """Steps that are groups; the thread with most of their roots drives the program."""
     steps = GroupSteps.of(grouping.roots, groups)
-    found = StepSource(source, marker, note, grouping, steps)
+    base = StepSource(source, marker, note, grouping, steps)
     lines: Counter[tuple[int, int]] = Counter()
     for plane, threads in enumerate(grouping.hosts):
-        mine = groups[(grouping.roots.plane[groups] == plane) & (grouping.roots.row[groups] >= 0)]
-        rows = grouping.roots.row[mine]
+        own_groups = groups[
+            (grouping.roots.plane[groups] == plane) & (grouping.roots.row[groups] >= 0)
+        ]
+        rows = grouping.roots.row[own_groups]
         line = np.searchsorted(threads.events.first_event, rows, side="right") - 1
-        for at, count in zip(*np.unique(line, return_counts=True), strict=True):
-            lines[plane, int(at)] += int(count)
+        for own_line, count in zip(*np.unique(line, return_counts=True), strict=True):
+            lines[plane, int(own_line)] += int(count)
     if not lines:
-        return _driven(found)
+        return _driven(base)
     (plane, line), _ = lines.most_common(1)[0]
-    return replace(found, plane=plane, line=line)
+    return replace(base, plane=plane, line=line)
 
 
 def _driven(source: StepSource) -> StepSource:
-    """The source with the thread that seems to drive the program."""
+    """The source with the thread that apparently drives the program."""
     for plane, threads in enumerate(source.grouping.hosts):
         line = find_driving_line(threads, host_types(threads.events, has_device=False))
         if line >= 0:
@@ -225,20 +232,22 @@ def _driven(source: StepSource) -> StepSource:
 
 
 def are_numbered(grouping: Grouping, groups: NDArray[np.int64]) -> bool:
-    """Whether the program gave each of the steps its number."""
+    """Whether the program gave each step its number."""
     for plane, threads in enumerate(grouping.hosts):
-        mine = groups[grouping.roots.plane[groups] == plane]
+        own_groups = groups[grouping.roots.plane[groups] == plane]
         types = host_types(threads.events, has_device=False)
-        rows = grouping.roots.row[mine]
+        rows = grouping.roots.row[own_groups]
         if not types.has_number[threads.events.type[rows]].all():
             return False
     return True
 
 
 def _groups_at(grouping: Grouping, inferred: InferredSteps) -> NDArray[np.int64] | None:
-    """The groups that begin with the inferred events, None where there are others or none."""
+    """The groups that begin with the inferred events, None if some have none."""
     roots = grouping.roots
     is_here = roots.plane == inferred.plane
-    place = {row: at for at, row in enumerate(roots.row.tolist()) if is_here[at] and row >= 0}
-    groups = [place.get(row, -1) for row in inferred.row.tolist()]
+    group_at = {
+        row: group for group, row in enumerate(roots.row.tolist()) if is_here[group] and row >= 0
+    }
+    groups = [group_at.get(row, -1) for row in inferred.row.tolist()]
     return None if not groups or -1 in groups else np.array(groups, np.int64)

@@ -1,4 +1,4 @@
-"""From where to where the steps of one worker go."""
+"""When a worker's steps began and ended: by the host's markers or the device's own times."""
 
 from collections.abc import Sequence
 
@@ -12,18 +12,18 @@ from tbprof.base.records import dataclass
 from tbprof.base.values import median
 from tbprof.kernels.groups import stretch_windows
 
-# A device keeps up with the host when the work of at least this share of the steps ends before
-# the next step begins, give or take this share of a step.
+# A device keeps up with the host if, for at least this share of the steps, its work ends before the
+# next step begins; this share of a step is tolerated.
 _KEEPS_UP = 0.9
 _TOLERANCE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """The steps of one worker in order of time: disjoint, each up to the start of the next.
+    """The steps of one worker in order of time: disjoint, each until the start of the next.
 
-    `own_ps` is a step's length without the gap to the next: up to the end of its own work, and
-    what else devices do until then. `group` is -1 for steps that belong to no group of events.
+    `own_ps` is a step's length without the gap to the next step: until the end of its own work, and
+    of what else devices do by then. `group` is -1 for steps that belong to no group of events.
     """
 
     group: NDArray[np.int64]
@@ -46,13 +46,13 @@ def tile(
     start_ps: NDArray[np.int64],
     end_ps: NDArray[np.int64],
 ) -> Windows:
-    """Windows of steps that begin and (each by itself) end at these times, in any order.
+    """Windows of steps that begin and, each by itself, end at these times, in any order.
 
         begins and ends  |aaaa..bbbb..ccc
         windows          |aaaaaabbbbbbccc
 
-    Of steps that begin at the same time only the longest is left; steps that overlap end where
-    the next begins.
+    Of steps that begin at the same time only the longest is kept; a step that overlaps the next one
+    ends where that begins.
     """
     order = np.lexsort((-end_ps, start_ps))
     start, end = start_ps[order], end_ps[order]
@@ -62,15 +62,15 @@ def tile(
     following = np.append(start[1:], np.iinfo(np.int64).max)
     own = np.minimum(end, following) - start
     duration = np.append(following[:-1] - start[:-1], own[-1:])
-    is_there = duration > 0
-    order = order[is_there]
+    is_positive = duration > 0
+    order = order[is_positive]
     return Windows(
         group[order],
         number[order],
         [label[at] for at in order.tolist()],
-        start[is_there],
-        duration[is_there],
-        own[is_there],
+        start[is_positive],
+        duration[is_positive],
+        own[is_positive],
     )
 
 
@@ -80,7 +80,7 @@ def hulls(
     end_ps: NDArray[np.int64],
     groups: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(first start, last end), each [groups], of intervals by group; -1 is left out.
+    """(first start, last end), each [groups], of intervals by group; group -1 is left out.
 
     Groups without intervals have a start after their end.
     """
@@ -92,7 +92,7 @@ def hulls(
 
 @dataclass(frozen=True, slots=True)
 class GroupSteps:
-    """The groups that are steps, by start of their root on the host (-1 where unknown)."""
+    """The groups that are steps, by start of their root on the host (-1 if unknown)."""
 
     group: NDArray[np.int64]
     number: NDArray[np.int64]
@@ -102,12 +102,12 @@ class GroupSteps:
 
     @classmethod
     def of(cls, roots: Roots, groups: NDArray[np.int64]) -> "GroupSteps":
-        """The groups `groups` in order of time."""
+        """The groups `groups` ordered by time."""
         order = groups[np.argsort(roots.start_ps[groups], kind="stable")]
         return cls(
             order,
             roots.number[order],
-            [roots.label[at] for at in order.tolist()],
+            [roots.label[group] for group in order.tolist()],
             roots.start_ps[order],
             np.where(roots.start_ps[order] < 0, -1, roots.start_ps[order])
             + np.maximum(roots.duration_ps[order], 0),
@@ -117,7 +117,7 @@ class GroupSteps:
 def device_hulls(
     steps: GroupSteps, device: DeviceIntervals
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(first start, last end), each [steps], of the device's work; start after end for none."""
+    """(first start, last end), each [steps], of the device's work; start after end if none."""
     end = device.start_ps + device.duration_ps
     groups = int(max(steps.group.max(initial=-1), device.group.max(initial=-1))) + 1
     first, last = hulls(device.group, device.start_ps, end, groups)
@@ -125,9 +125,9 @@ def device_hulls(
 
 
 def device_lags_host(steps: GroupSteps, devices: Sequence[DeviceIntervals]) -> bool:
-    """Whether devices still work on steps when the host has begun the next ones.
+    """Whether devices still work on steps after the host has begun the next ones.
 
-    That is what asynchronous dispatch looks like: the host's markers then say when a step was
+    This is what asynchronous dispatch looks like: the host's markers then say when a step was
     launched, not when it ran.
     """
     if steps.group.size < 2:
@@ -146,16 +146,16 @@ def device_lags_host(steps: GroupSteps, devices: Sequence[DeviceIntervals]) -> b
 
 
 def by_host(steps: GroupSteps, device: DeviceIntervals) -> Windows:
-    """From one marker to the next; the last until its work on the device ends, too."""
+    """From one marker to the next; the last one lasts until its work on the device ends, too."""
     first, last = device_hulls(steps, device)
     end = np.where(first <= last, np.maximum(steps.end_ps, last), steps.end_ps)
     return tile(steps.group, steps.number, steps.label, steps.start_ps, end)
 
 
 def by_threads(steps: GroupSteps, hosts: Sequence[HostThreads]) -> Windows:
-    """From one marker to the next, on a host that computes itself.
+    """From one marker to the next, on a host that computes by itself.
 
-    A step's own work ends with the last event that it caused on any thread: programs may run on
+    A step's own work ends with the last event that it caused on any thread: programs may still run
     after the call that started them.
     """
     end = steps.end_ps
@@ -169,17 +169,17 @@ def by_threads(steps: GroupSteps, hosts: Sequence[HostThreads]) -> Windows:
 
 
 def by_device(steps: GroupSteps, device: DeviceIntervals, is_missing: NDArray[np.bool_]) -> Windows:
-    """From the first work of one step on the device to that of the next.
+    """From the first work of one step on the device to that of the next step.
 
-    Steps whose work was not recorded (`is_missing` [steps]) share the time evenly between those
-    around them; before all others and after them they are as long as those on the host.
+    Steps whose work was not recorded (`is_missing` [steps]) share the time between their neighbours
+    evenly; before the first and after the last recorded step they are as long as on the host.
     """
     first, last = device_hulls(steps, device)
     ran = first <= last
     kept = np.flatnonzero(ran | is_missing)
     first, last = first[kept], last[kept]
     _place_missing(first, last, ~ran[kept], steps.start_ps[kept])
-    labels = [steps.label[at] for at in kept.tolist()]
+    labels = [steps.label[step] for step in kept.tolist()]
     return tile(steps.group[kept], steps.number[kept], labels, first, last)
 
 
@@ -189,7 +189,7 @@ def _place_missing(
     is_missing: NDArray[np.bool_],
     host_start: NDArray[np.int64],
 ) -> None:
-    """Gives steps that are missing a start and an end between those that are not, in place."""
+    """Gives missing steps a start and an end between their neighbours, in place."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], is_missing, [False]))))
     usual = int(median(np.diff(host_start))) if host_start.size > 1 else 1
     for begin, end in edges.reshape(-1, 2).tolist():
@@ -211,7 +211,7 @@ def by_executions(device: DeviceIntervals, program: str) -> Windows:
     return tile(
         np.full(rows.size, -1, np.int64),
         number,
-        [str(at) for at in number.tolist()],
+        [str(own_number) for own_number in number.tolist()],
         runs.start_ps[rows],
         runs.start_ps[rows] + runs.duration_ps[rows],
     )

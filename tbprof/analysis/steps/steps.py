@@ -14,24 +14,24 @@ class Steps:
     """One row per (worker, step), ordered by worker, then start.
 
     A worker is a device that did something, or the host's CPU where no device did. A step lasts
-    until the worker's next one starts, so that the gap between them belongs to a step; `own_ps` is
-    its length without that gap: without the time after its own work in which no device of the host
-    works (no op, where there is none). `phase_ps` [n, PHASES] splits `duration_ps` exactly. Times
-    in ps; `start_ps` counts from the trace's first moment, which is `epoch_ns` (0: unknown).
-    `is_truncated` marks steps of which a part was not recorded, `is_unrecorded` those of which no
-    work of the device was, though it was done: their phases say nothing of it. `copied_ps` [n] is
-    the part of `Phase.INPUT` in which a GPU copies from the host; empty where that is not known.
+    until the worker's next step starts, so the gap between the two belongs to the first. `own_ps`
+    is its length without that gap: without the time after its own work in which no device of the
+    host works (no op, where there are no devices). `phase_ps` [n, PHASES] splits `duration_ps`
+    exactly. Times are in ps; `start_ps` counts from the trace's first moment, which is `epoch_ns`
+    (0: unknown). `is_truncated` marks steps that were recorded only in part, `is_unrecorded` those
+    with device work that was not recorded at all: their phases say nothing about it. `copied_ps`
+    [n] is the part of `Phase.INPUT` in which a GPU copies from the host; empty if unknown.
 
-    `silent_device` names GPUs of which no work was recorded; `lost_devices` counts the devices
-    among them that calls of the host launched work for.
+    `silent_device` names GPUs without any recorded work; `lost_devices` counts the devices among
+    them that calls of the host launched work for.
 
     `source` is one of "steps_line" (the device recorded its steps), "markers" (annotations of the
-    program), "groups" (ids in the file without a marker), "chosen" (an event that the user chose),
-    "executions" (inferred: one step per execution of a function or program), "pattern" (inferred:
-    what repeats on the busiest thread), and "none"; `marker` names the event that delimits steps
-    and `note` says it in a sentence. Candidates are events that could mark steps, best first.
-    `has_explicit_numbers` says that the program numbered all steps, `doubts` in sentences what of
-    them is not certain, and `ends_early` where the file ends that was cut off ("": it is whole).
+    program), "chosen" (an event that the user chose), "executions" (inferred: one step per
+    execution of a function or program), "pattern" (inferred: what repeats on the busiest thread),
+    and "none". `marker` names the event that delimits steps, and `note` says it in a sentence.
+    Candidates are events that could mark steps, best first. `has_explicit_numbers` says that the
+    program numbered all steps, `doubts` says in sentences what about them is uncertain, and
+    `ends_early` says where the file was cut off ("": it is complete).
     """
 
     source: str
@@ -69,5 +69,5 @@ class Steps:
 
 def copies_most(hosts: Sequence[Steps]) -> bool:
     """Whether GPUs copy from the host in at least half of the time that steps wait for input."""
-    waited = sum(int(one.phase_ps[:, Phase.INPUT].sum()) for one in hosts)
-    return 2 * sum(int(one.copied_ps.sum()) for one in hosts) >= waited > 0
+    waited = sum(int(part.phase_ps[:, Phase.INPUT].sum()) for part in hosts)
+    return 2 * sum(int(part.copied_ps.sum()) for part in hosts) >= waited > 0

@@ -1,4 +1,4 @@
-"""The Steps line of a device as it was recorded."""
+"""The Steps line of a device: its steps as recorded, and those that are missing from it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,9 +13,10 @@ from tbprof.analysis.steps.step_windows import Windows
 from tbprof.base.records import dataclass
 from tbprof.base.values import difference, is_in, median, unique
 
-# Steps are missing where so much of the time is there that they would take.
+# Steps are missing if at least this share of the time that they would take is there.
 _TIME_OF_LOST = 0.6
-# Ops before and behind so many steps are those of one step where they take no longer than so.
+# With at least so many steps, ops before the first and after the last one form a step each, if they
+# take no longer than this multiple of a usual step.
 _LEAST_STEPS = 3
 _TIME_OF_ONE = 1.1
 _NO_ROWS: NDArray[np.int64] = np.empty(0, np.int64)
@@ -23,11 +24,11 @@ _NO_ROWS: NDArray[np.int64] = np.empty(0, np.int64)
 
 @dataclass(frozen=True, slots=True)
 class StepsLine:
-    """The steps of one device's line, by start.
+    """The steps on one device's line, by start.
 
-    `place` is equal for the same step of all devices. `group` is -1 where no event of the host
-    belongs to the step. With `is_marked` the program marked it, with `is_cut` a part of it is not
-    on the line.
+    `place` is equal for the same step of all devices. `group` is -1 if no event of the host belongs
+    to the step. `is_marked`: the program marked the step. `is_cut`: a part of the step is not on
+    the line.
     """
 
     device: str
@@ -45,12 +46,12 @@ class StepsLine:
 
     @property
     def is_ascending(self) -> bool:
-        """Whether no place comes twice or after a later one."""
+        """Whether the places ascend without repetition."""
         return bool((np.diff(self.place) > 0).all())
 
 
 def read_line(device: DeviceIntervals, grouping: Grouping, doubts: list[str]) -> StepsLine:
-    """The line of a device, empty where it has none; events of one step are one."""
+    """The line of a device, empty if it has none; the events of one step are merged."""
     steps = device.steps
     if steps is None:
         none = np.empty(0, bool)
@@ -60,28 +61,28 @@ def read_line(device: DeviceIntervals, grouping: Grouping, doubts: list[str]) ->
     group = _groups_of(steps, device, grouping)
     is_marked = np.append(grouping.roots.is_marker, False)[group]
     count = group.size
-    is_again = np.zeros(count, bool)
-    if unique(steps.number).size > 1:  # a number that all have counts nothing
-        is_again[1:] = (np.diff(steps.number) == 0) & (steps.number[1:] >= 0)
+    continues = np.zeros(count, bool)
+    if unique(steps.number).size > 1:  # a number that all events share says nothing
+        continues[1:] = (np.diff(steps.number) == 0) & (steps.number[1:] >= 0)
     ends = steps.start_ps + steps.duration_ps
-    at = np.flatnonzero(is_again & ~is_marked)
-    is_copy = (steps.start_ps[at] == steps.start_ps[at - 1]) & (ends[at] == ends[at - 1])
+    rows = np.flatnonzero(continues & ~is_marked)
+    is_copy = (steps.start_ps[rows] == steps.start_ps[rows - 1]) & (ends[rows] == ends[rows - 1])
     if not is_copy.all():
         doubts.append(f"On the Steps line of {device.name} several events count as one step.")
-    # Recorders begin a step with each program, of which a step of the program may launch several.
-    is_again[1:] |= (np.diff(group) == 0) & is_marked[1:]
-    is_cut_first = _join_unlinked(is_again, is_marked)
-    first = np.flatnonzero(~is_again)
+    # Recorders begin a step with each program, while a step of the program may launch several.
+    continues[1:] |= (np.diff(group) == 0) & is_marked[1:]
+    is_cut_first = _join_unlinked(continues, is_marked)
+    first = np.flatnonzero(~continues)
     end = np.maximum.reduceat(ends, first) if count else ends
-    number, own = steps.number[first], group[first]
+    number, own_group = steps.number[first], group[first]
     return StepsLine(
         device.name,
         steps.start_ps[first],
         end,
         number,
         number,
-        [steps.name[at] for at in first.tolist()],
-        own,
+        [steps.name[rows] for rows in first.tolist()],
+        own_group,
         is_marked[first],
         _lacks_programs(steps.number, first)
         | _lacks_ends(steps, first, device)
@@ -89,45 +90,47 @@ def read_line(device: DeviceIntervals, grouping: Grouping, doubts: list[str]) ->
     )
 
 
-def _join_unlinked(is_again: NDArray[np.bool_], is_marked: NDArray[np.bool_]) -> bool:
-    """Joins events before the first marked one, as many as marked steps have, in `is_again`.
+def _join_unlinked(continues: NDArray[np.bool_], is_marked: NDArray[np.bool_]) -> bool:
+    """Joins events before the first marked one, as many per step as marked steps have, in place.
 
-    The launches of these were before the recording. Answers whether the first step lacks some.
+    Their launches came before the recording. Returns whether the first step lacks events.
     """
-    begins = np.flatnonzero(is_marked & ~is_again)
+    begins = np.flatnonzero(is_marked & ~continues)
     if not begins.size:
         return False
     marked_from = int(begins[0])
     usual = int(
-        np.median(np.diff(np.append(np.flatnonzero(~is_again), is_again.size))[-begins.size :])
+        np.median(np.diff(np.append(np.flatnonzero(~continues), continues.size))[-begins.size :])
     )
     if usual < 2 or not is_marked[marked_from:].all():
         return False
-    before = np.arange(marked_from, 0, -1)  # how many events lie from each to the first marked one
-    is_again[:marked_from] = before % usual != 0
-    is_again[:1] = False
+    before = np.arange(marked_from, 0, -1)  # events from each one to the first marked one
+    continues[:marked_from] = before % usual != 0
+    continues[:1] = False
     return marked_from % usual != 0
 
 
 def _lacks_programs(number: NDArray[np.int64], first: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """[steps] whether an event of a step is missing, that begins with each of the rows `first`.
+    """[steps] whether an event is missing from the step that begins with each of the rows `first`.
 
-    It has fewer than steps mostly have, and the numbers of events say that some are not there.
+    The step has fewer events than usual, and the numbers of events show that some are missing.
     """
     count = np.diff(np.append(first, number.size))
     jump = np.diff(number)
     usual = median(jump) if jump.size else 1
-    is_hole = np.concatenate(([False], jump > usual, [False]))
-    holes = np.cumsum(np.append(0, is_hole))  # of a step: before, within and behind it
-    around = holes[np.append(first[1:], number.size) + 1] - holes[first]
-    lacks: NDArray[np.bool_] = (count < median(count)) & (around > 0) if count.size else is_hole[:0]
+    is_gap = np.concatenate(([False], jump > usual, [False]))
+    gaps = np.cumsum(np.append(0, is_gap))  # of a step: before, within and after it
+    gaps_around = gaps[np.append(first[1:], number.size) + 1] - gaps[first]
+    lacks: NDArray[np.bool_] = (
+        (count < median(count)) & (gaps_around > 0) if count.size else is_gap[:0]
+    )
     return lacks
 
 
 def _lacks_ends(
     steps: DeviceSteps, first: NDArray[np.int64], device: DeviceIntervals
 ) -> NDArray[np.bool_]:
-    """[steps] whether it is a first or last one of several programs, of which one is cut."""
+    """[steps] whether it is a first or last step of several programs, one of which is cut off."""
     count = np.diff(np.append(first, steps.number.size))
     lacks = np.zeros(count.size, bool)
     if count.size and device.start_ps.size:
@@ -151,59 +154,59 @@ def _groups_of(
 
 
 def with_cut_ends(line: StepsLine, device: DeviceIntervals) -> StepsLine:
-    """The line with the step of the ops before its first one, and with that of those behind."""
+    """The line with steps for the ops before its first step and after its last one."""
     if device.kind == "GPU" or len(line) < _LEAST_STEPS or not line.is_ascending:
         return line
     start, end = device.start_ps, device.start_ps + device.duration_ps
     middle = start + device.duration_ps // 2
-    is_before, is_behind = middle < line.start_ps[0], middle > line.end_ps[-1]
-    among = device.event_kind[~is_before & ~is_behind]
-    most = _TIME_OF_ONE * float(median(np.diff(line.start_ps)))
+    is_before, is_after = middle < line.start_ps[0], middle > line.end_ps[-1]
+    known_kinds = device.event_kind[~is_before & ~is_after]
+    longest = _TIME_OF_ONE * float(median(np.diff(line.start_ps)))
     usual = max(int(median(np.diff(line.place))), 1)
-    for rows, row, by in ((is_behind, -1, usual), (is_before, 0, -usual)):
-        if not rows.any() or line.is_cut[row] or line.number[row] + by < 0:
+    for rows, row, stride in ((is_after, -1, usual), (is_before, 0, -usual)):
+        if not rows.any() or line.is_cut[row] or line.number[row] + stride < 0:
             continue
-        begin, until = int(start[rows].min()), int(end[rows].max())
-        # What else runs is no step, and nobody knows how many more of them are.
-        if until - begin <= most and is_in(device.event_kind[rows], among).all():
-            line = _with_cut(line, len(line) if row else 0, by, begin, until)
+        begin, stop = int(start[rows].min()), int(end[rows].max())
+        # Anything else is no step, or an unknown number of steps.
+        if stop - begin <= longest and is_in(device.event_kind[rows], known_kinds).all():
+            line = _with_cut(line, len(line) if row else 0, stride, begin, stop)
     return line
 
 
-def _with_cut(line: StepsLine, at: int, by: int, start: int, end: int) -> StepsLine:
-    """The line with a step at its begin or end, whose place and number are `by` further."""
-    row = max(at - 1, 0)
-    number = int(line.number[row]) + by
+def _with_cut(line: StepsLine, index: int, stride: int, start: int, end: int) -> StepsLine:
+    """The line with a step inserted at its begin or end, its place and number `stride` further."""
+    row = max(index - 1, 0)
+    number = int(line.number[row]) + stride
     stem = line.label[row].removesuffix(str(line.number[row]))
     return StepsLine(
         line.device,
-        np.insert(line.start_ps, at, start),
-        np.insert(line.end_ps, at, end),
-        np.insert(line.place, at, line.place[row] + by),
-        np.insert(line.number, at, number),
-        [*line.label[:at], f"{stem}{number}", *line.label[at:]],
-        np.insert(line.group, at, -1),
-        np.insert(line.is_marked, at, False),
-        np.insert(line.is_cut, at, True),
+        np.insert(line.start_ps, index, start),
+        np.insert(line.end_ps, index, end),
+        np.insert(line.place, index, line.place[row] + stride),
+        np.insert(line.number, index, number),
+        [*line.label[:index], f"{stem}{number}", *line.label[index:]],
+        np.insert(line.group, index, -1),
+        np.insert(line.is_marked, index, False),
+        np.insert(line.is_cut, index, True),
     )
 
 
 def find_missing(line: StepsLine, others: Sequence[StepsLine]) -> NDArray[np.int64]:
     """The places, ascending, of steps that are not on a line.
 
-    Those that another device has, if there is time for them; and all between two steps where the
-    second one begins as much later as these would take.
+    Those are steps that another device has, if there is time for them, and steps between two others
+    if the second one begins as much later as they would take.
     """
     if not len(line) or not line.is_ascending:
         return _NO_ROWS
-    step, later = np.diff(line.place), np.diff(line.start_ps)
-    usual = max(int(median(step)), 1) if step.size else 1
-    period = float(median(later[step == usual])) if (step == usual).any() else np.inf
-    steps = step // usual
-    is_long = later >= _TIME_OF_LOST * period * np.maximum(steps, 1)
-    holes = np.flatnonzero((steps > 1) & is_long).tolist()
+    strides, intervals = np.diff(line.place), np.diff(line.start_ps)
+    usual = max(int(median(strides)), 1) if strides.size else 1
+    period = float(median(intervals[strides == usual])) if (strides == usual).any() else np.inf
+    stride_count = strides // usual
+    is_long = intervals >= _TIME_OF_LOST * period * np.maximum(stride_count, 1)
+    gaps = np.flatnonzero((stride_count > 1) & is_long).tolist()
     places = [other.place for other in others] + [
-        np.arange(line.place[row] + usual, line.place[row + 1], usual) for row in holes
+        np.arange(line.place[row] + usual, line.place[row + 1], usual) for row in gaps
     ]
     missing = difference(np.concatenate([_NO_ROWS, *places]), line.place)
     row = np.searchsorted(line.place, missing) - 1
@@ -213,11 +216,13 @@ def find_missing(line: StepsLine, others: Sequence[StepsLine]) -> NDArray[np.int
     return out
 
 
-def put_in(line: StepsLine, missing: NDArray[np.int64], others: Sequence[StepsLine]) -> StepsLine:
-    """The line with the steps that are missing behind those that it has."""
+def append_missing(
+    line: StepsLine, missing: NDArray[np.int64], others: Sequence[StepsLine]
+) -> StepsLine:
+    """The line with the missing steps appended after those that it has."""
     if not missing.size:
         return line
-    called = {
+    known_labels = {
         place: label
         for other in others
         for place, label in zip(other.place.tolist(), other.label, strict=True)
@@ -238,8 +243,8 @@ def put_in(line: StepsLine, missing: NDArray[np.int64], others: Sequence[StepsLi
         number=np.append(line.number, number),
         label=line.label
         + [
-            called.get(place, f"{stem}{own}")
-            for place, own in zip(missing.tolist(), number.tolist(), strict=True)
+            known_labels.get(place, f"{stem}{own_number}")
+            for place, own_number in zip(missing.tolist(), number.tolist(), strict=True)
         ],
         group=np.append(line.group, np.full(missing.size, -1)),
         is_marked=np.append(line.is_marked, np.zeros(missing.size, bool)),
@@ -250,26 +255,27 @@ def put_in(line: StepsLine, missing: NDArray[np.int64], others: Sequence[StepsLi
 def _begins(
     line: StepsLine, missing: NDArray[np.int64], others: Sequence[StepsLine]
 ) -> NDArray[np.int64]:
-    """[n] when steps began that are missing.
+    """[n] when the missing steps began.
 
-    When they did on other devices, and as much later as the steps of this one mostly do. Else they
-    share the time that is left once the step before them and the usual gap are over.
+    If other devices have the step: as much later than there as steps of this device usually are.
+    Otherwise missing steps share the time that is left between the step before them, followed by
+    the usual gap, and the step after them.
     """
     row = np.searchsorted(line.place, missing) - 1
     low = line.end_ps[np.maximum(row, 0)]
     high = line.start_ps[np.minimum(row + 1, len(line) - 1)]
     gap = max(int(median(line.start_ps[1:] - line.end_ps[:-1])), 0) if len(line) > 1 else 0
     size = np.bincount(row + 1)[row + 1]
-    nth = np.arange(missing.size) - np.searchsorted(row, row)
+    rank = np.arange(missing.size) - np.searchsorted(row, row)
     free = np.minimum(low + gap, (low + high) // 2)
-    begin = free + (high - free) * nth / size
+    begin = free + (high - free) * rank / size
     known = np.full((len(others), missing.size), np.nan)
-    for at, other in enumerate(others):
-        _, mine, theirs = np.intersect1d(line.place, other.place, return_indices=True)
-        _, where, found = np.intersect1d(missing, other.place, return_indices=True)
-        if mine.size:
-            later = int(median(line.start_ps[mine] - other.start_ps[theirs]))
-            known[at, where] = other.start_ps[found] + later
+    for index, other in enumerate(others):
+        _, own_row, other_row = np.intersect1d(line.place, other.place, return_indices=True)
+        _, missing_row, known_row = np.intersect1d(missing, other.place, return_indices=True)
+        if own_row.size:
+            later = int(median(line.start_ps[own_row] - other.start_ps[other_row]))
+            known[index, missing_row] = other.start_ps[known_row] + later
     is_known = np.isfinite(known).any(axis=0)
     begin[is_known] = np.nanmedian(known[:, is_known], axis=0)
     begin = np.where(row < 0, np.minimum(begin, line.start_ps[0]), np.maximum(begin, low))
@@ -281,8 +287,8 @@ def _begins(
 def works_in(windows: Windows, device: DeviceIntervals) -> NDArray[np.bool_]:
     """[n] whether the device did anything in each of its windows."""
     middle = device.start_ps + device.duration_ps // 2
-    at = np.searchsorted(windows.start_ps, middle, side="right") - 1
-    inside = (at >= 0) & (middle < windows.end_ps[at]) if len(windows.label) else at >= 0
-    count = np.bincount(at[inside], minlength=len(windows.label))
+    index = np.searchsorted(windows.start_ps, middle, side="right") - 1
+    inside = (index >= 0) & (middle < windows.end_ps[index]) if len(windows.label) else index >= 0
+    count = np.bincount(index[inside], minlength=len(windows.label))
     out: NDArray[np.bool_] = count > 0
     return out

@@ -1,7 +1,7 @@
-"""Steps whose work on a device was not recorded: nothing of it is there, though it was done.
+"""Steps whose work on a device is missing from the trace, although it was done.
 
-Recorders keep a bounded number of events, lose buffers, and begin late on some devices. A step
-without any work of a device may be such a step, or one in which the device really did nothing.
+Recorders keep a bounded number of events, lose buffers, and start late on some devices. In a step
+without any work of a device, either that happened, or the device really did nothing.
 """
 
 from collections.abc import Sequence
@@ -20,24 +20,25 @@ from tbprof.base.records import dataclass
 from tbprof.base.values import is_in, median, unique
 from tbprof.events.space import Space
 
-# A step has launched the work of a device with so many of its usual launches or dispatches.
+# A step launched the work of a device if it has this share of its usual launches or dispatches.
 _LAUNCHED = 0.5
-# A part of a step's work is missing from so many of its launches on, where usually hardly any is.
+# A part of a step's work is missing if at least this share of its launches has no kernel, where
+# usually hardly any is without.
 _PART = 0.1
 _HARDLY_ANY = 0.02
-# Without launches: a device that worked in so many steps in a row, in each of them, and did mostly
-# what another one does, would have gone on with it.
+# Without launches: a device that worked in each of at least so many consecutive steps, and mostly
+# did what another device does, would have continued with it.
 _LEAST_STEPS = 3
 _MOSTLY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Unrecorded:
-    """What of the steps' work was not recorded.
+    """What work of the steps is missing from the trace.
 
-    By device (or for the host, where there is none) and step: `is_missing` [devices, steps] where
-    nothing is there, `is_cut` where a part is missing. `lost_devices` counts the devices that
-    launches name and of which nothing at all was recorded.
+    By device (or for the host, if there are no devices) and step: `is_missing` [devices, steps] if
+    all of the work is missing, `is_cut` if a part is. `lost_devices` counts the devices that
+    launches name and that have no recorded work at all.
     """
 
     is_missing: NDArray[np.bool_]
@@ -64,17 +65,17 @@ def find_unrecorded(
 ) -> Unrecorded:
     """What is missing of the work of GPUs, whose `group` is filled.
 
-    A step's work on a device was not recorded where nothing of it is there and
+    A step's work on a device was not recorded if there is none of it and
 
-    - the step launched half of what its like usually launch for the device, or more, without the
-      kernels; or
-    - it has no launches at all and no device works, but the host dispatched half of the usual; or
-    - it has no launches at all, and lies before or after all work of the device, which worked in
-      each of three steps or more between, and did mostly what another one does that goes on.
+    - the step launched at least half of what steps usually launch for the device, without kernels;
+      or
+    - the step has no launches and no device works, but the host dispatched half of the usual; or
+    - the step has no launches, and lies before or after all work of the device, which worked in
+      each of at least three steps and mostly did what another device does that continues.
 
-    A step with launches of which none was for the device is one in which the device did nothing.
-    `has_silent` says that there are other GPUs, of which nothing was recorded. Without devices the
-    host stands for them: a step that launches kernels is none of its own.
+    A step that has launches, but none for the device, is a step in which the device did nothing.
+    `has_silent` says that there are other GPUs without recorded work. Without devices the host
+    stands for them: a step that launches kernels did not compute them itself.
     """
     count = steps.group.size
     nothing = np.zeros((max(len(devices), 1), count), bool)
@@ -82,12 +83,12 @@ def find_unrecorded(
         return _of_host(grouping, steps, nothing)
     if not count or not devices or any(device.kind != "GPU" for device in devices):
         return Unrecorded(nothing, nothing, 0)
-    step_of = np.full(int(steps.group.max()) + 2, -1, np.int64)  # the last one is for no group
+    step_of = np.full(int(steps.group.max()) + 2, -1, np.int64)  # the last entry is for no group
     step_of[steps.group] = np.arange(count)
-    pieces = np.stack([_pieces(device, steps, step_of) for device in devices])
-    works = pieces > 0
-    if not has_silent and (pieces >= (1 - _PART) * median(pieces, axis=1)[:, None]).all():
-        return Unrecorded(nothing, nothing, 0)  # as mostly: launches need not be read
+    intervals = np.stack([_count_intervals(device, steps, step_of) for device in devices])
+    works = intervals > 0
+    if not has_silent and (intervals >= (1 - _PART) * median(intervals, axis=1)[:, None]).all():
+        return Unrecorded(nothing, nothing, 0)  # the usual case: launches need not be read
     launches = find_launches(grouping.hosts, devices)
     launch_step = _step(step_of, launches.group)
     without, lost, usual = _lost(launches, launch_step, works)
@@ -95,8 +96,8 @@ def find_unrecorded(
     is_missing = has_usual & (lost >= np.maximum(_LAUNCHED * usual, 1)[:, None])
     has_launches = np.bincount(launch_step[launch_step >= 0], minlength=count) > 0
     if not (works | has_launches).all():
-        did = works | is_missing
-        would_work = _would_work(grouping, step_of, did) | _would_go_on(devices, did)
+        active = works | is_missing
+        would_work = _would_work(grouping, step_of, active) | _would_go_on(devices, active)
         is_missing |= ~has_launches & would_work
     hardly_any = median(np.where(works, without, 0), axis=1) <= _HARDLY_ANY * usual
     is_cut = works & has_usual & hardly_any[:, None]
@@ -105,7 +106,7 @@ def find_unrecorded(
 
 
 def _of_host(grouping: Grouping, steps: GroupSteps, nothing: NDArray[np.bool_]) -> Unrecorded:
-    """What is missing where no device's work was recorded."""
+    """What is missing if no device's work was recorded."""
     launches = find_launches(grouping.hosts, [])
     launches_any = is_in(steps.group, launches.group)[None, :]
     lost = _lost_devices(launches) or int(launches.group.size > 0)
@@ -117,28 +118,28 @@ def _step(step_of: NDArray[np.int64], group: NDArray[np.int32]) -> NDArray[np.in
     return step_of[np.where(group < step_of.size - 1, group, -1)]
 
 
-def _pieces(
+def _count_intervals(
     device: DeviceIntervals, steps: GroupSteps, step_of: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """[steps] how many pieces of the device's work are there.
+    """[steps] how many intervals of the device's work are recorded.
 
-    Work that nothing links to a step may be that of the step in whose time it lies.
+    Work that nothing links to a step counts for the step in whose time it lies.
     """
     rows = np.flatnonzero(is_work(device))
     step = _step(step_of, device.group[rows])
-    at = np.searchsorted(steps.start_ps, device.start_ps[rows], side="right") - 1
-    step = np.where(device.group[rows] >= 0, step, at)
+    step_at = np.searchsorted(steps.start_ps, device.start_ps[rows], side="right") - 1
+    step = np.where(device.group[rows] >= 0, step, step_at)
     return np.bincount(step[step >= 0], minlength=steps.group.size)
 
 
 def _lost(
     launches: Launches, step: NDArray[np.int64], works: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """(launches without their kernels, those that were for the device, its usual launches).
+    """(launches without kernels, those of them that were for the device, its usual launches).
 
-    The first two are [devices, steps], the last is [devices] and of steps with work. A launch
-    without its kernel may be for each device that its target has launched on. Of several devices
-    each gets what it lacks of its usual launches, those first that work in most steps.
+    The first two are [devices, steps]; the last is [devices], over steps with work. A launch
+    without a kernel may be for any device that its target has launched on. Among several devices,
+    each one gets what it lacks of its usual launches, starting with those that work in most steps.
     """
     devices, steps = works.shape
     targets = launches.is_named.size
@@ -176,12 +177,12 @@ def _lost_devices(launches: Launches) -> int:
 def _would_work(
     grouping: Grouping, step_of: NDArray[np.int64], works: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """[devices, steps] whether no device works, but the host dispatched what it does for others."""
+    """[devices, steps] whether no device works although the host dispatched as in other steps."""
     is_idle = ~works.any(axis=0)
     out = np.zeros(works.shape, bool)
     if is_idle.all() or not is_idle.any():
         return out
-    alike, usually = np.zeros(is_idle.size), 0.0
+    as_usual, usual_total = np.zeros(is_idle.size), 0.0
     for threads in grouping.hosts:
         events = threads.events
         types = host_types(events, has_device=True)
@@ -193,20 +194,20 @@ def _would_work(
         )
         count = cells.reshape(kinds.size, is_idle.size)
         usual = median(count[:, ~is_idle], axis=1)
-        alike += np.minimum(count, usual[:, None]).sum(axis=0)
-        usually += float(usual.sum())
-    # Devices that work in each step of which anything is there.
-    if usually > 0:
-        out[works[:, ~is_idle].all(axis=1)] = is_idle & (alike >= _LAUNCHED * usually)
+        as_usual += np.minimum(count, usual[:, None]).sum(axis=0)
+        usual_total += float(usual.sum())
+    # Devices that work in each step in which anything was recorded.
+    if usual_total > 0:
+        out[works[:, ~is_idle].all(axis=1)] = is_idle & (as_usual >= _LAUNCHED * usual_total)
     return out
 
 
 def _would_go_on(devices: Sequence[DeviceIntervals], works: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """[devices, steps] whether a device began late or ended early with what another one does."""
+    """[devices, steps] whether a device began late or ended early with work of another one."""
     out = np.zeros(works.shape, bool)
     steps = np.flatnonzero(works.any(axis=0))
-    for at, own in enumerate(works):
-        worked = np.flatnonzero(own)
+    for device, works_of_device in enumerate(works):
+        worked = np.flatnonzero(works_of_device)
         if worked.size < _LEAST_STEPS or worked.size == steps.size:
             continue
         first, last = int(worked[0]), int(worked[-1])
@@ -214,14 +215,14 @@ def _would_go_on(devices: Sequence[DeviceIntervals], works: NDArray[np.bool_]) -
         if worked.size < is_between.sum() or not (is_between[0] or is_between[-1]):
             continue
         for other, others in enumerate(works):
-            more = others & ~own
-            if other != at and more.any() and _do_alike(devices[at], devices[other]):
-                out[at] |= more
+            more = others & ~works_of_device
+            if other != device and more.any() and _do_alike(devices[device], devices[other]):
+                out[device] |= more
     return out
 
 
 def _do_alike(device: DeviceIntervals, other: DeviceIntervals) -> bool:
-    """Whether most of what a device did has names that another one's work has, too."""
+    """Whether most of a device's work has names that also occur in another device's work."""
     counts = np.bincount(device.event_kind[is_work(device)], minlength=len(device.event_name))
     others = {other.event_name[kind] for kind in unique(other.event_kind[is_work(other)])}
     shared = np.array([name in others for name in device.event_name], bool)
