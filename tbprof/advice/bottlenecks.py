@@ -7,7 +7,7 @@ from tbprof.analysis.input.input_ops import InputOps
 from tbprof.analysis.job.idle_shares import DID, IdleShare, culprit
 from tbprof.analysis.job.step_means import StepMeans
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
-from tbprof.analysis.vocabulary.python_frames import spoken
+from tbprof.analysis.vocabulary.python_frames import describe_frame
 from tbprof.base.records import dataclass
 from tbprof.base.values import sum_of
 
@@ -132,7 +132,7 @@ def _did(idle: Sequence[IdleShare], step_ms: float) -> str:
     if not idle:
         return ""
     most = idle[0]
-    what = f"{spoken(most.name)} ran" if most.is_named else DID[most.kind]
+    what = f"{describe_frame(most.name)} ran" if most.is_named else DID[most.kind]
     return f" In {100 * most.ms / step_ms:.1f}% {what}."
 
 

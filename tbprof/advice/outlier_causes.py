@@ -13,7 +13,7 @@ from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.job.step_means import StepMeans, used_rows
 from tbprof.analysis.job.step_outliers import MOST_OF_IT, StepOutliers, phase_of
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
-from tbprof.analysis.vocabulary.python_frames import spoken
+from tbprof.analysis.vocabulary.python_frames import describe_frame
 from tbprof.base.values import is_in, sum_of
 
 LABELS = {
@@ -171,8 +171,8 @@ def _called(
     part = max(parts, key=lambda one: parts[one][group])
     whole_ps = sum_of(time_ps[group] for time_ps in parts.values())
     is_inside = bool(part) and parts[part][group] >= MOST_OF_IT * whole_ps
-    inner = f", in {shortened(spoken(part), _NAME_LENGTH)}" if is_inside else ""
-    return f"{shortened(spoken(name), _NAME_LENGTH) if name else DID[kind]}{inner}"
+    inner = f", in {shortened(describe_frame(part), _NAME_LENGTH)}" if is_inside else ""
+    return f"{shortened(describe_frame(name), _NAME_LENGTH) if name else DID[kind]}{inner}"
 
 
 def ordinal(number: int) -> str:

@@ -12,7 +12,7 @@ from tbprof.advice.input.input_judgement import INPUT_PARTS, find_cause, judge_i
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.host.host_callbacks import HostCallbacks
-from tbprof.analysis.input.input_ops import NO_CATEGORY, InputOps, Role, merge_input_ops
+from tbprof.analysis.input.input_ops import NO_CATEGORY, InputOps, InputRole, merge_input_ops
 from tbprof.analysis.job.idle_shares import idle_shares, outside
 from tbprof.analysis.job.idle_time import IdleTime
 from tbprof.analysis.job.job_steps import JobSteps, merge_steps
@@ -176,7 +176,7 @@ def activity_table(ops: InputOps) -> Table:
     return Table(
         (
             text("name", "Activity", [ops.activity_name[row] for row in order]),
-            text("role", "Role", [Role(value).name.lower() for value in role[order].tolist()]),
+            text("role", "Role", [InputRole(value).name.lower() for value in role[order].tolist()]),
             number("count", "Count", ops.activity_count[order]),
             number("total_ms", "Total time (ms)", ops.activity_total_ps[order] / 1e9),
             number("self_ms", "Self time (ms)", own[order] / 1e9),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.spans.groups import repeats
-from tbprof.analysis.tpu.exchanges import Exchanges, Role, listed
+from tbprof.analysis.tpu.exchanges import ExchangeRole, Exchanges, listed
 from tbprof.base.values import is_in, unique
 
 
@@ -61,7 +61,7 @@ class PodExchanges:
         out = []
         for kind in unique(runs.kind).tolist():
             part, row = self._kinds[kind]
-            if part.role[row] != Role.GROUPS:
+            if part.role[row] != ExchangeRole.GROUPS:
                 continue
             mine = runs.take(runs.kind == kind)
             one: dict[str, object] = {
@@ -87,7 +87,7 @@ class PodExchanges:
         channels: dict[tuple[int, object], list[int]] = {}
         for kind in unique(runs.kind).tolist():
             part, row = self._kinds[kind]
-            if part.role[row] != Role.GROUPS:
+            if part.role[row] != ExchangeRole.GROUPS:
                 # A permutation without a number is a channel of its own.
                 key = int(part.program[row]), int(part.channel[row]) or part.name[row]
                 channels.setdefault(key, []).append(kind)
@@ -101,16 +101,16 @@ class PodExchanges:
     def _channel(self, runs: _Runs, kinds: list[int]) -> dict[str, object]:
         mine = runs.take(is_in(runs.kind, kinds))
         role = self._role[mine.kind]
-        sends, receives = mine.take(role != Role.RECV), mine.take(role != Role.SEND)
+        sends, receives = mine.take(role != ExchangeRole.RECV), mine.take(role != ExchangeRole.SEND)
         # What is sent, where the trace has it, says how much.
-        kinds = sorted(kinds, key=lambda kind: self._role[kind] == Role.RECV)
+        kinds = sorted(kinds, key=lambda kind: self._role[kind] == ExchangeRole.RECV)
         part, row = self._kinds[kinds[0]]
         one: dict[str, object] = {}
         if part.channel[row]:
             one["channelId"] = str(part.channel[row])
         pairs = next((at.pairs[of] for at, of in map(self._kinds.__getitem__, kinds)
                       if at.pairs[of]), "")  # fmt: skip
-        if Role.PERMUTE in role:
+        if ExchangeRole.PERMUTE in role:
             if pairs:
                 one["sourceTargetPairs"] = list(listed(pairs))
         else:

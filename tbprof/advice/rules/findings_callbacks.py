@@ -13,7 +13,7 @@ from tbprof.advice.rules.findings_tpu import grouped, showing_ops
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.hlo.host_channels import Peer
 from tbprof.analysis.vocabulary.phases import Phase
-from tbprof.analysis.vocabulary.python_frames import spoken
+from tbprof.analysis.vocabulary.python_frames import describe_frame
 
 
 def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
@@ -31,7 +31,7 @@ def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
         return
     names = sorted({name for one in evidence.callbacks for name in one.name})
     functions = [one.function[0] for one in evidence.callbacks if one.function]
-    doers = ", ".join(shortened(spoken(name)) for name in dict.fromkeys(functions))
+    doers = ", ".join(shortened(describe_frame(name)) for name in dict.fromkeys(functions))
     trace = TRACE.marking("_callback", evidence.worst_row(callbacks_ps(evidence)))
     yield Finding(
         id="host_callbacks",

@@ -14,7 +14,7 @@ from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.job.idle_shares import IdleShare, named, share_ps
 from tbprof.analysis.vocabulary.phases import Phase
-from tbprof.analysis.vocabulary.python_frames import spoken, wait_of
+from tbprof.analysis.vocabulary.python_frames import describe_frame, wait_of
 from tbprof.base.values import sum_of
 
 # From this part of the time on, what a function was busy with is worth saying.
@@ -75,7 +75,7 @@ def _how_long(evidence: Evidence, share: IdleShare, spent_ps: NDArray[np.int64])
     text = f"{milliseconds(times * share.ms)} {which}"
     if share.holds_more or ms < _NOTABLE * share.ms:
         return text
-    return f"{text}, {milliseconds(times * ms)} of them in {shortened(spoken(name), 60)}"
+    return f"{text}, {milliseconds(times * ms)} of them in {shortened(describe_frame(name), 60)}"
 
 
 def _beside(evidence: Evidence, share: IdleShare) -> str:

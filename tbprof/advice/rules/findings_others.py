@@ -13,7 +13,7 @@ from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.job.idle_shares import DID, IdleShare, kind_label, without
 from tbprof.analysis.vocabulary.phases import Phase
-from tbprof.analysis.vocabulary.python_frames import spoken
+from tbprof.analysis.vocabulary.python_frames import describe_frame
 from tbprof.base.values import sum_of
 
 # What takes less of the time than this goes unnamed.
@@ -117,7 +117,7 @@ def _inside(shares: Sequence[IdleShare], kind: Activity, whole: float) -> str:
     name = max(named, key=lambda name: named[name], default="")
     if not name or named[name] < whole / 2:
         return ""
-    return f" (most of it in {shortened(spoken(name), 60)})"
+    return f" (most of it in {shortened(describe_frame(name), 60)})"
 
 
 def _not_recorded(evidence: Evidence, sums: dict[Activity, float]) -> str:

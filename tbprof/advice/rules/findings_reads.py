@@ -15,7 +15,7 @@ from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.host.result_reads import READ
 from tbprof.analysis.vocabulary.phases import Phase
-from tbprof.analysis.vocabulary.python_frames import spoken
+from tbprof.analysis.vocabulary.python_frames import describe_frame
 from tbprof.base.values import sum_of
 
 
@@ -53,7 +53,7 @@ def blocking_read(evidence: Evidence) -> Iterator[Finding]:
     what = (
         "while the program does other things"
         if doer is None or doer.ms < idle_ms / 2
-        else f"most of it in {shortened(spoken(doer.event))}"
+        else f"most of it in {shortened(describe_frame(doer.event))}"
     )
     none = "no op computes" if evidence.platform == "CPU" else "no device works"
     yield Finding(

@@ -54,7 +54,7 @@ def find_driver_copies(space: Space, plane: Plane, events: Events) -> NDArray[np
 
 def _calls(plane: Plane) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(correlation ids in order, codes of KINDS) of the calls of the runtime that copy."""
-    of_type = name_families(plane).tell(_called, np.int64)
+    of_type = name_families(plane).classify(_called, np.int64)
     if names.CORRELATION_ID not in plane.stat_names or not of_type.any():
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     events = host_events(plane)

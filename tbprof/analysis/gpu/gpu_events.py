@@ -12,7 +12,7 @@ from tbprof.analysis.spans.intervals import busy_time
 from tbprof.analysis.vocabulary.lines import recorded_lines
 from tbprof.analysis.vocabulary.op_names import (
     UNKNOWN_TYPE,
-    Category,
+    OpCategory,
     OpName,
     copy_type,
     parse_provenance,
@@ -34,7 +34,7 @@ OP_STATS = (
 _SHAPES = "shape"
 # Annotations around whatever XLA launches: they name no op.
 _LAUNCHERS = ("XlaModule", "Thunk")
-_NO_OP = OpName(Category.UNKNOWN, "", "")
+_NO_OP = OpName(OpCategory.UNKNOWN, "", "")
 
 
 # Per-event numbers that are summed by kind.
@@ -190,9 +190,9 @@ def launched_op(programs: Programs, program: int, text: Mapping[str, str]) -> Op
             or ("" if text[names.TF_OP].startswith(_LAUNCHERS) else text[names.TF_OP])
         )
         op = parse_provenance(full)
-        if op.category == Category.UNKNOWN:
+        if op.category == OpCategory.UNKNOWN:
             type_ = op.type or programs.op_type(program, text[names.HLO_MODULE], instruction)
-            return OpName(Category.JAX, op.name or instruction, type_ or UNKNOWN_TYPE)
+            return OpName(OpCategory.JAX, op.name or instruction, type_ or UNKNOWN_TYPE)
         return op
     full = text[names.TF_OP] or text[names.LEVEL_0] or _outermost(text[names.ANNOTATION])
     return parse_provenance(full) if full else _NO_OP
@@ -215,4 +215,4 @@ def op_or_event(op: OpName, event_name: str, copy: str) -> OpName:
     """
     if op.name:
         return op
-    return OpName(Category.UNKNOWN, event_name or "(unnamed)", copy or UNKNOWN_TYPE)
+    return OpName(OpCategory.UNKNOWN, event_name or "(unnamed)", copy or UNKNOWN_TYPE)

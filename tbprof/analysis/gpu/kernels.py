@@ -79,7 +79,7 @@ class Kernels:
 
 
 @dataclass(slots=True)
-class _Rows:
+class _KernelRows:
     """Rows while they are gathered: numbers by key, and what adds up in each."""
 
     number: dict[KernelKey, int] = field(default_factory=dict)
@@ -204,14 +204,14 @@ def find_kernels(space: Space, programs: Programs) -> Kernels:
     Copies and memsets carry none, but for those that a driver makes by kernels of its own. The op
     is the one whose annotation was open at the launch, or the framework op of the HLO instruction.
     """
-    rows = _Rows()
+    rows = _KernelRows()
     for plane in gpu_planes(space):
         if names.KERNEL_DETAILS in plane.stat_names:
             _gather(plane, find_gpu_kinds(plane, programs), programs, rows)
     return rows.table()
 
 
-def _gather(plane: Plane, kinds: GpuKinds, programs: Programs, rows: _Rows) -> None:
+def _gather(plane: Plane, kinds: GpuKinds, programs: Programs, rows: _KernelRows) -> None:
     of_amd = is_amd(text_stat(plane, names.DEVICE_VENDOR), text_stat(plane, names.GPU_NAME))
     major = plane.stats.get(names.COMPUTE_MAJOR, -1)
     compute_major = major if isinstance(major, int) else -1
@@ -279,7 +279,7 @@ def merge_kernels(parts: Sequence[Kernels]) -> Kernels:
     """One table of several hosts' kernels: equal kernel-op pairs become one row."""
     if len(parts) == 1:
         return parts[0]
-    rows = _Rows()
+    rows = _KernelRows()
     for part in parts:
         keys = []
         for at, kernel in enumerate(part.name):

@@ -1,7 +1,7 @@
-"""Calls of a driver that lie on lines of their own, apart from the threads that made them.
+"""Calls of a driver on lines of their own, apart from the threads that made them.
 
-rocprofiler writes them so, and CUPTI where it numbers threads in another way than the host's
-recorder does. Source: xla/backends/profiler/gpu, rocm_collector.cc and cupti_collector.cc.
+rocprofiler writes them so, as does CUPTI if it numbers threads differently than the host's
+recorder. Source: xla/backends/profiler/gpu, rocm_collector.cc and cupti_collector.cc.
 """
 
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ from tbprof.base.values import median, unique
 from tbprof.events.space import Events
 
 _CALL = regex(r"(?:cu|cuda|hip)[A-Z]")
-# So many calls of a line say which thread made them.
+# This many calls of a line are examined to find the thread that made them.
 _SAMPLE = 256
-# Of threads that enclose nearly as many calls as the best one, the one that does so most closely.
+# Among threads that enclose nearly as many calls as the best one, the closest fit wins.
 _NEARLY = 0.9
 
 
@@ -29,12 +29,12 @@ def find_calls_apart(
     group: NDArray[np.int32],
     correlated: NDArray[np.int64],
 ) -> CallsApart:
-    """The calls on lines of their own, each of which is given the group of the event around it.
+    """The calls on lines of their own; each joins the group of the event around it.
 
-    On a line of calls every event is a call of a driver or has a correlation id (`correlated` are
-    the rows of those), and none has a group. Its thread has the line's id; without such a one it is
-    that whose grouped events hold the starts of most calls, of nearly equal ones the most closely.
-    `group` [n] is changed in place.
+    On a line of calls every event is a driver call or has a correlation id (`correlated` are the
+    rows of those), and none has a group. Its thread is the one with the line's id. Without such a
+    thread it is the one whose grouped events contain the starts of most calls; among nearly equal
+    ones, the one that fits most closely. `group` [n] is changed in place.
 
         python         |ssssssssss|     python launches: the call belongs to e, and so to the step
                        |.eeee.bbbb|
@@ -45,30 +45,38 @@ def find_calls_apart(
     if not is_api.any() or not (group >= 0).any():
         return none
     rows = _rows_by_line(events)
-    found: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
-    threads = [at for at in np.flatnonzero(~is_api).tolist() if (group[rows[at]] >= 0).any()]
+    parts: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+    threads = [
+        candidate
+        for candidate in np.flatnonzero(~is_api).tolist()
+        if (group[rows[candidate]] >= 0).any()
+    ]
     for line in np.flatnonzero(is_api).tolist():
         calls = np.arange(events.first_event[line], events.first_event[line + 1])
-        same = [at for at in threads if events.lines.id[at] == events.lines.id[line]]
+        same = [
+            candidate
+            for candidate in threads
+            if events.lines.id[candidate] == events.lines.id[line]
+        ]
         thread = same[0] if same else _enclosing(events, parent, group, rows, calls, threads)
         if thread >= 0:
             around = _innermost(events, parent, rows[thread], events.start_ps[calls])
             group[calls] = np.where(around >= 0, group[around], -1)
             none.thread[line] = thread
-            found.append((calls, around))
-    if not found:
+            parts.append((calls, around))
+    if not parts:
         return none
-    row, around = (np.concatenate(column) for column in zip(*found, strict=True))
+    row, around = (np.concatenate(column) for column in zip(*parts, strict=True))
     return CallsApart(row, around, none.thread)
 
 
 def _are_api_lines(
     events: Events, group: NDArray[np.int32], correlated: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """[lines] whether all events are calls of a driver, some with a correlation id, ungrouped."""
+    """[lines] whether all events are ungrouped driver calls, some with a correlation id."""
     cuts = np.searchsorted(correlated, events.first_event)
     out: NDArray[np.bool_] = cuts[1:] > cuts[:-1]
-    is_call = name_families(events.plane).tell(_CALL.match, np.bool_)
+    is_call = name_families(events.plane).classify(_CALL.match, np.bool_)
     for line in np.flatnonzero(out).tolist():
         begin, end = (int(row) for row in events.first_event[line : line + 2])
         belongs = is_call[events.type[begin:end]]
@@ -78,7 +86,7 @@ def _are_api_lines(
 
 
 def _rows_by_line(events: Events) -> list[NDArray[np.int64]]:
-    """The rows of each line, without those of asynchronous events, which enclose nothing."""
+    """The rows of each line, without asynchronous events, which enclose nothing."""
     rows = np.delete(np.arange(len(events)), async_rows(events))
     cuts = np.searchsorted(rows, events.first_event).tolist()
     return [rows[begin:end] for begin, end in pairwise(cuts)]
@@ -92,18 +100,18 @@ def _enclosing(
     calls: NDArray[np.int64],
     threads: Sequence[int],
 ) -> int:
-    """The thread whose grouped events hold the starts of the calls most closely, -1 for none."""
+    """The thread whose grouped events contain the starts of the calls most closely, -1 for none."""
     evenly = unique(np.linspace(0, calls.size - 1, _SAMPLE).astype(np.int64))
     time = events.start_ps[calls[evenly]]
-    held: list[tuple[int, float, int]] = []
+    candidates: list[tuple[int, float, int]] = []
     for thread in threads:
         around = _innermost(events, parent, rows[thread], time)
         around = around[around >= 0]
         around = around[group[around] >= 0]
         if around.size:
-            held.append((around.size, float(median(events.duration_ps[around])), thread))
-    most = max((count for count, _, _ in held), default=0)
-    near = [(length, thread) for count, length, thread in held if count >= _NEARLY * most]
+            candidates.append((around.size, float(median(events.duration_ps[around])), thread))
+    most = max((count for count, _, _ in candidates), default=0)
+    near = [(length, thread) for count, length, thread in candidates if count >= _NEARLY * most]
     return min(near)[1] if near else -1
 
 
@@ -114,13 +122,13 @@ def _innermost(
     time_ps: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """[m] the innermost event of a thread (its `rows`, at least one) at each time, -1 for none."""
-    at = np.searchsorted(events.start_ps[rows], time_ps, side="right") - 1
-    out: NDArray[np.int64] = np.where(at >= 0, rows[at], -1)
-    asked = np.flatnonzero(out >= 0)
-    while asked.size:
-        row = out[asked]
-        has_ended = events.start_ps[row] + events.duration_ps[row] <= time_ps[asked]
-        asked = asked[has_ended]
-        out[asked] = parent[out[asked]]
-        asked = asked[out[asked] >= 0]
+    index = np.searchsorted(events.start_ps[rows], time_ps, side="right") - 1
+    out: NDArray[np.int64] = np.where(index >= 0, rows[index], -1)
+    open_rows = np.flatnonzero(out >= 0)
+    while open_rows.size:
+        row = out[open_rows]
+        has_ended = events.start_ps[row] + events.duration_ps[row] <= time_ps[open_rows]
+        open_rows = open_rows[has_ended]
+        out[open_rows] = parent[out[open_rows]]
+        open_rows = open_rows[out[open_rows] >= 0]
     return out

@@ -9,16 +9,16 @@ from tbprof.analysis.spans.repeats import find_repeats
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.events.space import Events
 
-# Threads of tf.data and of compilers that work ahead. The consumer's side of tf.data runs on
-# threads named after its op.
+# Threads of tf.data and of compilers that work ahead. The consumer side of tf.data runs on threads
+# named after its op.
 _AHEAD = ("tf_data_", "tf_xla-cpu-codegen", "tf_PjRtCompilerThreadPool")
 _CONSUMER = ("tf_data_iterator_get_next", "tf_data_multi_device_iterator_get_next")
-# Frames of the Python tracer, and what Python calls its framework by.
+# Frames of the Python tracer, and calls from Python into its framework.
 _CALLS = ("$", "PjitFunction(", "TFE_Py_", "np.asarray(")
 
 
 def is_ahead(events: Events) -> NDArray[np.bool_]:
-    """[lines] whether the thread prepares what others will need."""
+    """[lines] whether the thread prepares what other threads will need."""
     texts = events.plane.strings.take(events.lines.name.tolist())
     return np.array(
         [text.startswith(_AHEAD) and not text.startswith(_CONSUMER) for text in texts], np.bool_
@@ -28,19 +28,19 @@ def is_ahead(events: Events) -> NDArray[np.bool_]:
 def find_driving_line(threads: HostThreads, types: HostTypes) -> int:
     """The line (a row of `events.lines`) of the thread on which the program runs, -1 for none.
 
-    It is the one on which most time passes of those on which the program calls its framework, else
-    of all that do not work ahead.
+    It is the busiest line of those on which the program calls its framework; if there are none, the
+    busiest of all that do not work ahead.
     """
     busy = _busy(threads) * ~is_ahead(threads.events)
-    for some in (busy * calls_framework(threads.events, types), busy):
-        if some.any():
-            return int(some.argmax())
+    for line_time in (busy * calls_framework(threads.events, types), busy):
+        if line_time.any():
+            return int(line_time.argmax())
     return -1
 
 
 def calls_framework(events: Events, types: HostTypes) -> NDArray[np.bool_]:
     """[lines] whether the program calls its framework on the thread."""
-    is_call = name_families(events.plane).tell(lambda text: text.startswith(_CALLS), np.bool_)
+    is_call = name_families(events.plane).classify(lambda text: text.startswith(_CALLS), np.bool_)
     is_call |= types.has_number | types.is_function
     calls = np.zeros(events.first_event.size - 1, np.bool_)
     calls[find_repeats(events, is_call[:-1], 1).line] = True
@@ -48,7 +48,7 @@ def calls_framework(events: Events, types: HostTypes) -> NDArray[np.bool_]:
 
 
 def _busy(threads: HostThreads) -> NDArray[np.float64]:
-    """[lines] how long events went on that are inside no other, in ps."""
+    """[lines] the total time of outermost events, in ps."""
     events = threads.events
     rows = np.flatnonzero(threads.parent < 0)
     line = np.searchsorted(events.first_event, rows, side="right") - 1

@@ -1,4 +1,4 @@
-"""What each event of a host's threads does where no op runs: Python by function, tf.data, waits."""
+"""What each event of a host's threads does while no op runs: Python by function, tf.data, waits."""
 
 from enum import IntEnum
 
@@ -18,9 +18,9 @@ from tbprof.kernels.phases import follow_activity
 
 
 class Activity(IntEnum):
-    """What a thread does. Of several threads at once the first in this order is named.
+    """What a thread does. If several threads are active at once, the first in this order is named.
 
-    That of the thread that drives the program goes before all of them; WAIT is what is left: it
+    The thread that drives the program takes precedence over all others. WAIT comes last: the thread
     waits for another thread, or for a device.
     """
 
@@ -64,12 +64,12 @@ _CALL_NAMES = tuple(f"EagerLocalExecute: __{how}_" for how in ("inference", "for
 
 @dataclass(frozen=True, slots=True)
 class ThreadActivity:
-    """What the events of a host plane do: one of `Activity`, -1 for nothing.
+    """What the events of a host plane do: `kind` is an `Activity`, -1 for nothing.
 
-    `name` is the type of the event that it is named by: the innermost function of the program in
-    Python (else the outermost frame), or an annotation. `part` is the type of what that was busy
-    with: a call that it made, the wait, the stage of tf.data; both -1 where there is none.
-    `is_own` says that the thread cannot be waiting for another one of this process.
+    `name` is the type of the event that names the activity: the innermost function of the program
+    in Python (else the outermost frame), or an annotation. `part` is the type of what that was busy
+    with: a call that it made, the wait, the stage of tf.data. Both are -1 where there is none. With
+    `is_sleep` the thread cannot be waiting for another thread of this process.
     """
 
     kind: NDArray[np.int8]
@@ -90,15 +90,18 @@ def find_activity(threads: HostThreads, types: HostTypes, marker: str = "") -> T
     events = threads.events
     texts = [*threads.plane.strings.take(threads.plane.types.name.tolist()), ""]
     families = name_families(threads.plane)
-    does = families.tell_with(activity_of, types.role, np.int8)
+    does = families.classify_with_roles(activity_of, types.role, np.int8)
     is_marker = np.array([text == marker for text in texts]) & (does == _ANNOTATION)
     named = classify_host_names(families.names, has_device=False)[families.of]
-    # Of wrappers that no name tells some stat has said so: markers, and calls of functions.
+    # Wrappers that are not known by name were recognized by a stat: markers, and calls of
+    # functions.
     is_marker |= (types.role == Role.WRAPPER) & (named == Role.ACTIVITY) & ~types.is_function
-    is_marker |= families.tell(_LOOPS.__contains__, np.bool_)
+    is_marker |= families.classify(_LOOPS.__contains__, np.bool_)
     does[is_marker | types.has_number] = _TRANSPARENT
     does[types.is_hlo & (does == _ANNOTATION)] = _OPS
-    frame = families.tell(lambda text: text.startswith(names.PYTHON_FRAME) + is_own(text), np.int8)
+    frame = families.classify(
+        lambda text: text.startswith(names.PYTHON_FRAME) + is_own(text), np.int8
+    )
     rows = len(events)
     kind, name, part = np.empty(rows, np.int8), np.empty(rows, np.int32), np.empty(rows, np.int32)
     forced = _functions_of_pipelines(threads)
@@ -107,10 +110,10 @@ def find_activity(threads: HostThreads, types: HostTypes, marker: str = "") -> T
     )  # fmt: skip
     is_sleep = kind == _SLEEP
     kind[is_sleep] = _PYTHON
-    # A wait in an annotation is the annotation's.
-    titled = is_sleep & (name >= 0)
-    titled[titled] = frame[name[titled]] == 0
-    kind[titled] = _ANNOTATION
+    # A wait in an annotation counts as the annotation.
+    in_annotation = is_sleep & (name >= 0)
+    in_annotation[in_annotation] = frame[name[in_annotation]] == 0
+    kind[in_annotation] = _ANNOTATION
     is_named = is_in(kind, (_PYTHON, _ANNOTATION, _WAIT))
     in_function = kind == _TF_FUNCTION
     part[in_function] = name[in_function]
@@ -157,14 +160,14 @@ def activity_of(text: str, role: int) -> int:
 
 
 def _functions_of_pipelines(threads: HostThreads) -> NDArray[np.int8]:
-    """[n] TF_DATA_FUNCTION for executions of a function that a pipeline has captured, else -1."""
+    """[n] TF_DATA_FUNCTION for executions of functions that a pipeline captured, else -1."""
     events = threads.events
     out = np.full(len(events), -1, np.int8)
     if names.EXECUTION_ID not in events.plane.stat_names:
         return out
     families = name_families(events.plane)
-    functions = events.rows_of(families.tell(names.CAPTURED_FUNCTIONS.__contains__, np.bool_))
-    runs = events.rows_of(families.tell(names.EXECUTOR.__eq__, np.bool_))
+    functions = events.rows_of(families.classify(names.CAPTURED_FUNCTIONS.__contains__, np.bool_))
+    runs = events.rows_of(families.classify(names.EXECUTOR.__eq__, np.bool_))
     if not functions.size or not runs.size:
         return out
     known = events.stats([names.EXECUTION_ID], functions)[names.EXECUTION_ID]

@@ -16,17 +16,17 @@ from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.events.space import Space
 
-# XLA's CPU runtime names its events by instruction, and JAX instructions by what the program calls:
+# XLA's CPU runtime names its events by instruction, and JAX names instructions by what they call:
 # jax.pure_callback, jax.experimental.io_callback, jax.debug.callback and jax.debug.print.
 _CALLBACK = regex(r"(?P<what>pure|io|debug)_callback(?:\.\w+)*\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class HostCallbacks:
-    """When some thread of a host was in a callback [n], from the trace's first moment; ascending.
+    """When any thread of a host was in a callback [n], from the trace's first moment; ascending.
 
-    `name` are the events, sorted, and `function` the frames of the program that were recorded in
-    them, that of most time first.
+    `name` are the names of the events, sorted; `function` are the program's frames inside them,
+    longest total time first.
     """
 
     start_ps: NDArray[np.int64]
@@ -41,16 +41,16 @@ def find_host_callbacks(space: Space, _programs: Programs) -> HostCallbacks:
     called: set[str] = set()
     functions: dict[str, int] = {}
     for plane in host_planes(space):
-        is_one = name_families(plane).tell(_CALLBACK.match, np.bool_)
-        if not is_one.any():
+        is_callback = name_families(plane).classify(_CALLBACK.match, np.bool_)
+        if not is_callback.any():
             continue
         texts = plane.strings.take(plane.types.name.tolist())
         events, parent = host_threads(plane)
-        rows = events.rows_of(is_one)
+        rows = events.rows_of(is_callback)
         start.append(events.start_ps[rows])
         end.append(events.start_ps[rows] + events.duration_ps[rows])
         called.update(texts[kind] for kind in unique(events.type[rows]).tolist())
-        is_inside = inherit(parent, events.by_type(np.where(is_one, 1, -1))) == 1
+        is_inside = inherit(parent, events.by_type(np.where(is_callback, 1, -1))) == 1
         _, spent, _, _ = reduce_groups(
             events.type[is_inside], events.duration_ps[is_inside], len(texts)
         )
@@ -58,4 +58,6 @@ def find_host_callbacks(space: Space, _programs: Programs) -> HostCallbacks:
             if is_own(texts[kind]):
                 functions[texts[kind]] = functions.get(texts[kind], 0) + int(spent[kind])
     spans = unite(np.concatenate(start), np.concatenate(end))
-    return HostCallbacks(*spans, sorted(called), sorted(functions, key=lambda one: -functions[one]))
+    return HostCallbacks(
+        *spans, sorted(called), sorted(functions, key=lambda function: -functions[function])
+    )

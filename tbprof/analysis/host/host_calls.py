@@ -1,4 +1,4 @@
-"""What a program called and annotated on its own threads: no ops, but what they ran for."""
+"""What a program called and annotated on its own threads: not ops, but what ops ran for."""
 
 from collections.abc import Sequence
 
@@ -24,9 +24,9 @@ COMPILED = "Compiled function"
 _KINDS = (ANNOTATION, FUNCTION, COMPILED)
 
 _JITTED = "PjitFunction("
-# What tells threads of one name apart.
+# The number that distinguishes threads with the same name.
 _NUMBER = regex(r"[/\d]*\Z")
-# Loops of Keras are named like wrappers of the runtime.
+# Keras names its loops like wrappers of the runtime.
 _LOOPS = ("train", "test")
 _RUNTIME = 0
 
@@ -35,7 +35,7 @@ _RUNTIME = 0
 class HostCalls:
     """One row per name and kind: annotations of the program, and functions that it called.
 
-    Times in ps: `total_ps` of all calls, `self_ps` outside of other rows' calls inside.
+    Times in ps: `total_ps` of all calls, `self_ps` without the calls of other rows inside.
     """
 
     name: list[str]
@@ -48,9 +48,9 @@ class HostCalls:
 def find_host_calls(space: Space, _programs: Programs) -> HostCalls:
     """The calls on the threads of a host.
 
-    Those inside of what the runtime does, such as passes of a compiler, are not the program's, nor
-    are annotations on threads of runtimes: the program's are those on which it calls its framework,
-    and others of that name.
+    Calls inside events of the runtime, such as compiler passes, are not the program's. Nor are
+    annotations on the runtime's threads: the program's threads are those that call its framework,
+    and others of the same name.
 
         |train............|    train, load: annotations, P: PjitFunction(step), r: the runtime
         |.load..PPPPPP....|    ->  train, self 7; load 4; PjitFunction(step) 6
@@ -73,7 +73,7 @@ def merge_host_calls(parts: Sequence[HostCalls]) -> HostCalls:
 
 
 def _table(rows: dict[tuple[str, str], NDArray[np.int64]]) -> HostCalls:
-    """The rows by self time, most first, equals by name."""
+    """The rows by self time, longest first; ties by name."""
     keys = sorted(rows, key=lambda key: (-int(rows[key][2]), key))
     sums = np.array([rows[key] for key in keys], np.int64).reshape(-1, 3)
     return HostCalls(
@@ -88,7 +88,7 @@ def _add(rows: dict[tuple[str, str], NDArray[np.int64]], plane: Plane) -> None:
     kind, is_transparent = _kinds(name_families(plane), types)
     lasts = events.duration_ps > 0
     lasts[async_rows(events)] = False
-    # What lies inside of the runtime's events, and of compiled functions, is the runtime's.
+    # What lies inside events of the runtime, and inside compiled functions, belongs to the runtime.
     hides = events.by_type(~is_transparent) & lasts
     above = np.where(parent >= 0, inherit(parent, np.where(hides, _RUNTIME, -1))[parent], -1)
     is_call = events.by_type(kind >= 0) & lasts & (above != _RUNTIME)
@@ -101,13 +101,15 @@ def _add(rows: dict[tuple[str, str], NDArray[np.int64]], plane: Plane) -> None:
     )
     count, total, _, _ = reduce_groups(calls.type, calls.duration_ps, len(texts))
     _, total_own, _, _ = reduce_groups(calls.type, own, len(texts))
-    for at in np.flatnonzero(count).tolist():
-        key = texts[at], _KINDS[kind[at]]
-        rows[key] = rows.get(key, 0) + np.array([count[at], total[at], total_own[at]], np.int64)
+    for type_ in np.flatnonzero(count).tolist():
+        key = texts[type_], _KINDS[kind[type_]]
+        rows[key] = rows.get(key, 0) + np.array(
+            [count[type_], total[type_], total_own[type_]], np.int64
+        )
 
 
 def _is_program(events: Events, types: HostTypes) -> NDArray[np.bool_]:
-    """[lines] whether a thread may be the program's own; all, where none calls a framework."""
+    """[lines] whether a thread may be the program's own; all lines if none calls a framework."""
     calls = calls_framework(events, types)
     lines = events.plane.strings.take(events.lines.name.tolist())
     names = [_NUMBER.sub("", name) for name in lines]
@@ -116,15 +118,17 @@ def _is_program(events: Events, types: HostTypes) -> NDArray[np.bool_]:
 
 
 def _kinds(families: NameFamilies, types: HostTypes) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
-    """(index into `_KINDS`, -1 for none; whether others are looked for inside), by type."""
+    """(index into `_KINDS`, -1 for none; whether calls inside count), by type."""
     named = classify_host_names(families.names, has_device=False)[families.of]
-    does = families.tell_with(activity_of, types.role, np.int8)
-    # Wrappers of unknown names have stats that say so: marks of steps.
+    does = families.classify_with_roles(activity_of, types.role, np.int8)
+    # Wrappers with unknown names have stats that identify them: they mark steps.
     is_annotation = (types.role == Role.WRAPPER) & (named == Role.ACTIVITY)
     is_annotation |= does == Activity.ANNOTATION
-    is_annotation |= families.tell(_LOOPS.__contains__, np.bool_)
+    is_annotation |= families.classify(_LOOPS.__contains__, np.bool_)
     kind = np.full(named.size, -1, np.int8)
-    kind[families.tell(lambda text: text.startswith(_JITTED), np.bool_)] = _KINDS.index(COMPILED)
+    kind[families.classify(lambda text: text.startswith(_JITTED), np.bool_)] = _KINDS.index(
+        COMPILED
+    )
     kind[is_annotation] = _KINDS.index(ANNOTATION)
     kind[types.is_function] = _KINDS.index(FUNCTION)
     is_transparent = (kind >= 0) & (kind != _KINDS.index(COMPILED)) | (types.role == Role.FRAME)

@@ -1,4 +1,4 @@
-"""What held the host up: ops run one by one, tracing of functions, compilation."""
+"""What delayed the host: ops that ran one by one, tracing of functions, compilation."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -21,10 +21,10 @@ from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 
-# Of the runtime's names `backend_compile`, `PjRtCpuClient::Compile`, `XlaCompile`; no `…Compiler`,
-# which is an object. Layers, ops and annotations of the program may have the word in theirs.
+# Matches the runtime's `backend_compile`, `PjRtCpuClient::Compile` and `XlaCompile`, but no
+# `…Compiler`, which is an object. Layers, ops and annotations of the program may contain the word.
 _COMPILE = regex(r"[Cc]ompil(?:e|ation)(?![a-z])")
-# Runs of programs that XLA has compiled: of JAX, and of TensorFlow with jit_compile.
+# Runs of programs that XLA compiled: those of JAX, and of TensorFlow with jit_compile.
 _XLA = regex(r"PjitFunction\(|ExecuteReplicated|[\w: ]*Executable::Execute|\w*XlaLaunch")
 
 _K = TypeVar("_K", str, tuple[str, str])
@@ -34,14 +34,14 @@ _K = TypeVar("_K", str, tuple[str, str])
 class HostFacts:
     """Sums over the threads of one host; times in ps.
 
-    `has_python` says whether frames of Python were recorded at all, `is_xla` whether programs ran
-    that XLA has compiled.
+    `has_python` says whether any frames of Python were recorded, `is_xla` whether programs ran that
+    XLA compiled.
 
-    Eager: ops that ran one by one rather than in a function, by name, fetches of input left out.
-    Functions: calls of `tf.function`s by (name, mode), time without other such calls inside;
-    `tracings` is the highest count of tracings that a call reported, 0 where none did, and
-    `functions` how many functions there are of the name, at least: each counts its own tracings,
-    so that calls which traced and report the same count are of different ones.
+    Eager: ops that ran one by one rather than in a function, by name, without fetches of input.
+    Functions: calls of `tf.function`s by (name, mode), excluding the time of such calls inside.
+    `tracings` is the highest tracing count that a call reported, 0 if none did. `functions` is the
+    least number of functions with the name: each function counts its own tracings, so calls that
+    traced and report the same count belong to different functions.
 
     Compilation: spans in which some thread compiled, their number and sum, and by event name.
     `compile_first_ps` and `compile_last_ps` count from the trace's first moment, -1 without any.
@@ -82,7 +82,7 @@ def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
         is_xla |= any(_XLA.match(text) is not None for text in families.names)
         _add(eager, _eager(plane, events))
         _add(functions, _functions(plane, events, texts))
-        rows = events.rows_of(families.tell(_is_compile, np.bool_))
+        rows = events.rows_of(families.classify(_is_compile, np.bool_))
         _add(compiled, _by_type(events, texts, rows))
         spans.append((events.start_ps[rows], (events.start_ps + events.duration_ps)[rows]))
     none = np.zeros(0, np.int64)
@@ -117,10 +117,10 @@ def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
 def _eager(plane: Plane, events: Events) -> dict[str, tuple[int, ...]]:
     """(time, count) by op that ran outside of any function.
 
-    `EagerExecute` says which op it runs and whether that is a function; the ops that it runs leave
-    no events of their own on CPU (observed, TF 2.21).
+    `EagerExecute` names the op that it runs and says whether that is a function; the ops that it
+    runs leave no events of their own on CPU (observed, TF 2.21).
     """
-    rows = events.rows_of(name_families(plane).tell(names.EAGER_EXECUTE.__eq__, np.bool_))
+    rows = events.rows_of(name_families(plane).classify(names.EAGER_EXECUTE.__eq__, np.bool_))
     if not rows.size:
         return {}
     stats = events.stats([names.IS_FUNCTION, names.EAGER_OP], rows)
@@ -130,8 +130,8 @@ def _eager(plane: Plane, events: Events) -> dict[str, tuple[int, ...]]:
     code, first = group_rows([op])
     count, total, _, _ = reduce_groups(code, events.duration_ps[rows], first.size)
     return {
-        name: (int(total[at]), int(count[at]))
-        for at, name in enumerate(plane.strings.take(op[first].tolist()))
+        name: (int(total[index]), int(count[index]))
+        for index, name in enumerate(plane.strings.take(op[first].tolist()))
         if not fetches_batch(name)
     }
 
@@ -139,10 +139,10 @@ def _eager(plane: Plane, events: Events) -> dict[str, tuple[int, ...]]:
 def _functions(
     plane: Plane, events: Events, texts: list[str]
 ) -> dict[tuple[str, str], tuple[int, ...]]:
-    """(time without other calls inside, calls, tracings, functions) by (name, mode of the call)."""
+    """(time without inner calls, calls, tracings, functions) by (name, mode of the call)."""
     if names.TF_FUNCTION_CALL not in plane.stat_names:
         return {}
-    rows = events.rows_of(name_families(plane).tell(_may_be_function, np.bool_))
+    rows = events.rows_of(name_families(plane).classify(_may_be_function, np.bool_))
     mode = events.stats([names.TF_FUNCTION_CALL], rows)[names.TF_FUNCTION_CALL].texts()
     rows, mode = rows[mode >= 0], mode[mode >= 0]
     calls = events.select(rows)
@@ -152,26 +152,26 @@ def _functions(
     code, first = group_rows([calls.type.astype(np.int64), mode.astype(np.int64)])
     count, total, _, _ = reduce_groups(code, own, first.size)
     most = reduce_groups(code, np.maximum(tracings, 0), first.size)[3]
-    # Calls of one name, mode and count of tracings.
-    equal, one = group_rows([code.astype(np.int64), tracings])
-    times = np.bincount(equal, minlength=one.size) * (tracings[one] > 0)
+    # Calls with the same name, mode and tracing count.
+    equal, first_equal = group_rows([code.astype(np.int64), tracings])
+    times = np.bincount(equal, minlength=first_equal.size) * (tracings[first_equal] > 0)
     alike = np.ones(first.size, np.int64)
-    np.maximum.at(alike, code[one], times)
+    np.maximum.at(alike, code[first_equal], times)
     return {
-        (texts[kind] if kind >= 0 else "", plane.strings[how]): (
-            int(total[at]),
-            int(count[at]),
-            int(most[at]),
-            int(alike[at]) if plane.strings[how].startswith("traced") else 1,
+        (texts[type_] if type_ >= 0 else "", plane.strings[call_mode]): (
+            int(total[index]),
+            int(count[index]),
+            int(most[index]),
+            int(alike[index]) if plane.strings[call_mode].startswith("traced") else 1,
         )
-        for at, (kind, how) in enumerate(
+        for index, (type_, call_mode) in enumerate(
             zip(calls.type[first].tolist(), mode[first].tolist(), strict=True)
         )
     }
 
 
 def _may_be_function(text: str) -> bool:
-    """Calls are named after Python functions: ops and the runtime's own events hold a colon."""
+    """Whether it may be a Python function: ops and events of the runtime contain a colon."""
     return ":" not in text and not text.startswith(names.PYTHON_FRAME)
 
 
@@ -187,17 +187,20 @@ def _by_type(
 ) -> dict[str, tuple[int, ...]]:
     """(time, count) by event name."""
     count, total, _, _ = reduce_groups(events.type[rows], events.duration_ps[rows], len(texts))
-    return {texts[at]: (int(total[at]), int(count[at])) for at in np.flatnonzero(count).tolist()}
+    return {
+        texts[type_]: (int(total[type_]), int(count[type_]))
+        for type_ in np.flatnonzero(count).tolist()
+    }
 
 
-def _add(table: dict[Any, tuple[int, ...]], more: Mapping[Any, tuple[int, ...]]) -> None:
+def _add(table: dict[Any, tuple[int, ...]], rows: Mapping[Any, tuple[int, ...]]) -> None:
     """Adds times and counts of equal keys; the third number is the highest."""
-    for key, row in more.items():
+    for key, row in rows.items():
         known = table.get(key)
         if known is None:
             table[key] = row
         else:
-            sums = [one + other for one, other in zip(known[:2], row[:2], strict=True)]
+            sums = [total + added for total, added in zip(known[:2], row[:2], strict=True)]
             table[key] = (*sums, *map(max, known[2:], row[2:]))
 
 
@@ -206,5 +209,5 @@ def _ranked(table: Mapping[_K, tuple[int, ...]]) -> dict[_K, tuple[int, ...]]:
     return dict(sorted(table.items(), key=lambda item: (-item[1][0], item[0])))
 
 
-def _column(table: Mapping[Any, tuple[int, ...]], at: int) -> NDArray[np.int64]:
-    return np.array([row[at] for row in table.values()], np.int64)
+def _column(table: Mapping[Any, tuple[int, ...]], column: int) -> NDArray[np.int64]:
+    return np.array([row[column] for row in table.values()], np.int64)

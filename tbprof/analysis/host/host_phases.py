@@ -24,13 +24,13 @@ def host_intervals(
     has_device: bool,
     wrappers: Collection[str] = (),
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
-    """(start_ps, end_ps, phase), ordered by (line, start), disjoint on each line: what was done.
+    """(start_ps, end_ps, phase), ordered by (line, start), disjoint on each line.
 
-    Only events with `counts` [n] take part, and those that last. The innermost of them that says
-    something decides, but what input, output and compilation call is still theirs (compilation in
-    the other two apart), and an op that something launches is launching. Waiting in none of them,
-    Python frames, annotations and wrappers leave a gap. `wrappers` are names that only delimit,
-    such as the marker of steps.
+    Only events with `counts` [n] and a duration take part. The innermost event that says something
+    decides, but what input, output and compilation call is still theirs (except compilation inside
+    the other two), and an op that launches something counts as launching. Waits outside of these
+    three, Python frames, annotations and wrappers leave a gap. `wrappers` are names that only
+    delimit, such as the marker of steps.
 
         |train...........|                train: marker, Iter: input, w: a wait, a: MatMul:MatMul
         |.Iter..aaaaaaa..|          ->    |.IIII..CC..CCC..|
@@ -44,15 +44,15 @@ def host_intervals(
 def flatten(
     threads: HostThreads, counts: NDArray[np.bool_], types: HostTypes
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-    """`host_intervals` where the types are known, and the cuts [lines + 1] between lines."""
+    """`host_intervals` for known types, and the cuts [lines + 1] between lines."""
     events = threads.events
     inside = np.zeros(len(events), np.uint8)
     phase = np.empty(len(events), np.int8)
     columns = events.type, events.duration_ps, threads.parent
     apart = threads.apart
-    held = apart.around >= 0
-    launches = held & (types.role[events.type[apart.row]] == Phase.KERNEL_LAUNCH)
-    inside[apart.around[held]] = HOLDS_KNOWN
+    is_inside = apart.around >= 0
+    launches = is_inside & (types.role[events.type[apart.row]] == Phase.KERNEL_LAUNCH)
+    inside[apart.around[is_inside]] = HOLDS_KNOWN
     inside[apart.around[launches]] |= HOLDS_LAUNCHES
     look_inside(*columns, types.role, inside)
     find_own_phases(*columns, counts, types.role, inside, phase)
@@ -64,9 +64,9 @@ def flatten(
 def _builds_graphs(
     threads: HostThreads, types: HostTypes, phase: NDArray[np.int8]
 ) -> NDArray[np.bool_]:
-    """[n] whether an event is a call of a `tf.function` that traces, or Python that it runs for it.
+    """[n] whether an event is a `tf.function` call that traces, or Python run by the tracing.
 
-    What else is known of the events inside stands, and so does the execution that follows.
+    Other known events inside keep their phase, as does the execution that follows.
 
         |ffffffffffff|   f: traces, T: TFE_Py_Execute, o: an op
         |....TTTTTTTT|   ->  |CCCC....oooo|
@@ -97,24 +97,24 @@ def pieces(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
     """(start_ps, end_ps, code, cuts [lines + 1]): each thread's time by the innermost event.
 
-    The events that count and last take part, each with its code, negative for none; those of no
-    code leave a gap. `most` is twice their number.
+    Events that count and have a duration take part, each with its code. Those with a negative code
+    leave a gap. `most` is twice their number.
     """
     first = events.first_event
     stack = np.empty((int(np.diff(first).max(initial=0)) + 1, 2), np.int64)
     cuts = np.zeros(first.size, np.int64)
-    # An event ends the piece before it, and its own. What is not written takes no memory.
+    # An event ends the piece before it, and its own. Pages never written to take no memory.
     room = most + first.size
     start, end = np.empty(room, np.int64), np.empty(room, np.int64)
-    found = np.empty(room, np.int32)
+    out_codes = np.empty(room, np.int32)
     flatten_phases(
-        first, events.start_ps, events.duration_ps, counts, code, stack, cuts, start, end, found
+        first, events.start_ps, events.duration_ps, counts, code, stack, cuts, start, end, out_codes
     )
-    stop = int(cuts[-1])
-    return start[:stop], end[:stop], found[:stop], cuts
+    size = int(cuts[-1])
+    return start[:size], end[:size], out_codes[:size], cuts
 
 
-# Threads of tf.data that work ahead. The consumer's side runs on threads named after its op.
+# Threads of tf.data that work ahead. The consumer side runs on threads named after its op.
 _AHEAD_LINES = ("tf_data_",)
 _CONSUMER_LINES = ("tf_data_iterator_get_next", "tf_data_multi_device_iterator_get_next")
 
@@ -129,11 +129,11 @@ def driving_rows(
 ) -> NDArray[np.bool_]:
     """[n] whether an event's time counts for steps: work that a step needs, not work ahead of it.
 
-    These are the events of a group, all events of the line that drives (a row in `events.lines`, -1
-    for none) and its calls that lie apart, so that the gaps between steps are explained, and what
-    ran instructions of compiled programs on any thread; but no threads that prefetch. Ops on any
-    thread count where nothing says whose they are (`has_groups` is false). Only events that meet
-    the window (start, end) where one is given.
+    These are the events of a group, all events of the driving line (a row of `events.lines`, -1 for
+    none) and its driver calls on other lines, so that gaps between steps are explained, and events
+    on any thread that ran instructions of compiled programs; but not events of prefetching threads.
+    If nothing says whose ops are (`has_groups` is false), ops on any thread count. If a window
+    (start, end) is given, only events that overlap it count.
     """
     events = threads.events
     counts: NDArray[np.bool_] = threads.group >= 0
@@ -147,15 +147,15 @@ def driving_rows(
             counts[rows] = False
     counts[async_rows(events)] = False
     if window_ps is not None:
-        _leave_out(events, counts, window_ps)
+        _drop_outside(events, counts, window_ps)
     return counts
 
 
-def _leave_out(events: Events, counts: NDArray[np.bool_], window_ps: tuple[int, int]) -> None:
-    """What does not meet the window does not count."""
+def _drop_outside(events: Events, counts: NDArray[np.bool_], window_ps: tuple[int, int]) -> None:
+    """Clears `counts` of events that do not overlap the window, in place."""
     for begin, end in pairwise(events.first_event.tolist()):
         starts = events.start_ps[begin:end]
         first, last = begin + np.searchsorted(starts, window_ps)
         counts[last:end] = False
-        early = slice(begin, first)  # what began before may reach into it
+        early = slice(begin, first)  # events that began earlier may reach into the window
         counts[early] &= events.start_ps[early] + events.duration_ps[early] > window_ps[0]

@@ -1,7 +1,7 @@
-"""What the events of host threads do, by their names and what is recorded with them.
+"""What the events of host threads do, by their names and their stats.
 
 Names were observed in traces of TensorFlow 2.21, JAX 0.10 (CPU, TPU) and TensorFlow of 2020 (GPU),
-or are those of xla/tsl/profiler/utils/xplane_schema.h, CUDA's and HIP's interfaces.
+or come from xla/tsl/profiler/utils/xplane_schema.h and the APIs of CUDA and HIP.
 """
 
 import functools
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.vocabulary.name_families import name_families
-from tbprof.analysis.vocabulary.op_names import NAMES_AT_ONCE, Category, parse_op_name
+from tbprof.analysis.vocabulary.op_names import NAMES_AT_ONCE, OpCategory, parse_op_name
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.analysis.vocabulary.python_frames import wait_of
 from tbprof.base import names
@@ -26,17 +26,17 @@ from tbprof.kernels.groups import sample_types
 
 
 class Role(IntEnum):
-    """What an event does that is in no phase by its name; others have the number of a `Phase`.
+    """What an event does whose name gives it no phase; other events have the number of a `Phase`.
 
-    FRAME, WRAPPER: nothing itself, its time has the phase of what is around it. A wrapper is of a
-        known runtime, where a Python frame, a mark or an instant says nothing.
-    WAIT: blocks; where it is not part of input, output or compilation nothing is done.
-    ACTIVITY: an unknown name, such as the program's own annotation: it may compute or sleep, and
-        only what is recorded in it says what its time was spent on.
-    LAUNCHER: runs ops on whatever device: it launches if something in it launches, else it computes
+    FRAME, WRAPPER: does nothing itself; its time has the phase of the event around it. A wrapper
+        belongs to a known runtime, while a Python frame, a mark or an instant says nothing.
+    WAIT: blocks; unless it is part of input, output or compilation, nothing is done.
+    ACTIVITY: an unknown name, such as an annotation of the program: it may compute or sleep, and
+        only the events inside say what its time was spent on.
+    LAUNCHER: runs ops on any device: it launches if something in it launches; else it computes,
         unless something known is recorded in it.
-    BACKGROUND: works ahead for others; whoever waits for it says so.
-    UPKEEP: the runtime's own memory, allocated or collected: no op, and no launch of any.
+    BACKGROUND: works ahead for other threads; those that wait for it have events of their own.
+    UPKEEP: the runtime allocates or collects its own memory: neither an op nor a launch.
     """
 
     FRAME = -1
@@ -50,12 +50,11 @@ class Role(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class HostTypes:
-    """The types of event of a host plane; the last row of each column is for events of no type.
+    """The types of event of a host plane; the last row of each column is for events without a type.
 
-    `is_hlo` says that the type's events ran instructions of a compiled program on the CPU, `is_op`
-    that each computed one op (of a framework or of a program), `has_number` that they carry a
-    step's number, `is_function` that they call a `tf.function`, `is_launch` that they launch work
-    on a device.
+    Events of the type: with `is_hlo` ran instructions of a compiled program on the CPU, with
+    `is_op` computed one op each (of a framework or a program), with `has_number` carry a step's
+    number, with `is_function` call a `tf.function`, with `is_launch` launch work on a device.
     """
 
     role: NDArray[np.int8]
@@ -66,8 +65,8 @@ class HostTypes:
     is_launch: NDArray[np.bool_]
 
 
-# The first pattern that matches the beginning of a name decides. No pattern repeats a repetition:
-# names are anyone's text.
+# The first pattern that matches the beginning of a name decides. No pattern nests repetitions:
+# names are untrusted input.
 _PYTHON_INPUT = regex(
     r"""\$
         (?:dataloader|data_loader|iterator_ops|multi_device_iterator_ops|dataset_iterator|prefetch)
@@ -152,10 +151,10 @@ _HLO = regex(
     r"|(?P<DEVICE_TO_DEVICE>(?:send|recv)(?:-done)?(?:\.\d+)?\Z)"
     r"|(?P<INPUT>infeed)|(?P<OUTPUT>outfeed)"
 )
-# Stats whose presence tells what a type of event does.
+# Stats whose presence says what a type of event does.
 _STAGE = "_ipl_stage_name"
 _FUNCTION_CALL = "tf_function_call"
-_TELLING = (
+_ROLE_STATS = (
     names.CORRELATION_ID,
     names.STEP_NUMBER,
     names.ROOT,
@@ -163,18 +162,18 @@ _TELLING = (
     _FUNCTION_CALL,
     names.HLO_OP,
 )
-# Runs a program's instructions one by one; not all of them are recorded.
+# Runs the instructions of a program one by one; not all of them are recorded.
 _RUNS_PROGRAM = "ThunkExecutor::Execute"
-# No pattern looks farther: names of kernels run to thousands of characters.
+# No pattern looks further: names of kernels can have thousands of characters.
 _LONGEST = 256
 
 
 def classify_host_names(texts: Sequence[str], *, has_device: bool) -> NDArray[np.int8]:
-    """[n] the `Phase` or `Role` that each full name of a host event says.
+    """[n] the `Phase` or `Role` of each full name of a host event.
 
-    With a device, dispatching programs and calling its driver is launching, and reading an array
-    is a copy from it. Without one programs run on the host's own threads: dispatching them only
-    wraps, and reading waits for them.
+    With a device, dispatching programs and calling the driver is launching, and reading an array is
+    a copy from the device. Without one, programs run on the host's own threads: dispatching them
+    only wraps, and reading waits for them.
     """
     return np.array([_role(text[:_LONGEST], has_device) for text in texts], np.int8)
 
@@ -185,9 +184,9 @@ def _role(text: str, has_device: bool) -> int:
         if _PYTHON_INPUT.match(text):
             return Phase.INPUT
         return Role.WAIT if wait_of(text) else Role.FRAME
-    found = _known(text)
-    if found:
-        match found:
+    group = _known(text)
+    if group:
+        match group:
             case "DISPATCH":
                 return Phase.KERNEL_LAUNCH if has_device else Role.WRAPPER
             case "READ":
@@ -199,13 +198,13 @@ def _role(text: str, has_device: bool) -> int:
             case "PROGRAM":
                 return Phase.KERNEL_LAUNCH if has_device else Phase.HOST_COMPUTE
             case _:
-                return _number(found)
+                return _number(group)
     return _op_role(text, has_device=has_device)
 
 
 def _known(text: str) -> str:
-    """The group of `_NAME` that a name begins with, "" for none."""
-    # No pattern holds a slash: ops of one scope share what precedes theirs.
+    """The group of `_NAME` that matches the beginning of a name, "" if none does."""
+    # No pattern contains a slash: for ops of one scope, only the text up to the slash matters.
     return _group(text[: text.find("/") + 1] or text)
 
 
@@ -217,7 +216,7 @@ def _group(text: str) -> str:
 
 def _op_role(text: str, *, has_device: bool) -> int:
     op = parse_op_name(text)
-    if op.category == Category.TENSORFLOW:
+    if op.category == OpCategory.TENSORFLOW:
         if _INPUT_OP.match(op.type):
             return Phase.INPUT
         if _OUTPUT_OP.match(op.type):
@@ -225,8 +224,8 @@ def _op_role(text: str, *, has_device: bool) -> int:
         if _COLLECTIVE_OP.match(op.type) and not has_device:
             return Phase.COLLECTIVES
         return Phase.HOST_COMPUTE
-    # A lower-case word behind a colon may be anyone's annotation; JAX's full names are paths.
-    if op.category == Category.JAX and "/" in op.name:
+    # A lower-case word after a colon may be any annotation; JAX's full names are paths.
+    if op.category == OpCategory.JAX and "/" in op.name:
         return Phase.HOST_COMPUTE
     return Role.ACTIVITY
 
@@ -238,9 +237,9 @@ def _number(name: str) -> int:
 def host_types(events: Events, *, has_device: bool, wrappers: Collection[str] = ()) -> HostTypes:
     """The roles of the plane's types of event, by name and by the stats of sampled events.
 
-    `wrappers` are names of events that delimit, such as the marker of steps: of unknown names that
-    is all they do, while an op is work even where it marks steps. `events` are all of the plane's
-    recorded lines: what does not depend on `wrappers` is found once.
+    `wrappers` are names of events that delimit, such as the marker of steps: an event of unknown
+    name does nothing else, while an op is work even where it marks steps. `events` are those of all
+    recorded lines of the plane: what does not depend on `wrappers` is computed once.
     """
     plane = events.plane
     key = ("host types", has_device)
@@ -254,9 +253,9 @@ def host_types(events: Events, *, has_device: bool, wrappers: Collection[str] = 
 
 
 def lasting_rows(events: Events) -> NDArray[np.int64]:
-    """The rows, ascending, of the first and the last event that lasts of each type.
+    """The rows, ascending, of the first and last event with a duration of each type.
 
-    These alone tell `host_types`, those of no type among them.
+    `host_types` looks at these events only; those without a type are included.
     """
     sample = np.full((events.plane.types.id.size + 1, 2), -1, np.int64)
     sample_types(events.type, events.duration_ps, sample)
@@ -264,22 +263,22 @@ def lasting_rows(events: Events) -> NDArray[np.int64]:
 
 
 def _find_types(events: Events, *, has_device: bool) -> HostTypes:
-    """The types by what they are called, and by what their first and last events carry."""
+    """The types by their names, and by the stats of their first and last events."""
     families = name_families(events.plane)
-    is_used, has = events.plane.cache.get_or_compute("told types", lambda: _told(events))
+    is_used, has = events.plane.cache.get_or_compute("sampled stats", lambda: _sample_stats(events))
     named = classify_host_names(families.names, has_device=has_device)[families.of]
     role = np.where(is_used, named, np.int8(Role.FRAME))
     is_hlo = has[names.HLO_OP] & is_in(role, (Role.ACTIVITY, Phase.HOST_COMPUTE))
     role[is_hlo] = Phase.HOST_COMPUTE
     if not has_device and is_hlo.any():
-        hlo = families.tell(_hlo_phase, np.int8)
+        hlo = families.classify(_hlo_phase, np.int8)
         role[is_hlo] = hlo[is_hlo]
-    is_hlo |= families.tell(_RUNS_PROGRAM.__eq__, np.bool_)
+    is_hlo |= families.classify(_RUNS_PROGRAM.__eq__, np.bool_)
     if has_device:
         may = (role < 0) & (role != Role.WAIT) & (role != Role.BACKGROUND)
         role[has[names.CORRELATION_ID] & may] = Phase.KERNEL_LAUNCH
     role[has[_STAGE]] = Phase.INPUT
-    is_known = families.tell(lambda text: _known(text[:_LONGEST]) != "", np.bool_)
+    is_known = families.classify(lambda text: _known(text[:_LONGEST]) != "", np.bool_)
     is_op = is_in(role, (Phase.COLLECTIVES, Phase.HOST_COMPUTE)) & ~is_known
     wraps = has[names.STEP_NUMBER] | has[names.ROOT] | has[_FUNCTION_CALL]
     role[wraps & (role == Role.ACTIVITY)] = Role.WRAPPER
@@ -294,15 +293,15 @@ def _hlo_phase(text: str) -> int:
     return _number(hlo.lastgroup or "") if hlo else Phase.HOST_COMPUTE
 
 
-def _told(events: Events) -> tuple[NDArray[np.bool_], dict[str, NDArray[np.bool_]]]:
-    """([types] whether a type has events; by telling stat whether its first or last carries it)."""
+def _sample_stats(events: Events) -> tuple[NDArray[np.bool_], dict[str, NDArray[np.bool_]]]:
+    """([types] whether a type has events; by stat whether its first or last event has it)."""
     sample = np.full((events.plane.types.id.size + 1, 2), -1, np.int64)
     sample_types(events.type, events.duration_ps, sample)
-    told = {name: np.zeros(len(sample), np.bool_) for name in _TELLING}
-    wanted = [name for name in _TELLING if name in events.plane.stat_names]
+    has = {name: np.zeros(len(sample), np.bool_) for name in _ROLE_STATS}
+    wanted = [name for name in _ROLE_STATS if name in events.plane.stat_names]
     kind, _ = np.nonzero(sample >= 0)
     rows = sample[sample >= 0]
     stats = events.stats(wanted, rows) if wanted and rows.size else {}
     for name, column in stats.items():
-        told[name][kind[column.is_present]] = True
-    return sample[:, 0] >= 0, told
+        has[name][kind[column.is_present]] = True
+    return sample[:, 0] >= 0, has

@@ -1,4 +1,4 @@
-"""When a program read results of the device, which makes it wait until they are there."""
+"""When a program read results of the device, which makes it wait for them."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +11,14 @@ from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space
 
-# What JAX records of `float(x)`, `x.item()` and `numpy.asarray(x)`, frames of Python or not.
+# What JAX records for `float(x)`, `x.item()` and `numpy.asarray(x)`, with or without Python frames.
 # Source: jax/_src/array.py, ArrayImpl._value.
 READ = "np.asarray(jax.Array)"
 
 
 @dataclass(frozen=True, slots=True)
 class ResultReads:
-    """When some thread of a host was reading [n], from the trace's first moment; ascending."""
+    """When any thread of a host was reading [n], from the trace's first moment; ascending."""
 
     start_ps: NDArray[np.int64]
     end_ps: NDArray[np.int64]
@@ -34,7 +34,7 @@ def find_result_reads(space: Space, _programs: Programs) -> ResultReads:
 
 
 def _reads(plane: Plane) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    is_read = name_families(plane).tell(READ.__eq__, np.bool_)
+    is_read = name_families(plane).classify(READ.__eq__, np.bool_)
     if not is_read.any():
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     events = host_events(plane)

@@ -19,12 +19,12 @@ from tbprof.base.records import dataclass
 from tbprof.base.values import is_in, median, unique
 from tbprof.events.space import Events, Plane, Space
 
-# A call of one op takes microseconds; so does Python between two of them, unless the processor is
-# taken away for a while.
+# A call of one op takes microseconds, as does Python between two of them, unless the processor is
+# preempted for a while.
 LONGEST_USUAL_PS = 10**9
 LONGEST_GAP_PS = 4 * 10**9
-# Runs that are no further apart may be one that was held up.
-_LONGEST_HOLD_UP_PS = 10**11
+# Runs that are no further apart may be one run that was delayed.
+_LONGEST_DELAY_PS = 10**11
 # A call that took longer than this ran into something else, such as the compiler.
 LONGEST_PS = 10**10
 FEWEST_CALLS = 16
@@ -38,8 +38,8 @@ class SingleOps:
 
     A row [n] is a run: `calls` of them from `start_ps` to `end_ps` (from the trace's first moment),
     with the Python between them; `called_ps` is the time in the calls themselves. Ordered by start.
-    By op [m], those of most calls first: `name` and `name_calls`. From `sent_start_ps` to
-    `sent_end_ps` [k], ascending, such calls sent what they were given to their device.
+    By op [m], most frequent first: `name` and `name_calls`. From `sent_start_ps` to `sent_end_ps`
+    [k], ascending, such calls sent their arguments to the device.
     """
 
     start_ps: NDArray[np.int64]
@@ -58,12 +58,12 @@ class SingleOps:
 
 
 def find_single_ops(space: Space, _programs: Programs) -> SingleOps:
-    """The runs of `FEWEST_CALLS` calls and more on the threads of a host.
+    """The runs of at least `FEWEST_CALLS` calls on the threads of a host.
 
-    Calls are `EagerExecute` of what is no function (TensorFlow), and calls of compiled functions
-    that usually take less than a millisecond (JAX, which compiles each op by itself). A run goes on
-    while no more than four milliseconds pass between two calls. A larger function that is called
-    between two, or a batch that is fetched there, is no part of it: what remains are rows of fewer
+    Calls are `EagerExecute` events that run an op (TensorFlow), and calls of compiled functions
+    that usually take less than a millisecond (JAX, which compiles each op by itself). A run
+    continues while at most four milliseconds pass between two calls. A larger function, or the
+    fetch of a batch, between two calls does not belong to the run: it is split into rows of fewer
     calls.
 
         |a.b.a.b............a.b|   two runs: of four calls, and of two, with the gap too long
@@ -91,13 +91,13 @@ def find_single_ops(space: Space, _programs: Programs) -> SingleOps:
     )
 
 
-# Rows of calls of one op, the text of each, and rows of calls that are none.
+# Rows of calls of one op, the text of each, and rows of other calls.
 _Calls = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Runs:
-    """The runs of a kind of call: columns as of `SingleOps`, and how often they call which op."""
+class _CallRuns:
+    """The runs of one kind of call: the columns of `SingleOps`, and how often each op is called."""
 
     start: NDArray[np.int64]
     end: NDArray[np.int64]
@@ -108,10 +108,10 @@ class _Runs:
     sent_end: NDArray[np.int64]
 
 
-def _runs(plane: Plane) -> Iterator[_Runs]:
+def _runs(plane: Plane) -> Iterator[_CallRuns]:
     families = name_families(plane)
-    is_execute = families.tell(names.EAGER_EXECUTE.__eq__, np.bool_)
-    is_jitted = families.tell(lambda text: text.startswith(_JITTED), np.bool_)
+    is_execute = families.classify(names.EAGER_EXECUTE.__eq__, np.bool_)
+    is_jitted = families.classify(lambda text: text.startswith(_JITTED), np.bool_)
     if not (is_execute | is_jitted).any():
         return
     events, parent = host_threads(plane)
@@ -142,12 +142,12 @@ def _eager(plane: Plane, events: Events, is_execute: NDArray[np.bool_]) -> _Call
 
 
 def _jitted(events: Events, parent: NDArray[np.int64], is_call: NDArray[np.bool_]) -> _Calls:
-    """Of outermost calls: those of small programs are calls of one op."""
+    """The outermost calls; those of small programs count as calls of one op."""
     rows = events.rows_of(is_call)
     above = parent[rows]
     rows = rows[(above < 0) | ~is_call[events.type[above]]]
     kind, code = np.unique(events.type[rows], return_inverse=True)
-    usual = [median(events.duration_ps[rows[code == at]]) for at in range(kind.size)]
+    usual = [median(events.duration_ps[rows[code == type_code]]) for type_code in range(kind.size)]
     is_small = np.array(usual, np.float64) < LONGEST_USUAL_PS
     is_op = is_small[code] if rows.size else np.zeros(0, np.bool_)
     others, rows = rows[~is_op], rows[is_op]
@@ -161,10 +161,10 @@ def _joined(
     rows: NDArray[np.int64],
     text: NDArray[np.int64],
     others: NDArray[np.int64],
-) -> _Runs:
-    """Calls that follow each other soon on a thread are one run; short runs are dropped.
+) -> _CallRuns:
+    """Joins calls that closely follow each other on a thread into runs; short runs are dropped.
 
-    A short one stays where those around it are long enough on average: it was held up. A run is
+    A short run is kept if the runs around it are long enough on average: it was delayed. A run is
     cut where one of the `others` lies between two calls. `sends` [types] says which events send
     data to a device.
     """
@@ -172,7 +172,7 @@ def _joined(
     end = start + events.duration_ps[rows]
     is_apart = np.ones((2, rows.size), np.bool_)
     is_apart[:, 1:] = np.diff(events.line[rows]) != 0
-    limits = np.array([[LONGEST_GAP_PS], [_LONGEST_HOLD_UP_PS]])
+    limits = np.array([[LONGEST_GAP_PS], [_LONGEST_DELAY_PS]])
     is_apart[:, 1:] |= start[1:] - end[:-1] > limits
     is_first = is_apart[0]
     run, row = np.cumsum(is_apart, axis=1) - 1
@@ -189,7 +189,7 @@ def _joined(
     is_call = np.full(len(events), -1, np.int64)
     is_call[rows[kept]] = 1
     sent = np.flatnonzero((inherit(parent, is_call) == 1) & events.by_type(sends))
-    return _Runs(
+    return _CallRuns(
         start[first[is_run]],
         end[last[is_run]],
         calls[is_run].astype(np.int64),
@@ -201,5 +201,5 @@ def _joined(
 
 
 def _op(text: str) -> str:
-    """`multiply` of `PjitFunction(multiply)`; other texts as they are."""
+    """`multiply` from `PjitFunction(multiply)`; other texts are unchanged."""
     return text[len(_JITTED) : -1] if text.startswith(_JITTED) else text

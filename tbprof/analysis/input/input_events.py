@@ -23,7 +23,7 @@ _ASYNC_FUNCTION = "InstantiatedCapturedFunction::RunAsync"
 _JAX = "PjitFunction("
 
 
-class Kind(IntEnum):
+class InputKind(IntEnum):
     """What an event is to the pipeline."""
 
     NONE = 0
@@ -39,7 +39,7 @@ class Kind(IntEnum):
     AWAITED_FUNCTION = 10  # its caller waits while threads of a pool run it
 
 
-OPS = (Kind.OP, Kind.BUFFERED_OP, Kind.DEVICE_OP)
+OPS = (InputKind.OP, InputKind.BUFFERED_OP, InputKind.DEVICE_OP)
 
 
 @dataclass(slots=True)
@@ -88,25 +88,25 @@ def find_input_events(plane: Plane, events: Events, ops: OpIndex) -> InputEvents
     types = _classify(plane, events, ops)
     kind = events.by_type(types.kind)
     staged, stage_op = _find_stages(plane, events, ops)
-    kind[staged] = Kind.OP
-    is_wanted = kind != Kind.NONE
-    if not is_in(types.kind, (Kind.FUNCTION, Kind.ASYNC_FUNCTION)).any():
-        is_wanted &= kind != Kind.EXECUTION
+    kind[staged] = InputKind.OP
+    is_wanted = kind != InputKind.NONE
+    if not is_in(types.kind, (InputKind.FUNCTION, InputKind.ASYNC_FUNCTION)).any():
+        is_wanted &= kind != InputKind.EXECUTION
     at = np.flatnonzero(is_wanted)
     events, kind = events.select(at), kind[at]
     op = types.op[events.type]
     op[np.searchsorted(at, staged)] = stage_op
-    is_python = kind == Kind.PYTHON
+    is_python = kind == InputKind.PYTHON
     python_ps = int(events.duration_ps[is_python].sum())
     runs = _match_executions(events, kind)
     awaited = runs[(runs >= 0) & (events.line[runs] != events.line)]
-    kind[awaited[kind[awaited] == Kind.FUNCTION]] = Kind.AWAITED_FUNCTION
-    keep = np.flatnonzero(~is_python & ((kind != Kind.EXECUTION) | (runs >= 0)))
+    kind[awaited[kind[awaited] == InputKind.FUNCTION]] = InputKind.AWAITED_FUNCTION
+    keep = np.flatnonzero(~is_python & ((kind != InputKind.EXECUTION) | (runs >= 0)))
     events, kind, op, runs = events.select(keep), kind[keep], op[keep], runs[keep]
     parent = nest(events.first_event, events.start_ps, events.duration_ps)
     is_op = is_in(kind, OPS)
     op = _attribute(types.feeds[events.type], kind, op, parent)
-    is_execution = kind == Kind.EXECUTION
+    is_execution = kind == InputKind.EXECUTION
     op[is_execution] = op[np.searchsorted(keep, runs[is_execution])]
     return InputEvents(
         events,
@@ -137,22 +137,22 @@ class _Types:
 
 def _classify(plane: Plane, events: Events, ops: OpIndex) -> _Types:
     families = name_families(plane)
-    named = families.tell(_kind_of, np.int8)
+    named = families.classify(_kind_of, np.int8)
     used = events.used_types(named.size - 1)
-    kind = np.full(named.size, Kind.NONE, np.int8)
+    kind = np.full(named.size, InputKind.NONE, np.int8)
     kind[used] = named[used]
     op, feeds = np.full((2, named.size), -1, np.int64)
 
     def texts_of(rows: NDArray[np.int64]) -> list[str]:
         return plane.strings.take(plane.types.name[rows].tolist())
 
-    is_iterator = families.tell(input_names.is_iterator, np.bool_)[used]
+    is_iterator = families.classify(input_names.is_iterator, np.bool_)[used]
     rows = used[is_iterator]
     texts = texts_of(rows)
     categories = input_names.categories(texts)
     op[rows] = [ops.number(*of) for of in zip(texts, categories, strict=True)]
     feeds[rows] = [ops.get(input_names.op_above(text)) for text in texts]
-    rows = used[~is_iterator & (named[used] == Kind.OP)]
+    rows = used[~is_iterator & (named[used] == InputKind.OP)]
     op[rows] = [
         ops.number(parse_op_name(text).name, InputCategory.ENQUEUE) for text in texts_of(rows)
     ]
@@ -160,29 +160,29 @@ def _classify(plane: Plane, events: Events, ops: OpIndex) -> _Types:
         kind,
         op,
         feeds,
-        bool(families.tell(lambda text: text.startswith(_JAX), np.bool_)[used].any()),
-        bool(families.tell(input_names.is_infeed, np.bool_)[used].any()),
+        bool(families.classify(lambda text: text.startswith(_JAX), np.bool_)[used].any()),
+        bool(families.classify(input_names.is_infeed, np.bool_)[used].any()),
     )
 
 
 @remembered
-def _kind_of(text: str) -> Kind:
+def _kind_of(text: str) -> InputKind:
     if input_names.is_iterator(text):
         parts = input_names.parts_of(text)
         if input_names.is_device_iterator(parts):
-            return Kind.DEVICE_OP
-        return Kind.BUFFERED_OP if input_names.is_buffered(parts) else Kind.OP
+            return InputKind.DEVICE_OP
+        return InputKind.BUFFERED_OP if input_names.is_buffered(parts) else InputKind.OP
     if input_names.is_enqueue(text):
-        return Kind.OP
+        return InputKind.OP
     if input_names.is_get_next(text):
-        return Kind.GET_NEXT
+        return InputKind.GET_NEXT
     if input_names.is_producer(text):
-        return Kind.PRODUCER
+        return InputKind.PRODUCER
     if text.startswith(_FUNCTION):
-        return Kind.ASYNC_FUNCTION if text == _ASYNC_FUNCTION else Kind.FUNCTION
+        return InputKind.ASYNC_FUNCTION if text == _ASYNC_FUNCTION else InputKind.FUNCTION
     if text in EXECUTIONS:
-        return Kind.EXECUTION
-    return Kind.PYTHON if input_names.is_python_function(text) else Kind.NONE
+        return InputKind.EXECUTION
+    return InputKind.PYTHON if input_names.is_python_function(text) else InputKind.NONE
 
 
 def _find_stages(
@@ -206,8 +206,8 @@ def _find_stages(
 def _match_executions(events: Events, kind: NDArray[np.int8]) -> NDArray[np.int64]:
     """[n] for executions the row of the function that they work for, else -1."""
     runs = np.full(len(events), -1, np.int64)
-    functions = np.flatnonzero(is_in(kind, (Kind.FUNCTION, Kind.ASYNC_FUNCTION)))
-    executions = np.flatnonzero(kind == Kind.EXECUTION)
+    functions = np.flatnonzero(is_in(kind, (InputKind.FUNCTION, InputKind.ASYNC_FUNCTION)))
+    executions = np.flatnonzero(kind == InputKind.EXECUTION)
     if not functions.size or not executions.size:
         return runs
     ids = events.stats([names.EXECUTION_ID], functions)[names.EXECUTION_ID]
@@ -230,8 +230,8 @@ def _attribute(
     """[n] the op of each row: a producer's is that which the iterators that it calls feed."""
     op = op.copy()
     called = np.flatnonzero(is_in(kind, OPS) & (parent >= 0))[::-1]
-    called = called[kind[parent[called]] == Kind.PRODUCER]
+    called = called[kind[parent[called]] == InputKind.PRODUCER]
     op[parent[called]] = feeds[called]
     op = inherit(parent, op)
-    op[kind == Kind.GET_NEXT] = -1
+    op[kind == InputKind.GET_NEXT] = -1
     return op

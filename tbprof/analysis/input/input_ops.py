@@ -8,7 +8,13 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import host_events
-from tbprof.analysis.input.input_events import OPS, InputEvents, Kind, OpIndex, find_input_events
+from tbprof.analysis.input.input_events import (
+    OPS,
+    InputEvents,
+    InputKind,
+    OpIndex,
+    find_input_events,
+)
 from tbprof.analysis.spans.groups import group_rows, reduce_groups
 from tbprof.analysis.spans.nesting import inherit, nest, self_times
 from tbprof.analysis.vocabulary.input_names import ITERATOR, InputCategory
@@ -26,7 +32,7 @@ _MOST = 2**63 - 1
 _THREAD_NUMBER = regex(r"/-?\d+\Z")
 
 
-class Role(IntEnum):
+class InputRole(IntEnum):
     """Whether a thread worked for the pipeline or waited for it."""
 
     WORK = 0
@@ -86,7 +92,7 @@ class InputOps:
     @property
     def has_pipeline(self) -> bool:
         """Whether waiting for input would show: tf.data, instrumented stages or infeeds."""
-        is_wait = (self.activity_role == Role.WAIT).any()
+        is_wait = (self.activity_role == InputRole.WAIT).any()
         is_stage = (self.category != InputCategory.ENQUEUE).any()
         return bool(is_wait or is_stage or self.has_infeed)
 
@@ -94,7 +100,7 @@ class InputOps:
         """The work, in ps, of a category; what is known of no op preprocesses."""
         total = int(self.work_ps[self.category == category].sum())
         if category == InputCategory.PREPROCESSING:
-            is_loose = (self.activity_op < 0) & (self.activity_role == Role.WORK)
+            is_loose = (self.activity_op < 0) & (self.activity_role == InputRole.WORK)
             total += int(self.activity_self_ps[is_loose].sum())
         return total
 
@@ -223,8 +229,8 @@ def _gather(plane: Plane, events: Events, gatherer: _Gatherer) -> None:
     gatherer.has_jax |= rows.has_jax
     gatherer.has_infeed |= rows.has_infeed
     own = self_times(rows.parent, rows.events.start_ps, rows.events.duration_ps)
-    is_device = rows.op_kind == Kind.DEVICE_OP
-    waits = (Kind.GET_NEXT, Kind.BUFFERED_OP, Kind.AWAITED_FUNCTION)
+    is_device = rows.op_kind == InputKind.DEVICE_OP
+    waits = (InputKind.GET_NEXT, InputKind.BUFFERED_OP, InputKind.AWAITED_FUNCTION)
     is_wait = is_in(rows.kind, waits) | is_device
     _gather_ops(rows, own, is_wait, gatherer)
     _gather_activities(plane, rows, own, is_wait, gatherer)
@@ -232,7 +238,7 @@ def _gather(plane: Plane, events: Events, gatherer: _Gatherer) -> None:
 
 def _program_wait(rows: InputEvents) -> int:
     """The time of the outermost requests for a batch."""
-    is_request = rows.kind == Kind.GET_NEXT
+    is_request = rows.kind == InputKind.GET_NEXT
     within = inherit(rows.parent, np.where(is_request, 1, -1))
     is_inner = (rows.parent >= 0) & (within[rows.parent] == 1)
     return int(rows.events.duration_ps[is_request & ~is_inner].sum())
@@ -264,7 +270,7 @@ def _gather_activities(
 ) -> None:
     events = rows.events
     is_op = is_in(rows.kind, OPS)
-    is_execution = rows.kind == Kind.EXECUTION
+    is_execution = rows.kind == InputKind.EXECUTION
     # Ops go by number, executions are one kind of activity, other events go by type.
     what = np.where(is_op, rows.op, np.where(is_execution, -1, events.type.astype(np.int64)))
     form = is_op.astype(np.int64) + 2 * is_execution
@@ -289,7 +295,7 @@ def _gather_activities(
             name,
             op,
             int(role[row]),
-            _category(Kind(rows.kind[row]), op, gatherer.index),
+            _category(InputKind(rows.kind[row]), op, gatherer.index),
             threads[int(thread_of[row])],
         )
         gatherer.add_activity(
@@ -297,8 +303,8 @@ def _gather_activities(
         )
 
 
-def _category(kind: Kind, op: int, index: OpIndex) -> int:
-    if kind == Kind.GET_NEXT:
+def _category(kind: InputKind, op: int, index: OpIndex) -> int:
+    if kind == InputKind.GET_NEXT:
         return NO_CATEGORY
     return int(index.categories[op] if op >= 0 else InputCategory.PREPROCESSING)
 

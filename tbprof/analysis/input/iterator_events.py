@@ -144,7 +144,7 @@ def cut_circles(up: NDArray[np.int64]) -> int:
 
 def _classify(plane: Plane, events: Events) -> NDArray[np.int8]:
     """[types + 1] the kind of each type; executions count only where functions ran."""
-    named = name_families(plane).tell(_kind_of, np.int8)
+    named = name_families(plane).classify(_kind_of, np.int8)
     kind = np.full(named.size, _Kind.NONE, np.int8)
     used = events.used_types(named.size - 1)
     kind[used] = named[used]

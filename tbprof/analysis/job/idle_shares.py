@@ -11,7 +11,7 @@ from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.host.host_callbacks import HostCallbacks
 from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.job.step_means import StepMeans, used_rows
-from tbprof.analysis.vocabulary.python_frames import is_own, spoken
+from tbprof.analysis.vocabulary.python_frames import describe_frame, is_own
 from tbprof.base.records import dataclass
 from tbprof.base.values import sum_of
 
@@ -85,10 +85,10 @@ class IdleShare:
     @property
     def subject(self) -> str:
         """What takes the time, for a sentence."""
-        name, part = spoken(self.name), self.parts[0][0]
+        name, part = describe_frame(self.name), self.parts[0][0]
         if not self.holds_more:
             return name
-        return f"{spoken(part)}, called by {name}," if part else f"{name} itself"
+        return f"{describe_frame(part)}, called by {name}," if part else f"{name} itself"
 
     @property
     def is_named(self) -> bool:

@@ -9,7 +9,12 @@ from numpy.typing import NDArray
 from tbprof.analysis.job.coupling import Coupling
 from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.job.step_means import StepMeans
-from tbprof.analysis.job.worker_groups import Group, coupled_groups, everyone, has_unnamed_devices
+from tbprof.analysis.job.worker_groups import (
+    WorkerGroup,
+    coupled_groups,
+    everyone,
+    has_unnamed_devices,
+)
 from tbprof.analysis.spans.confidence import mean_interval
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.records import dataclass
@@ -111,7 +116,7 @@ def find_stragglers(
     return Stragglers((), compared, "uncoupled")
 
 
-def _judge(job: JobSteps, means: StepMeans, group: Group, least_ps: float) -> Stragglers:
+def _judge(job: JobSteps, means: StepMeans, group: WorkerGroup, least_ps: float) -> Stragglers:
     """The late workers of a group; without any the one that took longest, and why it is none."""
     reference, over, steps = _against_median(group)
     confidence = 1 - 2 * _MISTAKES / max(group.worker.size - 1, 1)
@@ -132,7 +137,7 @@ def _judge(job: JobSteps, means: StepMeans, group: Group, least_ps: float) -> St
 
 
 def _against_median(
-    group: Group,
+    group: WorkerGroup,
 ) -> tuple[int, NDArray[np.float64], NDArray[np.int64]]:
     """(the median worker, by how much each [w] exceeds it on average, over how many steps).
 
@@ -157,7 +162,9 @@ def _longest(over: NDArray[np.float64], steps: NDArray[np.int64], reference: int
     return int(np.where(is_other, over, -np.inf).argmax()) if is_other.any() else -1
 
 
-def _doubt(group: Group, at: int, reference: int, least_ps: float, confidence: float) -> Reason:
+def _doubt(
+    group: WorkerGroup, at: int, reference: int, least_ps: float, confidence: float
+) -> Reason:
     """Why others may not wait for a worker that took longer than the median one; "": they do."""
     over, met = _differences(group, at, reference)
     if over.size < LEAST_STEPS:
@@ -169,7 +176,7 @@ def _doubt(group: Group, at: int, reference: int, least_ps: float, confidence: f
 
 
 def _differences(
-    group: Group, at: int, reference: int
+    group: WorkerGroup, at: int, reference: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """([n] own time beyond that of the reference, [n] what that waited longer) by common step."""
     over = group.own_ps[at] - group.own_ps[reference]
@@ -178,7 +185,13 @@ def _differences(
 
 
 def _lateness(
-    job: JobSteps, means: StepMeans, group: Group, at: int, reference: int, *, is_met: bool = False
+    job: JobSteps,
+    means: StepMeans,
+    group: WorkerGroup,
+    at: int,
+    reference: int,
+    *,
+    is_met: bool = False,
 ) -> Lateness:
     """The lateness of a worker, no more than the others wait for it where they do (`is_met`)."""
     over, met = _differences(group, at, reference)

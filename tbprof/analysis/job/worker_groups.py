@@ -19,7 +19,7 @@ _MOST_PROGRAMS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class WorkerGroup:
     """What the steps [s] of some workers [w] took, in ps; NaN where a worker lacks a step.
 
     `wait_ps` is the part in which a worker waits for others, `own_ps` the rest: `waits` are the
@@ -51,7 +51,7 @@ class _Ran:
 
 def coupled_groups(
     job: JobSteps, is_counted: NDArray[np.bool_], couplings: Sequence[Coupling]
-) -> Iterator[Group]:
+) -> Iterator[WorkerGroup]:
     """Groups of two or more workers that exchange data with each other, and of CPUs' devices.
 
     They run the same collectives, or send and receive, in the same program: most names of what ran
@@ -67,7 +67,7 @@ def coupled_groups(
             yield group
 
 
-def everyone(job: JobSteps, is_counted: NDArray[np.bool_]) -> Group:
+def everyone(job: JobSteps, is_counted: NDArray[np.bool_]) -> WorkerGroup:
     """All workers that do like work, as if none waited."""
     return _table(job, is_counted, np.array(_comparable(job), np.int64), ())
 
@@ -142,7 +142,7 @@ def _table(
     is_counted: NDArray[np.bool_],
     workers: NDArray[np.int64],
     waits: tuple[Phase, ...],
-) -> Group:
+) -> WorkerGroup:
     """The steps of workers (ascending)."""
     shape = workers.size, int(is_counted.sum())
     own, wait = np.full(shape, np.nan), np.full(shape, np.nan)
@@ -151,7 +151,7 @@ def _table(
     at = np.searchsorted(workers, job.worker[rows]), (np.cumsum(is_counted) - 1)[job.step[rows]]
     wait[at] = job.phase_ps[rows][:, list(waits)].sum(axis=1)
     own[at] = job.duration_ps[rows] - wait[at]
-    return Group(workers, np.full(workers.size, -1, np.int64), own, wait, waits)
+    return WorkerGroup(workers, np.full(workers.size, -1, np.int64), own, wait, waits)
 
 
 def _cpu_of(job: JobSteps, host: int) -> int:
@@ -166,7 +166,7 @@ def _cpu_of(job: JobSteps, host: int) -> int:
 
 def _met(
     job: JobSteps, is_counted: NDArray[np.bool_], host: int, coupling: Coupling
-) -> Group | None:
+) -> WorkerGroup | None:
     """The devices of a host's CPU: what each took until it met the others, and waited for them.
 
     A meeting belongs to the step in which the last of them comes. Own time counts from the first
@@ -202,7 +202,7 @@ def _met(
     # A device that lacks one of the step's meetings was not recorded in all of it.
     own, wait = table(arrive - first[meeting]), table(last[meeting] - arrive)
     is_whole = count.reshape(shape) == count.reshape(shape).max(axis=0, initial=0)
-    return Group(
+    return WorkerGroup(
         np.full(devices.size, worker, np.int64),
         devices,
         np.where(is_whole, own, np.nan),

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tbprof._pb import message
 from tbprof.analysis.gpu.gpu_events import find_gpu_kinds, op_or_event
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.ops.op_metrics import DEVICE, SPARSE_CORE, OpGatherer, as_counts
@@ -12,10 +13,11 @@ from tbprof.analysis.vocabulary.lines import (
     tensor_core_planes,
     tpu_planes,
 )
-from tbprof.analysis.vocabulary.memory_access import hbm_bytes
 from tbprof.analysis.vocabulary.op_names import UNKNOWN_TYPE
 from tbprof.base import names
 from tbprof.events.space import Plane, Space
+
+_HBM = 1
 
 
 def gather_device_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> None:
@@ -81,3 +83,25 @@ def _gather_tpu(plane: Plane, gatherer: OpGatherer, side: int) -> None:
         sums[name] = as_counts([row[at] for row in work])
     gatherer.add(side, [op.name for op in named], [op.type for op in named], sums)
     gatherer.add_idle(side, kinds.window_ps - kinds.busy_ps)
+
+
+def hbm_bytes(breakdown: bytes) -> int | None:
+    """The bytes of one execution that went to the device's main memory, None where unreadable.
+
+    `breakdown` is a `memory_access_breakdown` stat: repeated {1: read or write, 2: memory space,
+    3: bytes}; space 1 is HBM. Source: op_metrics.proto.
+    """
+    from google.protobuf.message import DecodeError
+
+    proto = message("tensorflow.profiler.MemoryAccessBreakdown")()
+    try:
+        proto.ParseFromString(breakdown)
+    except DecodeError:
+        return None
+    if not proto.memory_accessed:
+        return None
+    return sum(
+        int(access.bytes_accessed)
+        for access in proto.memory_accessed
+        if access.memory_space == _HBM
+    )

@@ -15,7 +15,7 @@ from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.op_names import (
     UNKNOWN_TYPE,
-    Category,
+    OpCategory,
     OpName,
     parse_op_name,
     parse_provenance,
@@ -51,7 +51,7 @@ def gather_host_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> N
         is_eager = np.zeros(len(ops), bool)
         is_eager[code[eager]] = True
         # Iterators and XLA instructions are not dispatched one by one, whatever calls them.
-        is_eager &= np.array([op.category == Category.TENSORFLOW for op in ops], bool)
+        is_eager &= np.array([op.category == OpCategory.TENSORFLOW for op in ops], bool)
         ran = np.flatnonzero(count)
         _add(
             gatherer,
@@ -115,13 +115,13 @@ def _classify(
         return found
 
     families = name_families(plane)
-    category = families.tell(lambda text: parse_op_name(text).category, np.int8)
+    category = families.classify(lambda text: parse_op_name(text).category, np.int8)
     used = events.used_types(category.size - 1)
-    used = used[category[used] != Category.UNKNOWN]
+    used = used[category[used] != OpCategory.UNKNOWN]
     texts = plane.strings.take(plane.types.name[used].tolist())
     of_type = np.full(category.size, _NO_OP, np.int32)  # the last: events of no type
     of_type[used] = list(map(number, _parsed(texts, category[used])))
-    of_type[families.tell(names.EAGER_EXECUTE.__eq__, np.bool_)] = _MARKER
+    of_type[families.classify(names.EAGER_EXECUTE.__eq__, np.bool_)] = _MARKER
     out: NDArray[np.int32] = events.by_type(of_type)
     if names.HLO_OP in plane.stat_names:
         _classify_hlo(plane, events, programs, out, number)
@@ -132,7 +132,7 @@ def _classify(
 
 def _parsed(texts: Sequence[str], category: NDArray[np.int8]) -> list[OpName]:
     """[n] as `parse_op_name`, of names of these categories."""
-    tensorflow = Category.TENSORFLOW
+    tensorflow = OpCategory.TENSORFLOW
     return [
         OpName(tensorflow, *text.split(":", 1))
         if is_tensorflow and not text.endswith(":")
@@ -164,9 +164,9 @@ def _classify_hlo(
         instruction = plane.strings[int(hlo[row])].rpartition("::")[2]
         where = (int(program[row]), plane.strings[int(module[row])], instruction)
         op = parse_provenance(programs.op_name(*where))
-        if op.category == Category.UNKNOWN:
+        if op.category == OpCategory.UNKNOWN:
             type_ = programs.op_type(*where) or UNKNOWN_TYPE
-            op = OpName(Category.JAX, op.name or instruction, type_)
+            op = OpName(OpCategory.JAX, op.name or instruction, type_)
         numbers[group] = number(op)
     out[rows] = numbers[code]
 
@@ -187,7 +187,7 @@ def _classify_calls(
     code, first = group_rows([called[is_op]])
     out[markers[is_op]] = len(ops) + code
     texts = plane.strings.take(called[is_op][first].tolist())
-    ops.extend(OpName(Category.TENSORFLOW, f"{_CALL}{text}", text) for text in texts)
+    ops.extend(OpName(OpCategory.TENSORFLOW, f"{_CALL}{text}", text) for text in texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +262,6 @@ def _gather_aggregated(plane: Plane, events: Events, gatherer: OpGatherer) -> No
     own_ps = np.where(own.is_integer, own.bits, merged.duration_ps)
     texts = plane.strings.take(plane.types.name.tolist())
     ops = [parse_op_name(texts[row] if row >= 0 else "") for row in merged.type.tolist()]
-    at = np.flatnonzero(np.array([op.category for op in ops]) != Category.UNKNOWN)
+    at = np.flatnonzero(np.array([op.category for op in ops]) != OpCategory.UNKNOWN)
     times = merged.occurrences[at], merged.duration_ps[at], own_ps[at]
     _add(gatherer, [ops[one] for one in at.tolist()], times)

@@ -99,7 +99,7 @@ def _of_host(plane: int, threads: HostThreads, kernels: _Kernels) -> tuple[NDArr
     has_kernel = np.append(kernels.id, 0)[place] == id_
     has_kernel &= id_ != 0
     worked = has_kernel & np.append(kernels.is_work, False)[place]
-    launches = name_families(events.plane).tell(_LAUNCH.match, np.bool_)
+    launches = name_families(events.plane).classify(_LAUNCH.match, np.bool_)
     launches[unique(events.type[rows[worked]])] = True
     keeps = launches[events.type[rows]] & (id_ != 0) & (worked | ~has_kernel)
     rows = rows[keeps]

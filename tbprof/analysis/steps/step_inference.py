@@ -127,7 +127,7 @@ def _executions(threads: HostThreads) -> _Choice | None:
     types = host_types(events, has_device=False)
     texts = threads.plane.strings.take(threads.plane.types.name.tolist())
     programs: dict[int, str] = {}
-    may_execute = name_families(threads.plane).tell(_may_execute, np.bool_) | types.is_function
+    may_execute = name_families(threads.plane).classify(_may_execute, np.bool_) | types.is_function
     for type_ in np.flatnonzero(may_execute[:-1]).tolist():
         text = texts[type_]
         if types.is_function[type_]:

@@ -24,7 +24,7 @@ _MOST_DEVICES = 65_536
 _MOST_DEPTH = 8
 
 
-class Role(IntEnum):
+class ExchangeRole(IntEnum):
     """What an instruction does in an exchange."""
 
     GROUPS = 0  # a collective of groups of devices
@@ -85,7 +85,7 @@ _Runs = tuple[NDArray[np.int64], ...]
 def find_exchanges(space: Space, programs: Programs) -> Exchanges:
     """The exchanges that the compiled programs of a host hold and that ran."""
     planes = tensor_core_planes(space)
-    reader = _Reader(programs)
+    reader = _ExchangeReader(programs)
     kinds: dict[_Instruction, int] = {}
     runs = [_runs(plane, core, reader, kinds) for core, plane in enumerate(planes)]
     columns = list(map(np.concatenate, zip(*runs, strict=True))) or [np.empty(0, np.int64)] * 5
@@ -110,7 +110,9 @@ def find_exchanges(space: Space, programs: Programs) -> Exchanges:
     )
 
 
-def _runs(plane: Plane, core: int, reader: "_Reader", kinds: dict[_Instruction, int]) -> _Runs:
+def _runs(
+    plane: Plane, core: int, reader: "_ExchangeReader", kinds: dict[_Instruction, int]
+) -> _Runs:
     """The runs on one core, by kind; new instructions are added to `kinds`."""
     ops = find_core_ops(plane, names.XLA_OPS_LINE)
     events = ops.events
@@ -169,7 +171,7 @@ def _paired(
     )
 
 
-class _Reader:
+class _ExchangeReader:
     """Finds the instruction that an event type is of."""
 
     def __init__(self, programs: Programs) -> None:
@@ -246,12 +248,12 @@ def _exchange_in(module: Module, proto: Any, depth: int = 0) -> Any | None:
     return proto if is_collective_op(proto.opcode) and not is_part else None
 
 
-def _role(opcode: str) -> Role:
+def _role(opcode: str) -> ExchangeRole:
     if opcode == "send":
-        return Role.SEND
+        return ExchangeRole.SEND
     if opcode == "recv":
-        return Role.RECV
-    return Role.PERMUTE if opcode == "collective-permute" else Role.GROUPS
+        return ExchangeRole.RECV
+    return ExchangeRole.PERMUTE if opcode == "collective-permute" else ExchangeRole.GROUPS
 
 
 def _bytes(module: Module, begin: Any, opcode: str) -> int:

@@ -8,7 +8,7 @@ from tbprof.analysis.spans.groups import group_rows, reduce_groups
 from tbprof.analysis.spans.intervals import busy_time
 from tbprof.analysis.spans.nesting import nest, self_times
 from tbprof.analysis.vocabulary.lines import named_lines
-from tbprof.analysis.vocabulary.op_names import UNKNOWN_TYPE, Category, OpName, parse_provenance
+from tbprof.analysis.vocabulary.op_names import UNKNOWN_TYPE, OpCategory, OpName, parse_provenance
 from tbprof.base import names
 from tbprof.base.records import dataclass
 from tbprof.events.space import Plane
@@ -104,14 +104,14 @@ class TpuOpNames:
     def op(self, row: int) -> OpName:
         """The op that ops are listed under: the framework's, else what the compiler added."""
         if row < 0:
-            return OpName(Category.UNKNOWN, "(unnamed)", UNKNOWN_TYPE)
+            return OpName(OpCategory.UNKNOWN, "(unnamed)", UNKNOWN_TYPE)
         op = parse_provenance(self._strings[int(self._provenance[row])])
         if op.name:
             return OpName(op.category, op.name, op.type or UNKNOWN_TYPE)
         label = int(self._types.display_name[row])
         own = self._strings[label if label >= 0 else int(self._types.name[row])]
         # What the compiler added has no op of the framework; its HLO category says what it is.
-        return OpName(Category.UNKNOWN, own or "(unnamed)", self.category(row) or UNKNOWN_TYPE)
+        return OpName(OpCategory.UNKNOWN, own or "(unnamed)", self.category(row) or UNKNOWN_TYPE)
 
     def category(self, row: int) -> str:
         """The HLO category of a type, "" where it states none."""

@@ -26,7 +26,7 @@ from tbprof.analysis.tpu.tpu_kinds import TpuOpNames, find_tpu_kinds
 from tbprof.analysis.tpu.tpu_phases import op_kind, op_peer
 from tbprof.analysis.vocabulary.collectives import is_collective_op
 from tbprof.analysis.vocabulary.lines import tensor_core_planes
-from tbprof.analysis.vocabulary.op_names import Category, OpName
+from tbprof.analysis.vocabulary.op_names import OpCategory, OpName
 from tbprof.analysis.vocabulary.tpu_op_names import (
     POOL_GRADIENT_TYPES,
     SPACE_TYPES,
@@ -128,7 +128,7 @@ class TpuOps:
 
 
 @dataclass(slots=True)
-class _Row:
+class _OpRow:
     """An instruction while rows are gathered."""
 
     name: str
@@ -160,8 +160,8 @@ class _Row:
 
 def find_tpu_ops(space: Space, programs: Programs) -> TpuOps:
     """The ops of all TPU cores but SparseCores, in the order in which they first ran."""
-    rows: dict[tuple[int, str], _Row] = {}
-    reader = _Reader(programs)
+    rows: dict[tuple[int, str], _OpRow] = {}
+    reader = _OpReader(programs)
     for plane in tensor_core_planes(space):
         _gather(plane, reader, rows)
     fused = {
@@ -174,7 +174,7 @@ def find_tpu_ops(space: Space, programs: Programs) -> TpuOps:
     return _table(list(rows.values()))
 
 
-def _gather(plane: Plane, reader: "_Reader", rows: dict[tuple[int, str], _Row]) -> None:
+def _gather(plane: Plane, reader: "_OpReader", rows: dict[tuple[int, str], _OpRow]) -> None:
     kinds = find_tpu_kinds(plane, names.XLA_OPS_LINE)
     if not kinds.type.size:
         return
@@ -209,14 +209,14 @@ def _longest(event: str, label: str, stated: list[str]) -> str:
     return f"%{label} = {stated[-1]}" if stated and stated[-1] else event
 
 
-class _Reader:
+class _OpReader:
     """Reads instructions, of programs where they hold them, else of their text."""
 
     def __init__(self, programs: Programs) -> None:
         self._programs = programs
         self._reductions: dict[int, Reductions] = {}
 
-    def read(self, name: str, program: int, text: str, op: OpName, category: str) -> _Row:
+    def read(self, name: str, program: int, text: str, op: OpName, category: str) -> _OpRow:
         module = self._programs.module(program, "")
         proto = module.find(name) if module is not None else None
         if module is not None and proto is not None:
@@ -240,12 +240,12 @@ class _Reader:
         if module is not None and proto is not None:
             roles = lambda: dimension_roles(module, proto)  # noqa: E731 (only where it is padded)
         largest = max((*results, *operands), key=lambda shape: shape.elements, default=None)
-        is_jax = op.category == Category.JAX
+        is_jax = op.category == OpCategory.JAX
         is_layer = not is_jax and bool(batch_norm_scope(op.name)) and not opcodes & PRODUCTS
         is_relaid = len(operands) == len(results) == 1 and _is_relaid(results[0], operands[0])
         move = move_of(opcodes, is_relaid=is_relaid)
         is_pool_gradient = "select-and-scatter" in opcodes or op.type in POOL_GRADIENT_TYPES
-        return _Row(
+        return _OpRow(
             name,
             program,
             op.name,
@@ -317,7 +317,7 @@ def _explain(padding: Padding, roles: Callable[[], dict[tuple[int, ...], dict[in
     return f"{worst.text}: {', '.join(parts)}" if parts else worst.text
 
 
-def _table(rows: list[_Row]) -> TpuOps:
+def _table(rows: list[_OpRow]) -> TpuOps:
     def columns() -> Iterator[Any]:
         for field in fields(TpuOps):
             values = [getattr(row, field.name) for row in rows]
@@ -337,14 +337,14 @@ def merge_tpu_ops(parts: Sequence[TpuOps]) -> TpuOps:
     """The sum over hosts: an instruction of one program is one row."""
     if len(parts) == 1:
         return parts[0]
-    rows: dict[tuple[int, str], _Row] = {}
+    rows: dict[tuple[int, str], _OpRow] = {}
     for part in parts:
         for at, name in enumerate(part.name):
             values = {field.name: getattr(part, field.name)[at] for field in fields(TpuOps)}
             key = (int(part.program[at]), name)
             found = rows.get(key)
             if found is None:
-                rows[key] = _Row(**values)
+                rows[key] = _OpRow(**values)
                 continue
             found.occurrences += values["occurrences"]
             found.total_ps += values["total_ps"]

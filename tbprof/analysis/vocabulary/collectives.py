@@ -11,17 +11,17 @@ import re
 
 from tbprof.base.lazy import regex
 
-# Libraries of nothing but communication.
+# Libraries that only communicate.
 _LIBRARY = regex(
     r"(?:\A|[\s:_0-9])(?:nccl|rccl|nvshmem|msccl|deep_ep(?![a-z])|userbuffers_)", re.IGNORECASE
 )
-# Kernels that say what they do, in the part of their name before template arguments.
+# Kernels that name the collective, in the part of their name before template arguments.
 _KERNEL = regex(
     r"all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|all2all|cross_device_reduce"
     r"|send_?recv|collective_?(?:permute|broadcast)|multimem_",
     re.IGNORECASE,
 )
-# What a block or a warp reduces for itself.
+# What a block or a warp reduces by itself.
 _NO_KERNEL = regex(r"(?:block|warp|thread|group)_?all_?reduce", re.IGNORECASE)
 _BRACKET = regex(r"[<(]")
 _HLO = regex(
@@ -33,7 +33,7 @@ _HLO = regex(
 @functools.lru_cache(maxsize=8192)
 def is_collective_kernel(kernel: str) -> bool:
     """Whether a GPU kernel of this (raw or demangled) name exchanges data between devices."""
-    # `void f<…>(…)`: types in brackets are those of others.
+    # `void f<…>(…)`: names in brackets belong to types, not to the kernel.
     name = _BRACKET.split(kernel[:4096].replace("(anonymous namespace)::", ""), maxsplit=1)[0]
     if _LIBRARY.search(name):
         return True
@@ -43,7 +43,7 @@ def is_collective_kernel(kernel: str) -> bool:
 def is_collective_op(text: str) -> bool:
     """Whether an HLO opcode, category or instruction name is that of a collective.
 
-    Starts, updates and dones count, and fusions: "all-reduce-start.2", "all-gather fusion".
+    Starts, updates, dones and fusions count: "all-reduce-start.2", "all-gather fusion".
     """
-    # An instruction's name may be spelt with underscores where it was made of its opcode.
+    # Instruction names that were derived from an opcode may have underscores.
     return _HLO.search(text.lower().replace("_", "-")) is not None

@@ -1,4 +1,4 @@
-"""Element types by their words, and in which precision work on tensors of given shapes counts."""
+"""Element types by name, and the precision of work on tensors of given shapes."""
 
 import functools
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from tbprof.base.lazy import regex
 
 
 class Tensor(NamedTuple):
-    """The element type of an array, in the words of HLO or TensorFlow, and how many it holds."""
+    """The element type of an array, as HLO or TensorFlow names it, and its number of elements."""
 
     dtype: str
     elements: int
@@ -43,28 +43,28 @@ _SIZE = regex(r"[0-9]{1,18}")
 
 @functools.lru_cache(maxsize=8192)
 def parse_tensors(text: str) -> tuple[Tensor, ...]:
-    """The tensors that a text states, in its order; texts in other words state none.
+    """The tensors that a text states, in its order; unknown element types are ignored.
 
         "(half[4,384];float[])"              (half, 1536), (float, 1)
         "%a = bf16[8,2]{1,0} negate(...)"    (bf16, 16)
 
-    Sizes that are not known count as 1.
+    Unknown sizes count as 1.
     """
-    found = []
+    tensors = []
     for match in _TENSOR.finditer(text):
         if match[1] not in FLOATS and match[1] not in INTEGERS:
             continue
         elements = 1
         for size in _SIZE.findall(match[2]):
             elements = min(elements * int(size), 2**62)
-        found.append(Tensor(match[1], elements))
-    return tuple(found)
+        tensors.append(Tensor(match[1], elements))
+    return tuple(tensors)
 
 
 def widest_share(tensors: Iterable[Tensor], words: dict[str, Phase]) -> Phase | None:
-    """The precision that most elements have of the types in `words`, None where there are none.
+    """The precision of most elements among the types in `words`, None if there are none.
 
-    Of precisions with equally many elements the wider one.
+    If precisions have equally many elements, it is the widest.
     """
     elements: dict[Phase, int] = {}
     for tensor in tensors:

@@ -1,10 +1,10 @@
-"""What the names of input pipeline events say: which stage they are, and who waits in them."""
+"""What the names of input pipeline events say: which stage they are, and whether they wait."""
 
 import re
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
-from tbprof.analysis.vocabulary.op_names import Category, copy_type, parse_op_name
+from tbprof.analysis.vocabulary.op_names import OpCategory, copy_type, parse_op_name
 from tbprof.base.lazy import regex
 
 ITERATOR = "Iterator::"
@@ -32,13 +32,13 @@ _STAGES = {
     "preprocessing": InputCategory.PREPROCESSING,
 }
 
-# Which of several inputs, and the version of an op: `ParallelInterleaveV4[3]`, `SqlDataset`.
+# The index among several inputs, and the version of an op: `ParallelInterleaveV4[3]`, `SqlDataset`.
 _INDEX = regex(r"\[\d*\]\Z")
 _NUMBERED = regex(r"([^\[]*)(?:\[\d*\])+")
 _VERSION = regex(r"(?:Dataset)?(?:V\d+)?(?:Impl)?\Z")
 
-# Names of parts below are in lower case and without version. Source: the dataset kernels of
-# TensorFlow (tensorflow/core/kernels/data) and, for those that it lacks, TensorFlow I/O.
+# Names below are in lower case and without version. Source: the dataset kernels of TensorFlow
+# (tensorflow/core/kernels/data) and, for those that it does not have, TensorFlow I/O.
 _READERS = frozenset({
     "arrow", "avro", "csv", "feather", "hdf5", "json", "libsvm", "lmdb", "load", "matchingfiles",
     "orc", "parquet", "riegeli", "snapshotchunk", "sql", "sstable", "textline",
@@ -49,20 +49,20 @@ _CACHES = frozenset({
     "filereader", "filewriter", "memoryreader", "memorywriter",
 })  # fmt: skip
 _INTERLEAVES = frozenset({"interleave", "parallelinterleave", "legacyparallelinterleave"})
-# Stages with several inputs, which their numbers tell apart; those of others count copies.
+# Stages with several inputs, distinguished by their numbers; numbers of other stages count copies.
 COMBINING = frozenset({
     "zip", "concatenate", "directedinterleave", "weightedflatmap", "choosefastest",
     "choosefastestbranch",
 })  # fmt: skip
-# Stages that hand out what their own threads have made: the caller waits in them.
+# Stages that return what their own threads produced: the caller waits in them.
 _BUFFERED = frozenset({
     "prefetch", "parallelmap", "parallelbatch", "parallelfilter", "parallelinterleave",
     "legacyparallelinterleave", "mapandbatch", "numamapandbatch", "parseexample", "dataservice",
 })  # fmt: skip
-# The iterator of each device of a strategy fetches what the host's pipeline has made.
+# Each device of a strategy has an iterator that fetches what the host's pipeline produced.
 _DEVICE_PARTS = frozenset({"root", "prefetch", "generator"})
 
-# Requests of a program for its next batch: of tf.data, PyTorch's loader, Grain.
+# Requests of a program for its next batch: tf.data, PyTorch's DataLoader, Grain.
 _GET_NEXT = regex(
     r"IteratorGetNext.*::DoCompute"
     r"|\$(?:dataloader|data_loader)\.py:\d+ __next__|enumerate\(DataLoader\).*|grain[.:].*",
@@ -78,7 +78,7 @@ _INFEED = regex(r".*TransferToInfeed.*")
 
 
 def parts_of(iterator: str) -> tuple[str, ...]:
-    """The stages that an iterator's name lists, outermost first, in lower case, unversioned.
+    """The stages in an iterator's name, outermost first, in lower case, without versions.
 
     "Iterator::Root::ParallelInterleaveV4[2]::TFRecord" -> "root", "parallelinterleave", "tfrecord"
     """
@@ -87,9 +87,9 @@ def parts_of(iterator: str) -> tuple[str, ...]:
 
 
 def stage_name(iterator: str) -> str:
-    """The name of an iterator without the numbers of copies: that of its stage.
+    """The name of an iterator's stage: the name without the numbers of copies.
 
-    `interleave` makes a copy of a stage for each input, `repeat` one for each time.
+    `interleave` makes a copy of a stage for each input, `repeat` one for each repetition.
 
     "Iterator::Zip[1]::Interleave[7]::TFRecord" -> "Iterator::Zip[1]::Interleave::TFRecord"
     """
@@ -108,26 +108,26 @@ def is_reader(part: str) -> bool:
 
 
 def is_buffered(parts: Sequence[str]) -> bool:
-    """Whether the last stage's own time is a wait: for its buffer, or for another pipeline."""
+    """Whether the last stage's own time is a wait, for its buffer or for another pipeline."""
     return parts[-1] in _BUFFERED or is_device_iterator(parts)
 
 
 def is_device_iterator(parts: Sequence[str]) -> bool:
-    """Whether the last stage fetches from the host's pipeline what a device is to have."""
+    """Whether the last stage fetches a device's data from the host's pipeline."""
     return parts[-1] == "generator" and _DEVICE_PARTS.issuperset(parts)
 
 
 def is_in_advance(part: str) -> bool:
-    """Whether a stage makes those below it read before their data is asked for."""
+    """Whether a stage makes the stages below it read before their data is requested."""
     return part in _BUFFERED or part in _CACHES or part in _INTERLEAVES
 
 
 def categories(iterators: Iterable[str]) -> list[InputCategory]:
-    """The category of each iterator, given all those of a host.
+    """The category of each iterator, given all iterators of a host.
 
-    A reader is in advance when a stage that it feeds reads ahead, keeps what was read, or takes
-    turns. Caches are, too, as are stages that prefetch or interleave what a reader below them
-    reads; all other stages preprocess. Source: the categories of the TensorFlow profiler guide.
+    A reader is an advanced read if a stage that it feeds reads ahead, caches, or interleaves. So
+    are caches, and stages that prefetch or interleave what a reader below them reads; all other
+    stages preprocess. Source: the categories of the TensorFlow profiler guide.
     """
     all_parts = [parts_of(name) for name in iterators]
     reading = {
@@ -151,17 +151,17 @@ def _category(parts: tuple[str, ...], feeds_on_reader: bool) -> InputCategory:
 
 
 def stage_category(text: str) -> InputCategory:
-    """The category that an instrumented stage gives itself."""
+    """The category that an instrumented stage declares."""
     return _STAGES.get(text.lower(), InputCategory.UNKNOWN)
 
 
 def op_above(iterator: str) -> str:
-    """The name of the stage that an iterator feeds: its worker threads call the iterator."""
+    """The name of the stage that an iterator feeds, whose worker threads call the iterator."""
     return without_index(iterator.rpartition("::")[0])
 
 
 def without_index(iterator: str) -> str:
-    """The name of an iterator without which of several inputs it is, or which of several times."""
+    """The name of an iterator without the index among several inputs or repetitions."""
     return _INDEX.sub("", iterator)
 
 
@@ -171,7 +171,7 @@ def is_iterator(event: str) -> bool:
 
 
 def is_enqueue(event: str) -> bool:
-    """Whether an event hands data to a device: an infeed, or a copy from host to device."""
+    """Whether an event transfers data to a device: an infeed, or a host-to-device copy."""
     return (
         copy_type(event) == "MemcpyHToD"
         or _HOST_TO_DEVICE.fullmatch(event) is not None
@@ -180,17 +180,17 @@ def is_enqueue(event: str) -> bool:
 
 
 def is_infeed(event: str) -> bool:
-    """Whether an event feeds a device that takes its input itself, and shows when it waits."""
+    """Whether an event feeds a device that fetches its own input and shows when it waits."""
     if "Infeed" not in event:
         return False
     if _INFEED.fullmatch(event):
         return True
     op = parse_op_name(event)
-    return op.category == Category.TENSORFLOW and op.type.startswith("InfeedEnqueue")
+    return op.category == OpCategory.TENSORFLOW and op.type.startswith("InfeedEnqueue")
 
 
 def is_get_next(event: str) -> bool:
-    """Whether in an event the program asks for its next batch, of tf.data or another loader."""
+    """Whether the program requests its next batch in the event, from tf.data or another loader."""
     return _GET_NEXT.fullmatch(event) is not None
 
 
@@ -200,17 +200,17 @@ def fetches_batch(op: str) -> bool:
 
 
 def is_producer(event: str) -> bool:
-    """Whether an event is a turn of a stage's own thread: "MapAndBatchProduce", say."""
+    """Whether an event is a turn of a stage's own thread, such as "MapAndBatchProduce"."""
     kind = event.removesuffix("Produce")
     return kind != event and kind.lower() in _BUFFERED
 
 
 def is_consumer(event: str) -> bool:
-    """Whether in an event a stage takes what its own threads have made: "PrefetchConsume"."""
+    """Whether a stage takes what its own threads produced, as in "PrefetchConsume"."""
     kind = event.removesuffix("Consume")
     return kind != event and kind.lower() in _BUFFERED
 
 
 def is_python_function(event: str) -> bool:
-    """Whether an event runs Python inside the graph, one such at a time."""
+    """Whether an event runs Python inside the graph, which only one can do at a time."""
     return parse_op_name(event).type in ("PyFunc", "PyFuncStateless", "EagerPyFunc")

@@ -1,6 +1,6 @@
-"""What the name of a GPU kernel says of the types that it computes in.
+"""The element types that the name of a GPU kernel says it computes in.
 
-Sources: naming of cuBLAS, cuBLASLt and cuDNN kernels as profilers show it; CUTLASS, library.py and
+Sources: names of cuBLAS, cuBLASLt and cuDNN kernels as profilers show them; CUTLASS, library.py and
 generator.py (names of operations); Tensile, KernelWriter (`Cijk_…`); the Itanium C++ ABI (mangled
 names); CUDA and HIP vector types.
 """
@@ -17,10 +17,10 @@ _16, _8 = Phase.COMPUTE_16, Phase.COMPUTE_8
 
 
 class NameTypes(NamedTuple):
-    """The narrowest types in a kernel's name: of floating point, and of integers of a stated width.
+    """The narrowest types in a kernel's name: floating-point, and integers with a stated width.
 
-    `is_product` tells matrix products, convolutions and attention, whose names tell the types that
-    they multiply.
+    `is_product`: matrix products, convolutions and attention, whose names give the types that they
+    multiply.
     """
 
     floating: Phase | None
@@ -28,7 +28,7 @@ class NameTypes(NamedTuple):
     is_product: bool
 
 
-# Whole words, in lower case; a name is cut into words at everything but letters and digits.
+# Complete words in lower case; names are split at everything except letters and digits.
 _FLOAT_WORDS = {
     _64: "double double2 double3 double4 fp64 f64 float64 complex128 cudoublecomplex",
     _32: "float float2 float3 float4 fp32 f32 float32 complex64 cucomplex cufloatcomplex",
@@ -39,7 +39,7 @@ _FLOAT_WORDS = {
         "fp6 e3m2 e2m3 mxfp8 mxfp6 fp4 e2m1 e2m1fn nvfp4 mxfp4"
     ),
 }
-# Plain `int` and `long` are the types of indices in nearly all templates, and tell nothing.
+# Plain `int` and `long` are index types in nearly all templates and say nothing.
 _INTEGER_WORDS = {
     _64: "int64 uint64 i64 u64",
     _32: "int32 uint32 i32 s32 u32",
@@ -50,7 +50,7 @@ _FLOATS = {word: phase for phase, words in _FLOAT_WORDS.items() for word in word
 _INTEGERS = {word: phase for phase, words in _INTEGER_WORDS.items() for word in words.split()}
 
 _WORD = regex(r"[a-z0-9]+")
-# English, not types.
+# English words rather than types.
 _NO_TYPES = regex(
     r"half_(?:pixel|warp|tile|block|step|window|size|dim|rot)\w*|rotate_half|double_buffer\w*"
 )
@@ -61,14 +61,14 @@ _JOINED_PART = regex(r"tf32|bf16|fp16|fp32|f16|f32|f64|e4m3|e5m2|e2m1|i8|u8|s8|i
 # BLAS letters: `sgemm`, `hgemm`, `scudnn`.
 _BLAS = regex(r"([sdhcz])(?:gemm|gemv|cudnn|trsm|trmm|symm|syrk|hemm|herk)[a-z]*\d*")
 _BLAS_LETTER = {"s": _32, "c": _32, "d": _64, "z": _64, "h": _16}
-# An instruction of the Tensor Cores: the letter of the accumulator, m, n and k, and CUTLASS's word
-# for a type other than the tensors'.
+# An instruction of the Tensor Cores: the letter of the accumulator; m, n and k; and CUTLASS's word
+# for the type if it differs from the tensors'.
 _MMA = regex(
     r"([hsdicz]|gz|gc)(884|1684|1688|16816|16832|16864|8816|8832|168128|161616|32816|83216"
     r"|\d{2,3}x\d{1,3}x\d{1,3})(tf32|bf16|f16|fp16)?(sp)?"
     r"(?:gemm|spgemm|cudnn|conv|fprop|dgrad|wgrad|trmm|symm|rank|syrk|her)?[a-z0-9]*"
 )
-# m, n and k of the sizes that are written without marks, and what has that k: 256 bits of values.
+# The k of sizes that are written without separators, and the type for each k: 256 bits of values.
 _DEPTH = {
     "1684": 4, "16816": 16, "161616": 16, "32816": 16, "83216": 16,
     "16832": 32, "16864": 64,
@@ -76,7 +76,7 @@ _DEPTH = {
 _DEPTH_TYPE = {4: _TF32, 8: _TF32, 16: _16, 32: _8, 64: _8}
 _GENERATION = regex(r"\bsm_?(\d{2,3})|_sm(\d{2,3})|cutlass_(\d{2})_|(volta|turing|ampere|hopper)_")
 _GENERATIONS = {"volta": 70, "turing": 75, "ampere": 80, "hopper": 90}
-# cuBLASLt since CUDA 12: types of A (of B too where they are of 8 bits), compute, and output.
+# cuBLASLt since CUDA 12: types of A (and of B if they have 8 bits), compute, and output.
 _NVJET = regex(r"\bnvjet_(?:sm\d+_)?([a-z])[a-z]{2,4}_")
 _NVJET_LETTER = {
     "d": _64, "z": _64, "s": _32, "c": _32, "h": _16, "t": _16, "q": _8, "r": _8, "o": _8,
@@ -92,22 +92,24 @@ _PRODUCT = regex(
     r"gemm|gemv|matmul|conv(?!er)|cudnn|fprop|dgrad|wgrad|[hidqwxg_]mma|nvjet|fmha|sdpa|attention"
     r"|flash_?(?:fwd|bwd|attn|mla)|cutlass|tensorop|(?<![a-z0-9])cijkl?_|\bbmm_|contraction"
 )
-# Weights of few bits that are widened before they are multiplied.
+# Low-bit weights that are widened before they are multiplied.
 _WEIGHT_ONLY = regex(r"fpa_?intb|marlin|gptq|awq|weight_?only|w[48]a16")
 
-# In mangled names: built-in types, the lengths of identifiers, and what is passed over, literals
-# (`Li4E`), substitutions (`S1_`, `St`) and template parameters (`T_`).
+# In mangled names: built-in types, lengths of identifiers, and what is skipped: literals (`Li4E`),
+# substitutions (`S1_`, `St`) and template parameters (`T_`).
 _MANGLED = regex(r"(DF16_|DF16b|Dh|f|d)|([1-9]\d{0,3})|L[a-z]n?\d*E|S[0-9A-Z]*_|S[abdiost]|T\d*_")
 _MANGLED_TYPES = {"DF16_": _16, "DF16b": _16, "Dh": _16, "f": _32, "d": _64}
 
 
 @functools.lru_cache(maxsize=8192)
 def name_types(kernel: str, compute_capability: int = -1) -> NameTypes:
-    """The types in a raw or demangled kernel name; `compute_capability` such as 80, -1 unknown.
+    """The types in a raw or demangled kernel name; `compute_capability` such as 80, -1 if unknown.
 
-    "ampere_fp16_s16816gemm_fp16_64x64_ldg8_f2f_nn"         16 bit, a product
-    "void softmax<__half, float>(…)"                        16 bit: wider ones accumulate
-    "resize<HalfPixelScaler, float>"                        32 bit: no word of it is `half`
+    "ampere_fp16_s16816gemm_fp16_64x64_ldg8_f2f_nn": 16 bit, a product.
+
+    "void softmax<__half, float>(…)": 16 bit, as wider types accumulate.
+
+    "resize<HalfPixelScaler, float>": 32 bit, as none of its words is `half`.
     """
     text = kernel[:4096]
     floats: list[Phase] = []
@@ -145,7 +147,7 @@ def _read_word(word: str, generation: int, floats: list[Phase], integers: list[P
 
 
 def _instruction_type(mma: re.Match[str], generation: int) -> Phase | None:
-    """The type that a Tensor Core instruction multiplies, None where its name does not tell."""
+    """The type that a Tensor Core instruction multiplies, None if its name does not say."""
     letter, size, explicit, sparse = mma.groups()
     if explicit:
         return _FLOATS[explicit]
@@ -158,7 +160,7 @@ def _instruction_type(mma: re.Match[str], generation: int) -> Phase | None:
     if size == "884":
         return _16
     if size == "1688":
-        # 16 bit on Turing, TF32 since Ampere, which multiplies 16 bits by k = 16.
+        # 16 bit on Turing; TF32 since Ampere, which multiplies 16 bits with k = 16.
         return None if generation < 0 else _TF32 if generation >= 80 else _16
     depth = int(size.rpartition("x")[2]) if "x" in size else _DEPTH.get(size, 0)
     # A sparse operand has half of the values.
@@ -166,16 +168,16 @@ def _instruction_type(mma: re.Match[str], generation: int) -> Phase | None:
 
 
 def _find_generation(lower: str, compute_capability: int) -> int:
-    """The generation that a kernel was made for (80: Ampere), else that of the device."""
-    found = _GENERATION.search(lower)
-    if not found:
+    """The generation that a kernel was built for (80: Ampere), else that of the device."""
+    match = _GENERATION.search(lower)
+    if not match:
         return compute_capability
-    number = found[1] or found[2] or found[3]
-    return int(number) if number else _GENERATIONS[found[4]]
+    number = match[1] or match[2] or match[3]
+    return int(number) if number else _GENERATIONS[match[4]]
 
 
 def _read_families(lower: str, floats: list[Phase], integers: list[Phase]) -> None:
-    """Adds the types that are single letters in the names of some libraries."""
+    """Adds types that are single letters in the names of some libraries."""
     nvjet = _NVJET.search(lower)
     if nvjet and nvjet[1] in _NVJET_LETTER:
         floats.append(_NVJET_LETTER[nvjet[1]])
@@ -195,17 +197,17 @@ def _demangle(mangled: str) -> tuple[str, list[Phase]]:
     "_Z4normI6__halffEvPKT_"    "norm __half", [32 bit]
     """
     identifiers: list[str] = []
-    found: list[Phase] = []
-    at = 2
-    while at < len(mangled):
-        part = _MANGLED.match(mangled, at)
+    types: list[Phase] = []
+    position = 2
+    while position < len(mangled):
+        part = _MANGLED.match(mangled, position)
         if part is None:
-            at += 1
+            position += 1
             continue
-        at = part.end()
+        position = part.end()
         if part[1]:
-            found.append(_MANGLED_TYPES[part[1]])
+            types.append(_MANGLED_TYPES[part[1]])
         elif part[2]:
-            identifiers.append(mangled[at : at + int(part[2])])
-            at += int(part[2])
-    return " ".join(identifiers), found
+            identifiers.append(mangled[position : position + int(part[2])])
+            position += int(part[2])
+    return " ".join(identifiers), types

@@ -1,4 +1,4 @@
-"""Which planes and lines of a space belong to what."""
+"""Which planes and lines of a space hold what."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from tbprof.events.space import Lines, Plane, Space
 
 
 def host_planes(space: Space) -> list[Plane]:
-    """The planes of host threads, those merged from a subprocess (`/host:CPU [pid]`) among them."""
+    """The planes of host threads, including those merged from a subprocess (`/host:CPU [pid]`)."""
     return [
         plane
         for plane in space.planes
@@ -23,12 +23,12 @@ def gpu_planes(space: Space) -> list[Plane]:
 
 
 def tpu_planes(space: Space) -> list[Plane]:
-    """The planes of TPU cores, SparseCores among them."""
+    """The planes of TPU cores, including SparseCores."""
     return [plane for plane in space.planes if plane.name.startswith(names.TPU_PREFIX)]
 
 
 def is_sparse_core(plane: Plane) -> bool:
-    """Whether a plane is that of a SparseCore, which works for the TensorCores of its chip."""
+    """Whether a plane belongs to a SparseCore, which works for the TensorCores of its chip."""
     return plane.name.startswith(names.TPU_PREFIX) and "SparseCore" in plane.name
 
 
@@ -49,13 +49,13 @@ def is_derived(lines: Lines) -> NDArray[np.bool_]:
 
 
 def recorded_lines(plane: Plane) -> list[int]:
-    """The rows of the lines whose events were recorded: not derived ones, nor those of counters."""
+    """The rows of lines with recorded events: neither derived lines nor counters."""
     counters = named_lines(plane, names.COUNTERS_LINE)
     rows = np.flatnonzero(~is_derived(plane.lines))
     return [int(row) for row in rows[~is_in(rows, counters)]]
 
 
 def named_lines(plane: Plane, *wanted: str) -> list[int]:
-    """The rows of the lines of these names."""
+    """The rows of the lines with these names."""
     texts = plane.strings.take(plane.lines.name.tolist())
     return [row for row, text in enumerate(texts) if text in wanted]

@@ -1,4 +1,4 @@
-"""What an op's full name says: its category, name and type.
+"""What the full name of an op says: its category, name and type.
 
 Source: xla/tsl/profiler/utils/tf_op_utils.h, ParseTfOpFullname, and what recorders write.
 """
@@ -14,19 +14,19 @@ _TF_NAME = regex(r"[A-Za-z0-9.][A-Za-z0-9_.\/>-]*")
 _TF_TYPE = regex(r"[A-Z_][a-zA-Z0-9_]*")
 _JAX_TYPE = regex(r"[a-z_][a-z0-9_]*(\[.*\])?")
 _SUFFIX = regex(r"_\d+\Z")
-# What may follow the colon that ends a name in which there are colons, too.
+# What may follow the last colon of a name that contains other colons.
 _ANY_TYPE = regex(r"(?:[a-zA-Z_][a-zA-Z0-9_]*(?:\[.*\])?)?")
-# Full names of copies, and how device events spell them (both observed).
+# Full names of copies, and their spelling in device events (both observed).
 _HOST_COPY = regex(r"memcpy([hd]to[hd])", re.IGNORECASE)
 _DEVICE_COPY = regex(r"memcpy([hdp])(?:2|to)([hdp])", re.IGNORECASE)
 DATASET = "Dataset"
-# Every part looks at the same names: what they say is found once for files of so many.
+# All parts look at the same names; results for this many are cached.
 NAMES_AT_ONCE = 1 << 14
 IDLE = "IDLE"
 UNKNOWN_TYPE = "Unknown"
 
 
-class Category(IntEnum):
+class OpCategory(IntEnum):
     """Which program an op belongs to."""
 
     UNKNOWN = 0
@@ -39,13 +39,13 @@ class Category(IntEnum):
 class OpName(NamedTuple):
     """A parsed full name; `type` is "" where it is unknown."""
 
-    category: Category
+    category: OpCategory
     name: str
     type: str
 
 
 def copy_type(event_name: str) -> str:
-    """The type of a device event without an op: "MemcpyHToD" of "MemcpyH2D", "Memset", or ""."""
+    """The type of a device event without an op: "MemcpyHToD" for "MemcpyH2D", "Memset", or ""."""
     copy = _DEVICE_COPY.match(event_name)
     if copy:
         return f"Memcpy{copy[1].upper()}To{copy[2].upper()}"
@@ -65,47 +65,47 @@ def parse_op_name(full: str) -> OpName:
     if not colon:
         copy = _HOST_COPY.match(full)
         if copy:
-            return OpName(Category.COPY, full, copy_type(full))
-        return OpName(Category.UNKNOWN, full, "")
+            return OpName(OpCategory.COPY, full, copy_type(full))
+        return OpName(OpCategory.UNKNOWN, full, "")
     if name == "Iterator":
-        return OpName(Category.TF_DATA, full, DATASET)
+        return OpName(OpCategory.TF_DATA, full, DATASET)
     is_tf_name = _TF_NAME.fullmatch(name) is not None
     if is_tf_name and _TF_TYPE.fullmatch(type_):
-        return OpName(Category.TENSORFLOW, name, type_)
+        return OpName(OpCategory.TENSORFLOW, name, type_)
     derived = type_ or _SUFFIX.sub("", name.rpartition("/")[2])
     if _JAX_TYPE.fullmatch(derived):
-        return OpName(Category.JAX, name, derived.partition("[")[0])
+        return OpName(OpCategory.JAX, name, derived.partition("[")[0])
     if not type_:
-        return OpName(Category.TENSORFLOW, name, derived)
-    return OpName(Category.UNKNOWN, full, "")
+        return OpName(OpCategory.TENSORFLOW, name, derived)
+    return OpName(OpCategory.UNKNOWN, full, "")
 
 
 def parse_provenance(full: str) -> OpName:
     """The op that device code came from, by its `tf_op` stat or its HLO metadata.
 
-    Such a text names an op for certain, other than a host event's name: it need not end in a colon,
-    and may hold more of them.
+    Unlike a host event's name, such a text always names an op: it need not end in a colon, and may
+    contain several.
 
         "jit(f)/jit(main)/dot_general"        JAX, whole text, "dot_general"
         "a/b:c/MatMul:MatMul"                 TENSORFLOW, "a/b:c/MatMul", "MatMul"
         "jit(f)/pjit[jaxpr={ a:f32 } n=x/y]"  JAX, whole text, "pjit"
     """
     op = parse_op_name(full)
-    if not full or (op.category != Category.UNKNOWN and _is_balanced(op.name)):
+    if not full or (op.category != OpCategory.UNKNOWN and _is_balanced(op.name)):
         return op
     name, colon, type_ = full.rpartition(":")
     is_end = _ANY_TYPE.fullmatch(type_) is not None and _is_balanced(name)
     if not colon or name.endswith(":") or not is_end:
         name, type_ = full, ""
-    # Parameters in brackets may hold slashes.
+    # Parameters in brackets may contain slashes.
     derived = type_ or _SUFFIX.sub("", name.partition("[")[0].rpartition("/")[2])
     if not derived:
-        return OpName(Category.UNKNOWN, full, "")
+        return OpName(OpCategory.UNKNOWN, full, "")
     is_jax = _JAX_TYPE.fullmatch(derived) is not None
     kind = derived.partition("[")[0]
-    return OpName(Category.JAX if is_jax else Category.TENSORFLOW, name, kind)
+    return OpName(OpCategory.JAX if is_jax else OpCategory.TENSORFLOW, name, kind)
 
 
 def _is_balanced(name: str) -> bool:
-    """Whether a name ends outside of brackets: a colon among parameters ends none."""
+    """Whether all brackets of a name are closed: a colon among parameters ends no name."""
     return name.count("[") == name.count("]")

@@ -1,4 +1,4 @@
-"""The phases that a step's time is split into: exclusive, and together the whole step."""
+"""The phases that a step's time is split into; they are disjoint and add up to the step."""
 
 from enum import IntEnum
 
@@ -8,12 +8,11 @@ PHASES = 16
 class Phase(IntEnum):
     """A column of every table of phases.
 
-    Where several cover one instant the order of precedence is: device phases before host phases,
-    and among either the lower number; `OTHER` is what nothing covers. `HOST_TRANSFER` are copies
-    that compiled programs make between the device's memory and the host's, as where arrays are
-    offloaded, and what they exchange with the host for no known purpose. In `HOST_CALLBACK` a
-    program waits for what the host runs for it. What it is fed and what it returns is `INPUT` and
-    `OUTPUT`.
+    If several phases cover one instant, device phases precede host phases, and among either the
+    lower number counts; `OTHER` is what nothing covers. `HOST_TRANSFER` are copies that compiled
+    programs make between device memory and host memory, for example where arrays are offloaded, and
+    other exchange with the host whose purpose is unknown. In `HOST_CALLBACK` a program waits for
+    what the host runs for it. What it is fed and what it returns is `INPUT` and `OUTPUT`.
     """
 
     COMPUTE_64 = 0

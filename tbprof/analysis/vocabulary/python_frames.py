@@ -1,12 +1,12 @@
-"""Frames of the Python tracer: what they call, whether they wait, whose code they are.
+"""Frames of the Python tracer: what they call, whether they wait, and whose code they are.
 
-A frame is named `$file.py:12 function`, with the file's base name alone, or `$module function` for
-functions in C (`$<unknown> method` for methods). No stat says more, so libraries are known by the
-names of their files: those of the standard library and those that were seen in recordings.
+A frame is named `$file.py:12 function`, with the base name of the file only, or `$module function`
+for functions in C (`$<unknown> method` for methods). No stat adds to that, so libraries are
+recognized by the names of their files: those of the standard library and those seen in recordings.
 
 Source: recordings of JAX 0.4.30, 0.5.3, 0.7.2 and 0.10.2 and of TensorFlow 2.16 and 2.18 on Python
-3.11, in which each wait below was made to last 50 ms or more. Methods of JAX's arrays that are
-written in C++ (`block_until_ready` of an array since 0.7) leave no frame: their time is the
+3.11, in which each wait below was made to last at least 50 ms. Methods of JAX arrays that are
+written in C++ (`block_until_ready` of an array since 0.7) leave no frame: their time counts as the
 caller's own.
 """
 
@@ -18,7 +18,7 @@ from tbprof.base.lazy import regex
 
 
 class Wait(IntEnum):
-    """What a frame waits for: something in this process, or outside of it (time passing too)."""
+    """What a frame waits for: something inside this process, or outside of it (even time)."""
 
     NONE = 0
     INSIDE = 1
@@ -63,10 +63,10 @@ _EXECUTION = regex(
     r"EagerLocalExecute: __(?:inference|forward|backward)_(?P<function>.+?)(?:_\d+)?\Z", re.DOTALL
 )
 _BUILTIN = regex(r"\$(?P<module>\S+) (?P<function>.*)\Z", re.DOTALL)
-# No pattern looks farther.
+# No pattern looks further.
 _LONGEST = 512
 
-# What waits are spoken of as, where the file's name alone says little.
+# Names for waits in sentences, where the name of the file says little.
 _OWNERS = {
     "_base": "concurrent.futures",
     "api": "jax",
@@ -83,13 +83,13 @@ _OWNERS = {
 
 
 def wait_of(text: str) -> Wait:
-    """What an event of this name waits for, `NONE` where it is no frame of a wait."""
+    """What an event of this name waits for, `NONE` if it is no frame of a wait."""
     known = _WAITS.match(text) if text.startswith(names.PYTHON_FRAME) else None
     return Wait[known.lastgroup or ""] if known else Wait.NONE
 
 
 def is_own(text: str) -> bool:
-    """Whether a frame is a function of the program: of a file that no known library has.
+    """Whether a frame is a function of the program: its file is not that of a known library.
 
     A comprehension is part of the function around it.
     """
@@ -107,10 +107,10 @@ def is_own(text: str) -> bool:
     return not (stem in _LIBRARIES or stem.startswith(("gen_", "_")))
 
 
-def spoken(text: str) -> str:
-    """A frame for a sentence: `batch` (train.py:14), `time.sleep`, `sort`; other names as given.
+def describe_frame(text: str) -> str:
+    """A frame for a sentence: `batch (train.py:14)`, `time.sleep`, `sort`; other names as they are.
 
-    TensorFlow's execution of a function is spoken of by that: `execution of step` of
+    TensorFlow's execution of a function is described as such: `execution of step` for
     `EagerLocalExecute: __inference_step_1624`.
     """
     if not text.startswith(names.PYTHON_FRAME):
@@ -131,9 +131,10 @@ def spoken(text: str) -> str:
     return f"{_OWNERS.get(module, module)}.{builtin['function']}"
 
 
-# What is a frame of its own and still its function's code.
+# Frames of their own that still belong to their function's code.
 _PARTS = ("<dictcomp>", "<genexpr>", "<listcomp>", "<setcomp>")
-# Files that libraries and programs have alike are a library's where they call these functions.
+# Files with names common to libraries and programs belong to a library if they call these
+# functions.
 _COMMON = {
     "callback": ["_callback", "_wrapped_callback", "io_callback", "pure_callback",
                  "pure_callback_impl", "io_callback_impl", "__call__"],
@@ -154,7 +155,7 @@ _COMMON = {
               "standard_multi_result_abstract_eval"],
 }  # fmt: skip
 
-# A name that begins with "_" is private to a library, too.
+# Files that begin with "_" are private to a library, too.
 _LIBRARIES = frozenset(
     """
     abc abstract_arrays ag_ctx ag_logging api api_util argparse array array_data_adapter
@@ -203,5 +204,5 @@ _LIBRARIES = frozenset(
     unicodedata unix_events unsupported_features_checker uuid variable_scope variable_utils
     variables warnings weak_tensor_ops weakref xla xla_bridge xla_metadata xla_metadata_lib
     zip_op zipfile zipimport zlib zoneinfo
-    """.split()  # noqa: SIM905 - as many literals would take four times the room
+    """.split()  # noqa: SIM905 - literals would take four times the space
 )

@@ -1,4 +1,4 @@
-"""What the names of framework ops tell of batch normalization and random numbers."""
+"""What the names of framework ops say about batch normalization and random numbers."""
 
 import re
 from enum import IntEnum
@@ -8,7 +8,7 @@ from tbprof.base.lazy import regex
 # A scope, or what follows one: `model/batch_normalization_1/batchnorm/mul`.
 _BATCH_NORM = regex(r"(?:\A|(?<=/))[^/]*batch_?norm[^/]*(?=/)", re.IGNORECASE)
 _FUSED = "FusedBatchNorm"
-# Updates of the moving averages, which fused ones have as well.
+# Updates of the moving averages, which fused variants have as well.
 _MOVING = regex(r"AssignMovingAvg|moving_(?:mean|variance)|Assign(?:Add|Sub)?Variable")
 
 # Ops that move data between space and batch or depth.
@@ -46,7 +46,7 @@ _TYPES = (
         r"|rng_(?:uniform|bit_generator)|random_bits|threefry2x32"
     )),
 )  # fmt: skip
-# The functions of jax.random are compiled apart, and their names stay in those of their ops.
+# The functions of jax.random are compiled separately, and their names are part of their ops' names.
 _SCOPES = (
     (Random.COSTLY, regex(
         r"jit\(_(?:categorical|gumbel|multinomial|gamma|loggamma|beta|dirichlet|poisson|binomial)"
@@ -60,7 +60,7 @@ _SCOPES = (
 
 
 def random_kind(name: str, type_: str) -> Random:
-    """The costliest distribution that an op is part of, by its type and the scopes around it."""
+    """The costliest distribution that an op is part of, by its type and its scopes."""
     for kind, pattern in _TYPES[:2]:
         if pattern.fullmatch(type_):
             return kind
@@ -71,9 +71,9 @@ def random_kind(name: str, type_: str) -> Random:
 
 
 def batch_norm_scope(name: str) -> str:
-    """The scope of the layer, up to its own name, "" where an op belongs to none."""
-    found = _BATCH_NORM.search(name)
-    return name[: found.end()] if found and _FUSED not in found[0] else ""
+    """The scope of the layer, up to its own name; "" if an op belongs to none."""
+    match = _BATCH_NORM.search(name)
+    return name[: match.end()] if match and _FUSED not in match[0] else ""
 
 
 def is_fused_batch_norm(name: str, type_: str) -> bool:
@@ -82,5 +82,5 @@ def is_fused_batch_norm(name: str, type_: str) -> bool:
 
 
 def is_moving_average(name: str) -> bool:
-    """Whether an op updates the averages of a layer."""
+    """Whether an op updates the moving averages of a layer."""
     return _MOVING.search(name) is not None

@@ -11,8 +11,7 @@ from tbprof.analysis.gpu.gpu_events import GpuKinds, find_gpu_kinds
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.tpu.tpu_kinds import TpuOpNames
 from tbprof.analysis.tpu.tpu_phases import find_op_segments
-from tbprof.analysis.vocabulary.op_names import Category as OpCategory
-from tbprof.analysis.vocabulary.op_names import OpName
+from tbprof.analysis.vocabulary.op_names import OpCategory, OpName
 from tbprof.base import names
 from tbprof.base.records import dataclass
 from tbprof.events.space import Plane

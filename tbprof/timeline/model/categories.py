@@ -14,8 +14,7 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_roles import Role, classify_host_names, host_types
 from tbprof.analysis.tpu.tpu_phases import tpu_phases
 from tbprof.analysis.vocabulary.input_names import is_enqueue
-from tbprof.analysis.vocabulary.op_names import Category as OpCategory
-from tbprof.analysis.vocabulary.op_names import copy_type, parse_op_name
+from tbprof.analysis.vocabulary.op_names import OpCategory, copy_type, parse_op_name
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 from tbprof.base import names
 from tbprof.events.space import Events, Plane

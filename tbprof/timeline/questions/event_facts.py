@@ -9,7 +9,7 @@ from tbprof.analysis.gpu.gpu_events import OP_STATS, instruction_of, launched_op
 from tbprof.analysis.hlo.hlo import Module
 from tbprof.analysis.tpu.tpu_kinds import TpuOpNames
 from tbprof.analysis.vocabulary.op_names import (
-    Category,
+    OpCategory,
     OpName,
     copy_type,
     parse_op_name,
@@ -99,7 +99,7 @@ def find_op(opened: OpenTimeline, facts: Facts) -> OpName | None:
         is_op = facts.kind == "xla_ops" or is_hlo(facts)
         return TpuOpNames(facts.plane).op(facts.type_row) if is_op else None
     op = parse_op_name(facts.name)
-    if op.category != Category.UNKNOWN:
+    if op.category != OpCategory.UNKNOWN:
         return _staged(facts, op)
     if facts.text(names.HLO_OP) and not facts.name.startswith(names.THUNK_END):
         return _launched(opened, facts)

@@ -5,7 +5,7 @@ import numpy as np
 from tbprof.advice.evidence import Evidence
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.job.idle_shares import LABELS
-from tbprof.analysis.vocabulary.python_frames import spoken
+from tbprof.analysis.vocabulary.python_frames import describe_frame
 from tbprof.base.values import sum_of
 from tbprof.tools.datatable import Table, number, text
 
@@ -52,4 +52,4 @@ def idle_table(evidence: Evidence) -> Table:
 
 def _label(name: str, part: str) -> str:
     """`batch (train.py:14): time.sleep`, or what of both there is."""
-    return ": ".join(spoken(text) for text in (name, part) if text)
+    return ": ".join(describe_frame(text) for text in (name, part) if text)

@@ -10,7 +10,7 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.input.input_ops import (
     FUNCTION_OPS,
     InputOps,
-    Role,
+    InputRole,
     find_input_ops,
     merge_input_ops,
 )
@@ -48,7 +48,7 @@ def activities(ops: InputOps) -> set[tuple[str, str, str, int, int, int, int, st
     return {
         (
             name,
-            Role(ops.activity_role[row]).name,
+            InputRole(ops.activity_role[row]).name,
             ops.activity_thread[row],
             int(ops.activity_threads[row]),
             int(ops.activity_count[row]),

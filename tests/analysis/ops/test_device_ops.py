@@ -5,9 +5,9 @@ from traces import Unsigned, draw, space_of
 
 from tbprof._pb import message
 from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.ops.device_ops import hbm_bytes
 from tbprof.analysis.ops.op_metrics import OpMetrics, merge_op_metrics
 from tbprof.analysis.ops.ops import find_ops
-from tbprof.analysis.vocabulary.memory_access import hbm_bytes
 
 GPU, TPU = "/device:GPU:0", "/device:TPU:0"
 US = 1_000_000

@@ -8,7 +8,7 @@ from traces import draw, space_of
 from traces.programs import Program
 
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.tpu.exchanges import Exchanges, Role, find_exchanges, listed
+from tbprof.analysis.tpu.exchanges import ExchangeRole, Exchanges, find_exchanges, listed
 from tbprof.xplane.reader import read_space
 
 TPU, META = "/device:TPU:0", "/host:metadata"
@@ -53,7 +53,7 @@ def test_an_all_reduce_of_listed_groups(program: Program):
     assert (read.cores, read.name, read.opcode) == (["TPU:0"], ["all-reduce.1"], ["all-reduce"])
     assert (read.channel.tolist(), read.bytes.tolist()) == ([3], [2 * BYTES])
     assert list(listed(read.groups[0])) == [[0, 1], [2, 3]]
-    assert read.role.tolist() == [Role.GROUPS]
+    assert read.role.tolist() == [ExchangeRole.GROUPS]
     assert runs(read) == [("all-reduce.1", 2, 2, 5)]
 
 
@@ -124,9 +124,9 @@ def test_channels_and_whom_they_connect(program: Program):
     columns = zip(read.role, read.channel, read.bytes, map(listed, read.pairs), strict=True)
     assert {name: (*one, list(pairs)) for name, (*one, pairs) in
             zip(read.name, columns, strict=True)} == {
-        "collective-permute.1": (Role.PERMUTE, 5, BYTES, [[0, 1], [1, 0]]),
-        "send.1": (Role.SEND, 6, BYTES, []),
-        "recv.1": (Role.RECV, 6, BYTES, []),
+        "collective-permute.1": (ExchangeRole.PERMUTE, 5, BYTES, [[0, 1], [1, 0]]),
+        "send.1": (ExchangeRole.SEND, 6, BYTES, []),
+        "recv.1": (ExchangeRole.RECV, 6, BYTES, []),
     }  # fmt: skip
 
 

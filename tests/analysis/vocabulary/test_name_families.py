@@ -44,9 +44,9 @@ def test_no_names_have_no_keys():
 
 def test_types_are_told_by_name_and_role():
     families = NameFamilies(np.array([0, 1, 0, 1]), ["a", "b"])
-    assert families.tell(str.upper, object).tolist() == ["A", "B", "A", "B"]
+    assert families.classify(str.upper, object).tolist() == ["A", "B", "A", "B"]
     role = np.array([-7, 3, 3, 3], np.int8)
-    found = families.tell_with(lambda name, role: f"{name}{role}", role, object)
+    found = families.classify_with_roles(lambda name, role: f"{name}{role}", role, object)
     assert found.tolist() == ["a-7", "b3", "a3", "b3"]
 
 
@@ -91,7 +91,8 @@ def compared(monkeypatch) -> set[str]:
     """Compares every classification with that of all names; which were asked for."""
     known: list[tuple[NameFamilies, list[str]]] = []
     asked: set[str] = set()
-    find, tell, tell_with = module._find, NameFamilies.tell, NameFamilies.tell_with
+    find = module._find
+    by_name, by_role = NameFamilies.classify, NameFamilies.classify_with_roles
 
     def found(plane: Plane) -> NameFamilies:
         families = find(plane)
@@ -101,7 +102,7 @@ def compared(monkeypatch) -> set[str]:
             of_family = classify_host_names(families.names, has_device=has_device)
             plain = classify_host_names(texts, has_device=has_device)
             assert_array_equal(of_family[families.of], plain)
-        categories = tell(families, lambda text: parse_op_name(text).category, np.int8)
+        categories = by_name(families, lambda text: parse_op_name(text).category, np.int8)
         assert categories.tolist() == [parse_op_name(text).category for text in texts]
         return families
 
@@ -110,20 +111,20 @@ def compared(monkeypatch) -> set[str]:
 
     def told(self: NameFamilies, classify: Callable[[str], Any], dtype: Any) -> Any:
         asked.add(getattr(classify, "__module__", None) or repr(classify))
-        out = tell(self, classify, dtype)
+        out = by_name(self, classify, dtype)
         assert_array_equal(out, np.array([classify(text) for text in texts_of(self)], dtype))
         return out
 
     def told_with(self: NameFamilies, classify: Any, role: Any, dtype: Any) -> Any:
         asked.add(classify.__module__)
-        out = tell_with(self, classify, role, dtype)
+        out = by_role(self, classify, role, dtype)
         both = zip(texts_of(self), role.tolist(), strict=True)
         assert_array_equal(out, np.array([classify(text, one) for text, one in both], dtype))
         return out
 
     monkeypatch.setattr(module, "_find", found)
-    monkeypatch.setattr(NameFamilies, "tell", told)
-    monkeypatch.setattr(NameFamilies, "tell_with", told_with)
+    monkeypatch.setattr(NameFamilies, "classify", told)
+    monkeypatch.setattr(NameFamilies, "classify_with_roles", told_with)
     return asked
 
 

@@ -2,10 +2,15 @@
 
 import pytest
 
-from tbprof.analysis.vocabulary.op_names import Category, copy_type, parse_op_name, parse_provenance
+from tbprof.analysis.vocabulary.op_names import (
+    OpCategory,
+    copy_type,
+    parse_op_name,
+    parse_provenance,
+)
 
-TF, JAX, COPY = Category.TENSORFLOW, Category.JAX, Category.COPY
-UNKNOWN, DATA = Category.UNKNOWN, Category.TF_DATA
+TF, JAX, COPY = OpCategory.TENSORFLOW, OpCategory.JAX, OpCategory.COPY
+UNKNOWN, DATA = OpCategory.UNKNOWN, OpCategory.TF_DATA
 
 GRAMMAR = [
     # TensorFlow ops.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tbprof.analysis.vocabulary.python_frames import Wait, is_own, spoken, wait_of
+from tbprof.analysis.vocabulary.python_frames import Wait, describe_frame, is_own, wait_of
 
 IN, OUT, NONE = Wait.INSIDE, Wait.OUTSIDE, Wait.NONE
 
@@ -117,4 +117,4 @@ def test_whose_code_a_frame_is(frame, is_programs):
     ],
 )
 def test_how_a_frame_is_spoken_of(frame, text):
-    assert spoken(frame) == text
+    assert describe_frame(frame) == text
