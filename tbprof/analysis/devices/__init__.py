@@ -1,4 +1,4 @@
 """What devices are and can do, and by which clock their events ran.
 
-Facts of a device as a whole, of any vendor.
+Knows a device as a whole, of any vendor; what ran on it belongs in `gpu` and `tpu`.
 """

@@ -16,25 +16,25 @@ from tbprof.kernels.fits import find_line
 
 CLOCK_STATS = (names.DEVICE_OFFSET, names.DEVICE_DURATION)
 
-# Ops that the clocks are compared by, and the most that they drift apart: two crystals, of about
-# 100 ppm each.
+# How many ops the clocks are compared by, and their largest drift: two crystals, about 100 ppm
+# each.
 _SAMPLES = 90
 _MOST_DRIFT = 2e-4
-# Most programs in a row are put less wrong than this (observed: 0.2 s), and clocks that jump more
-# are noticed where so many ops in a row differ, ones that jump less where so many programs do.
+# Most consecutive programs are off by less than this (observed: 0.2 s). Larger jumps of a clock are
+# noticed if so many consecutive ops differ, smaller ones if so many consecutive programs do.
 _MOST_ERROR_PS = 5 * 10**11
 _IN_A_ROW = 5
-# Programs that the file puts right are right to this, and shorter jumps make no difference.
+# Programs that the file places correctly are exact to this; shorter jumps make no difference.
 _EXACT_PS = 10**9
 _LEAST_JUMP_PS = 10**10
-# Longer times are damage: 40 hours, as in the reader.
+# Longer times are damaged: 40 hours, as in the reader.
 _MOST_PS = 2**57
 
 
 def _device_times(
     events: Events, stats: Mapping[str, StatColumn]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(start, duration) in ps by the device's own clock where the events carry it.
+    """(start, duration) in ps by the device's own clock for events that carry it.
 
     `stats` holds the columns of `CLOCK_STATS`. Source: xplane_schema.h, kDeviceOffsetPs.
     """
@@ -57,12 +57,12 @@ def nesting_order(
 class Clock:
     """Where the times of a plane's lines belong among its ops.
 
-    Recorders put ops on the host's clock, program by program, and are wrong by up to 0.2 s at times
-    (observed: 100 equal steps of 784 ms appear as 551 to 982 ms). The device's clock is exact but
-    starts elsewhere and drifts. Here it is moved as a whole, and times that the file states are
-    moved with the ops that they are next to. `begin` and `end` are the file's times at which ops
-    start and end, ascending, each with the time that it is moved by; empty where the file's times
-    are all there is: where ops lack the device's clock, or it jumps, by `jump_ps`.
+    Recorders put ops on the host's clock program by program, and are off by up to 0.2 s (observed:
+    100 equal steps of 784 ms appear as 551 to 982 ms). The device's clock is exact, but starts
+    elsewhere and drifts. Here it is shifted as a whole, and times in the file move with the ops
+    next to them. `begin` and `end` are the file's times at which ops start and end, ascending, each
+    with its shift. They are empty if only the file's times are known: if ops do not carry the
+    device's clock, or if it jumps, by `jump_ps`.
     """
 
     begin: NDArray[np.int64]
@@ -74,17 +74,17 @@ class Clock:
     def place(
         self, start: NDArray[np.int64], duration: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(start, duration) [n] of the file's events, such as steps and programs, moved.
+        """(start, duration) [n] of the file's events, such as steps and programs, shifted.
 
-        An event begins with the op that follows, and ends with the one before: the file may put
-        what is between two of them anywhere.
+        An event begins with the op that follows, and ends with the one before: between two ops, the
+        file may place it anywhere.
         """
         if not self.begin.size:
             return start, duration
         begin = self._with_next(start, start)
         end = start + duration
-        before = np.searchsorted(self.end, end, "right") - 1
-        shift = np.where(before < 0, self.begin_shift[0], self.end_shift[before])
+        previous = np.searchsorted(self.end, end, "right") - 1
+        shift = np.where(previous < 0, self.begin_shift[0], self.end_shift[previous])
         following = np.searchsorted(self.begin, end)
         latest = np.append(self.begin + self.begin_shift, np.iinfo(np.int64).max)[following]
         return begin, np.maximum(np.minimum(end + shift, latest) - begin, 0)
@@ -92,7 +92,7 @@ class Clock:
     def place_waits(
         self, start: NDArray[np.int64], duration: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The same of what a core does between ops, which moves with the op that follows."""
+        """The same for what a core does between ops, which moves with the op that follows."""
         if not self.begin.size:
             return start, duration
         end = start + duration
@@ -100,22 +100,22 @@ class Clock:
         return begin, np.maximum(self._with_next(end, end) - begin, 0)
 
     def _with_next(self, time: NDArray[np.int64], until: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Times [n] moved like the op that follows `until`, but not into the one before them."""
+        """Times [n] shifted like the op that follows `until`, but not into the previous op."""
         shift = np.append(self.begin_shift, self.end_shift[-1])
         moved = time + shift[np.searchsorted(self.begin, until)]
-        before = np.searchsorted(self.end, time, "right") - 1
-        earliest = (self.end + self.end_shift)[before]
-        out: NDArray[np.int64] = np.where(before >= 0, np.maximum(moved, earliest), moved)
+        previous = np.searchsorted(self.end, time, "right") - 1
+        earliest = (self.end + self.end_shift)[previous]
+        out: NDArray[np.int64] = np.where(previous >= 0, np.maximum(moved, earliest), moved)
         return out
 
 
 @dataclass(frozen=True, slots=True)
 class CoreOps:
-    """The ops of a core [n]: as the file has them, by the core's own clock, and on the host's.
+    """The ops of a core [n]: as in the file, by the core's own clock, and on the host's clock.
 
     `own_start` and `own_duration` are by the core's clock where the events carry it. `begin` and
-    `end` are those moved to the host's clock, the file's times where not all ops carry the core's
-    clock, or where that jumps.
+    `end` are those on the host's clock; they are the file's times if not all ops carry the core's
+    clock, or if it jumps.
     """
 
     events: Events
@@ -127,7 +127,7 @@ class CoreOps:
 
 
 def find_core_ops(plane: Plane, *lines: str) -> CoreOps:
-    """The ops on the lines of these names, found once for all who ask."""
+    """The ops on the lines with these names, computed once."""
     rows = named_lines(plane, *lines)
     return plane.cache.get_or_compute(("core ops", *rows), lambda: place_ops(plane.events(rows)))
 
@@ -163,13 +163,13 @@ def _no_clock(jump_ps: int = 0) -> Clock:
 
 
 def _shifted(time: NDArray[np.int64], origin: int, offset: int, drift: float) -> NDArray[np.int64]:
-    """Times of the device's clock on the host's."""
+    """Times of the device's clock on the host's clock."""
     out: NDArray[np.int64] = time + offset + np.rint((time - origin) * drift).astype(np.int64)
     return out
 
 
 def _jump(time: NDArray[np.int64], error: NDArray[np.int64]) -> int:
-    """How far off the file's times are where most ops in a row are, at most."""
+    """The largest error of the file's times over most ops in a row."""
     order = np.argsort(time, kind="stable")
     blocks = max(1, time.size // _IN_A_ROW)
     size, longer = divmod(time.size, blocks)  # the first blocks have one more
@@ -184,10 +184,10 @@ def _jump(time: NDArray[np.int64], error: NDArray[np.int64]) -> int:
 
 
 def _lasting_jump(ops: Events, error: NDArray[np.int64]) -> int:
-    """How far off the file's times are of programs in a row, by the same time; 0 for none.
+    """The error of the file's times over consecutive programs, if it is the same; 0 if not.
 
-    Recorders put programs wrong by times that differ, and every few of them right. So where several
-    in a row are wrong by the same time, either clock has jumped.
+    Recorders place programs wrongly by varying times, and every few of them correctly. If several
+    consecutive ones are off by the same time, one of the clocks has jumped.
 
         error of programs |0 9 5 0 7 0 0 3 3 3 3 8 3|   a jump by 3
     """
@@ -204,18 +204,18 @@ def _lasting_jump(ops: Events, error: NDArray[np.int64]) -> int:
             continue
         values = np.sort(middle[begin:end])
         alike = np.searchsorted(values, values + 2 * _EXACT_PS, "right") - np.arange(values.size)
-        most = int(alike.argmax())
-        by = abs(int(values[most + alike[most] // 2]))
-        if alike[most] >= max(_IN_A_ROW, values.size / 3) and by >= _LEAST_JUMP_PS:
-            return by
+        best = int(alike.argmax())
+        jump = abs(int(values[best + alike[best] // 2]))
+        if alike[best] >= max(_IN_A_ROW, values.size / 3) and jump >= _LEAST_JUMP_PS:
+            return jump
     return 0
 
 
 def _fit(time: NDArray[np.int64], shift: NDArray[np.int64]) -> tuple[int, float]:
-    """(shift at the first time, drift) of the line that a third of the shifts differ least from.
+    """(shift at the first time, drift) of the line that is closest to a third of the shifts.
 
-    The others may be wrong, by anything (observed: more than half are). Source: Rousseeuw, "Least
-    Median of Squares Regression", 1984, here with a lower quantile in place of the median.
+    The other shifts may be off by anything (observed: more than half are). Source: Rousseeuw,
+    "Least Median of Squares Regression", 1984, with a lower quantile in place of the median.
     """
     order = np.argsort(time, kind="stable")
     rows = order[unique(np.linspace(0, time.size - 1, _SAMPLES).astype(np.int64))]
@@ -227,6 +227,6 @@ def _fit(time: NDArray[np.int64], shift: NDArray[np.int64]) -> tuple[int, float]
     at_first = value[early] - drift * when[early]
     third = rows.size // 3
     best = find_line(when, value, at_first, drift, _MOST_DRIFT, third, np.empty(rows.size))
-    if best < 0:  # one moment alone, or nothing that a clock does
+    if best < 0:  # a single moment, or nothing that a clock would do
         return int(median(value)), 0.0
     return round(float(at_first[best])), float(drift[best])

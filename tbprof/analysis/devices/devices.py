@@ -1,4 +1,4 @@
-"""What the devices of a host are and the most that they can do."""
+"""What the devices of a host are, and their peak performance."""
 
 import math
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ from tbprof.base import names
 from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space
 
-# FLOP per cycle and multiprocessor at the highest dense precision that each generation has
-# (16 bit, Tensor Cores, FMA as two). Source: NVIDIA's architecture white papers.
+# FLOP per cycle and multiprocessor at the fastest dense precision of each generation (16 bit,
+# Tensor Cores, an FMA counts as two). Source: NVIDIA's architecture white papers.
 _FLOPS_PER_CYCLE = {
     (3, 0): 384, (3, 5): 384, (5, 0): 256, (5, 2): 256, (6, 0): 256, (6, 1): 256,
     (7, 0): 1024, (7, 5): 1024, (8, 0): 2048, (8, 6): 1024, (8, 7): 2048, (8, 9): 1024,
@@ -23,7 +23,7 @@ _FLOPS_PER_CYCLE = {
 
 @dataclass(frozen=True, slots=True)
 class Devices:
-    """The accelerators of a host. Peaks are per device, NaN where the trace does not tell."""
+    """The accelerators of a host. Peaks are per device, NaN if the trace does not say."""
 
     gpus: int
     tpus: int
@@ -33,7 +33,7 @@ class Devices:
 
 
 def find_devices(space: Space, _programs: Programs) -> Devices:
-    """The devices whose planes the space holds."""
+    """The devices with planes in the space."""
     gpus = gpu_planes(space)
     tpus = tensor_core_planes(space)
     first = next((plane for plane in (*gpus, *tpus) if plane.stats), None)
@@ -71,16 +71,16 @@ def _type(plane: Plane, kind: str) -> str:
 
 
 def text_stat(plane: Plane, stat: str) -> str:
-    """A stat of the plane that is a text, "" where it is missing or something else."""
+    """A text stat of the plane, "" if it is missing or not a text."""
     value = plane.stats.get(stat)
     return value if isinstance(value, str) else ""
 
 
 class CoreDetails(NamedTuple):
-    """What the stat `core_details` of a TPU's plane says.
+    """The stat `core_details` of a TPU's plane.
 
     `ordinal` is the device's number on its host, `local_chip` its chip there, `chip` the chip in
-    the whole pod, `core` the core's number on the chip. Source: op_stats.proto, CoreDetails.
+    the pod, `core` the core's number on the chip. Source: op_stats.proto, CoreDetails.
     """
 
     hostname: str
@@ -92,7 +92,7 @@ class CoreDetails(NamedTuple):
 
 
 def core_details(plane: Plane) -> CoreDetails | None:
-    """The details of a TPU's plane, None where it has none that can be read."""
+    """The details of a TPU's plane, None if it has none that can be read."""
     details = plane.stats.get("core_details")
     if not isinstance(details, bytes):
         return None
@@ -113,7 +113,7 @@ def core_details(plane: Plane) -> CoreDetails | None:
 
 
 def chip_and_core(plane: Plane) -> tuple[int, int] | None:
-    """(chip on its host, core on its chip) of a TPU's plane, None where it does not tell."""
+    """(chip on its host, core on its chip) of a TPU's plane, None if unknown."""
     details = core_details(plane)
     return None if details is None else (details.local_chip, details.core)
 
@@ -127,7 +127,7 @@ def _peak_gflops(plane: Plane) -> float:
     stated = _number(plane, "peak_teraflops_per_second")
     if not math.isnan(stated):
         return stated * 1e3
-    # AMD counts its generations anew, and several of different speed share a number.
+    # AMD numbers its generations differently, and several with different speeds share a number.
     if is_amd(text_stat(plane, names.DEVICE_VENDOR), text_stat(plane, names.GPU_NAME)):
         return math.nan
     major, minor = _number(plane, names.COMPUTE_MAJOR), _number(plane, names.COMPUTE_MINOR)

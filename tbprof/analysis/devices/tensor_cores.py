@@ -1,6 +1,6 @@
 """Which kernels use Tensor Cores (AMD: Matrix Cores), and which ops could.
 
-Kernel names and compiled programs are the evidence: no recorder counts the instructions. Sources:
+The evidence is kernel names and compiled programs: no recorder counts the instructions. Sources:
 naming of cuBLAS, cuDNN, CUTLASS, Triton, rocBLAS and Composable Kernel; the patterns of NVIDIA
 libraries up to Ampere are those that TensorFlow's profiler has used since 2020
 (kernel_stats_utils.cc).
@@ -16,7 +16,7 @@ from tbprof.analysis.vocabulary.kernel_types import name_types
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.lazy import regex
 
-# Substrings of NVIDIA kernels: plain ones are an order of magnitude faster than an alternation.
+# Substrings of NVIDIA kernels: plain substrings are ten times faster than an alternation.
 _NVIDIA = (
     # TensorFlow's list.
     "16816", "c1688", "conv1x1", "conv2d_c1_k1", "dgrad_1x1_stride_2x2", "direct_group",
@@ -36,9 +36,9 @@ _NVIDIA_PATTERN = regex(
     # cuBLASLt's own kernels since CUDA 12, and CUTLASS 3, which is for Hopper and later.
     r"|\bnvjet_|cutlass3x_sm(?:9|1[0-9])\d|sm(?:90|1[0-9]\d)[af]?_xmma"
 )
-# Kernels of those families that compute on the ordinary cores, as their names say.
+# Kernels of these families that, by their names, compute on the ordinary cores.
 _NOT_NVIDIA = regex(r"_ffma(?:_|\b)|_simt_|_sgemm_|_dgemm_|fmha_\w*_sm[56]\d")
-# Products that other names place on the ordinary cores.
+# Products that compute on the ordinary cores by other names.
 _ORDINARY = regex(r"(?<![a-z])[sd]gemm|gemv|[sd]cudnn|_simt_|_ffma(?:_|\b)|fmha_\w*_sm[56]\d")
 _AMD = regex(
     r"mfma|wmma|(?-i:_MI\d+x\d+x\d+)|gtcx"
@@ -46,16 +46,16 @@ _AMD = regex(
     r"|attn_fwd|bwd_kernel_|[a-z_]_?xdl(?:ops)?(?![a-z])",
     re.IGNORECASE,
 )
-# Composable Kernel's attention and products: tiles that are multiplied, of the types in the name.
+# Composable Kernel's attention and products: tiles that are multiplied, with the types in the name.
 _CK_PRODUCT = regex(
     r"ck_tile::(?:Fmha(?:Fwd(?:SplitKV|PagedKV)?|BatchPrefill\w*|BwdDQDKDV)|\w*Gemm)Kernel"
     r"|aiter::fmha_(?:fwd|bwd)_hd"
 )
-# What is around them, and products of other libraries that name no matrix instruction.
+# Kernels around them, and products of other libraries whose names say no matrix instruction.
 _NOT_AMD = regex(
     r"ck_tile::Fmha\w*Kernel|(?<![a-z0-9])Cijkl?_\w*_TT\d+_\d+|gemv|DeviceGemmDl|gemm_dl_"
 )
-# Products that XLA compiles with Triton: what they run on goes by the types that they multiply.
+# Products that XLA compiles with Triton: the multiplied types decide what they run on.
 _TRITON = regex(r"gemm_fusion_dot|triton_gemm")
 _NARROW = (Phase.COMPUTE_16, Phase.COMPUTE_8)
 # XLA emits these kinds of fusion element by element.
@@ -75,7 +75,7 @@ _ELIGIBLE_TYPE = regex(
     r"|dot_general|conv_general_dilated|ragged_dot(?:_general)?|scaled_(?:dot|matmul)\w*"
     r"|dot_product_attention\w*"
 )
-# One of these is in each of them: a search for the pattern takes ten times as long.
+# Each eligible name contains one of these; searching for the pattern takes ten times as long.
 _ELIGIBLE_WORDS = ("Conv", "MatMul", "Cudnn", "XlaDot", "dot_general", "conv_general")
 _ELIGIBLE_NAME = regex(
     r"(?:Conv2D|Conv2DBackpropFilter|Conv2DBackpropInput|Conv3D|Conv3DBackprop(?:Filter|Input)V2"
@@ -100,10 +100,10 @@ def core_use(
     compute_major: int = -1,
     instruction: Instruction | None = None,
 ) -> CoreUse:
-    """Whether the kernel of this (raw or demangled) name runs such instructions.
+    """Whether the kernel with this (raw or demangled) name runs such instructions.
 
-    `instruction` is the HLO instruction that launched it: a fusion without a product in it does
-    not, and of one that Triton compiles the types decide. `compute_major` is NVIDIA's, -1 unknown:
+    `instruction` is the HLO instruction that launched it: a fusion without a product does not, and
+    for one that Triton compiles the types decide. `compute_major` is NVIDIA's, -1 if unknown:
     devices before Volta have no Tensor Cores, whatever a kernel is called.
     """
     if not is_amd and 0 <= compute_major < _FIRST_TENSOR_CORES:
@@ -119,16 +119,16 @@ def core_use(
 
 
 def _is_narrow(instruction: Instruction) -> bool:
-    """Whether all that an instruction multiplies has 16 bits or less."""
+    """Whether everything that an instruction multiplies has at most 16 bits."""
     words = {**FLOATS, **INTEGERS}
-    return all(words.get(one.dtype) in _NARROW for one in instruction.products)
+    return all(words.get(tensor.dtype) in _NARROW for tensor in instruction.products)
 
 
 @functools.lru_cache(maxsize=8192)
 def _use_by_name(kernel: str, is_amd: bool) -> CoreUse:
     if is_amd:
         return _use_on_amd(kernel)
-    # A loop in place of `any(generator)`, which takes three times as long.
+    # `any(generator)` would take three times as long as this loop.
     for part in _NVIDIA:
         if part in kernel:
             return CoreUse.NO if _NOT_NVIDIA.search(kernel) else CoreUse.YES
@@ -151,10 +151,10 @@ def _use_on_amd(kernel: str) -> CoreUse:
 
 
 def is_amd(vendor: str, device_name: str) -> bool:
-    """Whether a GPU is AMD's, by its vendor, or where that is "" by its name.
+    """Whether a GPU is AMD's, by its vendor or, if that is "", by its name.
 
-    `vendor` is the plane's `device_vendor`, "" in files that lack it; where the name says nothing
-    either, it is NVIDIA's.
+    `vendor` is the plane's `device_vendor`, "" in files without it; if the name says nothing
+    either, the GPU counts as NVIDIA's.
     """
     maker = vendor.lower() or device_name.lower()
     return any(name in maker for name in _AMD_NAMES)
@@ -169,8 +169,8 @@ def core_name(*, is_amd: bool) -> str:
 def is_eligible(op_name: str, op_type: str, equation: str) -> bool:
     """Whether the op could use Tensor Cores: a product or convolution by its type, else its name.
 
-    Numbered names count (`MatMul_1`). An einsum is eligible when it multiplies exactly two
-    inputs, which `equation` tells; without one it is taken for a product, as most are.
+    Numbered names count (`MatMul_1`). An einsum is eligible if it multiplies exactly two inputs
+    according to `equation`; without an equation it is assumed to be a product, as most are.
     """
     if equation:
         if _is_product(equation):

@@ -1,4 +1,4 @@
-"""Copies and memsets that a driver makes by kernels of its own, as AMD's does."""
+"""Copies and memsets that a driver implements as kernels, as AMD's does."""
 
 import functools
 
@@ -15,11 +15,16 @@ from tbprof.events.space import Events, Plane, Space
 # Kernels of AMD's runtime. Source: ROCm/clr, blit kernels (`__amd_rocclr_copyBufferAligned`).
 _COPY = "__amd_rocclr_copy"
 _SET = "__amd_rocclr_fill"
-# Calls that say between what they copy. Source: hip_runtime_api.h.
+# Calls that say from where to where they copy. Source: hip_runtime_api.h.
 _CALL = regex(r"hipMemcpy(Peer|[DHA]to[DHA])")
 _ENDS = ("D", "H", "A", "P")
-# What a driver's kernel does, by code; 0 is a kernel of the program.
-KINDS = ("", "Memset", "Memcpy", *(f"Memcpy{one}To{two}" for one in _ENDS for two in _ENDS))
+# What a driver's kernel does, by code; 0 stands for kernels of the program.
+KINDS = (
+    "",
+    "Memset",
+    "Memcpy",
+    *(f"Memcpy{source}To{target}" for source in _ENDS for target in _ENDS),
+)
 _SET_CODE, _ANY_COPY = KINDS.index("Memset"), KINDS.index("Memcpy")
 
 
@@ -31,10 +36,10 @@ def driver_copy(kernel: str) -> str:
 
 
 def find_driver_copies(space: Space, plane: Plane, events: Events) -> NDArray[np.int64] | None:
-    """[n] what each event does for the driver, as codes of KINDS; None where none does.
+    """[n] what each event does for the driver, as codes of KINDS; None if no event does anything.
 
-    Between what a copy goes says the call that launched it, by the `correlation_id` that both have:
-    "MemcpyDToD", or "Memcpy" where no call is known that tells.
+    The source and target of a copy come from the call that launched it, which has the same
+    `correlation_id`: "MemcpyDToD", or "Memcpy" if no such call is known.
     """
     texts = plane.strings.take(plane.types.name.tolist())
     if not any(map(driver_copy, texts)):
@@ -47,13 +52,13 @@ def find_driver_copies(space: Space, plane: Plane, events: Events) -> NDArray[np
         for host in host_planes(space):
             called, kind = host.cache.get_or_compute("copy calls", functools.partial(_calls, host))
             if called.size:
-                at = np.minimum(np.searchsorted(called, key), called.size - 1)
-                out[rows] = np.where(called[at] == key, kind[at], out[rows])
+                index = np.minimum(np.searchsorted(called, key), called.size - 1)
+                out[rows] = np.where(called[index] == key, kind[index], out[rows])
     return out
 
 
 def _calls(plane: Plane) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(correlation ids in order, codes of KINDS) of the calls of the runtime that copy."""
+    """(correlation ids in order, codes of KINDS) of the runtime's calls that copy."""
     of_type = name_families(plane).classify(_called, np.int64)
     if names.CORRELATION_ID not in plane.stat_names or not of_type.any():
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -65,9 +70,9 @@ def _calls(plane: Plane) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _called(call: str) -> int:
-    """The code of what a call copies, 0 where it is another call or does not tell."""
-    found = _CALL.match(call)
-    if found is None:
+    """The code of what a call copies, 0 if it is another call or does not say."""
+    match = _CALL.match(call)
+    if match is None:
         return 0
-    ends = "PToP" if found[1] == "Peer" else found[1].replace("to", "To")
+    ends = "PToP" if match[1] == "Peer" else match[1].replace("to", "To")
     return KINDS.index(f"Memcpy{ends}")

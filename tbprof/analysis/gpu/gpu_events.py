@@ -1,4 +1,4 @@
-"""What ran on a GPU, grouped by what the recorder says of it; one Python step per distinct kind."""
+"""What ran on a GPU, grouped by distinct kinds; Python code runs once per kind."""
 
 from collections.abc import Mapping
 
@@ -32,7 +32,7 @@ OP_STATS = (
 )
 # The inputs of the framework op: `(half[4,384,1024];half[])`.
 _SHAPES = "shape"
-# Annotations around whatever XLA launches: they name no op.
+# Annotations around anything that XLA launches: they name no op.
 _LAUNCHERS = ("XlaModule", "Thunk")
 _NO_OP = OpName(OpCategory.UNKNOWN, "", "")
 
@@ -46,12 +46,12 @@ class GpuKinds:
     """What ran on the recorded lines of one GPU plane, by distinct kind.
 
     Kinds differ in the event's name, its op, launch details or equation. `op` is the framework op
-    that launched it (empty name where the trace does not say), `details` its `kernel_details`
-    (None for copies and memsets that are no kernels), `copy` the type of a copy or memset
-    ("MemcpyDToD", "Memcpy" where its ends are not known), "" for what computes. Times in ps.
-    `busy_ps` is the union of all events, `window_ps` goes from the first start to the last end.
-    `shapes` are those of the op's inputs as the recorder annotates them, `instruction` the
-    innermost HLO instruction in `module`; "" where not known.
+    that launched it (empty name if unknown), `details` its `kernel_details` (None for copies and
+    memsets that are not kernels), `copy` the type of a copy or memset ("MemcpyDToD", or "Memcpy" if
+    source and target are unknown), "" for what computes. Times in ps. `busy_ps` is the union of all
+    events, `window_ps` goes from the first start to the last end. `shapes` are those of the op's
+    inputs as annotated by the recorder, `instruction` is the innermost HLO instruction in `module`;
+    "" if unknown.
 
     `code` [n] is the kind of each of the plane's recorded `events`.
     """
@@ -79,7 +79,7 @@ class GpuKinds:
 
 
 def find_gpu_kinds(plane: Plane, programs: Programs) -> GpuKinds:
-    """The kinds of the plane's events, found once: ops and kernels both start from them."""
+    """The kinds of the plane's events, computed once for ops, kernels and phases."""
     return plane.cache.get_or_compute("gpu kinds", lambda: _find(plane, programs))
 
 
@@ -88,7 +88,7 @@ def _find(plane: Plane, programs: Programs) -> GpuKinds:
     known = plane.stat_names
     text_names = (*OP_STATS, names.KERNEL_DETAILS, names.EQUATION, _SHAPES)
     wanted = [name for name in (*text_names, *_COUNTED) if name in known]
-    # Whole annotation stacks differ from launch to launch: read only where nothing better is.
+    # Annotation stacks differ from launch to launch: read only where nothing better exists.
     last_resort = names.ANNOTATION in wanted and (names.TF_OP in known or names.LEVEL_0 in known)
     if last_resort:
         wanted.remove(names.ANNOTATION)
@@ -166,7 +166,7 @@ def _find(plane: Plane, programs: Programs) -> GpuKinds:
 
 
 def _annotations(events: Events, keys: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
-    """[n] ids of the annotation stacks of events that have no op of their own, -1 for others."""
+    """[n] ids of the annotation stacks of events without an op of their own, -1 for others."""
     is_bare = np.ones(len(events), bool)
     for name in (names.TF_OP, names.LEVEL_0):
         if name in keys:
@@ -178,9 +178,9 @@ def _annotations(events: Events, keys: Mapping[str, NDArray[np.int64]]) -> NDArr
 
 
 def launched_op(programs: Programs, program: int, text: Mapping[str, str]) -> OpName:
-    """The op of one kind of event: through its program, else from its annotation.
+    """The op of one kind of event: by its program, else by its annotation.
 
-    `text` are the stats `OP_STATS` but for the program's id, "" where there is none.
+    `text` are the stats `OP_STATS` except the program's id, "" for missing ones.
     """
     if text[names.HLO_OP]:
         instruction = instruction_of(text[names.HLO_OP])
@@ -209,9 +209,9 @@ def _outermost(annotation: str) -> str:
 
 
 def op_or_event(op: OpName, event_name: str, copy: str) -> OpName:
-    """The op, or for device time that no op claims the event itself, so that none is dropped.
+    """The op, or the event itself if device time belongs to no op, so that no time is dropped.
 
-    `copy` is what the event is as in `GpuKinds`.
+    `copy` is that of `GpuKinds`.
     """
     if op.name:
         return op

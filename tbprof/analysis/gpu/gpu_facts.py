@@ -1,4 +1,4 @@
-"""How GPUs were kept busy: kernels and their gaps, copies and their sizes."""
+"""How busy GPUs were: kernels and the gaps between them, copies and their sizes."""
 
 from collections.abc import Sequence
 
@@ -14,9 +14,9 @@ from tbprof.base.records import dataclass, field
 from tbprof.base.values import median, unique
 from tbprof.events.space import Plane, Space
 
-# A launch takes the host 5 to 20 µs: a kernel shorter than that cannot hide the launch of the next
-# one, and a longer pause has another cause. Source: Holistic Trace Analysis, "CUDA kernel launch
-# statistics"; NVIDIA, "Getting started with CUDA graphs".
+# A launch takes the host 5 to 20 µs: a shorter kernel cannot hide the launch of the next one, and a
+# longer pause has another cause. Source: Holistic Trace Analysis, "CUDA kernel launch statistics";
+# NVIDIA, "Getting started with CUDA graphs".
 SMALL_PS = 5_000_000
 PAUSE_PS = 20_000_000
 
@@ -25,18 +25,18 @@ PAUSE_PS = 20_000_000
 class GpuFacts:
     """One entry per GPU on which something ran, and one per (GPU, kind of copy).
 
-    `median_ps` is that of its kernels' durations, -1 without kernels. Small kernels last less than
-    `SMALL_PS`: `small_ps` is the union of them, `small_gap_ps` the time before them in which
-    nothing ran on the device, pauses over `PAUSE_PS` left out. `busy_ps` is the union of all
-    events, `window_ps` goes from the first start to the last end. `memory_bytes` is the device's
-    capacity, -1 where it is unknown.
+    `median_ps` is the median duration of its kernels, -1 without kernels. Small kernels last less
+    than `SMALL_PS`: `small_ps` is the union of them, `small_gap_ps` the time before them in which
+    nothing ran on the device, without pauses over `PAUSE_PS`. `busy_ps` is the union of all events,
+    `window_ps` goes from the first start to the last end. `memory_bytes` is the device's capacity,
+    -1 if unknown.
 
     Copies: `copy_gpu` is an index into `name`, `copy_kind` such as "MemcpyHToD". `copy_ps` is the
-    sum of their times, `copying_ps` the union, as copies run side by side. Sizes are -1 where the
-    recorder states none; `pageable` counts those to or from memory that is not pinned.
+    sum of their times, `copying_ps` the union, as copies overlap. Sizes are -1 if the recorder
+    states none; `pageable` counts copies to or from memory that is not pinned.
 
-    `bias_ps` is the time of bias additions right after which, on the same stream, the result of the
-    same part of the model is normalized over the batch, which takes every bias away.
+    `bias_ps` is the time of bias additions that are directly followed, on the same stream, by batch
+    normalization of the result in the same part of the model, which removes any bias.
     """
 
     name: list[str]
@@ -72,7 +72,7 @@ class _Copies:
 
 @dataclass(slots=True)
 class _Gpus:
-    """The columns while they are gathered."""
+    """The columns while they are collected."""
 
     name: list[str] = field(default_factory=list)
     rows: list[tuple[int, ...]] = field(default_factory=list)
@@ -81,17 +81,17 @@ class _Gpus:
 
 def find_gpu_facts(space: Space, programs: Programs) -> GpuFacts:
     """The facts of every GPU that recorded an event."""
-    found = _Gpus()
+    gpus = _Gpus()
     for plane in gpu_planes(space):
         kinds = find_gpu_kinds(plane, programs)
         if len(kinds.events):
-            found.copies.extend(_copies(plane, kinds, len(found.name)))
-            found.name.append(plane.name.removeprefix("/device:"))
-            found.rows.append(_kernels(plane, kinds))
-    table = np.array(found.rows, np.int64).reshape(len(found.rows), 10)
-    copies = found.copies
+            gpus.copies.extend(_copies(plane, kinds, len(gpus.name)))
+            gpus.name.append(plane.name.removeprefix("/device:"))
+            gpus.rows.append(_kernels(plane, kinds))
+    table = np.array(gpus.rows, np.int64).reshape(len(gpus.rows), 10)
+    copies = gpus.copies
     return GpuFacts(
-        found.name,
+        gpus.name,
         table[:, 0],
         table[:, 1],
         table[:, 2],
@@ -102,13 +102,13 @@ def find_gpu_facts(space: Space, programs: Programs) -> GpuFacts:
         table[:, 7],
         table[:, 8],
         table[:, 9],
-        np.array([one.gpu for one in copies], np.int64),
-        [one.kind for one in copies],
-        np.array([one.count for one in copies], np.int64),
-        np.array([one.total_ps for one in copies], np.int64),
-        np.array([one.union_ps for one in copies], np.int64),
-        np.array([one.bytes for one in copies], np.int64),
-        np.array([one.pageable for one in copies], np.int64),
+        np.array([copy.gpu for copy in copies], np.int64),
+        [copy.kind for copy in copies],
+        np.array([copy.count for copy in copies], np.int64),
+        np.array([copy.total_ps for copy in copies], np.int64),
+        np.array([copy.union_ps for copy in copies], np.int64),
+        np.array([copy.bytes for copy in copies], np.int64),
+        np.array([copy.pageable for copy in copies], np.int64),
     )
 
 
@@ -122,7 +122,7 @@ def _kernels(plane: Plane, kinds: GpuKinds) -> tuple[int, ...]:
     start, duration = kinds.events.start_ps, kinds.events.duration_ps
     length = duration[is_kernel]
     is_small = is_kernel & (duration < SMALL_PS)
-    paused = gaps_before(start, duration)[is_small]
+    gap_ps = gaps_before(start, duration)[is_small]
     return (
         capacity,
         length.size,
@@ -130,7 +130,7 @@ def _kernels(plane: Plane, kinds: GpuKinds) -> tuple[int, ...]:
         int(median(length)) if length.size else -1,
         int(is_small.sum()),
         _union_ps(start[is_small], duration[is_small]),
-        int(paused[paused <= PAUSE_PS].sum()),
+        int(gap_ps[gap_ps <= PAUSE_PS].sum()),
         kinds.busy_ps,
         kinds.window_ps,
         _bias_ps(kinds),
@@ -138,10 +138,10 @@ def _kernels(plane: Plane, kinds: GpuKinds) -> tuple[int, ...]:
 
 
 def _bias_ps(kinds: GpuKinds) -> int:
-    """The time of kernels that add a bias which the kernel after them normalizes away.
+    """The time of kernels that add a bias which the next kernel normalizes away.
 
-    Events are in the order of streams, then of time. A layer's op is `model/conv/BiasAdd`, that of
-    the layer behind it `model/batch_norm/FusedBatchNormV3`.
+    Events are ordered by stream, then time. A layer's op is `model/conv/BiasAdd`, that of the layer
+    after it `model/batch_norm/FusedBatchNormV3`.
     """
     parts = [op.name.rsplit("/", 2)[0] if op.name.count("/") > 1 else "" for op in kinds.op]
     numbers = {part: number for number, part in enumerate(dict.fromkeys(parts))}
@@ -158,9 +158,9 @@ def _bias_ps(kinds: GpuKinds) -> int:
 
 
 def gaps_before(start: NDArray[np.int64], duration: NDArray[np.int64]) -> NDArray[np.int64]:
-    """[n] the time before each interval's start in which no other one was open, 0 for the first.
+    """[n] the time before each interval's start in which no other was open, 0 for the first.
 
-    Intervals are in any order; of those that start together the first in order has the gap.
+    Intervals are in any order; if several start together, the first one has the gap.
     """
     gap = np.zeros(start.size, np.int64)
     if start.size < 2:
@@ -172,7 +172,7 @@ def gaps_before(start: NDArray[np.int64], duration: NDArray[np.int64]) -> NDArra
 
 
 def _copies(plane: Plane, kinds: GpuKinds, gpu: int) -> list[_Copies]:
-    """The copies of one GPU by kind, memsets left out: they move nothing."""
+    """The copies of one GPU by kind; memsets do not count, as they move nothing."""
     known = sorted({kind for kind in kinds.copy if kind.startswith("Memcpy")})
     number = np.array([known.index(kind) if kind in known else -1 for kind in kinds.copy], np.int64)
     events = kinds.events
@@ -181,36 +181,36 @@ def _copies(plane: Plane, kinds: GpuKinds, gpu: int) -> list[_Copies]:
         return []
     kind_of = number[kinds.code[rows]]
     details = events.stats([names.MEMCPY_DETAILS], rows)[names.MEMCPY_DETAILS].texts()
-    distinct, at = np.unique(details, return_inverse=True)
+    distinct, text_of = np.unique(details, return_inverse=True)
     parsed = [_parse_copy(text) for text in plane.strings.take(distinct.tolist())]
-    size = np.array([size for size, _ in parsed], np.int64)[at]
-    is_pageable = np.array([pageable for _, pageable in parsed], bool)[at]
-    found = []
+    size = np.array([size for size, _ in parsed], np.int64)[text_of]
+    is_pageable = np.array([pageable for _, pageable in parsed], bool)[text_of]
+    copies = []
     for code in unique(kind_of).tolist():
-        mine = kind_of == code
-        sizes = size[mine]
-        found.append(
+        is_kind = kind_of == code
+        sizes = size[is_kind]
+        copies.append(
             _Copies(
                 gpu,
                 known[code],
-                int(mine.sum()),
-                int(events.duration_ps[rows[mine]].sum()),
-                _union_ps(events.start_ps[rows[mine]], events.duration_ps[rows[mine]]),
+                int(is_kind.sum()),
+                int(events.duration_ps[rows[is_kind]].sum()),
+                _union_ps(events.start_ps[rows[is_kind]], events.duration_ps[rows[is_kind]]),
                 int(sizes[sizes >= 0].sum()) if (sizes >= 0).any() else -1,
-                int(is_pageable[mine].sum()),
+                int(is_pageable[is_kind].sum()),
             )
         )
-    return found
+    return copies
 
 
 def _union_ps(start: NDArray[np.int64], duration: NDArray[np.int64]) -> int:
-    """How long any of the intervals is open, in any order."""
+    """How long any of the intervals is open; they are in any order."""
     begin, end = unite(start, start + duration)
     return int((end - begin).sum())
 
 
 def _parse_copy(details: str) -> tuple[int, bool]:
-    """(bytes, whether a side is pageable) of a `memcpy_details` text; -1 bytes where it is silent.
+    """(bytes, whether a side is pageable) of a `memcpy_details` text; -1 bytes if not stated.
 
     "size:112 dest:4 async:0"                                          recorders of 2020
     "kind_src:pageable kind_dst:device size:4096 dest:0 async:1"
@@ -226,7 +226,7 @@ def _parse_copy(details: str) -> tuple[int, bool]:
 
 
 def merge_gpu_facts(parts: Sequence[GpuFacts]) -> GpuFacts:
-    """The GPUs of all hosts, one behind the other."""
+    """The GPUs of all hosts, one host after the other."""
     if len(parts) == 1:
         return parts[0]
     before = np.cumsum([0, *(len(part.name) for part in parts)])
@@ -250,7 +250,7 @@ def merge_gpu_facts(parts: Sequence[GpuFacts]) -> GpuFacts:
         np.concatenate(
             [
                 np.zeros(0, np.int64),
-                *(p.copy_gpu + at for p, at in zip(parts, before, strict=False)),
+                *(part.copy_gpu + first for part, first in zip(parts, before, strict=False)),
             ]
         ),
         [kind for part in parts for kind in part.copy_kind],

@@ -1,4 +1,4 @@
-"""What the kernels, copies and other events of a GPU spend time on."""
+"""The phases of the kernels, copies and other events of a GPU."""
 
 import functools
 import re
@@ -27,47 +27,47 @@ _COPY = regex(
     r"|um_bytes_transfer_([hd])to([hd])\Z",
     re.IGNORECASE,
 )
-# Copies whose name does not tell between what; kernels that the driver copies with.
+# Copies whose names do not say between what; kernels that the driver copies with.
 _ANY_COPY = regex(r"memcpy(?:\s?other|\s?peer|\d*(?:_post)?)?\Z", re.IGNORECASE)
 _SET = regex(r"memset|fillbuffer", re.IGNORECASE)
-# What a recorder puts beside the device's work: how long memory was held, its own overhead, faults
-# of unified memory. Source: xla/backends/profiler/gpu/cupti_buffer_events.cc.
+# What a recorder adds to the device's work: how long memory was held, its own overhead, faults of
+# unified memory. Source: xla/backends/profiler/gpu/cupti_buffer_events.cc.
 _NO_WORK = regex(
     r"Memory (?i:array|device|device_static|managed|managed_static|pageable|pinned|unknown)"
     r"|Memory(?:Alloc|Free|Residency)|UM_\w+|COMPILER|BUFFER_FLUSH|INSTRUMENTATION|RESOURCE"
     r"|<UNKNOWN>"
 )
-# The event is none of the device's work.
+# The event is not work of the device.
 NO_PHASE = -1
 
 
 def gpu_phases(
     plane: Plane, kinds: GpuKinds, programs: Programs
 ) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
-    """(phase [n], is_kernel [n]) of the plane's recorded events, phase -1 of what is no work.
+    """(phase [n], is_kernel [n]) of the plane's recorded events; phase -1 if not work.
 
-    Kernels are what the recorder gives launch details of, and all that is neither copy nor memset.
+    Kernels are events with launch details, and everything that is neither copy nor memset.
     """
     phase = kind_phases(plane, kinds, programs)[kinds.code]
     named = list(map(_named, kinds.copy, kinds.event_name))
-    is_unclear = np.array([one.is_unclear for one in named], bool)
+    is_unclear = np.array([event.is_unclear for event in named], bool)
     rows = np.flatnonzero(is_unclear[kinds.code])
     if rows.size:
         phase[rows] = _copies_by_details(plane, kinds.events, rows, phase[rows])
     is_kernel = [
-        not (one.copy is not None or one.is_set) or (details is not None and not copy)
-        for one, details, copy in zip(named, kinds.details, kinds.copy, strict=True)
+        not (event.copy is not None or event.is_set) or (details is not None and not copy)
+        for event, details, copy in zip(named, kinds.details, kinds.copy, strict=True)
     ]
     return phase, np.array(is_kernel, bool)[kinds.code]
 
 
 def kind_phases(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[np.int8]:
-    """[kinds] the phase of each kind of GPU event, -1 of what is none of the device's work.
+    """[kinds] the phase of each kind of GPU event, -1 if not work; computed once.
 
-    Copies go by their ends: from the host INPUT, to it OUTPUT, from device to device or peer
-    DEVICE_TO_DEVICE, within the host HOST_COMPUTE, as the device does nothing; those that a
-    collective instruction makes between devices are COLLECTIVES. A memset is work of the device
-    that has no type (COMPUTE_UNKNOWN). They are found once.
+    Copies go by source and target: from the host is INPUT, to the host OUTPUT, between devices
+    DEVICE_TO_DEVICE, and within the host HOST_COMPUTE, as the device does nothing. Copies that a
+    collective instruction makes between devices are COLLECTIVES. A memset is work without an
+    element type (COMPUTE_UNKNOWN).
     """
     return plane.cache.get_or_compute("kind phases", lambda: _kind_phases(plane, kinds, programs))
 
@@ -88,21 +88,24 @@ def _kind_phases(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[n
         elif is_collective or named.is_collective:
             out.append(Phase.COLLECTIVES)
         else:
-            found = None
+            program_instruction = None
             if instruction:
-                found = programs.instruction(
+                program_instruction = programs.instruction(
                     kinds.program_id[kind], kinds.module[kind], instruction
                 )
             shapes = kinds.shapes[kind]
-            out.append(kernel_precision(named.label, found, shapes, compute_capability))
+            out.append(
+                kernel_precision(named.label, program_instruction, shapes, compute_capability)
+            )
     return np.array(out, np.int8)
 
 
 class _Named(NamedTuple):
-    """What the name of a GPU's event says, whatever the recorder says of it.
+    """What the name of a GPU's event says.
 
-    `label` tells the phase: of a kernel that the driver copies with, the copy. `copy` is the phase
-    of a copy, None of what is none; `is_unclear` one whose name does not tell between what.
+    `label` decides the phase: for a kernel that the driver copies with, it is the copy. `copy` is
+    the phase of a copy, None for other events; `is_unclear` marks copies whose name does not say
+    between what.
     """
 
     label: str
@@ -129,9 +132,9 @@ def _named(copy: str, event_name: str) -> _Named:
 
 
 def name_phase(name: str) -> int:
-    """The phase of a GPU event as far as its name tells: kernels that compute are of no precision.
+    """The phase of a GPU event by its name alone; kernels that compute have no precision.
 
-    -1 of what is none of the device's work.
+    -1 if it is not work of the device.
     """
     named = _named(driver_copy(name), name)
     if named.copy is not None:
@@ -144,10 +147,10 @@ def name_phase(name: str) -> int:
 
 
 def _copy_ends(name: str) -> tuple[str, str] | None:
-    """The letters of a copy's source and destination, of which unknown ones are devices'."""
-    found = _COPY.match(name)
-    if found:
-        source, destination = (end[0].lower() for end in found.groups() if end)
+    """The letters of a copy's source and target; unknown ones count as devices."""
+    match = _COPY.match(name)
+    if match:
+        source, destination = (end[0].lower() for end in match.groups() if end)
         return source, destination
     return ("d", "d") if _ANY_COPY.match(name) else None
 
@@ -162,19 +165,19 @@ def _copy_phase(source: str, destination: str) -> Phase:
 def _copies_by_details(
     plane: Plane, events: Events, rows: NDArray[np.int64], phase: NDArray[np.int8]
 ) -> NDArray[np.int8]:
-    """The phases of copies of unclear ends: by their `memcpy_details` where these name memory."""
-    texts, at = np.unique(
+    """The phases of copies with unclear ends, by `memcpy_details` where these name memory."""
+    texts, text_of = np.unique(
         events.stats([names.MEMCPY_DETAILS], rows)[names.MEMCPY_DETAILS].texts(),
         return_inverse=True,
     )
     by_text = [_details_phase(text) for text in plane.strings.take(texts.tolist())]
-    found = np.array(by_text, np.int8)[at]
-    is_plain = (found != NO_PHASE) & (phase == Phase.DEVICE_TO_DEVICE)
-    return np.where(is_plain, found, phase).astype(np.int8)
+    stated = np.array(by_text, np.int8)[text_of]
+    is_plain = (stated != NO_PHASE) & (phase == Phase.DEVICE_TO_DEVICE)
+    return np.where(is_plain, stated, phase).astype(np.int8)
 
 
 def _details_phase(details: str) -> int:
-    """The phase of `kind_src:pageable kind_dst:device size:4 …`, -1 where it does not tell."""
+    """The phase of `kind_src:pageable kind_dst:device size:4 …`, -1 if it does not say."""
     ends = dict(token.split(":", 1) for token in details.split() if ":" in token)
     source, destination = ends.get("kind_src", ""), ends.get("kind_dst", "")
     if not source or not destination:
@@ -184,7 +187,7 @@ def _details_phase(details: str) -> int:
 
 
 def _capability(plane: Plane) -> int:
-    """NVIDIA's compute capability such as 80, -1 where it is unknown or the device is AMD's."""
+    """NVIDIA's compute capability such as 80; -1 if unknown or if the device is AMD's."""
     if is_amd(text_stat(plane, names.DEVICE_VENDOR), text_stat(plane, names.GPU_NAME)):
         return -1
     major, minor = plane.stats.get(names.COMPUTE_MAJOR), plane.stats.get(names.COMPUTE_MINOR, 0)

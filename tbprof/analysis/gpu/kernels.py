@@ -22,7 +22,7 @@ _UINT32 = 2**32 - 1
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """The launch configuration of a kernel; sizes in bytes, None where the recorder did not say."""
+    """The launch configuration of a kernel; sizes in bytes, None if not recorded."""
 
     registers: int | None = None
     shared_bytes: int | None = None
@@ -32,7 +32,7 @@ class Launch:
 
 
 class KernelKey(NamedTuple):
-    """What makes a row: one kernel, launched in one way by one op."""
+    """What identifies a row: one kernel, launched in one way by one op."""
 
     kernel: str
     op: str
@@ -50,9 +50,9 @@ class KernelKey(NamedTuple):
 class Kernels:
     """One row per kernel-op pair and launch configuration, summed over streams and devices.
 
-    Registers and shared bytes are -1, occupancy NaN where not recorded. `occupancy_pct` is the
-    mean over the row's time, as devices may differ. `core_use` holds `CoreUse`. `copy` is the type
-    of what a driver copies or sets by a kernel of its own ("MemcpyDToD"), "" for kernels of the
+    Registers and shared bytes are -1, and occupancy is NaN, if not recorded. `occupancy_pct` is the
+    mean weighted by time, as devices may differ. `core_use` holds `CoreUse`. `copy` is the type of
+    what a driver copies or sets by a kernel of its own ("MemcpyDToD"), "" for kernels of the
     program. Times in ps.
     """
 
@@ -80,7 +80,7 @@ class Kernels:
 
 @dataclass(slots=True)
 class _KernelRows:
-    """Rows while they are gathered: numbers by key, and what adds up in each."""
+    """Rows while they are collected: numbers by key, and what was added to each."""
 
     number: dict[KernelKey, int] = field(default_factory=dict)
     added: list[tuple[NDArray[Any], ...]] = field(default_factory=list)
@@ -94,13 +94,13 @@ class _KernelRows:
         most_ps: NDArray[np.int64],
         occupancy_pct: NDArray[np.float64],
     ) -> None:
-        """Adds to the rows of these keys [n]; the occupancy is NaN where it is not recorded."""
+        """Adds to the rows of these keys [n]; the occupancy is NaN if not recorded."""
         number = self.number
         row = np.array([number.setdefault(key, len(number)) for key in keys], np.int64)
         self.added.append((row, occurrences, total_ps, least_ps, most_ps, occupancy_pct))
 
     def table(self) -> Kernels:
-        """The rows in the order in which their keys were first seen."""
+        """The rows in the order in which their keys were first added."""
         keys = list(self.number)
         count, total, most = np.zeros((3, len(keys)), np.int64)
         least = np.full(len(keys), 2**62)
@@ -111,7 +111,7 @@ class _KernelRows:
             np.minimum.at(least, row, least_ps)
             np.maximum.at(most, row, most_ps)
             known = np.flatnonzero(~np.isnan(occupancy_pct))
-            # Kernels of no duration still tell their occupancy.
+            # Kernels without a duration still have an occupancy.
             weight = np.maximum(total_ps[known], 1).astype(np.float64)
             np.add.at(weights, row[known], weight)
             np.add.at(occupancies, row[known], occupancy_pct[known] * weight)
@@ -142,14 +142,14 @@ class _KernelRows:
 
 @functools.lru_cache(maxsize=8192)
 def parse_launch(details: str) -> Launch:
-    """The launch in a `kernel_details` text: `key:value` tokens apart by spaces or line ends.
+    """The launch in a `kernel_details` text: `key:value` tokens separated by white space.
 
         "regs:38 shm:0 grid:160,1,1 block:1024,1,1"                  recorders of 2020
         "regs:32 static_shared:0 dynamic_shared:512 grid:8,1,1 block:256,1,1 occ_pct:100"
         "grid:8,1,1 block:256,1,1 private_mem:0 group_mem:512 occ_pct:0"    AMD
 
     AMD's recorder writes an occupancy of 0 for "not computed". Unknown and malformed tokens are
-    ignored, sizes that do not fit 32 bits are not believed.
+    ignored, as are sizes that do not fit 32 bits.
     """
     registers: int | None = None
     shared: dict[str, int] = {}
@@ -201,8 +201,8 @@ def _percentage(text: str) -> float | None:
 def find_kernels(space: Space, programs: Programs) -> Kernels:
     """The kernels of all GPU planes: events of recorded lines that carry `kernel_details`.
 
-    Copies and memsets carry none, but for those that a driver makes by kernels of its own. The op
-    is the one whose annotation was open at the launch, or the framework op of the HLO instruction.
+    Copies and memsets carry none, except those that a driver implements as kernels. The op is the
+    one whose annotation was open at the launch, or the framework op of the HLO instruction.
     """
     rows = _KernelRows()
     for plane in gpu_planes(space):
@@ -224,12 +224,14 @@ def _gather(plane: Plane, kinds: GpuKinds, programs: Programs, rows: _KernelRows
         launch = parse_launch(details)
         kernel, op = kinds.event_name[kind], kinds.op[kind]
         instruction = _instruction(kinds, kind, programs)
-        use = CoreUse.NO
+        use_of_cores = CoreUse.NO
         if not kinds.copy[kind]:
-            use = core_use(
+            use_of_cores = core_use(
                 kernel, is_amd=of_amd, compute_major=compute_major, instruction=instruction
             )
-        could = _could_use(kinds, kind, instruction) or (use == CoreUse.YES and bool(op.name))
+        could_use = _could_use(kinds, kind, instruction) or (
+            use_of_cores == CoreUse.YES and bool(op.name)
+        )
         key = KernelKey(
             kernel,
             op.name,
@@ -237,8 +239,8 @@ def _gather(plane: Plane, kinds: GpuKinds, programs: Programs, rows: _KernelRows
             launch.grid,
             launch.registers,
             launch.shared_bytes,
-            could,
-            use,
+            could_use,
+            use_of_cores,
             kinds.copy[kind],
             of_amd,
         )
@@ -257,7 +259,7 @@ def _gather(plane: Plane, kinds: GpuKinds, programs: Programs, rows: _KernelRows
 
 
 def _instruction(kinds: GpuKinds, kind: int, programs: Programs) -> Instruction | None:
-    """The HLO instruction that launched a kernel, None where the trace does not hold it."""
+    """The HLO instruction that launched a kernel, None if the trace does not have it."""
     name = kinds.instruction[kind]
     return programs.instruction(kinds.program_id[kind], kinds.module[kind], name) if name else None
 
@@ -265,7 +267,7 @@ def _instruction(kinds: GpuKinds, kind: int, programs: Programs) -> Instruction 
 def _could_use(kinds: GpuKinds, kind: int, instruction: Instruction | None) -> bool:
     """Whether the op multiplies: by its program, else by its type and name.
 
-    Fusions of what surrounds a product have the product's name, and multiply nothing.
+    Fusions around a product have the product's name, but multiply nothing.
     """
     if kinds.copy[kind]:
         return False
@@ -282,19 +284,19 @@ def merge_kernels(parts: Sequence[Kernels]) -> Kernels:
     rows = _KernelRows()
     for part in parts:
         keys = []
-        for at, kernel in enumerate(part.name):
-            registers, shared = int(part.registers[at]), int(part.shared_bytes[at])
+        for row, kernel in enumerate(part.name):
+            registers, shared = int(part.registers[row]), int(part.shared_bytes[row])
             key = KernelKey(
                 kernel,
-                part.op[at],
-                tuple(part.block[at].tolist()),
-                tuple(part.grid[at].tolist()),
+                part.op[row],
+                tuple(part.block[row].tolist()),
+                tuple(part.grid[row].tolist()),
                 None if registers < 0 else registers,
                 None if shared < 0 else shared,
-                bool(part.is_eligible[at]),
-                CoreUse(int(part.core_use[at])),
-                part.copy[at],
-                bool(part.is_amd[at]),
+                bool(part.is_eligible[row]),
+                CoreUse(int(part.core_use[row])),
+                part.copy[row],
+                bool(part.is_amd[row]),
             )
             keys.append(key)
         rows.add(

@@ -1,4 +1,4 @@
-"""The compiled programs of a trace: what each HLO instruction does and which op it came from."""
+"""The compiled programs of a trace: what each HLO instruction does, and its framework op."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ import numpy as np
 from tbprof._pb import message
 from tbprof.analysis.hlo.host_channels import HANDLER
 from tbprof.analysis.hlo.host_copies import HOST_SPACE
-from tbprof.analysis.hlo.program_functions import named_apart, tell_apart
+from tbprof.analysis.hlo.program_functions import locate_functions, with_location
 from tbprof.analysis.vocabulary.dtypes import Tensor
 from tbprof.analysis.vocabulary.lines import metadata_planes
 from tbprof.analysis.vocabulary.op_names import parse_provenance
@@ -17,7 +17,7 @@ from tbprof.base import names
 from tbprof.base.lazy import regex
 from tbprof.events.space import Space
 
-# Longer numbers are no ids of 64 bits, and Python refuses to read very long ones.
+# Longer numbers cannot be 64-bit ids, and Python refuses to parse very long ones.
 _PROGRAM = regex(r"\(([0-9]{1,20})\)\Z")
 _MASK = 2**64 - 1
 
@@ -27,22 +27,22 @@ _PRODUCT_CALL = regex(r"gemm|matmul|conv|fmha|dot", re.IGNORECASE)
 _PRODUCTS = ("dot", "convolution", "ragged-dot", "scaled-dot")
 _CALLERS = ("fusion", "async-start", "async-update", "async-done", "call")
 _TUPLE = 13  # PrimitiveType.TUPLE
-# One op is compiled to two instructions at most, such as a sum and a division for a mean.
+# One op compiles to at most two instructions, such as a sum and a division for a mean.
 _MOST_OF_ONE_OP = 2
 _LARGEST_OF_ONE_OP = 2**16
 _NO_WORK = ("parameter", "constant", "tuple", "get-tuple-element", "bitcast")
-# More programs of one name are not told apart by their functions.
+# If more programs than this share a name, their functions are not distinguished.
 _MOST_ALIKE = 256
 
 
 class Instruction(NamedTuple):
-    """An HLO instruction: what it computes of which tensors.
+    """An HLO instruction: what it computes from which tensors.
 
-    `products` are the operands of the matrix products and convolutions in it, its own or those of
-    its fusion. `wrapped` is the opcode that an asynchronous start, update or done stands for.
-    `handler` is who serves the host's end of a transfer, and `op` the framework op, "" unknown.
-    `is_in_host` says that an operand or a result lies in the host's memory, `fusion_kind` how a
-    fusion is emitted ("kLoop").
+    `products` are the operands of the matrix products and convolutions in it or in its fusion.
+    `wrapped` is the opcode that an asynchronous start, update or done stands for. `handler` serves
+    the host's end of a transfer, and `op` is the framework op, "" if unknown. `is_in_host` says
+    that an operand or a result lies in host memory, `fusion_kind` how a fusion is emitted
+    ("kLoop").
     """
 
     opcode: str
@@ -59,9 +59,9 @@ class Instruction(NamedTuple):
 
 
 class Programs:
-    """The HLO modules of a space, each parsed when an instruction of it is first asked for.
+    """The HLO modules of a space, each parsed when one of its instructions is first requested.
 
-    Threads may share it: what it knows is assigned whole.
+    Threads may share an object: its fields are only assigned complete values.
     """
 
     def __init__(self, space: Space) -> None:
@@ -70,7 +70,7 @@ class Programs:
         self._places: dict[str, Mapping[int, str]] = {}
         self._ops: dict[int, Mapping[str, str]] = {}
         self._modules: dict[int, Module] = {}
-        # What `tpu_phases` found, by ids of the texts that an op is described by.
+        # The phases that `tpu_phases` found, by the ids of the texts that describe an op.
         self.phases: dict[tuple[int, ...], int] = {}
 
     @property
@@ -81,9 +81,9 @@ class Programs:
     def op_name(self, program_id: int, module: str, instruction: str) -> str:
         """The full name (`name:Type` or `name:`) of an instruction's framework op, "" if unknown.
 
-        The program is found by its id (the low 64 bits), else by the module's name where that is
-        the name of one program alone. Ops of two functions of one name have the function's place
-        in their names (`tell_apart`).
+        The program is found by its id (the low 64 bits), or else by the module's name if only one
+        program has it. If two functions share a name, the names of their ops include the function's
+        source location (`locate_functions`).
         """
         program = self._find(program_id, module)
         if program < 0:
@@ -91,59 +91,65 @@ class Programs:
         if program not in self._ops:
             place = self._place(program)
             self._ops[program] = {
-                name: named_apart(op, place) if place else op
+                name: with_location(op, place) if place else op
                 for name, op in _instruction_ops(self._load().proto[program]).items()
             }
         return self._ops[program].get(instruction, "")
 
     def _place(self, program: int) -> str:
-        """Where the function of a program is written, "" where no other function has its name."""
+        """The source location of a program's function, "" if no other function has its name."""
         sources = self._load()
         module = sources.name[program]
         if module not in self._places:
-            alike = [one for one, name in sources.name.items() if name == module]
-            parsed = {one: _parse(sources.proto[one]).hlo_module for one in alike[:_MOST_ALIKE]}
-            self._places[module] = tell_apart(parsed) if len(alike) > 1 else {}
+            alike = [program_id for program_id, name in sources.name.items() if name == module]
+            parsed = {
+                program_id: _parse(sources.proto[program_id]).hlo_module
+                for program_id in alike[:_MOST_ALIKE]
+            }
+            self._places[module] = locate_functions(parsed) if len(alike) > 1 else {}
         return self._places[module].get(program, "")
 
     def op_type(self, program_id: int, module: str, instruction: str) -> str:
         """What an instruction without an op is, "" if unknown: "transpose", "fusion".
 
-        The type of the ops that a fusion was made of where they have one in common, else the
-        opcode.
+        The type of the ops that a fusion was made of, if they share one; else the opcode.
         """
-        found = self.module(program_id, module)
-        proto = None if found is None else found.find(instruction)
-        if found is None or proto is None:
+        program = self.module(program_id, module)
+        proto = None if program is None else program.find(instruction)
+        if program is None or proto is None:
             return ""
-        inner = (one for called in found.called_by(proto) for one in called.instructions)
+        inner_protos = (
+            inner_proto
+            for called in program.called_by(proto)
+            for inner_proto in called.instructions
+        )
         types = {
-            parse_provenance(f"{one.metadata.op_name}:{one.metadata.op_type}").type
-            for one in inner
-            if one.metadata.op_name
+            parse_provenance(f"{inner_proto.metadata.op_name}:{inner_proto.metadata.op_type}").type
+            for inner_proto in inner_protos
+            if inner_proto.metadata.op_name
         } - {""}
         return types.pop() if len(types) == 1 else str(proto.opcode)
 
     def single_ops(self) -> set[str]:
         """The names of the programs that each do what one op does.
 
-        Such as those that JAX compiles for the functions of `jax.numpy`: `jit_multiply`.
+        JAX compiles such programs for the functions of `jax.numpy`: `jit_multiply`.
         """
-        is_one: dict[str, bool] = {}
+        is_single: dict[str, bool] = {}
         sources = self._load()
         for program, blob in sources.proto.items():
             name = sources.name[program]
-            is_small = len(blob) <= _LARGEST_OF_ONE_OP and is_one.get(name, True)
-            is_one[name] = is_small and 0 < _count_work(blob) <= _MOST_OF_ONE_OP
-        return {name for name, is_op in is_one.items() if is_op}
+            is_small = len(blob) <= _LARGEST_OF_ONE_OP and is_single.get(name, True)
+            is_single[name] = is_small and 0 < _count_work(blob) <= _MOST_OF_ONE_OP
+        return {name for name, is_op in is_single.items() if is_op}
 
     def instruction(self, program_id: int, module: str, instruction: str) -> Instruction | None:
-        """The instruction of that name, None if unknown. The program is found as by `op_name`."""
-        found = self.module(program_id, module)
-        return None if found is None else found.instruction(instruction)
+        """The instruction with that name, None if unknown. Finds the program as `op_name` does."""
+        program = self.module(program_id, module)
+        return None if program is None else program.instruction(instruction)
 
     def module(self, program_id: int, module: str) -> "Module | None":
-        """The parsed program, None if unknown. It is found as by `op_name`."""
+        """The parsed program, None if unknown. Finds it as `op_name` does."""
         program = self._find(program_id, module)
         if program < 0:
             return None
@@ -163,11 +169,11 @@ class Programs:
 
 
 class _Sources(NamedTuple):
-    """Programs by id: their protos and the names of their modules; and ids by such a name."""
+    """Programs by id: their protos and the names of their modules; and ids by such names."""
 
     proto: dict[int, bytes]
     name: dict[int, str]
-    by_name: dict[str, int]  # -1 for a name that two programs share: it identifies neither
+    by_name: dict[str, int]  # -1 for a name that several programs share
 
 
 def _read_sources(space: Space) -> _Sources:
@@ -199,7 +205,7 @@ def _program_id(name: str, stat: int, type_id: int) -> int:
 
 
 def _parse(blob: bytes) -> Any:
-    """The program; an empty one where it is damaged, so that its instructions keep their names."""
+    """The parsed program, empty if the proto is damaged: its instructions keep their names."""
     from google.protobuf.message import DecodeError
 
     proto = message("xla.HloProto")()
@@ -211,10 +217,16 @@ def _parse(blob: bytes) -> Any:
 
 
 def _count_work(blob: bytes) -> int:
-    """How many instructions of a program's entry do anything."""
+    """How many instructions of a program's entry computation do anything."""
     module = _parse(blob).hlo_module
-    entry = (one for one in module.computations if one.id == module.entry_computation_id)
-    opcodes = (instruction.opcode for one in entry for instruction in one.instructions)
+    entry = (
+        computation
+        for computation in module.computations
+        if computation.id == module.entry_computation_id
+    )
+    opcodes = (
+        instruction.opcode for computation in entry for instruction in computation.instructions
+    )
     return sum(opcode not in _NO_WORK for opcode in opcodes)
 
 
@@ -229,7 +241,7 @@ def _instruction_ops(blob: bytes) -> Mapping[str, str]:
 
 
 class Module:
-    """A parsed program, its instructions by name and id.
+    """A parsed program with its instructions by name and id.
 
     Instructions and computations are messages (HloInstructionProto, HloComputationProto).
     """
@@ -237,51 +249,53 @@ class Module:
     def __init__(self, blob: bytes) -> None:
         proto = _parse(blob).hlo_module
         self.name = str(proto.name)
-        self._computations = {one.id: one for one in proto.computations}
-        every = [one for part in proto.computations for one in part.instructions]
-        self._by_id = {one.id: one for one in every}
-        self._by_name = {one.name: one for one in every}
-        self._found: dict[str, Instruction] = {}
+        self._computations = {part.id: part for part in proto.computations}
+        instructions = [
+            part for computation in proto.computations for part in computation.instructions
+        ]
+        self._by_id = {part.id: part for part in instructions}
+        self._by_name = {part.name: part for part in instructions}
+        self._instructions: dict[str, Instruction] = {}
 
     def find(self, name: str) -> Any | None:
-        """The instruction of that name, None if there is none."""
+        """The instruction with that name, None if there is none."""
         return self._by_name.get(name)
 
     def operands_of(self, proto: Any) -> list[Any]:
-        """What an instruction takes, in its order; operands that the file lacks are left out."""
-        found = (self._by_id.get(number) for number in proto.operand_ids)
-        return [one for one in found if one is not None]
+        """The operands of an instruction in order, without those that the file does not hold."""
+        operands = (self._by_id.get(number) for number in proto.operand_ids)
+        return [operand for operand in operands if operand is not None]
 
     def called_by(self, proto: Any) -> list[Any]:
         """The computations that an instruction calls."""
-        found = (self._computations.get(number) for number in proto.called_computation_ids)
-        return [one for one in found if one is not None]
+        computations = (self._computations.get(number) for number in proto.called_computation_ids)
+        return [computation for computation in computations if computation is not None]
 
     def root_of(self, computation: Any) -> Any | None:
         """The instruction that a computation returns."""
         return self._by_id.get(computation.root_id)
 
     def scheduled(self) -> Iterator[Any]:
-        """The instructions that run by themselves: those of computations that no fusion holds."""
+        """The instructions that run by themselves, that is, outside of fusions."""
         fused = {
             number
-            for one in self._by_id.values()
-            if one.opcode == "fusion"
-            for number in one.called_computation_ids
+            for proto in self._by_id.values()
+            if proto.opcode == "fusion"
+            for number in proto.called_computation_ids
         }
         for number, computation in self._computations.items():
             if number not in fused:
                 yield from computation.instructions
 
     def instruction(self, name: str) -> Instruction | None:
-        """What an instruction computes of which tensors, None if there is none of that name."""
+        """What an instruction computes from which tensors, None if there is none with that name."""
         proto = self._by_name.get(name)
         if proto is None:
             return None
-        if name not in self._found:
+        if name not in self._instructions:
             start = self._start(proto)
             root = self._root(start)
-            self._found[name] = Instruction(
+            self._instructions[name] = Instruction(
                 proto.opcode,
                 proto.custom_call_target,
                 self._operands(proto),
@@ -289,12 +303,12 @@ class Module:
                 tuple(self._products(start)),
                 root.opcode if root is not None and proto.opcode.startswith("async-") else "",
                 proto.is_host_transfer,
-                any(_is_in_host(one.shape) for one in (proto, *self.operands_of(proto))),
+                any(_is_in_host(part.shape) for part in (proto, *self.operands_of(proto))),
                 proto.fusion_kind,
                 self._handler(proto),
                 proto.metadata.op_name,
             )
-        return self._found[name]
+        return self._instructions[name]
 
     def _start(self, proto: Any) -> Any:
         """What an `async-done` or `async-update` waits for; other instructions as they are."""
@@ -305,10 +319,10 @@ class Module:
         return proto
 
     def _handler(self, proto: Any) -> str:
-        """Who serves a transfer: the attribute of the instruction, or of what it completes."""
-        for one in (proto, *self.operands_of(proto)):
-            if HANDLER in one.frontend_attributes.map:
-                return str(one.frontend_attributes.map[HANDLER])
+        """What serves a transfer: the attribute of the instruction or the one that it completes."""
+        for part in (proto, *self.operands_of(proto)):
+            if HANDLER in part.frontend_attributes.map:
+                return str(part.frontend_attributes.map[HANDLER])
         return ""
 
     def _root(self, proto: Any) -> Any | None:
@@ -319,7 +333,9 @@ class Module:
         return None if called is None else self._by_id.get(called.root_id)
 
     def _operands(self, proto: Any) -> tuple[Tensor, ...]:
-        return tuple(tensor for one in self.operands_of(proto) for tensor in _tensors(one.shape))
+        return tuple(
+            tensor for operand in self.operands_of(proto) for tensor in _tensors(operand.shape)
+        )
 
     def _products(self, proto: Any) -> Iterator[Tensor]:
         """The operands of the products in an instruction."""
@@ -330,20 +346,20 @@ class Module:
         elif proto.opcode in _CALLERS:
             for number in proto.called_computation_ids:
                 called = self._computations.get(number)
-                for one in called.instructions if called is not None else ():
-                    if one.opcode in _PRODUCTS:
-                        yield from self._operands(one)
+                for part in called.instructions if called is not None else ():
+                    if part.opcode in _PRODUCTS:
+                        yield from self._operands(part)
 
 
 def _is_in_host(shape: Any, depth: int = 0) -> bool:
-    """Whether an array of a shape lies in the host's memory."""
+    """Whether an array of a shape lies in host memory."""
     if shape.element_type == _TUPLE:
         return depth < 16 and any(_is_in_host(part, depth + 1) for part in shape.tuple_shapes)
     return bool(shape.layout.memory_space == HOST_SPACE)
 
 
 def _tensors(shape: Any, depth: int = 0) -> Iterator[Tensor]:
-    """The arrays of a shape, those in its tuples among them."""
+    """The arrays of a shape, including those in its tuples."""
     if shape.element_type == _TUPLE:
         for part in shape.tuple_shapes if depth < 16 else ():
             yield from _tensors(part, depth + 1)

@@ -1,4 +1,4 @@
-"""What instructions of a compiled program are to the ones around them."""
+"""The roles of a program's instructions among the instructions around them."""
 
 from collections.abc import Iterator
 from enum import IntEnum
@@ -8,7 +8,7 @@ from tbprof.analysis.hlo.hlo import Module
 from tbprof.analysis.hlo.hlo_shapes import read_shape
 
 PRODUCTS = frozenset({"dot", "convolution", "ragged-dot", "scaled-dot"})
-# What costs nothing by itself, or only says where data is.
+# Opcodes that cost nothing by themselves, or only say where data is.
 _NOTHING = frozenset(
     {
         "parameter", "constant", "bitcast", "tuple", "get-tuple-element", "after-all", "iota",
@@ -18,7 +18,7 @@ _NOTHING = frozenset(
 _TRANSPOSES = frozenset({"transpose"})
 _RESHAPES = frozenset({"reshape", "dynamic-reshape"})
 _SLICES = frozenset({"slice", "dynamic-slice", "dynamic-update-slice", "concatenate", "pad"})
-# May stand beside moves without making them more than that.
+# Opcodes that may accompany moves.
 _BESIDE_MOVES = frozenset({"copy", "convert", "bitcast-convert", "broadcast"})
 _ELEMENTWISE = frozenset(
     {
@@ -32,13 +32,13 @@ _ELEMENTWISE = frozenset(
 )  # fmt: skip
 _SCALING = frozenset({"multiply", "divide"})
 _PASSING = frozenset({"bitcast", "get-tuple-element", "copy", "reshape", "convert"})
-# How far back a reduction is looked for.
+# How far back reductions are searched for.
 _MOST_STEPS = 6
 _MOST_SEEN = 64
 
 
 class Move(IntEnum):
-    """How an instruction only moves data."""
+    """How an instruction that computes nothing moves data."""
 
     NONE = 0
     TRANSPOSE = 1
@@ -52,9 +52,9 @@ class Reduction(IntEnum):
     """How a reduction, or what follows one, could be part of another pass over the data."""
 
     NONE = 0
-    CHAINED = 1  # it waits for the sum over an equal array
+    CHAINED = 1  # it waits for the sum over an array of equal sizes
     BESIDE = 2  # another one reads the same array at another time
-    SCALED = 3  # multiplies what was summed up: elements of sums could be
+    SCALED = 3  # multiplies a sum: the elements could be multiplied first
 
 
 class _Sum(NamedTuple):
@@ -66,8 +66,8 @@ class _Sum(NamedTuple):
 
 
 def opcodes_of(module: Module, proto: Any) -> frozenset[str]:
-    """What an instruction does: its opcode, or those inside of its fusion."""
-    return frozenset(one.opcode for one in _inside(module, proto)) - _NOTHING
+    """What an instruction does: its opcode, or those inside its fusion."""
+    return frozenset(part.opcode for part in _inside(module, proto)) - _NOTHING
 
 
 def _inside(module: Module, proto: Any, depth: int = 0) -> Iterator[Any]:
@@ -75,14 +75,14 @@ def _inside(module: Module, proto: Any, depth: int = 0) -> Iterator[Any]:
         yield proto
         return
     for computation in module.called_by(proto) if depth < 8 else ():
-        for one in computation.instructions:
-            yield from _inside(module, one, depth + 1)
+        for part in computation.instructions:
+            yield from _inside(module, part, depth + 1)
 
 
 def move_of(opcodes: frozenset[str], *, is_relaid: bool) -> Move:
-    """How an instruction of these opcodes moves data; NONE where it also computes.
+    """How an instruction with these opcodes moves data; NONE if it also computes.
 
-    `is_relaid` says whether what it returns lies otherwise than what it takes.
+    `is_relaid` says whether its result has another layout than its operand.
     """
     if opcodes & _TRANSPOSES and opcodes <= _TRANSPOSES | _RESHAPES | _SLICES | _BESIDE_MOVES:
         return Move.TRANSPOSE
@@ -94,26 +94,26 @@ def move_of(opcodes: frozenset[str], *, is_relaid: bool) -> Move:
 
 
 def dimension_roles(module: Module, proto: Any) -> dict[tuple[int, ...], dict[int, str]]:
-    """{sizes: {dimension: what it is}} of the arrays of an instruction's convolution."""
+    """The roles of dimensions by the sizes of the arrays of an instruction's convolution."""
     roles: dict[tuple[int, ...], dict[int, str]] = {}
-    for one in _inside(module, proto):
-        operands = module.operands_of(one) if one.opcode == "convolution" else []
+    for part in _inside(module, proto):
+        operands = module.operands_of(part) if part.opcode == "convolution" else []
         if len(operands) != 2:
             continue
-        of = one.convolution_dimension_numbers
-        for array, names in (
-            (one, {of.output_batch_dimension: "batch", of.output_feature_dimension: "feature"}),
-            (operands[0], {of.input_batch_dimension: "batch",
-                           of.input_feature_dimension: "feature"}),
-            (operands[1], {of.kernel_input_feature_dimension: "input feature",
-                           of.kernel_output_feature_dimension: "output feature"}),
-        ):  # fmt: skip
+        dims = part.convolution_dimension_numbers
+        result = {dims.output_batch_dimension: "batch", dims.output_feature_dimension: "feature"}
+        image = {dims.input_batch_dimension: "batch", dims.input_feature_dimension: "feature"}
+        kernel = {
+            dims.kernel_input_feature_dimension: "input feature",
+            dims.kernel_output_feature_dimension: "output feature",
+        }
+        for array, names in ((part, result), (operands[0], image), (operands[1], kernel)):
             roles.setdefault(_sizes(array), names)
     return roles
 
 
 class Reductions:
-    """The reductions of a program, found when one of them is first asked for."""
+    """The reductions of a program, found when one of them is first requested."""
 
     def __init__(self, module: Module) -> None:
         self._module = module
@@ -121,7 +121,7 @@ class Reductions:
         self._beside: set[int] | None = None
 
     def role(self, proto: Any) -> Reduction:
-        """What could become of an instruction."""
+        """How an instruction could be part of another pass."""
         own = self._sum(proto)
         if own is not None:
             before = self._before(proto, _ELEMENTWISE | _PASSING, _MOST_STEPS)
@@ -140,7 +140,7 @@ class Reductions:
         return Reduction.NONE
 
     def _sum(self, proto: Any) -> _Sum | None:
-        """The reduction that an instruction or its fusion is; products that reduce are none."""
+        """The reduction that an instruction or its fusion is; products that reduce do not count."""
         if proto.id not in self._known:
             self._known[proto.id] = self._find_sum(proto)
         return self._known[proto.id]
@@ -149,13 +149,13 @@ class Reductions:
         if proto.opcode not in ("reduce", "fusion"):
             return None
         inside = list(_inside(self._module, proto))
-        found = [one for one in inside if one.opcode == "reduce"]
-        if not found or any(one.opcode in PRODUCTS for one in inside):
+        reductions = [part for part in inside if part.opcode == "reduce"]
+        if not reductions or any(part.opcode in PRODUCTS for part in inside):
             return None
-        operands = self._module.operands_of(found[0])
+        operands = self._module.operands_of(reductions[0])
         if not operands:
             return None
-        return _Sum(_sizes(operands[0]), _sizes(found[0]), any(map(self._adds, found)))
+        return _Sum(_sizes(operands[0]), _sizes(reductions[0]), any(map(self._adds, reductions)))
 
     def _adds(self, proto: Any) -> bool:
         called = self._module.called_by(proto)
@@ -163,28 +163,28 @@ class Reductions:
         return root is not None and root.opcode == "add"
 
     def _before(self, proto: Any, through: frozenset[str], steps: int) -> Iterator[_Sum]:
-        """The nearest reductions that an instruction depends on, looked for `through` opcodes."""
+        """The nearest reductions that an instruction depends on `through` given opcodes."""
         seen = {proto.id}
         edge = [proto]
         for _ in range(steps):
             following = []
-            for one in edge:
-                for operand in self._module.operands_of(one):
+            for proto_at_edge in edge:
+                for operand in self._module.operands_of(proto_at_edge):
                     if operand.id in seen or len(seen) > _MOST_SEEN:
                         continue
                     seen.add(operand.id)
-                    found = self._sum(operand)
-                    if found is not None:
-                        yield found
+                    reduction = self._sum(operand)
+                    if reduction is not None:
+                        yield reduction
                     elif opcodes_of(self._module, operand) <= through:
                         following.append(operand)
             edge = following
 
     def _find_beside(self) -> set[int]:
-        """The ids of reductions that read what an earlier one of equal sizes reads as well."""
+        """The ids of reductions that read what an earlier one of equal sizes also reads."""
         if self._beside is None:
             beside: set[int] = set()
-            taken: set[tuple[object, ...]] = set()
+            known_keys: set[tuple[object, ...]] = set()
             for proto in self._module.scheduled():
                 own = self._sum(proto)
                 if own is None:
@@ -194,9 +194,9 @@ class Reductions:
                     for operand in self._module.operands_of(proto)
                     if _count(_sizes(operand)) == _count(own.taken)
                 }
-                if keys & taken:
+                if keys & known_keys:
                     beside.add(proto.id)
-                taken |= keys
+                known_keys |= keys
             self._beside = beside
         return self._beside
 

@@ -1,4 +1,4 @@
-"""Shapes of HLO as they lie in a device's memory: their tiles, and what of them is padding."""
+"""HLO shapes as they lie in device memory: their tiles and their padding."""
 
 import functools
 import math
@@ -31,8 +31,8 @@ _JOINED = -(2**63)
 class Shape(NamedTuple):
     """An array: its type, sizes, order of dimensions and tiles.
 
-    `minor_to_major` numbers dimensions, the one whose neighbours lie side by side first. `tiles`
-    are applied one after the other. `width` is the bits of an element, 0 for the type's own.
+    `minor_to_major` lists the dimensions, the fastest-varying one first. `tiles` are applied one
+    after the other. `width` is the size of an element in bits, 0 for that of the type.
     """
 
     dtype: str
@@ -44,7 +44,7 @@ class Shape(NamedTuple):
 
     @property
     def order(self) -> tuple[int, ...]:
-        """The dimensions, major first; in their own order where the layout does not tell."""
+        """The dimensions, major first; in their own order if the layout does not say."""
         own = tuple(range(len(self.sizes)))
         return self.minor_to_major[::-1] if sorted(self.minor_to_major) == list(own) else own
 
@@ -52,13 +52,13 @@ class Shape(NamedTuple):
     def is_assumed(self) -> bool:
         """Whether the tiles are those of a TPU's registers because the layout states none.
 
-        What lies in the host's memory without tiles has none.
+        Arrays in host memory without tiles are not tiled.
         """
         return not self.tiles and self.space != HOST_SPACE
 
     @property
     def elements(self) -> int:
-        """How many elements the array has; of a dynamic dimension its bound counts."""
+        """How many elements the array has; for a dynamic dimension its bound counts."""
         return math.prod(self.sizes)
 
     @property
@@ -74,7 +74,7 @@ class Shape(NamedTuple):
 
     @property
     def padded_elements(self) -> int:
-        """How many elements there is room for."""
+        """How many elements there is space for."""
         sizes = [self.sizes[dimension] for dimension in self.order]
         for tile in self._tiles():
             sizes = [1] * (len(tile) - len(sizes)) + sizes
@@ -101,7 +101,7 @@ class Shape(NamedTuple):
 
     @property
     def layout(self) -> str:
-        """The layout as HLO writes it, "" where none is stated."""
+        """The layout as HLO writes it, "" if none is stated."""
         tiles = "".join(
             f"({','.join('*' if size < 0 else str(size) for size in tile)})" for tile in self.tiles
         )
@@ -129,12 +129,12 @@ def _bits(dtype: str) -> int:
         return 8
     if dtype.startswith("c"):
         return {"c64": 64, "c128": 128}.get(dtype, 32)
-    found = _BITS.match(dtype)
-    return max(8, int(found[1])) if found else 32
+    match = _BITS.match(dtype)
+    return max(8, int(match[1])) if match else 32
 
 
 class Padding(NamedTuple):
-    """What an op's arrays hold and take in memory, in bytes, and which of them wastes most.
+    """What an op's arrays hold and occupy in memory, in bytes, and which one wastes most.
 
     `dimensions` are those of `worst` that are padded.
     """
@@ -146,41 +146,41 @@ class Padding(NamedTuple):
 
     @property
     def wasted(self) -> float:
-        """The part of the bytes that is padding, NaN without any."""
+        """The share of the bytes that is padding, NaN without bytes."""
         return 1 - self.bytes / self.padded_bytes if self.padded_bytes > 0 else math.nan
 
 
 def padding_of(shapes: Iterable[Shape]) -> Padding:
-    """The padding of the arrays that an op takes and returns, together."""
-    held = taken = most = 0
+    """The total padding of the arrays that an op takes and returns."""
+    held_bytes = padded_bytes = most_wasted = 0
     worst = None
     is_assumed = False
     for shape in shapes:
         own, padded = _bytes(shape)
-        held += own
-        taken += padded
+        held_bytes += own
+        padded_bytes += padded
         is_assumed |= shape.is_assumed and padded > own
-        if padded - own > most:
-            most, worst = padded - own, shape
-    return Padding(held, taken, worst, is_assumed)
+        if padded - own > most_wasted:
+            most_wasted, worst = padded - own, shape
+    return Padding(held_bytes, padded_bytes, worst, is_assumed)
 
 
 @functools.lru_cache(maxsize=16384)
 def _bytes(shape: Shape) -> tuple[int, int]:
-    """What an array holds and takes. Programs have far fewer shapes than instructions."""
+    """The bytes that an array holds and occupies; cached, as programs have few shapes."""
     bits = shape.bits
     return -(-shape.elements * bits // 8), -(-shape.padded_elements * bits // 8)
 
 
 def read_shape(proto: Any, depth: int = 0) -> Iterator[Shape]:
-    """The arrays of a ShapeProto, those of tuples one by one; tokens are none."""
+    """The arrays of a ShapeProto, those of tuples one by one; tokens do not count."""
     if proto.element_type == _TUPLE:
         for part in proto.tuple_shapes if depth < 16 else ():
             yield from read_shape(part, depth + 1)
         return
     word = _word(proto.element_type)
     sizes = tuple(proto.dimensions)
-    # Negative sizes are unbounded: nothing is known of how much there is.
+    # Negative sizes are unbounded: the real size is unknown.
     if not _is_array(word) or len(sizes) > _MOST_DIMENSIONS or min(sizes, default=0) < 0:
         return
     layout = proto.layout
@@ -196,19 +196,19 @@ def read_shape(proto: Any, depth: int = 0) -> Iterator[Shape]:
 
 @functools.lru_cache(maxsize=256)
 def _word(element_type: int) -> str:
-    """The word of a PrimitiveType, "" where it is not known."""
+    """The name of a PrimitiveType, "" if unknown."""
     words = message("xla.ShapeProto").DESCRIPTOR.fields_by_name["element_type"].enum_type
     found = words.values_by_number.get(element_type)
     return found.name.lower() if found is not None else ""
 
 
 def parse_shapes(text: str) -> tuple[Shape, ...]:
-    """The arrays that a text of HLO states, in its order.
+    """The arrays that an HLO text states, in its order.
 
-    "(f32[8,100]{1,0:T(8,128)S(5)}, u32[])"
-        Shape("f32", (8, 100), (1, 0), ((8, 128),), 5), Shape("u32", ())
+    "(f32[8,100]{1,0:T(8,128)S(5)}, u32[])": Shape("f32", (8, 100), (1, 0), ((8, 128),), 5),
+    Shape("u32", ())
     """
-    found = []
+    shapes = []
     for match in _SHAPE.finditer(text):
         parts = [part for part in match[2].split(",") if part.strip()]
         sizes = [_SIZE.search(part) for part in parts]
@@ -218,7 +218,7 @@ def parse_shapes(text: str) -> tuple[Shape, ...]:
         order, _, rest = (match[3] or "").partition(":")
         tiles = _TILES.search(rest)
         space, width = _SPACE.search(rest), _WIDTH.search(rest)
-        found.append(
+        shapes.append(
             Shape(
                 match[1],
                 known,
@@ -228,20 +228,20 @@ def parse_shapes(text: str) -> tuple[Shape, ...]:
                 int(width[1]) if width else 0,
             )
         )
-    return tuple(found)
+    return tuple(shapes)
 
 
 def split_text(text: str) -> tuple[str, str, str]:
-    """(result, opcode, operands) of an instruction's text, "" where it does not tell.
+    """(result, opcode, operands) of an instruction's text, "" where the text does not say.
 
     "%a = f32[8]{0} negate(f32[8]{0} %b), metadata={...}"    ("f32[8]{0}", "negate", "f32[8]{0} %b")
     """
     _, equals, right = text.partition(" = ")
-    found = _OPCODE.search(right) if equals else None
-    if found is None:
+    opcode = _OPCODE.search(right) if equals else None
+    if opcode is None:
         return right, "", ""
-    end = _ATTRIBUTES.search(right, found.end())
-    return right[: found.start()], found[1], right[found.end() : end.start() if end else None]
+    end = _ATTRIBUTES.search(right, opcode.end())
+    return right[: opcode.start()], opcode[1], right[opcode.end() : end.start() if end else None]
 
 
 def _tile(text: str) -> tuple[int, ...]:

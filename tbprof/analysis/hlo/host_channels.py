@@ -1,14 +1,14 @@
-"""Whom a compiled program exchanges data with through its host: other slices, callbacks, others."""
+"""With whom a compiled program exchanges data through its host: other slices, callbacks, others."""
 
 from enum import IntEnum
 
 from tbprof.base.lazy import regex
 
-# What TPUs call an exchange with the host. Source: xla/tsl/profiler/convert/xla_op_utils.h.
+# Names of exchanges with the host on TPUs. Source: xla/tsl/profiler/convert/xla_op_utils.h.
 _WITH_HOST = frozenset({"host send", "host send-done", "host recv", "host recv-done"})
 _WITH_ANY = frozenset({"send", "send-done", "recv", "recv-done"})
 
-# Who serves the host's end of a transfer. Sources: XLA, side_effect_util.cc ("tf_rendezvous", of
+# What serves the host's end of a transfer. Sources: XLA, side_effect_util.cc ("tf_rendezvous", of
 # TensorFlow's outside compilation); JAX, callback.py ("pjrt_rendezvous", or the callback's name).
 HANDLER = "_xla_host_transfer_handler_name"
 _HANDLER = regex(rf'{HANDLER}="([^"]*)"')
@@ -21,11 +21,11 @@ _CALLS = regex(
 
 
 class Peer(IntEnum):
-    """Whom an instruction sends data to or receives it from; `HOST` where nothing says more."""
+    """With whom an instruction exchanges data; `HOST` if nothing more is known."""
 
     NONE = 0
     SLICES = 1  # collectives with other slices, over the network of the data center
-    CALLBACK = 2  # what the host runs for the program while that waits
+    CALLBACK = 2  # what the host runs while the program waits
     HOST = 3
 
 
@@ -35,10 +35,10 @@ def is_exchange(kind: str) -> bool:
 
 
 def peer_of(kind: str, text: str, handler: str, op: str, *, is_host: bool = False) -> Peer:
-    """The peer of an instruction; NONE of one that exchanges nothing with its host.
+    """The peer of an instruction; NONE if it exchanges nothing with its host.
 
-    `kind` is its category or opcode, `text` what is known of it in the form of HLO, `handler` who
-    serves it as the program says, "" unknown, `op` the framework op that it belongs to, and
+    `kind` is its category or opcode, `text` what is known about it as HLO text, `handler` what
+    serves it according to the program ("" if unknown), `op` the framework op that it belongs to.
     `is_host` says that the program exchanges data with its host there.
     """
     if kind not in _WITH_HOST and not (kind in _WITH_ANY and (is_host or _IS_HOST in text)):

@@ -1,9 +1,9 @@
-"""Copies that compiled programs make between the memories of a device, and those of the host."""
+"""Copies by compiled programs between the memories of a device and host memory."""
 
 from tbprof.base.lazy import regex
 
-# Memory spaces of arrays that lie in the host's memory (source: XLA, Layout::kHostMemorySpace), and
-# in the vector memory of a TPU core; others lie in the main memory of the device (HBM).
+# Memory spaces of arrays in host memory (source: XLA, Layout::kHostMemorySpace) and in the vector
+# memory of a TPU core; other arrays are in the device's main memory (HBM).
 HOST_SPACE = 5
 IN_HOST = f"S({HOST_SPACE})"
 IN_VMEM = "S(1)"
@@ -14,10 +14,10 @@ _BESIDE = regex(
 
 
 def is_host_copy(opcode: str, shapes: str, *, is_in_host: bool = False) -> bool:
-    """Whether an instruction copies between both memories, or starts or awaits such a copy.
+    """Whether an instruction copies between device and host, or starts or awaits such a copy.
 
-    `shapes` are those of its operands and results with their layouts; `is_in_host` says that the
-    program places one of them in the host's memory, where the text does not.
+    `shapes` are those of its operands and results, with layouts; `is_in_host` says that the program
+    places one of them in host memory, even if the text does not say so.
     """
     return (is_in_host or IN_HOST in shapes) and _COPY.match(opcode) is not None
 
@@ -28,5 +28,5 @@ def is_vmem_copy(opcode: str, shapes: str) -> bool:
 
 
 def is_copy(opcode: str) -> bool:
-    """Whether an opcode is that of a copy, or of what starts or awaits a copy or a slice."""
+    """Whether an opcode is a copy, or starts or awaits a copy or a slice."""
     return opcode == "copy" or _BESIDE.fullmatch(opcode) is not None

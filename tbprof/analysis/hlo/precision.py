@@ -1,4 +1,4 @@
-"""In which precision a device computed."""
+"""The precision in which a device computed."""
 
 import functools
 
@@ -14,19 +14,18 @@ def kernel_precision(
     shapes: str = "",
     compute_capability: int = -1,
 ) -> Phase:
-    """The precision of a GPU kernel, COMPUTE_UNKNOWN where nothing tells.
+    """The precision of a GPU kernel, COMPUTE_UNKNOWN if nothing says it.
 
     The first of these decides:
 
     1. the name of a product (matrix product, convolution, attention): the narrowest type in it,
-       as it multiplies in that and adds in a wider one; TF32 only where the name says so;
-    2. the HLO instruction: operands of the products in it, else the floating-point type that most
-       elements of its operands and results have;
-    3. `shapes`, the inputs of the op as the recorder annotates them: the same;
-    4. the narrowest floating-point type in the name of any other kernel;
-    5. integers, by width, in the same order; booleans count as 8 bits.
+    since products multiply in that and add in a wider one; TF32 only if the name says so; 2. the
+    HLO instruction: the operands of its products, else the floating-point type of most elements of
+    its operands and results; 3. `shapes`, the op's inputs as annotated by the recorder, in the same
+    way; 4. the narrowest floating-point type in the name of any other kernel; 5. integers, by
+    width, in the same order; booleans count as 8 bits.
 
-    16 bit is float16 and bfloat16, 8 bit whatever is narrower, too.
+    16 bit is float16 and bfloat16; 8 bit includes narrower types.
     """
     if instruction is None:
         return _of_texts(kernel, shapes, compute_capability)
@@ -62,10 +61,10 @@ def _of_kernel(
 
 
 def hlo_precision(instruction: Instruction | None, text: str, *, is_product: bool) -> Phase:
-    """The precision of an HLO op: by its program where that is known, else by its own text.
+    """The precision of an HLO op: by its program if known, else by its own text.
 
-    The text is that of the instruction (`%f = f32[8]{0} fusion(bf16[8,8]{1,0} %a, ...)`): of a
-    product its operands count, of other ops operands and results, floating-point types first.
+    The text is that of the instruction (`%f = f32[8]{0} fusion(bf16[8,8]{1,0} %a, ...)`). For
+    products the operands count; for other ops operands and results, floating-point types first.
     """
     if instruction is not None:
         for words in (FLOATS, INTEGERS):
@@ -75,8 +74,8 @@ def hlo_precision(instruction: Instruction | None, text: str, *, is_product: boo
     tensors = parse_tensors(text)
     if is_product:
         _, equals, right = text.partition(" = ")
-        # The operands begin behind the opcode, as results may be tuples in brackets of their own.
-        operands = parse_tensors(_behind_opcode(right)) if equals else ()
+        # Operands begin after the opcode: results may be tuples, which have brackets as well.
+        operands = parse_tensors(_after_opcode(right)) if equals else ()
         tensors = operands or tensors
     for words in (FLOATS, INTEGERS):
         phase = widest_share(tensors, words)
@@ -85,15 +84,15 @@ def hlo_precision(instruction: Instruction | None, text: str, *, is_product: boo
     return Phase.COMPUTE_UNKNOWN
 
 
-def _behind_opcode(right: str) -> str:
-    """What follows the results of an instruction: `fusion(…)` of `f32[8]{0} fusion(…)`."""
+def _after_opcode(right: str) -> str:
+    """What follows the results of an instruction: `fusion(…)` for `f32[8]{0} fusion(…)`."""
     if not right.startswith("("):
         return right.partition(" ")[2]
     depth = 0
-    for at, letter in enumerate(right):
+    for position, letter in enumerate(right):
         depth += (letter == "(") - (letter == ")")
         if depth == 0:
-            return right[at + 1 :]
+            return right[position + 1 :]
     return ""
 
 

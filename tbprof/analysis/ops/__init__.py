@@ -1,4 +1,4 @@
-"""Ops wherever they ran, and what each device of a host did when.
+"""Ops of hosts and devices, and what each device of a host did when.
 
-Brings the events of host, GPU and TPU into one form.
+Brings the events of host, GPU and TPU into one form; steps are not known here.
 """

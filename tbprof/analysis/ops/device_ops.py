@@ -21,9 +21,9 @@ _HBM = 1
 
 
 def gather_device_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> None:
-    """Adds the ops of all GPU and TPU planes and each device's idle time; SparseCores apart.
+    """Adds the ops of all GPU and TPU planes and each device's idle time; SparseCores separately.
 
-    Idle is a device's window (first start to last end) less the union of its busy intervals.
+    Idle time is a device's window (first start to last end) minus the union of its busy intervals.
     """
     for plane in gpu_planes(space):
         _gather_gpu(plane, programs, gatherer)

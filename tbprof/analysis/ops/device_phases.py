@@ -26,7 +26,7 @@ _NUMBER = regex(r"([0-9]{1,18})\s*\Z")
 
 @dataclass(frozen=True, slots=True)
 class DeviceSteps:
-    """The steps that a device's own `Steps` line tells, by start; -1 where a number is unknown."""
+    """The steps on a device's own `Steps` line, by start; -1 for an unknown number."""
 
     start_ps: NDArray[np.int64]
     duration_ps: NDArray[np.int64]
@@ -48,15 +48,15 @@ class Executions:
 
 @dataclass(frozen=True, slots=True)
 class DeviceIntervals:
-    """What one device did, by start; intervals overlap on GPUs, and of TPU cores async ones.
+    """What one device did, by start; intervals overlap on GPUs, as do asynchronous TPU ops.
 
-    `name` is such as "GPU:4" or "TPU:0 SparseCore 1", `kind` "GPU", "TPU" or "SparseCore", `id` the
-    device's number on its host (SparseCores count from 1,000,000).
+    `name` is such as "GPU:4" or "TPU:0 SparseCore 1", `kind` is "GPU", "TPU" or "SparseCore", `id`
+    is the device's number on its host (SparseCores count from 1,000,000).
 
-    Of each interval: its `phase`; whether it is a kernel that the host launched; what it was, an
-    index into `event_name`; and the `row` of the event in `events` that it is, or is a part of.
-    `group` is for the caller to fill: -1 is none. Times, those of steps and executions too, are the
-    file's, on TPUs put right by the device's own clock (`Clock`), unless that jumps.
+    Of each interval: its `phase`; whether it is a kernel that the host launched; its kind, an index
+    into `event_name`; the `row` in `events` of the event that it is, or is a part of; and its
+    `group`, -1 until groups are assigned. Times, including those of steps and executions, are the
+    file's, corrected on TPUs by the device's own clock (`Clock`) unless that jumps.
     """
 
     name: str
@@ -83,13 +83,13 @@ class DeviceIntervals:
 
 
 def find_device_intervals(space: Space, programs: Programs) -> list[DeviceIntervals]:
-    """The devices of a space that recorded something, GPUs first, in the order of their planes."""
-    found = [_gpu_intervals(plane, programs) for plane in gpu_planes(space)]
-    found += [_tpu_intervals(plane, programs) for plane in tpu_planes(space)]
+    """The devices of a space with recorded events, GPUs first, in the order of their planes."""
+    devices = [_gpu_intervals(plane, programs) for plane in gpu_planes(space)]
+    devices += [_tpu_intervals(plane, programs) for plane in tpu_planes(space)]
     return [
-        one
-        for one in found
-        if one.start_ps.size or one.steps is not None or one.executions.start_ps.size
+        device
+        for device in devices
+        if device.start_ps.size or device.steps is not None or device.executions.start_ps.size
     ]
 
 
@@ -115,7 +115,7 @@ def _tpu_intervals(plane: Plane, programs: Programs) -> DeviceIntervals:
     lines = (*_OP_LINES, names.ASYNC_OPS_LINE, names.XLA_TRACE_LINE)
     rows = named_lines(plane, *lines)
     events = plane.events(rows)
-    # As heads have them, by which the ops below are chosen: another name may follow the events.
+    # The names before the events, by which the ops below are chosen: names may also follow them.
     line_names = plane.strings.take(plane.lines.name[rows].tolist())
     op_rows, async_rows, marks = (
         np.flatnonzero(np.array([name in wanted for name in line_names], bool)[events.line])
@@ -123,20 +123,20 @@ def _tpu_intervals(plane: Plane, programs: Programs) -> DeviceIntervals:
     )
     barriers = marks[events.type[marks] == _barrier_type(plane)]
     ops = find_core_ops(plane, *_OP_LINES)
-    start, duration, at = find_op_segments(ops)
+    start, duration, op = find_op_segments(ops)
     clock = ops.clock
     async_start, async_duration = clock.place(
         events.start_ps[async_rows], events.duration_ps[async_rows]
     )
     wait = clock.place_waits(events.start_ps[barriers], events.duration_ps[barriers])
-    row = np.concatenate([op_rows[at], async_rows, barriers])
+    row = np.concatenate([op_rows[op], async_rows, barriers])
     start = np.concatenate([start, async_start, wait[0]])
     duration = np.concatenate([duration, async_duration, wait[1]])
     order = np.argsort(start, kind="stable")
     row, start, duration = row[order], start[order], duration[order]
     types, kind = np.unique(events.type[row], return_inverse=True)
     phase_of = tpu_phases(plane, programs, types.astype(np.int64))
-    # Behind the last type stands what events of no type (-1) are called: nothing.
+    # The entry after the last type is for events without a type (-1): they have no name.
     label = np.append(plane.types.display_name, np.int32(-1))[types]
     texts = np.where(label >= 0, label, np.append(plane.types.name, np.int32(-1))[types])
     return _intervals(
@@ -154,7 +154,7 @@ def _tpu_intervals(plane: Plane, programs: Programs) -> DeviceIntervals:
 
 
 def _barrier_type(plane: Plane) -> int:
-    """The event type of a core's wait for the others, a number of no type where there is none."""
+    """The event type of a core's wait for other cores; no type's number if there is none."""
     texts = plane.strings.take(plane.types.name.tolist())
     return texts.index(names.CORE_BARRIER) if names.CORE_BARRIER in texts else -2
 
@@ -162,7 +162,7 @@ def _barrier_type(plane: Plane) -> int:
 def _placed(
     events: Events, rows: NDArray[np.int64], clock: Clock | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(start, duration) of steps or programs, which lack the device's clock that ops have."""
+    """(start, duration) of steps or programs, which have no device clock, unlike ops."""
     start, duration = events.start_ps[rows], events.duration_ps[rows]
     return (start, duration) if clock is None else clock.place(start, duration)
 
@@ -180,12 +180,12 @@ def _intervals(
     clock: Clock | None = None,
 ) -> DeviceIntervals:
     """The intervals of one plane, with its name, steps and executions."""
-    found = _PLANE.match(plane.name)
+    match = _PLANE.match(plane.name)
     kind = "GPU" if plane.name.startswith(names.GPU_PREFIX) else "TPU"
-    number = int(found[2]) if found else plane.id
+    number = int(match[2]) if match else plane.id
     if "SparseCore" in plane.name:
         kind = "SparseCore"
-        number = _SPARSE_CORE_IDS + 100 * number + int(found[3] or 0 if found else 0)
+        number = _SPARSE_CORE_IDS + 100 * number + int(match[3] or 0 if match else 0)
     if kind != "GPU":
         number = plane.id or number  # the profile plugin's id of the core
     return DeviceIntervals(
@@ -209,7 +209,7 @@ def _intervals(
 
 
 def _find_steps(plane: Plane, clock: Clock | None) -> DeviceSteps | None:
-    """The steps of the plane's own line, recorded or derived; None where it has none."""
+    """The steps on the plane's own line, recorded or derived; None if it has none."""
     events = plane.events(named_lines(plane, *_STEP_LINES))
     if not len(events):
         return None
@@ -229,15 +229,15 @@ def _find_steps(plane: Plane, clock: Clock | None) -> DeviceSteps | None:
 
 
 def _number(stat: int, label: str) -> int:
-    """A step's number: the stat, else what its label ends in ("train 3"), else -1."""
+    """A step's number: the stat, else the number at the end of its label ("train 3"), else -1."""
     if stat >= 0:
         return stat
-    found = _NUMBER.search(label)
-    return int(found[1]) if found else -1
+    match = _NUMBER.search(label)
+    return int(match[1]) if match else -1
 
 
 def _find_executions(plane: Plane, clock: Clock | None) -> Executions:
-    """The executions of programs that the plane's own line tells, recorded or derived."""
+    """The executions of programs on the plane's own line, recorded or derived."""
     events = plane.events(named_lines(plane, *_MODULE_LINES))
     order = np.argsort(events.start_ps, kind="stable")
     types, kind = np.unique(events.type[order], return_inverse=True)

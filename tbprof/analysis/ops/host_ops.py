@@ -25,20 +25,21 @@ from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 
 _NO_OP = -1
-# An `EagerExecute` event: no op, but it tells how the ops inside it ran.
+# An `EagerExecute` event: not an op, but it says how the ops inside it ran.
 _MARKER = -2
 # A marker that stands for the op that it ran.
 _CALL = f"{names.EAGER_EXECUTE}: "
 
 
 def gather_host_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> None:
-    """Adds the ops of the host planes, and the time that none of them covers as idle.
+    """Adds the ops of the host planes, and as idle the time that none of them covers.
 
-    An event is an op when its name parses to one (see `parse_op_name`), or when it ran an HLO
+    An event is an op if its name parses to one (see `parse_op_name`), or if it ran an HLO
     instruction (`hlo_op`). Other events between two ops are transparent: an op inside another one
-    on the same thread is its child, and takes its own time out of the other's self time. Eager ops
-    may leave no event of their own (observed on CPU, TensorFlow 2.21): those calls stand for them.
-    Idle is the window from the first to the last op less the union of all ops of all threads.
+    on the same thread is its child, and its time is not part of the other's self time. Eager ops
+    may leave no event of their own (observed on CPU, TensorFlow 2.21): then their calls stand for
+    them. Idle time is the window from the first to the last op minus the union of all ops of all
+    threads.
     """
     for plane in host_planes(space):
         events, code, ops = find_op_events(plane, programs)
@@ -50,12 +51,12 @@ def gather_host_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> N
         total_own = _own_by_op(events, code, len(ops))
         is_eager = np.zeros(len(ops), bool)
         is_eager[code[eager]] = True
-        # Iterators and XLA instructions are not dispatched one by one, whatever calls them.
+        # Iterators and XLA instructions are never dispatched one by one.
         is_eager &= np.array([op.category == OpCategory.TENSORFLOW for op in ops], bool)
         ran = np.flatnonzero(count)
         _add(
             gatherer,
-            [ops[at] for at in ran.tolist()],
+            [ops[index] for index in ran.tolist()],
             (count[ran], total[ran], total_own[ran]),
             is_eager[ran],
         )
@@ -70,13 +71,13 @@ def _add(
     times: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
     is_eager: NDArray[np.bool_] | None = None,
 ) -> None:
-    """Adds ops [n], with how often they ran, for how long, and how long by themselves."""
+    """Adds ops [n] with (occurrences, total time, self time)."""
     sums = dict(zip(("occurrences", "total_ps", "self_ps"), times, strict=True))
     gatherer.add(HOST, [op.name for op in ops], [op.type for op in ops], sums, is_eager)
 
 
 def _own_by_op(events: Events, code: NDArray[np.int32], ops: int) -> NDArray[np.int64]:
-    """[ops] the self time of each op. Columns that this takes go on return."""
+    """[ops] the self time of each op. The columns that this needs are freed on return."""
     parent = nest(events.first_event, events.start_ps, events.duration_ps)
     own = self_times(parent, events.start_ps, events.duration_ps)
     _, total, _, _ = reduce_groups(code, own, ops)
@@ -88,7 +89,7 @@ def find_op_events(
 ) -> tuple[Events, NDArray[np.int32], list[OpName]]:
     """(events, op of each, the ops): op executions and eager markers.
 
-    The other columns, most of a host's events, are let go on return.
+    Other columns, most of a host's events, are freed on return.
     """
     events = host_events(plane, is_kept=False)
     op, ops = _classify(plane, events, programs)
@@ -101,18 +102,18 @@ def find_op_events(
 def _classify(
     plane: Plane, events: Events, programs: Programs
 ) -> tuple[NDArray[np.int32], list[OpName]]:
-    """(op [n] per event, the ops): ops of one name are one; _NO_OP, _MARKER for other events."""
+    """(op [n] per event, the ops by name); _NO_OP and _MARKER for other events."""
     ops: list[OpName] = []
     index: dict[str, int] = {}
 
     def number(op: OpName) -> int:
-        found = index.get(op.name)
-        if found is None:
-            found = index[op.name] = len(ops)
+        known = index.get(op.name)
+        if known is None:
+            known = index[op.name] = len(ops)
             ops.append(op)
-        elif not ops[found].type:
-            ops[found] = op
-        return found
+        elif not ops[known].type:
+            ops[known] = op
+        return known
 
     families = name_families(plane)
     category = families.classify(lambda text: parse_op_name(text).category, np.int8)
@@ -131,7 +132,7 @@ def _classify(
 
 
 def _parsed(texts: Sequence[str], category: NDArray[np.int8]) -> list[OpName]:
-    """[n] as `parse_op_name`, of names of these categories."""
+    """[n] what `parse_op_name` returns for names of these categories, but faster."""
     tensorflow = OpCategory.TENSORFLOW
     return [
         OpName(tensorflow, *text.split(":", 1))
@@ -148,7 +149,7 @@ def _classify_hlo(
     out: NDArray[np.int32],
     number: Callable[[OpName], int],
 ) -> None:
-    """Gives the events that ran an HLO instruction the instruction's framework op."""
+    """Assigns events that ran an HLO instruction the instruction's framework op."""
     texts = plane.strings.take(plane.types.name.tolist())
     is_end = np.array([text.startswith(names.THUNK_END) for text in [*texts, ""]])
     rows = np.flatnonzero((out == _NO_OP) & ~events.by_type(is_end))
@@ -174,7 +175,7 @@ def _classify_hlo(
 def _classify_calls(
     plane: Plane, events: Events, out: NDArray[np.int32], ops: list[OpName]
 ) -> None:
-    """Makes eager markers of single ops, in which no op was recorded, ops of their own."""
+    """Makes eager markers of single ops, inside which no op was recorded, ops of their own."""
     markers = np.flatnonzero(out == _MARKER)
     if not markers.size or names.EAGER_OP not in plane.stat_names:
         return
@@ -192,15 +193,15 @@ def _classify_calls(
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """Events that are stages of an input pipeline by their stats; `category` are ids of texts."""
+    """Events that are input pipeline stages by their stats; `category` are ids of texts."""
 
     rows: NDArray[np.int64]
     stage: NDArray[np.int64]
     category: NDArray[np.int32]
 
-    def label(self, name: str, at: int) -> str:
-        """What tables call stage `at` of an op or event."""
-        return f"{name} (stage {int(self.stage[at])})"
+    def label(self, name: str, index: int) -> str:
+        """The label of stage `index` of an op or event in tables."""
+        return f"{name} (stage {int(self.stage[index])})"
 
 
 def find_stages(events: Events, rows: NDArray[np.int64]) -> Stages:
@@ -218,15 +219,17 @@ def _classify_stages(
     ops: Sequence[OpName],
     number: Callable[[OpName], int],
 ) -> None:
-    """Keys the ops of input pipeline stages by stage, and types them by the stage's category."""
-    found = find_stages(events, np.flatnonzero(out >= 0))
-    code, first = group_rows([out[found.rows], found.stage, found.category])
+    """Makes each input pipeline stage an op of its own, with the stage's category as type."""
+    stages = find_stages(events, np.flatnonzero(out >= 0))
+    code, first = group_rows([out[stages.rows], stages.stage, stages.category])
     numbers = np.empty(first.size, np.int64)
-    for group, at in enumerate(first.tolist()):
-        op = ops[int(out[found.rows[at]])]
-        label = found.label(op.name, at)
-        numbers[group] = number(OpName(op.category, label, plane.strings[int(found.category[at])]))
-    out[found.rows] = numbers[code]
+    for group, index in enumerate(first.tolist()):
+        op = ops[int(out[stages.rows[index]])]
+        label = stages.label(op.name, index)
+        numbers[group] = number(
+            OpName(op.category, label, plane.strings[int(stages.category[index])])
+        )
+    out[stages.rows] = numbers[code]
 
 
 def _is_eager(
@@ -234,8 +237,8 @@ def _is_eager(
 ) -> NDArray[np.bool_]:
     """[n] whether an op ran eagerly.
 
-    Grouped files say so in `is_eager`. In others an op is eager when the nearest `EagerExecute`
-    around it on its thread runs no function. Markers that stand for ops are eager themselves.
+    Grouped files say so in `is_eager`. In other files an op is eager if the nearest `EagerExecute`
+    around it on its thread does not run a function. Markers that stand for ops are eager.
     """
     eager = np.array([*(op.name.startswith(_CALL) for op in ops), False, False])[code]
     if names.IS_EAGER in plane.stat_names:
@@ -254,7 +257,7 @@ def _is_eager(
 
 
 def _gather_aggregated(plane: Plane, events: Events, gatherer: OpGatherer) -> None:
-    """Adds events that stand for several: no position, so their self time is what they say."""
+    """Adds aggregated events: they have no position, so their self time is what they state."""
     merged = events.aggregated
     if not merged.type.size:
         return
@@ -262,6 +265,6 @@ def _gather_aggregated(plane: Plane, events: Events, gatherer: OpGatherer) -> No
     own_ps = np.where(own.is_integer, own.bits, merged.duration_ps)
     texts = plane.strings.take(plane.types.name.tolist())
     ops = [parse_op_name(texts[row] if row >= 0 else "") for row in merged.type.tolist()]
-    at = np.flatnonzero(np.array([op.category for op in ops]) != OpCategory.UNKNOWN)
-    times = merged.occurrences[at], merged.duration_ps[at], own_ps[at]
-    _add(gatherer, [ops[one] for one in at.tolist()], times)
+    rows = np.flatnonzero(np.array([op.category for op in ops]) != OpCategory.UNKNOWN)
+    times = merged.occurrences[rows], merged.duration_ps[rows], own_ps[rows]
+    _add(gatherer, [ops[row] for row in rows.tolist()], times)

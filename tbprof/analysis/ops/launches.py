@@ -1,4 +1,4 @@
-"""Calls that launch kernels: for whom they were, and whether the kernels were recorded."""
+"""Calls that launch kernels: their device, and whether the kernels were recorded."""
 
 from collections.abc import Sequence
 
@@ -15,18 +15,18 @@ from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 
-# Calls that launch kernels or graphs of them; a function of the host is none.
+# Calls that launch kernels or graphs of them, except for functions on the host.
 _LAUNCH = regex(r"(?:cu|cuda|hip)(?!\w*HostFunc)(?:[A-Z]\w*)?Launch")
 
 
 @dataclass(frozen=True, slots=True)
 class Launches:
-    """Launches of kernels [n], in no order.
+    """Launches of kernels [n], unordered.
 
-    `group` is the group of the call, -1 for none. `device` is the device (an index into those that
-    were asked about) that has what was launched, -1 where it was not recorded. `target` numbers the
-    devices that calls name, or where they name none the threads that made them; `is_named`
-    [targets] says which it is.
+    `group` is the group of the call, -1 for none. `device` is an index into the given devices: the
+    one that has the launched kernel, -1 if the kernel was not recorded. `target` numbers the
+    devices that calls name or, if they name none, the threads that made them; `is_named` [targets]
+    says which.
     """
 
     group: NDArray[np.int32]
@@ -36,24 +36,24 @@ class Launches:
 
 
 def is_work(device: DeviceIntervals) -> NDArray[np.bool_]:
-    """[n] which intervals are a device's own work, and no copies to it or from it."""
+    """[n] which intervals are a device's own work rather than copies."""
     return device.is_kernel | (device.phase <= Phase.COLLECTIVES)
 
 
 def find_launches(hosts: Sequence[HostThreads], devices: Sequence[DeviceIntervals]) -> Launches:
     """The launches on all threads.
 
-    A call launches kernels if its name says so, or if one of its name did (of 2020 CUPTI's calls
-    have their kernels' names).
+    A call launches kernels if its name says so, or if another call with its name did (in traces of
+    2020, CUPTI's calls have the names of their kernels).
     """
     kernels = _find_kernels(devices)
-    parts = [_of_host(at, threads, kernels) for at, threads in enumerate(hosts)]
+    parts = [_of_host(plane_index, threads, kernels) for plane_index, threads in enumerate(hosts)]
     group, device, plane, named_by, line = (
         np.concatenate(column) if column else np.empty(0, np.int64)
         for column in (zip(*parts, strict=True) if parts else [()] * 5)
     )
     is_named = named_by >= 0
-    # Devices have one name on all planes; threads are their plane's.
+    # Devices have the same name on all planes; threads belong to their plane.
     keys = np.stack((np.where(is_named, -1, plane), np.where(is_named, named_by, line)))
     distinct, target = np.unique(keys, axis=1, return_inverse=True)
     return Launches(group.astype(np.int32), device, target.reshape(-1), distinct[0] < 0)
@@ -61,7 +61,7 @@ def find_launches(hosts: Sequence[HostThreads], devices: Sequence[DeviceInterval
 
 @dataclass(frozen=True, slots=True)
 class _Kernels:
-    """What devices did by its correlation id, ascending: the device, and whether it is work."""
+    """What devices did by correlation id, ascending: the device, and whether it is work."""
 
     id: NDArray[np.int64]
     device: NDArray[np.int64]
@@ -70,11 +70,11 @@ class _Kernels:
 
 def _find_kernels(devices: Sequence[DeviceIntervals]) -> _Kernels:
     parts = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, bool))]
-    for at, device in enumerate(devices):
+    for index, device in enumerate(devices):
         if names.CORRELATION_ID in device.plane.stat_names:
             stat = device.events.stats([names.CORRELATION_ID], device.row)[names.CORRELATION_ID]
             id_ = stat.integers()
-            parts.append((id_, np.full(id_.size, at, np.int64), is_work(device)))
+            parts.append((id_, np.full(id_.size, index, np.int64), is_work(device)))
     id_, owner, work = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.lexsort((~work, id_))  # work first: a graph's launch may also copy
     order = order[id_[order] != 0]
@@ -94,18 +94,18 @@ def _of_host(plane: int, threads: HostThreads, kernels: _Kernels) -> tuple[NDArr
     stats = events.stats(wanted, rows)
     id_ = stats[names.CORRELATION_ID].integers()
     named_by = stats[names.DEVICE_ID].integers(-1) if len(stats) > 1 else np.full(id_.size, -1)
-    # Behind the last kernel stands what nothing has.
-    place = np.searchsorted(kernels.id, id_)
-    has_kernel = np.append(kernels.id, 0)[place] == id_
+    # An entry after the last kernel stands for no kernel.
+    index = np.searchsorted(kernels.id, id_)
+    has_kernel = np.append(kernels.id, 0)[index] == id_
     has_kernel &= id_ != 0
-    worked = has_kernel & np.append(kernels.is_work, False)[place]
+    worked = has_kernel & np.append(kernels.is_work, False)[index]
     launches = name_families(events.plane).classify(_LAUNCH.match, np.bool_)
     launches[unique(events.type[rows[worked]])] = True
     keeps = launches[events.type[rows]] & (id_ != 0) & (worked | ~has_kernel)
     rows = rows[keeps]
     return (
         threads.group[rows],
-        np.where(worked, np.append(kernels.device, -1)[place], -1)[keeps],
+        np.where(worked, np.append(kernels.device, -1)[index], -1)[keeps],
         np.full(rows.size, plane),
         named_by[keeps],
         np.searchsorted(events.first_event, rows, side="right") - 1,

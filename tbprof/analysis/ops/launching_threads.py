@@ -1,4 +1,4 @@
-"""Which threads drive which device, where a host has several."""
+"""Which threads launch work for which device, if a host has several."""
 
 from collections.abc import Sequence
 
@@ -11,27 +11,27 @@ from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.base import names
 from tbprof.base.values import is_in, unique
 
-# So many launches of a thread tell whom it works for.
+# This many launches of a thread are examined.
 _SAMPLE = 256
 
 
 def lines_for_devices(
     threads: HostThreads, types: HostTypes, devices: Sequence[DeviceIntervals]
 ) -> NDArray[np.bool_]:
-    """[devices, lines] whether what a thread does can explain why a device is idle.
+    """[devices, lines] whether a thread can explain why a device is idle.
 
-    A thread that launches work on other devices alone has nothing to do with it: with a thread per
-    device (`tf_gpu_private_0`, ...) each waits for its own. Other threads work for all. Calls on
-    lines apart are their thread's.
+    A thread that launches work only on other devices cannot: with a thread per device
+    (`tf_gpu_private_0`, ...) each one waits for its own device. Other threads explain all devices.
+    Driver calls on lines of their own count for the thread that made them.
     """
     lines = threads.events.first_event.size - 1
     launches = np.zeros((len(devices), lines), np.bool_)
     if len(devices) > 1 and lines:
         line, ids = _launches(threads, types)
-        for at, device in enumerate(devices):
-            found = line[is_in(ids, _correlations(device))]
-            launches[at, found] = True
-            launches[at, threads.apart.thread[found]] = True
+        for index, device in enumerate(devices):
+            own_lines = line[is_in(ids, _correlations(device))]
+            launches[index, own_lines] = True
+            launches[index, threads.apart.thread[own_lines]] = True
     return launches | ~launches.any(axis=0)
 
 

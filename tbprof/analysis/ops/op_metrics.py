@@ -1,4 +1,4 @@
-"""The table of ops that every op tool rests on, and how tables of several hosts combine."""
+"""The table of ops that all op tools use, and how tables of several hosts are merged."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,11 +19,11 @@ _MOST = 2**63 - 1
 class OpMetrics:
     """One row per op and side (host, device or SparseCore), summed over lines and devices.
 
-    `is_device` and `is_sparse_core` tell the side. SparseCores work beside TensorCores, so that
-    neither's times and rates are those of the other; without TensorCores they are devices.
-    `hbm_bytes` is the part of `bytes_accessed` that went to the device's main memory. Idle times
-    are what no op covers of each host's (device's) own window: the union of busy intervals is taken
-    first, so threads and streams that overlap count once.
+    `is_device` and `is_sparse_core` give the side. SparseCores work beside TensorCores, so their
+    times and rates are kept apart; without TensorCores they count as devices. `hbm_bytes` is the
+    part of `bytes_accessed` in the device's main memory. Idle time is what no op covers of each
+    host's or device's own window; busy intervals are united first, so overlapping threads and
+    streams count once.
     """
 
     is_device: NDArray[np.bool_]
@@ -56,7 +56,7 @@ _SUMS = (
 
 @dataclass(slots=True)
 class _Side:
-    """The ops of one side while they are gathered: numbers by name, types, what was added."""
+    """The ops of one side while they are collected: numbers by name, types, and added rows."""
 
     number: dict[str, int] = field(default_factory=dict)
     type: list[str] = field(default_factory=list)
@@ -65,22 +65,22 @@ class _Side:
     is_eager: list[NDArray[np.bool_]] = field(default_factory=list)
 
     def total(self, name: str) -> NDArray[np.int64]:
-        """[ops] the sums of one column, at most `_MOST`: of damaged counts and sizes."""
+        """[ops] the sums of one column, limited to `_MOST`, as counts and sizes may be damaged."""
         out = np.zeros(len(self.type), np.int64)
         rows = np.concatenate(self.rows)
         nothing = np.int64(0)
         values = np.concatenate([
-            np.broadcast_to(sums.get(name, nothing), of.shape)
-            for sums, of in zip(self.sums, self.rows, strict=True)
+            np.broadcast_to(sums.get(name, nothing), rows_of.shape)
+            for sums, rows_of in zip(self.sums, self.rows, strict=True)
         ])  # fmt: skip
         np.add.at(out, rows, values)
-        about = np.bincount(rows, values, out.size)
-        is_over = np.abs(about - out) > _MOST / 2
-        out[is_over] = np.where(about > 0, _MOST, -_MOST)[is_over]
+        approximate = np.bincount(rows, values, out.size)
+        is_over = np.abs(approximate - out) > _MOST / 2
+        out[is_over] = np.where(approximate > 0, _MOST, -_MOST)[is_over]
         return out
 
     def ran_eagerly(self) -> NDArray[np.bool_]:
-        """[ops] whether any of what was added ran eagerly."""
+        """[ops] whether any added row of the op ran eagerly."""
         out = np.zeros(len(self.type), np.bool_)
         out[np.concatenate(self.rows)[np.concatenate(self.is_eager)]] = True
         return out
@@ -90,7 +90,7 @@ class _Side:
 class OpGatherer:
     """Collects columns of ops by side and name, and idle times by side.
 
-    The first type of an op that is known counts.
+    The first known type of an op counts.
     """
 
     idle_ps: dict[int, int] = field(default_factory=dict)
@@ -111,29 +111,33 @@ class OpGatherer:
         """Adds to the ops of these names [n]: columns [n] of `OpMetrics` by name, 0 for others."""
         if not names:
             return
-        to = self._sides.setdefault(side, _Side())
-        number, known = to.number, to.type
+        ops_of_side = self._sides.setdefault(side, _Side())
+        number, known = ops_of_side.number, ops_of_side.type
         rows = [number.setdefault(name, len(number)) for name in names]
         known += [""] * (len(number) - len(known))
         for row, type_ in zip(rows, types, strict=True):
             if not known[row]:
                 known[row] = type_
-        to.rows.append(np.array(rows, np.int64))
-        to.sums.append(sums)
-        to.is_eager.append(np.zeros(len(rows), np.bool_) if is_eager is None else is_eager)
+        ops_of_side.rows.append(np.array(rows, np.int64))
+        ops_of_side.sums.append(sums)
+        ops_of_side.is_eager.append(np.zeros(len(rows), np.bool_) if is_eager is None else is_eager)
 
     def table(self) -> OpMetrics:
-        """The rows as columns, devices first, in the order in which the ops were first seen."""
+        """The rows as columns, devices first, in the order in which the ops were first added."""
         sides = [(side, self._sides[side]) for side in _ORDER if side in self._sides]
-        side = np.repeat([side for side, _ in sides], [len(one.type) for _, one in sides])
+        side = np.repeat(
+            [side for side, _ in sides], [len(ops_of_side.type) for _, ops_of_side in sides]
+        )
 
         def column(name: str) -> NDArray[np.int64]:
-            return np.concatenate([np.zeros(0, np.int64), *(one.total(name) for _, one in sides)])
+            return np.concatenate(
+                [np.zeros(0, np.int64), *(ops_of_side.total(name) for _, ops_of_side in sides)]
+            )
 
         return OpMetrics(
             side == DEVICE,
-            [name for _, one in sides for name in one.number],
-            [type_ for _, one in sides for type_ in one.type],
+            [name for _, ops_of_side in sides for name in ops_of_side.number],
+            [type_ for _, ops_of_side in sides for type_ in ops_of_side.type],
             column("occurrences"),
             column("total_ps"),
             column("self_ps"),
@@ -141,14 +145,16 @@ class OpGatherer:
             column("model_flops"),
             column("bytes_accessed"),
             column("hbm_bytes"),
-            np.concatenate([np.zeros(0, np.bool_), *(one.ran_eagerly() for _, one in sides)]),
+            np.concatenate(
+                [np.zeros(0, np.bool_), *(ops_of_side.ran_eagerly() for _, ops_of_side in sides)]
+            ),
             side == SPARSE_CORE,
             *(self.idle_ps.get(side, 0) for side in (HOST, DEVICE, SPARSE_CORE)),
         )
 
 
 def as_counts(values: Sequence[int]) -> NDArray[np.int64]:
-    """[n] counts of any size, at most what a column holds: of damaged ones."""
+    """[n] counts of any size, limited to what a column holds, as they may be damaged."""
     try:
         return np.array(values, np.int64)
     except OverflowError:
@@ -167,11 +173,11 @@ def merge_op_metrics(parts: Sequence[OpMetrics]) -> OpMetrics:
         sides = ((DEVICE, part.is_device), (SPARSE_CORE, part.is_sparse_core), (HOST, part.is_host))
         for side, is_here in sides:
             rows = np.flatnonzero(is_here)
-            at = rows.tolist()
+            own_rows = rows.tolist()
             gatherer.add(
                 side,
-                [part.name[row] for row in at],
-                [part.type[row] for row in at],
+                [part.name[row] for row in own_rows],
+                [part.type[row] for row in own_rows],
                 {name: getattr(part, name)[rows] for name in _SUMS},
                 part.is_eager[rows],
             )

@@ -1,5 +1,5 @@
 """Arithmetic on intervals and groups of rows.
 
-Nests, layers and unions of intervals, equal rows, repeats, how surely few values give a mean.
-Nothing here knows what an event is.
+Nesting, layers and unions of intervals, equal rows, repeats, the confidence of means of few values.
+Nothing here knows what an event means.
 """

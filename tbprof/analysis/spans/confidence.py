@@ -1,24 +1,24 @@
-"""How surely a mean of few values is known."""
+"""The confidence interval of the mean of a few values."""
 
 import math
 
 import numpy as np
 from numpy.typing import NDArray
 
-# From here on Student's distribution is the normal one to three digits of any use.
+# From here on Student's t distribution equals the normal one to three significant digits.
 _MANY = 400
 _HALVINGS = 60
 
 
 def mean_interval(values: NDArray[np.float64], confidence: float) -> tuple[float, float]:
-    """(low, high) of the mean that values [n] are a sample of, by Student's t distribution.
+    """(low, high): the confidence interval of the mean of values [n], by Student's t distribution.
 
-    Both NaN for less than two values; both the mean where all values are equal.
+    Both are NaN for fewer than two values, and the mean if all values are equal.
     """
     if values.size < 2:
         return math.nan, math.nan
     mean, deviation = float(values.mean()), float(values.std(ddof=1))
-    # What rounding leaves of equal values is no measurement.
+    # Differences from rounding alone count as equal values.
     if np.ptp(values) <= 1e-12 * np.abs(values).max():
         return mean, mean
     half = t_quantile((1 + confidence) / 2, values.size - 1) * deviation / math.sqrt(values.size)
@@ -50,8 +50,8 @@ def _within(angle: float, freedom: int) -> float:
     square = math.cos(angle) ** 2
     is_odd = freedom % 2 == 1
     term, total = (math.cos(angle) if is_odd else 1.0), 0.0
-    for at in range(3 if is_odd else 2, freedom + 1, 2):
+    for degree in range(3 if is_odd else 2, freedom + 1, 2):
         total += term
-        term *= square * (at - 1) / at
+        term *= square * (degree - 1) / degree
     total *= math.sin(angle)
     return (angle + total) * 2 / math.pi if is_odd else total

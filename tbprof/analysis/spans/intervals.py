@@ -18,6 +18,6 @@ def busy_time(
         return 0, 0
     end_ps = start_ps + duration_ps
     window = int(end_ps.max() - start_ps.min())
-    # Lines are united first: the sort is then over few spans, not over the events.
+    # Lines are united first, so that few spans are sorted rather than all events.
     begin, end = unite(*unite_lines(first_event, start_ps, end_ps))
     return int((end - begin).sum()), window

@@ -1,4 +1,4 @@
-"""Time split among layers of intervals, of which the first that covers an instant has it."""
+"""Time split among layers of intervals: each instant belongs to the first layer that covers it."""
 
 from collections.abc import Sequence
 
@@ -44,16 +44,17 @@ def unite_lines(
 def exclusive_time(
     window_start: NDArray[np.int64], window_end: NDArray[np.int64], layers: Sequence[Spans]
 ) -> NDArray[np.int64]:
-    """[windows, layers] the time of each disjoint, ascending window that each layer has.
+    """[windows, layers] the time of each window that belongs to each layer.
 
-    An instant belongs to the first layer of which an interval covers it, so a window's row adds
-    up to the part of it that any layer covers. Layers are intervals (start, end) in any order.
+    An instant belongs to the first layer that covers it, so the row of a window adds up to the part
+    of the window that any layer covers. Windows are disjoint and ascending; layers are intervals
+    (start, end) in any order.
     """
     out = np.zeros((window_start.size, len(layers)), np.int64)
     if not window_start.size:
         return out
     covered: Spans = (np.empty(0, np.int64), np.empty(0, np.int64))
-    before = np.zeros(window_start.size, np.int64)
+    previous_ps = np.zeros(window_start.size, np.int64)
     for column, (start, end) in enumerate(layers):
         inside = (end > window_start[0]) & (start < window_end[-1])
         if not inside.any():
@@ -61,8 +62,8 @@ def exclusive_time(
         if not inside.all():
             start, end = start[inside], end[inside]
         covered = _added(covered, start, end)
-        now = np.empty(window_start.size, np.int64)
-        measure_windows(*covered, window_start, window_end, now)
-        out[:, column] = now - before
-        before = now
+        covered_ps = np.empty(window_start.size, np.int64)
+        measure_windows(*covered, window_start, window_end, covered_ps)
+        out[:, column] = covered_ps - previous_ps
+        previous_ps = covered_ps
     return out

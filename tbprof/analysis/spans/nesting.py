@@ -1,4 +1,4 @@
-"""Which event encloses which on a line, and what time is an event's own."""
+"""Which event encloses which on a line, and the self time of events."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -7,17 +7,18 @@ from tbprof.base.records import dataclass
 from tbprof.events.space import Events
 from tbprof.kernels.groups import gather_repeats, tally_repeats
 
-# An interval is regular where it is at most this factor longer or shorter than the median one.
+# An interval is regular if it is at most this factor longer or shorter than the median one.
 _TOLERANCE = 1.5
 _NEVER = np.iinfo(np.int64).min
 
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """One row per (line, type) of which at least some number of events follow each other.
+    """One row per (line, type) with at least some number of events that follow each other.
 
     An event inside one of its own type counts as part of that. `line` is a row of `events.lines`;
-    `total_ps` the sum of the durations, `first_ps` and `last_ps` the first and the last start.
+    `total_ps` is the sum of the durations, `first_ps` and `last_ps` are the first and the last
+    start.
     """
 
     line: NDArray[np.int64]
@@ -29,7 +30,7 @@ class Repeats:
 
 
 def find_repeats(events: Events, wanted: NDArray[np.bool_], least: int) -> Repeats:
-    """The repeats of the types that are `wanted` [types], `least` or more times on one line."""
+    """The repeats of `wanted` [types] that occur at least `least` times on one line."""
     columns = events.first_event, events.type, events.start_ps, events.duration_ps
     scratch = np.zeros((wanted.size, 6), np.int64)
     most = int(np.minimum(np.diff(events.first_event) // least, wanted.size).sum())
@@ -39,8 +40,8 @@ def find_repeats(events: Events, wanted: NDArray[np.bool_], least: int) -> Repea
 
 
 def rows_of(events: Events, line: int, type_: int) -> NDArray[np.int64]:
-    """The rows of one repeat: the events of a type on a line that last, inner ones left out."""
-    begin, end = (int(at) for at in events.first_event[line : line + 2])
+    """The rows of one repeat: events of a type with a duration on a line, without inner ones."""
+    begin, end = (int(row) for row in events.first_event[line : line + 2])
     rows = begin + np.flatnonzero(
         (events.type[begin:end] == type_) & (events.duration_ps[begin:end] > 0)
     )
