@@ -1,15 +1,21 @@
 """The compiled programs of a trace: what each HLO instruction does, and its framework op."""
 
+import functools
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from tbprof._pb import message
 from tbprof.analysis.hlo.host_channels import HANDLER
 from tbprof.analysis.hlo.host_copies import HOST_SPACE
-from tbprof.analysis.hlo.program_functions import locate_functions, with_location
+from tbprof.analysis.hlo.program_functions import (
+    Place,
+    locate_functions,
+    places_of,
+    with_location,
+)
 from tbprof.analysis.vocabulary.dtypes import Tensor
 from tbprof.analysis.vocabulary.lines import metadata_planes
 from tbprof.analysis.vocabulary.op_names import parse_provenance
@@ -20,6 +26,7 @@ from tbprof.events.space import Space
 # Longer numbers cannot be 64-bit ids, and Python refuses to parse very long ones.
 _PROGRAM = regex(r"\(([0-9]{1,20})\)\Z")
 _MASK = 2**64 - 1
+_T = TypeVar("_T")
 
 
 # Library calls that multiply matrices or convolve.
@@ -31,6 +38,8 @@ _TUPLE = 13  # PrimitiveType.TUPLE
 _MOST_OF_ONE_OP = 2
 _LARGEST_OF_ONE_OP = 2**16
 _NO_WORK = ("parameter", "constant", "tuple", "get-tuple-element", "bitcast")
+# What is cached of programs after their file is closed.
+_PROGRAMS_CACHED, _LARGEST_CACHED = 128, 2**17
 # If more programs than this share a name, their functions are not distinguished.
 _MOST_ALIKE = 256
 
@@ -102,11 +111,9 @@ class Programs:
         module = sources.name[program]
         if module not in self._places:
             alike = [program_id for program_id, name in sources.name.items() if name == module]
-            parsed = {
-                program_id: _parse(sources.proto[program_id]).hlo_module
-                for program_id in alike[:_MOST_ALIKE]
-            }
-            self._places[module] = locate_functions(parsed) if len(alike) > 1 else {}
+            several = alike[:_MOST_ALIKE] if len(alike) > 1 else []
+            places = {program_id: _places(sources.proto[program_id]) for program_id in several}
+            self._places[module] = locate_functions(places)
         return self._places[module].get(program, "")
 
     def op_type(self, program_id: int, module: str, instruction: str) -> str:
@@ -154,7 +161,7 @@ class Programs:
         if program < 0:
             return None
         if program not in self._modules:
-            self._modules[program] = Module(self._load().proto[program])
+            self._modules[program] = _module(self._load().proto[program])
         return self._modules[program]
 
     def _find(self, program_id: int, module: str) -> int:
@@ -230,6 +237,18 @@ def _count_work(blob: bytes) -> int:
     return sum(opcode not in _NO_WORK for opcode in opcodes)
 
 
+def _cached(read: Callable[[bytes], _T]) -> Callable[[bytes], _T]:
+    """As `read`, but caches the result for small programs: hosts of one job run the same."""
+    known = functools.lru_cache(_PROGRAMS_CACHED)(read)
+    return lambda blob: known(blob) if len(blob) <= _LARGEST_CACHED else read(blob)
+
+
+@_cached
+def _places(blob: bytes) -> set[Place]:
+    return places_of(_parse(blob).hlo_module)
+
+
+@_cached
 def _instruction_ops(blob: bytes) -> Mapping[str, str]:
     proto = _parse(blob)
     return {
@@ -370,3 +389,8 @@ def _tensors(shape: Any, depth: int = 0) -> Iterator[Tensor]:
     words = type(shape).DESCRIPTOR.fields_by_name["element_type"].enum_type.values_by_number
     word = words.get(shape.element_type)
     yield Tensor(word.name.lower() if word is not None else "", elements)
+
+
+@_cached
+def _module(blob: bytes) -> Module:
+    return Module(blob)

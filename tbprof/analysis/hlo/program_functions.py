@@ -1,7 +1,7 @@
 """Which Python function each compiled program was made of, if several share a name."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tbprof.base.lazy import regex
@@ -11,22 +11,22 @@ _FUNCTION = regex(r"\A(?:jit|pjit|pmap|xmap)\(([^()/]+)\)")
 _LAMBDA = "<lambda>"
 _DEEPEST = 256
 
-_Place = tuple[str, int]
+# A file, and a line or 0.
+Place = tuple[str, int]
 
 
-def locate_functions(modules: Mapping[int, Any]) -> dict[int, str]:
+def locate_functions(places: Mapping[int, set[Place]]) -> dict[int, str]:
     """The source location of each program's function, for programs with different functions.
 
-    `modules` [program] are HloModuleProto with one name. Functions are different if they are in
-    different files, or unnamed and on different lines: one function may be compiled for many
-    shapes, and take a different branch for each. Programs without a location are left out; if there
-    is only one function, all are.
+    `places` [program] are the locations in programs with one name (`places_of`). Functions are
+    different if they are in different files, or unnamed and on different lines: one function may be
+    compiled for many shapes, and take a different branch for each. Programs without a location are
+    left out; if there is only one function, all are.
 
         jit(<lambda>)/sin   by train.py, line 5       {6: "train.py line 5", 10: "train.py line 8"}
         jit(<lambda>)/tanh  by train.py, line 8
     """
-    places = {program: set(_places(module)) for program, module in modules.items()}
-    groups: list[tuple[set[_Place], list[int]]] = []
+    groups: list[tuple[set[Place], list[int]]] = []
     for program, own in places.items():
         if not own:
             continue
@@ -50,15 +50,17 @@ def with_location(op_name: str, place: str) -> str:
     return f"{op_name[: match.end(1)]}, {place}{op_name[match.end(1) :]}" if match else op_name
 
 
-def _text(place: _Place) -> str:
+def _text(place: Place) -> str:
     path, line = place
     file = re.split(r"[\\/]", path)[-1]
     return f"{file} line {line}" if line else file
 
 
-def _places(module: Any) -> Iterator[_Place]:
-    """The locations of a module's function, as its instructions say: file, and line or 0."""
+def places_of(module: Any) -> set[Place]:
+    """The locations of the function of an HloModuleProto, as its instructions say."""
     index = module.stack_frame_index
+    stacks: set[tuple[int, str]] = set()
+    places: set[Place] = set()
     for computation in module.computations:
         for instruction in computation.instructions:
             metadata = instruction.metadata
@@ -67,15 +69,16 @@ def _places(module: Any) -> Iterator[_Place]:
                 continue
             function = match[1]
             if metadata.stack_frame_id:
-                yield from _outermost(index, metadata.stack_frame_id, function)
+                stacks.add((metadata.stack_frame_id, function))
             elif metadata.source_file and function == _LAMBDA:
                 # The location of the op itself, which may be in a called function.
-                yield metadata.source_file, metadata.source_line
+                places.add((metadata.source_file, metadata.source_line))
+    return places.union(*(_outermost(index, *stack) for stack in stacks))
 
 
-def _outermost(index: Any, frame: int, function: str) -> Sequence[_Place]:
+def _outermost(index: Any, frame: int, function: str) -> Sequence[Place]:
     """The location of the outermost frame of a function on a stack; empty if it has none."""
-    place: list[_Place] = []
+    place: list[Place] = []
     for _ in range(_DEEPEST):
         if not 0 < frame <= len(index.stack_frames):
             break

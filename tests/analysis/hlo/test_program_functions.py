@@ -7,8 +7,9 @@ from traces import draw, space_of
 from traces.programs import Program
 
 from tbprof._pb import message
+from tbprof.analysis.hlo import hlo
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.hlo.program_functions import locate_functions, with_location
+from tbprof.analysis.hlo.program_functions import locate_functions, places_of, with_location
 from tbprof.analysis.ops.ops import find_ops
 
 Frame = tuple[str, str, int]  # a file, a function, a line
@@ -31,29 +32,33 @@ def module(op: str, *stack: Frame, **metadata: Any) -> Any:
     return made
 
 
+def located(modules: dict[int, Any]) -> dict[int, str]:
+    return locate_functions({program: places_of(made) for program, made in modules.items()})
+
+
 def nameless(line: int, file: str = "/src/train.py", op: str = "jit(<lambda>)/add") -> Any:
     return module(op, (file, "<module>", 9), (file, "<lambda>", line), ("/src/lib.py", "help", 3))
 
 
 def test_unnamed_functions_on_different_lines_are_different():
     """Each is compiled for two shapes."""
-    found = locate_functions({1: nameless(5), 2: nameless(8), 3: nameless(5), 4: nameless(8)})
+    found = located({1: nameless(5), 2: nameless(8), 3: nameless(5), 4: nameless(8)})
     assert found == {
         1: "train.py line 5", 3: "train.py line 5", 2: "train.py line 8", 4: "train.py line 8",
     }  # fmt: skip
 
 
 def test_one_function_that_is_compiled_again_is_one():
-    assert locate_functions({1: nameless(5), 2: nameless(5)}) == {}
-    assert locate_functions({1: nameless(5)}) == {}
+    assert located({1: nameless(5), 2: nameless(5)}) == {}
+    assert located({1: nameless(5)}) == {}
 
 
 def test_a_named_function_may_take_another_branch_for_another_shape():
     def step(line: int, file: str) -> Any:
         return module("jit(step)/add", (file, "main", 40), (file, "Model.step", line))
 
-    assert locate_functions({1: step(5, "a.py"), 2: step(8, "a.py")}) == {}
-    assert locate_functions({1: step(5, "a.py"), 2: step(5, "x/b.py"), 3: step(9, "a.py")}) == {
+    assert located({1: step(5, "a.py"), 2: step(8, "a.py")}) == {}
+    assert located({1: step(5, "a.py"), 2: step(5, "x/b.py"), 3: step(9, "a.py")}) == {
         1: "a.py", 2: "b.py", 3: "a.py",
     }  # fmt: skip
 
@@ -64,24 +69,21 @@ def test_the_function_that_was_compiled_is_the_outermost_of_its_name():
     def of(outer: str) -> Any:
         return module("jit(f)/add", (outer, "f", 1), ("lib.py", "f", 7))
 
-    assert locate_functions({1: of("a.py"), 2: of("b.py")}) == {1: "a.py", 2: "b.py"}
-    assert locate_functions({1: of("a.py"), 2: of("a.py")}) == {}
+    assert located({1: of("a.py"), 2: of("b.py")}) == {1: "a.py", 2: "b.py"}
+    assert located({1: of("a.py"), 2: of("a.py")}) == {}
 
 
 def test_what_does_not_say_where_it_is_written_stays_as_it_is():
     bare = module("jit(<lambda>)/add")
-    assert locate_functions({1: bare, 2: bare}) == {}
-    assert locate_functions({1: bare, 2: nameless(5), 3: nameless(8)}) == {
+    assert located({1: bare, 2: bare}) == {}
+    assert located({1: bare, 2: nameless(5), 3: nameless(8)}) == {
         2: "train.py line 5", 3: "train.py line 8",
     }  # fmt: skip
     # The line of an op, which older versions write, may be one of a function that f calls.
     f, unnamed = "jit(f)/add", "jit(<lambda>)/add"
-    assert (
-        locate_functions({at: module(f, source_file=f"{at}.py", source_line=1) for at in "12"})
-        == {}
-    )
+    assert located({at: module(f, source_file=f"{at}.py", source_line=1) for at in "12"}) == {}
     lines = {at: module(unnamed, source_file="a.py", source_line=at) for at in (5, 6)}
-    assert locate_functions(lines) == {5: "a.py line 5", 6: "a.py line 6"}
+    assert located(lines) == {5: "a.py line 5", 6: "a.py line 6"}
 
 
 @pytest.mark.parametrize("frame", [(0, 0), (7, 7), (-1, -2)])
@@ -89,9 +91,9 @@ def test_stacks_of_damaged_programs_say_nothing(frame: tuple[int, int]):
     made = nameless(5)
     made.stack_frame_index.stack_frames[2].parent_frame_id = frame[0]
     made.stack_frame_index.stack_frames[2].file_location_id = frame[1]
-    assert locate_functions({1: made, 2: made}) == {}
+    assert located({1: made, 2: made}) == {}
     made.stack_frame_index.stack_frames[2].parent_frame_id = 3  # a circle
-    assert locate_functions({1: made, 2: made}) == {}
+    assert located({1: made, 2: made}) == {}
 
 
 def test_names_of_ops_hold_the_place():
@@ -128,3 +130,28 @@ def test_tables_have_a_row_for_each():
         "jit(<lambda>, train.py line 6)/add": 1,
     }
     assert set(ops.type) == {"add"}
+
+
+def test_a_program_is_read_once_for_all_hosts(monkeypatch: pytest.MonkeyPatch):
+    program = Program()
+    program.name("jit_step", 7)
+    program.add("shared.1", "add", "f32[8]", op="jit(step)/add")
+    read: list[bytes] = []
+
+    def parse(blob: bytes, parse_it: Any = hlo._parse) -> Any:
+        read.append(blob)
+        return parse_it(blob)
+
+    monkeypatch.setattr(hlo, "_parse", parse)
+    for _ in range(3):
+        space = space_of(
+            draw(
+                {"/host:metadata": "none |"},
+                names={"P": "jit_step(7)"},
+                type_stats={"P": {"Hlo Proto": program.bytes()}},
+            )
+        )
+        programs = Programs(space)
+        assert programs.op_name(7, "", "shared.1") == "jit(step)/add:"
+        assert programs.op_type(7, "", "shared.1") == "add"
+    assert read == [program.bytes()] * 2  # its names of ops, and all of it
