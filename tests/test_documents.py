@@ -1,5 +1,6 @@
 """The documents name what there is: files, modules, columns and properties."""
 
+import ast
 import json
 import re
 from collections.abc import Iterator
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from helpers.every_page import every_page, opened
+from test_layers import LAYERS
 
 from tbprof import __version__
 from tbprof.engine.engine import DataRequest
@@ -18,6 +20,9 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 CONTRIBUTED = (ROOT, ROOT / "tbprof" / "advice" / "rules", ROOT / "frontend" / "src" / "tools")
+PACKAGE = ROOT / "tbprof"
+# Where rooms have rooms that a newcomer looks for.
+ROOMS_OF = ("tbprof", "analysis", "timeline")
 GITHUB = ROOT / ".github"
 API = (ROOT / "docs" / "http_api.md").read_text(encoding="utf-8")
 ENDINGS = (".py", ".ts", ".tsx", ".md", ".css", ".mjs", ".proto")
@@ -64,9 +69,30 @@ def test_what_workflows_run_is_there():
     assert f"## [{__version__}]" in changes or "## [Unreleased]" in changes
 
 
-def test_the_architecture_names_every_room():
+def test_the_architecture_is_read_in_ten_minutes_and_names_the_rooms():
+    assert len(ARCHITECTURE.splitlines()) < 180
     words = set(re.findall(r"\w+", ARCHITECTURE))
-    assert not {path.parent.name for path in (ROOT / "tbprof").rglob("__init__.py")} - words
+    rooms = [*PACKAGE.glob("*/__init__.py"), *PACKAGE.glob("*/*/__init__.py")]
+    known = {path.parent.name for path in rooms if path.parents[1].name in ROOMS_OF}
+    assert len(known) > 25
+    assert not known - words
+
+
+def test_the_architecture_shows_the_layers_that_imports_keep():
+    """One entry of the block is `room <- room, room`; several stand in a line."""
+    block = ARCHITECTURE.partition("`tests/test_layers.py` enforces it")[2].split("```")[1]
+    shown = {
+        room: set(re.findall(r"\w+", below)) - {"nothing"}
+        for line in block.splitlines()
+        for room, below in re.findall(r"(\w+) +<- +(.+?)(?=\s{2,}|$)", line)
+    }
+    assert shown == {room: set(LAYERS[room].split()) for room in shown}
+    assert set(LAYERS) - set(shown) == {"cli_capture", "cli_doctor"}
+
+
+def test_every_room_says_what_lives_there():
+    for path in PACKAGE.rglob("__init__.py"):
+        assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path
 
 
 @every_page

@@ -3,6 +3,22 @@
 Each fills arrays that its caller gives, allocates nothing and holds no interpreter lock. Numbers
 that kernels and callers share are in `codes.py`, types of arrays in `types.pxd`; what is compiled
 into its callers, such as varints, is in `wire.pxd` and `heaps.pxd`. Only `base` may come in.
+
+- Sources are Python that ruff and mypy read; types are annotations. Functions are inlined into
+  other modules from `.pxd` files only.
+- Arithmetic is C's, with wrapping 64-bit integers (`-fwrapv`). C's `int` is too narrow for
+  literals beyond 32 bits, so these are constants of `codes.py` or cast.
+- An index below 0 counts from the end, as in NumPy: -1 stands for "no type", whose row is the
+  last. The passes of the reader are compiled without that (`wraparound`).
+- The baseline is x86-64-v2 on Linux, as NumPy's, and the compiler's default elsewhere. Nothing is
+  chosen for the machine that builds.
+- `scripts/extensions.py` compiles for wheels and editable installs, with the system's C compiler
+  or that of the package `ziglang`. A checkout compiles what has changed at import. `--checked`
+  checks every index, `--sanitized` adds AddressSanitizer and UBSan; `scripts/sanitized` runs
+  Python on them.
+- Wheels are one per Python and platform: the limited API has buffers only from Python 3.11 on.
+- `tests/kernels/interpreted.py` makes every call twice: compiled, and as Python with integers
+  that never overflow. Both must write the same.
 """
 
 import os

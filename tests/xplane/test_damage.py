@@ -314,5 +314,5 @@ def test_mutated_traces_are_read_or_refused() -> None:
 
 @pytest.mark.slow
 def test_many_mutated_traces_are_read_or_refused() -> None:
-    """Longer runs are recorded in docs/architecture.md."""
+    """Longer runs are recorded in `fuzz.py`."""
     fuzz.run(2_500, seed=2)
