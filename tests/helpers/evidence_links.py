@@ -79,7 +79,7 @@ def claims(engine: Engine, run: str, **params: str) -> list[Claim]:
     table = engine.tables(DataRequest(run, "overview_page", params=params))[_OVERVIEW_FINDINGS]
     names = ("id", "title", "detail", "gain_ms", "evidence_tool", "evidence_query")
     columns = [table.column(name).cells() for name in names]
-    return [Claim(*row) for row in zip(*columns, strict=True)]  # type: ignore[arg-type]
+    return [Claim(*row) for row in zip(*columns, strict=True)]
 
 
 def check_claim(engine: Engine, run: str, claim: Claim) -> None:

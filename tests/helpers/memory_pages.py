@@ -1,6 +1,7 @@
 """The memory page of drawn traces, as a browser and as scripts ask for it."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -21,7 +22,7 @@ DRAWING = """
     main  |.a.b.c.BP.d.
     steps |..444444555.
 """
-TENSORS = {
+TENSORS: dict[str, Any] = {
     "a": Tensor(100, "model/weights", "persist", 1, "[5,5]", requested=96),
     "b": Tensor(200, "model/relu", "output", 19, "[10,10]"),
     "c": Tensor(40, "model/scratch", "temp"),
@@ -36,7 +37,7 @@ HOST_TRACE = memory_trace(
 
 def document(*traces: bytes, **params: str) -> Document:
     spaces = [space_of(trace) for trace in traces]
-    parts = {
+    parts: dict[str, Sequence[object]] = {
         "memory": [
             find_memory(space, Programs(space), find_steps(space, Programs(space)))
             for space in spaces

@@ -44,7 +44,7 @@ class Profiler:
     def profile(self, data: bytes, context: grpc.ServicerContext) -> bytes:
         request = message("tensorflow.ProfileRequest").FromString(data)
         self.requests.append(request)
-        context.add_callback(lambda: context.is_active() or self.cancelled.set())
+        context.add_callback(lambda: None if context.is_active() else self.cancelled.set())
         answer = self.answers[0] if len(self.answers) == 1 else self.answers.pop(0)
         if isinstance(answer, tuple):
             context.abort(*answer)
@@ -52,7 +52,7 @@ class Profiler:
         self._sleep(max(0.0, ahead_s), context)
         self.starts.append(time.time())
         self._sleep(request.opts.duration_ms / 1000 + self.slow_s, context)
-        return answer  # type: ignore[return-value] # abort does not return
+        return answer
 
     def _sleep(self, seconds: float, context: grpc.ServicerContext) -> None:
         until = time.monotonic() + seconds
@@ -75,7 +75,7 @@ def serving(*profilers: Profiler) -> Iterator[None]:
     servers = []
     for profiler in profilers:
         server = grpc.server(ThreadPoolExecutor(8))
-        handlers = {
+        handlers: dict[str, grpc.RpcMethodHandler[bytes, bytes]] = {
             "Profile": grpc.unary_unary_rpc_method_handler(profiler.profile),
             "Terminate": grpc.unary_unary_rpc_method_handler(lambda _data, _context: b""),
         }

@@ -39,7 +39,7 @@ def check_sentences(engine: Engine, run: str, **params: str) -> None:
         if tool.is_streamed:
             continue
         for layout in ("rows", "columns"):
-            request = DataRequest(run, tool.name, layout=layout, params=params)  # type: ignore[arg-type]
+            request = DataRequest(run, tool.name, layout=layout, params=params)
             try:
                 answer = engine.data(request)
             except TbprofError as error:

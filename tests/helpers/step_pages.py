@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from traces import draw, write
 
+from helpers.payloads import content_of
 from tbprof.base.errors import NoData
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
@@ -108,12 +109,11 @@ def answers_of(folder: Path, hosts: Mapping[str, bytes], params: dict[str, str])
 def _ask(engine: Engine, tool: str, params: dict[str, str], found: Answers) -> None:
     for layout in LAYOUTS:
         request = DataRequest("run", tool, layout=layout, params=params)  # type: ignore[arg-type]
-        content = engine.data(request).content
-        found.json[tool, layout] = json.loads(content, parse_constant=refuse)
+        found.json[tool, layout] = json.loads(content_of(engine, request), parse_constant=refuse)
     tables = len(engine.tables(DataRequest("run", tool, params=params)))
     for table in range(tables):
         request = DataRequest("run", tool, format="csv", table=table, params=params)
-        text = engine.data(request).content.decode("utf-8")
+        text = content_of(engine, request).decode("utf-8")
         found.csv[tool, table] = text
         widths = {len(row) for row in csv.reader(io.StringIO(text.replace("\0", " ")))}
         assert len(widths) <= 1, "rows of one width"

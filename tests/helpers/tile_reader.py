@@ -43,7 +43,7 @@ def read_tiles(content: bytes) -> Tiles:
 
     def take(dtype: str, length: int) -> list[Any]:
         nonlocal at
-        found = np.frombuffer(content, dtype, length, at).tolist()
+        found: list[Any] = np.frombuffer(content, dtype, length, at).tolist()
         at += -(-np.dtype(dtype).itemsize * length // 8) * 8
         return found
 

@@ -59,7 +59,7 @@ def index_of(client: Client, run: str = "drawn", **more: Any) -> Any:
     """What there is to see of a run."""
     response = get(client, "timeline", run=run, **more)
     assert response.status_code == 200, response.data
-    return expanded(response.json)
+    return expanded(json.loads(response.data))
 
 
 def expanded(index: dict[str, Any]) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class Timeline:
 
     def tiles(self, level: int = 0, first: int = 0, last: int = 1, **more: Any) -> Tiles:
         """Tiles `first` to `last` (not included)."""
-        response = self.get("tiles", level=level, **{"from": first, "to": last}, **more)
+        response = self.get("tiles", **{"level": level, "from": first, "to": last, **more})
         assert response.status_code == 200, response.data
         return read_tiles(response.data)
 

@@ -7,6 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from helpers.payloads import content_of
+
 from jobs.drawn_job import DrawnJob
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
@@ -30,7 +32,7 @@ class Pages:
 
     def document(self, tool: str) -> Any:
         """A tool's answer."""
-        return json.loads(self.engine.data(DataRequest(self.run, tool)).content)
+        return json.loads(content_of(self.engine, DataRequest(self.run, tool)))
 
     @cached_property
     def overview(self) -> list[Any]:
@@ -83,7 +85,7 @@ class Pages:
     @cached_property
     def events(self) -> list[Row]:
         """The events of the trace viewer, each with the names of its process and thread."""
-        content = b"".join(self.engine.data(DataRequest(self.run, "trace_viewer")).chunks())
+        content = content_of(self.engine, DataRequest(self.run, "trace_viewer"))
         every = json.loads(content)["traceEvents"]
         names: dict[tuple[int, int], str] = {}
         for event in every:

@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from traces import space_of
@@ -19,7 +20,7 @@ from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 MS = 10**9
 
 
-def space(content: bytes):
+def space(content: bytes) -> Any:
     """The message of a file."""
     return message("tensorflow.profiler.XSpace").FromString(content)
 
@@ -45,7 +46,7 @@ BUSY = TpuJob(
 )  # fmt: skip
 
 
-def test_what_a_step_is_made_of_adds_up():
+def test_what_a_step_is_made_of_adds_up() -> None:
     truth = draw_tpu_job(BUSY).truth
     assert len(truth.rows) == 4 * (4 + 2 * 2)
     assert all(sum(row.work.values()) == row.duration_ps for row in truth.rows)
@@ -55,12 +56,12 @@ def test_what_a_step_is_made_of_adds_up():
     assert truth.late == ((0, "/device:TPU:1"), (0, "/device:TPU:3"))
 
 
-def test_the_same_job_is_the_same_bytes():
+def test_the_same_job_is_the_same_bytes() -> None:
     assert draw_tpu_job(BUSY).files == draw_tpu_job(BUSY).files
     assert draw_tpu_job(replace(BUSY, seed=1)).files != draw_tpu_job(BUSY).files
 
 
-def test_structure_is_that_of_a_recorded_trace(tpu_trace: Path):
+def test_structure_is_that_of_a_recorded_trace(tpu_trace: Path) -> None:
     recorded = space(tpu_trace.read_bytes())
     (content,) = draw_tpu_job(TpuJob(steps=3, host_copy_us=500, has_barrier=True)).files.values()
     drawn = space(content)
@@ -76,7 +77,7 @@ def test_structure_is_that_of_a_recorded_trace(tpu_trace: Path):
     assert [line.id for line in made.lines] == [1, 2, 3, 4, 6]
 
 
-def test_a_clean_job_is_read_as_it_was_drawn():
+def test_a_clean_job_is_read_as_it_was_drawn() -> None:
     drawn = draw_tpu_job(TpuJob(steps=6, gap_us=0))
     steps = steps_of(drawn.files["host0"])
     assert steps.label == [f"train {number}" for number in drawn.truth.numbers] * 4
@@ -89,7 +90,7 @@ def test_a_clean_job_is_read_as_it_was_drawn():
     assert by_phase[Phase.OTHER] == 7 * MS
 
 
-def test_hosts_whose_clocks_agree_share_their_steps():
+def test_hosts_whose_clocks_agree_share_their_steps() -> None:
     drawn = draw_tpu_job(TpuJob(hosts=2, cores=2, steps=5, drift_ppm=(0, 20.0)))
     parts = [steps_of(content) for content in drawn.files.values()]
     steps = merge_steps(tuple(drawn.files), parts)
@@ -97,7 +98,7 @@ def test_hosts_whose_clocks_agree_share_their_steps():
     assert Counter(steps.step.tolist()) == dict.fromkeys(range(5), 4)
 
 
-def test_what_was_lost_is_not_in_the_trace():
+def test_what_was_lost_is_not_in_the_trace() -> None:
     job = TpuJob(steps=5, cores=2, lost=((0, 1, 2),), lost_ops=((0, 0, 0, "infeed.1"),))
     drawn = draw_tpu_job(job)
     (content,) = drawn.files.values()
@@ -112,7 +113,7 @@ def test_what_was_lost_is_not_in_the_trace():
     assert len(drawn.truth.counted()) == 7
 
 
-def test_a_window_cuts_both_ends():
+def test_a_window_cuts_both_ends() -> None:
     drawn = draw_tpu_job(TpuJob(steps=5, cores=1, recorded_us=(50_000, 450_000)))
     (content,) = drawn.files.values()
     assert lines(content, "/device:TPU:0")["Steps"] == ["1", "2", "3"]
@@ -120,12 +121,12 @@ def test_a_window_cuts_both_ends():
     assert drawn.truth.whole_numbers == [101, 102, 103]
 
 
-def test_slices_need_an_equal_part_of_the_cores():
+def test_slices_need_an_equal_part_of_the_cores() -> None:
     with pytest.raises(ValueError, match="evenly"):
         draw_tpu_job(TpuJob(cores=3, slices=2))
 
 
-def test_exchange_between_slices_is_named_by_its_runtime():
+def test_exchange_between_slices_is_named_by_its_runtime() -> None:
     (content,) = draw_tpu_job(TpuJob(steps=1, cores=2, slices=2, dcn_us=5000)).files.values()
     ops = lines(content, "/device:TPU:0")["XLA Ops"]
     assert sum('"xla_megascale_runtime"' in one for one in ops) == 4

@@ -24,10 +24,10 @@ def draw_host(
     if not job.is_blocking:
         writer.ahead = (runs[-1].end_ps - runs[0].start_ps) // job.steps // 2
     by_step: dict[int, list[tuple[int, ProgramRun]]] = {}
-    for number, run in enumerate(cores[0].runs):
+    for number, run in enumerate(runs):
         by_step.setdefault(run.step, []).append((number, run))
-    for step, runs in by_step.items():
-        writer.step(step, runs, cores)
+    for step, numbered in by_step.items():
+        writer.step(step, numbered, cores)
     return writer.marked
 
 

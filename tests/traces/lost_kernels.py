@@ -46,9 +46,9 @@ def lossy(
         for step in STEPS if launches is None else launches.get(device, ()):
             for piece in range(4):
                 id_ = correlation[device, step, piece] = len(correlation) + 1
-                stats = {"correlation_id": id_} | (
-                    {"device_id": 70 + device} if says_device else {}
-                )
+                stats: dict[str, int | str] = {"correlation_id": id_}
+                if says_device:
+                    stats["device_id"] = 70 + device
                 start = step * 10 * US + US + piece * US + device * 1000
                 host.event(python, "cuLaunchKernel", start, 900, stats)
     for device in sorted({*kernels, *silent}):
@@ -59,7 +59,7 @@ def lossy(
         for step in sorted(kernels[device]):
             for piece in range((pieces or {}).get((device, step), 4)):
                 id_ = correlation.get((device, step, piece), 0)
-                stats: dict[str, int | str] = {"kernel_details": "regs:1", "correlation_id": id_}
+                stats = {"kernel_details": "regs:1", "correlation_id": id_}
                 start = (step * 10 + delay_us + piece) * US
                 plane.event(stream, (names or {}).get(device, "sgemm_f32"), start, US, stats)
     return bytes(space.SerializeToString())

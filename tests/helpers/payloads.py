@@ -1,0 +1,10 @@
+"""What the engine answers, as bytes."""
+
+from tbprof.engine.engine import DataRequest, Engine
+from tbprof.engine.requests import Body
+
+
+def content_of(engine: Engine, request: DataRequest) -> bytes:
+    """The payload of a tool, whether it is encoded at once or streamed."""
+    answer = engine.data(request)
+    return answer.content if isinstance(answer, Body) else b"".join(answer.chunks())
