@@ -67,7 +67,18 @@ NOT_IMPORTED = {
     ),
     "framework_op_stats": (*EVENTS, *STEPS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE),
     "kernel_stats": (*EVENTS, *STEPS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE, *OPS),
-    "memory_profile": (*EVENTS, *EVIDENCE, *PIPELINES, *PODS, *IDLE, *OPS),
+    "memory_profile": (
+        *EVENTS,
+        *EVIDENCE,
+        *PIPELINES,
+        *PODS,
+        *IDLE,
+        *OPS,
+        "advice.memory.*",
+        "advice.guides",
+        "analysis.memory.memory_growth",
+        "tools.memory.memory_payload",
+    ),
     "trace_viewer": (*RULES, *PIPELINES, *MEMORY, *PODS, *IDLE, *OPS),
     "pod_viewer": (*EVENTS, *RULES, *PIPELINES, *MEMORY, *IDLE, *OPS),
 }
@@ -147,11 +158,14 @@ def test_a_server_imports_everything_before_someone_waits_for_it(monkeypatch: py
     ]  # fmt: skip
 
 
-def test_a_function_is_imported_when_it_is_called_or_loaded():
+def test_a_function_is_imported_when_it_is_called_or_loaded(monkeypatch: pytest.MonkeyPatch):
     name = "tbprof.base.user_dirs.cache_directory"
     assert Later(name)() == __import__("tbprof.base.user_dirs").base.user_dirs.cache_directory()
     load(Later(name))
     load(len)
+    monkeypatch.delitem(sys.modules, "tbprof.tools.memory.memory_payload", raising=False)
+    load(Later("tbprof.tools.memory_profile.build"))
+    assert "tbprof.tools.memory.memory_payload" in sys.modules
     with pytest.raises(ModuleNotFoundError):
         load(Later("tbprof.no_module.no_function"))
     with pytest.raises(AttributeError, match="no_function"):

@@ -1,6 +1,7 @@
 """Functions that are imported, expressions that are compiled, loggers, all when first used."""
 
 import re
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -33,9 +34,14 @@ class Later:
 
 
 def load(function: Callable[..., Any]) -> None:
-    """Imports what a function that is `Later` needs, before anyone waits for it."""
+    """Imports what a function that is `Later` needs, before anyone waits for it.
+
+    So does each function that its module names as `Later`.
+    """
     if isinstance(function, Later):
         named(function.name)
+        for other in vars(sys.modules[function.name.rpartition(".")[0]]).values():
+            load(other)
 
 
 if TYPE_CHECKING:

@@ -10,13 +10,15 @@ from tbprof.analysis.memory.allocators import Allocator, find_allocators
 from tbprof.analysis.memory.memory import Memory
 from tbprof.analysis.memory.memory_breakdown import Age, Breakdown, break_down
 from tbprof.analysis.tpu.program_runs import ProgramRuns
+from tbprof.base.lazy import Later
 from tbprof.tools.datatable import Numbers, Table, number, text
 from tbprof.tools.memory.memory_choice import named, wanted_event
-from tbprof.tools.memory.memory_payload import AGES, page_payload
-from tbprof.tools.memory.memory_records import BEFORE_OP, STACK_OP, profile_records
+from tbprof.tools.memory.memory_records import AGES, BEFORE_OP, STACK_OP, profile_records
 from tbprof.tools.tool import Document
 
 PARTS = ("memory", "program_runs")
+# Exports show no findings.
+_page_payload = Later("tbprof.tools.memory.memory_payload.page_payload")
 
 
 def build(summaries: Summaries) -> Document:
@@ -25,7 +27,7 @@ def build(summaries: Summaries) -> Document:
     runs = summaries.take("program_runs", ProgramRuns)
     return Document(
         rows=lambda: profile_records(summaries.hosts, allocators, runs),
-        columns=lambda: page_payload(summaries.hosts, allocators, summaries.params),
+        columns=lambda: _page_payload(summaries.hosts, allocators, summaries.params),
         table=lambda: _table(allocators, summaries.params),
         is_empty=not allocators,
     )

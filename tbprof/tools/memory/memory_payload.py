@@ -17,13 +17,12 @@ from tbprof.analysis.memory.memory_samples import sample_events
 from tbprof.analysis.memory.memory_usage import event_at, event_rows
 from tbprof.base.values import unique
 from tbprof.tools.memory.memory_choice import chosen, instant, wanted_event
-from tbprof.tools.memory.memory_records import BEFORE_OP, STACK_OP
+from tbprof.tools.memory.memory_records import AGES, BEFORE_OP, STACK_OP
 
 # Enough for any screen, and for a small chart among others.
 MOST_POINTS = 2000
 _PREVIEW_POINTS = 200
 _KINDS = ("op", "region", "dtype", "shape")
-AGES = {Age.STEP: "step", Age.EARLIER: "earlier", Age.BEFORE: "before", Age.STACK: "stack"}
 
 
 def page_payload(

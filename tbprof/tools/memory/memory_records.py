@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.memory.allocators import Allocator
 from tbprof.analysis.memory.memory import Memory
+from tbprof.analysis.memory.memory_breakdown import Age
 from tbprof.analysis.memory.memory_samples import sample_events
 from tbprof.analysis.memory.memory_usage import event_rows, in_use, live_at
 from tbprof.analysis.spans.groups import group_rows
@@ -17,6 +18,7 @@ Record = dict[str, object]
 
 BEFORE_OP = "allocated before the recording began"
 STACK_OP = "stack"
+AGES = {Age.STEP: "step", Age.EARLIER: "earlier", Age.BEFORE: "before", Age.STACK: "stack"}
 # What scripts know of an allocator's use over time is at most so much.
 _MOST_SNAPSHOTS = 1000
 # How the profile plugin spells a data type and a shape that nobody knows.
