@@ -64,7 +64,9 @@ class PartMemory:
                 self._remove_oldest()
 
     def _file(self, key: str) -> _FileParts:
-        file = self._files.setdefault(key, _FileParts())
+        file = self._files.get(key)
+        if file is None:
+            file = self._files[key] = _FileParts()
         self._files.move_to_end(key)
         while len(self._files) > _MOST_FILES:
             self._remove_oldest()
