@@ -1,4 +1,4 @@
-"""What each allocator of a host gave out and got back, event by event."""
+"""What each allocator of a host allocated and released, event by event."""
 
 from collections.abc import Sequence
 from dataclasses import fields
@@ -31,29 +31,30 @@ UNKNOWN_ALLOCATOR = "unknown allocator"
 class Memory:
     """The allocators [a] of a host, and their events [n] by (allocator, time, order in the file).
 
-    Rows `first_event[i]:first_event[i + 1]` are those of allocator i; allocators come by name, in
-    natural order. An allocator without a name is named by its device's ordinal; events that say
+    Rows `first_event[i]:first_event[i + 1]` are those of allocator i; allocators are in natural
+    order of their names. An allocator without a name is named by its device's ordinal; events with
     neither belong to `UNKNOWN_ALLOCATOR`. Times are ps since `Space.start_ns`; `begin_ps` and
-    `end_ps` are those of the host's recording. `is_summed` [a] tells that an allocator did not
-    record how much it has in use, so that `heap_bytes` is the sum over what it gave out and got
-    back since the recording began.
+    `end_ps` are those of the host's recording. `is_summed` [a]: the allocator did not record how
+    much it has in use, so `heap_bytes` is the sum of what it allocated and released since the
+    recording began.
 
     `stack_bytes` (reserved), `heap_bytes`, `free_bytes`, `fragmentation` (0 to 1) and
-    `lifetime_bytes` (the most in use since the program began) are those after the event: -1, of
-    `fragmentation` NaN, where they were not recorded. `requested_bytes` and `allocated_bytes` are
-    the event's own, -1 where unknown; a release that does not say them has those of its
-    allocation. `address` is 0 for none.
+    `lifetime_bytes` (the most in use since the program began) hold after the event: -1, or NaN for
+    `fragmentation`, if not recorded. `requested_bytes` and `allocated_bytes` are the event's own,
+    -1 if unknown; a release that does not state them has those of its allocation. `address` is 0
+    for none.
 
-    `partner` [n] joins events. Of an allocation it is the event that ended it: its release, or the
-    next allocation at its address, as the release between them was not recorded; -1 when it is
-    alive at the end, or has no address to tell by. Of a release it is its allocation, -1 for none.
+    `partner` [n] joins events. For an allocation it is the event that ended it: its release, or the
+    next allocation at its address if the release between them was not recorded; -1 if the
+    allocation is alive at the end, or has no address. For a release it is its allocation, -1 for
+    none.
 
-    `op`, `region`, `dtype` and `shape` [n] are rows of the sorted `texts`, -1 for none; a release
-    has those of its allocation.
+    `op`, `region`, `dtype` and `shape` [n] are indices into the sorted `texts`, -1 for none; a
+    release has those of its allocation.
 
     Rows `first_step[i]:first_step[i + 1]` of the steps [s] are those of allocator i: in order of
-    time and disjoint, each up to the start of the next. `step` [n] is the one that an event belongs
-    to, counted from its allocator's first, -1 for none.
+    time and disjoint, each until the start of the next. `step` [n] is the step of an event, counted
+    from the first of its allocator, -1 for none.
     """
 
     name: list[str]
@@ -94,26 +95,32 @@ class Memory:
 
 
 def find_memory(space: Space, _programs: Programs, steps: Steps) -> Memory:
-    """The memory of a host and its devices as it was recorded; no allocators where it was not.
+    """The memory of a host and its devices as recorded; no allocators if it was not recorded.
 
-    `steps` are those that all pages have.
+    `host_steps` are those of all pages, computed here if not given.
     """
     planes = [(plane, find_memory_events(plane)) for plane in host_planes(space)]
-    found = [(plane, events) for plane, events in planes if events is not None]
-    stats = [read_memory_stats(events) for _, events in found]
-    name, owner = _allocators([plane for plane, _ in found], stats)
-    time = _joined([events.events.start_ps for _, events in found], np.int64)
-    # The events of a line are in order of time already.
+    recorded = [(plane, events) for plane, events in planes if events is not None]
+    stats = [read_memory_stats(events) for _, events in recorded]
+    name, owner = _allocators([plane for plane, _ in recorded], stats)
+    time = _joined([events.events.start_ps for _, events in recorded], np.int64)
+    # The events of a line are already in order of time.
     order = np.lexsort((time, owner))
     owner, time = owner[order], time[order]
-    unordered = [{one.name: getattr(of, one.name) for one in fields(of)} for of in stats]
+    unordered = [
+        {
+            column_field.name: getattr(columns_of, column_field.name)
+            for column_field in fields(columns_of)
+        }
+        for columns_of in stats
+    ]
     del stats
 
     def column(field: str, dtype: DTypeLike = np.int64) -> NDArray[Any]:
-        # Taken out, so that no column is held twice.
+        # Popped, so that no column is held twice.
         return _joined([columns.pop(field) for columns in unordered], dtype)[order]
 
-    is_allocation = _joined([events.is_allocation for _, events in found], np.bool_)[order]
+    is_allocation = _joined([events.is_allocation for _, events in recorded], np.bool_)[order]
     address = column("address", np.uint64)
     partner = find_partners(owner, address, is_allocation)
     kinds = [column(field, np.int32) for field in ("op", "region", "dtype", "shape")]
@@ -126,11 +133,11 @@ def find_memory(space: Space, _programs: Programs, steps: Steps) -> Memory:
     own_steps, step = find_memory_steps(space, steps, name, first_event, column("group"), time)
     return Memory(
         name=name,
-        is_device=np.array([is_device_name(one) for one in name], np.bool_),
+        is_device=np.array([is_device_name(column_field) for column_field in name], np.bool_),
         is_summed=_sum_heaps(heap, first_event, own, address, is_allocation, partner),
         first_event=first_event,
-        begin_ps=min((events.begin_ps for _, events in found), default=0),
-        end_ps=max((events.end_ps for _, events in found), default=0),
+        begin_ps=min((events.begin_ps for _, events in recorded), default=0),
+        end_ps=max((events.end_ps for _, events in recorded), default=0),
         time_ps=time,
         is_allocation=is_allocation,
         stack_bytes=column("stack_bytes"),
@@ -148,24 +155,26 @@ def find_memory(space: Space, _programs: Programs, steps: Steps) -> Memory:
         dtype=kinds[2],
         shape=kinds[3],
         texts=texts,
-        first_step=np.cumsum([0, *(len(one.label) for one in own_steps)]).astype(np.int64),
-        step_label=[label for one in own_steps for label in one.label],
-        step_begin_ps=_joined([one.begin_ps for one in own_steps], np.int64),
-        step_end_ps=_joined([one.end_ps for one in own_steps], np.int64),
+        first_step=np.cumsum([0, *(len(column_field.label) for column_field in own_steps)]).astype(
+            np.int64
+        ),
+        step_label=[label for column_field in own_steps for label in column_field.label],
+        step_begin_ps=_joined([column_field.begin_ps for column_field in own_steps], np.int64),
+        step_end_ps=_joined([column_field.end_ps for column_field in own_steps], np.int64),
     )
 
 
 def find_partners(
     owner: NDArray[np.int32], address: NDArray[np.uint64], is_allocation: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """[n] as `Memory.partner`, of events by (owner, time).
+    """[n] as `Memory.partner`, for events by (owner, time).
 
     At one address, where `a` allocates and `f` releases:
 
         f  a  a  f  f
         -1 2  3  2  -1
     """
-    # Equal addresses stay in order: neighbours are what happened next to each other.
+    # Equal addresses stay in order: neighbours are consecutive events.
     order = np.argsort(address, kind="stable")
     before, after = order[:-1], order[1:]
     is_ended = (address[before] == address[after]) & (owner[before] == owner[after])
@@ -179,9 +188,9 @@ def find_partners(
 
 
 def compact_texts(columns: Sequence[NDArray[np.int32]], strings: Strings) -> list[str]:
-    """The texts that columns of ids hold, in their order; the columns come to hold rows of these.
+    """The sorted texts whose ids the columns hold; ids become indices into them, in place.
 
-    None and "" are -1.
+    None and "" become -1.
     """
     is_used = np.zeros(len(strings) + 1, np.bool_)
     for column in columns:
@@ -197,7 +206,7 @@ def compact_texts(columns: Sequence[NDArray[np.int32]], strings: Strings) -> lis
     row_of[ids[order]] = np.arange(ids.size)
     for column in columns:
         column[:] = row_of[column]
-    return [texts[at] for at in order]
+    return [texts[index] for index in order]
 
 
 def _joined(columns: Sequence[NDArray[Any]], dtype: DTypeLike) -> NDArray[Any]:
@@ -212,8 +221,8 @@ def _allocators(
     """(the names of the allocators of all planes, in order; the allocator of each event)."""
     keys = [
         (plane.name.removeprefix(names.HOST_PLANE), plane.strings[allocator], ordinal)
-        for plane, one in zip(planes, stats, strict=True)
-        for allocator, ordinal in one.owners
+        for plane, plane_stats in zip(planes, stats, strict=True)
+        for allocator, ordinal in plane_stats.owners
     ]
     texts = [(process, text) for process, text, _ in keys]
     name = []
@@ -222,16 +231,17 @@ def _allocators(
         is_shared = bool(text) and texts.count((process, text)) > 1
         name.append(f"{own} ({ordinal}){process}" if is_shared else own + process)
     order = sorted(
-        range(len(name)), key=lambda at: (not is_device_name(name[at]), natural_order(name[at]))
+        range(len(name)),
+        key=lambda index: (not is_device_name(name[index]), natural_order(name[index])),
     )
     rank = np.empty(len(name), np.int32)
     rank[order] = np.arange(len(name))
-    begins = np.cumsum([0, *(len(one.owners) for one in stats)]).tolist()
+    begins = np.cumsum([0, *(len(plane_stats.owners) for plane_stats in stats)]).tolist()
     owner = [
-        rank[begin : begin + len(one.owners)][one.owner]
-        for begin, one in zip(begins, stats, strict=False)
+        rank[begin : begin + len(plane_stats.owners)][plane_stats.owner]
+        for begin, plane_stats in zip(begins, stats, strict=False)
     ]
-    return [name[at] for at in order], _joined(owner, np.int32)
+    return [name[index] for index in order], _joined(owner, np.int32)
 
 
 def _inherit(
@@ -240,13 +250,13 @@ def _inherit(
     is_allocation: NDArray[np.bool_],
     partner: NDArray[np.int64],
 ) -> None:
-    """Gives releases what their allocations were; of sizes, those that they lack."""
-    to = np.flatnonzero(~is_allocation & (partner >= 0))
-    of = partner[to]
+    """Gives releases the kind of their allocations, and sizes that they do not state, in place."""
+    release = np.flatnonzero(~is_allocation & (partner >= 0))
+    allocation = partner[release]
     for kind in kinds:
-        kind[to] = kind[of]
+        kind[release] = kind[allocation]
     for size in sizes:
-        size[to] = np.where(size[to] >= 0, size[to], size[of])
+        size[release] = np.where(size[release] >= 0, size[release], size[allocation])
 
 
 def _sum_heaps(
@@ -257,10 +267,10 @@ def _sum_heaps(
     is_allocation: NDArray[np.bool_],
     partner: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
-    """[a] which allocators did not record their heaps; these come to hold sums over `own` sizes.
+    """[a] which allocators did not record their heaps; sums of `own` sizes replace these, in place.
 
-    What was released at an address that the trace does not allocate was in use before and is not
-    counted; releases without an address are taken from what is in use.
+    Releases at addresses that the trace does not allocate were in use before and do not count;
+    releases without an address are subtracted from what is in use.
     """
     is_summed = np.zeros(first_event.size - 1, np.bool_)
     for allocator, (begin, end) in enumerate(pairwise(first_event.tolist())):

@@ -15,7 +15,7 @@ class Age(IntEnum):
     """Since when memory has been in use."""
 
     STEP = 0  # allocated in the instant's own step
-    EARLIER = 1  # in an earlier one
+    EARLIER = 1  # in an earlier step
     BEFORE = 2  # before the recording began, or at no address
     STACK = 3  # reserved
 
@@ -24,11 +24,10 @@ class Age(IntEnum):
 class Breakdown:
     """Live allocations [m] merged by op, region, type, shape and step, most bytes first.
 
-    Sizes are totals of `occurrences` allocations, -1 where no size is known; `op`, `region`,
-    `dtype` and `shape` are rows of `Memory.texts`, -1 for none. `since_ps` is when the oldest of a
-    row was allocated, -1 where that was not recorded. `allocated_bytes` add up to `in_use_bytes`
-    (-1: not recorded) plus `excess_bytes`: what seems alive in excess of it, as releases are
-    missing.
+    Sizes are totals of `occurrences` allocations, -1 if unknown; `op`, `region`, `dtype` and
+    `shape` are indices into `Memory.texts`, -1 for none. `since_ps` is when the oldest allocation
+    of a row was made, -1 if not recorded. `allocated_bytes` add up to `in_use_bytes` (-1: not
+    recorded) plus `excess_bytes`: what seems alive beyond that, because releases are missing.
     """
 
     at_ps: int
@@ -47,7 +46,7 @@ class Breakdown:
 
 
 def break_down(memory: Memory, allocator: int, event: int) -> Breakdown:
-    """What is in use right after an event of an allocator; -1, before its first, has no rows."""
+    """What is in use right after an event of an allocator; no rows for -1, before its first."""
     live = live_at(memory, allocator, event)
     kinds = [column[live] for column in (memory.op, memory.region, memory.dtype, memory.shape)]
     step = memory.step[live]
@@ -89,7 +88,7 @@ def break_down(memory: Memory, allocator: int, event: int) -> Breakdown:
 
 
 def _state(memory: Memory, event: int) -> tuple[int, int, int]:
-    """(stack, heap, both) after an event, -1 where they are not known."""
+    """(stack, heap, both) after an event, -1 if unknown."""
     if event < 0:
         return -1, -1, -1
     used = in_use(memory, slice(event, event + 1))
@@ -103,7 +102,7 @@ def _ages(
     live: NDArray[np.int64],
     step: NDArray[np.int32],
 ) -> NDArray[np.int32]:
-    """[live] ages; between steps, what was allocated since the last one ended is of the instant."""
+    """[live] ages; between steps, allocations since the end of the last step have the age STEP."""
     if event < 0 or memory.step[event] >= 0:
         is_own = step == (memory.step[event] if event >= 0 else -1)
     else:
@@ -114,7 +113,7 @@ def _ages(
 
 
 def _totals(code: NDArray[np.int32], size: NDArray[np.int64], groups: int) -> NDArray[np.int64]:
-    """[groups] the sums of the sizes that are known, -1 where none is."""
+    """[groups] the sums of the known sizes, -1 if none is known."""
     known = np.where(size >= 0, code, -1).astype(np.int32)
     count, total, _, _ = reduce_groups(known, size, groups)
     return np.where(count > 0, total, -1)

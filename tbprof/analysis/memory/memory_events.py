@@ -1,4 +1,4 @@
-"""The events of allocators: whose they are, how much was asked for, and what is in use since."""
+"""The events of allocators: their owner, what was requested, and what is in use after them."""
 
 import re
 from collections import deque
@@ -15,7 +15,7 @@ from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane
 from tbprof.events.stats import INT64, UINT64, StatColumn
 
-# Who asked: an allocator by name, or the number of a TPU. Source: xplane_schema.h.
+# The owner: an allocator by name, or the number of a TPU. Source: xplane_schema.h.
 OWNERS = ("allocator_name", "index_on_host", "device_ordinal")
 # The reserved stack, and the heap.
 IN_USE = ("bytes_reserved", "bytes_allocated")
@@ -39,8 +39,7 @@ _COLUMNS = (
 MOST_BYTES = 2**60
 NO_GROUP = int(np.iinfo(np.int64).min)
 
-# By number, 0 (none) left out; references to them are 100 higher.
-# Source: tensorflow/core/framework/types.proto.
+# By number, without 0 (none); references to them are 100 higher.
 _DTYPES = (
     "float", "double", "int32", "uint8", "int16", "int8", "string", "complex64", "int64", "bool",
     "qint8", "quint8", "qint32", "bfloat16", "qint16", "quint16", "uint16", "complex128", "half",
@@ -50,7 +49,7 @@ _DTYPES = (
 _REFERENCE = 100
 
 _PIECE = 1 << 16
-# Each takes its own memory: all that one piece tells.
+# Each piece needs memory for all that is read of it.
 _PIECES_AT_ONCE = 3
 
 
@@ -69,10 +68,10 @@ class MemoryEvents:
 
 @dataclass(frozen=True, slots=True)
 class MemoryStats:
-    """What memory events [n] tell; sizes are -1, `fragmentation` NaN where they do not.
+    """The stats of memory events [n]; sizes are -1, and `fragmentation` is NaN, if not recorded.
 
-    `owner` [n] are rows of `owners`: (id of the allocator's name, number of the device), -1 for
-    none. `group` is `NO_GROUP` for none. Texts are ids into the space's strings, -1 for none.
+    `owner` [n] are indices into `owners`: (id of the allocator's name, number of the device), -1
+    for none. `group` is `NO_GROUP` for none. Texts are ids into the space's strings, -1 for none.
     """
 
     owners: list[tuple[int, int]]
@@ -93,9 +92,9 @@ class MemoryStats:
 
 
 def find_memory_events(plane: Plane, *, is_kept: bool = False) -> MemoryEvents | None:
-    """The memory events of a host plane, None where it knows of none.
+    """The memory events of a host plane, None if it has none.
 
-    `is_kept` is for those who are asked together with others who need all of the plane's events.
+    With `is_kept` all events of the plane stay decoded, as other analyses need them as well.
     """
     texts = plane.strings.take(plane.types.name.tolist())
     is_allocation = np.array([text == names.MEMORY_ALLOCATION for text in [*texts, ""]])
@@ -106,12 +105,12 @@ def find_memory_events(plane: Plane, *, is_kept: bool = False) -> MemoryEvents |
     rows = events.rows_of(is_allocation | is_release)
     if not rows.size:
         return None
-    found = events.select(rows)
-    return MemoryEvents(found, is_allocation[found.type], *_window(events))
+    selected = events.select(rows)
+    return MemoryEvents(selected, is_allocation[selected.type], *_window(events))
 
 
 def read_memory_stats(found: MemoryEvents) -> MemoryStats:
-    """What the events tell, each piece of them read in one pass over its bytes."""
+    """The stats of the events; each piece of events is read in one pass over its bytes."""
     events = found.events
     size = len(events)
     out = _no_stats(size)
@@ -137,8 +136,8 @@ def read_memory_stats(found: MemoryEvents) -> MemoryStats:
 
 
 def _fill(out: MemoryStats, piece: slice, stats: Mapping[str, StatColumn], plane: Plane) -> None:
-    """Writes what the events of a piece tell; `owner` comes to hold the allocator's name."""
-    # So that sums over all events stay in int64.
+    """Writes the stats of a piece of events; `owner` then holds the allocator's name."""
+    # Sums over all events then stay in int64.
     most = min(MOST_BYTES, 2**62 // out.owner.size)
     for size_of, name, limit in (
         (out.stack_bytes, IN_USE[0], MOST_BYTES),
@@ -168,7 +167,7 @@ def find_owners(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(id of the allocator's name, number of the device) of memory events [rows], -1 for none.
 
-    `stats` are columns of `OWNERS`, those that there are.
+    `stats` are the available columns of `OWNERS`.
     """
     allocator = np.full(rows, -1, np.int64)
     if OWNERS[0] in stats:
@@ -181,7 +180,7 @@ def bytes_in_use(
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """(bytes that the owner has in use, whether it is recorded) after memory events [rows].
 
-    `stats` are columns of `IN_USE`, those that there are.
+    `stats` are the available columns of `IN_USE`.
     """
     is_known = np.zeros(rows, np.bool_)
     total = np.zeros(rows, np.int64)
@@ -193,7 +192,7 @@ def bytes_in_use(
 
 
 def sizes(column: StatColumn, most: int = MOST_BYTES) -> NDArray[np.int64]:
-    """[n] numbers of bytes up to `most`, -1 where there is none, or one below zero."""
+    """[n] numbers of bytes up to `most`, -1 if missing or negative."""
     kind, bits = column.kind, column.bits
     out = np.where((kind == INT64) | (kind == UINT64), np.minimum(bits, most), -1)
     out[bits < 0] = -1
@@ -246,12 +245,12 @@ def _no_stats(size: int) -> MemoryStats:
 
 
 def _window(events: Events) -> tuple[int, int]:
-    """(first start, last end) of events, of which there are some."""
+    """(first start, last end) of events; there is at least one."""
     first = events.first_event[:-1][np.diff(events.first_event) > 0]
     begin = int(events.start_ps[first].min())
     end = begin
-    for at in range(0, len(events), _PIECE):  # ends of all rows would be large
-        part = slice(at, at + _PIECE)
+    for row in range(0, len(events), _PIECE):  # the ends of all rows would need much memory
+        part = slice(row, row + _PIECE)
         end = max(end, int((events.start_ps[part] + events.duration_ps[part]).max()))
     return begin, end
 
@@ -259,16 +258,16 @@ def _window(events: Events) -> tuple[int, int]:
 def _texts(stats: Mapping[str, StatColumn], rows: int) -> dict[str, NDArray[np.int32]]:
     """[rows] ids of the texts of each of `_TEXTS`, -1 for none.
 
-    Side by side, so that they are read in the order in which they lie in the file.
+    Columns are read side by side, in the order in which they lie in the file.
     """
     known = [name for name in _TEXTS if name in stats]
-    found = {name: np.full(rows, -1, np.int32) for name in _TEXTS}
+    ids_of = {name: np.full(rows, -1, np.int32) for name in _TEXTS}
     if known:
         kind = np.stack([stats[name].kind for name in known], axis=1)
         bits = np.stack([stats[name].bits for name in known], axis=1)
         ids = stats[known[0]].source.text_ids(kind.ravel(), bits.ravel())
-        found.update(zip(known, ids.reshape(rows, -1).T, strict=True))
-    return found
+        ids_of.update(zip(known, ids.reshape(rows, -1).T, strict=True))
+    return ids_of
 
 
 def _ordinals(stats: Mapping[str, StatColumn], rows: int) -> NDArray[np.int64]:
@@ -299,5 +298,5 @@ def _dtypes(column: StatColumn, plane: Plane) -> NDArray[np.int32]:
     others = np.flatnonzero((number != 0) & (out < 0))
     if others.size:
         distinct, code = np.unique(number[others], return_inverse=True)
-        out[others] = plane.strings.intern([f"type {one}" for one in distinct.tolist()])[code]
+        out[others] = plane.strings.intern([f"type {other}" for other in distinct.tolist()])[code]
     return out.astype(np.int32, copy=False)

@@ -1,4 +1,4 @@
-"""How the use of memory goes from step to step, and what is allocated again and again."""
+"""How memory use changes from step to step, and which allocations accumulate."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,18 +8,18 @@ from tbprof.analysis.memory.memory_usage import event_rows, in_use, own_bytes
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.base.records import dataclass
 
-# A leak has left something behind in so many steps at least, and in this share of them.
+# A leak has left something behind in at least so many steps, and in this share of them.
 _LEAST_STEPS = 3
 _LEAST_SHARE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class StepUsage:
-    """One row per step [s] for one allocator, -1 where nothing is known yet.
+    """One row per step [s] for one allocator, -1 while nothing is known.
 
-    `peak_bytes` is the most in use while the step ran, what was in use as it began included;
-    `end_bytes` is in use at its end. `kept_bytes` were allocated in it and are alive when the
-    recording ends.
+    `peak_bytes` is the most in use during the step, including what was in use at its start;
+    `end_bytes` is in use at its end. `kept_bytes` were allocated in the step and are alive at the
+    end of the recording.
     """
 
     peak_bytes: NDArray[np.int64]
@@ -29,10 +29,10 @@ class StepUsage:
 
 @dataclass(frozen=True, slots=True)
 class Leaks:
-    """Allocations of one kind [k] that step after step leaves behind, most bytes first.
+    """Kinds of allocation [k] that accumulate step after step, most bytes first.
 
-    `op`, `region`, `dtype` and `shape` are rows of `Memory.texts`; `steps` counts the steps that
-    left some behind, `bytes_per_step` and `occurrences_per_step` are means over these.
+    `op`, `region`, `dtype` and `shape` are indices into `Memory.texts`; `steps` counts the steps
+    that left some behind, `bytes_per_step` and `occurrences_per_step` are means over these.
     """
 
     op: NDArray[np.int32]
@@ -45,14 +45,14 @@ class Leaks:
 
 
 def use_by_step(memory: Memory, allocator: int) -> StepUsage:
-    """The memory in use in each step and at its end, and what it left behind."""
+    """The memory in use in each step and at its end, and what the step left behind."""
     rows = event_rows(memory, allocator)
     time, used = memory.time_ps[rows], in_use(memory, rows)
     own = memory.steps_of(allocator)
     steps = own.stop - own.start
     begin = np.searchsorted(time, memory.step_begin_ps[own], side="left")
     end = np.searchsorted(time, memory.step_end_ps[own], side="left")
-    if steps:  # the last one holds its end
+    if steps:  # the last step includes its end
         end[-1] = np.searchsorted(time, memory.step_end_ps[own][-1], side="right")
     before = np.append(used, -1)[begin - 1]
     peak = before.copy()
@@ -68,9 +68,10 @@ def use_by_step(memory: Memory, allocator: int) -> StepUsage:
 
 
 def find_leaks(memory: Memory, allocator: int) -> Leaks:
-    """What grows: kinds of allocation of which most steps but the first and last leave some.
+    """What grows: kinds of allocation of which most steps leave some behind.
 
-    The first step makes what the program keeps, and the last may still be at work.
+    The first and last steps do not count: the first allocates what the program keeps, and the last
+    may be incomplete.
     """
     alive = _left_behind(memory, allocator)
     own = memory.steps_of(allocator)
@@ -79,21 +80,21 @@ def find_leaks(memory: Memory, allocator: int) -> Leaks:
     columns = (memory.op, memory.region, memory.dtype, memory.shape)
     code, first = group_rows([column[alive] for column in columns])
     least = max(_LEAST_STEPS, int(np.ceil(_LEAST_SHARE * (last - 1))))
-    _, one = group_rows([code, memory.step[alive]])
-    steps = np.bincount(code[one], minlength=first.size)
+    _, first_of_step = group_rows([code, memory.step[alive]])
+    steps = np.bincount(code[first_of_step], minlength=first.size)
     size = np.maximum(own_bytes(memory, alive), 0).astype(np.float64)
     total = np.bincount(code, size, first.size)
-    found = np.flatnonzero((steps >= least) & (total > 0))
-    found = found[np.argsort(-total[found], kind="stable")]
-    of = alive[first[found]]
+    leaking = np.flatnonzero((steps >= least) & (total > 0))
+    leaking = leaking[np.argsort(-total[leaking], kind="stable")]
+    example = alive[first[leaking]]
     return Leaks(
-        op=memory.op[of],
-        region=memory.region[of],
-        dtype=memory.dtype[of],
-        shape=memory.shape[of],
-        bytes_per_step=total[found] / steps[found],
-        occurrences_per_step=np.bincount(code, minlength=first.size)[found] / steps[found],
-        steps=steps[found],
+        op=memory.op[example],
+        region=memory.region[example],
+        dtype=memory.dtype[example],
+        shape=memory.shape[example],
+        bytes_per_step=total[leaking] / steps[leaking],
+        occurrences_per_step=np.bincount(code, minlength=first.size)[leaking] / steps[leaking],
+        steps=steps[leaking],
     )
 
 
@@ -102,5 +103,5 @@ def _left_behind(memory: Memory, allocator: int) -> NDArray[np.int64]:
     rows = event_rows(memory, allocator)
     is_alive = memory.is_allocation[rows] & (memory.partner[rows] < 0)
     is_alive &= (memory.address[rows] != 0) & (memory.step[rows] >= 0)
-    found: NDArray[np.int64] = np.flatnonzero(is_alive) + rows.start
-    return found
+    rows_alive: NDArray[np.int64] = np.flatnonzero(is_alive) + rows.start
+    return rows_alive

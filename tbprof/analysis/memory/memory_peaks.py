@@ -1,4 +1,4 @@
-"""How full the memory of each allocator was, and how scattered what was free."""
+"""How full the memory of each allocator was, and how fragmented the free memory."""
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -31,12 +31,11 @@ from tbprof.events.stats import StatColumn
 class MemoryPeaks:
     """One row per allocator that recorded memory events.
 
-    `peak_bytes` is the most in use at once within the trace, reserved stacks included,
-    `lifetime_bytes` since the program began; `capacity_bytes` is what the allocator has in all.
-    `fragmentation` (0 to 1, NaN where it was not recorded) is that of the peak's moment: the part
-    of the free memory that lies outside of its largest piece. `peak_ps` counts from the trace's
-    start.
-    `is_device` tells allocators of accelerators from those of the host.
+    `peak_bytes` is the most in use at once within the trace, including reserved stacks,
+    `lifetime_bytes` since the program began; `capacity_bytes` is the allocator's total.
+    `fragmentation` (0 to 1, NaN if not recorded) is that at the peak: the share of the free memory
+    outside of its largest piece. `peak_ps` counts from the trace's start. `is_device` is true for
+    allocators of accelerators.
     """
 
     name: list[str]
@@ -57,7 +56,7 @@ def find_memory_peaks(space: Space, _programs: Programs) -> MemoryPeaks:
 
 
 def merge_memory_peaks(hosts: Sequence[str], parts: Sequence[MemoryPeaks]) -> MemoryPeaks:
-    """The allocators of all hosts, one behind the other; of several hosts "host: name"."""
+    """The allocators of all hosts, one host after the other; named "host: name" if several."""
     if len(parts) == 1:
         return parts[0]
     return _joined(
@@ -70,22 +69,22 @@ def merge_memory_peaks(hosts: Sequence[str], parts: Sequence[MemoryPeaks]) -> Me
 
 def _joined(parts: Sequence[MemoryPeaks]) -> MemoryPeaks:
     names = [name for part in parts for name in part.name]
-    columns = [one.name for one in fields(MemoryPeaks)[1:]]
+    columns = [column.name for column in fields(MemoryPeaks)[1:]]
     return MemoryPeaks(
-        names, *(np.concatenate([getattr(part, one) for part in parts]) for one in columns)
+        names, *(np.concatenate([getattr(part, column) for part in parts]) for column in columns)
     )
 
 
 def _of_plane(plane: Plane) -> MemoryPeaks:
-    found = find_memory_events(plane, is_kept=True)
-    if found is None:
+    memory_events = find_memory_events(plane, is_kept=True)
+    if memory_events is None:
         return _table([], [])
-    events = found.events
+    events = memory_events.events
     peaks: dict[tuple[int, int], _Peak] = {}
     for piece, stats in stats_by_pieces(events, [*OWNERS, *IN_USE, LIFETIME]):
-        _add_piece(piece, stats, events.start_ps[piece], found.is_allocation[piece], peaks)
-    at = np.array([peak.row for peak in peaks.values()], np.int64)
-    stats = events.stats([AVAILABLE, FRAGMENTATION], at)
+        _add_piece(piece, stats, events.start_ps[piece], memory_events.is_allocation[piece], peaks)
+    peak_rows = np.array([peak.row for peak in peaks.values()], np.int64)
+    stats = events.stats([AVAILABLE, FRAGMENTATION], peak_rows)
     available = np.maximum(sizes(stats[AVAILABLE]), 0).tolist()
     fragmentation = stats[FRAGMENTATION].numbers().tolist()
     return _table(
@@ -107,7 +106,7 @@ def _of_plane(plane: Plane) -> MemoryPeaks:
 
 @dataclass(slots=True)
 class _Peak:
-    """What has been seen of one allocator: its highest moment, a row of the host's events."""
+    """What is known so far about one allocator: its highest moment, a row of the host's events."""
 
     bytes: int = -1
     start_ps: int = 0
@@ -129,31 +128,35 @@ def _add_piece(
     in_use, _ = bytes_in_use(stats, rows.size)
     lifetime = sizes(stats[LIFETIME]) if LIFETIME in stats else np.full(rows.size, -1)
     code, first = group_rows([allocator, ordinal])
-    for group, one in enumerate(first.tolist()):
-        owner = int(allocator[one]), int(ordinal[one])
+    for group, first_row in enumerate(first.tolist()):
+        owner = int(allocator[first_row]), int(ordinal[first_row])
         if max(owner) < 0:
-            continue  # no owner: the counters belong to nothing
-        mine = np.flatnonzero(code == group)
-        # Of equal peaks the first in time.
-        highest = mine[in_use[mine] == in_use[mine].max()]
-        at = highest[np.argmin(start[highest])]
+            continue  # without an owner the counters mean nothing
+        own_rows = np.flatnonzero(code == group)
+        # The first in time of equal peaks.
+        highest = own_rows[in_use[own_rows] == in_use[own_rows].max()]
+        peak_row = highest[np.argmin(start[highest])]
         peak = peaks.setdefault(owner, _Peak())
-        if (-int(in_use[at]), int(start[at])) < (-peak.bytes, peak.start_ps):
-            peak.bytes, peak.start_ps, peak.row = int(in_use[at]), int(start[at]), int(rows[at])
-        peak.lifetime = max(peak.lifetime, int(lifetime[mine].max()))
-        peak.allocations += int(allocates[mine].sum())
-        peak.deallocations += int((~allocates[mine]).sum())
+        if (-int(in_use[peak_row]), int(start[peak_row])) < (-peak.bytes, peak.start_ps):
+            peak.bytes, peak.start_ps, peak.row = (
+                int(in_use[peak_row]),
+                int(start[peak_row]),
+                int(rows[peak_row]),
+            )
+        peak.lifetime = max(peak.lifetime, int(lifetime[own_rows].max()))
+        peak.allocations += int(allocates[own_rows].sum())
+        peak.deallocations += int((~allocates[own_rows]).sum())
 
 
 def _table(owners: list[str], table: list[tuple[float, ...]]) -> MemoryPeaks:
-    def column(at: int) -> NDArray[np.int64]:
-        return np.array([row[at] for row in table], np.int64)
+    def column(index: int) -> NDArray[np.int64]:
+        return np.array([row[index] for row in table], np.int64)
 
     return MemoryPeaks(
         owners,
         np.array([is_device_name(name) for name in owners], bool),
         column(0),
-        # Recorders count reserved stacks in the one and not in the other.
+        # Recorders count reserved stacks in one of them only.
         np.maximum(column(1), column(0)),
         column(2),
         np.array([row[3] for row in table], np.float64),

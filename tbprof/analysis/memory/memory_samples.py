@@ -1,4 +1,4 @@
-"""Few events that show how an allocator's use went."""
+"""A small sample of events that shows how an allocator's use changed."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,9 @@ def sample_events(
 ) -> NDArray[np.int64]:
     """At most `points` events of an allocator from `from_ps` to `to_ps` (inclusive), ascending.
 
-    All where they fit. Else the window is cut into equal buckets, and of each are kept the first
-    event after which the least, and the first after which the most was in use, so that extremes
-    are exact; and the first and the last event of all. `points` are at least 4.
+    All events if they fit. Otherwise the window is cut into equal buckets. The sample has the first
+    event with the least and the first with the most memory in use of each bucket, so extremes are
+    exact, and the first and last events of the window. `points` is at least 4.
     """
     rows = event_rows(memory, allocator)
     time = memory.time_ps[rows]
@@ -26,7 +26,7 @@ def sample_events(
     time = time[begin:end]
     used = in_use(memory, slice(rows.start + begin, rows.start + end))
     buckets = max((points - 2) // 2, 1)
-    # In floats: spans may be large, and which bucket an event at an edge lies in does not matter.
+    # Floats, as spans may be large: the bucket of an event at an edge does not matter.
     edges = np.linspace(float(time[0]), float(time[-1]), buckets + 1)[1:-1]
     starts = unique(np.append(0, np.searchsorted(time, edges.astype(np.int64))))
     starts = starts[starts < time.size]

@@ -22,7 +22,7 @@ _NUMBER = regex(r"[0-9]{1,9}")
 
 @dataclass(frozen=True, slots=True)
 class MemorySteps:
-    """Steps [s] in order of time: disjoint, each up to the start of the next."""
+    """Steps [s] in order of time: disjoint, each until the start of the next."""
 
     label: list[str]
     begin_ps: NDArray[np.int64]
@@ -39,14 +39,14 @@ def find_memory_steps(
 ) -> tuple[list[MemorySteps], NDArray[np.int32]]:
     """(the steps of each allocator, the step [n] of each event among its allocator's, or -1).
 
-    Steps are those that were `found`, by device: those of the allocator's
-    own. Memory of the host, or of a device without steps, has those that all devices of the host
-    share, else those of each one under its name where they do not overlap, else those of the one
-    with the most. Where nothing has steps, the groups of the file (`group` [n], `NO_GROUP` for
-    none) are steps, from the first memory event of one to that of the next.
+    Steps are those that were `found` (None without events) for the allocator's own device. Memory
+    of the host, or of a device without steps, has the steps that all devices of the host share;
+    else the steps of all devices, labelled by device, if they do not overlap; else those of the
+    device with most steps. If nothing has steps, the groups of the file (`group` [n], `NO_GROUP`
+    for none) are steps, from the first memory event of one to that of the next.
 
-    Events are those of allocators in turn, by time. One belongs to the step that it lies in;
-    outside of all, to that in which most events of its group lie.
+    Events are ordered by allocator, then time. An event belongs to the step that it lies in;
+    outside of all steps, to the one in which most events of its group lie.
     """
     if not time_ps.size:
         none = np.empty(0, np.int64)
@@ -68,12 +68,12 @@ def find_memory_steps(
 def step_at(
     begin_ps: NDArray[np.int64], end_ps: NDArray[np.int64], time_ps: NDArray[np.int64]
 ) -> NDArray[np.int32]:
-    """[n] the step that each time lies in, -1 for none. The last step holds its end."""
-    at = np.searchsorted(begin_ps, time_ps, side="right") - 1
+    """[n] the step that each time lies in, -1 for none. The last step includes its end."""
+    index = np.searchsorted(begin_ps, time_ps, side="right") - 1
     last = end_ps.copy()
     last[-1:] += 1
-    found: NDArray[np.int64] = np.where(time_ps < np.append(last, NO_GROUP)[at], at, -1)
-    return found.astype(np.int32)
+    step: NDArray[np.int64] = np.where(time_ps < np.append(last, NO_GROUP)[index], index, -1)
+    return step.astype(np.int32)
 
 
 def _by_device(found: Steps, allocator: str) -> MemorySteps:
@@ -99,7 +99,7 @@ def _by_device(found: Steps, allocator: str) -> MemorySteps:
 
 
 def _are_alike(found: Steps, workers: Sequence[NDArray[np.int64]]) -> bool:
-    """Whether the steps of all workers are the same."""
+    """Whether all workers have the same steps."""
     return all(
         np.array_equal(column[rows], column[workers[0]])
         for rows in workers[1:]
@@ -108,7 +108,7 @@ def _are_alike(found: Steps, workers: Sequence[NDArray[np.int64]]) -> bool:
 
 
 def _steps(found: Steps, rows: NDArray[np.int64], *, is_named: bool = False) -> MemorySteps:
-    """The steps of rows, in order of time; with the device that each is of where `is_named`."""
+    """The steps of rows, in order of time; labelled with their device if `is_named`."""
     names_ = [f" ({name})" if is_named else "" for name in found.worker_name]
     return MemorySteps(
         [found.label[row] + names_[found.worker[row]] for row in rows.tolist()],
@@ -120,7 +120,7 @@ def _steps(found: Steps, rows: NDArray[np.int64], *, is_named: bool = False) -> 
 def _with_groups(
     step: NDArray[np.int32], group: NDArray[np.int64], steps: int
 ) -> NDArray[np.int32]:
-    """[n] the step of each event; of those in none that in which most of its group lie."""
+    """[n] the step of each event; for events outside, the step of most events of their group."""
     is_outside = (step < 0) & (group != NO_GROUP)
     is_inside = (step >= 0) & (group != NO_GROUP)
     if not (is_outside.any() and is_inside.any()):
@@ -129,27 +129,27 @@ def _with_groups(
     votes, counts = np.unique(
         np.searchsorted(ids, group[is_inside]) * steps + step[is_inside], return_counts=True
     )
-    # Of each group the step with the most votes comes last.
+    # The step with the most votes of each group comes last.
     order = np.argsort(counts, kind="stable")
     most = np.empty(ids.size, np.int32)
     most[votes[order] // steps] = votes[order] % steps
     rows = np.flatnonzero(is_outside)
-    at = np.minimum(np.searchsorted(ids, group[rows]), ids.size - 1)
+    index = np.minimum(np.searchsorted(ids, group[rows]), ids.size - 1)
     out: NDArray[np.int32] = step.copy()
-    out[rows] = np.where(ids[at] == group[rows], most[at], -1)
+    out[rows] = np.where(ids[index] == group[rows], most[index], -1)
     return out
 
 
 def _by_groups(
     space: Space, group: NDArray[np.int64], time_ps: NDArray[np.int64]
 ) -> tuple[MemorySteps, NDArray[np.int32]]:
-    is_new = np.append(True, group[1:] != group[:-1])  # mostly they repeat
+    is_new = np.append(True, group[1:] != group[:-1])  # usually they repeat
     ids = unique(group[is_new])
     ids = ids[ids != NO_GROUP]
     code = codes(ids, group)
     first, last = hulls(code, time_ps, time_ps, ids.size)
     known = _labels(space)
-    label = [known.get(one) or str(one) for one in ids.tolist()]
+    label = [known.get(id_) or str(id_) for id_ in ids.tolist()]
     rows = np.arange(ids.size, dtype=np.int64)
     windows = tile(rows, ids, label, first, last + 1)
     step_of = np.full(ids.size + 1, -1, np.int32)
@@ -160,8 +160,8 @@ def _by_groups(
 
 
 def _labels(space: Space) -> dict[int, str]:
-    """The names of groups that the steps' lines of devices tell."""
-    found: dict[int, str] = {}
+    """The names of groups on the devices' lines of steps."""
+    name_of: dict[int, str] = {}
     for plane in [*gpu_planes(space), *tpu_planes(space)]:
         lines = named_lines(plane, names.STEPS_LINE)
         if not lines or names.GROUP_ID not in plane.stat_names:
@@ -171,5 +171,5 @@ def _labels(space: Space) -> dict[int, str]:
         ids = stats[names.GROUP_ID].integers(NO_GROUP).tolist()
         for id_, text in zip(ids, texts, strict=True):
             if text:
-                found.setdefault(id_, text)
-    return found
+                name_of.setdefault(id_, text)
+    return name_of

@@ -9,16 +9,16 @@ from tbprof.base.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class MemorySummary:
-    """One row per allocator [a]; -1 where nothing is known.
+    """One row per allocator [a]; -1 if unknown.
 
-    `peak_event` is the row in `Memory` of the first event after which the most was in use (stack
-    and heap, `peak_bytes`); `end_bytes` are in use after the last one. `lifetime_bytes` is the most
-    since the program began, at least the peak, as recorders count reserved stacks in the one and
-    not in the other. `capacity_bytes` is the largest sum of what is in use and free.
+    `peak_event` is the row in `Memory` of the first event after which most was in use (stack and
+    heap, `peak_bytes`); `end_bytes` are in use after the last one. `lifetime_bytes` is the most
+    since the program began, and at least the peak, as recorders count reserved stacks in only one
+    of the two. `capacity_bytes` is the largest sum of what is in use and free.
 
     `unmatched_frees` are releases of what was allocated before the recording, or at no address;
-    `reused_addresses` allocations whose release is missing, as their address was given out again;
-    `addressless` allocations that nothing can be matched with.
+    `reused_addresses` are allocations whose release is missing, as their address was reused;
+    `addressless` are allocations that nothing can be matched with.
     """
 
     peak_event: NDArray[np.int64]
@@ -46,7 +46,7 @@ def event_rows(memory: Memory, allocator: int) -> slice:
 
 
 def in_use(memory: Memory, rows: slice) -> NDArray[np.int64]:
-    """[n] stack and heap after each of the events `rows`, -1 where neither is known."""
+    """[n] stack and heap after each of the events `rows`, -1 if neither is known."""
     stack, heap = memory.stack_bytes[rows], memory.heap_bytes[rows]
     total = np.maximum(stack, 0) + np.maximum(heap, 0)
     total[(stack < 0) & (heap < 0)] = -1
@@ -54,23 +54,23 @@ def in_use(memory: Memory, rows: slice) -> NDArray[np.int64]:
 
 
 def own_bytes(memory: Memory, events: NDArray[np.int64]) -> NDArray[np.int64]:
-    """[n] what each of the events gave out or got back: else what was asked for, else -1."""
+    """[n] what each event allocated or released, else what was requested, else -1."""
     allocated = memory.allocated_bytes[events]
     return np.where(allocated >= 0, allocated, memory.requested_bytes[events])
 
 
 def event_at(memory: Memory, allocator: int, at_ps: int) -> int:
-    """The allocator's last event that is not after an instant, -1 before its first."""
+    """The allocator's last event not after an instant, -1 before its first."""
     rows = event_rows(memory, allocator)
-    at = int(np.searchsorted(memory.time_ps[rows], at_ps, side="right"))
-    return rows.start + at - 1 if at else -1
+    index = int(np.searchsorted(memory.time_ps[rows], at_ps, side="right"))
+    return rows.start + index - 1 if index else -1
 
 
 def live_at(memory: Memory, allocator: int, event: int) -> NDArray[np.int64]:
     """The allocations, ascending, that are alive right after an event of the allocator (-1: none).
 
-    Those that began before the recording are not among them, nor those without an address: nobody
-    can tell when they end.
+    Allocations from before the recording are not included, nor those without an address, whose end
+    is unknown.
     """
     begin = int(memory.first_event[allocator])
     rows = slice(begin, max(event + 1, begin))
@@ -85,13 +85,13 @@ def _summarize(memory: Memory, allocator: int) -> tuple[int, ...]:
     used = in_use(memory, rows)
     partner, is_allocation = memory.partner[rows], memory.is_allocation[rows]
     allocations = int(is_allocation.sum())
-    at = int(used.argmax()) if used.size else -1
-    peak = int(used[at]) if used.size else -1
+    peak_index = int(used.argmax()) if used.size else -1
+    peak = int(used[peak_index]) if used.size else -1
     free = memory.free_bytes[rows]
     capacity = np.where(free >= 0, np.maximum(used, 0) + free, -1)
     ended_by = partner[is_allocation & (partner >= 0)]
     return (
-        rows.start + at if peak >= 0 else -1,
+        rows.start + peak_index if peak >= 0 else -1,
         peak,
         max(int(memory.lifetime_bytes[rows].max(initial=-1)), peak),
         int(capacity.max(initial=-1)),

@@ -18,7 +18,7 @@ from tbprof.base.records import dataclass
 from tbprof.base.values import sum_of
 from tbprof.events.space import Plane, Space, Value
 
-# Stats of planes. Source: xplane_schema.h (kMatrixUnitUtilizationPercent and what follows it).
+# Stats of planes. Source: xplane_schema.h (kMatrixUnitUtilizationPercent and the stats after it).
 _MXU = "matrix_unit_utilization_percent"
 _HBM = "hbm_utilization_percent"
 _OPTIONS = "profile_options"
@@ -45,15 +45,14 @@ _GENERATIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What the trace of one host says of the run.
+    """What the trace of one host says about the run.
 
-    One entry per kind of device in `kind` ("GPU", "TPU", "SparseCore"): planes with a recorded
-    line are `active`, all are `recorded`. `detail_*` are further lines (name, value) of text, such
-    as the compute capability. Times since the epoch in ns, 0 where the recorder did not say;
-    `window_ps` is the length of the recording, `is_window_stated` False where it is only the time
-    from the first event to the last. `dropped_events` is -1 and percentages are NaN where the
-    recorder does not say. `busy_ps` and `idle_ps` are the duty cycle's, 0 without TPUs.
-    `errors` and `warnings` are the recorder's own.
+    One entry per kind of device in `kind` ("GPU", "TPU", "SparseCore"): planes with a recorded line
+    are `active`, all are `recorded`. `detail_*` are further lines (name, value) of text, such as
+    the compute capability. Times since the epoch in ns, 0 if not recorded. `window_ps` is the
+    length of the recording; if `is_window_stated` is False, only from the first event to the last.
+    `dropped_events` is -1 and percentages are NaN if not recorded. `busy_ps` and `idle_ps` are
+    those of the duty cycle, 0 without TPUs. `errors` and `warnings` are the recorder's own.
     """
 
     host_name: str
@@ -80,7 +79,7 @@ class Environment:
 
 
 def find_environment(space: Space, programs: Programs) -> Environment:
-    """The environment that a trace tells of."""
+    """The environment that a trace describes."""
     devices = list(_devices(space))
     details = dict(_device_details(space))
     versions = dict(_versions(space))
@@ -126,13 +125,13 @@ def _devices(space: Space) -> Iterator[tuple[str, int, int]]:
 
 
 def _device_details(space: Space) -> Iterator[tuple[str, str]]:
-    """(name, value) of what the first device plane with capabilities says of itself."""
+    """(name, value) of what the first device plane with capabilities states."""
     gpu = next((plane for plane in gpu_planes(space) if plane.stats), None)
     if gpu is not None:
         major = _integer(gpu.stats.get(names.COMPUTE_MAJOR), -1)
         minor = _integer(gpu.stats.get(names.COMPUTE_MINOR), -1)
         if major >= 0 and minor >= 0:
-            # AMD counts its generations anew: only the numbers are then told.
+            # AMD numbers its generations differently: only the numbers are then shown.
             generation = "" if _vendor(gpu).lower() == "amd" else _generation(major, minor)
             yield (
                 "Compute capability",
@@ -181,7 +180,7 @@ def _cuda(value: Value) -> str:
 
 
 def _options(value: Value | None) -> list[tuple[str, str]]:
-    """(name, value) of the options that say what was recorded, [] where they are unknown."""
+    """(name, value) of the options that say what was recorded, [] if unknown."""
     if not isinstance(value, bytes):
         return []
     from google.protobuf.message import DecodeError
@@ -190,7 +189,7 @@ def _options(value: Value | None) -> list[tuple[str, str]]:
         options = message("tensorflow.ProfileOptions").FromString(value)
     except DecodeError:
         return []
-    found = [
+    rows = [
         ("Host tracer level", str(options.host_tracer_level)),
         ("Device tracer level", str(options.device_tracer_level)),
         ("Python tracer level", str(options.python_tracer_level)),
@@ -198,20 +197,20 @@ def _options(value: Value | None) -> list[tuple[str, str]]:
         ("XLA programs (HLO)", "recorded" if options.enable_hlo_proto else "left out"),
     ]
     if options.duration_ms:
-        found.append(("Duration asked for", f"{options.duration_ms} ms"))
+        rows.append(("Duration asked for", f"{options.duration_ms} ms"))
     for name, setting in sorted(options.advanced_configuration.items()):
         chosen = setting.WhichOneof("value")
-        found.append((name, str(getattr(setting, chosen)) if chosen else ""))
-    return found
+        rows.append((name, str(getattr(setting, chosen)) if chosen else ""))
+    return rows
 
 
 def _events_window(space: Space, programs: Programs) -> int:
-    """From the first recorded event of any plane to the last, in ps."""
+    """The time from the first recorded event of any plane to the last, in ps."""
     first, last = 2**63 - 1, -(2**63)
     for plane in space.planes:
         if not plane.lines.id.size:
             continue
-        # Decoded for other parts as well.
+        # These events are also decoded for other parts.
         if plane.name.startswith(names.HOST_PLANE):
             events = host_events(plane)
         elif plane.name.startswith(names.GPU_PREFIX):
@@ -225,7 +224,7 @@ def _events_window(space: Space, programs: Programs) -> int:
 
 
 def _percentage(space: Space, stat: str) -> float:
-    """The mean over the planes that have the stat; NaN where none does."""
+    """The mean over the planes that have the stat; NaN if none has it."""
     values = [plane.stats[stat] for plane in space.planes if stat in plane.stats]
     known = [float(value) for value in values if isinstance(value, int | float)]
     known = [value for value in known if math.isfinite(value)]

@@ -1,4 +1,4 @@
-"""What the index of a file tells: its planes, what they can hold, and whether the file is whole."""
+"""What the index of a file says: its planes, what they can hold, and whether it is complete."""
 
 from typing import Literal
 
@@ -13,19 +13,19 @@ from tbprof.base import names
 from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space
 
-# What not all files hold: events with names, GPU kernels, allocations, iterators of tf.data.
+# What some files lack: events with names, GPU kernels, allocations, iterators of tf.data.
 Content = Literal["names", "kernels", "allocations", "iterators"]
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What is known of a file before any event of it is decoded.
+    """What is known about a file before any of its events is decoded.
 
-    `event_bytes` [planes] is how many bytes the events of each plane take: one without any has
-    recorded nothing. `holds` names what its planes say that they have (`Content`); what is missing
-    there is in no event. `errors` and `warnings` are those of the recorder,
-    `epoch_ns` the time of day that the trace's times count from, 0 where it is unknown.
-    `ends_early` says where a file ends that was cut off, "" where it is whole.
+    `event_bytes` [planes] is the size of the events of each plane: 0 if nothing was recorded.
+    `holds` names what the planes can contain (`Content`); what is not listed is in no event.
+    `errors` and `warnings` are those of the recorder, `epoch_ns` is the time of day that the
+    trace's times count from, 0 if unknown. `ends_early` says where a truncated file ends, "" if it
+    is complete.
     """
 
     planes: list[str]
@@ -38,7 +38,7 @@ class Outline:
 
 
 def find_outline(space: Space, _programs: Programs) -> Outline:
-    """The outline of a space; touches no events."""
+    """The outline of a space; reads no events."""
     return Outline(
         [plane.name for plane in space.planes],
         np.array([int(plane.line_bytes.sum()) for plane in space.planes], np.int64),
@@ -51,17 +51,17 @@ def find_outline(space: Space, _programs: Programs) -> Outline:
 
 
 def _contents(space: Space) -> "list[Content]":
-    found: list[Content] = []
+    contents: list[Content] = []
     if any(plane.types.id.size and plane.line_bytes.any() for plane in space.planes):
-        found.append("names")
+        contents.append("names")
     if any(names.KERNEL_DETAILS in plane.stat_names for plane in gpu_planes(space)):
-        found.append("kernels")
+        contents.append("kernels")
     texts = [text for plane in host_planes(space) for text in _type_names(plane)]
     if names.MEMORY_ALLOCATION in texts or names.MEMORY_DEALLOCATION in texts:
-        found.append("allocations")
+        contents.append("allocations")
     if any(map(input_names.is_iterator, texts)):
-        found.append("iterators")
-    return found
+        contents.append("iterators")
+    return contents
 
 
 def _type_names(plane: Plane) -> list[str]:

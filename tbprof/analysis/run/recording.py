@@ -1,4 +1,4 @@
-"""When a trace was recorded, and what of it was lost, as its recorder says."""
+"""When a trace was recorded, and what was lost, as its recorder says."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ _DROPPED = "dropped_traces"
 
 
 def environment_stats(space: Space) -> dict[str, Value]:
-    """What the recorder says of the recording as a whole, by name."""
+    """What the recorder says about the recording as a whole, by name."""
     stats: dict[str, Value] = {}
     for plane in space.planes:
         if plane.name.startswith(names.ENVIRONMENT_PLANE):
@@ -23,20 +23,20 @@ def environment_stats(space: Space) -> dict[str, Value]:
 
 
 def stated_window(space: Space) -> tuple[int, int]:
-    """(start, stop) of the recording in ns since the epoch, 0 where the recorder did not say."""
+    """(start, stop) of the recording in ns since the epoch, 0 if not recorded."""
     stats = environment_stats(space)
     return _time(stats.get(_START)), _time(stats.get(_STOP))
 
 
 def dropped_events(space: Space) -> int:
-    """How many events the recorder says that it dropped, -1 where it says nothing."""
+    """How many events the recorder says that it dropped, -1 if it says nothing."""
     counts = [plane.stats.get(_DROPPED) for plane in space.planes]
     known = [count for count in counts if isinstance(count, int) and count >= 0]
     return sum(known) if known else -1
 
 
 def recorder_notices(space: Space) -> Iterator[Notice]:
-    """What the recorder says of what it lost, and what it complained of."""
+    """What the recorder says that it lost, and its errors and warnings."""
     dropped = dropped_events(space)
     if dropped > 0:
         text = f"the recorder dropped {dropped:,} event{'s' * (dropped > 1)}"
@@ -45,9 +45,9 @@ def recorder_notices(space: Space) -> Iterator[Notice]:
 
 
 def epoch_of_times(space: Space) -> int:
-    """The time of day, in ns since the epoch, that a space's times count from; 0: unknown.
+    """The time of day, in ns since the epoch, that a space's times count from; 0 if unknown.
 
-    Times count from the start of the recording where they are no times of day themselves.
+    Times count from the start of the recording unless they are times of day themselves.
     """
     return space.start_ns or max(stated_window(space)[0], 0)
 

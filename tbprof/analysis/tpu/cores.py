@@ -16,11 +16,11 @@ from tbprof.events.space import Plane, Space
 
 @dataclass(frozen=True, slots=True)
 class Cores:
-    """One row per plane of a TPU core, as its `core_details` say; -1 where they do not.
+    """One row per plane of a TPU core, from its `core_details`; -1 if they do not say.
 
     `name` is that of the worker ("TPU:0"). `chip` counts over the whole pod, `core` is the core's
     number on its chip; `replica` is that of the program that ran longest on it. `doubts` say which
-    details contradict the planes or each other: the rows of those have -1.
+    details contradict the planes or each other: their rows have -1.
     """
 
     name: list[str]
@@ -36,49 +36,54 @@ def find_cores(space: Space, _programs: Programs) -> Cores:
     trusted, doubts = consistent_details(planes)
     return Cores(
         [_worker(plane) for plane in planes],
-        np.array([-1 if one is None else one.chip for one in trusted], np.int64),
-        np.array([-1 if one is None else one.core for one in trusted], np.int64),
+        np.array([-1 if details is None else details.chip for details in trusted], np.int64),
+        np.array([-1 if details is None else details.core for details in trusted], np.int64),
         np.array([_replica(plane) for plane in planes], np.int64),
         doubts,
     )
 
 
 def consistent_details(planes: Sequence[Plane]) -> tuple[list[CoreDetails | None], list[str]]:
-    """(details of each plane, None where there are none or they contradict; which contradict)."""
+    """(details of each plane, None if missing or contradictory; the contradictions)."""
     known = [core_details(plane) for plane in planes]
     doubts = _doubts(planes, known)
-    used = [None if plane.name in doubts else one for plane, one in zip(planes, known, strict=True)]
+    used = [
+        None if plane.name in doubts else details
+        for plane, details in zip(planes, known, strict=True)
+    ]
     return used, list(doubts.values())
 
 
 def _doubts(planes: Sequence[Plane], known: Sequence[CoreDetails | None]) -> dict[str, str]:
-    """By the plane's name what is wrong with its details."""
-    places = Counter(_place(one) for one in known if one is not None)
-    hosts = Counter(one.hostname for one in known if one is not None)
+    """What is wrong with the details of planes, by the plane's name."""
+    places = Counter(_place(details) for details in known if details is not None)
+    hosts = Counter(details.hostname for details in known if details is not None)
     usual = hosts.most_common(1)[0][0] if hosts else ""
-    has_ordinals = any(one is not None and one.ordinal for one in known)
-    found: dict[str, str] = {}
-    for plane, one in zip(planes, known, strict=True):
-        if one is None:
+    has_ordinals = any(details is not None and details.ordinal for details in known)
+    doubts: dict[str, str] = {}
+    for plane, details in zip(planes, known, strict=True):
+        if details is None:
             continue
         own = _worker(plane)
         number = own.removeprefix("TPU:").partition(" ")[0]
-        if has_ordinals and number.isdigit() and int(number) != one.ordinal:
-            said = f"they are those of device {one.ordinal}"
-        elif one.is_sparse_core != is_sparse_core(plane):
-            said = f"they are those of a {'SparseCore' if one.is_sparse_core else 'TensorCore'}"
-        elif places[_place(one)] > 1:
-            said = f"another core has the same place: core {one.core} of chip {one.chip}"
-        elif one.hostname != usual:
-            said = f"they name the host {one.hostname!r}, others {usual!r}"
+        if has_ordinals and number.isdigit() and int(number) != details.ordinal:
+            problem = f"they are those of device {details.ordinal}"
+        elif details.is_sparse_core != is_sparse_core(plane):
+            problem = (
+                f"they are those of a {'SparseCore' if details.is_sparse_core else 'TensorCore'}"
+            )
+        elif places[_place(details)] > 1:
+            problem = f"another core has the same place: core {details.core} of chip {details.chip}"
+        elif details.hostname != usual:
+            problem = f"they name the host {details.hostname!r}, others {usual!r}"
         else:
             continue
-        found[plane.name] = f"the core details of {own} are left out: {said}"
-    return found
+        doubts[plane.name] = f"the core details of {own} are left out: {problem}"
+    return doubts
 
 
-def _place(one: CoreDetails) -> tuple[object, ...]:
-    return one.hostname, one.chip, one.local_chip, one.core, one.is_sparse_core
+def _place(details: CoreDetails) -> tuple[object, ...]:
+    return details.hostname, details.chip, details.local_chip, details.core, details.is_sparse_core
 
 
 def _worker(plane: Plane) -> str:
@@ -86,7 +91,7 @@ def _worker(plane: Plane) -> str:
 
 
 def _replica(plane: Plane) -> int:
-    """The replica that the core ran for most of the time, -1 where no run tells."""
+    """The replica that the core ran for most of the time, -1 if unknown."""
     runs = plane.events(named_lines(plane, names.XLA_MODULES_LINE, names.SPARSE_CORE_MODULES_LINE))
     if names.REPLICA_ID not in plane.stat_names or not len(runs):
         return -1

@@ -11,8 +11,8 @@ from tbprof.analysis.vocabulary.lines import named_lines, tpu_planes
 from tbprof.base import names
 from tbprof.events.space import Plane, Space
 
-# What a core does while it waits for the host, a transfer or its other core.
-# Source: xprof, tools-steps.md section 7, each category probed.
+# Categories of ops in which a core waits for the host, a transfer or its other core. Source: xprof,
+# tools-steps.md section 7, each category probed.
 _OFF_DUTY = frozenset(
     {
         "infeed", "outfeed", "host send", "host send-done", "host recv", "host recv-done",
@@ -25,7 +25,7 @@ _MODULES_LINES = ("XLA Modules", "Sparse Core Modules")
 def duty_cycle(space: Space) -> tuple[int, int]:
     """(busy, idle) in ps, summed over the chips of the host; (0, 0) without TPUs.
 
-    A chip is busy while one of its cores runs an op that is not a wait, and is looked at from the
+    A chip is busy while one of its cores runs an op that is not a wait. Its window goes from the
     first start to the last end of all ops and programs on it.
     """
     planes = tpu_planes(space)
@@ -41,11 +41,11 @@ def duty_cycle(space: Space) -> tuple[int, int]:
 
 
 def _chip(plane: Plane, details: CoreDetails | None) -> int:
-    """The chip of a core on its host; cores without (consistent) details are chips of their own."""
+    """The chip of a core on its host; cores without consistent details are chips of their own."""
     if details is not None:
         return details.local_chip
     number = plane.name.removeprefix(names.TPU_PREFIX).partition(" ")[0]
-    # Apart from the numbers of chips.
+    # Distinct from the numbers of chips.
     return -1 - int(number) if number.isascii() and number.isdigit() else -(2**40)
 
 

@@ -1,4 +1,4 @@
-"""How TPU cores exchange data: the instructions that do, as programs state them, and their runs."""
+"""How TPU cores exchange data: the instructions that do so, and their runs."""
 
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
@@ -19,7 +19,7 @@ from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.events.space import Plane, Space
 
-# Longer lists of devices are left out.
+# Longer lists of devices are ignored.
 _MOST_DEVICES = 65_536
 _MOST_DEPTH = 8
 
@@ -35,16 +35,17 @@ class ExchangeRole(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Exchanges:
-    """The exchanges of a host's TensorCores: instructions [k], and runs [n] of them on `cores`.
+    """The exchanges of a host's TensorCores: instructions [k], and their runs [n] on `cores`.
 
-    `name` and `opcode` are those of the instruction, of an asynchronous one those of its start,
-    whose end `done` names ("" for others). `program` is the id of the compiled program. `channel`
-    is 0 where it has none, `bytes` what one device gives, -1 unknown. `groups` ("0,1;2,3") and
-    `pairs` (from and to: "0,1;1,0") number devices as the program does, "" where it does not say.
+    `name` and `opcode` are those of the instruction; for an asynchronous one those of its start,
+    and `done` names its end ("" for others). `program` is the id of the compiled program. `channel`
+    is 0 without a channel, `bytes` is what one device gives, -1 if unknown. `groups` ("0,1;2,3")
+    and `pairs` (source and target: "0,1;1,0") number devices as the program does, "" if the program
+    lists none.
 
-    A run is of instruction `kind` on `core`: it begins at `start_ps`; its end begins at `done_ps`
-    and is over at `end_ps`, both -1 where the trace lacks it. An instruction that is not split
-    begins and is done at once.
+    A run is one of instruction `kind` on `core`: it begins at `start_ps`, its end begins at
+    `done_ps` and is over at `end_ps`, both -1 if missing from the trace. An instruction that is not
+    split ends where it begins.
     """
 
     cores: list[str]
@@ -83,7 +84,7 @@ _Runs = tuple[NDArray[np.int64], ...]
 
 
 def find_exchanges(space: Space, programs: Programs) -> Exchanges:
-    """The exchanges that the compiled programs of a host hold and that ran."""
+    """The exchanges in the compiled programs of a host that ran."""
     planes = tensor_core_planes(space)
     reader = _ExchangeReader(programs)
     kinds: dict[_Instruction, int] = {}
@@ -121,13 +122,13 @@ def _runs(
     program = stats[names.PROGRAM_ID].integers(-1)
     category = stats[names.HLO_CATEGORY].texts()
     texts = plane.strings.take(plane.types.name[used].tolist())
-    # Of each type [t] the kind, and whether it is the end of one; the last row: no type.
+    # The kind of each type [t], and whether it is an end; the last row is for no type.
     kind_of = np.full(plane.types.name.size + 1, -1, np.int64)
     is_end = np.zeros(kind_of.size, bool)
     for row, text in zip(np.asarray(used).tolist(), texts, strict=True):
-        found = reader.read(text, plane.strings[int(category[row])], int(program[row]))
-        if found is not None:
-            instruction, name = found
+        exchange = reader.read(text, plane.strings[int(category[row])], int(program[row]))
+        if exchange is not None:
+            instruction, name = exchange
             kind_of[row] = kinds.setdefault(instruction, len(kinds))
             is_end[row] = name == instruction.done
     kind, ends = events.by_type(kind_of), events.by_type(is_end)
@@ -137,15 +138,15 @@ def _runs(
     start, end = ops.begin, ops.end
     pieces = []
     done_of = [row.done for row in kinds]
-    for one in unique(kind[rows]).tolist():
-        mine = rows[kind[rows] == one]
-        mine = mine[np.argsort(start[mine], kind="stable")]
-        begins, dones = mine[~ends[mine]], mine[ends[mine]]
-        pieces.append((one, *_paired(start, end, begins, dones if done_of[one] else begins)))
+    for kind_ in unique(kind[rows]).tolist():
+        own_rows = rows[kind[rows] == kind_]
+        own_rows = own_rows[np.argsort(start[own_rows], kind="stable")]
+        begins, dones = own_rows[~ends[own_rows]], own_rows[ends[own_rows]]
+        pieces.append((kind_, *_paired(start, end, begins, dones if done_of[kind_] else begins)))
     return (
         np.full(sum(piece[1].size for piece in pieces), core, np.int64),
         np.concatenate([np.full(piece[1].size, piece[0], np.int64) for piece in pieces]),
-        *(np.concatenate([piece[at] for piece in pieces]) for at in (1, 2, 3)),
+        *(np.concatenate([piece[column] for piece in pieces]) for column in (1, 2, 3)),
     )
 
 
@@ -155,24 +156,25 @@ def _paired(
     begins: NDArray[np.int64],
     dones: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], ...]:
-    """(start, begin of the end, end) of runs: each goes until the next end, if none begins before.
+    """(start, begin of the end, end) of runs: each lasts until the next end, if it has one.
 
     begins |a..b..c      b has no end in the trace
+
     dones  |.a....c
     """
-    at = np.searchsorted(start[dones], start[begins])
+    index = np.searchsorted(start[dones], start[begins])
     following = np.append(start[begins][1:], np.iinfo(np.int64).max)
-    place = np.append(dones, 0)[at]
-    is_found = (at < dones.size) & (start[place] < following)
+    done_row = np.append(dones, 0)[index]
+    is_found = (index < dones.size) & (start[done_row] < following)
     return (
         start[begins],
-        np.where(is_found, start[place], -1),
-        np.where(is_found, end[place], -1),
+        np.where(is_found, start[done_row], -1),
+        np.where(is_found, end[done_row], -1),
     )
 
 
 class _ExchangeReader:
-    """Finds the instruction that an event type is of."""
+    """Finds the instruction of an event type."""
 
     def __init__(self, programs: Programs) -> None:
         self._programs = programs
@@ -182,7 +184,7 @@ class _ExchangeReader:
         """(the exchange, the name of its part that the type is), None for other work."""
         name = text.partition(" = ")[0].strip().removeprefix("%")
         if not (is_collective_op(name) or _may_exchange(category)):
-            return None  # programs are read only where they have to be
+            return None  # programs are parsed only if necessary
         module = self._programs.module(program, "")
         proto = module.find(name) if module is not None else None
         if module is None or proto is None or proto.is_host_transfer:
@@ -207,12 +209,12 @@ class _ExchangeReader:
         return instruction, name
 
     def _done(self, program: int, module: Module, begin: Any) -> str:
-        """The name of the instruction that ends another one, "" where the program has none."""
+        """The name of the instruction that ends another one, "" if there is none."""
         if program not in self._dones:
             self._dones[program] = {
-                _begin(module, one).id: str(one.name)
-                for one in module.scheduled()
-                if one.opcode.endswith("-done")
+                _begin(module, proto).id: str(proto.name)
+                for proto in module.scheduled()
+                if proto.opcode.endswith("-done")
             }
         return self._dones[program].get(begin.id, "")
 
@@ -234,13 +236,13 @@ def _begin(module: Module, proto: Any) -> Any:
 
 
 def _exchange_in(module: Module, proto: Any, depth: int = 0) -> Any | None:
-    """The instruction that exchanges data: itself, or the first in its fusion or async op."""
+    """The instruction that exchanges data: itself, or the first one in its fusion or async op."""
     if proto.opcode in ("send", "recv"):
         return proto
     if proto.opcode in ("fusion", "async-start"):
         for computation in module.called_by(proto) if depth < _MOST_DEPTH else ():
-            for one in computation.instructions:
-                found = _exchange_in(module, one, depth + 1)
+            for part in computation.instructions:
+                found = _exchange_in(module, part, depth + 1)
                 if found is not None:
                     return found
         return None
@@ -257,24 +259,24 @@ def _role(opcode: str) -> ExchangeRole:
 
 
 def _bytes(module: Module, begin: Any, opcode: str) -> int:
-    """What one device gives to the exchange, or gets where it only receives; -1 unknown."""
+    """What one device gives to the exchange, or receives if it only receives; -1 if unknown."""
     if opcode == "recv":
         shapes = list(read_shape(begin.shape))[:1]
     else:
         operands = module.operands_of(begin)
-        # What follows the data of a send or of a permutation is about the transfer.
-        is_one = opcode in ("send", "collective-permute")
+        # Operands after the data of a send or a permutation describe the transfer.
+        has_one_operand = opcode in ("send", "collective-permute")
         shapes = [
             shape
-            for one in (operands[:1] if is_one else operands)
-            for shape in read_shape(one.shape)
+            for operand in (operands[:1] if has_one_operand else operands)
+            for shape in read_shape(operand.shape)
         ]
-    held = padding_of(shapes).bytes if shapes else -1
-    return held if 0 <= held < 2**62 else -1
+    size = padding_of(shapes).bytes if shapes else -1
+    return size if 0 <= size < 2**62 else -1
 
 
 def _groups(proto: Any) -> Iterable[Iterable[int]]:
-    """The groups of devices that exchange data, none where the program does not list them."""
+    """The groups of devices that exchange data, none if the program does not list them."""
     listed = proto.replica_groups or proto.collective_device_list.replica_groups
     if listed:
         return [group.replica_ids for group in listed]
@@ -285,7 +287,7 @@ def _groups(proto: Any) -> Iterable[Iterable[int]]:
 
 
 def _iota(proto: Any) -> Iterable[Iterable[int]]:
-    """The groups that an IotaReplicaGroupListProto stands for, none where it is not one."""
+    """The groups that an IotaReplicaGroupListProto stands for, none if it is invalid."""
     groups, size = proto.num_replica_groups, proto.num_devices_per_group
     dimensions, order = list(proto.iota_reshape_dims), list(proto.iota_transpose_perm)
     order = order or list(range(len(dimensions)))
@@ -302,11 +304,11 @@ def _iota(proto: Any) -> Iterable[Iterable[int]]:
 
 
 def _listed(groups: Iterable[Iterable[int]]) -> str:
-    """The groups as text ("0,1;2,3"), "" where they are too many."""
-    taken = [list(group) for group in groups]
-    if sum(map(len, taken)) > _MOST_DEVICES:
+    """The groups as text ("0,1;2,3"), "" if there are too many."""
+    numbers = [list(group) for group in groups]
+    if sum(map(len, numbers)) > _MOST_DEVICES:
         return ""
-    return ";".join(",".join(map(str, group)) for group in taken)
+    return ";".join(",".join(map(str, group)) for group in numbers)
 
 
 def listed(text: str) -> Iterator[list[int]]:

@@ -1,4 +1,4 @@
-"""When compiled programs ran on TPU cores, as their lines tell."""
+"""When compiled programs ran on TPU cores, according to their lines."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,10 @@ from tbprof.events.space import Space
 
 @dataclass(frozen=True, slots=True)
 class ProgramRuns:
-    """Runs [n] by plane, line and start: `plane` and `program` are rows of `planes`, `programs`.
+    """Runs [n] by plane, line and start.
 
-    Planes are named without `/device:`. Times are those of the file, ps since `Space.start_ns`.
+    `plane` and `program` are indices into `planes` and `programs`. Planes are named without
+    `/device:`. Times are those of the file, in ps since `Space.start_ns`.
     """
 
     planes: list[str]
@@ -37,16 +38,16 @@ def find_program_runs(space: Space, _programs: Programs) -> ProgramRuns:
         events = plane.events(lines)
         used = events.used_types(plane.types.name.size)
         texts = plane.strings.take(plane.types.name[used].tolist())
-        # The last row is for events of no type.
+        # The last row is for events without a type.
         row_of = np.full(plane.types.name.size + 1, programs.setdefault("", len(programs)))
         row_of[used] = [programs.setdefault(text, len(programs)) for text in texts]
-        which = np.full(len(events), len(planes), np.int64)
+        own_plane = np.full(len(events), len(planes), np.int64)
         end = events.start_ps + events.duration_ps
-        pieces.append((which, events.by_type(row_of), events.start_ps, end))
+        pieces.append((own_plane, events.by_type(row_of), events.start_ps, end))
         planes.append(plane.name.removeprefix("/device:"))
     columns = [
-        np.concatenate([piece[at] for piece in pieces]) if pieces else np.empty(0, np.int64)
-        for at in range(4)
+        np.concatenate([piece[column] for piece in pieces]) if pieces else np.empty(0, np.int64)
+        for column in range(4)
     ]
     plane_of, program, start, end = columns
     return ProgramRuns(

@@ -13,7 +13,7 @@ from tbprof.base import names
 from tbprof.base.records import dataclass
 from tbprof.events.space import Plane
 
-# Work that an op does; TPUs state it per kind of op or per execution.
+# The work of an op, which TPUs state per kind of op or per execution.
 WORK = (names.FLOPS, names.MODEL_FLOPS, names.BYTES_ACCESSED)
 
 
@@ -21,10 +21,10 @@ WORK = (names.FLOPS, names.MODEL_FLOPS, names.BYTES_ACCESSED)
 class TpuKinds:
     """One row per event type that ran; `type` is a row of the plane's types, -1 for unnamed ones.
 
-    Ops of a core nest (a loop holds its body), and `self_ps` is what no child covers. `work`
-    [n, 3] adds up what events state in the order of `WORK`; where `has_work` is False, only
-    their type states it. The busy time is the union of the ops, the window holds the steps too,
-    as a core may wait at either end of one.
+    Ops of a core nest (a loop contains its body); `self_ps` is what no child covers. `work` [n, 3]
+    sums what events state, in the order of `WORK`; if `has_work` is False, only their type states
+    it. The busy time is the union of the ops. The window includes the steps, as a core may wait at
+    either end of a step.
     """
 
     type: NDArray[np.int64]
@@ -38,7 +38,7 @@ class TpuKinds:
 
 
 def find_tpu_kinds(plane: Plane, *lines: str) -> TpuKinds:
-    """The kinds of op on the lines of these names, in the order in which they first ran."""
+    """The kinds of op on the lines with these names, in the order in which they first ran."""
     key = "tpu kinds", *named_lines(plane, *lines)
     return plane.cache.get_or_compute(key, lambda: _find(plane, find_core_ops(plane, *lines)))
 
@@ -55,7 +55,7 @@ def _find(plane: Plane, ops: CoreOps) -> TpuKinds:
     parent = nest(first, start, duration)
     count, total, _, _ = reduce_groups(code, duration, seen.size)
     _, own, _, _ = reduce_groups(code, self_times(parent, start, duration), seen.size)
-    # Of the event where it says so (custom calls do), else of its type.
+    # The work of the event if stated (as for custom calls), else that of its type.
     work = [
         reduce_groups(code, np.maximum(stats[name].integers()[order], 0), seen.size)[1]
         for name in WORK
@@ -80,7 +80,7 @@ def _find(plane: Plane, ops: CoreOps) -> TpuKinds:
 def _beyond(plane: Plane, ops: CoreOps) -> int:
     """How long the core's steps last before its first op and after its last one, in ps.
 
-    Steps state the file's times alone: they go by the clock that the ops were put on.
+    Steps only have the file's times: they are placed on the clock of the ops.
     """
     steps = plane.events(named_lines(plane, names.STEPS_LINE, names.SPARSE_CORE_STEPS_LINE))
     if not len(steps) or not ops.begin.size:
@@ -102,7 +102,7 @@ class TpuOpNames:
         self._category = stats[names.HLO_CATEGORY].texts()
 
     def op(self, row: int) -> OpName:
-        """The op that ops are listed under: the framework's, else what the compiler added."""
+        """The op under which ops are listed: the framework's, else what the compiler added."""
         if row < 0:
             return OpName(OpCategory.UNKNOWN, "(unnamed)", UNKNOWN_TYPE)
         op = parse_provenance(self._strings[int(self._provenance[row])])
@@ -110,9 +110,9 @@ class TpuOpNames:
             return OpName(op.category, op.name, op.type or UNKNOWN_TYPE)
         label = int(self._types.display_name[row])
         own = self._strings[label if label >= 0 else int(self._types.name[row])]
-        # What the compiler added has no op of the framework; its HLO category says what it is.
+        # What the compiler added has no framework op; its HLO category says what it is.
         return OpName(OpCategory.UNKNOWN, own or "(unnamed)", self.category(row) or UNKNOWN_TYPE)
 
     def category(self, row: int) -> str:
-        """The HLO category of a type, "" where it states none."""
+        """The HLO category of a type, "" if none is stated."""
         return self._strings[int(self._category[row])] if row >= 0 else ""

@@ -1,4 +1,4 @@
-"""The HLO ops of TPU cores: time, shapes, and what the Cloud TPU notes on ops say of them."""
+"""The HLO ops of TPU cores: time, shapes, and what the Cloud TPU notes on ops say about them."""
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
@@ -43,7 +43,7 @@ from tbprof.events.space import Plane, Space
 
 _TEXTS = ("long_name", "hlo_text", "shape_with_layout")
 _NAME = regex(r"%?([A-Za-z_][\w.\-]*)")
-# Their shapes are those of the ops that they run.
+# Control flow: its shapes are those of the ops that it runs.
 _CONTROL = frozenset(
     {"while", "conditional", "call", "tuple", "get-tuple-element", "after-all", "bitcast"}
 )
@@ -56,11 +56,11 @@ _MOST = 2**62
 class TpuOps:
     """One row per instruction of a program that ran on TPU cores, summed over the cores.
 
-    `op` is the name that op tables list it under. `result` and `operands` are HLO shapes with
-    layouts, `dtype` that of the largest array. `elements` and `padded_elements` are those of the
-    result, `bytes` and `padded_bytes` of all arrays that the op takes and returns, -1 where they
-    are not known; `padding` says which array is padded most, and how. `move`, `reduction`,
-    `random` and `peer` hold `Move`, `Reduction`, `Random` and `Peer`.
+    `op` is its name in op tables. `result` and `operands` are HLO shapes with layouts, `dtype` is
+    that of the largest array. `elements` and `padded_elements` are those of the result, `bytes` and
+    `padded_bytes` those of all arrays that the op takes and returns, -1 if unknown; `padding` says
+    which array is padded most, and how. `move`, `reduction`, `random` and `peer` hold `Move`,
+    `Reduction`, `Random` and `Peer`.
     """
 
     name: list[str]
@@ -91,45 +91,49 @@ class TpuOps:
 
     @property
     def wasted(self) -> NDArray[np.float64]:
-        """[n] the part of the bytes that is padding, NaN where shapes are not known."""
+        """[n] the share of the bytes that is padding, NaN for unknown shapes."""
         known = np.where(self.padded_bytes > 0, self.padded_bytes, np.nan)
         return np.asarray(1 - self.bytes / known, np.float64)
 
     @property
     def is_host_copy(self) -> NDArray[np.bool_]:
-        """[n] whether an op copies between the core's memory and the host's, or waits for it."""
+        """[n] whether an op copies between the core's memory and host memory, or waits for that."""
         texts = zip(self.opcode, self.result, self.operands, strict=True)
-        return np.array([is_host_copy(opcode, one + two) for opcode, one, two in texts], bool)
+        return np.array(
+            [is_host_copy(opcode, result + operands) for opcode, result, operands in texts], bool
+        )
 
     @property
     def is_vmem_copy(self) -> NDArray[np.bool_]:
-        """[n] whether an op copies between the core's vector memory and HBM, or waits for it."""
+        """[n] whether an op copies between the core's vector memory and HBM, or waits for that."""
         texts = zip(self.opcode, self.result, self.operands, strict=True)
-        return np.array([is_vmem_copy(opcode, one + two) for opcode, one, two in texts], bool)
+        return np.array(
+            [is_vmem_copy(opcode, result + operands) for opcode, result, operands in texts], bool
+        )
 
     @property
     def is_between_devices(self) -> NDArray[np.bool_]:
-        """[n] whether an op sends to another device or receives from one, not by the host."""
+        """[n] whether an op exchanges data with another device directly, not through the host."""
         kinds = zip(self.category, self.opcode, strict=True)
-        by_kind = np.array([any(is_exchange(one) for one in kind) for kind in kinds], bool)
+        by_kind = np.array([any(is_exchange(part) for part in kind) for kind in kinds], bool)
         return np.asarray(by_kind & (self.peer == Peer.NONE), np.bool_)
 
     @property
     def is_collective(self) -> NDArray[np.bool_]:
-        """[n] whether an op exchanges data with other cores, those of other slices among them."""
+        """[n] whether an op exchanges data with other cores, including those of other slices."""
         kinds = zip(self.category, self.opcode, strict=True)
-        by_kind = [any(is_collective_op(one) for one in kind) for kind in kinds]
+        by_kind = [any(is_collective_op(part) for part in kind) for kind in kinds]
         return np.asarray(np.array(by_kind, bool) | (self.peer == Peer.SLICES), np.bool_)
 
-    def longest(self, is_meant: NDArray[np.bool_]) -> list[int]:
-        """The rows that are meant and took time, those of most time first."""
-        rows = np.flatnonzero(is_meant & (self.self_ps > 0))
+    def longest(self, is_wanted: NDArray[np.bool_]) -> list[int]:
+        """The rows in the mask that took time, longest first."""
+        rows = np.flatnonzero(is_wanted & (self.self_ps > 0))
         return [int(row) for row in rows[np.argsort(-self.self_ps[rows], kind="stable")]]
 
 
 @dataclass(slots=True)
 class _OpRow:
-    """An instruction while rows are gathered."""
+    """An instruction while rows are collected."""
 
     name: str
     program: int
@@ -159,7 +163,7 @@ class _OpRow:
 
 
 def find_tpu_ops(space: Space, programs: Programs) -> TpuOps:
-    """The ops of all TPU cores but SparseCores, in the order in which they first ran."""
+    """The ops of all TPU cores except SparseCores, in the order in which they first ran."""
     rows: dict[tuple[int, str], _OpRow] = {}
     reader = _OpReader(programs)
     for plane in tensor_core_planes(space):
@@ -191,18 +195,22 @@ def _gather(plane: Plane, reader: "_OpReader", rows: dict[tuple[int, str], _OpRo
         number = int(program[row]) if row >= 0 else -1
         key = (number, name)
         if key not in rows:
-            stated = [strings[int(column[row])] for column in texts] if row >= 0 else []
+            stat_texts = [strings[int(column[row])] for column in texts] if row >= 0 else []
             rows[key] = reader.read(
-                name, number, _longest(event, label or name, stated), ops.op(row), ops.category(row)
+                name,
+                number,
+                _instruction_text(event, label or name, stat_texts),
+                ops.op(row),
+                ops.category(row),
             )
-        found = rows[key]
-        found.occurrences += int(kinds.occurrences[kind])
-        found.total_ps += int(kinds.total_ps[kind])
-        found.self_ps += int(kinds.self_ps[kind])
+        op_row = rows[key]
+        op_row.occurrences += int(kinds.occurrences[kind])
+        op_row.total_ps += int(kinds.total_ps[kind])
+        op_row.self_ps += int(kinds.self_ps[kind])
 
 
-def _longest(event: str, label: str, stated: list[str]) -> str:
-    """The text of an instruction: the event's name, a stat, or what its shape makes of it."""
+def _instruction_text(event: str, label: str, stated: list[str]) -> str:
+    """The text of an instruction: the event's name, a stat, or one composed of its shape."""
     for text in (event, *stated[:-1]):
         if " = " in text:
             return text
@@ -210,7 +218,7 @@ def _longest(event: str, label: str, stated: list[str]) -> str:
 
 
 class _OpReader:
-    """Reads instructions, of programs where they hold them, else of their text."""
+    """Reads instructions from their program, or from their text if the program lacks them."""
 
     def __init__(self, programs: Programs) -> None:
         self._programs = programs
@@ -222,13 +230,15 @@ class _OpReader:
         if module is not None and proto is not None:
             results = tuple(read_shape(proto.shape))
             operands = tuple(
-                shape for one in module.operands_of(proto) for shape in read_shape(one.shape)
+                shape
+                for operand in module.operands_of(proto)
+                for shape in read_shape(operand.shape)
             )
             opcode, opcodes = proto.opcode, opcodes_of(module, proto)
             reduction = self._role(program, module, proto)
         else:
-            result, opcode, taken = split_hlo(text)
-            results, operands = parse_shapes(result), parse_shapes(taken)
+            result, opcode, operand_text = split_hlo(text)
+            results, operands = parse_shapes(result), parse_shapes(operand_text)
             opcode = opcode or category
             opcodes = frozenset({opcode})
             reduction = Reduction.NONE
@@ -304,14 +314,16 @@ def _written(shape: Shape) -> str:
 
 
 def _explain(padding: Padding, roles: Callable[[], dict[tuple[int, ...], dict[int, str]]]) -> str:
-    """Which dimensions of the array that wastes most are padded: "f32[8,100]: 100 as 128"."""
+    """The padded dimensions of the array that wastes most: "f32[8,100]: 100 as 128"."""
     worst = padding.worst
     if worst is None:
         return ""
-    known = roles().get(worst.sizes, {})
+    roles_of_dimensions = roles().get(worst.sizes, {})
     parts = [
-        f"{known[at]} {size} as {padded}" if at in known else f"{size} as {padded}"
-        for at, (size, padded) in enumerate(zip(worst.sizes, worst.padded, strict=True))
+        f"{roles_of_dimensions[dimension]} {size} as {padded}"
+        if dimension in roles_of_dimensions
+        else f"{size} as {padded}"
+        for dimension, (size, padded) in enumerate(zip(worst.sizes, worst.padded, strict=True))
         if size != padded
     ]
     return f"{worst.text}: {', '.join(parts)}" if parts else worst.text
@@ -327,26 +339,26 @@ def _table(rows: list[_OpRow]) -> TpuOps:
             elif "bool" in kind:
                 yield np.array(values, bool)
             else:
-                # Damaged shapes may hold more than a column does.
-                yield np.array([max(-_MOST, min(_MOST, int(one))) for one in values], np.int64)
+                # Damaged shapes may exceed what a column holds.
+                yield np.array([max(-_MOST, min(_MOST, int(value))) for value in values], np.int64)
 
     return TpuOps(*columns())
 
 
 def merge_tpu_ops(parts: Sequence[TpuOps]) -> TpuOps:
-    """The sum over hosts: an instruction of one program is one row."""
+    """The sum over hosts, with one row per instruction of a program."""
     if len(parts) == 1:
         return parts[0]
     rows: dict[tuple[int, str], _OpRow] = {}
     for part in parts:
-        for at, name in enumerate(part.name):
-            values = {field.name: getattr(part, field.name)[at] for field in fields(TpuOps)}
-            key = (int(part.program[at]), name)
-            found = rows.get(key)
-            if found is None:
+        for index, name in enumerate(part.name):
+            values = {field.name: getattr(part, field.name)[index] for field in fields(TpuOps)}
+            key = (int(part.program[index]), name)
+            known = rows.get(key)
+            if known is None:
                 rows[key] = _OpRow(**values)
                 continue
-            found.occurrences += values["occurrences"]
-            found.total_ps += values["total_ps"]
-            found.self_ps += values["self_ps"]
+            known.occurrences += values["occurrences"]
+            known.total_ps += values["total_ps"]
+            known.self_ps += values["self_ps"]
     return _table(list(rows.values()))

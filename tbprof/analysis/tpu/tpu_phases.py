@@ -1,4 +1,4 @@
-"""What the ops of TPU cores and SparseCores spend time on, and when."""
+"""The phases of the ops of TPU cores and SparseCores, and when they ran."""
 
 from typing import Any
 
@@ -32,10 +32,10 @@ _OF_PEER = {
 }
 _ASYNC = regex(r"async-(?:start|update|done)")
 _ASYNC_COLLECTIVE = regex(r"async-collective-(?:start|done)")
-# Of an instruction's text the types of its operands are of no interest where it moves nothing.
+# The operand types in an instruction's text do not matter if it moves nothing.
 _LONGEST = 512
 _MEGACORE = "megacore fusion"
-# What the self time of these is spent on has no type: deciding what runs next.
+# Control flow: its self time has no element type.
 _CONTROL = frozenset(
     {"while", "conditional", "call", "tuple", "get-tuple-element", "after-all", "barrier"}
 )
@@ -50,10 +50,10 @@ def op_phase(
 ) -> Phase:
     """The phase of an HLO op by its category, else its opcode.
 
-    `text` is the event's name, which holds the instruction; `label` its short name, `op` that of
-    the framework's op. A core that waits for a collective or a copy is in that phase; a copy
-    between the core's memory and the host's is a host transfer. What goes through the host to
-    other slices is a collective. A megacore fusion's own time is one core's wait for the other one
+    `text` is the event's name, which contains the instruction; `label` is its short name, `op` that
+    of the framework's op. A wait for a collective or a copy has the phase of that. A copy between
+    the core's memory and host memory is a host transfer. An exchange with other slices through the
+    host is a collective. The own time of a megacore fusion is one core's wait for the other one
     (xprof, profile_time_breakdown.h): it counts as a collective, as does a wait for all cores.
     """
     kind = op_kind(category, text, label, instruction)
@@ -83,12 +83,12 @@ def op_phase(
 
 
 def op_kind(category: str, text: str, label: str, instruction: Instruction | None) -> str:
-    """What kind of op it is: the recorder's category, else the opcode."""
+    """The kind of an op: the recorder's category, else the opcode."""
     return category.lower() or (instruction.opcode if instruction else "") or _opcode(text, label)
 
 
 def op_peer(kind: str, text: str, instruction: Instruction | None, op: str) -> Peer:
-    """Whom an op of a kind exchanges data with through the host."""
+    """With whom an op of a kind exchanges data through the host."""
     if instruction is None:
         return peer_of(kind, text, "", op)
     names_of_op = f"{op} {instruction.op}"
@@ -97,7 +97,7 @@ def op_peer(kind: str, text: str, instruction: Instruction | None, op: str) -> P
 
 
 def _async_phase(text: str, label: str, instruction: Instruction | None) -> Phase:
-    """The phase of a wrapped op's start or done: a collective's, else that of a copy."""
+    """The phase of a wrapped op's start or done: that of a collective, else of a copy."""
     if instruction is not None and instruction.wrapped:
         is_collective = is_collective_op(instruction.wrapped)
     else:
@@ -109,8 +109,8 @@ def _async_phase(text: str, label: str, instruction: Instruction | None) -> Phas
 def _opcode(text: str, label: str) -> str:
     """The opcode in an instruction's text, else the short name without its number."""
     _, equals, right = text.partition(" = ")
-    found = _OPCODE.search(right) if equals else None
-    return found[1] if found else (label or text).lstrip("%").partition(".")[0]
+    match = _OPCODE.search(right) if equals else None
+    return match[1] if match else (label or text).lstrip("%").partition(".")[0]
 
 
 def flatten(
@@ -118,8 +118,8 @@ def flatten(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """(start, end, row) of disjoint segments: what runs innermost at each instant of a line.
 
-    Events are ordered by (line, start, longest first). Of events that overlap in part the later
-    one has the overlap.
+    Events are ordered by (line, start, longest first). Where events overlap in part, the later one
+    counts.
 
         |aaaaaaaa|     ->   a 0-2, b 2-4, a 4-6, c 6-8
         |..bb..cc|
@@ -139,8 +139,8 @@ def find_op_segments(
     """
     first, begin, duration = ops.events.first_event, ops.begin, ops.end - ops.begin
     order = nesting_order(first, begin, duration)
-    start, until, at = flatten(first, begin[order], duration[order])
-    return start, until - start, order[at]
+    start, end, op = flatten(first, begin[order], duration[order])
+    return start, end - start, order[op]
 
 
 def tpu_phases(
@@ -148,8 +148,8 @@ def tpu_phases(
 ) -> NDArray[np.int8]:
     """[n] the phase of each of the kinds of op `types`, rows of the plane's types.
 
-    Where it need not be precise, computation may be of any precision, and programs are read only
-    for what sends, receives or copies.
+    Unless `is_precise`, computation may have any precision, and programs are read only for ops that
+    send, receive or copy.
     """
     wanted = [names.HLO_CATEGORY, names.PROGRAM_ID, names.TF_OP, "shape_with_layout"]
     stats = plane.types.stats(wanted)
@@ -163,7 +163,7 @@ def tpu_phases(
     out = np.full(types.size, Phase.COMPUTE_UNKNOWN, np.int8)
     is_typed = types >= 0
     rows = np.stack([column[types[is_typed]].astype(np.int64) for column in columns], axis=1)
-    found: list[int] = []
+    phases: list[int] = []
     for *texts, program in rows.tolist():
         key = (is_precise, program, *texts)
         phase = known.get(key)  # cores of a host run the same programs
@@ -171,8 +171,8 @@ def tpu_phases(
             phase = known[key] = _phase(
                 programs, program, *map(strings.__getitem__, texts), is_precise=is_precise
             )
-        found.append(phase)
-    out[is_typed] = found
+        phases.append(phase)
+    out[is_typed] = phases
     return out
 
 
