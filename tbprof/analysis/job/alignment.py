@@ -18,11 +18,11 @@ from tbprof.analysis.job.step_matching import (
 from tbprof.base.records import dataclass
 from tbprof.base.values import common, median, unique
 
-# Steps of one number and another name may be the same where they last as long, and that much of the
-# numbers of either are shared.
+# Steps with one number and different names may be the same if they last as long, and if this share
+# of the numbers of either host is common.
 _SHARED = 0.5
 
-# Clocks of hosts that are set by a network agree to that.
+# Clocks that are synchronized over a network agree to this.
 _LEAST_APART_PS = 10**10
 _BY_NUMBER = "paired by their numbers"
 _HOW: Mapping[Basis, str] = {
@@ -38,9 +38,9 @@ Code = Literal["hosts_apart", "no_common_step", "clocks_apart", "doubtful_pairs"
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """What is doubtful of the steps of a host (an index).
+    """What is uncertain about the steps of a host (an index).
 
-    With `is_unpaired` nothing shows which of its steps is which of the others'.
+    With `is_unpaired` nothing shows which of its steps equal those of other hosts.
     """
 
     host: int
@@ -54,11 +54,12 @@ Keys = list[list[tuple[object, ...]]]
 
 
 def align(hosts: Sequence[HostSteps]) -> Alignment:
-    """(job step of each step, per host; (host, row) of one of each job step; what is doubtful).
+    """(job step of each step, per host; (host, row) of one of each job step; doubts).
 
-    Steps that programs numbered meet by number and label. Those of other hosts meet those of the
-    host with the most (numbered) steps by `match_steps`. Job steps are in the order of time of that
-    host; steps that it lacks follow the step before them on their own host.
+    Steps that programs numbered are matched by number and label. Those of other hosts are matched
+    with those of the host with the most (numbered) steps by `match_steps`. Job steps are in the
+    order of time of that host; steps that it does not have follow the step before them on their own
+    host.
     """
     if not hosts:
         return [], [], []
@@ -69,7 +70,7 @@ def align(hosts: Sequence[HostSteps]) -> Alignment:
         else [(place,) for place in range(len(host))]
         for host in hosts
     ]
-    doubts = _meet_by_number(hosts, keys, lead)
+    doubts = _match_by_number(hosts, keys, lead)
     for at, host in enumerate(hosts):
         if at != lead and not host.has_explicit_numbers:
             match = match_steps(hosts[lead], host)
@@ -81,8 +82,8 @@ def align(hosts: Sequence[HostSteps]) -> Alignment:
     return (*_merged(keys, lead), doubts)
 
 
-def _meet_by_number(hosts: Sequence[HostSteps], keys: Keys, lead: int) -> list[Doubt]:
-    """What is doubtful of hosts with numbers; other names of the same steps are replaced."""
+def _match_by_number(hosts: Sequence[HostSteps], keys: Keys, lead: int) -> list[Doubt]:
+    """Doubts about hosts with numbers; other names of the same steps are replaced."""
     numbered = [at for at, host in enumerate(hosts) if host.has_explicit_numbers]
     shared = Counter(key for at in numbered for key in keys[at])
     doubts = []
@@ -108,7 +109,7 @@ def _meet_by_number(hosts: Sequence[HostSteps], keys: Keys, lead: int) -> list[D
 
 
 def _is_renamed(lead: HostSteps, host: HostSteps) -> bool:
-    """Whether steps of one number are the same though they are called something else."""
+    """Whether steps with one number are the same although their names differ."""
     shared = common(lead.number, host.number).size
     if shared < _SHARED * max(unique(lead.number).size, unique(host.number).size):
         return False
@@ -116,9 +117,9 @@ def _is_renamed(lead: HostSteps, host: HostSteps) -> bool:
 
 
 def _clocks_apart(hosts: Sequence[HostSteps], keys: Keys, numbered: Sequence[int]) -> list[Doubt]:
-    """The hosts whose steps share no time with the equal ones of most hosts, by 10 ms or more.
+    """The hosts whose steps share no time with the same steps of most hosts, by 10 ms or more.
 
-    Of `numbered` the first one's time holds, unless that of another is nearer to all.
+    The first of the `numbered` hosts gives the time, unless that of another is closer to all.
     """
     lead = hosts[numbered[0]]
     place = {key: row for row, key in enumerate(keys[numbered[0]])}
@@ -161,13 +162,13 @@ def _doubts_of_match(at: int, match: Match) -> list[Doubt]:
         )
         return [Doubt(at, "doubtful_pairs", text)]
     if match.apart_ps is None:
-        return []  # how long steps last says enough, and nothing contradicts
+        return []  # the lengths of steps are evidence enough, and nothing contradicts
     code: Code = "clocks_apart" if match.by == "lengths" else "doubtful_pairs"
     return [Doubt(at, code, _paired(match.apart_ps, how))]
 
 
 def _paired(apart_ps: float, how: str) -> str:
-    """That steps of a host are apart in time from those that they are paired with."""
+    """A doubt: steps of a host are apart in time from those that they are paired with."""
     ms = abs(apart_ps) / 1e9
     size = f"{ms / 1e3:,.1f} s" if ms >= 1000 else f"{ms:.3g} ms"
     side = "later" if apart_ps > 0 else "earlier"

@@ -1,4 +1,4 @@
-"""What ties the workers of a job together: exchanges of data, and the programs that they run."""
+"""What couples the workers of a job: exchanges of data, and the programs that they run."""
 
 from collections.abc import Iterator
 from hashlib import blake2b
@@ -22,12 +22,12 @@ from tbprof.base.records import dataclass
 from tbprof.base.values import is_in
 from tbprof.events.space import Plane, Space
 
-# Names of a worker that are kept: those with the least hashes, a fair sample of them.
+# How many names of a worker are kept: those with the least hashes, which are a fair sample.
 MOST_NAMES = 256
-# What is looked at of a name: HLO texts run to thousands of characters.
+# How much of a name is examined: HLO texts have thousands of characters.
 _LONGEST = 512
 _RENDEZVOUS = "Rendezvous"
-# A rendezvous lies in the instruction that meets, or in a call of it.
+# A rendezvous is nested in the instruction that meets, or in a call of it.
 _LEVELS = 3
 _CPU = "CPU"
 
@@ -36,15 +36,15 @@ NO_EXCHANGE, COLLECTIVE, TRANSFER = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class Coupling:
-    """What the devices of one host ran, by name, and when those of its CPU met in collectives.
+    """What the devices of one host ran, by name, and when devices of its CPU met in collectives.
 
-    `worker` are names of devices as steps have them, "CPU" where there is none. Of each (device,
-    name) [n], `of` is an index into `worker`, `hash` stands for the name, and `exchange` says how
-    events of that name exchange data with other workers (`NO_EXCHANGE` and the others below).
+    `worker` are names of devices as in `Steps`, "CPU" if there is none. Of each (device, name) [n],
+    `of` is an index into `worker`, `hash` stands for the name, and `exchange` says how events with
+    that name exchange data with other workers (`NO_EXCHANGE` and the others below).
 
-    A row [m] of the other columns is a device that the CPU plays (`device`, its ordinal, -1 where
-    the recorder does not say) and that comes to a collective at `arrive_ps`, which all have left
-    by `end_ps`; rows of one `meeting` wait for each other.
+    A row [m] of the other columns is a device simulated by the CPU (`device`, its ordinal, -1 if
+    not recorded) that comes to a collective at `arrive_ps`, which all have left by `end_ps`; rows
+    of one `meeting` wait for each other.
     """
 
     worker: list[str]
@@ -58,7 +58,7 @@ class Coupling:
 
 
 def find_coupling(space: Space, programs: Programs) -> Coupling:
-    """The names of what ran on each device of a space, and the meetings of those of its CPU."""
+    """The names of what ran on each device of a space, and the meetings of its CPU's devices."""
     found = [_gpu_names(plane, programs) for plane in gpu_planes(space)]
     found += [_tpu_names(plane, programs) for plane in tpu_planes(space)]
     found = [one for one in found if one[1]]
@@ -81,12 +81,12 @@ def find_coupling(space: Space, programs: Programs) -> Coupling:
     )
 
 
-# How events of a name exchange data, by the name, of what ran on a device.
+# How events with a name exchange data, by the names of what ran on a device.
 _Ran = dict[str, int]
 
 
 def _sampled(ran: _Ran) -> Iterator[tuple[int, int]]:
-    """(hash, exchange) of the names: of exchanges and of others those with the least hashes."""
+    """(hash, exchange) of names: those with the least hashes, of exchanges and of others."""
     hashed = sorted((_hash(name), exchange) for name, exchange in ran.items())
     yield from [one for one in hashed if one[1] != NO_EXCHANGE][:MOST_NAMES]
     yield from [one for one in hashed if one[1] == NO_EXCHANGE][:MOST_NAMES]
@@ -114,7 +114,7 @@ def _gpu_names(plane: Plane, programs: Programs) -> tuple[str, _Ran]:
 
 
 def _tpu_names(plane: Plane, programs: Programs) -> tuple[str, _Ran]:
-    # The types alone tell: those of ops have a category, unless the recorder writes none.
+    # The types say it: those of ops have a category, unless the recorder writes none.
     category = plane.types.stats([names.HLO_CATEGORY])[names.HLO_CATEGORY].texts()
     is_op = category >= 0 if (category >= 0).any() else category < 0
     known = plane.strings.take(plane.types.name.tolist())
@@ -178,7 +178,7 @@ def _meetings(plane: Plane) -> tuple[NDArray[np.int64], ...]:
 
 
 def _texts(plane: Plane, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """[n] which collective of which execution is met in, as the rendezvous names it; -1: unknown.
+    """[n] the collective of an execution that is met in, as the rendezvous names it; -1 if unknown.
 
     Source: xla, service/rendezvous.h and collective_ops_utils.h (RendezvousKey::ToString).
     """
@@ -188,7 +188,7 @@ def _texts(plane: Plane, rows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _numbers(plane: Plane, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(execution, ordinal of the device) of instructions; -1 where it is not recorded."""
+    """(execution, ordinal of the device) of instructions; -1 if not recorded."""
     known = [name for name in (names.RUN_ID, names.DEVICE_ORDINAL) if name in plane.stat_names]
     missing = np.full(rows.size, -1, np.int64)
     if not known or not rows.size:

@@ -1,4 +1,4 @@
-"""What the hosts' threads did in the part of an average step that nothing covers."""
+"""What the hosts' threads did in the part of an average step that nothing else covers."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,13 +15,13 @@ from tbprof.analysis.vocabulary.python_frames import describe_frame, is_own
 from tbprof.base.records import dataclass
 from tbprof.base.values import sum_of
 
-if TYPE_CHECKING:  # it would import how steps are found, for pages without any
+if TYPE_CHECKING:  # pages without steps do not import step finding
     from tbprof.analysis.job.idle_time import IdleTime
 
-# So much of the time in which a function is open is all that it does.
+# If this share of the time in which a function is open is uncovered, it does nothing else.
 _ALL_OF_IT = 0.8
 _NAMED = (Activity.PYTHON, Activity.ANNOTATION)
-# What a thread did, for a sentence: "threads of tf.data were at work in 12 % of that".
+# What threads did, for a sentence: "threads of tf.data were at work in 12 % of that".
 DID = {
     Activity.PYTHON: "Python ran",
     Activity.ANNOTATION: "annotated parts of the program ran",
@@ -38,7 +38,7 @@ DID = {
     Activity.UNCOVERED: "no event was recorded",
 }
 
-# What the page calls them.
+# Their labels on pages.
 LABELS = {
     Activity.PYTHON: "Python",
     Activity.ANNOTATION: "Annotations",
@@ -58,11 +58,11 @@ LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class IdleShare:
-    """One thing that threads did: ms of an average step, and of what (name, ms), longest first.
+    """One thing that threads did: ms of an average step, and its parts (name, ms), longest first.
 
-    `name` is an event's, "" where a kind has none of its own: a Python frame or an annotation.
-    `is_driver` says that the thread that drives the program did it. `open_ms` is how long events
-    of that name are open in the average step, 0 where that is not known.
+    `name` is that of an event, "" for kinds without names: a Python frame or an annotation.
+    `is_driver`: the thread that drives the program did it. `open_ms` is how long events with that
+    name are open in the average step, 0 if unknown.
     """
 
     kind: Activity
@@ -74,12 +74,12 @@ class IdleShare:
 
     @property
     def holds_more(self) -> bool:
-        """Whether much else goes on inside, such as ops: a function that holds the whole loop."""
+        """Whether much else runs inside, such as ops: a function that contains the whole loop."""
         return self.ms < _ALL_OF_IT * self.open_ms
 
     @property
     def event(self) -> str:
-        """The name of the events that it counts: of a call where only that is meant."""
+        """The name of the events that it counts; that of a call if only the call counts."""
         return self.parts[0][0] or self.name if self.holds_more else self.name
 
     @property
@@ -94,14 +94,14 @@ class IdleShare:
     def is_named(self) -> bool:
         """Whether it is a function or an annotation of the thread that drives the program.
 
-        What is known of a wait alone is none: the function of the program that waits is.
+        A wait alone does not count: the function of the program that waits does.
         """
         is_known = self.kind in _NAMED or (self.kind == Activity.WAIT and is_own(self.name))
         return self.is_driver and bool(self.name) and is_known
 
 
 def kind_label(kind: Activity) -> str:
-    """What the page calls a kind, within a sentence."""
+    """The label of a kind on pages, within a sentence."""
     label = LABELS[kind]
     return label if kind == Activity.PYTHON else label[0].lower() + label[1:]
 
@@ -109,7 +109,7 @@ def kind_label(kind: Activity) -> str:
 def named(shares: Sequence[IdleShare]) -> tuple[IdleShare, ...]:
     """The functions and annotations of the driving thread with all of their time, longest first.
 
-    Of one that holds more than this time, what most of the time goes to: a call, or its own code.
+    If one contains more than this time: the call, or its own code, that most of the time goes to.
     """
     found: dict[str, IdleShare] = {}
     for one in shares:
@@ -140,7 +140,7 @@ def _narrowed(one: IdleShare) -> IdleShare:
 
 
 def without(shares: Sequence[IdleShare], first: IdleShare | None) -> list[IdleShare]:
-    """The shares less what one of `named` is about."""
+    """The shares without what one of `named` is about."""
     out = []
     for one in shares:
         if first is None or not one.is_named or one.name != first.name:
@@ -152,9 +152,9 @@ def without(shares: Sequence[IdleShare], first: IdleShare | None) -> list[IdleSh
 
 
 def outside(shares: Sequence[IdleShare], callbacks: Sequence[HostCallbacks]) -> list[IdleShare]:
-    """The shares with functions that compiled programs called as calls of the runtime.
+    """The shares, with functions that compiled programs called counted as calls of the runtime.
 
-    Those make no input.
+    Such functions make no input.
     """
     called = {name for one in callbacks for name in one.function}
     return [
@@ -164,14 +164,14 @@ def outside(shares: Sequence[IdleShare], callbacks: Sequence[HostCallbacks]) -> 
 
 
 def culprit(shares: Sequence[IdleShare]) -> IdleShare | None:
-    """The function or annotation of the driving thread that took longest, None without any."""
+    """The function or annotation of the driving thread that took longest, None if there is none."""
     return next(iter(named(shares)), None)
 
 
 def idle_shares(
     job: JobSteps, means: StepMeans, hosts: "Sequence[IdleTime]"
 ) -> tuple[IdleShare, ...]:
-    """All that the hosts' threads did, longest first; together the mean of `Phase.OTHER`."""
+    """Everything that the hosts' threads did, longest first; adds up to the mean `Phase.OTHER`."""
     sums: dict[tuple[Activity, str, bool], dict[str, float]] = {}
     opened: dict[str, float] = {}
     for at, host in enumerate(hosts):
@@ -197,7 +197,7 @@ def idle_shares(
 
 
 def share_ps(job: JobSteps, hosts: "Sequence[IdleTime]", one: IdleShare) -> NDArray[np.int64]:
-    """[rows of the job's steps] the uncovered time of what one of `named` is about."""
+    """[rows of the job's steps] the uncovered time of one of `named`."""
     out = np.zeros(job.step.size, np.int64)
     for at, host in enumerate(hosts):
         is_it = host.is_driver & np.array(
@@ -221,7 +221,7 @@ def _rows(job: JobSteps, host: "IdleTime") -> int:
 
 
 def _most_open(host: "IdleTime", open_ms: NDArray[np.float64]) -> dict[str, float]:
-    """How long each name is open: as long as in the steps of the activity that is in most."""
+    """How long each name is open: as in its activity with the most steps."""
     out: dict[str, float] = {}
     for name, ms in zip(host.name, open_ms.tolist(), strict=True):
         if ms > 0:
@@ -230,7 +230,7 @@ def _most_open(host: "IdleTime", open_ms: NDArray[np.float64]) -> dict[str, floa
 
 
 def _weights(job: JobSteps, means: StepMeans, host: int, rows: int) -> NDArray[np.float64]:
-    """[rows] how much a row of the host's steps counts in the average step."""
+    """[rows] the weight of a row of the host's steps in the average step."""
     out = np.zeros(rows)
     used = used_rows(job)
     step = job.step[used]

@@ -1,4 +1,4 @@
-"""What a host's threads did in the step time that no device work and no op covers."""
+"""What a host's threads did in step time that neither device work nor ops cover."""
 
 from collections.abc import Sequence
 
@@ -18,11 +18,11 @@ from tbprof.base.records import dataclass
 from tbprof.events.space import Space
 from tbprof.kernels.spans import keep_meeting
 
-# Rows that are labelled together: columns of all of them would be large.
+# Rows that are labelled together: columns of all rows would need much memory.
 _PIECE = 1 << 16
-# So many activities are told apart; the rest of a kind goes together.
+# How many activities are distinguished; the rest of a kind is merged.
 _MOST = 48
-# Annotations and Python of threads beside the one that drives are named after all others.
+# Annotations and Python on other threads than the driving one are named after everything else.
 _OTHERS = (
     Activity.COMPILATION,
     Activity.TF_DATA_FUNCTION,
@@ -40,14 +40,14 @@ _OTHERS = (
 
 @dataclass(frozen=True, slots=True)
 class IdleTime:
-    """One row per row of the host's `Steps` and activity: how long it went on, in ps.
+    """One row per row of the host's `Steps` and activity: how long it lasted, in ps.
 
     `step` is the row of `Steps`, `activity` a row of the other columns. The rows of a step add up
     to its time in `Phase.OTHER`: an instant has one activity, and UNCOVERED is what no recorded
     event covers. `kind` is one of `Activity`; `name` and `part` are names of events as recorded, ""
-    for none: which Python function or annotation, and what that was busy with. `is_driver` says
-    that the thread that drives the program did it. `open_ps` is how long events of that name were
-    open on that thread within the step, with all that went on in them; 0 without a name.
+    for none: the Python function or annotation, and what that was busy with. `is_driver`: the
+    thread that drives the program did it. `open_ps` is how long events with that name were open on
+    that thread within the step, including everything inside them; 0 without a name.
     """
 
     step: NDArray[np.int64]
@@ -123,7 +123,7 @@ def find_idle_time(space: Space, programs: Programs, marker: str = "") -> IdleTi
 
 
 def _open_names(labels: dict[_Label, int]) -> tuple[list[str], NDArray[np.int64]]:
-    """(names of what the driving thread did, [labels and the rest] which one, -1 for none)."""
+    """(names of what the driving thread did; [labels and the rest] their index, -1 for none)."""
     names: dict[str, int] = {}
     number = [
         names.setdefault(name, len(names)) if name and is_driver else -1
@@ -147,7 +147,7 @@ def _opened(layers: StepLayers, name: str) -> Spans:
 
 
 def _precedence(label: _Label) -> tuple[int, int, _Label]:
-    """The driving thread comes first, then others at work, then what the former waits for."""
+    """The driving thread comes first, then others at work, then what the driving one waits for."""
     kind, _, _, is_driver = label
     if kind == Activity.WAIT:
         return 2, 0, label
@@ -155,7 +155,7 @@ def _precedence(label: _Label) -> tuple[int, int, _Label]:
 
 
 def _idle(layers: StepLayers, covered: Sequence[Spans]) -> Spans:
-    """The time in which some worker has a step and nothing to do, as disjoint spans."""
+    """The time in which any worker has a step and nothing to do, as disjoint spans."""
     starts, ends = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for window, (begin, end) in zip(layers.windows, covered, strict=True):
         if not window.start_ps.size:
@@ -173,7 +173,7 @@ def _pieces(
     threads: HostThreads, layers: StepLayers, at: int, idle: Spans, labels: dict[_Label, int]
 ) -> _Pieces:
     """What a plane's threads did in the idle time; new labels are added."""
-    # What rows do is let go here, before the pieces take as much.
+    # The activities of rows are freed here, before the pieces need as much memory.
     counts, label_of = _label_rows(threads, layers, at, idle, labels)
     most = 2 * int(np.count_nonzero(counts))
     start, end, label, cuts = pieces(threads.events, counts, label_of, most)
@@ -197,7 +197,7 @@ def _label_rows(
     keep_meeting(events.first_event, events.start_ps, events.duration_ps, *idle, counts)
     label_of = np.full(len(events), -1, np.int32)
     _label(threads, found, np.flatnonzero(counts), is_driver, labels, label_of)
-    # Others' waits explain nothing; those of the thread that drives say what it is waiting for.
+    # Waits of other threads explain nothing; those of the driving thread name what it waits for.
     label_of[~is_driver & ((found.kind == Activity.WAIT) | found.is_sleep)] = -1
     return counts, label_of
 
@@ -210,7 +210,7 @@ def _label(
     labels: dict[_Label, int],
     label_of: NDArray[np.int32],
 ) -> None:
-    """Fills in the label of each of `rows`, by what it does and on whose thread."""
+    """Writes the label of each of `rows`, by what it does and on which thread."""
     texts = [*threads.plane.strings.take(threads.plane.types.name.tolist()), "", ""]
     for begin in range(0, rows.size, _PIECE):
         piece = rows[begin : begin + _PIECE]
@@ -231,7 +231,7 @@ def _label(
 def _fewer(
     labels: dict[_Label, int], found: Sequence[_Pieces]
 ) -> tuple[dict[_Label, int], list[_Pieces]]:
-    """The labels that most time goes to, and for the others their names, or only their kinds."""
+    """The labels with most time; the other labels are reduced to their names, or to their kinds."""
     time = np.zeros(len(labels))
     for one in found:
         time += np.bincount(one.label, one.end_ps - one.start_ps, minlength=time.size)
@@ -250,20 +250,22 @@ def _fewer(
     ]
 
 
-def _by_label(found: _Pieces) -> _Pieces:
-    """The pieces label by label; those of one stay in order."""
-    # Labels are few, and 16 bits are sorted in one pass.
-    order = np.argsort(found.label.astype(np.uint16), kind="stable")
-    start, end = found.start_ps[order], found.end_ps[order]
-    return _Pieces(start, end, found.label[order], found.line[order], found.is_for)
+def _by_label(pieces: _Pieces) -> _Pieces:
+    """The pieces label by label; those of one label stay in order."""
+    # There are few labels, and 16 bits are sorted in one pass.
+    order = np.argsort(pieces.label.astype(np.uint16), kind="stable")
+    start, end = pieces.start_ps[order], pieces.end_ps[order]
+    return _Pieces(start, end, pieces.label[order], pieces.line[order], pieces.is_for)
 
 
 def _spans(found: Sequence[_Pieces], worker: int, label: int) -> Spans:
     starts, ends = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for one in found:
-        rows = slice(*np.searchsorted(one.label, np.array([label, label + 1], np.int32)))
-        start, end = one.start_ps[rows], one.end_ps[rows]
-        is_mine = one.is_for[worker][one.line[rows]]
+    for pieces_of_plane in found:
+        rows = slice(
+            *np.searchsorted(pieces_of_plane.label, np.array([label, label + 1], np.int32))
+        )
+        start, end = pieces_of_plane.start_ps[rows], pieces_of_plane.end_ps[rows]
+        is_mine = pieces_of_plane.is_for[worker][pieces_of_plane.line[rows]]
         if not is_mine.all():
             start, end = start[is_mine], end[is_mine]
         starts.append(start)

@@ -30,13 +30,13 @@ _PER_HOST = 1000
 class JobSteps:
     """The rows of several `Steps`, ordered by (step, worker); `step` counts the job's steps.
 
-    Workers are numbered over hosts, in the hosts' order; `worker_host` [w] is an index into
-    `hosts`, and so are `unpaired`: hosts of which nothing shows which of their steps is which of
-    the others'. `core_id` [w] is the id of the pod viewer: 1000 x host + the TPU plane's id, or
-    + 1, 2, ... for GPUs and CPUs. `number` and `label` [steps] are the step's own; `start_ps` of a
-    row counts from the first moment of its own host's trace, and `row` is its row in that
-    host's part. Rows with `is_unrecorded` are steps of
-    which the worker's own work is not in the trace: they have a place, and nothing to average.
+    Workers are numbered over all hosts, in the hosts' order. `worker_host` [w] is an index into
+    `hosts`, as are `unpaired`: hosts for which nothing shows which of their steps equal those of
+    other hosts. `core_id` [w] is the id in the pod viewer: 1000 x host + the TPU plane's id, or +
+    1, 2, ... for GPUs and CPUs. `number` and `label` [steps] are those of the step; `start_ps` of a
+    row counts from the first moment of its own host's trace, and `row` is its row in that host's
+    part. For rows with `is_unrecorded` the worker's own work is missing from the trace: they have a
+    place, but no figures.
     """
 
     hosts: tuple[str, ...]
@@ -64,7 +64,7 @@ class JobSteps:
 
     @property
     def ends_early(self) -> str:
-        """Where a file of the hosts ends that was cut off, "" where all are whole."""
+        """Where a truncated file of the hosts ends, "" if all are complete."""
         return next((part.ends_early for part in self.parts if part.ends_early), "")
 
     @property
@@ -86,7 +86,7 @@ class JobSteps:
     def is_step_truncated(self) -> NDArray[np.bool_]:
         """[steps] whether a part of the step is missing on any worker.
 
-        SparseCores, which mostly wait for the next step, count where there is nothing else.
+        SparseCores, which usually wait for the next step, count only if there is nothing else.
         """
         is_core = np.array([kind != SPARSE_CORE for kind in self.worker_kind], bool)
         counts = is_core[self.worker] if is_core.any() else np.ones(self.worker.size, bool)
@@ -96,9 +96,9 @@ class JobSteps:
 
     @property
     def counted(self) -> NDArray[np.bool_]:
-        """[steps] whether averages count a step: whole ones, or all where none is whole.
+        """[steps] whether averages include a step: complete steps, or all if none is complete.
 
-        A step is recorded where it is on some worker; averages are of these workers.
+        A step is recorded if any worker recorded it; averages are over these workers.
         """
         is_recorded = ~self.is_step_unrecorded
         is_whole = is_recorded & ~self.is_step_truncated
@@ -106,7 +106,7 @@ class JobSteps:
 
     @property
     def is_step_unrecorded(self) -> NDArray[np.bool_]:
-        """[steps] whether the step's work was recorded on no worker that has the step."""
+        """[steps] whether no worker that has the step recorded work in it."""
         out = np.ones(len(self.label), bool)
         out[self.step[~self.is_unrecorded]] = False
         return out
@@ -116,8 +116,8 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
     """The steps of all hosts that mark them alike (`choose_hosts`).
 
     Hosts whose program numbered its steps are aligned by number, others by `match_steps`; what is
-    doubtful of that is said. A step that a host lacks has no rows of that host.
-    CPU-only hosts of a job with devices coordinate, and have no steps of their own.
+    uncertain about that becomes a notice. A step that a host does not have has no rows of that
+    host. CPU-only hosts of a job with devices coordinate, and have no steps of their own.
     """
     notices: list[Notice] = []
     has_device = any(kind != CPU for part in parts for kind in part.worker_kind)
@@ -199,7 +199,7 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
 def _doubt_notices(
     hosts: Sequence[str], parts: Sequence[Steps], used: Sequence[int]
 ) -> list[Notice]:
-    """What is doubtful of the steps of single hosts; once where it is of all."""
+    """What is uncertain about the steps of single hosts; once if it holds for all hosts."""
     having: dict[str, list[str]] = {}
     for at in used:
         for text in parts[at].doubts:
@@ -211,7 +211,7 @@ def _doubt_notices(
 
 
 def _rows(part: Steps, *, has_device: bool) -> NDArray[np.int64]:
-    """The rows of the workers that count: CPUs do where the whole job has no device."""
+    """The rows of workers that count: CPUs do only if the whole job has no device."""
     is_used = np.array([kind != CPU or not has_device for kind in part.worker_kind], bool)
     if not is_used.size:
         return np.empty(0, np.int64)
@@ -219,7 +219,7 @@ def _rows(part: Steps, *, has_device: bool) -> NDArray[np.int64]:
 
 
 class _Workers:
-    """The workers of all hosts, numbered through; `place` maps a part's own index, -1 if unused."""
+    """The workers of all hosts, numbered; `place` maps a part's own index, -1 if unused."""
 
     def __init__(
         self,
@@ -264,7 +264,7 @@ def _sequence(part: Steps, rows: NDArray[np.int64]) -> tuple[HostSteps, NDArray[
     steps = first.size
     start = np.full(steps, np.iinfo(np.int64).max, np.int64)
     end = np.full(steps, np.iinfo(np.int64).min, np.int64)
-    # Steps that were not recorded have no times of their own: those of other workers count.
+    # Unrecorded steps have no times of their own: those of other workers count.
     has_times = np.zeros(steps, bool)
     has_times[code[~part.is_unrecorded[rows]]] = True
     timed = ~part.is_unrecorded[rows] | ~has_times[code]

@@ -1,4 +1,4 @@
-"""Which steps averages are of: the typical ones, or all that were recorded whole."""
+"""Which steps averages include: the typical ones, or all complete ones."""
 
 from collections.abc import Mapping
 
@@ -6,12 +6,12 @@ from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.job.step_means import StepMeans, step_means
 from tbprof.analysis.job.step_outliers import StepOutliers, find_outliers, typical
 
-# The parameter of a request, and its value that takes outliers in.
+# The request parameter, and its value that includes outliers.
 STEPS, ALL_STEPS = "steps", "all"
 
 
 def chosen_means(job: JobSteps, params: Mapping[str, str]) -> tuple[StepMeans, StepOutliers]:
-    """(the means of the steps that a request is about, the steps that are not typical)."""
+    """(the means of the steps that a request asks for, the steps that are not typical)."""
     means = step_means(job)
     outliers = find_outliers(means, job.number)
     return (means if params.get(STEPS) == ALL_STEPS else typical(means, outliers)), outliers

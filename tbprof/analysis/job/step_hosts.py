@@ -11,8 +11,8 @@ from tbprof.analysis.steps.step_sources import CHOSEN
 from tbprof.analysis.steps.steps import Steps
 from tbprof.base.values import median
 
-# Inferred steps of two hosts may be the same ones where those of one last so many times as long as
-# those of the other at most.
+# Inferred steps of two hosts may be the same if those of one last at most this many times as long
+# as those of the other.
 _ALIKE = 1.5
 
 
@@ -21,10 +21,10 @@ def choose_hosts(
 ) -> tuple[list[int], str]:
     """(the hosts whose steps count, ascending; why those of other hosts with steps do not).
 
-    `rows` are those of each host's part that could count. Where some hosts have the event that the
-    user chose, only those count; else where some have marked steps, those: inferred steps never
-    stand beside marked ones. Where all are inferred, those count that begin with the event that
-    does on most hosts, and those that are as long.
+    `rows` are those of each host's part that could count. If some hosts have the event that the
+    user chose, only those count; else if some have marked steps, only those: inferred and marked
+    steps are never mixed. If all steps are inferred, those count that begin with the event that
+    begins steps on most hosts, and those of the same length.
     """
     having = [at for at, mine in enumerate(rows) if mine.size]
     chosen = [at for at in having if parts[at].source == CHOSEN]

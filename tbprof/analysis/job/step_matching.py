@@ -1,4 +1,4 @@
-"""Which steps of two hosts are the same, where no program numbered them."""
+"""Which steps of two hosts are the same, if no program numbered them."""
 
 from typing import Literal
 
@@ -10,26 +10,26 @@ from tbprof.base.values import median
 
 # Picoseconds from a common origin must fit in an int64: 100 days.
 _FARTHEST_NS = 100 * 86_400 * 10**9
-# Steps may be the same where those of one host last so many times as long as the other's at most.
+# Steps may be the same if those of one host last at most this many times as long as the other's.
 _ALIKE = 1.5
-# Clocks say which steps are the same where these share so much of their time.
+# Clocks identify steps that share this much of their time.
 _SURE = 0.75
-# Lengths say it where they rise and fall together over so many steps, over half of the steps of one
-# host, and by more than chance does: so many standard deviations (of Fisher's z).
+# Lengths identify steps if they rise and fall together over so many steps and over half of the
+# steps of one host, and more than by chance: so many standard deviations (of Fisher's z).
 _LEAST_STEPS = 8
 _LEAST_SHARED = 0.5
 _BY_CHANCE = 4.0
-# Where steps repeat in their lengths, several shifts agree as well as that.
+# If lengths repeat, several shifts agree this well.
 _AS_WELL = 0.1
 _MOST_SHIFTS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class HostSteps:
-    """The steps of one host in order of time; `repeat` counts equal numbers and labels before.
+    """The steps of one host in order of time.
 
-    Times in ps since `epoch_ns`, which is 0 where the trace does not tell the time of day.
-    `has_explicit_numbers` says that they are the program's own.
+    `repeat` counts earlier steps of equal number and label. Times in ps since `epoch_ns`, which is
+    0 if the trace has no time of day. `has_explicit_numbers`: the numbers are the program's own.
     """
 
     number: NDArray[np.int64]
@@ -54,12 +54,12 @@ Basis = Literal["lengths", "clocks", "order"]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Which steps of a host are which of another one, the lead: a step's place + `shift`.
+    """Which steps of a host are which of the lead, another host: index + `shift`.
 
-    `by` is what says so: how long steps last, the clocks, or nothing but their order. `apart_ps` is
-    how much later they are than those of the lead, None where a trace does not tell the time of
-    day. With `is_sure` the clocks do not contradict, nor fit other steps about as well;
-    `shares_time` says that the steps of both overlap at all.
+    `by` is the evidence: the lengths of steps, the clocks, or only their order. `apart_ps` is how
+    much later they are than those of the lead, None if a trace has no time of day. With `is_sure`
+    the clocks neither contradict nor fit other steps about as well; `shares_time`: the steps of
+    both overlap.
     """
 
     shift: int
@@ -70,13 +70,14 @@ class Match:
 
 
 def match_steps(lead: HostSteps, host: HostSteps) -> Match:
-    """The first of these that there is.
+    """The first of these that applies.
 
-    - Where steps differ in length as they do on the other host, these are the same. Of several
-      places where they do, as with steps of a period, the one that the clocks say.
-    - Their order: hosts that recorded as many steps, about as long, recorded the same ones.
-    - The clocks: steps are those of the lead with which they share most of their time. Unless that
-      is nearly all of it, or steps are not as long, none of them lies outside of the lead's.
+    - Lengths: if steps vary in length as on the other host, they are the same. If several shifts
+      fit, as with periodic steps, the clocks decide.
+    - Order: hosts that recorded equally many steps of about the same length recorded the same
+      steps.
+    - Clocks: steps are those of the lead with which they share most of their time. Unless that is
+      nearly all of it, or steps differ in length, none of them lies outside of the lead's.
     """
     clock, share = _by_clocks(lead, host)
     more = len(lead) - len(host)
@@ -105,7 +106,7 @@ def _between(value: int, one: int, other: int) -> int:
 
 
 def epochs_apart_ps(lead: HostSteps, host: HostSteps) -> int | None:
-    """What to add to a host's times to get those of the lead; None where that is not known."""
+    """What to add to a host's times to get those of the lead; None if unknown."""
     apart = host.epoch_ns - lead.epoch_ns
     if abs(apart) > _FARTHEST_NS or (host.epoch_ns == 0) != (lead.epoch_ns == 0):
         return None
@@ -113,7 +114,7 @@ def epochs_apart_ps(lead: HostSteps, host: HostSteps) -> int | None:
 
 
 def _apart(lead: HostSteps, host: HostSteps, shift: int) -> float | None:
-    """How much later the steps of a host are than those of the lead that they are."""
+    """How much later the steps of a host are than the same steps of the lead."""
     origin = epochs_apart_ps(lead, host)
     first, last = max(0, -shift), min(len(host), len(lead) - shift)
     if origin is None or first >= last:
@@ -123,7 +124,7 @@ def _apart(lead: HostSteps, host: HostSteps, shift: int) -> float | None:
 
 
 def _by_clocks(lead: HostSteps, host: HostSteps) -> tuple[int | None, float]:
-    """(where the steps' times overlap most, None where none do; how much of them does there)."""
+    """(the shift with the largest overlap in time, None if there is none; the share of it)."""
     origin = epochs_apart_ps(lead, host)
     if origin is None:
         return None, 0.0
@@ -148,9 +149,9 @@ def _by_clocks(lead: HostSteps, host: HostSteps) -> tuple[int | None, float]:
 
 
 def _by_lengths(lead: NDArray[np.int64], host: NDArray[np.int64]) -> list[int]:
-    """The shifts at which lengths rise and fall together, by rank; none where they say nothing.
+    """The shifts at which lengths rise and fall together, by rank; none if lengths say nothing.
 
-    Lengths that are alike but for one step say nothing: each host may have its own late step.
+    Equal lengths except for one step say nothing: each host may have its own late step.
     """
     a, b = _ranks(lead), _ranks(host)
     least = max(_LEAST_STEPS, int(np.ceil(_LEAST_SHARED * min(a.size, b.size))))
@@ -167,7 +168,7 @@ def _by_lengths(lead: NDArray[np.int64], host: NDArray[np.int64]) -> list[int]:
 
 
 def _ranks(values: NDArray[np.int64]) -> NDArray[np.float64]:
-    """[n] the ranks of values, their mean 0; equal ones share theirs."""
+    """[n] the ranks of values, with mean 0; equal values share their rank."""
     _, of, count = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(count)
     ranks: NDArray[np.float64] = (last - (count - 1) / 2)[of] - (values.size + 1) / 2
@@ -179,7 +180,7 @@ def _correlations(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """(pairs, correlation of a[i + shift] with b[i]) by shift, from -(len(b) - 1) on.
 
-    0 where values do not vary. By Fourier transforms, as hosts may have recorded 100,000 steps.
+    0 if values do not vary. Computed by Fourier transforms, as hosts may have 100,000 steps.
     """
     size = a.size + b.size - 1
 
@@ -203,9 +204,9 @@ def _correlations(
 
 
 def _deviations(r: NDArray[np.float64], pairs: NDArray[np.int64]) -> NDArray[np.float64]:
-    """How far from 0 correlations of so many pairs are, in standard deviations.
+    """The distance from 0 of correlations of so many pairs, in standard deviations.
 
-    Source: Fisher's z-transformation. A few pairs correlate fully by chance: 1 is never reached.
+    Source: Fisher's z-transformation. Few pairs correlate fully by chance: 1 is never reached.
     """
     most = 1 - 2 / np.maximum(pairs, 2) ** 2
     z: NDArray[np.float64] = np.arctanh(np.clip(r, -most, most)) * np.sqrt(np.maximum(pairs - 3, 0))
@@ -213,7 +214,7 @@ def _deviations(r: NDArray[np.float64], pairs: NDArray[np.int64]) -> NDArray[np.
 
 
 def _is_of_several(a: NDArray[np.float64], b: NDArray[np.float64], shift: int) -> bool:
-    """Whether the lengths agree at a shift without the step that agrees most, too."""
+    """Whether the lengths agree at a shift even without the step that agrees most."""
     first, last = max(0, -shift), min(b.size, a.size - shift)
     x, y = a[first + shift : last + shift], b[first:last]
     most = int(np.argmax((x - x.mean()) * (y - y.mean())))

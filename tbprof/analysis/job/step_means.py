@@ -1,4 +1,4 @@
-"""Each step of a job as the mean over its workers, and what an average step is made of."""
+"""Each step of a job as the mean over its workers, and what an average step consists of."""
 
 from dataclasses import replace
 
@@ -15,9 +15,9 @@ class StepMeans:
     """One entry per step of the job, times in ps: means over the workers that have the step.
 
     So the phases of a step add up to its duration. `slowest_ps` is that of its slowest worker,
-    `is_counted` tells the steps that averages are of: those that were recorded whole (`is_whole`),
-    or the typical ones among them. `has_device` says whether a device ran any.
-    SparseCores do other work than the cores that they serve, and count where there is nothing else.
+    `is_counted` marks the steps that averages include: complete steps (`is_whole`), or the typical
+    ones among them. `has_device` says whether a device ran any. SparseCores do other work than the
+    cores that they serve, and count only if there is nothing else.
     """
 
     duration_ps: NDArray[np.float64]
@@ -31,24 +31,24 @@ class StepMeans:
 
     @property
     def steps(self) -> int:
-        """How many steps averages are of."""
+        """How many steps averages include."""
         return int(self.is_counted.sum())
 
     @property
     def whole(self) -> "StepMeans":
-        """The same with averages of all steps that were recorded whole."""
+        """The same with averages over all complete steps."""
         return replace(self, is_counted=self.is_whole)
 
     def mean_ms(self, *phases: Phase) -> float:
-        """The mean of phases together, or of whole steps where none is named; NaN without steps."""
+        """The mean of phases together, or of steps if no phase is named; NaN without steps."""
         return self._mean_ms(self.phase_ps[:, phases].sum(axis=1) if phases else self.duration_ps)
 
     def share(self, *phases: Phase) -> float:
-        """The percentage of the time of all counted steps that phases have; NaN without steps."""
+        """The percentage of the time of all counted steps in phases; NaN without steps."""
         return self.share_of(self.phase_ps[:, phases].sum(axis=1))
 
     def share_of(self, part_ps: NDArray[np.float64]) -> float:
-        """The percentage of the counted steps' time that parts [steps] of them make up."""
+        """The percentage of the counted steps' time in these parts [steps] of them."""
         whole = float(self.duration_ps[self.is_counted].sum())
         part = float(part_ps[self.is_counted].sum())
         return 100.0 * part / whole if whole > 0 else float("nan")
@@ -63,12 +63,12 @@ class StepMeans:
 
 
 def step_means(job: JobSteps) -> StepMeans:
-    """The means of each step's workers; averages are of all steps that were recorded whole."""
+    """The means of each step's workers; averages are over all complete steps."""
     return _means(job, used_rows(job))
 
 
 def sparse_core_means(job: JobSteps) -> StepMeans | None:
-    """The same of the SparseCores beside TensorCores; None where there are none."""
+    """The same for the SparseCores beside TensorCores; None if there are none."""
     if not {"TPU", SPARSE_CORE} <= set(job.worker_kind):
         return None
     is_sparse = np.array([kind == SPARSE_CORE for kind in job.worker_kind], bool)
@@ -102,9 +102,9 @@ def _means(job: JobSteps, rows: NDArray[np.int64]) -> StepMeans:
 
 
 def sample_deviation(values: NDArray[np.float64]) -> float:
-    """The standard deviation of a sample, NaN for less than two values.
+    """The standard deviation of a sample, NaN for fewer than two values.
 
-    Equal values have none: what rounding makes of their mean is no measurement.
+    It is 0 for equal values, whatever rounding makes of their mean.
     """
     if values.size < 2:
         return float("nan")
@@ -113,7 +113,7 @@ def sample_deviation(values: NDArray[np.float64]) -> float:
 
 
 def used_rows(job: JobSteps) -> NDArray[np.int64]:
-    """The rows that means are of: recorded ones, SparseCores only where there is nothing else."""
+    """The rows that means include: recorded ones, SparseCores only if there is nothing else."""
     is_core = np.array([kind != SPARSE_CORE for kind in job.worker_kind], bool)
     is_used = is_core if is_core.any() else ~is_core
     return np.flatnonzero(is_used[job.worker] & ~job.is_unrecorded)

@@ -14,31 +14,31 @@ from tbprof.base.values import difference, median, unique
 
 # A step is an outlier from this many deviations above the median.
 DEVIATIONS = 5.0
-# So much is enough for one that is due: what recurs takes not always equally long.
+# This much is enough for a step that is due: what recurs does not always take equally long.
 _DEVIATIONS_IF_DUE = 2.5
-# More others than this part that take as long, and steps vary.
+# If a larger share than this of the other steps takes as long, steps simply vary.
 _MOST_LIKE_DUE = 0.1
-# The deviation of few steps is itself uncertain: no less than these parts of the median count.
+# The deviation of few steps is itself uncertain: at least these shares of the median count.
 _LEAST_DEVIATION = 0.03
 _LEAST_OF_FEW = 0.4  # divided by the number of steps
 FEWEST_STEPS = 4
-# More steps than these parts of all are no exceptions: one-off, and recurring.
+# Larger shares of all steps are no exceptions: one-off, and recurring.
 MOST_ONCE = 0.2
 MOST_RECURRING = 1 / 3
-# Of a normal distribution. Source: Rousseeuw and Croux, "Alternatives to the median absolute
+# For a normal distribution. Source: Rousseeuw and Croux, "Alternatives to the median absolute
 # deviation", 1993.
 _MAD_TO_SIGMA = 1.4826
 _SHORTEST_PERIOD = 3
 _FEWEST_MEMBERS = 3
 _PERIODS = 3
-# Pairs of outliers that a period is looked for from.
+# How many pairs of outliers are examined for a period.
 _MOST_STARTS = 64
-# Of what recurs, one that takes this many times longer has another cause.
+# A recurring step that takes this many times longer has another cause.
 _OTHER_CAUSE = 3.0
 _ALIKE = 1.25
-# Steps that are slow by chance lie about as far apart so rarely.
+# How rarely steps that are slow by chance are about equally far apart.
 _CHANCE = 0.02
-# What explains this part of the excess is what a step is slow for.
+# A step is slow because of what explains this share of the excess.
 MOST_OF_IT = 0.5
 
 
@@ -55,7 +55,7 @@ class Period:
 
     @property
     def cost_ps(self) -> float:
-        """What that costs each step."""
+        """What these outliers cost each step, on average."""
         return self.excess_ps / self.period
 
 
@@ -63,9 +63,9 @@ class Period:
 class StepOutliers:
     """One entry per step of the job; times in ps.
 
-    `excess_ps` is how much longer than the mean typical step an outlier takes, 0 for others;
-    `phase` the phase that most of that is in, -1 where none has most. `typical_ps` is the mean of
-    the typical steps, NaN without any.
+    `excess_ps` is how much longer an outlier takes than the mean typical step, 0 for others;
+    `phase` is the phase with most of that excess, -1 if none has. `typical_ps` is the mean of the
+    typical steps, NaN without any.
     """
 
     is_outlier: NDArray[np.bool_]
@@ -92,11 +92,11 @@ NO_OUTLIERS = StepOutliers(
 
 
 def find_outliers(means: StepMeans, number: NDArray[np.int64]) -> StepOutliers:
-    """The outliers among the steps that count; `number` [steps] is what the program calls them.
+    """The outliers among the steps that count; `number` [steps] are the program's numbers of steps.
 
     Steps are compared with the median, by the median deviation from it, which outliers do not
-    move. What recurs in each k-th step may be a third of all steps; other outliers are few, or
-    steps simply vary:
+    affect. Outliers that recur in each k-th step may be a third of all steps; other outliers are
+    few, or steps simply vary:
 
         ...A....A....A...     a period of 5
         A................     the first one alone
@@ -128,14 +128,14 @@ def find_outliers(means: StepMeans, number: NDArray[np.int64]) -> StepOutliers:
         tuple(
             Period(k, steps, float(excess[steps].mean()))
             for k, steps in periods
-            # Two alone may be chance, unless they are slow for the same thing.
+            # Only two may be chance, unless they are slow for the same reason.
             if steps.size > 2 or (phase[steps[0]] >= 0 and phase[steps[0]] == phase[steps[1]])
         ),
     )
 
 
 def typical(means: StepMeans, outliers: StepOutliers) -> StepMeans:
-    """The same steps, where averages are of those that are no outliers."""
+    """The same steps, with averages over those that are not outliers."""
     return replace(means, is_counted=means.is_counted & ~outliers.is_outlier)
 
 
@@ -161,7 +161,7 @@ def _phases(
     is_typical: NDArray[np.bool_],
     excess_ps: NDArray[np.float64],
 ) -> NDArray[np.int64]:
-    """[steps] the phase that most of an outlier's excess is in, -1 for none and for others."""
+    """[steps] the phase with most of an outlier's excess, -1 for none and for other steps."""
     phase = np.full(is_outlier.size, -1, np.int64)
     if not is_outlier.any() or not is_typical.any():
         return phase
@@ -181,10 +181,12 @@ def _find_periods(
     """(period, steps) of what recurs; a step recurs in one period only."""
     found: list[tuple[int, NDArray[np.int64]]] = []
     is_left, is_like, is_judged = is_slow.copy(), is_slowish.copy(), is_counted.copy()
-    is_judged[:1] = False  # many programs do in each k-th step what they do not in the first one
+    is_judged[:1] = False  # many programs do something in each k-th step but not in the first one
     while len(found) < _PERIODS and is_left.any():
         is_bounded = is_judged.copy()
-        is_bounded[-1:] = False  # what follows a step's work is part of it, but for the last one
+        is_bounded[-1:] = (
+            False  # what follows a step's work belongs to it, except for the last step
+        )
         best = (
             _best_period(is_left, is_left, excess, is_bounded)
             or _best_period(is_left, is_like, excess, is_bounded)
@@ -205,11 +207,11 @@ def _best_period(
     is_judged: NDArray[np.bool_],
     number: NDArray[np.int64] | None = None,
 ) -> tuple[int, NDArray[np.int64]] | None:
-    """Every k-th step of the trace is `is_like`: those of which most time is lost.
+    """The period of every k-th step that `is_like` and loses most time.
 
-    Most of them are slow. Steps that are not judged may be anything. With the steps' numbers two
-    are enough, where programs would begin a period: at a multiple of it, by the step's number or
-    that of the next.
+    Most of its steps are slow. Steps that are not judged may be anything. With the steps' numbers
+    two are enough, if a program would begin a period there: at a multiple of it, by the step's
+    number or that of the next step.
     """
     best: tuple[float, int, NDArray[np.int64]] | None = None
     starts = np.flatnonzero(is_like)[:_MOST_STARTS]
@@ -238,7 +240,7 @@ def _recurs(
     is_like: NDArray[np.bool_],
     is_judged: NDArray[np.bool_],
 ) -> bool:
-    """Whether three or more are slow for the most part, and hardly others take as long."""
+    """Whether at least three are slow, most of the candidates, and hardly others take as long."""
     others = difference(np.flatnonzero(is_like & ~is_slow), members)
     return bool(
         members.size >= _FEWEST_MEMBERS
@@ -248,7 +250,7 @@ def _recurs(
 
 
 def _alike(hits: NDArray[np.int64], excess: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Those that are not slow for another reason as well, such as a first step that compiles."""
+    """Those that are not slow for an additional reason, such as a first step that compiles."""
     return hits[excess[hits] <= _OTHER_CAUSE * _median(excess[hits])] if hits.size else hits
 
 
@@ -258,7 +260,7 @@ def _is_pair(
     excess: NDArray[np.float64],
     number: NDArray[np.int64],
 ) -> bool:
-    """Whether two steps look like a period. The first one may be slow for anything."""
+    """Whether two steps look like a period. The first one may be slow for any reason."""
     if members.size != 2 or members[0] == 0:
         return False
     low, high = sorted(excess[members].tolist())
@@ -270,7 +272,7 @@ def _is_pair(
 def _loose_period(
     place: NDArray[np.int64], excess: NDArray[np.float64], steps: int
 ) -> tuple[int, NDArray[np.int64]] | None:
-    """The same where the distance varies by one step, as that of what goes by time does."""
+    """The same for distances that vary by one step, as for what recurs by time."""
     members = _alike(place, excess)
     if members.size < _FEWEST_MEMBERS:
         return None
@@ -280,13 +282,13 @@ def _loose_period(
     reaches = members[0] <= period and steps - 1 - members[-1] <= period
     if period <= _SHORTEST_PERIOD or not is_even or not reaches:
         return None
-    # As many slow steps lie like that in no more than so many of all the ways to place them.
+    # The share of all placements of as many slow steps that look like this.
     count = int(members.size)
     alike = (period + 1) * 3 ** (count - 1)
     return (period, members) if alike <= _CHANCE * math.comb(steps, count) else None
 
 
 def phase_of(outliers: StepOutliers, steps: NDArray[np.int64]) -> Phase | None:
-    """The phase that most of the time of these outliers is in, None where they disagree."""
+    """The phase with most of the time of these outliers, None if they disagree."""
     counts = np.bincount(outliers.phase[steps][outliers.phase[steps] >= 0], minlength=PHASES)
     return Phase(int(counts.argmax())) if 2 * counts.max() > steps.size else None

@@ -1,4 +1,4 @@
-"""Where in the trace viewer the step of a worker is, as addresses say it."""
+"""Where in the trace viewer the step of a worker is, as parameters of an address."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +8,7 @@ from tbprof.analysis.job.step_means import StepMeans, used_rows
 
 
 def worst_place(job: JobSteps, means: StepMeans, part_ps: NDArray[np.int64]) -> dict[str, str]:
-    """That worker's step of which a part [rows] was largest, of steps that count.
+    """The worker and step with the largest part [rows], among the steps that count.
 
     Rows are those of `job`; the first of equal ones; {} without any.
     """
@@ -18,14 +18,14 @@ def worst_place(job: JobSteps, means: StepMeans, part_ps: NDArray[np.int64]) -> 
 
 
 def slowest_place(job: JobSteps, step: int) -> dict[str, str]:
-    """A step of the job on the worker who took longest; {} where no worker has it."""
+    """A step of the job on the worker that took longest; {} if no worker has it."""
     rows = used_rows(job)
     rows = rows[job.step[rows] == step]
     return place_of_row(job, int(rows[job.duration_ps[rows].argmax()])) if rows.size else {}
 
 
 def place_of_row(job: JobSteps, row: int) -> dict[str, str]:
-    """The step and the range of a row of the job, and its host where there are several.
+    """The step and the time range of a row of the job, and its host if there are several.
 
     Times count from the first moment of the host's own trace.
     """

@@ -19,14 +19,14 @@ from tbprof.analysis.spans.confidence import mean_interval
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.records import dataclass
 
-# A difference is stated with this interval.
+# A difference is stated with this confidence.
 CONFIDENCE = 0.95
-# How often steps that only vary may look like a late worker, over all workers of a job.
+# How often steps that merely vary may look like a late worker, over all workers of a job.
 _MISTAKES = 0.01
-# With fewer common steps nothing tells a late worker from one late step.
+# With fewer common steps, a late worker cannot be distinguished from one late step.
 LEAST_STEPS = 3
-# Peers of a late worker meet this much of its lateness by waiting, else they do not wait for it:
-# steps of workers that are coupled take equally long.
+# Peers of a late worker wait for this share of its lateness, or else they do not wait for it: steps
+# of coupled workers take equally long.
 _LEAST_MET = 0.5
 
 # Why nobody is said to make others wait: "" where somebody is.
@@ -45,10 +45,10 @@ class Lateness:
     """How much longer a worker took than another, as the mean over the steps that both have.
 
     `worker` and `reference` are the job's workers, `device` and `reference_device` the ordinals of
-    devices that a CPU plays, -1 for none. `low_ps` to `high_ps` is the interval of that mean with
-    `CONFIDENCE`, NaN for one step. `wait_ps` is what the reference waited longer in collectives,
-    `phase` where most of the time was lost, -1 where it is not known; `last_steps` counts those of
-    the `steps` in which none of the workers compared took longer.
+    devices simulated by a CPU, -1 for none. `low_ps` to `high_ps` is the interval of that mean with
+    `CONFIDENCE`, NaN for one step. `wait_ps` is how much longer the reference waited in
+    collectives, `phase` where most of the time was lost, -1 if unknown. `last_steps` counts those
+    of the `steps` in which no compared worker took longer.
     """
 
     worker: int
@@ -67,9 +67,10 @@ class Lateness:
 
 @dataclass(frozen=True, slots=True)
 class Stragglers:
-    """Workers that others wait for, latest first; else the largest difference, and why it is none.
+    """The workers that others wait for, latest first; else the largest difference.
 
-    `compared` is None where `late` is not empty, and where there is nothing to compare.
+    `reason` says why that does not count. `compared` is None if `late` is not empty, or if there is
+    nothing to compare.
     """
 
     late: tuple[Lateness, ...]
@@ -82,16 +83,16 @@ def find_stragglers(
 ) -> Stragglers:
     """The workers that make others wait for `least_share` of a step or more.
 
-    Only workers that exchange data with each other wait for each other. A worker's own time is its
-    step without collectives: whoever is early waits in those for the late, so that all steps take
-    equally long. It is late by its own time less that of the median worker (of two the faster
-    one), step by step, on average over the typical steps that both have.
+    Only workers that exchange data wait for each other. A worker's own time is its step without
+    collectives: early workers wait there for late ones, so that all steps take equally long. A
+    worker is late by its own time minus that of the median worker (of two the faster one), step by
+    step, on average over the typical steps that both have.
 
         |wwwwwwwwcc|         late by 4, in w, and
         |wwww......cccccc|   this one waits for it
 
-    That is claimed where steps that only vary would hardly look so, and no further than the others
-    wait meanwhile.
+    This is claimed only if steps that merely vary would hardly look like this, and for no more time
+    than the others wait meanwhile.
     """
     least_ps = least_share * means.mean_ms() * 1e9
     found = [
@@ -117,7 +118,7 @@ def find_stragglers(
 
 
 def _judge(job: JobSteps, means: StepMeans, group: WorkerGroup, least_ps: float) -> Stragglers:
-    """The late workers of a group; without any the one that took longest, and why it is none."""
+    """The late workers of a group; else the one that took longest, and why it does not count."""
     reference, over, steps = _against_median(group)
     confidence = 1 - 2 * _MISTAKES / max(group.worker.size - 1, 1)
     reasons = {
@@ -139,9 +140,10 @@ def _judge(job: JobSteps, means: StepMeans, group: WorkerGroup, least_ps: float)
 def _against_median(
     group: WorkerGroup,
 ) -> tuple[int, NDArray[np.float64], NDArray[np.int64]]:
-    """(the median worker, by how much each [w] exceeds it on average, over how many steps).
+    """(the median worker, the mean excess of each [w] over it, over how many steps).
 
-    The lower of two in the middle, so that one is late of two, and never more than half of them.
+    The lower of two in the middle, so that one of two can be late, and never more than half of
+    them.
     """
     own = group.own_ps
     over, _ = _means(own - _means(own.T)[0])
@@ -150,14 +152,14 @@ def _against_median(
 
 
 def _means(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """(mean, count) of the known values of each row, 0 where none is known."""
+    """(mean, count) of the known values of each row, 0 if none is known."""
     is_known = np.isfinite(values)
     count = is_known.sum(axis=1)
     return np.where(is_known, values, 0.0).sum(axis=1) / np.maximum(count, 1), count
 
 
 def _longest(over: NDArray[np.float64], steps: NDArray[np.int64], reference: int) -> int:
-    """The worker that took longest, other than the median one; -1 where none shares a step."""
+    """The worker that took longest, except the median one; -1 if no step is shared."""
     is_other = (steps > 0) & (np.arange(over.size) != reference)
     return int(np.where(is_other, over, -np.inf).argmax()) if is_other.any() else -1
 
@@ -165,7 +167,7 @@ def _longest(over: NDArray[np.float64], steps: NDArray[np.int64], reference: int
 def _doubt(
     group: WorkerGroup, at: int, reference: int, least_ps: float, confidence: float
 ) -> Reason:
-    """Why others may not wait for a worker that took longer than the median one; "": they do."""
+    """Why others may not wait for a worker that took longer than the median; "" if they do."""
     over, met = _differences(group, at, reference)
     if over.size < LEAST_STEPS:
         return "few_steps"
@@ -178,7 +180,7 @@ def _doubt(
 def _differences(
     group: WorkerGroup, at: int, reference: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """([n] own time beyond that of the reference, [n] what that waited longer) by common step."""
+    """([n] own time beyond the reference's, [n] extra wait of the reference) by common step."""
     over = group.own_ps[at] - group.own_ps[reference]
     is_common = np.isfinite(over)
     return over[is_common], (group.wait_ps[reference] - group.wait_ps[at])[is_common]
@@ -193,7 +195,7 @@ def _lateness(
     *,
     is_met: bool = False,
 ) -> Lateness:
-    """The lateness of a worker, no more than the others wait for it where they do (`is_met`)."""
+    """The lateness of a worker, limited to how long others wait for it if they do (`is_met`)."""
     over, met = _differences(group, at, reference)
     is_common = np.isfinite(group.own_ps[at] - group.own_ps[reference])
     stated = met if is_met and met.mean() < over.mean() else over
@@ -220,7 +222,7 @@ def _lateness(
 def _phase(
     job: JobSteps, means: StepMeans, worker: int, reference: int, waits: tuple[Phase, ...]
 ) -> int:
-    """The phase, none of `waits`, in which a worker exceeds another most over their steps."""
+    """The phase, except `waits`, in which a worker exceeds another most over their steps."""
     steps = len(job.label)
     known = np.zeros((2, steps), bool)
     phases = np.zeros((2, steps, job.phase_ps.shape[1]), np.int64)

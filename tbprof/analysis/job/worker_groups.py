@@ -12,19 +12,19 @@ from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.records import dataclass
 from tbprof.base.values import common, is_in, union
 
-# Workers run the same program where they share this much of their names.
+# Workers run the same program if they share this much of their names.
 _ALIKE = 0.5
-# Programs are compared pair by pair up to so many of them; of more only equal ones are alike.
+# Up to so many programs are compared pair by pair; of more only equal ones are alike.
 _MOST_PROGRAMS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerGroup:
-    """What the steps [s] of some workers [w] took, in ps; NaN where a worker lacks a step.
+    """What the steps [s] of some workers [w] took, in ps; NaN if a worker does not have a step.
 
-    `wait_ps` is the part in which a worker waits for others, `own_ps` the rest: `waits` are the
-    phases of a step in which it does. `device` is the
-    ordinal of a device that the CPU `worker` plays, -1 for the worker itself.
+    `wait_ps` is the part in which a worker waits for others, `own_ps` the rest; `waits` are the
+    phases of a step in which it waits. `device` is the ordinal of a device simulated by the CPU
+    `worker`, -1 for the worker itself.
     """
 
     worker: NDArray[np.int64]
@@ -52,10 +52,10 @@ class _Ran:
 def coupled_groups(
     job: JobSteps, is_counted: NDArray[np.bool_], couplings: Sequence[Coupling]
 ) -> Iterator[WorkerGroup]:
-    """Groups of two or more workers that exchange data with each other, and of CPUs' devices.
+    """Groups of at least two workers that exchange data with each other, and of devices of CPUs.
 
     They run the same collectives, or send and receive, in the same program: most names of what ran
-    on them are the same. Hosts whose steps were not paired by number or time are groups of their
+    on them are the same. Hosts whose steps were not paired by number or time form groups of their
     own. `is_counted` [steps] are the steps to compare.
     """
     ran = _what_ran(job, couplings)
@@ -68,12 +68,12 @@ def coupled_groups(
 
 
 def everyone(job: JobSteps, is_counted: NDArray[np.bool_]) -> WorkerGroup:
-    """All workers that do like work, as if none waited."""
+    """All workers that do similar work, as if none waited."""
     return _table(job, is_counted, np.array(_comparable(job), np.int64), ())
 
 
 def has_unnamed_devices(job: JobSteps, couplings: Sequence[Coupling]) -> bool:
-    """Whether devices of a CPU wait for each other and the recorder does not say which."""
+    """Whether devices of a CPU wait for each other and it is not recorded which is which."""
     return any(
         bool((coupling.device < 0).any()) and _cpu_of(job, host) >= 0
         for host, coupling in enumerate(couplings)
@@ -81,12 +81,12 @@ def has_unnamed_devices(job: JobSteps, couplings: Sequence[Coupling]) -> bool:
 
 
 def _comparable(job: JobSteps) -> list[int]:
-    """SparseCores do other work than the cores that they serve: they are not compared."""
+    """The workers to compare: SparseCores do other work than the cores that they serve."""
     return [worker for worker, kind in enumerate(job.worker_kind) if kind != "SparseCore"]
 
 
 def _what_ran(job: JobSteps, couplings: Sequence[Coupling]) -> dict[int, _Ran]:
-    """By worker, of those that exchange data."""
+    """What ran on each worker that exchanges data."""
     found: dict[int, _Ran] = {}
     for worker in _comparable(job):
         host = int(job.worker_host[worker])
@@ -107,7 +107,7 @@ def _what_ran(job: JobSteps, couplings: Sequence[Coupling]) -> dict[int, _Ran]:
 
 
 def _alike(ran: dict[int, _Ran]) -> Iterator[tuple[list[int], tuple[Phase, ...]]]:
-    """(workers, the phases in which they wait) of workers that ran the same program."""
+    """(workers, the phases in which they wait) for workers that ran the same program."""
     same: dict[tuple[object, ...], list[int]] = {}
     for worker, one in ran.items():
         same.setdefault(one.key, []).append(worker)
@@ -131,7 +131,7 @@ def _is_same_program(a: _Ran, b: _Ran) -> bool:
     shared = common(a.exchanges, b.exchanges).size
     if shared < _ALIKE * min(a.exchanges.size, b.exchanges.size):
         return False
-    # The least hashes of the names of both are a fair sample of them.
+    # The least hashes of both are a fair sample of their names.
     sample = union(a.others, b.others)[:MOST_NAMES]
     both = is_in(sample, a.others) & is_in(sample, b.others)
     return sample.size == 0 or float(both.mean()) >= _ALIKE
@@ -155,7 +155,7 @@ def _table(
 
 
 def _cpu_of(job: JobSteps, host: int) -> int:
-    """The worker that is the CPU of a host, -1 where it is none."""
+    """The worker that is the CPU of a host, -1 if there is none."""
     found = [
         worker
         for worker, kind in enumerate(job.worker_kind)
@@ -167,10 +167,10 @@ def _cpu_of(job: JobSteps, host: int) -> int:
 def _met(
     job: JobSteps, is_counted: NDArray[np.bool_], host: int, coupling: Coupling
 ) -> WorkerGroup | None:
-    """The devices of a host's CPU: what each took until it met the others, and waited for them.
+    """The devices of a host's CPU: their time until they met the others, and their wait for them.
 
-    A meeting belongs to the step in which the last of them comes. Own time counts from the first
-    one's coming: of all that they take alike nothing is known.
+    A meeting belongs to the step in which the last device arrives. Own time counts from the first
+    arrival: the time that all devices spend alike is unknown.
     """
     worker = _cpu_of(job, host)
     if worker < 0:
@@ -199,7 +199,7 @@ def _met(
         total = np.bincount(cell, values.astype(np.float64), shape[0] * shape[1])
         return np.where(count > 0, total, np.nan).reshape(shape)
 
-    # A device that lacks one of the step's meetings was not recorded in all of it.
+    # A device that is missing from one of the step's meetings was not recorded in all of it.
     own, wait = table(arrive - first[meeting]), table(last[meeting] - arrive)
     is_whole = count.reshape(shape) == count.reshape(shape).max(axis=0, initial=0)
     return WorkerGroup(
