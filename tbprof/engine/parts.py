@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tbprof.base import names
 from tbprof.base.lazy import Later, named
 from tbprof.base.records import dataclass
 
@@ -16,7 +17,8 @@ class PartKind:
 
     `compute` takes a space, its programs, and the values of the `params` of a request, "" where
     the request has none. The parts that it `needs`, as they are without choices, come before the
-    values. `task` is what the page says while it is computed.
+    values. `reads` are stats that it asks of all host events. `task` is what the page says while it
+    is computed.
     """
 
     version: int
@@ -25,6 +27,7 @@ class PartKind:
     task: str
     params: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
 
     @property
     def type(self) -> type:
@@ -40,12 +43,14 @@ def _part(
     task: str,
     params: tuple[str, ...] = (),
     needs: tuple[str, ...] = (),
+    reads: tuple[str, ...] = (),
 ) -> PartKind:
     """A part by the name of its type in `analysis`, and of a function: there, or of its module."""
     if "." not in function:
         function = f"{type_name.rpartition('.')[0]}.{function}"
     compute = Later(f"tbprof.analysis.{function}")
-    return PartKind(version, f"tbprof.analysis.{type_name}", compute, task, params, needs)
+    type_name = f"tbprof.analysis.{type_name}"
+    return PartKind(version, type_name, compute, task, params, needs, reads)
 
 
 # Their modules are imported when a part is computed, or read from what was kept.
@@ -60,9 +65,20 @@ PARTS: Mapping[str, PartKind] = {
         2, "tpu.exchanges.Exchanges", "find_exchanges", "looking at exchanges between cores"
     ),
     "kernels": _part(5, "gpu.kernels.Kernels", "find_kernels", "decoding GPU kernels"),
-    "ops": _part(10, "ops.op_metrics.OpMetrics", "ops.ops.find_ops", "decoding ops"),
+    "ops": _part(
+        10,
+        "ops.op_metrics.OpMetrics",
+        "ops.ops.find_ops",
+        "decoding ops",
+        reads=(names.IS_EAGER,),
+    ),
     "steps": _part(
-        19, "steps.steps.Steps", "steps.step_finding.find_steps", "finding the steps", ("marker",)
+        19,
+        "steps.steps.Steps",
+        "steps.step_finding.find_steps",
+        "finding the steps",
+        ("marker",),
+        reads=(names.GROUP_ID, names.ASYNC),
     ),
     "input_ops": _part(5, "input.input_ops.InputOps", "find_input_ops", "decoding input ops"),
     "tpu_ops": _part(3, "tpu.tpu_ops.TpuOps", "find_tpu_ops", "looking at TPU ops"),

@@ -42,7 +42,7 @@ class SummaryCache:
         results = {part: self._memory.get(key, part) for part in wanted}
         missing = [part for part, result in results.items() if result is None]
         if missing:
-            with self._computing(file, key, on_work) as find:
+            with self._computing(file, key, missing, on_work) as find:
                 if len(missing) < 2 or not side_by_side:
                     results.update((part, find(part)) for part in missing)
                 else:
@@ -52,10 +52,12 @@ class SummaryCache:
 
     @contextmanager
     def _computing(
-        self, file: TraceFile, key: str, on_work: Callable[[str], None]
+        self, file: TraceFile, key: str, wanted: Sequence[PartKey], on_work: Callable[[str], None]
     ) -> Iterator[Callable[[PartKey], PartResult]]:
         """A function that finds a part of a file; what it computes is stored after the block."""
         computed: dict[PartKey, PartResult] = {}
+        # Known before anything is decoded, so that one pass reads them all.
+        reads = {name for one in wanted for part in (one, *one.needs) for name in part.kind.reads}
         store, memory, shared = self._store, self._memory, OnceCache()
 
         def find(part: PartKey) -> PartResult:
@@ -69,6 +71,8 @@ class SummaryCache:
                 if result is None:
                     needed = [find(other).value for other in part.needs]
                     on_work(part.name)
+                    for plane in open_space().space.planes:
+                        plane.expected_stats.update(reads)
                     result = computed[part] = _compute(open_space(), part, needed)
                 memory.put(key, part, result)
                 return result

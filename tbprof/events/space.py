@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tbprof.base.caches import OnceCache
 from tbprof.base.errors import Notice
 from tbprof.base.records import dataclass
+from tbprof.events.marks import EventMarks, MarkNames
 from tbprof.events.stats import ABSENT, StatColumn, StatRows
 from tbprof.events.strings import Strings
 
@@ -128,12 +129,19 @@ class Plane(Protocol):
         ...
 
     @property
+    def expected_stats(self) -> set[str]:
+        """What will be asked of all host events, as far as it is known before; a hint."""
+        ...
+
+    @property
     def cache(self) -> OnceCache:
         """What analyses share of this plane; cleared to free memory."""
         ...
 
-    def events(self, lines: Sequence[int] | None = None) -> "Events":
-        """The events of some lines (all by default)."""
+    def events(
+        self, lines: Sequence[int] | None = None, marks: MarkNames | None = None
+    ) -> "Events":
+        """The events of some lines (all by default); of few of them without the marks."""
         ...
 
     def event_stats(self, source: NDArray[np.int64], names: Sequence[str]) -> dict[str, StatColumn]:
@@ -165,7 +173,7 @@ class Events(_Referable):
 
     Ties keep the file's order. `lines` are the decoded lines alone, and rows
     `first_event[i]:first_event[i + 1]` are those of its row i. `source` is where an event's bytes
-    lie. Times are picoseconds since `Space.start_ns`.
+    lie. Times are picoseconds since `Space.start_ns`. `marks` are what was asked for on the way.
     """
 
     plane: Plane
@@ -176,6 +184,7 @@ class Events(_Referable):
     duration_ps: NDArray[np.int64]
     source: NDArray[np.int64]
     aggregated: Aggregated
+    marks: EventMarks | None = None
 
     def __len__(self) -> int:
         return int(self.type.size)
@@ -208,7 +217,10 @@ class Events(_Referable):
         return np.flatnonzero(used[:-1])
 
     def select(self, rows: NDArray[np.int64]) -> "Events":
-        """The events `rows`, ascending; aggregated events stay."""
+        """The events `rows`, ascending, without the number of marks; aggregated events stay."""
+        marks = self.marks
+        if marks is not None:
+            marks = EventMarks(marks.names, np.empty(0, np.int32), marks.bits[rows])
         return Events(
             self.plane,
             self.lines,
@@ -218,6 +230,7 @@ class Events(_Referable):
             self.duration_ps[rows],
             self.source[rows],
             self.aggregated,
+            marks,
         )
 
     def stats(

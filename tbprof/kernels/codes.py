@@ -48,6 +48,19 @@ STAT_DAMAGED = -1
 # The tag of the id of its name in a stat.
 KEY_TAG = 1 << 3 | VARINT
 
+# How a stat is read on the way, while events are decoded; the first of the flags. Others are 0.
+AS_NUMBER = 1
+AS_RARE = 2
+AS_FLAG = 3
+MOST_FLAGS = 3
+# Bits of an event's marks: from the first on the flags that are not 0, from `FLAG_SEEN` on those
+# that it has; it has a rare stat, or one that is not written as most are.
+FLAG_SEEN = 3
+HAS_RARE = 64
+IS_ODD = 128
+# The largest number that is read on the way.
+LARGEST_MARK = 2**31 - 1
+
 # A hash of texts counts modulo this Mersenne prime.
 PRIME = 2**31 - 1
 

@@ -3,13 +3,22 @@
 
 import cython
 from cython.cimports.tbprof.kernels.codes import (
+    AS_FLAG,
+    AS_NUMBER,
+    AS_RARE,
     BEYOND,
+    FLAG_SEEN,
     FOLLOWS_DISPLAY_ID,
     FOLLOWS_DISPLAY_NAME,
     FOLLOWS_ID,
     FOLLOWS_NAME,
     FOLLOWS_TIMESTAMP,
+    HAS_RARE,
     HEADER,
+    INT64,
+    IS_ODD,
+    KEY_TAG,
+    LARGEST_MARK,
     LENGTH,
     LIMIT_PS,
     LINE_DISPLAY_ID,
@@ -18,14 +27,17 @@ from cython.cimports.tbprof.kernels.codes import (
     LINE_ID,
     LINE_NAME,
     LINE_TIMESTAMP_NS,
+    UINT64,
     VARINT,
 )
 from cython.cimports.tbprof.kernels.lookup import Lookup
 from cython.cimports.tbprof.kernels.passes import Pass, Window
 from cython.cimports.tbprof.kernels.types import (
     Bytes,
+    Int8s,
     Int32s,
     Ints,
+    OutBytes,
     OutInt32s,
     OutInts,
     OutIntTable,
@@ -78,6 +90,29 @@ class DecodedEvents:
         self.start = start
         self.duration = duration
         self.source = source
+
+
+@cython.final
+@cython.cclass
+class StatMarks:
+    """What is read of events' stats on the way, as events.marks.EventMarks has it.
+
+    `wanted` says of each row of stat metadata how, by `AS_…`; `lookup` knows their ids. Without
+    room in `bits` nothing is read, without room in `number` no number.
+    """
+
+    wanted: Int8s
+    keys: Ints
+    rows: Int32s
+    number: OutInt32s
+    bits: OutBytes
+
+    def __init__(self, wanted: Int8s, lookup: Lookup, number: OutInt32s, bits: OutBytes) -> None:
+        self.wanted = wanted
+        self.keys = lookup.keys
+        self.rows = lookup.rows
+        self.number = number
+        self.bits = bits
 
 
 @cython.final
@@ -249,6 +284,7 @@ def decode_span(
     lookup: Lookup,
     lines: LineEvents,
     columns: DecodedEvents,
+    marks: StatMarks,
 ) -> i64:
     """Decodes the events of a span of `line` that the window holds as a whole.
 
@@ -258,8 +294,9 @@ def decode_span(
     buf = window.content
     with cython.nogil:
         progress.at, progress.reach, cut_at = _decode(
-            buf, window.base, progress.at, progress.end, origin_ps, line, lookup, lines, columns
-        )
+            buf, window.base, progress.at, progress.end, origin_ps, line, lookup, lines, columns,
+            marks,
+        )  # fmt: skip
         return cut_at
 
 
@@ -267,7 +304,12 @@ def decode_span(
 @cython.exceptval(check=False)
 @cython.locals(_=i64, __=i64, buf=Bytes, span=i64)
 def decode_spans(
-    window: Window, spans: SpanEvents, lookup: Lookup, lines: LineEvents, columns: DecodedEvents
+    window: Window,
+    spans: SpanEvents,
+    lookup: Lookup,
+    lines: LineEvents,
+    columns: DecodedEvents,
+    marks: StatMarks,
 ) -> cython.void:
     """`decode_span` of spans that all lie in the window, each of a line of its own."""
     buf = window.content
@@ -275,7 +317,7 @@ def decode_spans(
         for span in range(spans.begin.shape[0]):
             _, __, spans.cut_at[span] = _decode(
                 buf, window.base, spans.begin[span], spans.end[span], spans.origin_ps[span],
-                spans.line[span], lookup, lines, columns,
+                spans.line[span], lookup, lines, columns, marks,
             )  # fmt: skip
 
 
@@ -288,6 +330,7 @@ def decode_spans(
     at=i64,
     back=i64,
     begin=i64,
+    bits=i64,
     body=i64,
     cut_at=i64,
     first=i64,
@@ -296,10 +339,12 @@ def decode_spans(
     inner_at=i64,
     length_ps=i64,
     metadata_id=i64,
+    number=i64,
     occurrences=i64,
     offset=i64,
     pos=i64,
     reach=i64,
+    reads=cython.bint,
     row=i64,
     size=i64,
     stop=i64,
@@ -316,6 +361,7 @@ def _decode(
     lookup: Lookup,
     lines: LineEvents,
     columns: DecodedEvents,
+    marks: StatMarks,
 ) -> tuple[i64, i64, i64]:
     """(the offset where it goes on, what the next window has to reach, where damage ended it)."""
     reach = 0
@@ -326,6 +372,7 @@ def _decode(
     first = lines.first[line]
     front = first + lines.events[line]
     back = lines.last[line] - lines.aggregated[line]
+    reads = marks.bits.shape[0] > 0
     while pos < stop:
         tag, value_at = read_varint(buf, pos, end)
         if tag != (LINE_EVENTS << 3 | LENGTH):
@@ -352,6 +399,8 @@ def _decode(
         length_ps = 0
         occurrences = 0
         aggregated = False
+        number = -1
+        bits = 0
         at = body
         while at < after:
             inner, inner_at = read_varint(buf, at, after)
@@ -359,12 +408,14 @@ def _decode(
                 at = -1
                 break
             if inner == 0x22:
-                # Stats are the bulk of an event: stepped over, read later by key.
+                # Stats are the bulk of an event: most are stepped over, and read later by key.
                 size, at = read_varint(buf, inner_at, after)
                 if at < 0 or size < 0 or size > after - at:
                     at = -1
                     break
                 at += size
+                if reads:
+                    number, bits = _mark(buf, at - size, at, marks, number, bits)
             elif inner == 0x08:
                 metadata_id, at = read_varint(buf, inner_at, after)
             elif inner == 0x10:
@@ -414,10 +465,55 @@ def _decode(
         columns.start[front] = begin
         columns.duration[front] = length_ps
         columns.source[front] = base + value_at
+        if reads:
+            marks.bits[front] = bits
+            if marks.number.shape[0] > 0:
+                marks.number[front] = number
         front += 1
     lines.events[line] = front - first
     lines.aggregated[line] = lines.last[line] - back
     return base + pos if cut_at < 0 else base + end, reach, cut_at
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.locals(after=i64, flag=i64, key=i64, row=i64, value=i64, value_at=i64, way=i64)
+def _mark(
+    buf: Bytes, at: i64, end: i64, marks: StatMarks, number: i64, bits: i64
+) -> tuple[i64, i64]:
+    """(number, bits) of an event with those of the stat in [at, end); the first of a name counts.
+
+    What is not an id and a small integer, in this order, is odd: it is left to the other pass.
+    """
+    if at >= end or buf[at] != KEY_TAG:
+        return number, bits | IS_ODD
+    key, value_at = read_varint(buf, at + 1, end)
+    if value_at < 0:
+        return number, bits | IS_ODD
+    row = find_row(marks.keys, marks.rows, key)
+    way = marks.wanted[row] if row >= 0 else 0
+    if way == 0:
+        return number, bits
+    if way == AS_RARE:
+        return number, bits | HAS_RARE
+    after = -1
+    value = 0
+    if value_at < end and (buf[value_at] == UINT64 << 3 or buf[value_at] == INT64 << 3):
+        value, after = read_varint(buf, value_at + 1, end)
+    if after != end:
+        return number, bits | IS_ODD
+    if way == AS_NUMBER:
+        if value < 0 or value > LARGEST_MARK:
+            return number, bits | IS_ODD
+        return value if number < 0 else number, bits
+    flag = cython.cast(i64, 1) << (way - AS_FLAG)
+    if bits & flag << FLAG_SEEN == 0:
+        bits |= flag << FLAG_SEEN
+        if value != 0:
+            bits |= flag
+    return number, bits
 
 
 @cython.ccall

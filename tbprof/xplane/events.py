@@ -6,6 +6,7 @@ by window, short ones many at a time: what is done for each in plain Python cost
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,18 +27,34 @@ from tbprof.kernels.events import (
     LineEnds,
     LineEvents,
     SpanEvents,
+    StatMarks,
     decode_span,
     decode_spans,
     scan_span,
     scan_spans,
 )
+from tbprof.kernels.lookup import Lookup
 from tbprof.kernels.passes import Pass, Window
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
 from tbprof.xplane.lines import Line, Span
+from tbprof.xplane.lookup import build_lookup
 from tbprof.xplane.metadata import Dictionary
 
 Columns = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+Marks = tuple[NDArray[np.int32], NDArray[np.uint8]]
+
+
+@dataclass(frozen=True, slots=True)
+class OnTheWay:
+    """What is read of stats as well: `AS_…` or 0 for each row of stat metadata, and their ids."""
+
+    wanted: NDArray[np.int8]
+    lookup: Lookup
+    has_number: bool = False
+
+
+NOTHING_ON_THE_WAY = OnTheWay(np.zeros(0, np.int8), build_lookup(np.zeros(0, np.int64)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +62,13 @@ class Decoded:
     """The events of some lines: `columns` are type, start, duration and source.
 
     Rows `first_event[i]:first_event[i + 1]` are those of line i, ordered by start, longest first.
+    `marks` are number and bits of events.marks.EventMarks, empty where they were not asked for.
     """
 
     lines: list[Line]
     first_event: NDArray[np.int64]
     columns: Columns
+    marks: Marks
     aggregated: Aggregated
 
 
@@ -68,7 +87,7 @@ class EventReader:
         self._origin_ps = origin_ps
         self._damage = damage
 
-    def read(self, lines: Sequence[Line]) -> Decoded:
+    def read(self, lines: Sequence[Line], on_the_way: OnTheWay) -> Decoded:
         """The events of `lines`, each decoded in one pass after one that counts them."""
         size = sum(span.end - span.begin for line in lines for span in line.spans)
         groups = _groups(lines, self._buffer.window)
@@ -81,9 +100,14 @@ class EventReader:
             empty_column(total, np.int64),
             empty_column(total, np.int64),
         )
-        kept, merged = self._decode(found, groups, size, first, columns)
+        reads = on_the_way.wanted.any()
+        marks = (
+            empty_column(total if reads and on_the_way.has_number else 0, np.int32),
+            empty_column(total if reads else 0, np.uint8),
+        )
+        kept, merged = self._decode(found, groups, size, first, columns, on_the_way, marks)
         aggregated = _aggregated(first, merged, columns)
-        return Decoded(found, *_compact(first, kept, columns), aggregated)
+        return Decoded(found, *_compact(first, kept, columns, marks), aggregated)
 
     def _scan(
         self, lines: Sequence[Line], groups: Sequence[list[int]], size: int
@@ -141,12 +165,15 @@ class EventReader:
         size: int,
         first: NDArray[np.int64],
         columns: Columns,
+        on_the_way: OnTheWay,
+        marks: Marks,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(events, aggregated ones) [lines] that are written into each line's rows of columns."""
         counts = np.zeros((7, len(lines)), np.int64)
         events, aggregated, unsorted = counts[:3]
         of_lines = LineEvents(first[:-1], first[1:], *counts)
         decoded = DecodedEvents(*columns)
+        stats = StatMarks(on_the_way.wanted, on_the_way.lookup, *marks)
         origins = [[self._origin_ps(span.timestamp_ns) for span in line.spans] for line in lines]
 
         def decode(group: int) -> None:
@@ -159,7 +186,7 @@ class EventReader:
                     np.array([origins[row][0] for row in rows], np.int64), cut_at,
                 )  # fmt: skip
                 window = self._window(int(begins[0]), int(ends[-1]))
-                decode_spans(window, of_spans, self._types.lookup, of_lines, decoded)
+                decode_spans(window, of_spans, self._types.lookup, of_lines, decoded, stats)
                 for at in np.flatnonzero(cut_at >= 0).tolist():
                     line = lines[rows[at]]
                     self._note_cut(line, line.spans[0], int(cut_at[at]))
@@ -170,14 +197,14 @@ class EventReader:
                     for window in self._buffer.along(progress):
                         cut = decode_span(
                             window, progress, origin_ps, rows[0],
-                            self._types.lookup, of_lines, decoded,
+                            self._types.lookup, of_lines, decoded, stats,
                         )  # fmt: skip
                         if cut >= 0:
                             self._note_cut(line, span, cut)
             for row in rows:
                 if unsorted[row]:
-                    own = _rows_of(columns, int(first[row]), int(first[row + 1]))
-                    _sort(own, int(events[row]))
+                    begin = int(first[row])
+                    _sort(columns, marks, begin, begin + int(events[row]))
 
         in_parallel(decode, range(len(groups)), size)
         for row in np.flatnonzero(counts[3:].any(axis=0)).tolist():
@@ -233,17 +260,13 @@ def _ranges(lines: Sequence[Line]) -> tuple[NDArray[np.int64], NDArray[np.int64]
     return begins, np.array([line.spans[0].end for line in lines], np.int64)
 
 
-def _rows_of(columns: Columns, first: int, last: int) -> Columns:
-    type_, start, duration, source = columns
-    part = slice(first, last)
-    return type_[part], start[part], duration[part], source[part]
-
-
-def _sort(columns: Columns, events: int) -> None:
-    start, duration = columns[1][:events], columns[2][:events]
+def _sort(columns: Columns, marks: Marks, begin: int, end: int) -> None:
+    """Puts the rows of a line in order."""
+    start, duration = columns[1][begin:end], columns[2][begin:end]
     order = np.lexsort((-duration, start))
-    for column in columns:
-        column[:events] = column[:events][order]
+    for column in (*columns, *marks):
+        own: NDArray[Any] = column[begin:end]  # empty where nothing is read
+        own[:] = own[order[: own.size]]
 
 
 def _aggregated(
@@ -261,14 +284,16 @@ def _aggregated(
 
 
 def _compact(
-    first: NDArray[np.int64], kept: NDArray[np.int64], columns: Columns
-) -> tuple[NDArray[np.int64], Columns]:
-    """(first_event, columns) of the first `kept` rows of each line's slice."""
+    first: NDArray[np.int64], kept: NDArray[np.int64], columns: Columns, marks: Marks
+) -> tuple[NDArray[np.int64], Columns, Marks]:
+    """(first_event, columns, marks) of the first `kept` rows of each line's slice."""
     counted = np.diff(first)
     if (kept == counted).all():
-        return first, columns
+        return first, columns, marks
     within = np.arange(first[-1]) - np.repeat(first[:-1], counted)
     keeps = within < np.repeat(kept, counted)
     type_, start, duration, source = columns
     packed = (type_[keeps], start[keeps], duration[keeps], source[keeps])
-    return np.concatenate(([0], np.cumsum(kept))).astype(np.int64), packed
+    number, bits = marks
+    packed_marks = number[keeps[: number.size]], bits[keeps[: bits.size]]
+    return np.concatenate(([0], np.cumsum(kept))).astype(np.int64), packed, packed_marks

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tbprof.base.caches import OnceCache
 from tbprof.base.errors import Notice
 from tbprof.base.records import dataclass
+from tbprof.events.marks import EventMarks, MarkNames
 from tbprof.events.space import Events, Lines, Value
 from tbprof.events.stats import StatColumn, StatRows, TextSource
 from tbprof.events.strings import Strings
@@ -17,7 +18,7 @@ from tbprof.kernels.codes import LIMIT_PS
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
 from tbprof.xplane.event_types import read_event_types
-from tbprof.xplane.events import Decoded, EventReader
+from tbprof.xplane.events import NOTHING_ON_THE_WAY, Decoded, EventReader
 from tbprof.xplane.lines import Line, last_text, read_lines
 from tbprof.xplane.metadata import Dictionary, read_dictionary
 from tbprof.xplane.scan import Field, field_columns
@@ -78,6 +79,7 @@ class FilePlane:
         self._strings = strings
         self._epoch = epoch
         self.cache = OnceCache()
+        self.expected_stats: set[str] = set()
         fields, damaged_at, cut = field_columns(buffer, begin, end)
         self._fields = fields
         self.name = last_text(buffer, fields, _NAME)
@@ -180,21 +182,27 @@ class FilePlane:
             found.setdefault(name, value)
         return found
 
-    def events(self, lines: Sequence[int] | None = None) -> Events:
-        """The events of some lines (all by default)."""
+    def events(self, lines: Sequence[int] | None = None, marks: MarkNames | None = None) -> Events:
+        """The events of some lines (all by default); of few of them without the marks."""
         known = self.timelines
         rows = tuple(range(len(known)) if lines is None else lines)
+        is_short = sum(self._line_sizes[row] for row in rows) <= _SHARED_BYTES
+        on_the_way = NOTHING_ON_THE_WAY
+        if marks is not None and not is_short:
+            on_the_way = self._stats.on_the_way(marks)
 
         # What is kept here does not refer to the plane: a space that is dropped goes at once.
         def read() -> tuple[Lines, Decoded]:
             reader = EventReader(self._buffer, self.types.dictionary, self._origin_ps, self._damage)
-            found = reader.read([known[row] for row in rows])
+            found = reader.read([known[row] for row in rows], on_the_way)
             is_known = len(found.lines) == len(known) and all(map(is_, found.lines, known))
             return self.lines if is_known else self._columns(found.lines), found
 
-        is_short = sum(self._line_sizes[row] for row in rows) <= _SHARED_BYTES
         of_lines, found = self.cache.get_or_compute(("events", rows), read) if is_short else read()
-        return Events(self, of_lines, found.first_event, *found.columns, found.aggregated)
+        read_too = None
+        if marks is not None and on_the_way.wanted.any():
+            read_too = EventMarks(marks, *found.marks)
+        return Events(self, of_lines, found.first_event, *found.columns, found.aggregated, read_too)
 
     def event_stats(self, source: NDArray[np.int64], names: Sequence[str]) -> dict[str, StatColumn]:
         """One column [n] per name, read from the events at the offsets `source` [n]."""

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.parallel import in_parallel
+from tbprof.events.marks import MarkNames
 from tbprof.events.space import Value
 from tbprof.events.stats import (
     ABSENT,
@@ -19,11 +20,12 @@ from tbprof.events.stats import (
     StatRows,
 )
 from tbprof.events.strings import Strings
-from tbprof.kernels.codes import STAT_DAMAGED
+from tbprof.kernels.codes import AS_FLAG, AS_NUMBER, AS_RARE, MOST_FLAGS, STAT_DAMAGED
 from tbprof.kernels.lookup import find_rows, row_of
 from tbprof.kernels.stats import StatMessages, WantedStats, decode_stat, decode_stats
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
+from tbprof.xplane.events import OnTheWay
 from tbprof.xplane.interning import in_file_order, intern_texts
 from tbprof.xplane.metadata import Dictionary
 from tbprof.xplane.stat_rows import read_rows
@@ -94,6 +96,16 @@ class StatReader:
             if dense:
                 kinds[used], bits[used] = some_kinds, some_bits
         return {name: StatColumn(kinds[at], bits[at], self) for at, name in enumerate(names)}
+
+    def on_the_way(self, marks: MarkNames) -> OnTheWay:
+        """How each stat is read while events are decoded."""
+        wanted = np.zeros(len(self.names), np.int8)
+        ways = [(marks.number, AS_NUMBER), *((name, AS_RARE) for name in marks.rare)]
+        ways += [(name, AS_FLAG + at) for at, name in enumerate(marks.flags[:MOST_FLAGS])]
+        for name, way in ways:
+            if name in self._last_row:
+                wanted[[self._last_row[name], *self._earlier_rows.get(name, ())]] = way
+        return OnTheWay(wanted, self._dictionary.lookup, has_number=marks.number != "")
 
     def _slots(self, names: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """(slot of each stat metadata row, -1 for those not asked for; the name of each slot)."""

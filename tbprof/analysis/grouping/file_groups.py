@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.grouping.group_roots import Roots, event_names
-from tbprof.analysis.host.host_events import kinds, stats_by_pieces
+from tbprof.analysis.host.host_events import GROUP_STATS, kinds, stats_by_pieces
 from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes, named_lines, tpu_planes
 from tbprof.base import names
 from tbprof.base.records import dataclass
@@ -15,7 +15,6 @@ from tbprof.events.space import Events, Plane, Space
 from tbprof.events.stats import StatColumn
 
 _STEP_LINES = (names.STEPS_LINE, names.SPARSE_CORE_STEPS_LINE)
-_MARKS = (names.GROUP_ID, names.STEP_NAME, names.ROOT)
 # The best root of a group first.
 _NAMED, _ROOT, _EXECUTION = range(3)
 
@@ -101,15 +100,28 @@ def group_ids(stat: StatColumn) -> NDArray[np.int64]:
 
 
 def _read(events: Events) -> _Host:
-    own = np.full(len(events), -1, np.int32)
     number: dict[int, int] = {}  # by id, in order of first appearance
+
+    def numbered(id_: NDArray[np.int64]) -> NDArray[np.int32]:
+        distinct = _distinct(id_)
+        numbers = [number.setdefault(own_id, len(number)) for own_id in distinct.tolist()]
+        return np.array([*numbers, -1], np.int32)[codes(distinct, id_)]
+
+    marks = events.marks
+    others = None  # the rows whose stats are read here: all
+    own = None if marks is None else marks.take_number()
+    if marks is None or own is None:
+        own = np.full(len(events), -1, np.int32)
+    else:
+        others = marks.odd_rows(or_rare=True)
+        own[others] = -1
+        for begin in range(0, own.size, _PIECE):
+            part = own[begin : begin + _PIECE]
+            part[:] = numbered(np.where(part < 0, np.int64(_NONE), part))
     row, rank, label = [], [], []
-    for rows, stats in stats_by_pieces(events, _MARKS):
+    for rows, stats in stats_by_pieces(events, GROUP_STATS, others):
         if names.GROUP_ID in stats:
-            id_ = group_ids(stats[names.GROUP_ID])
-            distinct = _distinct(id_)
-            numbers = [number.setdefault(own_id, len(number)) for own_id in distinct.tolist()]
-            own[rows] = np.array([*numbers, -1], np.int32)[codes(distinct, id_)]
+            own[rows] = numbered(group_ids(stats[names.GROUP_ID]))
         for name, worth in ((names.STEP_NAME, _NAMED), (names.ROOT, _ROOT)):
             if name in stats:
                 has = np.flatnonzero(stats[name].is_present)

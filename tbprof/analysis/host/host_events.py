@@ -10,11 +10,15 @@ from tbprof.analysis.vocabulary.lines import recorded_lines
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.events.marks import MarkNames
 from tbprof.events.space import Events, Plane
 from tbprof.events.stats import StatColumn
 
 # What the threads of a pool do for a function that nobody waits for in place.
 EXECUTIONS = (names.EXECUTOR, "ExecutorDoneCallback")
+# Of grouped files: the group of an event, and what makes it the root of one, which few have.
+GROUP_STATS = (names.GROUP_ID, names.STEP_NAME, names.ROOT)
+_FLAGS = (names.IS_EAGER, names.ASYNC)
 # Stats that few events carry are read piece by piece: dense columns of all rows would be large.
 _PIECE = 1 << 18
 
@@ -60,8 +64,22 @@ def host_events(plane: Plane, *, is_kept: bool = True) -> Events:
     Callers that need them once, and may be the only ones, do not have them kept.
     """
     return plane.cache.get_or_compute(
-        "host events", lambda: plane.events(recorded_lines(plane)), is_weak=not is_kept
+        "host events",
+        lambda: plane.events(recorded_lines(plane), _marks(plane)),
+        is_weak=not is_kept,
     )
+
+
+def _marks(plane: Plane) -> MarkNames:
+    """The expected stats, unless types say them for their events: one pass reads them all."""
+    expected = plane.expected_stats
+    asked = (*(GROUP_STATS if names.GROUP_ID in expected else ()), *expected.intersection(_FLAGS))
+    known = [name for name in asked if name in plane.stat_names]
+    shared = plane.types.stats(known)
+    own = {name for name in known if not shared[name].is_present.any()}
+    is_own = names.GROUP_ID in own and own.issuperset(set(GROUP_STATS).intersection(known))
+    number, *rare = GROUP_STATS if is_own else ("",)
+    return MarkNames(number, tuple(own.intersection(_FLAGS)), tuple(rare))
 
 
 def host_threads(plane: Plane) -> tuple[Events, NDArray[np.int64]]:
@@ -87,10 +105,20 @@ def _nested(events: Events) -> tuple[Events, NDArray[np.int64]]:
 
 def async_rows(events: Events) -> NDArray[np.int64]:
     """The rows of the events that go on beside their thread's others."""
-    found = [np.zeros(0, np.int64)]
-    for rows, stats in stats_by_pieces(events, [names.ASYNC]):
-        found.append(rows[stats[names.ASYNC].integers() != 0])
-    return np.concatenate(found)
+    if names.ASYNC not in events.plane.stat_names:
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(has_flag(events, names.ASYNC))
+
+
+def has_flag(events: Events, name: str) -> NDArray[np.bool_]:
+    """[n] whether an integer stat of host events is there and not 0."""
+    marks = events.marks
+    found, rows = np.zeros(len(events), np.bool_), None
+    if marks is not None and name in marks.names.flags:
+        found, rows = marks.is_set(name), marks.odd_rows()
+    for piece, stats in stats_by_pieces(events, [name], rows):
+        found[piece] = stats[name].integers() != 0
+    return found
 
 
 def stats_by_pieces(

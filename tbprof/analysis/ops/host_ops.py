@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.host.host_events import host_events, stats_by_pieces
+from tbprof.analysis.host.host_events import has_flag, host_events
 from tbprof.analysis.ops.op_metrics import HOST, OpGatherer
 from tbprof.analysis.spans.groups import group_rows, reduce_groups
 from tbprof.analysis.spans.intervals import busy_time
@@ -242,9 +242,7 @@ def _is_eager(
     """
     eager = np.array([*(op.name.startswith(_CALL) for op in ops), False, False])[code]
     if names.IS_EAGER in plane.stat_names:
-        for rows, stats in stats_by_pieces(events, [names.IS_EAGER]):
-            eager[rows] |= stats[names.IS_EAGER].integers() != 0
-        return eager
+        return eager | has_flag(events, names.IS_EAGER)
     markers = np.flatnonzero(code == _MARKER)
     if not markers.size:
         return eager
