@@ -15,6 +15,8 @@ export default {
   },
   // Views are tested in a document; to make one for each of the other files takes half of the time.
   test: {
+    // Against what hangs: how long a test takes depends on what else the machine does.
+    testTimeout: 120_000,
     projects: [
       { extends: true, test: { include: ["src/**/*.test.ts"], environment: "node" } },
       { extends: true, test: { include: ["src/**/*.test.tsx"], environment: "happy-dom" } },

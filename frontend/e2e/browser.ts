@@ -9,6 +9,7 @@ import {
   type Page,
   type Request,
 } from "playwright-core";
+import { vi } from "vitest";
 
 const CANDIDATES = [
   process.env.TBPROF_CHROMIUM,
@@ -39,6 +40,8 @@ function launchOnce(): Promise<Browser> {
     args: [
       "--no-sandbox",
       "--disable-gpu",
+      // It ends what draws where that takes long, as it may on a busy machine.
+      "--disable-gpu-watchdog",
       "--disable-quic",
       "--no-first-run",
       "--disable-background-networking",
@@ -76,7 +79,7 @@ export async function open(browser: Browser, url: string, options: Options = {})
     colorScheme: dark ? "dark" : "light",
     acceptDownloads: true,
   });
-  context.setDefaultTimeout(120_000);
+  context.setDefaultTimeout(240_000);
   const page = await context.newPage();
   const problems: string[] = [];
   const origin = new URL(url).origin;
@@ -148,6 +151,17 @@ export async function workOf(page: Page, act: () => Promise<unknown>): Promise<n
   const before = await work();
   await act();
   return (await work()) - before;
+}
+
+/** What a page shows follows what is done to it: a check of several parts is made until it holds. */
+export function eventually(check: () => Promise<unknown>): Promise<unknown> {
+  return vi.waitFor(check, { timeout: 120_000, interval: 50 });
+}
+
+/** Clicks a place within an element, as parts of its size, once the element stays where it is. */
+export async function clickIn(element: Locator, across: number, down = 0.5): Promise<void> {
+  const { width, height } = (await element.boundingBox())!;
+  await element.click({ position: { x: across * width, y: down * height } });
 }
 
 /** Whether anything sticks out of the window sideways. */

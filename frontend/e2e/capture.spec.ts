@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { FrameLocator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { violations } from "./browser";
-import { ROOT, type Server, serve, temporaryFolder, tensorBoard } from "./servers";
+import { holdAnswers, ROOT, type Server, serve, temporaryFolder, tensorBoard } from "./servers";
 import { ownPages } from "./watched_browser";
 
 const PYTHON = process.env.TBPROF_RECORD_PYTHON ?? "";
@@ -52,17 +52,21 @@ test("mistakes are told beside their field", async () => {
   const { page, problems } = await open(server.page);
   const dialog = await openDialog(page);
   const addresses = dialog.getByLabel("Profile service URLs or TPU names");
-  expect(await addresses.evaluate((field) => field === document.activeElement)).toBe(true);
+  await expect
+    .poll(() => addresses.evaluate((field) => field === document.activeElement))
+    .toBe(true);
   await addresses.fill("http://localhost:6006");
   await dialog.getByRole("button", { name: "Capture", exact: true }).click();
   await expect.poll(() => addresses.getAttribute("aria-invalid")).toBe("true");
   await dialog.getByText("is not the address of a profiler server").waitFor();
   await addresses.fill("localhost:1");
-  expect(await addresses.getAttribute("aria-invalid")).toBe("false");
+  await expect.poll(() => addresses.getAttribute("aria-invalid")).toBe("false");
   await dialog.getByLabel("Duration (ms)").fill("0");
   await addresses.press("Enter");
   await dialog.getByText("a duration of 0 ms cannot be recorded").waitFor();
-  expect(await dialog.getByLabel("Duration (ms)").getAttribute("aria-invalid")).toBe("true");
+  await expect
+    .poll(() => dialog.getByLabel("Duration (ms)").getAttribute("aria-invalid"))
+    .toBe("true");
   // A refused request is what was asked for here; the browser logs it.
   expect(problems.filter((one) => !/status of 400/.test(one))).toEqual([]);
 });
@@ -71,10 +75,10 @@ test("presets choose levels and duration", async () => {
   const { page } = await open(server.page);
   const dialog = await openDialog(page);
   await dialog.getByRole("button", { name: "With Python" }).click();
-  expect(await dialog.getByLabel("Python tracing").inputValue()).toBe("1");
+  await expect.poll(() => dialog.getByLabel("Python tracing").inputValue()).toBe("1");
   await dialog.getByRole("button", { name: "Long and light" }).click();
-  expect(await dialog.getByLabel("Python tracing").inputValue()).toBe("0");
-  expect(await dialog.getByLabel("Duration (ms)").inputValue()).toBe("5000");
+  await expect.poll(() => dialog.getByLabel("Python tracing").inputValue()).toBe("0");
+  await expect.poll(() => dialog.getByLabel("Duration (ms)").inputValue()).toBe("5000");
   expect(await violations(page)).toEqual([]);
 });
 
@@ -94,7 +98,7 @@ test("nobody there: each worker says why, and nothing is written", async () => {
   await dialog.getByText("Nothing was captured").waitFor();
   expect(await violations(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Capture again" }).click();
-  expect(await addresses.inputValue()).toBe("localhost:1, no-such-host.invalid:2");
+  await expect.poll(() => addresses.inputValue()).toBe("localhost:1, no-such-host.invalid:2");
   await page.keyboard.press("Escape");
   await page.getByRole("heading", { name: "No profiles yet" }).waitFor();
 });
@@ -133,7 +137,7 @@ test("a server without captures offers none", async () => {
   try {
     const { page } = await open(plain.page);
     await page.locator(".tiles").first().waitFor();
-    expect(await page.getByRole("button", { name: "Capture profile" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: "Capture profile" }).count()).toBe(0);
   } finally {
     await plain.stop();
   }
@@ -143,7 +147,7 @@ test.skipIf(PYTHON === "")("a capture can be cancelled, and goes on while it is 
   const { page } = await open(server.page);
   const dialog = await openDialog(page);
   await dialog.getByLabel("Profile service URLs or TPU names").fill(`localhost:${PORT}`);
-  await dialog.getByLabel("Duration (ms)").fill("20000");
+  await dialog.getByLabel("Duration (ms)").fill("600000");
   await dialog.getByRole("button", { name: "Capture", exact: true }).click();
   await dialog.getByText("recording", { exact: true }).waitFor();
   await page.keyboard.press("Escape");
@@ -158,38 +162,37 @@ test.skipIf(PYTHON === "")(
   async () => {
     const empty = temporaryFolder();
     const own = await serve(empty.path);
-    const slow = await train("serve_jax.py", JAX_PORT);
+    const program = await train("serve_jax.py", JAX_PORT);
+    const slow = await holdAnswers(JAX_PORT);
     try {
       const { page } = await open(own.page);
       const dialog = await openDialog(page);
-      const addresses = `localhost:${PORT}, localhost:${JAX_PORT}, localhost:1`;
+      const addresses = `localhost:${PORT}, localhost:${slow.port}, localhost:1`;
       await dialog.getByLabel("Profile service URLs or TPU names").fill(addresses);
-      await dialog.getByLabel("Duration (ms)").fill("2000");
+      await dialog.getByLabel("Duration (ms)").fill("500");
       await dialog.getByLabel("Automatic retries").fill("0");
       await dialog.getByRole("button", { name: "Capture", exact: true }).click();
       const workers = dialog.getByRole("list", { name: "Workers" }).getByRole("listitem");
-      await workers.nth(1).getByText("recording", { exact: true }).waitFor();
-      slow.kill("SIGSTOP");
       await workers.nth(0).getByText("written").waitFor();
       await workers.nth(1).getByText("receiving").waitFor();
       expect(await violations(page)).toEqual([]);
       const look = await page.waitForRequest(/\/logdir/);
       await look.response();
       await page.getByRole("heading", { name: "No profiles yet" }).waitFor();
-      slow.kill("SIGCONT");
+      slow.release();
       await dialog.getByText(/^Captured .*: 2 of 3 workers$/).waitFor();
       await workers.nth(0).getByText("nothing listens on this port").waitFor();
-      expect(await dialog.getByRole("progressbar").count()).toBe(0);
+      await expect.poll(() => dialog.getByRole("progressbar").count()).toBe(0);
       await dialog.getByRole("button", { name: "Open run" }).click();
       await page.locator(".tiles .tile").first().waitFor();
       await page.locator(".bar").getByText("all 2").waitFor();
     } finally {
-      slow.kill("SIGKILL");
+      slow.stop();
+      program.kill("SIGKILL");
       await own.stop();
       empty.remove();
     }
   },
-  180_000, // kernels may have to be compiled before the first page
 );
 
 test.skipIf(PYTHON === "")("from an empty TensorBoard to the overview of a program", async () => {
@@ -205,14 +208,16 @@ test.skipIf(PYTHON === "")("from an empty TensorBoard to the overview of a progr
     await dialog.getByText("✓ profiler").waitFor();
     await dialog.getByRole("button", { name: "Capture", exact: true }).click();
     await frame.locator(".tiles .tile").first().waitFor();
-    expect(await frame.getByRole("heading", { level: 1 }).textContent()).toBe("Overview");
+    await expect
+      .poll(() => frame.getByRole("heading", { level: 1 }).textContent())
+      .toBe("Overview");
     await expect.poll(() => page.url()).toMatch(/run=|p\.profile/);
     // The next time the address is there already.
     await frame.getByRole("button", { name: "Capture profile" }).first().click();
     await dialog.getByRole("button", { name: "Capture again" }).click();
-    expect(await dialog.getByLabel("Profile service URLs or TPU names").inputValue()).toBe(
-      `localhost:${PORT}`,
-    );
+    await expect
+      .poll(() => dialog.getByLabel("Profile service URLs or TPU names").inputValue())
+      .toBe(`localhost:${PORT}`);
   } finally {
     await board.stop();
     empty.remove();

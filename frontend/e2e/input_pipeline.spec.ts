@@ -2,7 +2,16 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { brokenTexts, colorOf, faults, pixels, SIZES, textOf } from "./browser";
+import {
+  brokenTexts,
+  clickIn,
+  colorOf,
+  eventually,
+  faults,
+  pixels,
+  SIZES,
+  textOf,
+} from "./browser";
 import { expectPercent, expectTime } from "./readings";
 import { addressOf, ask, column, RECORDED, rows, type Server, serveSteps } from "./servers";
 import { type OpenOptions, watchedBrowser } from "./watched_browser";
@@ -44,7 +53,9 @@ test.each([...RECORDED, "hosts", "one", "many"])(
   async (run) => {
     const page = await show(run);
     const [, steps] = await tables(run);
-    expect(await textOf(page.locator(".verdict"))).toContain(String(steps?.p?.input_conclusion));
+    await expect
+      .poll(() => textOf(page.locator(".verdict")))
+      .toContain(String(steps?.p?.input_conclusion));
     const isTruncated = column(steps, "isTruncated");
     const isOutlier = column(steps, "isOutlier");
     const isCounted = isTruncated.map(
@@ -64,17 +75,23 @@ test.each([...RECORDED, "hosts", "one", "many"])(
       if (times.length < 2) expect(deviation).toContain("needs two steps");
       else expectValue(deviation, Math.sqrt(squares / (times.length - 1)));
       if (title !== "Step time") continue;
-      expectValue(await statistic(page, title, "Average"), average);
-      expectValue(await statistic(page, title, "Minimum"), Math.min(...times));
-      expectValue(await statistic(page, title, "Maximum"), Math.max(...times));
+      await eventually(async () => expectValue(await statistic(page, title, "Average"), average));
+      await eventually(async () =>
+        expectValue(await statistic(page, title, "Minimum"), Math.min(...times)),
+      );
+      await eventually(async () =>
+        expectValue(await statistic(page, title, "Maximum"), Math.max(...times)),
+      );
     }
     for (const [name, percent] of [
       ["Average", Number(steps?.p?.waiting_percent)],
       ["Minimum", Math.min(...counted("waitingPercentMin"))],
       ["Maximum", Math.max(...counted("waitingPercentMax"))],
     ] as const)
-      expectPercent(await statistic(page, "Waiting for input", name), percent);
-    expect(await brokenTexts(page)).toEqual([]);
+      await eventually(async () =>
+        expectPercent(await statistic(page, "Waiting for input", name), percent),
+      );
+    await expect.poll(() => brokenTexts(page)).toEqual([]);
     await page.context().close();
   },
 );
@@ -125,16 +142,15 @@ test("both charts are drawn, and share cursor, range and hidden series", async (
   await sliders.nth(0).focus();
   await page.keyboard.press("+");
   await page.waitForURL(/zoom=/);
-  expect(await sliders.nth(1).getAttribute("aria-valuemax")).toBe(
-    await sliders.nth(0).getAttribute("aria-valuemax"),
-  );
-  expect(await page.getByRole("button", { name: "All 12 steps" }).count()).toBe(2);
+  await expect
+    .poll(() => sliders.nth(1).getAttribute("aria-valuemax"))
+    .toBe(await sliders.nth(0).getAttribute("aria-valuemax"));
+  await expect.poll(() => page.getByRole("button", { name: "All 12 steps" }).count()).toBe(2);
 });
 
 test("a click on a step leads to it in the trace", async () => {
   const page = await show("hosts");
-  const area = (await page.locator(".step-chart .u-over").first().boundingBox())!;
-  await page.mouse.click(area.x + (5.5 / 12) * area.width, area.y + area.height / 2);
+  await clickIn(page.locator(".step-chart .u-over").first(), 5.5 / 12);
   await page.waitForURL(/tool=trace_viewer/);
   await page.locator(".trace-event-name > code").getByText("train 5").waitFor();
 });
@@ -152,7 +168,9 @@ test.each(["tensorflow_cpu_training", "hosts"])(
     for (const [id, label] of WORK) {
       const row = table.getByRole("row").filter({ has: page.getByText(label, { exact: true }) });
       expectTime(`${await textOf(row.locator("td").nth(0))} ${unit}`, time(id));
-      expectPercent(await textOf(row.locator("td").nth(1)), (100 * time(id)) / whole);
+      await eventually(async () =>
+        expectPercent(await textOf(row.locator("td").nth(1)), (100 * time(id)) / whole),
+      );
     }
     expectTime(`${await textOf(table.locator("tfoot td").first())} ${unit}`, whole);
     const drawn = WORK.filter(([id]) => time(id) > 0).map(([, label]) => label);
@@ -164,14 +182,16 @@ test.each(["tensorflow_cpu_training", "hosts"])(
     const dominant = rows(advice).filter(({ is_dominant }) => is_dominant);
     expect(dominant.length).toBeGreaterThan(0);
     const open = page.locator(".pipeline-advice details[open]");
-    expect(await textOf(open.locator("summary"))).toContain(String(dominant[0].label));
-    expect(await page.locator(".pipeline-advice details").first().getAttribute("open")).toBe("");
+    await expect.poll(() => textOf(open.locator("summary"))).toContain(String(dominant[0].label));
+    await expect
+      .poll(() => page.locator(".pipeline-advice details").first().getAttribute("open"))
+      .toBe("");
     for (const { title, advice: text } of dominant) {
-      expect(await open.getByText(`${title}.`).isVisible()).toBe(true);
-      expect(await textOf(open)).toContain(String(text));
+      await expect.poll(() => open.getByText(`${title}.`).isVisible()).toBe(true);
+      await expect.poll(() => textOf(open)).toContain(String(text));
     }
     for (const link of await open.getByRole("link").all())
-      expect(await link.getAttribute("href")).toMatch(/^https:/);
+      await expect.poll(() => link.getAttribute("href")).toMatch(/^https:/);
   },
 );
 
@@ -184,7 +204,7 @@ test("who waits is told from who works", async () => {
   ] as const) {
     const expected = activities.filter((one) => one.role === role);
     const lines = card(page, ".pipeline-activity", title).locator("tbody tr");
-    expect(await lines.count()).toBe(expected.length);
+    await expect.poll(() => lines.count()).toBe(expected.length);
     const titles = await lines
       .locator(".name")
       .evaluateAll((all) => all.map((one) => one.getAttribute("title")));
@@ -199,7 +219,7 @@ test("the table of input ops sorts, filters and exports", async () => {
   const grid = page.getByRole("treegrid", { name: "Input ops" });
   await grid.getByRole("row").nth(1).waitFor();
   const count = async () => Number(await grid.getAttribute("aria-rowcount")) - 2;
-  expect(await count()).toBe(names.length);
+  await expect.poll(() => count()).toBe(names.length);
   const first = () => grid.locator(".grid-body .grid-row .name").first().getAttribute("title");
   for (const [id, title] of [
     ["waitTimeInMs", "Waiting"],
@@ -232,24 +252,24 @@ test("the table of input ops sorts, filters and exports", async () => {
 test("a trace without input ops says so, and still shows its steps", async () => {
   const page = await show("many");
   await page.getByRole("heading", { name: "No input ops in this trace" }).waitFor();
-  expect(await page.getByRole("treegrid").count()).toBe(0);
+  await expect.poll(() => page.getByRole("treegrid").count()).toBe(0);
   const sliders = page.getByRole("slider");
   await expect.poll(() => sliders.first().getAttribute("aria-valuemax")).toBe("2999");
   // Every hundredth step waits: the core that does is named.
   const cores = page.locator(".pipeline-cores tbody tr");
-  expect(await textOf(cores.first())).toMatch(/TPU:0.*30 of 3,000 steps/);
+  await expect.poll(() => textOf(cores.first())).toMatch(/TPU:0.*30 of 3,000 steps/);
 });
 
 test("without steps it says why, and still shows the work on the host", async () => {
   const page = await show("none");
   const [, steps] = await tables("none");
-  expect(await textOf(page.locator(".verdict"))).toContain("No steps");
+  await expect.poll(() => textOf(page.locator(".verdict"))).toContain("No steps");
   const reason = String(steps?.p?.step_note);
-  expect(await textOf(page.locator(".no-steps"))).toContain(reason);
-  expect(await page.getByRole("slider").count()).toBe(0);
+  await expect.poll(() => textOf(page.locator(".no-steps"))).toContain(reason);
+  await expect.poll(() => page.getByRole("slider").count()).toBe(0);
   await page.getByRole("table", { name: "Parts of the work" }).waitFor();
   await page.getByRole("treegrid", { name: "Input ops" }).getByRole("row").nth(1).waitFor();
-  expect(await brokenTexts(page)).toEqual([]);
+  await expect.poll(() => brokenTexts(page)).toEqual([]);
 });
 
 describe.each(SIZES)("at $width × $height", (size) => {

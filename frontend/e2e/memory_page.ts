@@ -1,7 +1,7 @@
 /** What the tests of the memory page read off it, and off the server's answers. */
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
-import { textOf } from "./browser";
+import { eventually, textOf } from "./browser";
 import { expectNumber } from "./readings";
 
 export const GIB = 2 ** 30;
@@ -93,7 +93,11 @@ export async function cardFacts(page: Page): Promise<Readonly<Record<string, str
 }
 
 /** The card tells the event at `point` of the server's timeline. */
-export async function expectCard(page: Page, { timeline, texts, steps }: Answer, point: number) {
+export function expectCard(page: Page, answer: Answer, point: number) {
+  return eventually(() => checkCard(page, answer, point));
+}
+
+async function checkCard(page: Page, { timeline, texts, steps }: Answer, point: number) {
   const told = await cardFacts(page);
   expect(Object.keys(told)).toEqual([
     "timestamp",

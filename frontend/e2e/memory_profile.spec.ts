@@ -1,6 +1,16 @@
 /** The memory page: figures, the timeline under pointer and keys, what was in use at an instant. */
 import { describe, expect, test } from "vitest";
-import { brokenTexts, colorOf, faults, pixels, SIZES, textOf, workOf } from "./browser";
+import {
+  brokenTexts,
+  clickIn,
+  colorOf,
+  eventually,
+  faults,
+  pixels,
+  SIZES,
+  textOf,
+  workOf,
+} from "./browser";
 import {
   type Answer,
   across,
@@ -48,7 +58,7 @@ test.each([...(TRACES ? ["v100", "tpu"] : []), "memory", "memory_many"])(
         }
         await settled(page);
       }
-      expect(await textOf(page.locator(".memory-picker .picker-value"))).toBe(one.id);
+      await expect.poll(() => textOf(page.locator(".memory-picker .picker-value"))).toBe(one.id);
       const told = await facts(page);
       expectNumber(told["#Allocation"], one.allocations);
       expectNumber(told["#Deallocation"], one.deallocations);
@@ -61,10 +71,12 @@ test.each([...(TRACES ? ["v100", "tpu"] : []), "memory", "memory_many"])(
       expectNumber(/[\d,.]+/.exec(told.Timestamp)?.[0], one.peak_ps / 1e9);
       if (!told.Fragmentation.startsWith("<"))
         expectNumber(/[\d.]+/.exec(told.Fragmentation)?.[0], one.peak_fragmentation * 100);
-      expectBytes(await textOf(page.locator(".memory-flag")), one.peak_bytes);
-      expectBytes(await textOf(instant(page)), one.peak_bytes);
+      await eventually(async () =>
+        expectBytes(await textOf(page.locator(".memory-flag")), one.peak_bytes),
+      );
+      await eventually(async () => expectBytes(await textOf(instant(page)), one.peak_bytes));
     }
-    expect(await brokenTexts(page)).toEqual([]);
+    await expect.poll(() => brokenTexts(page)).toEqual([]);
     await page.context().close();
   },
 );
@@ -84,9 +96,9 @@ test("the areas are stack, heap and free, and can be hidden", async () => {
   const canvas = page.locator(".memory-frame canvas");
   const seen = async (name: string) =>
     (await pixels(canvas)).get(await colorOf(page, `--c-${name}`)) ?? 0;
-  expect(await seen("output")).toBeGreaterThan(500);
-  expect(await seen("compute16")).toBeGreaterThan(500);
-  if (TRACES) expect(await seen("input")).toBeGreaterThan(500);
+  await expect.poll(() => seen("output")).toBeGreaterThan(500);
+  await expect.poll(() => seen("compute16")).toBeGreaterThan(500);
+  if (TRACES) await expect.poll(() => seen("input")).toBeGreaterThan(500);
   await page.getByRole("button", { name: "Free", exact: true }).click();
   await expect.poll(() => seen("compute16")).toBe(0);
   await expect.poll(() => parameter(page, "hide")).toBe("free");
@@ -125,13 +137,15 @@ test("arrow keys go through every event; Enter breaks it down", async () => {
     await page.keyboard.press("ArrowLeft");
   const at = Math.max(free, last - 40);
   await expectCard(page, memory, at);
-  expect(await plot(page).getAttribute("aria-valuetext")).toContain("Memory in use");
+  await expect.poll(() => plot(page).getAttribute("aria-valuetext")).toContain("Memory in use");
   await page.keyboard.press("Enter");
   const ps = String(memory.timeline.time_ps[at]);
   await expect.poll(() => parameter(page, "at_ps")).toBe(ps);
   await settled(page);
   const then = await answer(RUN, { at_ps: ps });
-  expectBytes(await textOf(instant(page)), then.breakdown.in_use_bytes);
+  await eventually(async () =>
+    expectBytes(await textOf(instant(page)), then.breakdown.in_use_bytes),
+  );
   await page.keyboard.press("p");
   await expect.poll(() => parameter(page, "at_ps")).toBeNull();
   await instant(page).getByText(", the peak").waitFor();
@@ -146,9 +160,9 @@ test("a click chooses the instant, and the breakdown is of it, whole", async () 
   const page = await show(RUN);
   const memory = await answer(RUN);
   const rows = memory.breakdown.rows.allocated_bytes.length;
-  expect(await breakdown(page).getAttribute("aria-rowcount")).toBe(String(rows + 2));
+  await expect.poll(() => breakdown(page).getAttribute("aria-rowcount")).toBe(String(rows + 2));
   const { time_ps } = memory.timeline;
-  await page.mouse.click(...(await placeIn(plot(page), across(memory, time_ps[0]!) + 0.002)));
+  await clickIn(plot(page), across(memory, time_ps[0]!) + 0.002, 0.6);
   await expect.poll(() => parameter(page, "at_ps")).not.toBeNull();
   await settled(page);
   const then = await answer(RUN, { at_ps: parameter(page, "at_ps")! });
@@ -156,7 +170,9 @@ test("a click chooses the instant, and the breakdown is of it, whole", async () 
   await expect
     .poll(() => breakdown(page).getAttribute("aria-rowcount"))
     .toBe(String(then.breakdown.rows.allocated_bytes.length + 2));
-  expectBytes(await textOf(instant(page)), then.breakdown.in_use_bytes);
+  await eventually(async () =>
+    expectBytes(await textOf(instant(page)), then.breakdown.in_use_bytes),
+  );
   const sum = then.breakdown.rows.allocated_bytes.reduce<number>(
     (all, one) => all + Number(one),
     0,
@@ -190,9 +206,9 @@ test("a brush asks for its window and shows more; a double click shows everythin
   await expect
     .poll(() => textOf(page.locator(".memory-drawn")))
     .toBe(`${part.timeline.events} events`);
-  expect(await plot(page).getAttribute("aria-valuemax")).toBe(
-    String(part.timeline.time_ps.length - 1),
-  );
+  await expect
+    .poll(() => plot(page).getAttribute("aria-valuemax"))
+    .toBe(String(part.timeline.time_ps.length - 1));
   await expect.poll(() => parameter(page, "from_ps")).toBe(String(from));
   await page.mouse.dblclick(...(await placeIn(plot(page), 0.4)));
   await expect.poll(() => parameter(page, "from_ps")).toBeNull();
@@ -267,10 +283,10 @@ test("memories as small pictures: a click chooses", async () => {
   const page = await show(RUN);
   const { memory_ids, chosen } = await answer(RUN);
   const small = page.locator(".memory-multiple");
-  expect(await small.count()).toBe(memory_ids.length);
-  expect(await page.locator('.memory-multiple[aria-pressed="true"]').getAttribute("title")).toBe(
-    memory_ids[chosen].id,
-  );
+  await expect.poll(() => small.count()).toBe(memory_ids.length);
+  await expect
+    .poll(() => page.locator('.memory-multiple[aria-pressed="true"]').getAttribute("title"))
+    .toBe(memory_ids[chosen].id);
   const other = memory_ids[(chosen + 1) % memory_ids.length];
   await page.locator(`.memory-multiple[title="${other.id}"]`).click();
   await expect.poll(() => parameter(page, "memory_id")).toBe(other.id);
@@ -298,10 +314,10 @@ test("steps and leaks; names of ops are text", async () => {
   const page = await show("memory");
   const { leaks, steps } = await answer("memory");
   const list = page.getByRole("table", { name: "Memory by step" });
-  expect(await list.locator("tbody tr").count()).toBe(steps.label.length);
+  await expect.poll(() => list.locator("tbody tr").count()).toBe(steps.label.length);
   expect(leaks.map(({ op }) => op)).toContain("log/Concat");
   const leak = page.locator(".memory-leaks tbody tr", { hasText: "log/Concat" });
-  expectBytes(await textOf(leak.locator("td").first()), GIB / 4);
+  await eventually(async () => expectBytes(await textOf(leak.locator("td").first()), GIB / 4));
   expect(await page.evaluate(() => "hacked" in window)).toBe(false);
   await breakdown(page).getByText("<img src=x").first().waitFor();
 });
@@ -321,7 +337,9 @@ test("the address holds everything", async () => {
   const page = await show("memory_many", view);
   const then = await answer("memory_many", { at_ps: view.at_ps });
   await expect.poll(() => textOf(instant(page))).toContain("Back to the peak");
-  expectBytes(await textOf(instant(page)), then.breakdown.in_use_bytes);
+  await eventually(async () =>
+    expectBytes(await textOf(instant(page)), then.breakdown.in_use_bytes),
+  );
   const state = async () => [
     await textOf(page.locator(".memory-breakdown .table-count")),
     await textOf(page.locator(".memory-drawn")),
@@ -343,7 +361,9 @@ test("the timeline as a table", async () => {
   await page.getByRole("menuitem", { name: "As table" }).click();
   const table = page.getByRole("treegrid", { name: "Memory timeline" });
   await table.getByRole("row").nth(1).waitFor();
-  expect(await table.getAttribute("aria-rowcount")).toBe(String(timeline.time_ps.length + 2));
+  await expect
+    .poll(() => table.getAttribute("aria-rowcount"))
+    .toBe(String(timeline.time_ps.length + 2));
   await page.getByRole("button", { name: "Menu of “Memory timeline”" }).click();
   await page.getByRole("menuitem", { name: "As chart" }).click();
   await page.locator(".memory-frame canvas").waitFor();

@@ -1,7 +1,16 @@
 /** The overview: what it says is what the server says, and everything on it leads somewhere. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { brokenTexts, colorOf, faults, pixels, SIZES, textOf } from "./browser";
+import {
+  brokenTexts,
+  clickIn,
+  colorOf,
+  eventually,
+  faults,
+  pixels,
+  SIZES,
+  textOf,
+} from "./browser";
 import { expectPercent, expectTime } from "./readings";
 import { addressOf, ask, column, RECORDED, rows, type Server, serveSteps } from "./servers";
 import { type OpenOptions, watchedBrowser } from "./watched_browser";
@@ -89,7 +98,7 @@ test.each([...RECORDED, ...MADE])("%s: verdict and tiles are the server's", asyn
       expectTime(saved.split(" of ")[1], stepMs * 1000);
     }
   }
-  expect(await page.locator(".tile").count()).toBe(5);
+  await expect.poll(() => page.locator(".tile").count()).toBe(5);
   const value = async (name: string) => textOf(tile(page, name).locator(".figure-value"));
   const reasons: [string, string][] = [];
   for (const [name, id] of [
@@ -104,17 +113,18 @@ test.each([...RECORDED, ...MADE])("%s: verdict and tiles are the server's", asyn
   }
   const precisions = ["8", "16", "unknown", "tf32", "32", "64"];
   const shares = precisions.map((id) => number(`device_compute_${id}`) || 0);
-  if (Math.max(...shares) > 0) expectPercent(await value("Precision"), Math.max(...shares));
+  if (Math.max(...shares) > 0)
+    await eventually(async () => expectPercent(await value("Precision"), Math.max(...shares)));
   else reasons.push(["Precision", "device_compute_16"]);
   if (Number.isNaN(number("peak_memory"))) reasons.push(["Peak memory", "peak_memory"]);
-  else expect(await value("Peak memory")).toMatch(/^[\d.]+ [KMGT]?i?B$/);
+  else await expect.poll(() => value("Peak memory")).toMatch(/^[\d.]+ [KMGT]?i?B$/);
   for (const [name, id] of reasons) {
-    expect(await value(name)).toBe("–");
+    await expect.poll(() => value(name)).toBe("–");
     const reason = String(figures.get(id)?.reason ?? "");
     expect((await textOf(tile(page, name))).toLowerCase()).toContain(reason.toLowerCase());
     expect(reason).not.toBe("");
   }
-  expect(await brokenTexts(page)).toEqual([]);
+  await expect.poll(() => brokenTexts(page)).toEqual([]);
   await page.context().close();
 });
 
@@ -156,7 +166,9 @@ describe("the step chart", () => {
       const card = page.locator(".step-card");
       await card.getByText(`train ${step}`, { exact: true }).waitFor();
       const whole = series.reduce((sum, [, , times]) => sum + times[step], 0);
-      expectTime(await textOf(card.locator(".step-card-head b").nth(1)), whole);
+      await eventually(async () =>
+        expectTime(await textOf(card.locator(".step-card-head b").nth(1)), whole),
+      );
       const lines = await card.locator("tr").all();
       expect(lines.length).toBe(series.length);
       for (const [at, [label, , times]] of series.entries()) {
@@ -179,12 +191,12 @@ describe("the step chart", () => {
     const input = page.locator(".step-legend").getByRole("button", { name: "Input" });
     await input.click();
     await expect.poll(drawn).toBe(0);
-    expect(await input.getAttribute("aria-pressed")).toBe("false");
+    await expect.poll(() => input.getAttribute("aria-pressed")).toBe("false");
     await page.waitForURL(/hide=input/);
     await page.reload();
     await canvas(page).waitFor();
     await expect.poll(async () => (await pixels(canvas(page))).size).toBeGreaterThan(5);
-    expect(await drawn()).toBe(0);
+    await expect.poll(() => drawn()).toBe(0);
     await input.click();
     await expect.poll(drawn).toBeGreaterThan(1000);
   });
@@ -216,9 +228,9 @@ describe("the step chart", () => {
     const parts = page.locator(".step-parts");
     await parts.getByRole("heading", { name: "train 11" }).waitFor();
     await parts.getByText("Not recorded whole").waitFor();
-    expect(await parts.getByRole("link", { name: "In the trace" }).getAttribute("href")).toMatch(
-      /tool=trace_viewer&hosts=worker-0&from_ms=[\d.]+&step=train\+11&to_ms=[\d.]+$/,
-    );
+    await expect
+      .poll(() => parts.getByRole("link", { name: "In the trace" }).getAttribute("href"))
+      .toMatch(/tool=trace_viewer&hosts=worker-0&from_ms=[\d.]+&step=train\+11&to_ms=[\d.]+$/);
     await parts.getByRole("button", { name: "Average step" }).click();
     await parts.getByRole("heading", { name: "Average step" }).waitFor();
     await expect.poll(() => page.url()).not.toContain("step=11");
@@ -226,9 +238,7 @@ describe("the step chart", () => {
 
   test("leads from a column to its step, whose parts the page tells, too", async () => {
     const page = await show("hosts");
-    await canvas(page).waitFor();
-    const { x, y } = await columnAt(page, 2, 12);
-    await page.mouse.click(x, y);
+    await clickIn(page.locator(".step-chart .u-over"), 2.5 / 12);
     await page.waitForURL(/tool=trace_viewer/);
     await page.goBack();
     await page.goto(addressOf(server, "hosts", "overview_page", { step: "2" }));
@@ -293,7 +303,9 @@ describe("what it leads to", () => {
     const titles = await items.locator(".finding-title").allTextContents();
     expect(titles).toEqual(findings.map(({ title }) => title));
     for (const [at, { title, evidence_tool, evidence_query }] of findings.entries()) {
-      expectTime(await textOf(items.nth(at).locator(".finding-value")), gains[at] * 1000);
+      await eventually(async () =>
+        expectTime(await textOf(items.nth(at).locator(".finding-value")), gains[at] * 1000),
+      );
       if (evidence_tool === TOOL) continue;
       const item = page.locator(".findings > li", { hasText: String(title) });
       if ((await item.locator("details[open]").count()) === 0)
@@ -306,8 +318,8 @@ describe("what it leads to", () => {
       if (evidence_tool === "framework_op_stats") {
         const names = page.locator(".grid-body .grid-row .name");
         await names.first().waitFor();
-        expect(await names.count()).toBe(1);
-        expect(await names.first().getAttribute("title")).toContain("CollectiveReduce");
+        await expect.poll(() => names.count()).toBe(1);
+        await expect.poll(() => names.first().getAttribute("title")).toContain("CollectiveReduce");
       }
       await page.goBack();
       await page.locator(".tile").first().waitFor();
@@ -319,16 +331,18 @@ describe("what it leads to", () => {
     const [ops] = await tables(run);
     const names = column(ops, "operation").map(String);
     const links = page.locator(".top-ops .op-link");
-    expect(await links.count()).toBe(names.length);
+    await expect.poll(() => links.count()).toBe(names.length);
     const shares = page.locator(".top-ops tbody tr");
     for (const [at, share] of column(ops, "selfTimePercent").entries())
-      expectPercent(await textOf(shares.nth(at).locator("td").nth(3)), Number(share) * 100);
+      await eventually(async () =>
+        expectPercent(await textOf(shares.nth(at).locator("td").nth(3)), Number(share) * 100),
+      );
     await links.first().click();
     await page.waitForURL(/tool=framework_op_stats/);
     await page.getByRole("treegrid", { name: "Ops" }).getByRole("row").nth(1).waitFor();
-    expect(await textOf(page.locator(".table-count"))).toMatch(/^1 of/);
+    await expect.poll(() => textOf(page.locator(".table-count"))).toMatch(/^1 of/);
     const name = page.locator(".grid-body .grid-row .name").first();
-    expect(await name.getAttribute("title")).toBe(names[0]);
+    await expect.poll(() => name.getAttribute("title")).toBe(names[0]);
   });
 });
 
@@ -336,7 +350,9 @@ test("another event can mark the steps: address and request tell it", async () =
   const page = await show("hosts");
   await page.getByRole("button", { name: /^Steps from/ }).click();
   const options = page.getByRole("option");
-  expect(await options.filter({ hasText: "train" }).getAttribute("aria-selected")).toBe("true");
+  await expect
+    .poll(() => options.filter({ hasText: "train" }).getAttribute("aria-selected"))
+    .toBe("true");
   const [request] = await Promise.all([
     page.waitForRequest((one) => one.url().includes("marker=half")),
     options.filter({ hasText: "half" }).click(),
@@ -360,28 +376,28 @@ test("another event can mark the steps: address and request tell it", async () =
 
 test("steps that nothing marks are said to be inferred", async () => {
   const page = await show("many");
-  expect(await textOf(page.locator(".marker-picker .tag"))).toBe("inferred");
+  await expect.poll(() => textOf(page.locator(".marker-picker .tag"))).toBe("inferred");
   const marked = await show("hosts");
-  expect(await marked.locator(".marker-picker .tag").count()).toBe(0);
+  await expect.poll(() => marked.locator(".marker-picker .tag").count()).toBe(0);
 });
 
 test("without steps it says why, and shows the rest", async () => {
   const page = await show("none");
   const [, steps] = await tables("none");
-  expect(await textOf(page.locator(".verdict"))).toContain(String(steps?.p?.step_note));
+  await expect.poll(() => textOf(page.locator(".verdict"))).toContain(String(steps?.p?.step_note));
   await page.getByRole("heading", { name: "No steps in this trace" }).waitFor();
-  expect(await slider(page).count()).toBe(0);
+  await expect.poll(() => slider(page).count()).toBe(0);
   await page.getByRole("button", { name: "Copy the code for JAX" }).waitFor();
-  expect(await page.locator(".top-ops .op-link").count()).toBe(2);
+  await expect.poll(() => page.locator(".top-ops .op-link").count()).toBe(2);
   await page.getByRole("heading", { name: "Run environment" }).waitFor();
-  expect(await page.locator(".findings > li").count()).toBeGreaterThan(0);
+  await expect.poll(() => page.locator(".findings > li").count()).toBeGreaterThan(0);
 });
 
 test("one step has no deviation, and its marker's name is text", async () => {
   const page = await show("one");
-  expect(await textOf(tile(page, "Average step"))).not.toContain("σ");
-  expect(await textOf(page.locator(".marker-picker"))).toContain("<img src=x");
-  expect(await slider(page).getAttribute("aria-valuemax")).toBe("0");
+  await expect.poll(() => textOf(tile(page, "Average step"))).not.toContain("σ");
+  await expect.poll(() => textOf(page.locator(".marker-picker"))).toContain("<img src=x");
+  await expect.poll(() => slider(page).getAttribute("aria-valuemax")).toBe("0");
   const { x, y } = await columnAt(page, 0, 1);
   await page.mouse.move(x, y);
   await page.locator(".step-card").getByText("<img src=x").waitFor();
@@ -401,7 +417,7 @@ test("one host and all hosts have numbers of their own", async () => {
     await waiting("worker-1"),
   ];
   expect(new Set([all, first, second]).size).toBe(3);
-  expectPercent(await shown(), all);
+  await eventually(async () => expectPercent(await shown(), all));
   await page.getByRole("button", { name: /^Hosts/ }).click();
   await page.getByRole("option", { name: /^✓?worker-0/ }).click();
   await expect.poll(shown).toBe(`${first.toFixed(1)} %`);
@@ -411,7 +427,7 @@ test("one host and all hosts have numbers of their own", async () => {
   await page.goto(addressOf(server, "hosts", TOOL, { hosts: "worker-1" }));
   await page.reload();
   await page.locator(".tile").first().waitFor();
-  expectPercent(await shown(), second);
+  await eventually(async () => expectPercent(await shown(), second));
 });
 
 describe("outliers", () => {
@@ -426,13 +442,15 @@ describe("outliers", () => {
     const value = (name: string) => textOf(tile(page, name).locator(".figure-value"));
     const [typical, all] = [await average(), await average({ steps: "all" })];
     expect(all).toBeGreaterThan(2 * typical);
-    expectTime(await value("Typical step"), typical * 1000);
-    expect(await textOf(tile(page, "Typical step"))).toContain("14 of 18 steps");
+    await eventually(async () => expectTime(await value("Typical step"), typical * 1000));
+    await expect.poll(() => textOf(tile(page, "Typical step"))).toContain("14 of 18 steps");
     await page.locator(".step-parts").getByRole("heading", { name: "Typical step" }).waitFor();
-    expect(await choice(page, /^Typical steps \(14\)/).getAttribute("aria-pressed")).toBe("true");
+    await expect
+      .poll(() => choice(page, /^Typical steps \(14\)/).getAttribute("aria-pressed"))
+      .toBe("true");
     await choice(page, /^All steps \(18\)/).click();
     await expect.poll(() => tile(page, "Average step").count()).toBe(1);
-    expectTime(await value("Average step"), all * 1000);
+    await eventually(async () => expectTime(await value("Average step"), all * 1000));
     await expect.poll(() => page.url()).toContain("steps=all");
     await choice(page, /^Typical steps/).click();
     await expect.poll(() => tile(page, "Typical step").count()).toBe(1);
@@ -456,17 +474,18 @@ describe("outliers", () => {
   test("they are marked, and say why, in the chart, in words and in its table", async () => {
     const page = await show(SLOW);
     await canvas(page).waitFor();
-    expect(await textOf(page.locator(".step-axis-title"))).toContain("4 outliers");
+    await expect.poll(() => textOf(page.locator(".step-axis-title"))).toContain("4 outliers");
     await slider(page).focus();
     await page.keyboard.press("ArrowRight");
-    const first = await slider(page).getAttribute("aria-valuetext");
-    expect(first).toContain("longer than a typical step, most of it compilation");
+    await expect
+      .poll(() => slider(page).getAttribute("aria-valuetext"))
+      .toContain("longer than a typical step, most of it compilation");
     await page
       .locator(".step-card")
       .getByText(/Outlier: .*compilation/)
       .waitFor();
     await page.keyboard.press("ArrowRight");
-    expect(await slider(page).getAttribute("aria-valuetext")).not.toContain("outlier");
+    await expect.poll(() => slider(page).getAttribute("aria-valuetext")).not.toContain("outlier");
     await page.getByRole("button", { name: /^Menu of/ }).click();
     await page.getByRole("menuitem", { name: "As table" }).click();
     await page.getByText("Why it takes longer").waitFor();

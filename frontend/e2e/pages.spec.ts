@@ -59,14 +59,18 @@ describe("TensorFlow stats on a recorded TensorFlow loop", () => {
     await shown(page);
     const table = await payload(samples, run, "framework_op_stats");
     const operations = column(table, "operation");
-    expect(await rowCount(page)).toBe(operations.length);
-    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("TensorFlow stats");
+    await expect.poll(() => rowCount(page)).toBe(operations.length);
+    await expect
+      .poll(() => page.getByRole("heading", { level: 1 }).textContent())
+      .toBe("TensorFlow stats");
     for (const name of ["Host self time by op", "Host self time by op type"]) {
-      expect(await page.getByRole("region", { name, exact: true }).count()).toBe(1);
+      await expect.poll(() => page.getByRole("region", { name, exact: true }).count()).toBe(1);
     }
-    expect(await page.getByRole("region", { name: /^Device self time/ }).count()).toBe(0);
+    await expect
+      .poll(() => page.getByRole("region", { name: /^Device self time/ }).count())
+      .toBe(0);
     const first = grid(page).getByRole("row").nth(1);
-    expect(await first.textContent()).toContain(String(operations[0]).slice(-12));
+    await expect.poll(() => first.textContent()).toContain(String(operations[0]).slice(-12));
     expect(problems).toEqual([]);
   });
 
@@ -78,9 +82,9 @@ describe("TensorFlow stats on a recorded TensorFlow loop", () => {
       .getByRole("button", { name: /^Occurrences/ })
       .click();
     const most = Math.max(...column(table, "occurrences").map(Number));
-    expect(await grid(page).getByRole("row").nth(1).textContent()).toContain(
-      most.toLocaleString("en-US"),
-    );
+    await expect
+      .poll(() => grid(page).getByRole("row").nth(1).textContent())
+      .toContain(most.toLocaleString("en-US"));
     await page.keyboard.press("f");
     const total = page.getByRole("textbox", { name: /Total/ });
     await total.fill(">1ms");
@@ -111,7 +115,9 @@ describe("TensorFlow stats on a recorded TensorFlow loop", () => {
     const again = await open(link);
     await shown(again.page);
     await expect.poll(() => rowCount(again.page)).toBe(before + 1);
-    expect(await again.page.getByRole("checkbox", { name: /idle/i }).isChecked()).toBe(true);
+    await expect
+      .poll(() => again.page.getByRole("checkbox", { name: /idle/i }).isChecked())
+      .toBe(true);
     expect([...problems, ...again.problems]).toEqual([]);
   });
 
@@ -169,7 +175,7 @@ describe.skipIf(!TRACES)("real V100 and TPU traces", () => {
     const { page, problems } = await open(address(real!, v100, "kernel_stats"));
     await shown(page);
     const table = await payload(real!, v100, "kernel_stats");
-    expect(await rowCount(page)).toBe(column(table, "rank").length);
+    await expect.poll(() => rowCount(page)).toBe(column(table, "rank").length);
     const total = column(table, "total_duration_us").reduce<number>(
       (sum, us) => sum + Number(us),
       0,
@@ -186,7 +192,7 @@ describe.skipIf(!TRACES)("real V100 and TPU traces", () => {
   test("ops: four pies, device and host", async () => {
     const { page, problems } = await open(address(real!, v100, "framework_op_stats"));
     await shown(page);
-    expect(await page.getByRole("region", { name: /self time by op/ }).count()).toBe(4);
+    await expect.poll(() => page.getByRole("region", { name: /self time by op/ }).count()).toBe(4);
     expect(problems).toEqual([]);
   });
 
@@ -195,7 +201,7 @@ describe.skipIf(!TRACES)("real V100 and TPU traces", () => {
       address(real!, "tpu_jax_v6e/host_offload", "framework_op_stats"),
     );
     await shown(page);
-    expect(await rowCount(page)).toBeGreaterThan(10);
+    await expect.poll(() => rowCount(page)).toBeGreaterThan(10);
     expect(problems).toEqual([]);
   });
 });

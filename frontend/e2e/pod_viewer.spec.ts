@@ -1,7 +1,17 @@
 /** The pod: every step of every worker, who is late, and how much of it a browser bears. */
-import type { Locator, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { brokenTexts, colorOf, faults, pixels, SIZES, textOf, workOf } from "./browser";
+import {
+  brokenTexts,
+  clickIn,
+  colorOf,
+  eventually,
+  faults,
+  pixels,
+  SIZES,
+  textOf,
+  workOf,
+} from "./browser";
 import { expectPercent, expectTime } from "./readings";
 import { addressOf, ask, RECORDED, type Server, serveSteps } from "./servers";
 import { type OpenOptions, ownPages, watchedBrowser } from "./watched_browser";
@@ -59,7 +69,11 @@ const shownStep = (page: Page) => slider(page).inputValue();
 const worker = (page: Page) => page.locator(".pod-worker");
 
 /** The worker card tells the step exactly as the server does. */
-async function expectWorker(page: Page, one: number, step: Step): Promise<void> {
+function expectWorker(page: Page, one: number, step: Step): Promise<unknown> {
+  return eventually(() => checkWorker(page, one, step));
+}
+
+async function checkWorker(page: Page, one: number, step: Step): Promise<void> {
   const row = step.worker.indexOf(one);
   const table = worker(page).getByRole("table");
   await worker(page).and(page.locator('[aria-busy="false"]')).waitFor();
@@ -79,12 +93,6 @@ async function expectWorker(page: Page, one: number, step: Step): Promise<void> 
   }
 }
 
-/** A place within an element, as parts of its width and height. */
-async function placeIn(element: Locator, across: number, down: number) {
-  const box = (await element.boundingBox())!;
-  return [box.x + across * box.width, box.y + down * box.height] as const;
-}
-
 /** The cells of the heat map: its frame less the labels, from the chosen step's mark. */
 async function heatCell(page: Page, at: number, step: number): Promise<readonly [number, number]> {
   const mark = (await heat(page).locator(".pod-mark").first().boundingBox())!;
@@ -100,7 +108,9 @@ test.each([...RECORDED, "hosts", "one", "many"])(
     const page = await show(run, { step: "0" });
     const pod = await overview(run);
     const step = await stepOf(run, 0);
-    expect(await slider(page).getAttribute("max")).toBe(String(pod.steps.label.length - 1));
+    await expect
+      .poll(() => slider(page).getAttribute("max"))
+      .toBe(String(pod.steps.label.length - 1));
     await expect.poll(() => textOf(page.locator(".pod-step-place"))).toMatch(/^1 of /);
     const own = step.total_us.map((total, row) => total - (step.event_us["3"]?.[row] ?? 0));
     await expectWorker(page, step.worker[own.indexOf(Math.max(...own))], step);
@@ -111,14 +121,14 @@ test.each([...RECORDED, "hosts", "one", "many"])(
         expect(drawn.get(await colorOf(page, `--c-${color}`))).toBeGreaterThan(50);
     }
     expect((await pixels(heat(page).locator("canvas"))).size).toBeGreaterThan(2);
-    expect(await brokenTexts(page)).toEqual([]);
+    await expect.poll(() => brokenTexts(page)).toEqual([]);
     await page.context().close();
   },
 );
 
 test("the slider moves the step, by mouse, by keyboard and by its buttons", async () => {
   const page = await show("hosts", { step: "0" });
-  await page.mouse.click(...(await placeIn(slider(page), 0.5, 0.5)));
+  await clickIn(slider(page), 0.5);
   await expect.poll(() => shownStep(page)).toMatch(/^[56]$/);
   const clicked = Number(await shownStep(page));
   await page.waitForURL(new RegExp(`step=${clicked}`));
@@ -134,7 +144,9 @@ test("the slider moves the step, by mouse, by keyboard and by its buttons", asyn
   await expect.poll(() => shownStep(page)).toBe("2");
   await page.getByRole("button", { name: "Next step" }).click();
   await expect.poll(() => shownStep(page)).toBe("3");
-  expect(await slider(page).getAttribute("aria-valuetext")).toMatch(/^train 3, slowest worker/);
+  await expect
+    .poll(() => slider(page).getAttribute("aria-valuetext"))
+    .toMatch(/^train 3, slowest worker/);
   await page.getByRole("button", { name: /^Step: train 3/ }).click();
   await page.getByRole("option", { name: /^train 7/ }).click();
   await expect.poll(() => shownStep(page)).toBe("7");
@@ -188,10 +200,12 @@ test("the heat map is drawn, tells a cell, and chooses step and worker", async (
   await page.mouse.move(x, y);
   const card = heat(page).locator(".step-card");
   await card.getByText("Step train 7", { exact: true }).waitFor();
-  expect(await textOf(card)).toContain("GPU:1 · worker-1");
+  await expect.poll(() => textOf(card)).toContain("GPU:1 · worker-1");
   const step = await stepOf("hosts", 7);
   const cell = card.locator("tr", { hasText: "Time without collectives" }).locator("td").nth(1);
-  expectTime(await textOf(cell), step.total_us[3] - step.event_us["3"][3]);
+  await eventually(async () =>
+    expectTime(await textOf(cell), step.total_us[3] - step.event_us["3"][3]),
+  );
   await page.mouse.click(x, y);
   await page.waitForURL(/step=7/);
   expect(page.url()).toContain("worker=3");
@@ -212,9 +226,9 @@ test("the heat map's colours can stand for another measure", async () => {
   const before = await canvas.evaluate((element) => (element as HTMLCanvasElement).toDataURL());
   await page.getByRole("button", { name: /^Color: Time without/ }).click();
   const menu = page.getByRole("menu");
-  expect(await menu.getByRole("menuitemradio").allTextContents()).toEqual(
-    expect.arrayContaining([expect.stringContaining("Step time")]),
-  );
+  await expect
+    .poll(() => menu.getByRole("menuitemradio").allTextContents())
+    .toEqual(expect.arrayContaining([expect.stringContaining("Step time")]));
   await menu.getByRole("menuitemradio", { name: /Share of input/ }).click();
   await page.waitForURL(/by=6/);
   await page.getByRole("button", { name: "Color: Share of input" }).waitFor();
@@ -222,7 +236,7 @@ test("the heat map's colours can stand for another measure", async () => {
     .poll(() => canvas.evaluate((element) => (element as HTMLCanvasElement).toDataURL()))
     .not.toBe(before);
   const legend = page.getByRole("img", { name: /^Colors from/ });
-  expect(await legend.getAttribute("aria-label")).toMatch(/ %$/);
+  await expect.poll(() => legend.getAttribute("aria-label")).toMatch(/ %$/);
 });
 
 test("stragglers, the latest first, lead to the worker", async () => {
@@ -232,14 +246,16 @@ test("stragglers, the latest first, lead to the worker", async () => {
   expect(late.length).toBe(2);
   expect(late).toEqual(late.toSorted((a, b) => b - a));
   const items = page.locator(".pod-stragglers li button");
-  expect(await items.count()).toBe(late.length);
+  await expect.poll(() => items.count()).toBe(late.length);
   for (const [at, { worker: one, late_us }] of stragglers.entries()) {
-    expect(await textOf(items.nth(at))).toContain(workers.name[one]);
-    expectTime(await textOf(items.nth(at).locator(".pod-late")), late_us);
+    await expect.poll(() => textOf(items.nth(at))).toContain(workers.name[one]);
+    await eventually(async () =>
+      expectTime(await textOf(items.nth(at).locator(".pod-late")), late_us),
+    );
   }
   await items.first().click();
   await page.waitForURL(new RegExp(`worker=${stragglers[0].worker}`));
-  expect(await items.first().getAttribute("aria-pressed")).toBe("true");
+  await expect.poll(() => items.first().getAttribute("aria-pressed")).toBe("true");
   await worker(page).getByRole("heading", { name: "Worker GPU:1" }).waitFor();
   await items.first().click();
   await expect.poll(() => page.url()).not.toContain("worker=");
@@ -254,7 +270,7 @@ test("Back and Forward restore step and worker", async () => {
   await page.locator(".tile").first().waitFor();
   await page.goBack();
   await page.locator(".pod-columns canvas").waitFor();
-  expect(await shownStep(page)).toBe("4");
+  await expect.poll(() => shownStep(page)).toBe("4");
   await worker(page).getByRole("heading", { name: "Worker GPU:1" }).waitFor();
   await page.goForward();
   await page.locator(".tile").first().waitFor();
@@ -269,7 +285,7 @@ test("columns and heat map have tables of the same", async () => {
   await as("Step train 5 on every worker", "As table");
   const byWorker = page.getByRole("treegrid", { name: "Step train 5 by worker" });
   await byWorker.getByRole("row").nth(1).waitFor();
-  expect(await byWorker.getAttribute("aria-rowcount")).toBe("6");
+  await expect.poll(() => byWorker.getAttribute("aria-rowcount")).toBe("6");
   await as("Workers and steps", "As table");
   await expect.poll(() => page.getByRole("treegrid").count()).toBe(2);
   await as("Workers and steps", "As picture");
@@ -284,7 +300,7 @@ test("without steps there is nothing to show, and it says how to get them", asyn
     .getByText(/StepTraceAnnotation/)
     .first()
     .waitFor();
-  expect(await brokenTexts(opened.page)).toEqual([]);
+  await expect.poll(() => brokenTexts(opened.page)).toEqual([]);
   // The answer that there are none.
   expect(opened.problems.filter((one) => !/status of 4\d\d/.test(one))).toEqual([]);
 });
@@ -309,7 +325,7 @@ describe("1,024 cores and 100 steps", () => {
       await page.waitForURL(/step=49/);
     });
     expect(going).toBeLessThan(1000);
-    expect(await brokenTexts(page)).toEqual([]);
+    await expect.poll(() => brokenTexts(page)).toEqual([]);
   });
 
   test("have one straggler, which leads to its column", async () => {
@@ -322,8 +338,10 @@ describe("1,024 cores and 100 steps", () => {
     await page.waitForURL(new RegExp(`worker=${late}`));
     await expectWorker(page, late, await stepOf("pod", Number(await shownStep(page))));
     const scroller = columns(page);
-    expect(await scroller.evaluate((element) => element.scrollLeft)).toBeGreaterThan(100);
-    expect(await scroller.getAttribute("aria-valuetext")).toMatch(/^TPU:5 · pod-w-3/);
+    await expect
+      .poll(() => scroller.evaluate((element) => element.scrollLeft))
+      .toBeGreaterThan(100);
+    await expect.poll(() => scroller.getAttribute("aria-valuetext")).toMatch(/^TPU:5 · pod-w-3/);
     await page.getByRole("button", { name: "Slowest per host" }).click();
     await expect.poll(() => scroller.getAttribute("aria-valuemax")).toBe("15");
     await page.getByRole("button", { name: "Slowest first" }).click();

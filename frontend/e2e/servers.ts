@@ -1,7 +1,7 @@
 /** Real servers under test, each a process of its own on a port that the system chooses. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -120,19 +120,24 @@ export async function serve(logdir: string, cache?: string, ...options: string[]
 
 /** TensorBoard itself on a logdir, with tbprof installed. */
 export async function tensorBoard(logdir: string): Promise<Server> {
-  const port = await freePort();
   const child = spawn(
     PYTHON,
-    ["-m", "tensorboard.main", "--logdir", logdir, "--host", "127.0.0.1", "--port", String(port)],
+    ["-m", "tensorboard.main", "--logdir", logdir, "--host", "127.0.0.1", "--port", "0"],
     { cwd: ROOT },
   );
-  const url = await addressIn(child, /(http:\/\/127\.0\.0\.1:\d+\/)/);
+  const url = await addressIn(child, /(http:\/\/127\.0\.0\.1:[1-9]\d*\/)/);
   return server(child, url);
 }
 
 function server(child: ChildProcess, url: string): Server {
+  let errors = "";
+  child.stderr?.on("data", (chunk: Buffer) => {
+    errors += chunk.toString();
+  });
   const stop = () =>
     new Promise<void>((done) => {
+      // A page says no more than that the server failed.
+      if (errors.includes("Traceback")) process.stderr.write(errors);
       if (child.exitCode !== null) return done();
       child.once("exit", () => done());
       child.kill("SIGTERM");
@@ -152,18 +157,43 @@ function addressIn(child: ChildProcess, pattern: RegExp): Promise<string> {
     child.stdout?.on("data", listen);
     child.stderr?.on("data", listen);
     child.once("exit", (code) => failed(new Error(`the server ended (${code}): ${said}`)));
-    setTimeout(() => failed(new Error(`no address in: ${said}`)), 60_000).unref();
+    setTimeout(() => failed(new Error(`no address in: ${said}`)), 240_000).unref();
   });
 }
 
-function freePort(): Promise<number> {
-  return new Promise((found, failed) => {
-    const probe = createServer();
-    probe.once("error", failed);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      const port = typeof address === "object" && address ? address.port : 0;
-      probe.close(() => found(port));
+/** A relay to a port of this machine; it keeps long answers back until they are released. */
+export interface Relay {
+  readonly port: number;
+  release(): void;
+  stop(): void;
+}
+
+/** Bytes of a connection that pass at once: those that set it up, and not those of a trace. */
+const SHORT_BYTES = 4096;
+
+export async function holdAnswers(port: number): Promise<Relay> {
+  let isHolding = true;
+  const held: (() => void)[] = [];
+  const relay = createServer((client) => {
+    const program = connect(port, "127.0.0.1");
+    let passed = 0;
+    client.pipe(program);
+    program.on("data", (bytes) => {
+      passed += bytes.length;
+      if (isHolding && passed > SHORT_BYTES) held.push(() => client.write(bytes));
+      else client.write(bytes);
     });
+    program.on("close", () => client.destroy());
+    client.on("close", () => program.destroy());
+    for (const end of [client, program]) end.on("error", () => {});
   });
+  await new Promise<void>((listening) => relay.listen(0, "127.0.0.1", listening));
+  return {
+    port: (relay.address() as AddressInfo).port,
+    release: () => {
+      isHolding = false;
+      for (const pass of held.splice(0)) pass();
+    },
+    stop: () => relay.close(),
+  };
 }

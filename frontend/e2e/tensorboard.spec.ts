@@ -25,7 +25,7 @@ async function profileFrame(page: Page): Promise<Frame> {
 test("one Profile tab, active, with the pages in it", async () => {
   const { page, problems } = await open(`${server.url}#profile`);
   const frame = await profileFrame(page);
-  expect(await frame.getByRole("heading", { level: 1 }).textContent()).toBe("Overview");
+  await expect.poll(() => frame.getByRole("heading", { level: 1 }).textContent()).toBe("Overview");
   const listing = await page.evaluate(async () => {
     const answer = await fetch("data/plugins_listing");
     return (await answer.json()) as Record<string, { enabled: boolean; tab_name: string }>;
@@ -54,5 +54,5 @@ test("what the page shows is in TensorBoard's own address", async () => {
   await expect.poll(() => page.url()).toMatch(/p\.profile\.s=.*idle/);
   const again = await open(page.url());
   const second = await profileFrame(again.page);
-  expect(await second.getByRole("checkbox", { name: /idle/i }).isChecked()).toBe(true);
+  await expect.poll(() => second.getByRole("checkbox", { name: /idle/i }).isChecked()).toBe(true);
 });

@@ -1,6 +1,6 @@
 /** tf.data: the verdict, the pipelines and their executions, as the server has them. */
 import { expect, test } from "vitest";
-import { brokenTexts, faults, textOf } from "./browser";
+import { brokenTexts, eventually, faults, textOf } from "./browser";
 import { expectTime } from "./readings";
 import { column, rows, TRACES, type Value } from "./servers";
 import {
@@ -24,13 +24,24 @@ test.each(CASES)("%s: the summary names host, pipeline, latency and bottleneck",
   const page = await show(run);
   const [graph, pipelines, bottlenecks, advice] = await answer(run, ONE);
   const [worst] = rows(bottlenecks);
-  expect(await textOf(summary(page))).toContain(String(bottlenecks.p?.summary_message));
-  expect(await textOf(fact(page, "Host"))).toBe(worst.host);
-  expect(await textOf(fact(page, "Input pipeline"))).toContain(String(worst.input_pipeline));
-  expectTime(await textOf(fact(page, "Maximum latency")), Number(worst.max_latency));
-  expect(await textOf(fact(page, "Bottleneck"))).toContain(String(worst.bottleneck));
-  expectTime(await textOf(fact(page, "Bottleneck")), Number(worst.usual_held_us ?? worst.self_us));
-  expect(await textOf(fact(page, "Long name").locator("code").first())).toBe(worst.long_name);
+  await expect.poll(() => textOf(summary(page))).toContain(String(bottlenecks.p?.summary_message));
+  await expect.poll(() => textOf(fact(page, "Host"))).toBe(worst.host);
+  await expect
+    .poll(() => textOf(fact(page, "Input pipeline")))
+    .toContain(String(worst.input_pipeline));
+  await eventually(async () =>
+    expectTime(await textOf(fact(page, "Maximum latency")), Number(worst.max_latency)),
+  );
+  await expect.poll(() => textOf(fact(page, "Bottleneck"))).toContain(String(worst.bottleneck));
+  await eventually(async () =>
+    expectTime(
+      await textOf(fact(page, "Bottleneck")),
+      Number(worst.usual_held_us ?? worst.self_us),
+    ),
+  );
+  await expect
+    .poll(() => textOf(fact(page, "Long name").locator("code").first()))
+    .toBe(worst.long_name);
   const isOfWorst = (one: Readonly<Record<string, Value>>) =>
     one.host === worst.host && one.input_pipeline === worst.input_pipeline;
   const titles = await summary(page).locator(".finding-title").allTextContents();
@@ -40,21 +51,25 @@ test.each(CASES)("%s: the summary names host, pipeline, latency and bottleneck",
       .map(({ title }) => title),
   );
   expect(titles.length).toBeGreaterThan(0);
-  expect(await page.locator(".tf-pipelines tbody tr").count()).toBe(rows(pipelines).length);
+  await expect
+    .poll(() => page.locator(".tf-pipelines tbody tr").count())
+    .toBe(rows(pipelines).length);
   await expectGraph(page, graph);
-  expect(await brokenTexts(page)).toEqual([]);
+  await expect.poll(() => brokenTexts(page)).toEqual([]);
 });
 
 test("the recorded program's map is its bottleneck, and leads from the summary to the graph", async () => {
   const page = await show("tensorflow_input_bound");
-  expect(await textOf(fact(page, "Bottleneck").locator("b"))).toBe("ParallelMapV2");
+  await expect.poll(() => textOf(fact(page, "Bottleneck").locator("b"))).toBe("ParallelMapV2");
   await summary(page).getByText("How to read it").click();
   const parts = summary(page).locator(".tf-name-parts li");
-  expect(await textOf(parts.first())).toMatch(/^ParallelMapV2 this stage: applies a function/);
+  await expect
+    .poll(() => textOf(parts.first()))
+    .toMatch(/^ParallelMapV2 this stage: applies a function/);
   await summary(page).getByRole("button", { name: "Show in the graph" }).click();
   await details(page).getByRole("heading", { name: "ParallelMapV2" }).waitFor();
-  expect(await textOf(details(page).locator(".tag").first())).toBe("Bottleneck");
-  expect(await node(page, "ParallelMapV2").getAttribute("aria-pressed")).toBe("true");
+  await expect.poll(() => textOf(details(page).locator(".tag").first())).toBe("Bottleneck");
+  await expect.poll(() => node(page, "ParallelMapV2").getAttribute("aria-pressed")).toBe("true");
 });
 
 test("code of the advice can be copied", async () => {
@@ -95,7 +110,9 @@ test("host, pipeline and rank are picked, and their numbers are the server's", a
   const [graph, , , , calls] = await answer("several", { ...here, rank: "5" });
   await expectGraph(page, graph);
   const shown = page.getByRole("button", { name: /^Executions by duration/ });
-  expectTime(await textOf(shown), Number(column(calls, "duration_us")[5]));
+  await eventually(async () =>
+    expectTime(await textOf(shown), Number(column(calls, "duration_us")[5])),
+  );
 });
 
 test("a click on a pipeline shows it, its columns sort, and its histogram tells its calls", async () => {
@@ -115,7 +132,7 @@ test("a click on a pipeline shows it, its columns sort, and its histogram tells 
     expected
       .toSorted((a, b) => Number(b[id]) - Number(a[id]))
       .map((one) => `${one.host} ${one.input_pipeline}`);
-  expect(await names()).toEqual(by("max"));
+  await expect.poll(() => names()).toEqual(by("max"));
   await table.getByRole("button", { name: "# Calls" }).click();
   await expect.poll(async () => (await names())[0]).toBe(by("num_calls")[0]);
   await page.waitForURL(/pipelines=calls/);
@@ -149,7 +166,7 @@ test("100,000 executions: the slowest are listed, and the field takes every rank
   await page.waitForURL(/rank=77777/);
   await settled(page);
   // Durations grow by 1 ns from call to call, from 60 µs.
-  expectTime(await textOf(list), 60 + (100_000 - 1 - 77_777) / 1000);
+  await eventually(async () => expectTime(await textOf(list), 60 + (100_000 - 1 - 77_777) / 1000));
   await expectGraph(page, (await answer("executions", { rank: "77777" }))[0]);
   await rank(page).fill("123456789");
   await rank(page).press("Enter");
@@ -161,7 +178,7 @@ test("names of traces are text wherever they come", async () => {
   const page = await show("hostile", { node: "2" });
   expect(await page.evaluate(() => "hacked" in window)).toBe(false);
   expect(await textOf(details(page).locator("h3"))).toBe("<img src=x onerror=window.hacked=1>");
-  expect(await page.locator("main img").count()).toBe(0);
+  await expect.poll(() => page.locator("main img").count()).toBe(0);
   expect(await faults(page)).toEqual([]);
 });
 
@@ -170,6 +187,6 @@ test("a trace without tf.data says so", async () => {
   const main = opened.page.getByRole("main");
   await main.getByRole("heading", { name: /nothing to show/i }).waitFor();
   await main.getByText(/no tf\.data events/).waitFor();
-  expect(await brokenTexts(opened.page)).toEqual([]);
+  await expect.poll(() => brokenTexts(opened.page)).toEqual([]);
   opened.problems.splice(0); // the answer that there is none
 });

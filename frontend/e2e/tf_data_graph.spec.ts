@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Download, Locator } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { colorOf, faults, SIZES, textOf, workOf } from "./browser";
+import { colorOf, eventually, faults, SIZES, textOf, workOf } from "./browser";
 import { expectTime } from "./readings";
 import { column, rows } from "./servers";
 import {
@@ -47,7 +47,9 @@ test("outlines: red and bold, bold, gray and dashed", async () => {
   expect(other.dashes).toBe("5px, 4px");
   expect(worst.width).toBeGreaterThan(critical.width);
   expect(critical.width).toBeGreaterThan(2 * other.width);
-  expect(await page.getByRole("list", { name: "Legend" }).getByRole("listitem").count()).toBe(5);
+  await expect
+    .poll(() => page.getByRole("list", { name: "Legend" }).getByRole("listitem").count())
+    .toBe(5);
 });
 
 test("from the sources at the left to what the program calls at the right", async () => {
@@ -77,16 +79,24 @@ test("the details of an iterator, and the way to its events in the trace", async
       .locator(".tf-times > div")
       .filter({ has: page.locator("dt", { hasText: label }) })
       .locator("dd");
-  expectTime(await textOf(row("Total Duration")), Number(map.total_us));
-  expectTime(await textOf(row("Self Time")), Number(map.self_us));
-  expectTime(await textOf(row("Waiting").first()), Number(map.wait_us));
-  expectTime(await textOf(row("Waiting for a pool")), Number(map.queue_us));
-  expectTime(await textOf(row("Worker time")), Number(map.worker_us));
-  const parameters = JSON.parse(String(map.parameters)) as Record<string, unknown>;
-  expect(await details(page).locator(".tf-parameters dt").allTextContents()).toEqual(
-    Object.keys(parameters),
+  await eventually(async () =>
+    expectTime(await textOf(row("Total Duration")), Number(map.total_us)),
   );
-  expect(await details(page).locator(".tf-code, .finding-title").count()).toBeGreaterThan(0);
+  await eventually(async () => expectTime(await textOf(row("Self Time")), Number(map.self_us)));
+  await eventually(async () =>
+    expectTime(await textOf(row("Waiting").first()), Number(map.wait_us)),
+  );
+  await eventually(async () =>
+    expectTime(await textOf(row("Waiting for a pool")), Number(map.queue_us)),
+  );
+  await eventually(async () => expectTime(await textOf(row("Worker time")), Number(map.worker_us)));
+  const parameters = JSON.parse(String(map.parameters)) as Record<string, unknown>;
+  await expect
+    .poll(() => details(page).locator(".tf-parameters dt").allTextContents())
+    .toEqual(Object.keys(parameters));
+  await expect
+    .poll(() => details(page).locator(".tf-code, .finding-title").count())
+    .toBeGreaterThan(0);
   await details(page).getByRole("link", { name: "Its events in the trace viewer" }).click();
   await page.waitForURL(/tool=trace_viewer/);
   expect(parameter(page, "q")).toBe(`iterator:${map.long_name}`);
@@ -108,11 +118,11 @@ test("the address holds all of it", async () => {
   const page = await show("several", { ...view, pipelines: "-calls", look: "-20,-30,1.5" });
   const check = async () => {
     await details(page).getByRole("heading", { name: "ParallelMapV2" }).waitFor();
-    expect(await rank(page).inputValue()).toBe("2");
-    expect(await transform(page)).toContain("scale(1.5)");
+    await expect.poll(() => rank(page).inputValue()).toBe("2");
+    await expect.poll(() => transform(page)).toContain("scale(1.5)");
     const first = page.locator(".tf-pipelines tbody tr").first();
-    expect(await textOf(first.locator("td").nth(1))).toBe("6");
-    expect(await page.locator('th[aria-sort="ascending"]').count()).toBe(1);
+    await expect.poll(() => textOf(first.locator("td").nth(1))).toBe("6");
+    await expect.poll(() => page.locator('th[aria-sort="ascending"]').count()).toBe(1);
   };
   await check();
   await page.reload();
@@ -138,15 +148,15 @@ test("by keyboard: from iterator to iterator, to their details and back, larger 
   await page.keyboard.press("Tab");
   const focused = () =>
     page.evaluate(() => document.activeElement?.querySelector("text")?.textContent ?? "");
-  expect(await focused()).toBe("ParallelMapV2");
+  await expect.poll(() => focused()).toBe("ParallelMapV2");
   await page.keyboard.press("ArrowLeft");
-  expect(await focused()).toBe("TensorSlice");
+  await expect.poll(() => focused()).toBe("TensorSlice");
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
-  expect(await focused()).toBe("ForeverRepeat");
+  await expect.poll(() => focused()).toBe("ForeverRepeat");
   await page.keyboard.press("Enter");
   await details(page).getByRole("heading", { name: "ForeverRepeat" }).waitFor();
-  expect(await focused()).toBe("ForeverRepeat");
+  await expect.poll(() => focused()).toBe("ForeverRepeat");
   await page.keyboard.press("Escape");
   await expect.poll(() => details(page).count()).toBe(0);
   const label = /^ForeverRepeat, on the critical path, self time .*, 8 calls/;
@@ -163,7 +173,7 @@ test("by mouse: dragged, zoomed with Ctrl and the wheel, fitted; a drag is no cl
   const moved = (await node(page, "BatchV2").boundingBox())!;
   expect([moved.x - box.x, moved.y - box.y].map(Math.round)).toEqual([40, 30]);
   await page.waitForURL(/look=/);
-  expect(await details(page).count()).toBe(0);
+  await expect.poll(() => details(page).count()).toBe(0);
   await page.keyboard.down("Control");
   await page.mouse.wheel(0, -200);
   await page.keyboard.up("Control");
@@ -214,9 +224,11 @@ test("files that are interleaved are one node of each stage, and their calls are
   const [graph] = await answer("files", ONE);
   await expectGraph(page, graph);
   expect(column(graph, "iterators")).toEqual([1, 1, 40, 40, 1]);
-  expect(await node(page, "TFRecord").locator("text").allTextContents()).toContain("40 copies");
-  expect(await node(page, "TFRecord").getAttribute("data-kind")).toBe("bottleneck");
-  expect(await page.locator(".tf-hidden").count()).toBe(0);
+  await expect
+    .poll(() => node(page, "TFRecord").locator("text").allTextContents())
+    .toContain("40 copies");
+  await expect.poll(() => node(page, "TFRecord").getAttribute("data-kind")).toBe("bottleneck");
+  await expect.poll(() => page.locator(".tf-hidden").count()).toBe(0);
   await node(page, "TFRecord").click();
   await details(page).getByText("40 iterators of this stage, taken together").waitFor();
   await details(page).getByRole("link", { name: "Its events in the trace viewer" }).click();
@@ -233,8 +245,8 @@ test("of thousands of iterators the worst are drawn, the others when they are as
   });
   expect(work).toBeLessThan(3000);
   const note = page.locator(".tf-hidden");
-  expect(await textOf(note)).toMatch(/10 of 3,002 iterators are drawn/);
-  expect(await node(page, "Source2999").count()).toBe(1);
+  await expect.poll(() => textOf(note)).toMatch(/10 of 3,002 iterators are drawn/);
+  await expect.poll(() => node(page, "Source2999").count()).toBe(1);
   const stub = page.getByRole("button", { name: /^Show more of 2,992 iterators below Zip/ });
   await stub.focus();
   await stub.press("Enter");

@@ -78,7 +78,7 @@ export async function expectGraph(page: Page, graph: Table | undefined): Promise
     expect(value("# Calls")).toBe(Number(found[0].calls).toLocaleString("en-US"));
     expectPercent(texts.at(-1) ?? "", (100 * held(found[0])) / whole);
     const kinds = ["other", "critical", "bottleneck"];
-    expect(await one.getAttribute("data-kind")).toBe(kinds[Number(found[0].type)]);
+    await expect.poll(() => one.getAttribute("data-kind")).toBe(kinds[Number(found[0].type)]);
   }
 }
 

@@ -63,7 +63,7 @@ async function clickEvent(trace: TracePage, lane: string, depth: number, us: num
 test.each(RENDERERS)("%s: every rectangle is where its event is, in its colour", async (kind) => {
   const trace = await show("drawn", ALL, { renderer: kind });
   const base = trace.page.locator(`${TIMELINE} .timeline-base`);
-  expect(await base.getAttribute("data-renderer")).toBe(kind);
+  await expect.poll(() => base.getAttribute("data-renderer")).toBe(kind);
   const background = await colorOf(trace.page, "--background");
   const steps = [0, 1, 2, 3];
   const at = ([from, to]: Span, step: number): Span => [from + step * 50, to + step * 50];
@@ -256,7 +256,7 @@ test("F fits the selection, 0 shows all, Escape takes it back step by step", asy
   await expectSelected(trace, "gemm_kernel", 0);
   await keyboard.press("Escape");
   await expect.poll(() => trace.parameters.get("event")).toBeNull();
-  expect(await trace.selected).toBe("");
+  await expect.poll(() => trace.selected).toBe("");
 });
 
 test("/ goes to the search, whose hits are marked and gone through", async () => {
@@ -280,7 +280,7 @@ test("/ goes to the search, whose hits are marked and gone through", async () =>
   });
   const marked = async (span: Span) => mostOf((await trace.colors(foot(span)))[0]);
   await expect.poll(() => marked([38, 44])).toBe(danger);
-  expect(await marked([12, 36])).toBe(colorOfName("gemm_kernel"));
+  await expect.poll(() => marked([12, 36])).toBe(colorOfName("gemm_kernel"));
   await page.keyboard.press("Enter");
   await expectSelected(trace, "relu_kernel", 1);
   await page.keyboard.press("Enter");
@@ -301,7 +301,7 @@ test("M marks the selection or the pointer's place, and a mark can be labelled",
   await page.keyboard.press("m");
   const label = page.getByRole("textbox", { name: "Label of the mark" });
   await expect.poll(() => label.evaluate((field) => field === document.activeElement)).toBe(true);
-  expect(await label.inputValue()).toBe("gemm_kernel");
+  await expect.poll(() => label.inputValue()).toBe("gemm_kernel");
   await page.keyboard.type("slow");
   await page.keyboard.press("Enter");
   await expect.poll(marks).toBe("0.012..0.036~slow");
@@ -320,7 +320,7 @@ test("M marks the selection or the pointer's place, and a mark can be labelled",
   const line = { x, y: trace.canvas.y + 60, width: 1, height: 300 };
   await expect.poll(async () => shareOf((await trace.colors(line))[0], text)).toBe(1);
   await page.mouse.click(x + 10, trace.canvas.y + 10);
-  expect(await label.inputValue()).toBe("Mark 2");
+  await expect.poll(() => label.inputValue()).toBe("Mark 2");
   await label.fill("here, 100 % of it");
   await label.press("Enter");
   await expect.poll(marks).toContain("~here%2C 100 %25 of it");

@@ -43,6 +43,7 @@ export class TracePage {
     const status = page.locator(".trace-status", { hasText: /[1-9]\d* drawn/ });
     await status.waitFor();
     if (parameters.get("run") === "drawn") await page.locator('[data-lane="d5@host0"]').waitFor();
+    await isWhole(page);
   }
 
   /** µs of the view, by the line at the bottom: also while it moves. */
@@ -141,6 +142,15 @@ export async function showTrace(
 /** The colour of events of a name, in the light theme. */
 export function colorOfName(name: string): string {
   return hueColors(false)[hueOfName(name)].join();
+}
+
+/** All that is in view has been drawn, of the lanes as they are. */
+export async function isWhole(page: Page): Promise<void> {
+  const frames = () =>
+    new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  await page.evaluate(frames);
+  await page.locator(`${TIMELINE}:not([aria-busy="true"])`).waitFor();
+  await page.evaluate(frames);
 }
 
 export function mostOf(colors: ReadonlyMap<string, number>): string {

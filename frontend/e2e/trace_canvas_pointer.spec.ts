@@ -180,7 +180,7 @@ test("the wheel scrolls, with Shift it moves, with Ctrl it zooms at the pointer"
   await trace.wheel(x + 400, y + 100, 50);
   await expect.poll(async () => (await trace.laneBox("e0")).y).toBe(before - 50);
   const bar = trace.page.getByRole("scrollbar", { name: "Scroll the tracks" });
-  expect(await bar.getAttribute("aria-valuenow")).toBe("50");
+  await expect.poll(() => bar.getAttribute("aria-valuenow")).toBe("50");
   expect(trace.view).toEqual([50, 150]);
   const perPixel = trace.perPixel;
   await trace.wheel(x + 400, y + 100, 120, "Shift");
@@ -202,7 +202,7 @@ test("the wheel scrolls, with Shift it moves, with Ctrl it zooms at the pointer"
     expect(Math.abs(trace.xOf(at) - x - place)).toBeLessThan(1);
   }
   // The page itself was not zoomed.
-  expect(await trace.page.evaluate(() => visualViewport?.scale)).toBe(1);
+  await expect.poll(() => trace.page.evaluate(() => visualViewport?.scale)).toBe(1);
 });
 
 test("two fingers zoom where they are, one finger moves", async () => {

@@ -28,8 +28,8 @@ test("a damaged file says so, and shows what is left", async () => {
     .getByText(/the file ends early, at byte/)
     .first()
     .waitFor();
-  expect(await drawn(page)).toBeGreaterThan(5);
-  expect(await textOf(page.locator(".trace-status"))).toContain("34 events in the file");
+  await expect.poll(() => drawn(page)).toBeGreaterThan(5);
+  await expect.poll(() => textOf(page.locator(".trace-status"))).toContain("34 events in the file");
 });
 
 test("what the recorder dropped is told, with the way out", async () => {
@@ -43,21 +43,21 @@ test("what the recorder dropped is told, with the way out", async () => {
 test("several hosts are collapsed strips until one is opened", async () => {
   const page = await show({ hosts: "worker-0,worker-1,worker-2" }, "hosts");
   await expect.poll(() => lanes(page)).toEqual(["worker-0", "worker-1", "worker-2"]);
-  expect(await textOf(page.locator(".trace-status"))).toContain(
-    "144 events in the files of 3 hosts",
-  );
-  expect(await textOf(page.locator(".trace-status"))).toContain("3 busy strips drawn");
+  await expect
+    .poll(() => textOf(page.locator(".trace-status")))
+    .toContain("144 events in the files of 3 hosts");
+  await expect.poll(() => textOf(page.locator(".trace-status"))).toContain("3 busy strips drawn");
   const item = (name: RegExp) => tree(page).getByRole("treeitem", { name });
   const host = item(/^worker-1,/);
   // The first is in view; the others begin after it.
-  expect(await textOf(item(/^worker-0,/))).toMatch(/\d % busy/);
+  await expect.poll(() => textOf(item(/^worker-0,/))).toMatch(/\d % busy/);
   await expect.poll(() => textOf(host)).not.toContain("busy");
   await tree(page).focus();
   await page.keyboard.press("Home");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   await expect.poll(() => lanes(page)).toContain("/device:GPU:0");
-  expect(await host.getAttribute("aria-expanded")).toBe("true");
+  await expect.poll(() => host.getAttribute("aria-expanded")).toBe("true");
   // They are a millisecond after those of the host that the page opened on.
   await page.keyboard.press("0");
   await expect
@@ -70,7 +70,7 @@ test("several hosts are collapsed strips until one is opened", async () => {
 test("names that are markup are text", async () => {
   const page = await show({ q: "onerror" }, "hostile");
   await expectCount(page, /^10 hits/);
-  expect(await textOf(page.locator(".trace-labels"))).toContain("<img src=x onerror");
+  await expect.poll(() => textOf(page.locator(".trace-labels"))).toContain("<img src=x onerror");
   await field(page).focus();
   await field(page).press("Enter");
   await tab(page, "Event").click();
@@ -80,7 +80,7 @@ test("names that are markup are text", async () => {
   await tab(page, "Statistics").click();
   await page.getByRole("grid", { name: "Events by name" }).waitFor();
   expect(await page.evaluate(() => "hacked" in window)).toBe(false);
-  expect(await page.locator("img[src=x], main script").count()).toBe(0);
+  await expect.poll(() => page.locator("img[src=x], main script").count()).toBe(0);
 });
 
 test("columns stay below their titles, however long names are", async () => {
@@ -113,6 +113,6 @@ test.each(["empty", "bare"])("a trace without events tells why: %s", async (run)
   const page = await openAt(address(run));
   await page.getByRole("heading", { name: "Trace viewer: nothing to show" }).waitFor();
   await page.getByText("this trace has no events").waitFor();
-  expect(await page.locator("#trace-timeline").count()).toBe(0);
+  await expect.poll(() => page.locator("#trace-timeline").count()).toBe(0);
   expect(await faults(page)).toEqual([]);
 });

@@ -53,7 +53,9 @@ export async function drawn(page: Page): Promise<number> {
 /** The name in the drawer, and when the event starts. */
 export async function expectEvent(page: Page, name: string, start: string): Promise<void> {
   await expect.poll(() => fact(page, "Start")).toBe(start);
-  expect(await textOf(drawer(page).locator(".trace-event-name > code").first())).toBe(name);
+  await expect
+    .poll(() => textOf(drawer(page).locator(".trace-event-name > code").first()))
+    .toBe(name);
 }
 
 export async function fact(page: Page, label: string): Promise<string> {

@@ -34,11 +34,11 @@ test("sections fold to their busy share; tracks are pinned, hidden, moved and fi
   const section = tree(page).getByRole("treeitem", { name: /^\/device:GPU:0,/ });
   await expect.poll(() => section.getAttribute("aria-expanded")).toBe("false");
   // 152 of 210 µs.
-  expect(await textOf(section)).toContain("72.4 % busy");
+  await expect.poll(() => textOf(section)).toContain("72.4 % busy");
   // Of what is in view, as the strip beside it shows.
   await page.keyboard.press("w");
   await expect.poll(() => textOf(section)).not.toContain("72.4 % busy");
-  expect(await textOf(section)).toMatch(/\d % busy/);
+  await expect.poll(() => textOf(section)).toMatch(/\d % busy/);
   await page.keyboard.press("ArrowRight");
   await expect.poll(() => lanes(page)).toEqual(before);
   const active = () =>
@@ -50,7 +50,7 @@ test("sections fold to their busy share; tracks are pinned, hidden, moved and fi
     await page.keyboard.press("Home");
     for (let at = 0; at < 20 && !(await active()).startsWith(name); at++)
       await page.keyboard.press("ArrowDown");
-    expect(await active()).toContain(name);
+    await expect.poll(() => active()).toContain(name);
   };
   await goToLane("python");
   await page.keyboard.press("p");
@@ -68,7 +68,7 @@ test("sections fold to their busy share; tracks are pinned, hidden, moved and fi
   await goToLane("copies");
   await page.keyboard.press("h");
   await expectParameter(page, "hide", "e4@host0");
-  expect(await lanes(page)).not.toContain("copies");
+  await expect.poll(() => lanes(page)).not.toContain("copies");
   await page.locator(".trace-hidden").click();
   await page.getByRole("button", { name: "Show all" }).click();
   await expect.poll(() => lanes(page)).toContain("copies");
@@ -176,7 +176,7 @@ test("the list needs no pointer", async () => {
   await page.keyboard.press("Enter");
   await expectEvent(page, "Iterator::Root::Map", "50 µs");
   await page.keyboard.press("/");
-  expect(await field(page).evaluate((one) => one === document.activeElement)).toBe(true);
+  await expect.poll(() => field(page).evaluate((one) => one === document.activeElement)).toBe(true);
   await page.keyboard.type("gemm");
   await page.keyboard.press("Enter");
   await expectCount(page, /^8 hits/);
@@ -227,7 +227,7 @@ describe.each(SIZES)("at $width × $height", (size) => {
       if ("event" in view) await expect.poll(() => fact(page, "Start")).not.toBe("");
       if ("range" in view) await page.getByRole("grid", { name: "Events by name" }).waitFor();
       expect(await faults(page), JSON.stringify(view)).toEqual([]);
-      expect(await overflowsSideways(page)).toBe(false);
+      await expect.poll(() => overflowsSideways(page)).toBe(false);
       await page.context().close();
     }
   });

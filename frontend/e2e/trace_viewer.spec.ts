@@ -43,14 +43,14 @@ const tree = (page: Page) => page.getByRole("tree", { name: "Hosts, sections and
 test("it opens on the median step, with a hint at the keys the first time", async () => {
   const opened = await openTrace(runs, "drawn", {}, { first: undefined });
   const { page } = opened;
-  expect(await status(page)).toMatch(
-    /^48 events in the file.*48 indexed.*[1-9]\d* drawn.*56\.0 µs/,
-  );
+  await expect
+    .poll(() => status(page))
+    .toMatch(/^48 events in the file.*48 indexed.*[1-9]\d* drawn.*56\.0 µs/);
   const hint = page.getByRole("complementary", { name: "Keys" });
   await hint.getByRole("button", { name: "Got it" }).click();
   await page.reload();
   await settled(page);
-  expect(await hint.count()).toBe(0);
+  await expect.poll(() => hint.count()).toBe(0);
 });
 
 test("the strip's brush moves and sizes the view, by pointer and by keys", async () => {
@@ -72,7 +72,9 @@ test("the strip's brush moves and sizes the view, by pointer and by keys", async
   expect((await viewOf(page)).from).toBeCloseTo(fresh.from + 30 / 8, 1);
   await page.keyboard.press("End");
   expect((await viewOf(page)).to).toBeGreaterThan(200);
-  expect(await brush.getAttribute("aria-valuetext")).toMatch(/30\.\d µs of 210 µs, from 1\d\d/);
+  await expect
+    .poll(() => brush.getAttribute("aria-valuetext"))
+    .toMatch(/30\.\d µs of 210 µs, from 1\d\d/);
 });
 
 test("a box adds up what lies in it: whole events, and parts of those at its edges", async () => {
@@ -92,7 +94,9 @@ test("a box adds up what lies in it: whole events, and parts of those at its edg
     36, 18, 12, 24,
   ]);
   const sums = page.locator(".trace-sums");
-  expect(await textOf(sums)).toMatch(/4 events.*busy (47\.\d|48\.\d) µs.*idle (27\.\d|28\.\d) µs/);
+  await expect
+    .poll(() => textOf(sums))
+    .toMatch(/4 events.*busy (47\.\d|48\.\d) µs.*idle (27\.\d|28\.\d) µs/);
   await drawer(page).getByText("by track").click();
   await expect.poll(async () => (await rowsOf(page, "Events by track"))[0]?.[0]).toContain(COMPUTE);
   await drawer(page).getByText("by category").click();
@@ -164,7 +168,7 @@ test("the tree works by keyboard", async () => {
   await tree(page).focus();
   const active = () => page.locator(".trace-label.active .trace-label-name").first().textContent();
   await page.keyboard.press("Home");
-  expect(await active()).toBe("/device:GPU:0");
+  await expect.poll(() => active()).toBe("/device:GPU:0");
   await page.keyboard.press("ArrowLeft");
   await expect.poll(() => lane(page, "/device:GPU:0").getAttribute("aria-expanded")).toBe("false");
   await page.keyboard.press("ArrowRight");

@@ -169,7 +169,7 @@ test("an event leads to its op and kernel on the other pages", async () => {
       .getByRole("row")
       .nth(1);
     await (isStep ? page.getByRole("heading", { level: 1 }) : row).waitFor();
-    expect(await page.getByText(/^None of/).count()).toBe(0);
+    await expect.poll(() => page.getByText(/^None of/).count()).toBe(0);
     if (isStep) expect(parameter(page, "step")).toBe("0");
     await page.goBack();
     await settled(page);

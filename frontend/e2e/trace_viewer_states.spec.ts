@@ -24,9 +24,11 @@ const show = (run: string, view: View = {}, options: OpenOptions = {}) =>
 
 test("100,000 tracks: few elements, small answers, and the last one is reached", async () => {
   const { page, received } = await show("tracks");
-  expect(await status(page)).toMatch(/^300,000 events in the file.*300,000 indexed/);
-  expect(await page.locator(".trace-label").count()).toBeLessThan(150);
-  expect(await page.evaluate(() => document.querySelectorAll("*").length)).toBeLessThan(1500);
+  await expect.poll(() => status(page)).toMatch(/^300,000 events in the file.*300,000 indexed/);
+  await expect.poll(() => page.locator(".trace-label").count()).toBeLessThan(150);
+  await expect
+    .poll(() => page.evaluate(() => document.querySelectorAll("*").length))
+    .toBeLessThan(1500);
   expect(await received(/timeline_tiles/)).toBeLessThan(1_000_000);
   const tree = page.getByRole("tree");
   await tree.focus();
@@ -40,7 +42,7 @@ test("100,000 tracks: few elements, small answers, and the last one is reached",
 
 test("calls that are 1,500 deep: all are counted, the stack is told", async () => {
   const { page } = await show("deep");
-  expect(await status(page)).toMatch(/^1,500 events in the file.*1,500 indexed/);
+  await expect.poll(() => status(page)).toMatch(/^1,500 events in the file.*1,500 indexed/);
   await page.getByRole("textbox", { name: "Search events" }).fill("recurse");
   await expect.poll(() => textOf(page.locator(".trace-count"))).toMatch(/^1,500 hits/);
   await page.getByRole("textbox", { name: "Search events" }).press("Enter");
@@ -55,7 +57,7 @@ test("calls that are 1,500 deep: all are counted, the stack is told", async () =
 test("an event in an address is selected although its track is out of sight", async () => {
   const { page } = await show("tracks", { event: "e299999@host0" });
   await expectSelected(page, "inner");
-  expect(await fact(page, "Track")).toContain("thread 99999");
+  await expect.poll(() => fact(page, "Track")).toContain("thread 99999");
 });
 
 test("an address that says nonsense opens all the same", async () => {
@@ -73,7 +75,7 @@ test("an address that says nonsense opens all the same", async () => {
     step: "no such step",
   };
   const { page } = await show("drawn", nonsense);
-  expect(await status(page)).toMatch(/[1-9]\d* drawn/);
+  await expect.poll(() => status(page)).toMatch(/[1-9]\d* drawn/);
   await settled(page);
   expect(parameter(page, "color")).toBeNull();
 });
@@ -83,7 +85,7 @@ describe.runIf(TRACES)("recorded traces", () => {
     "%s opens on a step, readable, and zooms to single events",
     async (run) => {
       const { page } = await show(run);
-      expect(await status(page)).toMatch(/[1-9][\d,]* drawn/);
+      await expect.poll(() => status(page)).toMatch(/[1-9][\d,]* drawn/);
       const whole = await viewOf(page).catch(() => null);
       expect(whole).not.toBeNull();
       for (let turn = 0; turn < 3; turn++) await press(page, "w");

@@ -8,8 +8,8 @@ export default defineConfig({
     environment: "node",
     isolate: false,
     maxWorkers: 3,
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
-    expect: { poll: { timeout: 60_000 } },
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 120_000 } },
   },
 });

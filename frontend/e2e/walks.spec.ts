@@ -48,13 +48,17 @@ test("the newest run opens by itself, at an address that can be shared", async (
   const page = await ready("", {}, ".tile");
   await page.waitForURL(/#run=.+&tool=overview_page/);
   const again = await ready(new URL(page.url()).hash, {}, ".tile");
-  expect(await again.textContent("h1")).toBe(await page.textContent("h1"));
+  await expect.poll(() => again.textContent("h1")).toBe(await page.textContent("h1"));
 });
 
 test("mangled names are readable, and the raw name is there", async () => {
   const page = await ready(KERNELS);
-  expect(await page.locator('.grid .name:has-text("EigenMetaKernel<float, 4>")').count()).toBe(1);
-  expect(await names(page)).toContain("_ZN5Eigen8internal15EigenMetaKernelIfLi4EEEvPT_i");
+  await expect
+    .poll(() => page.locator('.grid .name:has-text("EigenMetaKernel<float, 4>")').count())
+    .toBe(1);
+  await expect
+    .poll(() => names(page))
+    .toContain("_ZN5Eigen8internal15EigenMetaKernelIfLi4EEEvPT_i");
 });
 
 test("a kernel row opens to its launch shape", async () => {
@@ -78,8 +82,8 @@ test("filters, sort and toggles survive a reload", async () => {
   expect(filtered).not.toBe(all);
   await page.reload();
   await page.waitForSelector(READY);
-  expect(await page.textContent(".table-count")).toBe(filtered);
-  expect(await page.isChecked("text=Include idle time")).toBe(true);
+  await expect.poll(() => page.textContent(".table-count")).toBe(filtered);
+  await expect.poll(() => page.isChecked("text=Include idle time")).toBe(true);
 });
 
 test("a slice of a chart filters the table, and Back returns from another page", async () => {
@@ -102,11 +106,11 @@ test("the palette goes to a kernel by its name", async () => {
   await page.locator("dialog [role=option]", { hasText: "relu_kernel" }).first().waitFor();
   await page.keyboard.press("Enter");
   await page.waitForURL(/f\.kernel_name=%3Drelu_kernel/);
-  expect(await page.textContent(".table-count")).toMatch(/^1 of/);
+  await expect.poll(() => page.textContent(".table-count")).toMatch(/^1 of/);
 });
 
 test("a narrow window keeps every page within reach", async () => {
   const page = await ready(KERNELS, { width: 640 });
-  expect(await overflowsSideways(page)).toBe(false);
-  expect(await page.locator(".tabs .tab").count()).toBeGreaterThan(0);
+  await expect.poll(() => overflowsSideways(page)).toBe(false);
+  await expect.poll(() => page.locator(".tabs .tab").count()).toBeGreaterThan(0);
 });

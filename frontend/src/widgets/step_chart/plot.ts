@@ -152,8 +152,9 @@ export function createPlot(host: HTMLElement, first: PlotInput, events: PlotEven
     host,
   );
   u.over.append(marker);
-  u.over.addEventListener("click", () => {
-    const step = stepAt(u.cursor.left ?? -1);
+  u.over.addEventListener("click", (event) => {
+    // The chart's own cursor may be of a width that it no longer has.
+    const step = stepAt(event.clientX - u.over.getBoundingClientRect().left);
     if (step === null) return;
     clearTimeout(clickTimer);
     const isWhole = input.from === 0 && input.to === totals.length;

@@ -278,6 +278,7 @@ export class Engine {
     };
     if (wait <= 0) count();
     else this.countTimer = setTimeout(count, wait);
+    model.isWaiting.value = isWaiting;
     if (!isWaiting) {
       clearTimeout(this.loadingTimer);
       this.loadingTimer = undefined;

@@ -52,7 +52,8 @@ export interface TimelineModel {
    */
   readonly figures: Signal<ReadonlyMap<string, number>>;
   readonly drawn: Signal<Drawn>;
-  /** Something in view is still on its way. */
+  /** Something in view is still on its way: at once, and as it is shown, which takes a while. */
+  readonly isWaiting: Signal<boolean>;
   readonly isLoading: Signal<boolean>;
   /** Of the last request for what is in view; null when it went well. */
   readonly error: Signal<unknown>;
@@ -92,6 +93,7 @@ export function createModel(api: ViewApi): TimelineModel {
     hoverValue: signal<HoverValue | null>(null),
     figures: signal<ReadonlyMap<string, number>>(new Map()),
     drawn: signal({ entries: 0, events: 0, strips: 0 }),
+    isWaiting: signal(true),
     isLoading: signal(false),
     error: signal<unknown>(null),
     stale: signal(0),

@@ -91,6 +91,7 @@ export function TimelineCanvas({ model, renderer = "" }: TimelineCanvasProps) {
       tabIndex={0}
       aria-label="Timeline"
       aria-roledescription="timeline"
+      aria-busy={model.isWaiting}
       aria-description="Arrow keys go from event to event, W and S zoom, A and D move; the list shows the same events as a table"
     >
       <canvas key={`base ${renderer}`} ref={base} class="timeline-base" />

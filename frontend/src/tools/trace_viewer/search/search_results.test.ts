@@ -102,7 +102,7 @@ test("hits are listed of a part of the trace, until something else is searched f
   await settle();
   expect(hits.state.value).toMatchObject({ count: 50, listed: 3, hasMore: false });
   expect(hits.state.value.hits.map((hit) => hit.id)).toEqual([10, 11, 12]);
-  await vi.waitFor(() => expect(hits.inView.value).toBe(20));
+  await vi.waitFor(() => expect(hits.inView.value).toBe(20), 60_000);
   page.model.search.value = { ...SEARCH, text: "m" };
   await settle();
   expect(hits.state.value).toMatchObject({ span: null, count: 50, listed: 50 });
