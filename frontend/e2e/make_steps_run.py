@@ -5,11 +5,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from make_memory_runs import many_events, memory_hosts  # noqa: E402 - after the path is set
-from traces import Stats, draw  # noqa: E402
+from make_memory_runs import many_events, memory_hosts
+from traces import Stats, draw
 
 HOST, GPUS = "/host:CPU", ("/device:GPU:0", "/device:GPU:1")
 HOSTILE = "<img src=x onerror=window.hacked=1>"

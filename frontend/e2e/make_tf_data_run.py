@@ -5,10 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from tbprof._pb import message  # noqa: E402 - after the path is set
+from tbprof._pb import message
 
 HOSTILE = "<img src=x onerror=window.hacked=1>"
 US = 10**6

@@ -5,10 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from traces import Ref, Stats, draw  # noqa: E402 - after the path is set
+from traces import Ref, Stats, draw
 
 HOST = "/host:CPU"
 GPUS = ("/device:GPU:0", "/device:GPU:1")

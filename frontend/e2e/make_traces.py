@@ -4,10 +4,7 @@ import shutil
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from traces import draw  # noqa: E402 - after the path is set
+from traces import draw
 
 HOSTILE = "<img src=x onerror=window.hacked=1>/../\x00 <script>window.hacked=1</script>"
 KERNEL = {"kernel_details": "regs:32 static_shared:0 dynamic_shared:512 grid:8,1,1 block:256,1,1"}

@@ -3,7 +3,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 
 export const ROOT = resolve(import.meta.dirname, "../..");
 export const SAMPLES = join(ROOT, "examples/logdir");
@@ -29,15 +29,22 @@ export function temporaryFolder(): { path: string; remove: () => void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** A run directory's trace files, written by e2e/make_traces.py. */
-export function makeTraces(kind: string, logdir: string): void {
-  execFileSync(PYTHON, [join(import.meta.dirname, "make_traces.py"), kind, logdir], { cwd: ROOT });
+/** Runs a script of this folder, to which the traces that tests draw are known. */
+export function runScript(script: string, ...options: string[]): void {
+  execFileSync(PYTHON, [join(import.meta.dirname, script), ...options], {
+    cwd: ROOT,
+    env: { ...process.env, PYTHONPATH: [ROOT, join(ROOT, "tests")].join(delimiter) },
+  });
 }
 
-/** Runs with steps, written by e2e/make_steps_run.py: each is named for its kind. */
+/** A run directory's trace files. */
+export function makeTraces(kind: string, logdir: string): void {
+  runScript("make_traces.py", kind, logdir);
+}
+
+/** Runs with steps: each is named for its kind. */
 export function makeSteps(logdir: string, ...kinds: string[]): void {
-  const script = join(import.meta.dirname, "make_steps_run.py");
-  execFileSync(PYTHON, [script, logdir, ...kinds], { cwd: ROOT });
+  runScript("make_steps_run.py", logdir, ...kinds);
 }
 
 /** Recorded runs: the samples, and "v100" and "tpu" where this machine has traces of those. */

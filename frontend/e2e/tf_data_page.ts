@@ -1,11 +1,10 @@
 /** What the tests of the tf.data page read off it, and off the server's answers. */
-import { execFileSync } from "node:child_process";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { expectPercent, expectTime } from "./readings";
-import { ROOT, rows, SAMPLES, serve, type Table, TRACES, temporaryFolder } from "./servers";
+import { rows, runScript, SAMPLES, serve, type Table, TRACES, temporaryFolder } from "./servers";
 import { serveTool, type ToolRuns } from "./tool_runs";
 
 /** Serves the samples, a real trace where there is one, and drawn runs: see make_tf_data_run.py. */
@@ -19,8 +18,7 @@ export function serveTfData(...kinds: string[]): ToolRuns {
         join(path, "plugins/profile/v100"),
         { recursive: true },
       );
-    const script = join(import.meta.dirname, "make_tf_data_run.py");
-    execFileSync(process.env.TBPROF_PYTHON ?? "python", [script, path, ...kinds], { cwd: ROOT });
+    runScript("make_tf_data_run.py", path, ...kinds);
     const started = await serve(path);
     return { ...started, stop: () => started.stop().then(remove) };
   };

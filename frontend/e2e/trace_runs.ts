@@ -1,9 +1,8 @@
 /** Runs for the tests of the trace viewer: drawn, served, opened, and closed without problems. */
-import { execFileSync } from "node:child_process";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import { addressOf, ROOT, type Server, serve, TRACES, temporaryFolder } from "./servers";
+import { addressOf, runScript, type Server, serve, TRACES, temporaryFolder } from "./servers";
 import { type OpenAddress, type OpenOptions, watchedBrowser } from "./watched_browser";
 
 /** What an address holds beside the run and the tool. */
@@ -33,9 +32,7 @@ export function serveRuns(...kinds: string[]): Runs {
   let server: Server;
 
   beforeAll(async () => {
-    const script = join(import.meta.dirname, "make_timeline_run.py");
-    const python = process.env.TBPROF_PYTHON ?? "python";
-    execFileSync(python, [script, folder.path, ...kinds], { cwd: ROOT });
+    runScript("make_timeline_run.py", folder.path, ...kinds);
     for (const [name, source] of TRACES ? RECORDED : []) {
       const run = join(folder.path, "plugins/profile", name);
       cpSync(join(TRACES, source), run, { recursive: true });

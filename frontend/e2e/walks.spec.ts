@@ -1,11 +1,10 @@
 /** What a person does on the pages, one step after another, on a drawn GPU trace and a sample. */
-import { execFileSync } from "node:child_process";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { overflowsSideways } from "./browser";
-import { ROOT, SAMPLES, type Server, serve, temporaryFolder } from "./servers";
+import { runScript, SAMPLES, type Server, serve, temporaryFolder } from "./servers";
 import { type OpenOptions, watchedBrowser } from "./watched_browser";
 
 const READY = ".grid-row.active";
@@ -19,11 +18,7 @@ let server: Server;
 beforeAll(async () => {
   cpSync(SAMPLES, folder.path, { recursive: true });
   const run = join(folder.path, "plugins/profile/gpu");
-  execFileSync(
-    process.env.TBPROF_PYTHON ?? "python",
-    [join(import.meta.dirname, "make_gpu_run.py"), run],
-    { cwd: ROOT, env: { ...process.env, PYTHONPATH: ROOT } },
-  );
+  runScript("make_gpu_run.py", run);
   server = await serve(folder.path);
 });
 
