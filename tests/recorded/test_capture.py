@@ -12,6 +12,8 @@ from recorded.conftest import ROOT, SCRIPTS, started
 import tbprof
 from tbprof._pb import message
 
+SEVERAL_MS = 2000  # of capture_programs.py
+
 pytestmark = pytest.mark.slow
 
 
@@ -81,7 +83,9 @@ def test_several_workers_one_of_them_dead(found, logdir):
     assert phases(found["several"]) == expected
     hosts = tbprof.open_logdir(logdir, cache=False).runs["several"].hosts
     assert sorted(hosts) == ["localhost_21009", "localhost_21010", "localhost_21999"]
-    assert max(worker["late_s"] for worker in found["several"]["workers"]) < 0.5
+    # All of them recorded at once for a while.
+    late_s = max(worker["late_s"] for worker in found["several"]["workers"])
+    assert late_s < SEVERAL_MS / 1000
 
 
 def test_an_address_of_ipv6_given_twice_is_one_worker(found, logdir):
@@ -117,7 +121,7 @@ def test_a_slow_worker_comes_late_and_the_others_do_not_wait(found, logdir):
     slow = found["slow"]
     assert phases(slow["report"]) == [("written", "")] * 3
     first, late, third = slow["ended_s"]
-    assert max(first, third) < 2.5 < 3 < late
+    assert max(first, third) <= slow["went_on_s"] < late
     assert len(tbprof.open_logdir(logdir, cache=False).runs[slow["report"]["run"]].hosts) == 3
 
 
@@ -137,7 +141,7 @@ def test_a_program_that_hangs_does_not_hold_the_others_up(found):
 
 def test_cancelling_really_stops_the_server(found):
     assert phases(found["cancelled"]["report"]) == [("cancelled", "cancelled")]
-    assert found["cancelled"]["seconds"] < 2
+    assert found["cancelled"]["seconds"] < 10  # of 20 that were to be recorded
     assert phases(found["again"]) == [("written", "")]  # at once, and not empty
     assert found["again"]["run"] == "cancelled"
 

@@ -28,6 +28,7 @@ from tbprof.capturing.worker import Phase
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 TENSORFLOW, SECOND, JAX, DEAD = 21009, 21010, 21999, 21001
+SEVERAL_MS = 2000
 
 
 @contextmanager
@@ -73,7 +74,9 @@ def main(python: str, logdir: str) -> dict[str, object]:
         found["jax"] = capture(logdir, "jax", [JAX])
         found["relayed"] = [_relayed(logdir, port) for port in (TENSORFLOW, JAX)]
         found["python"] = capture(logdir, "python", [TENSORFLOW], python_level=1)
-        found["several"] = capture(logdir, "several", [TENSORFLOW, SECOND, JAX, DEAD])
+        found["several"] = capture(
+            logdir, "several", [TENSORFLOW, SECOND, JAX, DEAD], duration_ms=SEVERAL_MS
+        )
         ipv6 = {"addresses": f" grpc://[::1]:{TENSORFLOW} , [::1]:{TENSORFLOW}"}
         found["ipv6"] = capture(logdir, "ipv6", [], **ipv6) if has_ipv6() else None
         shell = ["-m", "tbprof.cli", "capture", "--logdir", logdir, "--run", "shell"]
@@ -81,9 +84,9 @@ def main(python: str, logdir: str) -> dict[str, object]:
         both = f"localhost:{TENSORFLOW},localhost:{SECOND}"
         found["example"] = command(str(EXAMPLES / "capture_workers.py"), both, logdir)
         found["busy"] = _busy(logdir)
-        found["slow"] = _slow(logdir, second, 3.0)
-        with mock.patch("tbprof.capturing.options._COLLECTING_S", 2.0):
-            found["too_slow"] = _slow(logdir, second, 6.0)
+        found["slow"] = _slow(logdir, second, until=(0, 2))
+        with mock.patch("tbprof.capturing.options._COLLECTING_S", 6.0):
+            found["too_slow"] = _slow(logdir, second, until=(0, 1, 2))
         with stopped(second):
             found["stopped"] = capture(logdir, "stopped", [TENSORFLOW, SECOND])
         found["cancelled"] = _cancelled(logdir)
@@ -135,11 +138,14 @@ def stopped(child: subprocess.Popen[str]) -> Iterator[None]:
         child.send_signal(signal.SIGCONT)
 
 
-def _slow(logdir: str, child: subprocess.Popen[str], seconds: float) -> dict[str, object]:
-    """The report where the second of three stops while it records; when each one had ended."""
+def _slow(logdir: str, child: subprocess.Popen[str], until: tuple[int, ...]) -> dict[str, object]:
+    """The report where the second of three stops while it records, until those of `until` ended.
+
+    Also when each one had ended, and when the second one went on.
+    """
     ports = [TENSORFLOW, SECOND, JAX]
     addresses = ",".join(f"localhost:{port}" for port in ports)
-    one = Capture(parse_request({"addresses": addresses, "duration_ms": 500}), logdir)
+    one = Capture(parse_request({"addresses": addresses, "duration_ms": SEVERAL_MS}), logdir)
     ended_s = [0.0] * len(ports)
     began = time.monotonic()
 
@@ -154,9 +160,11 @@ def _slow(logdir: str, child: subprocess.Popen[str], seconds: float) -> dict[str
         time.sleep(0.01)
     time.sleep(0.1)
     with stopped(child):
-        time.sleep(seconds)
+        while not all(ended_s[at] for at in until):
+            time.sleep(0.01)
+        went_on_s = time.monotonic() - began
     thread.join()
-    return {"report": asdict(one.report()), "ended_s": ended_s}
+    return {"report": asdict(one.report()), "ended_s": ended_s, "went_on_s": went_on_s}
 
 
 def _cancelled(logdir: str) -> dict[str, object]:
