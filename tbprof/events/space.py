@@ -196,9 +196,9 @@ class Events(_Referable):
         return np.repeat(rows, np.diff(self.first_event))
 
     def by_type(self, table: NDArray[Any]) -> NDArray[Any]:
-        """[n] what `table` [types + 1] says of each event's type; its last row is for no type."""
+        """[n] the entry of `table` [types + 1] for each event's type; the last is for no type."""
         out = np.empty(len(self), table.dtype)
-        for begin in range(0, out.size, _PIECE):  # an index of all rows would be large
+        for begin in range(0, out.size, _PIECE):  # indices of all rows would need much memory
             part = slice(begin, begin + _PIECE)
             np.take(table, self.type[part], out=out[part], mode="wrap")  # -1 is the last row
         return out

@@ -13,10 +13,10 @@ def find_line(
     x: Floats, y: Floats, level: Floats, slope: Floats, steepest: cython.double, rank: i64,
     off: OutFloats,
 ) -> i64:  # fmt: skip
-    """The line `level + slope * x` of those given to which the points, but for the last, are near.
+    """The line `level + slope * x` that most points are close to.
 
-    That is the one whose distance of `rank`, counted from 0, is least, the first of equals; -1
-    where all are steeper than `steepest`. `off` [points] is room to work in.
+    Of the given lines, it is the one with the least distance of `rank`, counted from 0; the first
+    of equal ones; -1 if all are steeper than `steepest`. `off` [points] is scratch.
     """
     with cython.nogil:
         best = -1

@@ -31,7 +31,7 @@ from cython.cimports.tbprof.kernels.types import (
 def number_groups(columns: IntTable, code: OutInt32s, first: OutInts, slots: OutInts) -> i64:
     """Fills in the group of each row, and the first row of each; returns how many there are.
 
-    -1 where they are more than half as many as `slots`.
+    Returns -1 if there are more than half as many groups as `slots`.
     """
     with cython.nogil:
         groups = 0
@@ -71,7 +71,7 @@ def number_groups(columns: IntTable, code: OutInt32s, first: OutInts, slots: Out
 def sum_groups(
     code: Int32s, value: Ints, total: OutInts, least: OutInts, most: OutInts, count: OutInts
 ) -> cython.void:
-    """Adds values to the sums of their groups; group -1 is left out."""
+    """Adds values to the sums of their groups; group -1 is ignored."""
     with cython.nogil:
         for row in range(code.shape[0]):
             group = code[row]
@@ -89,7 +89,7 @@ def sum_groups(
 @cython.exceptval(check=False)
 @cython.locals(at=i64)
 def fill_buckets(bucket: Ints, row: Ints, free: OutInts, consumer: OutInts) -> cython.void:
-    """Puts rows into the places of their buckets; `free` is the next place of each."""
+    """Puts rows into their buckets; `free` is the next free place of each bucket."""
     with cython.nogil:
         for at in range(bucket.shape[0]):
             consumer[free[bucket[at]]] = row[at]
@@ -136,7 +136,7 @@ def tally_repeats(
                 scratch[kind, 4] = end
             for at in range(kinds):
                 kind = touched[at]
-                # Events that overlap in part go on beside each other: they delimit nothing.
+                # Partly overlapping events run side by side: they delimit nothing.
                 if scratch[kind, 0] >= least and scratch[kind, 5] == 0:
                     out[rows, 0] = line
                     out[rows, 1] = kind
@@ -204,7 +204,7 @@ def sample_types(type_: Int32s, duration: Ints, sample: OutIntTable) -> cython.v
 def stretch_windows(
     group: Int32s, start: Ints, end: Ints, first: OutInts, last: OutInts
 ) -> cython.void:
-    """Widens the window of each group so that its spans fit; group -1 is left out."""
+    """Widens the window of each group so that its spans fit; group -1 is ignored."""
     with cython.nogil:
         for row in range(group.shape[0]):
             at = group[row]

@@ -196,7 +196,7 @@ def visit_calls(roots: Ints, calls: CallColumns, path: CallPath, nodes: CallNode
 @cython.exceptval(check=False)
 @cython.locals(high=i64, low=i64, middle=i64, row=i64)
 def bisect_ranges(value: Ints, first: Ints, last: Ints, wanted: Ints, out: OutInts) -> cython.void:
-    """Of each range of rows the first whose value is not below `wanted`."""
+    """For each range of rows the first whose value is not below `wanted`."""
     with cython.nogil:
         for row in range(wanted.shape[0]):
             low, high = first[row], last[row]

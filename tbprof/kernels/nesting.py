@@ -16,8 +16,8 @@ def nest_events(
             top = 0
             for row in range(first_event[line], first_event[line + 1]):
                 end = start[row] + duration[row]
-                # What ends before this event cannot enclose a later one that this one does not also
-                # enclose, so partial overlaps need no second look.
+                # An event that ends before this one cannot enclose a later one that this one does
+                # not also enclose, so partial overlaps need no second look.
                 while top > 0:
                     above = stack[top - 1]
                     if start[above] + duration[above] >= end:
@@ -54,7 +54,7 @@ def fill_self_times(
 @cython.exceptval(check=False)
 @cython.locals(row=i64)
 def inherit_values(parent: Ints, value: OutInts) -> cython.void:
-    """Gives events without a value (below 0) that of the event around them."""
+    """Gives events without a value (below 0) that of the nearest enclosing event."""
     with cython.nogil:
         for row in range(parent.shape[0]):
             if value[row] < 0 and parent[row] >= 0:
@@ -79,7 +79,7 @@ def find_last_rows(parent: Ints, offset: i64, last: OutInt32s) -> cython.void:
 @cython.exceptval(check=False)
 @cython.locals(at=i64, row=i64)
 def mark_ancestors(parent: Ints, rows: Ints, is_marked: OutFlags) -> cython.void:
-    """Marks rows and all that is around them."""
+    """Marks rows and all rows that enclose them."""
     with cython.nogil:
         for row in range(rows.shape[0]):
             at = rows[row]

@@ -52,7 +52,7 @@ from cython.cimports.tbprof.kernels.types import (
 def look_inside(
     type_: Int32s, duration: Ints, parent: Ints, role: Int8s, inside: OutBytes
 ) -> cython.void:
-    """Adds up what events hold, by `HOLDS_…`, of whatever depth."""
+    """Sums up what events contain, as `HOLDS_…`, at any depth."""
     with cython.nogil:
         # Parents precede their children, so backwards each row is complete when it is passed on.
         for row in range(type_.shape[0] - 1, -1, -1):
@@ -107,7 +107,7 @@ def find_own_phases(
         for row in range(type_.shape[0]):
             above = phase[parent[row]] if parent[row] >= 0 else NO_PHASE
             keeps = above in (PHASE_INPUT, PHASE_OUTPUT, PHASE_COMPILATION, PHASE_AHEAD)
-            # A transfer that has to compile first is no slow input.
+            # A transfer that has to compile first is not slow input.
             keeps = keeps and (above == PHASE_AHEAD or role[type_[row]] != PHASE_COMPILATION)
             if keeps or duration[row] == 0 or not counts[row]:
                 phase[row] = above
@@ -157,7 +157,7 @@ def flatten_phases(
                 if not is_last:
                     if not counts[row] or duration[row] == 0:
                         continue
-                    # Most events change nothing: they are inside one of their phase.
+                    # Most events change nothing: they are inside an event with the same phase.
                     is_same = top > 0 and phase[row] == stack[top - 1, 1]
                     if is_same and begin + duration[row] <= stack[top - 1, 0]:
                         continue
@@ -240,7 +240,7 @@ def follow_activity(
     name: OutInt32s,
     part: OutInt32s,
 ) -> cython.void:
-    """Fills in what each event does, the type that it is named by, and that of its part."""
+    """Fills in what each event does, the type that names it, and the type of its part."""
     with cython.nogil:
         # `frame` of a type: 0 none, 1 of a library, 2 of the program.
         for row in range(type_.shape[0]):

@@ -84,7 +84,7 @@ def measure_windows(
 def keep_meeting(
     first: Ints, start: Ints, duration: Ints, begin: Ints, end: Ints, counts: OutFlags
 ) -> cython.void:
-    """Clears the flags of events, line by line and by start, that share no time with any span."""
+    """Clears the flags of events that share no time with any span, line by line."""
     with cython.nogil:
         for line in range(first.shape[0] - 1):
             at = 0

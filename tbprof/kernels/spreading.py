@@ -20,7 +20,7 @@ from cython.cimports.tbprof.kernels.types import (
 @cython.final
 @cython.cclass
 class Cause:
-    """Links from causes to their consumers, by bucket, and which of these have been followed."""
+    """Links from causes to their consumers, by bucket, and which links have been followed."""
 
     row: Ints
     bucket: Ints
@@ -41,7 +41,7 @@ class Cause:
 @cython.final
 @cython.cclass
 class Pool:
-    """Hand-overs to a pool of threads with their regions, windows, and which regions are queued."""
+    """Hand-overs to a thread pool with their regions, windows, and which regions are queued."""
 
     row: Ints
     time_ps: Ints

@@ -1,4 +1,4 @@
-"""What a file has lost, as notices: each once, and not thousands of one kind."""
+"""What a file has lost, as notices: each once, and few of one kind."""
 
 import threading
 

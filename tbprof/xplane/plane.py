@@ -38,7 +38,7 @@ _TYPE_DISPLAY_NAME = 4
 _TYPE_STATS = 5
 _STAT_DESCRIPTION = 3
 
-# What a file that ends inside a plane loses of it: said once, of the file.
+# What a file that ends inside a plane loses: reported once, for the file.
 _OF_THE_CUT = frozenset(("plane_cut", "line_cut", "names_missing"))
 
 # Several parts ask for short lines, such as those of steps: they are decoded once.

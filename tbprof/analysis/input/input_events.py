@@ -1,4 +1,4 @@
-"""The events of an input pipeline on a host plane, and which op each is, or works for."""
+"""The events of an input pipeline on a host plane, and the op that each one is or works for."""
 
 from enum import IntEnum
 
@@ -44,7 +44,7 @@ OPS = (InputKind.OP, InputKind.BUFFERED_OP, InputKind.DEVICE_OP)
 
 @dataclass(slots=True)
 class OpIndex:
-    """Numbers for ops, by name; the category that came first counts."""
+    """Numbers for ops, by name; the first category of an op counts."""
 
     names: list[str] = field(default_factory=list)
     categories: list[InputCategory] = field(default_factory=list)
@@ -66,10 +66,11 @@ class OpIndex:
 
 @dataclass(frozen=True, slots=True)
 class InputEvents:
-    """The events of the pipeline. `op` is the op that a row is, or is done for, -1 unknown.
+    """The events of the pipeline.
 
-    `parent` nests the rows among themselves, `op_kind` is the kind of the innermost op that a row
-    is or lies in, -1 outside of any.
+    `op` is the op that a row is, or is done for, -1 if unknown. `parent` nests the rows among
+    themselves, `op_kind` is the kind of the innermost op that a row is or lies in, -1 outside of
+    ops.
     """
 
     events: Events
@@ -123,7 +124,7 @@ def find_input_events(plane: Plane, events: Events, ops: OpIndex) -> InputEvents
 
 @dataclass(frozen=True, slots=True)
 class _Types:
-    """What each type of a plane is, one row more for events of no type.
+    """The meaning of each type of a plane, with one more row for events without a type.
 
     `op` is the op that a type is, `feeds` the op whose threads call an iterator; -1 for none.
     """
@@ -227,7 +228,7 @@ def _attribute(
     op: NDArray[np.int64],
     parent: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """[n] the op of each row: a producer's is that which the iterators that it calls feed."""
+    """[n] the op of each row: for a producer the op that the iterators it calls feed."""
     op = op.copy()
     called = np.flatnonzero(is_in(kind, OPS) & (parent >= 0))[::-1]
     called = called[kind[parent[called]] == InputKind.PRODUCER]

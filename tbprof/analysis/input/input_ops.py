@@ -1,4 +1,4 @@
-"""Input ops of a host: what the input pipeline's threads did, and where someone waited for it."""
+"""Input ops of a host: what the input pipeline's threads did, and where others waited for it."""
 
 from collections.abc import Sequence
 from enum import IntEnum
@@ -43,17 +43,16 @@ class InputRole(IntEnum):
 class InputOps:
     """One row per input op, and one per activity: who worked or waited where. Times in ps.
 
-    `self_ps` is the time of an op's own events less that of other ops inside them. `wait_ps` is
-    the part of it in which the op's caller waited: for a buffer that other threads fill, for
-    threads of a pool to run a function, or for another pipeline. `background_ps` is work that
-    threads did for the op outside of its own events: turns of its producers, and functions that
-    threads of a pool ran.
+    `self_ps` is the time of an op's own events minus that of other ops inside them. `wait_ps` is
+    the part of it in which the op's caller waited: for a buffer that other threads fill, for pool
+    threads to run a function, or for another pipeline. `background_ps` is work that threads did for
+    the op outside of its own events: turns of its producers, and functions that pool threads ran.
 
-    An activity is what events of one name did for one op (`activity_op`, an index, -1: unknown)
-    on the threads of one name; `activity_threads` counts those. Its self time leaves out all
-    other activities inside. Its category is -1 where the program waits for the pipeline as a
-    whole; `program_wait_ps` is the time of that. `python_ps` is the time of Python functions in
-    the graph. `has_infeed` tells of devices that take their input themselves.
+    An activity is what events with one name did for one op (`activity_op`, an index, -1 if unknown)
+    on the threads with one name; `activity_threads` counts those. Its self time excludes all other
+    activities inside. Its category is -1 if the program waits for the pipeline as a whole;
+    `program_wait_ps` is the time of that. `python_ps` is the time of Python functions in the graph.
+    `has_infeed`: some devices fetch their own input.
     """
 
     name: list[str]
@@ -97,7 +96,7 @@ class InputOps:
         return bool(is_wait or is_stage or self.has_infeed)
 
     def work_of(self, category: InputCategory) -> int:
-        """The work, in ps, of a category; what is known of no op preprocesses."""
+        """The work, in ps, of a category; activities without an op count as preprocessing."""
         total = int(self.work_ps[self.category == category].sum())
         if category == InputCategory.PREPROCESSING:
             is_loose = (self.activity_op < 0) & (self.activity_role == InputRole.WORK)
@@ -158,7 +157,7 @@ _ActivityKey = tuple[str, int, int, int, str]
 
 @dataclass(slots=True)
 class _Gatherer:
-    """Rows by key while planes or hosts are added up."""
+    """Rows by key while planes or hosts are added."""
 
     index: OpIndex = field(default_factory=OpIndex)
     ops: dict[int, list[int]] = field(default_factory=dict)
@@ -215,7 +214,7 @@ class _Gatherer:
 
 
 def _columns(rows: Sequence[Sequence[int]], width: int) -> list[NDArray[np.int64]]:
-    """Columns of figures; what damaged times add up to may be more than one holds."""
+    """Columns of figures, limited to what a column holds, as times may be damaged."""
     return [
         np.array([max(0, min(_MOST, row[at])) for row in rows], np.int64) for at in range(width)
     ]
@@ -310,7 +309,7 @@ def _category(kind: InputKind, op: int, index: OpIndex) -> int:
 
 
 def _threads(plane: Plane, events: Events) -> tuple[NDArray[np.int64], list[str]]:
-    """(thread [lines], threads): lines of one name but for a number are one thread pool."""
+    """(thread [lines], threads): lines whose names differ only in a number are one thread pool."""
     numbers: dict[str, int] = {}
     thread = [
         numbers.setdefault(_THREAD_NUMBER.sub("", text), len(numbers))

@@ -39,10 +39,10 @@ class Visits:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Calls [n]: each made for the call `above` by the iterator `iterator`; their chains end.
+    """Calls [n]: each was made for the call `above` by the iterator `iterator`; chains end.
 
-    Of those that are `is_cut` it is not known what they waited for. Functions of their stage waited
-    for a thread of a pool for `queue_ps`, which those of the stage `filler` filled, -1 for unknown.
+    For those that are `is_cut` it is unknown what they waited for. Functions of their stage waited
+    for a pool thread for `queue_ps`, which functions of the stage `filler` occupied, -1 if unknown.
     """
 
     above: NDArray[np.int64]
@@ -58,13 +58,13 @@ def visit(roots: NDArray[np.int64], calls: Calls, stage: NDArray[np.int32]) -> V
     """The nodes of the calls `roots` [c], each a call of its pipeline, one after the other.
 
     Iterators [i] are copies of the stages `stage`. A node's self time is what no call below covers
-    of its calls. Its stage is critical when one of them overlaps the call that it was made for, and
+    of its calls. Its stage is critical if one of them overlaps the call that it was made for, and
     that one is critical; the root is.
 
         Root   |rrrrrrrrrrrr|       self 2
         Batch  | bbbbbbbbbb |       self 4
         Map    | mmm mmm    |       self 6, the bottleneck
-        Range  |rr          |       not critical where it was read ahead, before the call
+        Range  |rr          |       not critical if it was read ahead, before the call
     """
     size, above = calls.iterator.size, calls.above
     order = np.lexsort((calls.start_ps, above))
@@ -98,7 +98,7 @@ def visit(roots: NDArray[np.int64], calls: Calls, stage: NDArray[np.int32]) -> V
 
 @dataclass(frozen=True, slots=True)
 class _Blame:
-    """What held each call [c] up, and what of that each node [m] is to blame for."""
+    """What delayed each call [c], and the share of each node [m] in that."""
 
     bottleneck: NDArray[np.int64]
     is_unknown: NDArray[np.bool_]
@@ -138,7 +138,7 @@ def _blame(
     is_awaited = filled > 0
     is_awaited[of[is_critical]] = True
     held, unknown = _summed(of, held_ps, groups), _summed(of, unknown, groups)
-    # Of each call the stage that held it up longest, the first of equal ones.
+    # The stage that delayed each call longest; the first of equal ones.
     candidates = np.flatnonzero(is_awaited & (held > 0))
     order = candidates[np.lexsort((candidates, -held[candidates], number[first[candidates]]))]
     called, at = np.unique(number[first[order]], return_index=True)
@@ -153,7 +153,7 @@ def _blame(
 def _summed(
     group: NDArray[np.int64] | NDArray[np.int32], values: NDArray[np.int64], groups: int
 ) -> NDArray[np.int64]:
-    """[groups] sums that do not wrap around, whatever damaged times there are."""
+    """[groups] sums that do not overflow, even for damaged times."""
     total = np.bincount(group, values.astype(np.float64), groups)
     return np.minimum(total, MOST_TIME).astype(np.int64)
 

@@ -25,7 +25,7 @@ _ASYNC_FUNCTION = "InstantiatedCapturedFunction::RunAsync"
 
 
 class _Kind(IntEnum):
-    """What an event is to the calls of iterators."""
+    """What an event means for the calls of iterators."""
 
     NONE = 0
     CALL = 1
@@ -88,7 +88,7 @@ class IteratorEvents:
 
 
 def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
-    """The calls among a host plane's events, None where there are none."""
+    """The calls among a host plane's events, None if there are none."""
     by_type = _classify(plane, events)
     if not (by_type == _Kind.CALL).any():
         return None
@@ -138,7 +138,7 @@ def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
 
 
 def cut_circles(up: NDArray[np.int64]) -> int:
-    """Makes every chain of rows end, by changing `up` [n] in place; how many were cut."""
+    """Makes every chain of rows end, by changing `up` [n] in place; returns how many were cut."""
     return int(cut_loops(up, np.zeros(up.size, np.int64)))
 
 
@@ -193,7 +193,7 @@ def _iterator_ids(
 
 
 def _unsigned(events: Events, column: StatColumn) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
-    """(the 64 bits of each id, whether there is one), of integers and of decimal texts."""
+    """(the 64 bits of each id, whether there is one), from integers and decimal texts."""
     bits = column.integers().view(np.uint64)
     is_known = column.is_integer
     if not (column.is_present & ~is_known).any():
@@ -213,7 +213,7 @@ def _decimal(text: str) -> int | None:
 
 
 def _id_of_name(name: str) -> int:
-    """A number for the name of an iterator, 0 for what is none: "Iterator"."""
+    """A number for the name of an iterator, 0 if it is none: "Iterator"."""
     if not name.startswith(input_names.ITERATOR):
         return 0
     text = input_names.without_index(name).encode("utf-8", "surrogatepass")
@@ -263,9 +263,9 @@ def _find_served(
     parent: NDArray[np.int64],
     parent_id: NDArray[np.uint64],
 ) -> NDArray[np.uint64]:
-    """[rows] the iterator that turns of a stage's own thread are work for, 0 for unknown.
+    """[rows] the iterator that turns of a stage's own thread work for, 0 if unknown.
 
-    That is the one which the first iterator that a turn calls feeds.
+    It is the one that the first iterator called in a turn feeds.
     """
     served = np.zeros(kind.size, np.uint64)
     is_call, is_turn = kind == _Kind.CALL, kind == _Kind.PRODUCE
@@ -339,9 +339,9 @@ def _find_work(
     id_: NDArray[np.uint64],
     served: NDArray[np.uint64],
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """(iterator, start, end, sign) of what threads did for iterators beside their calls.
+    """(iterator, start, end, sign) of what threads did for iterators besides their calls.
 
-    `served` [rows] is the iterator that turns and executions are work for, 0 for none.
+    `served` [rows] is the iterator that turns and executions work for, 0 for none.
     """
     is_work = is_in(kind, (_Kind.PRODUCE, _Kind.EXECUTION)) & (served != 0)
     is_call = kind == _Kind.CALL
@@ -362,7 +362,7 @@ def _find_work(
 def _find_runs(
     events: Events, kind: NDArray[np.int8], owner: NDArray[np.uint64]
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
-    """(iterator, start, end) of what threads of pools did for functions of iterators."""
+    """(iterator, start, end) of what pool threads did for functions of iterators."""
     rows = np.flatnonzero((kind == _Kind.EXECUTION) & (owner != 0))
     start = events.start_ps[rows]
     return owner[rows], start, start + events.duration_ps[rows]
@@ -373,7 +373,7 @@ def _find_queues(
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
     """(iterator, start, end) of the times that functions of iterators waited in a pool's queue.
 
-    What is handed over within a function, or an execution of it, is a part of it.
+    What is handed over within a function, or an execution of it, is part of it.
     """
     handed = np.flatnonzero((kind == _Kind.HAND_OVER) & (parent >= 0))
     handed = handed[owner[parent[handed]] != 0]

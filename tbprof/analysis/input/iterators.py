@@ -1,4 +1,4 @@
-"""The iterators of a host's input pipelines: what they are, and which feeds which."""
+"""The iterators of a host's input pipelines: what they are, and which one feeds which."""
 
 import json
 import math
@@ -16,7 +16,7 @@ from tbprof.events import stats as stat_kinds
 from tbprof.events.space import Plane
 from tbprof.events.stats import BYTES, StatRows
 
-# Stats that say which call it was, not how the iterator was set up.
+# Stats that identify the call rather than how the iterator was set up.
 _OF_CALLS = frozenset({
     names.EXECUTION_ID, "parent_id", names.GROUP_ID, names.STEP_NAME, names.STEP_NUMBER,
     names.IS_EAGER, names.ROOT, names.ASYNC, names.PRODUCER_TYPE, names.PRODUCER_ID,
@@ -24,7 +24,7 @@ _OF_CALLS = frozenset({
 })  # fmt: skip
 # One of these is among what a stage tells only while it has its lock.
 _GUARDED = ("parallelism", "buffer_limit", "buffered_elements")
-# Looking at stats one by one takes time: of more iterators the parameters are left out.
+# Reading stats one by one takes time: for more iterators than this, parameters are omitted.
 _MOST_DESCRIBED = 20_000
 
 
@@ -56,7 +56,7 @@ class Iterators:
     parameters: list[str]
 
     def waiting_above(self) -> NDArray[np.int64]:
-        """[i] the nearest recorded iterator above each that waits for others, -1 for none."""
+        """[i] the nearest recorded iterator above each one that waits for others, -1 for none."""
         up = self.parent.copy()
         for _ in range(_doublings(up.size)):
             goes_on = (up >= 0) & ~self.is_waiting[up]
@@ -171,7 +171,7 @@ def _parameters(planes: Sequence[IteratorEvents], last: NDArray[np.int64]) -> li
 
 
 def _json_texts(plane: Plane, source: NDArray[np.int64]) -> list[str]:
-    """The parameters of the events at `source` [n]; those of no interest are left out."""
+    """The parameters of the events at `source` [n], without irrelevant ones."""
     stats = plane.stat_rows(source)
     names_of = plane.strings.take(stats.names.tolist())
     is_wanted = np.array([name not in _OF_CALLS for name in names_of] + [False], np.bool_)

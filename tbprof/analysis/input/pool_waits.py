@@ -34,10 +34,10 @@ def pool_waits(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(queue_ps, filler), both [calls]: how long functions of a call's stage waited for a thread.
 
-    `queued` lasts from handing a function to the pool until a thread takes it up, `ran` is when
+    `queued` lasts from handing a function to the pool until a thread starts it, `ran` is when
     threads ran functions. Time in which another function of the same stage ran is no wait: such a
-    stage fills the pool itself. `filler` is the stage whose functions ran meanwhile, of several the
-    one that ran longest, -1 where none of a pipeline did.
+    stage fills the pool itself. `filler` is the stage whose functions ran meanwhile, the longest if
+    there are several, -1 if no pipeline's function ran.
     """
     queue_ps = np.zeros(calls.stage.size, np.int64)
     filler = np.full(calls.stage.size, -1, np.int64)
@@ -53,7 +53,7 @@ def pool_waits(
         others = [one for one in runs if one != stage]
         if not others:
             continue
-        # What ran while each piece was waited through, as parts of all that ran.
+        # What ran while each piece waited, as shares of everything that ran.
         worked = np.array([_worked(runs[one], begin, end) for one in others])
         whole = worked.sum(axis=0)
         share = np.divide(worked, whole, out=np.zeros_like(worked), where=whole > 0)
@@ -87,7 +87,7 @@ def _alone(queued: Pieces, ran: Pieces) -> tuple[NDArray[np.float64], NDArray[np
 def _worked(
     ran: Pieces, begin: NDArray[np.float64], end: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """[n] how long threads worked between each `begin` and `end`, those side by side added up."""
+    """[n] how long threads worked between each `begin` and `end`; concurrent work adds up."""
     edges = np.concatenate((ran.start_ps, ran.end_ps))
     change = np.repeat((1.0, -1.0), ran.stage.size)
     order = np.argsort(edges, kind="stable")

@@ -104,7 +104,7 @@ class TfData:
 
 
 def find_tf_data(space: Space, _programs: Programs) -> TfData:
-    """The input pipelines of a host; without rows where the trace has no tf.data events."""
+    """The input pipelines of a host; without rows if the trace has no tf.data events."""
     found = [find_iterator_events(plane, host_events(plane)) for plane in host_planes(space)]
     planes = [events for events in found if events is not None]
     if not planes:
@@ -194,12 +194,12 @@ def _join(planes: Sequence[IteratorEvents]) -> _Calls:
 
 
 def _adopt(calls: _Calls, iterators: Iterators) -> None:
-    """Gives calls whose making has no mark the call that waited meanwhile as the one above.
+    """Assigns calls whose making has no mark to the call that waited meanwhile.
 
-    When a recording begins while a stage's thread makes an element, its mark and the outer calls
-    in it are missing, and older versions mark nothing. What such a thread called is for the next
-    stage above of those that wait for others, if it waited on another thread until that was done,
-    and is not known to have taken something else.
+    If a recording begins while a stage's thread makes an element, the mark and the outer calls are
+    missing, and older versions mark nothing. What such a thread called belongs to the next stage
+    above that waits for others, if it waited on another thread until that was done, and is not
+    known to have taken something else.
     """
     rows = np.flatnonzero(calls.is_loose & ~iterators.is_root[iterators.of_call])
     iterator = iterators.of_call.astype(np.int64)
@@ -272,8 +272,8 @@ def _find_pipelines(calls: _Calls, iterators: Iterators) -> _Pipelines:
 def _find_partial(iterators: Iterators, top: NDArray[np.int64]) -> NDArray[np.bool_]:
     """[i] whether the iterator is the outermost recorded one of a pipeline without a root.
 
-    One whose parent was recorded as another iterator of the same name works for that one's
-    pipeline: a stage that was made anew, and not called yet.
+    If its parent was recorded as another iterator with the same name, it works for that one's
+    pipeline: the stage was recreated, and not called yet.
     """
     is_top = np.zeros(top.size, np.bool_)
     is_top[top] = True
@@ -337,8 +337,8 @@ def _table(calls: _Calls, iterators: Iterators, pipelines: _Pipelines) -> TfData
 def _count_orphans(iterators: Iterators) -> int:
     """How many iterators feed a stage that nobody calls.
 
-    Those of a copy of a stage of which another copy is called (an epoch that is prepared as the
-    recording ends, an input of an interleave that is not in use) do not count.
+    Those that feed a copy of a stage of which another copy is called do not count: an epoch that is
+    prepared as the recording ends, or an input of an interleave that is not in use.
     """
     rows = np.flatnonzero((iterators.parent < 0) & ~iterators.is_root)
     if not rows.size:
@@ -355,7 +355,7 @@ def _work(
     begin_ps: NDArray[np.int64],
     duration_ps: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """[m] how long threads worked for each node beside its calls, -1 where none ever did."""
+    """[m] how long threads worked for each node besides its calls, -1 if none ever did."""
     known, of = _known(iterators, calls.work_id)
     return work_in_windows(
         of,
@@ -369,7 +369,7 @@ def _work(
 
 
 def _pool_waits(calls: _Calls, iterators: Iterators) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(how long functions of each call's stage waited for a pool, the stage that filled it)."""
+    """(how long functions of each call's stage waited for a pool, the stage that occupied it)."""
     known, of = _known(iterators, calls.queue_id)
     queued = Pieces(
         iterators.stage[of].astype(np.int64), calls.queue_start_ps[known], calls.queue_end_ps[known]

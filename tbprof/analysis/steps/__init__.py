@@ -4,8 +4,8 @@
 compares the steps of several hosts belongs in `job`.
 
 Sources, in the order of preference: the event that the user chose; `Steps` lines of all TPU
-cores; markers of the program; events with step numbers; `Steps` lines of any devices; groups of
-the file; executions of the program that TPUs spend most time on; executions of the function that
+cores; markers of the program; events with step numbers; `Steps` lines of any devices; executions of
+the program that TPUs spend most time on; executions of the function that
 the host spends most time on; a pattern that repeats on the thread that drives the program. The
 last three are inferred, and the pages say so.
 
