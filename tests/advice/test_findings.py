@@ -25,7 +25,7 @@ from tbprof.advice.sentences import milliseconds, shortened, size
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.devices.tensor_cores import CoreUse
 from tbprof.analysis.gpu.gpu_facts import GpuFacts
-from tbprof.analysis.gpu.kernels import Kernels
+from tbprof.analysis.gpu.kernels import Kernels, find_kernels
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.host.host_facts import HostFacts, find_host_facts
@@ -96,11 +96,14 @@ def kernels(*rows: tuple[bool, int, int], of_amd: bool = False) -> Kernels:
     nothing = np.zeros(count, np.int64)
     shape = np.ones((count, 3), np.int64)
     total = ints(*(row[2] * US for row in rows))
-    return Kernels(
-        [f"kernel{at}" for at in range(count)], [f"op{at}" for at in range(count)], shape, shape,
-        nothing, nothing, np.array([row[0] for row in rows], bool),
-        np.array([row[1] for row in rows], np.int8), np.zeros(count), nothing + 1, total, total,
-        total, [""] * count, np.full(count, of_amd),
+    return dataclasses.replace(
+        find_kernels(EMPTY, Programs(EMPTY)),
+        name=[f"kernel{at}" for at in range(count)], op=[f"op{at}" for at in range(count)],
+        block=shape, grid=shape, registers=nothing, shared_bytes=nothing,
+        is_eligible=np.array([row[0] for row in rows], bool),
+        core_use=np.array([row[1] for row in rows], np.int8), occupancy_pct=np.zeros(count),
+        occurrences=nothing + 1, total_ps=total, least_ps=total, most_ps=total,
+        copy=[""] * count, is_amd=np.full(count, of_amd),
     )  # fmt: skip
 
 
