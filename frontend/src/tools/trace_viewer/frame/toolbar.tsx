@@ -3,7 +3,7 @@ import { useRef } from "preact/hooks";
 import { Menu } from "../../../widgets/overlays/menu";
 import { Popover } from "../../../widgets/overlays/popover";
 import type { TimelineModel } from "../model/model";
-import type { ColorBy, Tool } from "../model/types";
+import { COLORS, type ColorBy, type Tool } from "../model/types";
 import { clampView, fitView } from "../model/view_math";
 import { type Page, padded } from "../page/page";
 import { PointerHelp } from "../pointer/pointer_help";
@@ -38,12 +38,12 @@ const TOOLS: readonly (readonly [tool: Tool, key: string, label: string, icon: s
   ],
 ];
 
-const COLORS: readonly (readonly [color: ColorBy, label: string])[] = [
-  ["name", "Name"],
-  ["category", "Category"],
-  ["step", "Step"],
-  ["group", "Group: compute, copies, input, …"],
-];
+const COLOR_LABELS: Readonly<Record<ColorBy, string>> = {
+  name: "Name",
+  category: "Category",
+  step: "Step",
+  group: "Group: compute, copies, input, …",
+};
 
 export function Toolbar({ page, hits }: { page: Page; hits: Hits }) {
   const { model } = page;
@@ -54,20 +54,15 @@ export function Toolbar({ page, hits }: { page: Page; hits: Hits }) {
       <Menu
         label={
           <>
-            Color:{" "}
-            <b>
-              {COLORS.find(([name]) => name === color)?.[1]
-                .split(":")[0]
-                .toLowerCase()}
-            </b>{" "}
+            Color: <b>{COLOR_LABELS[color].split(":")[0].toLowerCase()}</b>{" "}
             <span aria-hidden="true">▾</span>
           </>
         }
         title={`Color: ${color}`}
         buttonClass="button small"
         width={260}
-        items={COLORS.map(([name, label]) => ({
-          label,
+        items={COLORS.map((name) => ({
+          label: COLOR_LABELS[name],
           isChecked: name === color,
           run: () => {
             model.color.value = name;

@@ -104,7 +104,8 @@ export type Tool = "select" | "pan" | "zoom" | "timing";
 
 export const TOOL_NAMES: readonly Tool[] = ["select", "pan", "zoom", "timing"];
 
-export type ColorBy = "name" | "category" | "step" | "group";
+export const COLORS = ["name", "category", "step", "group"] as const;
+export type ColorBy = (typeof COLORS)[number];
 
 /** How lanes are arranged: keys of groups.ts. */
 export interface Arrangement {

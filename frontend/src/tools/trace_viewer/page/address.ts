@@ -1,6 +1,6 @@
 /** What of the page the address holds, so that a link shows the same. */
 import type { View } from "../../../base/url_state";
-import type { ColorBy, Tool } from "../model/types";
+import { COLORS, type ColorBy, type Tool } from "../model/types";
 import type { AggregateBy } from "../protocol/answers";
 import type { Part } from "../protocol/payload";
 import { type EventFilter, NO_FILTER, type Search } from "../protocol/questions";
@@ -40,7 +40,6 @@ export interface Address {
 const PS_PER_MS = 1e9;
 const PS_PER_US = 1e6;
 
-const COLORS: readonly ColorBy[] = ["name", "category", "step", "group"];
 const MODES: readonly Tool[] = ["select", "pan", "zoom", "timing"];
 const GROUPINGS: readonly AggregateBy[] = ["name", "category", "track"];
 
