@@ -138,6 +138,21 @@ test("the rank goes to any execution", () => {
   expect(noted.selected.at(-1)?.rank).toBe("9");
 });
 
+test("a rank that is being typed stays when an answer comes", () => {
+  show();
+  const field = one(".tf-rank-field") as HTMLInputElement;
+  const answer = (rank: number) =>
+    show({}, samplePayload({ graph: GRAPH_ROWS.map((row) => row.with(2, rank)) }));
+  answer(3);
+  expect([one(".tf-rank-field"), field.value]).toEqual([field, "3"]);
+  field.value = "7";
+  act(() => void field.dispatchEvent(new Event("input", { bubbles: true })));
+  answer(4);
+  expect(field.value).toBe("7");
+  act(() => void field.dispatchEvent(new Event("change", { bubbles: true })));
+  expect(noted.selected.at(-1)?.rank).toBe("7");
+});
+
 test("thousands of iterators say how many are drawn, and a stub opens", () => {
   const graph = Array.from({ length: 3000 }, (_, at) =>
     GRAPH_ROWS[0]

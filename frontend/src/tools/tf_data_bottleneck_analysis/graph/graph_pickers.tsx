@@ -1,4 +1,5 @@
 /** Which execution the graph shows: its host, its pipeline, and its rank by duration. */
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { formatCount, formatTime, NOT_MEASURED, plural } from "../../../base/format";
 import { Listbox, type Option } from "../../../widgets/overlays/listbox";
 import { Popover } from "../../../widgets/overlays/popover";
@@ -127,6 +128,12 @@ function RankPicker({ data, count, choose }: RankPickerProps) {
   const { graph, executions } = data;
   const last = Math.max(count - 1, 0);
   const duration = graph.nodes.find(({ parent }) => parent < 0)?.total;
+  const field = useRef<HTMLInputElement>(null);
+  const isEdited = useRef(false);
+  // An answer that comes while somebody types must not take away what is typed.
+  useLayoutEffect(() => {
+    if (field.current && !isEdited.current) field.current.value = String(graph.rank);
+  }, [graph.rank]);
   const goTo = (rank: number) => {
     const target = Math.max(0, Math.min(Math.round(rank), last));
     if (target !== graph.rank && !Number.isNaN(target)) choose(target);
@@ -142,13 +149,20 @@ function RankPicker({ data, count, choose }: RankPickerProps) {
       />
       <input
         type="number"
+        ref={field}
         class="tf-rank-field"
         min={0}
         max={last}
-        value={graph.rank}
+        onInput={() => {
+          isEdited.current = true;
+        }}
+        onBlur={() => {
+          isEdited.current = false;
+        }}
         aria-label={`Rank, 0 to ${last}: 0 is the slowest execution`}
         onChange={(event) => {
           const { value, valueAsNumber } = event.currentTarget;
+          isEdited.current = false;
           if (value !== "") goTo(valueAsNumber);
           // What is out of range is shown as what it became.
           event.currentTarget.value = String(
