@@ -1,6 +1,7 @@
 """What a host's threads did in step time that neither device work nor ops cover."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -212,20 +213,22 @@ def _label(
 ) -> None:
     """Writes the label of each of `rows`, by what it does and on which thread."""
     texts = [*threads.plane.strings.take(threads.plane.types.name.tolist()), "", ""]
+    known: dict[tuple[int, ...], int] = {}  # by kind, name, part and thread: most pieces repeat
     for begin in range(0, rows.size, _PIECE):
         piece = rows[begin : begin + _PIECE]
-        code, first = group_rows([
-            found.kind[piece].astype(np.int64),
-            found.name[piece],
-            found.part[piece],
-            is_driver[piece].astype(np.int64),
-        ])  # fmt: skip
-        numbers = np.empty(first.size, np.int32)
-        for group, row in enumerate(piece[first].tolist()):
-            name, part = texts[found.name[row]], texts[found.part[row]]
-            label = int(found.kind[row]), name, part, bool(is_driver[row])
-            numbers[group] = labels.setdefault(label, len(labels))
-        label_of[piece] = numbers[code]
+        columns: list[NDArray[Any]] = [
+            found.kind[piece], found.name[piece], found.part[piece], is_driver[piece]
+        ]  # fmt: skip
+        code, first = group_rows([column.astype(np.int32) for column in columns])
+        numbers = []
+        for key in zip(*(column[first].tolist() for column in columns), strict=True):
+            number = known.get(key)
+            if number is None:
+                kind, name, part, is_own = key
+                label = kind, texts[name], texts[part], is_own
+                number = known[key] = labels.setdefault(label, len(labels))
+            numbers.append(number)
+        label_of[piece] = np.array(numbers, np.int32)[code]
 
 
 def _fewer(
