@@ -44,7 +44,7 @@ from tbprof.tools.datatable import Table
 from tbprof.tools.tool import Document, EventStream, Payload, Tool
 
 if TYPE_CHECKING:
-    from tbprof.engine.timelines.timeline_cache import Kept, Timelines
+    from tbprof.engine.timelines.timeline_cache import TimelineCache, VersionedTimeline
     from tbprof.timeline.model.store import Timeline
 
 __all__ = ["ALL_HOSTS", "Body", "DataRequest", "Engine", "Stream"]
@@ -72,7 +72,7 @@ class Engine:
         self._logdir = logdir
         self._cache = SummaryCache(results)
         self._results = results
-        self._timelines: Timelines | None = None
+        self._timelines: TimelineCache | None = None
         self._bodies: LatestCache[Hashable, Body] = LatestCache(_MOST_BODIES, _BODIES_BYTES)
         self._nothing: LatestCache[tuple[str, ...], dict[str, Absence]] = LatestCache(
             _RUNS_LEARNED, 0
@@ -199,16 +199,16 @@ class Engine:
         return body
 
     @property
-    def timelines(self) -> "Timelines":
+    def timelines(self) -> "TimelineCache":
         """The timelines of all files; only the trace viewer takes the time to import them."""
-        from tbprof.engine.timelines.timeline_cache import BUILDERS, Timelines
+        from tbprof.engine.timelines.timeline_cache import BUILDERS, TimelineCache
 
         with self._lock:
             if self._timelines is None:
-                self._timelines = Timelines(self._cache, self._results, BUILDERS)
+                self._timelines = TimelineCache(self._cache, self._results, BUILDERS)
             return self._timelines
 
-    def timeline(self, run: str, file: TraceFile, part: str) -> "Kept":
+    def timeline(self, run: str, file: TraceFile, part: str) -> "VersionedTimeline":
         """A part of a host's timeline; while it is built, the progress of its run says so."""
         if self.timelines.is_open(file, part):
             return self.timelines.open(file, part)

@@ -9,7 +9,7 @@ from cython.cimports.tbprof.kernels.types import Flags, Int32s, Ints, OutInts, O
 @cython.final
 @cython.cclass
 class EventRows:
-    """The events of rows, which overlap on `crowded` ones; see timeline.opened.Columns."""
+    """The events of rows, which overlap on `crowded` ones; see TimelineColumns."""
 
     first: Ints
     start: Ints
@@ -80,7 +80,7 @@ class TrackSpans:
 @cython.final
 @cython.cclass
 class GroupSums:
-    """Sums by group, as timeline.sums.Sums has them; `of_type` is empty where groups are tracks."""
+    """The columns of `IntervalSums`; `of_type` is empty where groups are tracks."""
 
     of_type: Int32s
     count: OutInts

@@ -70,8 +70,8 @@ def _search(asked: Asked, opened: "HostTimeline") -> bytes:
     )
 
 
-def _marks(asked: Asked, opened: "HostTimeline") -> bytes:
-    return opened.marks(_query(asked), _span(asked), asked.ranges("rows"))
+def _match_overview(asked: Asked, opened: "HostTimeline") -> bytes:
+    return opened.match_overview(_query(asked), _span(asked), asked.ranges("rows"))
 
 
 def _event(asked: Asked, opened: "HostTimeline") -> bytes:
@@ -164,7 +164,7 @@ TIMELINE_ROUTES: Mapping[str, Callable[[Service, Parameters], Reply]] = {
     "timeline_counters": _versioned(_counters),
     "timeline_busy": _versioned(_busy),
     "timeline_search": _versioned(_search),
-    "timeline_marks": _versioned(_marks),
+    "timeline_marks": _versioned(_match_overview),
     "timeline_event": _versioned(_event),
     "timeline_flows": _versioned(_flows),
     "timeline_aggregate": _versioned(_aggregate),

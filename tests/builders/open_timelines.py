@@ -14,7 +14,7 @@ from tbprof.timeline.model.open_timeline import OpenTimeline
 from tbprof.timeline.model.store import Levels, Section, Timeline, Track, TypeTable
 from tbprof.timeline.search import search as search_module
 from tbprof.timeline.search.query import Query, parse_query
-from tbprof.timeline.search.search_results import Hits
+from tbprof.timeline.search.search_results import SearchResults
 
 # Start, duration, name.
 Event = tuple[int, int, str]
@@ -121,7 +121,7 @@ def _opened(
         "origin_ns": 0,
         "in_file": len(rows),
         "unplaced": 0,
-        "home": None,
+        "initial_window": None,
         "notices": (),
     }
     timeline = Timeline(**{**_empty(Timeline), **known})
@@ -149,16 +149,16 @@ def search(opened: OpenTimeline, text: str, **options: Any) -> dict[str, Any]:
     return search_module.search(opened, query, **rest)
 
 
-def marks(opened: OpenTimeline, text: str, **options: Any) -> dict[str, Any]:
+def match_overview(opened: OpenTimeline, text: str, **options: Any) -> dict[str, Any]:
     """Where on some rows the events lie that a text finds."""
     query, rest = _parsed(text, options)
-    return search_module.marks(opened, query, **rest)
+    return search_module.match_overview(opened, query, **rest)
 
 
-def find_hits(opened: OpenTimeline, text: str, **options: Any) -> Hits:
+def find_results(opened: OpenTimeline, text: str, **options: Any) -> SearchResults:
     """The events that a text finds."""
     query, rest = _parsed(text, options)
-    return search_module.find_hits(opened, query, **rest)
+    return search_module.find_results(opened, query, **rest)
 
 
 def _parsed(text: str, options: dict[str, Any]) -> tuple[Query, dict[str, Any]]:

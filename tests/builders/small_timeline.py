@@ -38,6 +38,6 @@ def make_timeline() -> Timeline:
         in_file=4,
         counted=0,
         unplaced=1,
-        home=(0, 5, "train 7"),
+        initial_window=(0, 5, "train 7"),
         notices=(Notice("line_cut", "text", "host", "hint"),),
     )  # fmt: skip

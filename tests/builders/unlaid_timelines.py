@@ -9,7 +9,7 @@ from tbprof.timeline.build.build import build_timeline
 from tbprof.timeline.build.tracks import find_tracks
 from tbprof.timeline.model.category_names import CATEGORIES
 from tbprof.timeline.model.store import Timeline, freeze
-from tbprof.timeline.model.unlaid_tracks import Draft, TrackDraft
+from tbprof.timeline.model.unlaid_tracks import UnlaidTrack, UnlaidTracks
 
 
 class Shown(NamedTuple):
@@ -20,12 +20,12 @@ class Shown(NamedTuple):
     duration: float
 
 
-def shown(draft: Draft, track: TrackDraft) -> list[Shown]:
+def shown(unlaid: UnlaidTracks, track: UnlaidTrack) -> list[Shown]:
     """The events of a track."""
     columns = track.columns
     return [
         Shown(
-            draft.types.name[track.type_of[columns.type[row]]],
+            unlaid.types.name[track.type_of[columns.type[row]]],
             columns.start_ps[row] / COLUMN_PS,
             columns.duration_ps[row] / COLUMN_PS,
         )
@@ -33,28 +33,28 @@ def shown(draft: Draft, track: TrackDraft) -> list[Shown]:
     ]
 
 
-def outline(draft: Draft) -> list[tuple[str, list[tuple[str, str]]]]:
+def outline(unlaid: UnlaidTracks) -> list[tuple[str, list[tuple[str, str]]]]:
     """(label, (kind, name) of each track) of each section."""
     return [
         (
             section.label,
-            [(track.kind, track.name) for track in draft.tracks if track.section == row],
+            [(track.kind, track.name) for track in unlaid.tracks if track.section == row],
         )
-        for row, section in enumerate(draft.sections)
+        for row, section in enumerate(unlaid.sections)
     ]
 
 
-def tracks(draft: Draft) -> dict[str, list[Shown]]:
+def tracks(unlaid: UnlaidTracks) -> dict[str, list[Shown]]:
     """The events of each track by its name, which differ."""
-    return {track.name: shown(draft, track) for track in draft.tracks}
+    return {track.name: shown(unlaid, track) for track in unlaid.tracks}
 
 
-def category_of(draft: Draft) -> dict[str, str]:
+def category_of(unlaid: UnlaidTracks) -> dict[str, str]:
     """The category of each kind of event by its name; names of several categories have the last."""
-    names = draft.types.name
+    names = unlaid.types.name
     return {
         name: CATEGORIES[row][0]
-        for name, row in zip(names, draft.types.category.tolist(), strict=True)
+        for name, row in zip(names, unlaid.types.category.tolist(), strict=True)
     }
 
 
@@ -63,6 +63,6 @@ def timeline_of(space: Space) -> Timeline:
     return timeline_of_draft(space, find_tracks(space))
 
 
-def timeline_of_draft(space: Space, draft: Draft) -> Timeline:
-    """The timeline of a draft, as it is kept. Uses the draft up."""
-    return freeze(build_timeline(space, draft, has_counters=draft.in_file > 0))
+def timeline_of_draft(space: Space, unlaid: UnlaidTracks) -> Timeline:
+    """The timeline of unlaid tracks, as it is kept. Uses them up."""
+    return freeze(build_timeline(space, unlaid, has_counters=unlaid.in_file > 0))

@@ -9,7 +9,7 @@ import pytest
 from traces import draw
 
 from tbprof.engine.summaries import SummaryCache
-from tbprof.engine.timelines.timeline_cache import BUILDERS, Timelines
+from tbprof.engine.timelines.timeline_cache import BUILDERS, TimelineCache
 from tbprof.engine.timelines.timeline_requests import HostTimeline, TileSpan
 from tbprof.events.space import Space
 from tbprof.storage.logdir import Logdir
@@ -37,7 +37,7 @@ class Asked:
         (run / "host.xplane.pb").write_bytes(draw(DRAWING, stats=STATS))
         results = ResultStore(folder / "cache")
         self.summaries = SummaryCache(results)
-        self.timelines = Timelines(self.summaries, results, BUILDERS)
+        self.timelines = TimelineCache(self.summaries, results, BUILDERS)
         (self.file,) = Logdir([str(folder)]).run("run").files
         self.timelines.open(self.file, "events")
         self.timelines.settle()
@@ -71,7 +71,7 @@ def asked(tmp_path: Path) -> Iterator[Asked]:
 def test_what_a_search_reads_of_the_file_is_let_go(asked: Asked, text: str, count: int):
     space = asked.space()
     assert asked.search(text) == count
-    asked.timeline.marks(parse_query(text), TileSpan(30, 0, 1), [(0, 1)])
+    asked.timeline.match_overview(parse_query(text), TileSpan(30, 0, 1), [(0, 1)])
     assert asked.space() is space
     assert [len(plane.cache._entries) for plane in space.planes] == [0, 0]  # type: ignore[attr-defined]
 
@@ -82,7 +82,7 @@ def test_a_search_for_a_name_does_not_open_the_file(asked: Asked, monkeypatch: p
 
     monkeypatch.setattr(SummaryCache, "space", refuse)
     assert asked.search("m") == 1
-    asked.timeline.marks(parse_query("category:compute"), TileSpan(30, 0, 1), [(0, 1)])
+    asked.timeline.match_overview(parse_query("category:compute"), TileSpan(30, 0, 1), [(0, 1)])
 
 
 def test_flows_are_indexed_once_and_let_go_when_others_need_the_room(

@@ -14,12 +14,12 @@ from traces import draw
 from tbprof.base.errors import TbprofError
 from tbprof.engine.summaries import SummaryCache
 from tbprof.engine.timelines import timeline_cache as module
-from tbprof.engine.timelines.timeline_cache import BUILDERS, Timelines
+from tbprof.engine.timelines.timeline_cache import BUILDERS, TimelineCache
 from tbprof.storage.arrays import SUFFIX
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
 from tbprof.timeline.tiles.tiles import encode_tiles
-from tbprof.timeline.tiles.visible_events import show_all
+from tbprof.timeline.tiles.visible_events import all_events
 
 
 class Folder:
@@ -39,7 +39,7 @@ class Folder:
         (file,) = Logdir([str(self.path / "logdir")]).run("run").files
         return file
 
-    def timelines(self) -> Timelines:
+    def timelines(self) -> TimelineCache:
         def build(file, _summaries, opened):
             self.built.append(file.host)
             assert opened[0].planes
@@ -50,7 +50,7 @@ class Folder:
             return make_timeline()
 
         builders = {"events": build, "derived": build}
-        return Timelines(SummaryCache(self.results), self.results, builders)
+        return TimelineCache(SummaryCache(self.results), self.results, builders)
 
     def kept(self):
         return sorted((self.path / "cache").glob(f"*{SUFFIX}"))
@@ -82,7 +82,7 @@ def test_garbage_is_looked_for_again_after_a_build(folder):
         seen.append(gc.isenabled())
         raise TbprofError("cannot be built")
 
-    timelines = Timelines(SummaryCache(None), None, {"events": build, "derived": build})
+    timelines = TimelineCache(SummaryCache(None), None, {"events": build, "derived": build})
     with ThreadPoolExecutor(2) as pool:
         asked = [pool.submit(timelines.open, folder.file(), part) for part in ("events", "derived")]
         errors = [one.exception() for one in asked]
@@ -254,12 +254,12 @@ def test_many_threads_open_and_ask_at_once(folder):
     rows = "\n".join(f"line{number} |{'ab.c' * 40}" for number in range(6))
     folder.trace.write_bytes(draw({"/host:CPU": rows}))
     file = folder.file()
-    timelines = Timelines(SummaryCache(folder.results), folder.results, BUILDERS)
+    timelines = TimelineCache(SummaryCache(folder.results), folder.results, BUILDERS)
 
     def ask(number: int) -> bytes:
         timeline = timelines.open(file, "events").opened.timeline
         rows = np.arange(timeline.row_first.size - 1)
-        return encode_tiles(timeline, show_all(timeline), 20 - number % 2, 0, 2, rows)
+        return encode_tiles(timeline, all_events(timeline), 20 - number % 2, 0, 2, rows)
 
     with ThreadPoolExecutor(16) as pool:
         bodies = list(pool.map(ask, range(200)))

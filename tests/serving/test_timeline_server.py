@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 import pytest
 from helpers.tile_reader import read_tiles
 
-from tbprof.engine.timelines.timeline_cache import Timelines
+from tbprof.engine.timelines.timeline_cache import TimelineCache
 from tbprof.serving.standalone import make_standalone
 
 RUN = "tensorflow_cpu_training"
@@ -59,13 +59,13 @@ def test_threads_that_ask_for_a_fresh_trace_share_one_build(
     port: int, monkeypatch: pytest.MonkeyPatch
 ):
     builds = []
-    build = Timelines._build
+    build = TimelineCache._build
 
-    def counted(self: Timelines, *args: Any) -> Any:
+    def counted(self: TimelineCache, *args: Any) -> Any:
         builds.append(args[1])
         return build(self, *args)
 
-    monkeypatch.setattr(Timelines, "_build", counted)
+    monkeypatch.setattr(TimelineCache, "_build", counted)
     with ThreadPoolExecutor(32) as pool:
         answers = list(pool.map(lambda _: ask(port, "timeline"), range(32)))
     assert {status for status, _ in answers} == {200}
@@ -128,13 +128,13 @@ def test_requests_that_are_given_up_disturb_no_other(port: int, caplog: pytest.L
 
 def test_progress_is_told_while_a_timeline_is_built(port: int, monkeypatch: pytest.MonkeyPatch):
     may_end = threading.Event()
-    build = Timelines._build
+    build = TimelineCache._build
 
-    def slow(self: Timelines, *args: Any) -> Any:
+    def slow(self: TimelineCache, *args: Any) -> Any:
         may_end.wait(60)
         return build(self, *args)
 
-    monkeypatch.setattr(Timelines, "_build", slow)
+    monkeypatch.setattr(TimelineCache, "_build", slow)
     asking = threading.Thread(target=ask, args=(port, "timeline"))
     asking.start()
     try:

@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 import orjson
-from builders.open_timelines import marks, search
+from builders.open_timelines import match_overview, search
 from helpers.computed_parts import compute_part, compute_parts
 
 from tbprof.advice.summaries import Summaries
@@ -31,7 +31,7 @@ from tbprof.timeline.questions.details import MOVES, details, move
 from tbprof.timeline.questions.flows import flows
 from tbprof.timeline.questions.steps_of_events import step_windows
 from tbprof.timeline.tiles.tiles import encode_tiles
-from tbprof.timeline.tiles.visible_events import choose, show_all
+from tbprof.timeline.tiles.visible_events import all_events, filter_events
 from tbprof.tools import TOOLS
 from tbprof.tools.tool import Document, EventStream
 
@@ -94,7 +94,10 @@ def _ask_windows(opened: OpenTimeline, random: Random) -> None:
     timeline = opened.timeline
     rows = np.arange(timeline.row_first.size - 1)
     is_wanted = np.array([random.random() < 0.5 for _ in timeline.types.name], np.bool_)
-    for shown in (show_all(timeline), choose(timeline, is_wanted, random.choice((0, 1, 1000)))):
+    for shown in (
+        all_events(timeline),
+        filter_events(timeline, is_wanted, random.choice((0, 1, 1000))),
+    ):
         for level in (*_LEVELS, random.randrange(53)):
             first = random.choice((0, 0, 1, 7, 2**40))
             encode_tiles(timeline, shown, level, first, first + 3, rows)
@@ -115,7 +118,7 @@ def _ask_windows(opened: OpenTimeline, random: Random) -> None:
             found = search(opened, text, is_regex=is_regex, limit=2)
             if found["cursor"]:
                 search(opened, text, is_regex=is_regex, limit=2, after=found["cursor"])
-            marks(
+            match_overview(
                 opened, text, is_regex=is_regex, has_case=True, level=random.choice(_LEVELS),
                 from_ps=window[0], to_ps=window[1], rows=rows,
             )  # fmt: skip

@@ -33,7 +33,7 @@ from tbprof.timeline.model.store import Levels, Timeline, freeze
 _log = logging.getLogger(__name__)
 
 # Changes whenever what is kept of a timeline does.
-_FORMAT = 9
+_FORMAT = 10
 # Mapped ones take little memory until they are looked at; others what all their columns take.
 _OPEN = 64
 _UNMAPPED_BYTES = 1 << 30
@@ -52,7 +52,7 @@ BUILDERS: Mapping[str, Build] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class VersionedTimeline:
     """A timeline to ask, and a short text that changes whenever its content does.
 
     `bytes` is the memory that its columns take, 0 where they are mapped.
@@ -63,7 +63,7 @@ class Kept:
     bytes: int
 
 
-class Timelines:
+class TimelineCache:
     """The timelines of files by part: from memory, else mapped from the cache, else built."""
 
     def __init__(
@@ -73,7 +73,7 @@ class Timelines:
         self._results = results
         self._builders = builders
         self._lock = threading.Lock()
-        self._open: OrderedDict[str, Future[Kept]] = OrderedDict()
+        self._open: OrderedDict[str, Future[VersionedTimeline]] = OrderedDict()
         self._writers: list[threading.Thread] = []
         self._answers: LatestCache[Hashable, Any] = LatestCache(_ANSWERS, _ANSWER_BYTES)
         self._builds = threading.BoundedSemaphore(_BUILDS_AT_ONCE)
@@ -91,7 +91,9 @@ class Timelines:
             known = self._open.get(self.version(file, part))
         return known is not None and known.done()
 
-    def open(self, file: TraceFile, part: str, on_work: Callable[[], None] = lambda: None) -> Kept:
+    def open(
+        self, file: TraceFile, part: str, on_work: Callable[[], None] = lambda: None
+    ) -> VersionedTimeline:
         """The part of a file's timeline; `on_work` is called before it is built.
 
         Threads that ask at the same time share one build. Raises what reading the file does.
@@ -100,7 +102,7 @@ class Timelines:
         with self._lock:
             known = self._open.get(version)
             if known is None:
-                mine: Future[Kept] = Future()
+                mine: Future[VersionedTimeline] = Future()
                 self._open[version] = mine
             else:
                 self._open.move_to_end(version)
@@ -124,7 +126,7 @@ class Timelines:
     @contextmanager
     def asking(
         self, file: TraceFile, part: str, on_work: Callable[[], None] = lambda: None
-    ) -> Iterator[Kept]:
+    ) -> Iterator[VersionedTimeline]:
         """As `open`; what questions derive from the file's planes is let go after the block."""
         with self._summaries.space(file):
             yield self.open(file, part, on_work)
@@ -176,13 +178,13 @@ class Timelines:
         mapped = self._mapped(version)
         if mapped is None:
             return
-        swapped: Future[Kept] = Future()
+        swapped: Future[VersionedTimeline] = Future()
         swapped.set_result(self._kept(file, version, mapped))
         with self._lock:
             if version in self._open:
                 self._open[version] = swapped
 
-    def _kept(self, file: TraceFile, version: str, timeline: Timeline) -> Kept:
+    def _kept(self, file: TraceFile, version: str, timeline: Timeline) -> VersionedTimeline:
         def read() -> OpenSpace:
             with self._summaries.space(file) as opened:
                 return opened
@@ -191,7 +193,7 @@ class Timelines:
         opened = OpenTimeline(
             timeline, lambda: read()[0], lambda: read()[1], self._answers, version
         )
-        return Kept(version, opened, own)
+        return VersionedTimeline(version, opened, own)
 
     def _mapped(self, version: str) -> Timeline | None:
         if self._results is None:

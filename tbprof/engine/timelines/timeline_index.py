@@ -14,7 +14,7 @@ def timeline_index(timeline: Timeline, host: str, part: str, version: str) -> di
 
     Rows are numbered track by track.
     """
-    home = timeline.home
+    window = timeline.initial_window
     return {
         "version": version,
         "host": host,
@@ -43,7 +43,7 @@ def timeline_index(timeline: Timeline, host: str, part: str, version: str) -> di
             for number, counter in enumerate(timeline.counters)
         ],
         "categories": [{"name": name, "meaning": meaning} for name, meaning in CATEGORIES],
-        "home": home and {"from_ps": home[0], "to_ps": home[1], "label": shorten(home[2])},
+        "home": window and {"from_ps": window[0], "to_ps": window[1], "label": shorten(window[2])},
     }
 
 

@@ -12,7 +12,7 @@ from tbprof.base.errors import BadRequest, HostNotFound, NoData, Stale, TbprofEr
 from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
 from tbprof.engine.engine import Engine
-from tbprof.engine.timelines.timeline_cache import Kept, Timelines
+from tbprof.engine.timelines.timeline_cache import TimelineCache, VersionedTimeline
 from tbprof.engine.timelines.timeline_index import timeline_index
 from tbprof.kernels.codes import TILE_SHIFT
 from tbprof.storage.runs import Run, TraceFile
@@ -35,7 +35,7 @@ _aggregate = Later("tbprof.timeline.questions.aggregate.aggregate")
 _details = Later("tbprof.timeline.questions.details.details")
 _move = Later("tbprof.timeline.questions.details.move")
 _flows = Later("tbprof.timeline.questions.flows.flows")
-_marks = Later("tbprof.timeline.search.search.marks")
+_match_overview = Later("tbprof.timeline.search.search.match_overview")
 _search = Later("tbprof.timeline.search.search.search")
 parse_query = Later("tbprof.timeline.search.query.parse_query")
 _step_windows = Later("tbprof.timeline.questions.steps_of_events.step_windows")
@@ -68,7 +68,9 @@ class TileSpan:
 class HostTimeline:
     """One part of one host's timeline. Answers are bodies: JSON, but for tiles."""
 
-    def __init__(self, timelines: Timelines, file: TraceFile, part: str, kept: Kept) -> None:
+    def __init__(
+        self, timelines: TimelineCache, file: TraceFile, part: str, kept: VersionedTimeline
+    ) -> None:
         self._timelines, self._file, self._part = timelines, file, part
         self._version, self._opened = kept.version, kept.opened
         self._timeline = kept.opened.timeline
@@ -138,12 +140,12 @@ class HostTimeline:
             )
         return _json(page)
 
-    def marks(self, query: "Query", span: TileSpan, rows: Ranges) -> bytes:
+    def match_overview(self, query: "Query", span: TileSpan, rows: Ranges) -> bytes:
         """Where on some rows the events lie that a query asks for."""
         from_ps, to_ps = span.within(self._timeline)
         chosen = _numbers(rows, self._timeline.row_first.size - 1, "row")
         with self._reading_for(query):
-            overview = _marks(
+            overview = _match_overview(
                 self._opened, query, level=span.level, from_ps=from_ps, to_ps=to_ps, rows=chosen
             )
         return _json(overview)
@@ -163,7 +165,7 @@ class HostTimeline:
             return _json(_flows(self._opened, event))
 
     def aggregate(self, from_ps: int | None, to_ps: int | None, tracks: Ranges, by: "By") -> bytes:
-        """Sums over a window, by name, category or track."""
+        """IntervalSums over a window, by name, category or track."""
         begin, end = self._window(from_ps, to_ps)
         chosen = _numbers(tracks, len(self._timeline.tracks), "track").tolist() if tracks else None
         return _json(_aggregate(self._opened, from_ps=begin, to_ps=end, tracks=chosen, by=by))
@@ -179,7 +181,7 @@ class HostTimeline:
             return []
         return [_step_windows(derived.opened, "derived")]
 
-    def _reading(self) -> AbstractContextManager[Kept]:
+    def _reading(self) -> AbstractContextManager[VersionedTimeline]:
         """A block in which questions of the file share what they decode."""
         return self._timelines.asking(self._file, self._part)
 

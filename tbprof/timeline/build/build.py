@@ -14,28 +14,28 @@ from tbprof.timeline.build.counters import Counters, plan_counters
 from tbprof.timeline.model.layout import Layout, by_row, lay_out, types_by_row
 from tbprof.timeline.model.levels import PIECE, find_levels
 from tbprof.timeline.model.store import Timeline, Track
-from tbprof.timeline.model.unlaid_tracks import Columns, Draft, TrackDraft
+from tbprof.timeline.model.unlaid_tracks import UnlaidEvents, UnlaidTrack, UnlaidTracks
 
 # Tracks that are laid out together: none is too short to be worth a call.
 _MOST_TRACKS = 4096
 
 
-def build_timeline(space: Space, draft: Draft, *, has_counters: bool = True) -> Timeline:
-    """The timeline of a draft, which is used up: a plane's columns go as soon as they are in rows.
+def build_timeline(space: Space, unlaid: UnlaidTracks, *, has_counters: bool = True) -> Timeline:
+    """The timeline of tracks, which are used up: a plane's columns go as soon as they are in rows.
 
-    Without `has_counters` it has none. Tracks stay in the draft's order.
+    Without `has_counters` it has none. Tracks stay in the order of `unlaid`.
     """
-    find_counters = plan_counters(space, draft) if has_counters else _no_counters
-    busy = find_busy(draft)
+    find_counters = plan_counters(space, unlaid) if has_counters else _no_counters
+    busy = find_busy(unlaid)
     heads = [
         (one.section, one.name, one.kind, one.plane, one.line_id, one.events, one.is_derived)
-        for one in draft.tracks
+        for one in unlaid.tracks
     ]
-    batches = _batches(draft)
+    batches = _batches(unlaid)
     sizes = [sum(track.events for track in batch) for batch in batches]
     firsts = np.cumsum([0, *sizes]).tolist()
     total = firsts[-1]
-    columns = Columns(
+    columns = UnlaidEvents(
         np.empty(total, np.int64),
         np.empty(total, np.int64),
         np.empty(total, np.int32),
@@ -59,9 +59,9 @@ def build_timeline(space: Space, draft: Draft, *, has_counters: bool = True) -> 
     start_ps, duration_ps, type_ = columns.start_ps, columns.duration_ps, columns.type
     begin_ps = int(start_ps[row_first[:-1]].min()) if total else 0
     return Timeline(
-        sections=draft.sections,
+        sections=unlaid.sections,
         tracks=_tracks(heads, layout),
-        types=draft.types,
+        types=unlaid.types,
         row_first=row_first,
         start_ps=start_ps,
         duration_ps=duration_ps,
@@ -80,10 +80,10 @@ def build_timeline(space: Space, draft: Draft, *, has_counters: bool = True) -> 
         begin_ps=begin_ps,
         end_ps=int(layout.end_ps.max()) if total else 0,
         origin_ns=space.start_ns,
-        in_file=draft.in_file,
-        counted=draft.counted,
-        unplaced=draft.unplaced,
-        home=draft.home,
+        in_file=unlaid.in_file,
+        counted=unlaid.counted,
+        unplaced=unlaid.unplaced,
+        initial_window=unlaid.initial_window,
         notices=_too_deep(heads, layout),
     )
 
@@ -97,14 +97,14 @@ def _no_counters() -> Counters:
     return Counters([], np.empty(0, np.int64), *values)
 
 
-def _batches(draft: Draft) -> list[list[TrackDraft]]:
+def _batches(unlaid: UnlaidTracks) -> list[list[UnlaidTrack]]:
     """Neighbouring tracks of the same columns and types, many short ones together.
 
-    The draft loses them, so that columns last as long as the batches that are laid out.
+    `unlaid` loses them, so that columns last as long as the batches that are laid out.
     """
-    found: list[list[TrackDraft]] = []
-    for _, tracks in groupby(draft.tracks, lambda track: (id(track.columns), id(track.type_of))):
-        batch: list[TrackDraft] = []
+    found: list[list[UnlaidTrack]] = []
+    for _, tracks in groupby(unlaid.tracks, lambda track: (id(track.columns), id(track.type_of))):
+        batch: list[UnlaidTrack] = []
         events = 0
         for track in tracks:
             if batch and (events + track.events > PIECE or len(batch) == _MOST_TRACKS):
@@ -113,11 +113,11 @@ def _batches(draft: Draft) -> list[list[TrackDraft]]:
             batch.append(track)
             events += track.events
         found.append(batch)
-    draft.tracks.clear()
+    unlaid.tracks.clear()
     return found
 
 
-def _place(batch: list[TrackDraft], ordered: Columns, part: slice) -> Layout:
+def _place(batch: list[UnlaidTrack], ordered: UnlaidEvents, part: slice) -> Layout:
     """The layout of a batch, which is used up; its rows are that `part` of `ordered`.
 
     Column by column: each may go as soon as it lies in rows.

@@ -10,7 +10,7 @@ from tbprof.base.columns import empty_column
 from tbprof.base.records import dataclass
 from tbprof.kernels.layout import unite_tracks
 from tbprof.timeline.model.store import Timeline
-from tbprof.timeline.model.unlaid_tracks import Draft, TrackDraft
+from tbprof.timeline.model.unlaid_tracks import UnlaidTrack, UnlaidTracks
 
 # What a device is busy with, if it has such tracks: its other tracks gather these events (programs,
 # ops, scopes), last longer than they (copies that go on beside others), or are the host's.
@@ -31,15 +31,15 @@ class Busy:
     before_ps: NDArray[np.int64]
 
 
-def find_busy(draft: Draft) -> Busy:
-    """When the sections of a draft were busy.
+def find_busy(unlaid: UnlaidTracks) -> Busy:
+    """When the sections of unlaid tracks were busy.
 
     A device is busy while it runs ops, kernels or copies, a host while any of its threads has an
     event; lines that were derived from others and steps say nothing, unless there is nothing else.
     """
     nothing = np.zeros(0, np.int64)
-    spans = [(nothing, nothing)] * len(draft.sections)
-    for section, tracks in groupby(draft.tracks, lambda track: track.section):
+    spans = [(nothing, nothing)] * len(unlaid.sections)
+    for section, tracks in groupby(unlaid.tracks, lambda track: track.section):
         spans[section] = _of_section(_counted(list(tracks)))
     start = np.concatenate([nothing, *(one for one, _ in spans)])
     end = np.concatenate([nothing, *(one for _, one in spans)])
@@ -48,7 +48,7 @@ def find_busy(draft: Draft) -> Busy:
     return Busy(first, start, end, np.cumsum(length) - length)
 
 
-def _of_section(tracks: list[TrackDraft]) -> Spans:
+def _of_section(tracks: list[UnlaidTrack]) -> Spans:
     """When any of some tracks of one section was busy."""
     groups = [list(group) for _, group in groupby(tracks, lambda track: id(track.columns))]
     spans = [_of_tracks(group) for group in groups]
@@ -56,7 +56,7 @@ def _of_section(tracks: list[TrackDraft]) -> Spans:
     return unite(start, np.concatenate([end for _, end in spans]))
 
 
-def _of_tracks(tracks: list[TrackDraft]) -> Spans:
+def _of_tracks(tracks: list[UnlaidTrack]) -> Spans:
     """The spans of each of some tracks of the same columns."""
     columns = tracks[0].columns
     first = np.array([track.first for track in tracks], np.int64)
@@ -68,7 +68,7 @@ def _of_tracks(tracks: list[TrackDraft]) -> Spans:
     return start[:rows].copy(), end[:rows].copy()
 
 
-def _counted(tracks: list[TrackDraft]) -> list[TrackDraft]:
+def _counted(tracks: list[UnlaidTrack]) -> list[UnlaidTrack]:
     """Those of a section's tracks that tell when it was busy."""
     recorded = [track for track in tracks if not track.is_derived]
     work = [track for track in recorded if track.kind in _WORK]

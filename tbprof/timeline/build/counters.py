@@ -21,7 +21,7 @@ from tbprof.timeline.model.counter_points import make_pyramid
 from tbprof.timeline.model.sections import natural_order
 from tbprof.timeline.model.store import Counter, Section
 from tbprof.timeline.model.type_tables import UNNAMED
-from tbprof.timeline.model.unlaid_tracks import Columns, CounterLine, Draft
+from tbprof.timeline.model.unlaid_tracks import CounterLine, UnlaidEvents, UnlaidTracks
 
 _BYTES = "bytes"
 _PERCENT = "%"
@@ -66,26 +66,26 @@ class _Points:
     source: NDArray[np.int64]
 
 
-def find_counters(space: Space, draft: Draft) -> Counters:
+def find_counters(space: Space, unlaid: UnlaidTracks) -> Counters:
     """The counters that the file has, and the bytes in use of each allocator that it tells.
 
     An event on a line of counters is a point of the counter of its name: the first number among
     its stats. Memory is counted where the allocator's device has a section, else with its host.
     Events that carry no finite number are no points.
     """
-    return plan_counters(space, draft)()
+    return plan_counters(space, unlaid)()
 
 
-def plan_counters(space: Space, draft: Draft) -> Callable[[], Counters]:
-    """What finds the counters, of less than the draft's columns: these may go before."""
+def plan_counters(space: Space, unlaid: UnlaidTracks) -> Callable[[], Counters]:
+    """What finds the counters, of less than the columns of `unlaid`: these may go before."""
     recorded = [
         (section, space.planes[row], *_points(list(lines)))
         for (section, row), lines in groupby(
-            draft.counters, lambda line: (line.section, line.plane)
+            unlaid.counters, lambda line: (line.section, line.plane)
         )
     ]
-    memory = list(_memory_points(space, draft))
-    sections = draft.sections
+    memory = list(_memory_points(space, unlaid))
+    sections = unlaid.sections
 
     def find() -> Counters:
         series = [one for found in recorded for one in _of_lines(*found)]
@@ -176,10 +176,12 @@ def _series(
     return Series(section, name, unit, time_ps, value) if value.size else None
 
 
-def _memory_points(space: Space, draft: Draft) -> Iterator[tuple[int, Plane, _Points]]:
+def _memory_points(space: Space, unlaid: UnlaidTracks) -> Iterator[tuple[int, Plane, _Points]]:
     """(section, plane, allocations and releases) of each host's plane with tracks."""
     hosts = {id(plane) for plane in host_planes(space)}
-    for (section, row), tracks in groupby(draft.tracks, lambda track: (track.section, track.plane)):
+    for (section, row), tracks in groupby(
+        unlaid.tracks, lambda track: (track.section, track.plane)
+    ):
         plane = space.planes[row]
         if id(plane) in hosts:
             columns = {id(track.columns): track.columns for track in tracks}
@@ -187,7 +189,7 @@ def _memory_points(space: Space, draft: Draft) -> Iterator[tuple[int, Plane, _Po
 
 
 def memory_series(
-    plane: Plane, section: int, columns: Sequence[Columns], sections: list[Section]
+    plane: Plane, section: int, columns: Sequence[UnlaidEvents], sections: list[Section]
 ) -> Iterator[Series]:
     """The bytes in use of each allocator after each of the events of a host's plane.
 
@@ -219,7 +221,7 @@ def _memory_series(
         yield Series(at, name, _BYTES, time[mine], value[mine])
 
 
-def _memory_events(plane: Plane, columns: Sequence[Columns]) -> _Points:
+def _memory_events(plane: Plane, columns: Sequence[UnlaidEvents]) -> _Points:
     """The allocations and releases among the events of a plane, in the file's order."""
     parts = [(one, _memory_rows(plane, one)) for one in columns]
     parts.sort(key=lambda part: part[0].source[part[1][:1]].tolist())
@@ -234,7 +236,7 @@ def _memory_events(plane: Plane, columns: Sequence[Columns]) -> _Points:
     return found
 
 
-def _memory_rows(plane: Plane, columns: Columns) -> NDArray[np.int64]:
+def _memory_rows(plane: Plane, columns: UnlaidEvents) -> NDArray[np.int64]:
     """The rows of allocations and releases."""
     wanted = (names.MEMORY_ALLOCATION, names.MEMORY_DEALLOCATION)
     texts = plane.strings.take(plane.types.name.tolist())

@@ -18,14 +18,14 @@ from tbprof.timeline.model.initial_window import median_step
 from tbprof.timeline.model.sections import section_of, section_order
 from tbprof.timeline.model.store import Section
 from tbprof.timeline.model.type_tables import TypeCollector
-from tbprof.timeline.model.unlaid_tracks import Columns, Draft, TrackDraft
+from tbprof.timeline.model.unlaid_tracks import UnlaidEvents, UnlaidTrack, UnlaidTracks
 
 _DERIVED = ("modules", "ops", "xla_ops", "scopes")
 # Derived lines have such ids, read as signed numbers of 32 bits.
 _FIRST_ID = names.DERIVED_FIRST - 2**32
 
 
-def find_derived(space: Space, programs: Programs, steps: Steps) -> Draft:
+def find_derived(space: Space, programs: Programs, steps: Steps) -> UnlaidTracks:
     """Steps for each worker, and the ops, scopes and programs of devices, as tracks.
 
     Only of kinds of which the device's plane has no line. Sections are those of `find_tracks`.
@@ -37,7 +37,7 @@ def find_derived(space: Space, programs: Programs, steps: Steps) -> Draft:
     devices = [*gpu_planes(space), *tpu_planes(space)]
     types = TypeCollector(space.strings)
     sections: list[Section] = []
-    tracks: list[TrackDraft] = []
+    tracks: list[UnlaidTrack] = []
     for row in section_order(space):
         plane = space.planes[row]
         own = steps.worker == worker_of.get(row, -1)
@@ -52,8 +52,8 @@ def find_derived(space: Space, programs: Programs, steps: Steps) -> Draft:
         if found:
             tracks += _drafts(found, len(sections), types, space.strings)
             sections.append(section_of(plane))
-    home = _home(steps, labels)
-    return Draft(sections, tracks, [], types.table(), 0, 0, 0, home)
+    initial_window = _initial_window(steps, labels)
+    return UnlaidTracks(sections, tracks, [], types.table(), 0, 0, 0, initial_window)
 
 
 def step_names(steps: Steps) -> list[str]:
@@ -116,17 +116,17 @@ def _step_track(
 
 def _drafts(
     found: Sequence[DerivedTrack], section: int, types: TypeCollector, strings: Strings
-) -> list[TrackDraft]:
+) -> list[UnlaidTrack]:
     """The tracks of one section, in their order."""
     found = sorted(found, key=lambda track: KIND_ORDER.index(track.kind))
     start = np.concatenate([track.start_ps for track in found])
-    columns = Columns(
+    columns = UnlaidEvents(
         start,
         np.concatenate([track.end_ps for track in found]) - start,
         np.concatenate([track.type for track in found]).astype(np.int32),
         np.full(start.size, -1, np.int64),
     )
-    drafts: list[TrackDraft] = []
+    unlaid: list[UnlaidTrack] = []
     last = 0
     for track in found:
         first, last = last, last + track.start_ps.size
@@ -137,8 +137,8 @@ def _drafts(
             strings.intern(track.full_name),
             np.array(track.category, np.uint8),
         )
-        drafts.append(
-            TrackDraft(
+        unlaid.append(
+            UnlaidTrack(
                 section=section,
                 name=track.label,
                 kind=track.kind,
@@ -151,10 +151,10 @@ def _drafts(
                 last=last,
             )
         )
-    return drafts
+    return unlaid
 
 
-def _home(steps: Steps, labels: Sequence[str]) -> tuple[int, int, str] | None:
+def _initial_window(steps: Steps, labels: Sequence[str]) -> tuple[int, int, str] | None:
     """The median step of the worker that has most of them, the first of equals."""
     count = np.bincount(steps.worker, minlength=1)
     rows = np.flatnonzero(steps.worker == int(count.argmax()))

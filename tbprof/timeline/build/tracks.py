@@ -27,7 +27,12 @@ from tbprof.timeline.model.initial_window import median_step
 from tbprof.timeline.model.sections import natural_order, section_of, section_order
 from tbprof.timeline.model.store import Section
 from tbprof.timeline.model.type_tables import TypeCollector
-from tbprof.timeline.model.unlaid_tracks import CounterLine, Draft, TrackDraft, columns_of
+from tbprof.timeline.model.unlaid_tracks import (
+    CounterLine,
+    UnlaidTrack,
+    UnlaidTracks,
+    unlaid_events,
+)
 
 # What the lines of devices are, by their names; other lines of GPUs are streams.
 _KIND_OF = {
@@ -53,7 +58,7 @@ _CALLS = ("$", "PjitFunction(", "TFE_Py_", "np.asarray(")
 _MAIN_THREADS = ("python", "main/")
 
 
-def find_tracks(space: Space, piece_bytes: int = PIECE_BYTES) -> Draft:
+def find_tracks(space: Space, piece_bytes: int = PIECE_BYTES) -> UnlaidTracks:
     """What the file holds, as tracks; sections have a track or a counter at least.
 
     Lines are decoded by pieces of so many bytes, see `read_pieces`.
@@ -66,7 +71,7 @@ def find_tracks(space: Space, piece_bytes: int = PIECE_BYTES) -> Draft:
     types = TypeCollector(space.strings)
     programs = Programs(space)
     sections: list[Section] = []
-    tracks: list[TrackDraft] = []
+    tracks: list[UnlaidTrack] = []
     counters: list[CounterLine] = []
     in_file = unplaced = 0
     rows = [row for row in section_order(space) if space.planes[row].lines.id.size]
@@ -83,8 +88,10 @@ def find_tracks(space: Space, piece_bytes: int = PIECE_BYTES) -> Draft:
             sections.append(lines.section)
     table = types.table()
     counted = sum(line.last - line.first for line in counters)
-    home = _home(tracks, table.name)
-    return Draft(sections, tracks, counters, table, in_file, counted, unplaced, home)
+    initial_window = _initial_window(tracks, table.name)
+    return UnlaidTracks(
+        sections, tracks, counters, table, in_file, counted, unplaced, initial_window
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +159,7 @@ def _tracks(
     programs: Programs,
     *,
     has_device: bool,
-) -> list[TrackDraft]:
+) -> list[UnlaidTrack]:
     """The tracks of one plane, in order. Their kinds of event are added to `types`.
 
     `place` is the row of the plane, and that of its section.
@@ -167,7 +174,7 @@ def _tracks(
     )
     kinds = sorted(set(lines.kind))
     used, calls = _look(pieces, lines, kinds, is_call)
-    columns = [columns_of(piece.events) for piece in pieces]
+    columns = [unlaid_events(piece.events) for piece in pieces]
     type_of: dict[tuple[int, str], NDArray[np.int32]] = {}
     for kind, in_use in zip(kinds, used, strict=True):
         if not kind:
@@ -187,7 +194,7 @@ def _tracks(
         shared = types.add(rows, is_call.size, *_names(plane, rows), category)
         type_of.update(((at, kind), shared) for at in range(len(pieces)))
     return [
-        TrackDraft(
+        UnlaidTrack(
             section,
             lines.name[line],
             lines.kind[line],
@@ -299,7 +306,9 @@ def _counter_lines(
         for line, kind in enumerate(lines.kind)
         if not kind and lines.first[line] < lines.last[line]
     ]
-    columns = {at: columns_of(pieces[at].events) for at in {lines.piece[line] for line in chosen}}
+    columns = {
+        at: unlaid_events(pieces[at].events) for at in {lines.piece[line] for line in chosen}
+    }
     return [
         CounterLine(
             section, plane_row, columns[lines.piece[line]], lines.first[line], lines.last[line]
@@ -308,7 +317,7 @@ def _counter_lines(
     ]
 
 
-def _home(tracks: list[TrackDraft], name: list[str]) -> tuple[int, int, str] | None:
+def _initial_window(tracks: list[UnlaidTrack], name: list[str]) -> tuple[int, int, str] | None:
     """The typical step of the first device whose steps the file tells."""
     for track in tracks:
         if track.kind == "steps":

@@ -12,7 +12,7 @@ from tbprof.timeline.export.chrome_process import Span, overlapping
 from tbprof.timeline.export.json_text import joined, quoted
 from tbprof.timeline.model.sections import section_of
 from tbprof.timeline.model.store import Section
-from tbprof.timeline.model.unlaid_tracks import columns_of
+from tbprof.timeline.model.unlaid_tracks import unlaid_events
 
 _PIECE = 1 << 13
 _MOST_BYTES = 2.0**53
@@ -30,7 +30,7 @@ def memory_text(
     if section_of(plane).kind != "host":
         return
     sections = [Section(name, name, "device") for name in processes]
-    for series in memory_series(plane, -1, [columns_of(events)], sections):
+    for series in memory_series(plane, -1, [unlaid_events(events)], sections):
         owner = processes[sections[series.section].name] if series.section >= 0 else process
         head = b',\n{"name":%b,"ph":"C","cat":"memory","pid":%d,"args":{"bytes":' % (
             quoted(series.name),

@@ -28,7 +28,7 @@ _ANSWER_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class TimelineColumns:
     """The event columns of a timeline, read-only whatever they are kept in, as kernels take them.
 
     `track` [rows] is the track of each row, `first_row` [tracks + 1] the first row of each track.
@@ -46,7 +46,7 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class TimelineNames:
     """The different names of a timeline: `text` [names], and `of_type` [types + 1] a row in it.
 
     The last row of `of_type` is for events of no type, and -1.
@@ -94,12 +94,12 @@ class OpenTimeline:
         return found
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> TimelineColumns:
         """The event columns."""
         return self.cache.get_or_compute("columns", lambda: _columns(self.timeline))
 
     @property
-    def names(self) -> Names:
+    def names(self) -> TimelineNames:
         """The different names."""
         return self.cache.get_or_compute("names", lambda: _names(self.timeline))
 
@@ -154,12 +154,12 @@ class TimelineAnswers:
         return answer
 
 
-def _columns(timeline: Timeline) -> Columns:
+def _columns(timeline: Timeline) -> TimelineColumns:
     track = timeline.track_of_row()
     first_row = np.append(0, np.cumsum([one.rows for one in timeline.tracks])).astype(np.int64)
     crowded = np.zeros(track.size, np.bool_)
     crowded[first_row[1:][np.diff(first_row) >= MOST_DEPTHS] - 1] = True
-    return Columns(
+    return TimelineColumns(
         read_only(timeline.row_first),
         read_only(timeline.start_ps),
         read_only(timeline.duration_ps),
@@ -170,10 +170,10 @@ def _columns(timeline: Timeline) -> Columns:
     )
 
 
-def _names(timeline: Timeline) -> Names:
+def _names(timeline: Timeline) -> TimelineNames:
     rows: dict[str, int] = {}
     of_type = [rows.setdefault(name, len(rows)) for name in timeline.types.name]
-    return Names(list(rows), read_only(np.array([*of_type, -1], np.int32)))
+    return TimelineNames(list(rows), read_only(np.array([*of_type, -1], np.int32)))
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -125,7 +125,7 @@ class Timeline:
     in_file: int
     counted: int
     unplaced: int
-    home: tuple[int, int, str] | None
+    initial_window: tuple[int, int, str] | None
     notices: tuple[Notice, ...]
 
     def row_of(self, event: int) -> int:

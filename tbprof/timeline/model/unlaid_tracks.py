@@ -9,7 +9,7 @@ from tbprof.timeline.model.store import Section, TypeTable
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class UnlaidEvents:
     """Events of several tracks, those of one track side by side.
 
     On a track they are ordered by (start, longest first), ties as in the file. `type` is -1 for
@@ -22,16 +22,16 @@ class Columns:
     source: NDArray[np.int64]
 
 
-def columns_of(events: Events) -> Columns:
+def unlaid_events(events: Events) -> UnlaidEvents:
     """Those of some lines of a plane."""
-    return Columns(events.start_ps, events.duration_ps, events.type, events.source)
+    return UnlaidEvents(events.start_ps, events.duration_ps, events.type, events.source)
 
 
 @dataclass(frozen=True, slots=True)
-class TrackDraft:
+class UnlaidTrack:
     """A track before layout: rows `[first, last)` of `columns`, at least one.
 
-    `type_of[columns.type]` are rows of the draft's `types`: its last entry is for events of no
+    `type_of[columns.type]` are rows of `UnlaidTracks.types`: its last entry is for events of no
     type (-1). The other fields are those of `store.Track`.
     """
 
@@ -41,7 +41,7 @@ class TrackDraft:
     plane: int
     line_id: int
     is_derived: bool
-    columns: Columns
+    columns: UnlaidEvents
     type_of: NDArray[np.int32]
     first: int
     last: int
@@ -58,27 +58,27 @@ class CounterLine:
 
     section: int
     plane: int
-    columns: Columns
+    columns: UnlaidEvents
     first: int
     last: int
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class UnlaidTracks:
     """The tracks of one part of a timeline from top to bottom, section after section.
 
     A section has a track or a line of counters; neighbours share their `columns`. `in_file` counts
     all events of the file that have a position, `counted` those of them that are points of
     counters instead of events of a track, and `unplaced` aggregated events without a position.
-    `home` is (begin, end, label) of the window to open with: a typical step, None where there is
-    none.
+    `initial_window` is (begin, end, label) of the window to open with: a typical step, None
+    where there is none.
     """
 
     sections: list[Section]
-    tracks: list[TrackDraft]
+    tracks: list[UnlaidTrack]
     counters: list[CounterLine]
     types: TypeTable
     in_file: int
     counted: int
     unplaced: int
-    home: tuple[int, int, str] | None
+    initial_window: tuple[int, int, str] | None

@@ -1,4 +1,4 @@
-"""Sums over a range of some tracks: how often and how long, and when nothing went on."""
+"""IntervalSums over a range of some tracks: how often and how long, and when nothing went on."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -14,7 +14,7 @@ from tbprof.timeline.model.category_names import CATEGORIES
 from tbprof.timeline.model.open_timeline import OpenTimeline, shorten
 from tbprof.timeline.questions.interval_aggregation import (
     Bounds,
-    Sums,
+    IntervalSums,
     find_bounds,
     sum_tracks,
     union_ps,
@@ -129,7 +129,7 @@ def _shares(bounds: Bounds) -> list[NDArray[np.int64]]:
     return np.split(rows, np.flatnonzero(np.diff(part)) + 1)
 
 
-def _rows(sums: Sums, groups: _Groups, chosen: NDArray[np.int64]) -> dict[str, list[Any]]:
+def _rows(sums: IntervalSums, groups: _Groups, chosen: NDArray[np.int64]) -> dict[str, list[Any]]:
     used = np.flatnonzero(sums.count)
     order = used[np.lexsort((used, -sums.total_ps[used], -sums.self_ps[used]))]
     count, total, own = sums.count[order], sums.total_ps[order], sums.self_ps[order]

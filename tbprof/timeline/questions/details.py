@@ -10,10 +10,10 @@ from tbprof.timeline.model.store import Track
 from tbprof.timeline.questions.event_facts import find_hlo, find_source, read_facts
 from tbprof.timeline.questions.event_links import find_links
 from tbprof.timeline.questions.nearby import children, enclosing
-from tbprof.timeline.questions.same_name import hits_like, same_name
+from tbprof.timeline.questions.same_name import find_same_name, same_name
 from tbprof.timeline.questions.stat_text import read_stats
 from tbprof.timeline.questions.steps_of_events import StepWindows, step_at, step_of, step_windows
-from tbprof.timeline.search.search_results import next_hits, previous_hit
+from tbprof.timeline.search.search_results import next_results, previous_result
 
 Move = Literal[
     "next", "previous", "parent", "child", "next_same", "previous_same", "first_same"
@@ -95,8 +95,8 @@ def move(opened: OpenTimeline, event: int, how: Move) -> int | None:
 
 def _same(opened: OpenTimeline, event: int, how: Move) -> int:
     at = (int(opened.timeline.start_ps[event]), event)
-    hits = hits_like(opened, event)
+    results = find_same_name(opened, event)
     if how == "previous_same":
-        return previous_hit(opened.columns, hits, at)
+        return previous_result(opened.columns, results, at)
     after = None if how == "first_same" else at
-    return next(iter(next_hits(opened.columns, hits, after, 1).tolist()), -1)
+    return next(iter(next_results(opened.columns, results, after, 1).tolist()), -1)

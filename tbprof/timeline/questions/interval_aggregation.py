@@ -15,7 +15,7 @@ from tbprof.kernels.sums import (
     bound_rows,
     merge_spans,
 )
-from tbprof.timeline.model.open_timeline import Columns, OpenTimeline
+from tbprof.timeline.model.open_timeline import OpenTimeline, TimelineColumns
 
 # Deeper events are taken for outermost ones: layout makes no more rows, either.
 _MOST_NESTED = 1 << 14
@@ -44,7 +44,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class IntervalSums:
     """By group: events, their time within the range, and the least and the greatest of one.
 
     `self_ps` is the part of the time that no child covers.
@@ -56,7 +56,7 @@ class Sums:
     least_ps: NDArray[np.int64]
     most_ps: NDArray[np.int64]
 
-    def add(self, other: "Sums") -> None:
+    def add(self, other: "IntervalSums") -> None:
         """Takes the sums over other events in."""
         self.count[:] += other.count
         self.total_ps[:] += other.total_ps
@@ -84,19 +84,19 @@ def find_bounds(opened: OpenTimeline, tracks: NDArray[np.int64], begin: int, end
 
 
 def sum_tracks(
-    columns: Columns,
+    columns: TimelineColumns,
     bounds: Bounds,
     tracks: NDArray[np.int64],
     of_type: NDArray[np.int32] | None,
     groups: int,
     begin: int,
     end: int,
-) -> Sums:
-    """Sums over some of the tracks of `bounds` (rows of it), whose spans are filled in.
+) -> IntervalSums:
+    """IntervalSums over some of the tracks of `bounds` (rows of it), whose spans are filled in.
 
     The group of an event is `of_type` [types + 1] of its type, or its track.
     """
-    sums = Sums(
+    sums = IntervalSums(
         np.zeros(groups, np.int64),
         np.zeros(groups, np.int64),
         np.zeros(groups, np.int64),
@@ -130,7 +130,7 @@ def union_ps(bounds: Bounds) -> int:
     )
 
 
-def event_rows(columns: Columns) -> EventRows:
+def event_rows(columns: TimelineColumns) -> EventRows:
     """The columns as kernels take them."""
     return EventRows(
         columns.row_first, columns.start_ps, columns.duration_ps, columns.type, columns.crowded

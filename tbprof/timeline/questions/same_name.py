@@ -14,7 +14,7 @@ from tbprof.analysis.spans.groups import group_rows
 from tbprof.base.records import dataclass
 from tbprof.kernels.hits import sum_names
 from tbprof.timeline.model.open_timeline import OpenTimeline, read_only
-from tbprof.timeline.search.search_results import Hits, events_of_types, hits_of
+from tbprof.timeline.search.search_results import SearchResults, events_of_types, results_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +49,19 @@ def same_name(opened: OpenTimeline, event: int) -> dict[str, Any] | None:
     }  # fmt: skip
 
 
-def hits_like(opened: OpenTimeline, event: int) -> Hits:
+def find_same_name(opened: OpenTimeline, event: int) -> SearchResults:
     """The events that are like one, itself among them."""
     likes = _likes(opened)
     code = int(likes.of_type[opened.timeline.type[event]])
     side = int(likes.side[opened.row(event)])
 
-    def find() -> Hits:
+    def find() -> SearchResults:
         columns = opened.columns
         named = events_of_types(columns, np.asarray(likes.of_type == code)).event
         row = np.searchsorted(columns.row_first, named, "right") - 1
-        return hits_of(columns, named[likes.side[row] == side])
+        return results_of(columns, named[likes.side[row] == side])
 
-    return opened.answers.get_or_compute(("name", code, side), find, lambda hits: hits.nbytes)
+    return opened.answers.get_or_compute(("name", code, side), find, lambda results: results.nbytes)
 
 
 def _likes(opened: OpenTimeline) -> _Likes:

@@ -1,1 +1,1 @@
-"""Searches over all events of a timeline: their language, hits and marks."""
+"""Searches over all events of a timeline: their language, results and overview."""

@@ -1,4 +1,4 @@
-"""Where on their rows hits lie, as coarse as the view is."""
+"""Where on their rows the results of a search lie, as coarse as the view is."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,25 +6,25 @@ from numpy.typing import NDArray
 from tbprof.base.errors import BadRequest
 from tbprof.kernels.hits import find_spans
 from tbprof.timeline.model.open_timeline import OpenTimeline
-from tbprof.timeline.search.search_results import Hits
+from tbprof.timeline.search.search_results import SearchResults
 
 _MOST_SPANS = 1 << 22
 _MOST_LEVEL = 62
 
 
-def mark_spans(
+def overview_spans(
     opened: OpenTimeline,
-    hits: Hits,
+    results: SearchResults,
     level: int,
     from_ps: int,
     to_ps: int,
     rows: NDArray[np.int64],
 ) -> dict[int, NDArray[np.int64]]:
-    """Per row [m, 2] begin and end of spans of hits, of the hits that overlap [from_ps, to_ps).
+    """Per row [m, 2] begin and end of spans of the results that overlap [from_ps, to_ps).
 
-    Hits that touch one bucket of 2^level ps are one span, from the first's start to the last end.
-    The time taken goes by the number of buckets, not by that of the hits. Rows without hits, and
-    those that there are not, are left out. Raises BadRequest where there would be too many spans.
+    Results that touch one bucket of 2^level ps are one span, from the first start to the last end.
+    The time taken depends on the number of buckets, not on that of results. Rows without results,
+    and rows that do not exist, are left out. Raises BadRequest where there would be too many spans.
     """
     columns, timeline = opened.columns, opened.timeline
     level = max(0, min(level, _MOST_LEVEL))
@@ -32,7 +32,7 @@ def mark_spans(
     from_ps, to_ps = max(from_ps, timeline.begin_ps), min(to_ps, timeline.end_ps + 1)
     # One that begins before the window, and one for each bucket.
     buckets = max(0, to_ps - from_ps) // (1 << level) + 3
-    room = np.minimum(hits.row_first[rows + 1] - hits.row_first[rows], buckets)
+    room = np.minimum(results.row_first[rows + 1] - results.row_first[rows], buckets)
     if room.sum() > _MOST_SPANS:
         raise BadRequest(
             f"up to {int(room.sum()):,} marks on {rows.size:,} rows",
@@ -43,7 +43,7 @@ def mark_spans(
     count = np.zeros(rows.size, np.int64)
     view = (timeline.begin_ps, level, from_ps, to_ps)
     find_spans(
-        hits.event, hits.row_first, columns.start_ps, columns.duration_ps, columns.crowded,
+        results.event, results.row_first, columns.start_ps, columns.duration_ps, columns.crowded,
         rows, view, first, spans, count,
     )  # fmt: skip
     return {

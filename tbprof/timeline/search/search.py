@@ -12,22 +12,22 @@ from tbprof.base.values import union
 from tbprof.timeline.model.category_names import CATEGORIES
 from tbprof.timeline.model.open_timeline import OpenTimeline
 from tbprof.timeline.model.store import TypeTable
-from tbprof.timeline.search.match_overview import mark_spans
+from tbprof.timeline.search.match_overview import overview_spans
 from tbprof.timeline.search.query import Query, text_test
 from tbprof.timeline.search.rows import row_ids
 from tbprof.timeline.search.search_results import (
-    Hits,
+    SearchResults,
     count_by_track,
     count_types,
     events_of_types,
-    hits_of,
     in_range,
-    next_hits,
+    next_results,
+    results_of,
 )
 from tbprof.timeline.search.stat_search import events_from_source, events_with_stat
 
-# Hits on one page.
-MOST_HITS = 10_000
+# Of one page.
+MOST_RESULTS = 10_000
 # In place of a stat, as details show it: the full name, where another one is shown.
 _LONG_NAME = "long_name"
 _EVER = (-(1 << 62), 1 << 62)
@@ -51,20 +51,20 @@ def search(
     begin = _EVER[0] if from_ps is None else from_ps
     end = _EVER[1] if to_ps is None else to_ps
     follows = _parse_cursor(after)
-    hits = find_hits(opened, query, within=(begin, end))
-    size = max(0, min(limit, MOST_HITS))
-    page = next_hits(opened.columns, hits, follows, size + 1).tolist()
+    results = find_results(opened, query, within=(begin, end))
+    size = max(0, min(limit, MOST_RESULTS))
+    page = next_results(opened.columns, results, follows, size + 1).tolist()
     return {
-        "count": len(hits),
-        "types": count_types(opened, hits),
+        "count": len(results),
+        "types": count_types(opened, results),
         "hits": [opened.place(event) for event in page[:size]],
         "cursor": _cursor(opened, page[size - 1]) if len(page) > size > 0 else "",
-        "tracks": {str(track): count for track, count in count_by_track(opened, hits).items()},
+        "tracks": {str(track): count for track, count in count_by_track(opened, results).items()},
         "error": None,
     }
 
 
-def marks(
+def match_overview(
     opened: OpenTimeline,
     query: Query,
     *,
@@ -73,31 +73,33 @@ def marks(
     to_ps: int,
     rows: Sequence[int] | NDArray[np.int64],
 ) -> dict[str, Any]:
-    """Where hits lie on some rows: spans [begin, end] of those that overlap [from_ps, to_ps).
+    """Where results lie on some rows: spans [begin, end] of those that overlap [from_ps, to_ps).
 
     What lies in one bucket of 2^level ps, counted from the timeline's begin, is one span. Rows
-    without hits are left out.
+    without results are left out.
     """
-    hits = find_hits(opened, query)
-    spans = mark_spans(opened, hits, level, from_ps, to_ps, np.asarray(rows, np.int64))
+    results = find_results(opened, query)
+    spans = overview_spans(opened, results, level, from_ps, to_ps, np.asarray(rows, np.int64))
     return {"rows": {str(row): found.tolist() for row, found in spans.items()}}
 
 
-def find_hits(opened: OpenTimeline, query: Query, *, within: tuple[int, int] = _EVER) -> Hits:
+def find_results(
+    opened: OpenTimeline, query: Query, *, within: tuple[int, int] = _EVER
+) -> SearchResults:
     """The events that a query asks for; those of the latest few queries are kept."""
     if query.is_empty:
-        return hits_of(opened.columns, np.empty(0, np.uint32))
+        return results_of(opened.columns, np.empty(0, np.uint32))
     if within == _EVER:
         return _kept(opened, query, lambda: _find(opened, query))
 
-    def find_within() -> Hits:
-        return in_range(opened.columns, find_hits(opened, query), *within)
+    def find_within() -> SearchResults:
+        return in_range(opened.columns, find_results(opened, query), *within)
 
     return _kept(opened, (query, within), find_within)
 
 
-def _kept(opened: OpenTimeline, key: Hashable, find: Callable[[], Hits]) -> Hits:
-    return opened.answers.get_or_compute(key, find, lambda hits: hits.nbytes)
+def _kept(opened: OpenTimeline, key: Hashable, find: Callable[[], SearchResults]) -> SearchResults:
+    return opened.answers.get_or_compute(key, find, lambda results: results.nbytes)
 
 
 def matching_types(types: TypeTable, query: Query) -> NDArray[np.bool_]:
@@ -138,10 +140,10 @@ def _categories(query: Query) -> NDArray[np.bool_]:
     return np.array([name == query.text.casefold() for name in known], np.bool_)
 
 
-def _find(opened: OpenTimeline, query: Query) -> Hits:
+def _find(opened: OpenTimeline, query: Query) -> SearchResults:
     if query.row is not None:
         ids = row_ids(opened.timeline, opened.space, opened.programs, query.row)
-        return hits_of(opened.columns, ids.astype(np.uint32))
+        return results_of(opened.columns, ids.astype(np.uint32))
     if query.scope == "arg":
         found = events_with_stat(opened, query)
         if query.key.casefold() == _LONG_NAME:
@@ -149,11 +151,11 @@ def _find(opened: OpenTimeline, query: Query) -> Hits:
                 opened.columns, _long_names(opened.timeline.types, query)
             ).event
             found = union(found, longer)
-        return hits_of(opened.columns, found)
+        return results_of(opened.columns, found)
     if query.scope == "source":
         found = events_from_source(opened, query)
         frames = events_of_types(opened.columns, _frames(opened.timeline.types, query)).event
-        return hits_of(opened.columns, union(found, frames))
+        return results_of(opened.columns, union(found, frames))
     return events_of_types(opened.columns, matching_types(opened.timeline.types, query))
 
 

@@ -13,11 +13,11 @@ from tbprof.kernels.hits import (
     mark_names,
     merge_hits,
 )
-from tbprof.timeline.model.open_timeline import Columns, OpenTimeline
+from tbprof.timeline.model.open_timeline import OpenTimeline, TimelineColumns
 
 
 @dataclass(frozen=True, slots=True)
-class Hits:
+class SearchResults:
     """The ids of events, ascending; those of row r are `event[row_first[r]:row_first[r + 1]]`."""
 
     event: NDArray[np.uint32]
@@ -32,16 +32,16 @@ class Hits:
         return self.event.nbytes + self.row_first.nbytes
 
 
-def hits_of(columns: Columns, event: NDArray[np.uint32]) -> Hits:
-    """The hits of ascending ids."""
+def results_of(columns: TimelineColumns, event: NDArray[np.uint32]) -> SearchResults:
+    """The results of ascending ids."""
     firsts = np.searchsorted(event, columns.row_first).astype(np.int64)
-    return Hits(event, firsts)
+    return SearchResults(event, firsts)
 
 
-def events_of_types(columns: Columns, wanted: NDArray[np.bool_]) -> Hits:
+def events_of_types(columns: TimelineColumns, wanted: NDArray[np.bool_]) -> SearchResults:
     """The events of the types that are `wanted` [types + 1], the last for no type."""
     if not wanted.any():
-        return hits_of(columns, np.empty(0, np.uint32))
+        return results_of(columns, np.empty(0, np.uint32))
     type_ = columns.type
     counts = in_pieces(lambda begin, end: int(count_wanted(type_, wanted, begin, end)), type_.size)
     places = np.append(0, np.cumsum(counts)).astype(np.int64)
@@ -52,58 +52,64 @@ def events_of_types(columns: Columns, wanted: NDArray[np.bool_]) -> Hits:
         ),
         type_.size,
     )
-    return hits_of(columns, event)
+    return results_of(columns, event)
 
 
-def in_range(columns: Columns, hits: Hits, from_ps: int, to_ps: int) -> Hits:
-    """Those of the hits that overlap [from_ps, to_ps): instants at its begin do, at its end not."""
+def in_range(
+    columns: TimelineColumns, results: SearchResults, from_ps: int, to_ps: int
+) -> SearchResults:
+    """The results that overlap [from_ps, to_ps): instants at its begin do, at its end do not."""
     if to_ps <= from_ps:
-        return hits_of(columns, hits.event[:0].copy())
-    event = np.empty_like(hits.event)
-    count = keep_in_range(hits.event, columns.start_ps, columns.duration_ps, from_ps, to_ps, event)
-    return hits_of(columns, event[:count].copy())
+        return results_of(columns, results.event[:0].copy())
+    event = np.empty_like(results.event)
+    count = keep_in_range(
+        results.event, columns.start_ps, columns.duration_ps, from_ps, to_ps, event
+    )
+    return results_of(columns, event[:count].copy())
 
 
-def count_types(opened: OpenTimeline, hits: Hits) -> int:
-    """How many different names the hits have."""
+def count_types(opened: OpenTimeline, results: SearchResults) -> int:
+    """How many different names the results have."""
     names = opened.names
     seen = np.zeros(len(names.text) + 1, np.bool_)
     columns = opened.columns
     in_pieces(
-        lambda begin, end: mark_names(hits.event[begin:end], columns.type, names.of_type, seen),
-        len(hits),
+        lambda begin, end: mark_names(results.event[begin:end], columns.type, names.of_type, seen),
+        len(results),
     )
     return int(seen[:-1].sum())
 
 
-def count_by_track(opened: OpenTimeline, hits: Hits) -> dict[int, int]:
-    """How many of the hits lie on each track; tracks without any are left out."""
+def count_by_track(opened: OpenTimeline, results: SearchResults) -> dict[int, int]:
+    """How many of the results lie on each track; tracks without any are left out."""
     if not opened.timeline.tracks:
         return {}
     tracks = opened.columns.track
     count = np.bincount(
-        tracks, weights=np.diff(hits.row_first), minlength=len(opened.timeline.tracks)
+        tracks, weights=np.diff(results.row_first), minlength=len(opened.timeline.tracks)
     ).astype(np.int64)
     return {track: int(count[track]) for track in np.flatnonzero(count).tolist()}
 
 
-def next_hits(
-    columns: Columns, hits: Hits, after: tuple[int, int] | None, limit: int
+def next_results(
+    columns: TimelineColumns, results: SearchResults, after: tuple[int, int] | None, limit: int
 ) -> NDArray[np.uint32]:
-    """Up to `limit` hits in the order of (start, id), those that follow `after`.
+    """Up to `limit` results in the order of (start, id), those that follow `after`.
 
-    Hits of a row are in that order, so that only the rows have to be merged.
+    SearchResults of a row are in that order, so that only the rows have to be merged.
     """
     rows = columns.row_first.size - 1
-    out = np.empty(min(limit, len(hits)), np.uint32)
+    out = np.empty(min(limit, len(results)), np.uint32)
     start, event = (np.iinfo(np.int64).min, -1) if after is None else after
     count = merge_hits(
-        hits.event, hits.row_first, columns.start_ps, start, event,
+        results.event, results.row_first, columns.start_ps, start, event,
         np.empty(rows, np.int64), np.empty(rows, np.int64), np.empty(rows, np.int64), out,
     )  # fmt: skip
     return out[:count]
 
 
-def previous_hit(columns: Columns, hits: Hits, before: tuple[int, int]) -> int:
+def previous_result(
+    columns: TimelineColumns, results: SearchResults, before: tuple[int, int]
+) -> int:
     """The last hit in the order of (start, id) that comes before `before`, -1 for none."""
-    return int(last_hit(hits.event, hits.row_first, columns.start_ps, *before))
+    return int(last_hit(results.event, results.row_first, columns.start_ps, *before))

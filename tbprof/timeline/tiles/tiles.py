@@ -28,7 +28,7 @@ from tbprof.kernels.codes import TILE_COLUMNS, TILE_SHIFT, UNIT_SHIFT
 from tbprof.kernels.levels import RowEvents
 from tbprof.kernels.tiles import Chunks, RowLevels, TileWindow, bound_tiles, cut_tiles
 from tbprof.timeline.model.store import Levels, Timeline
-from tbprof.timeline.tiles.visible_events import Shown
+from tbprof.timeline.tiles.visible_events import VisibleEvents
 
 # More entries than any screen shows; a view that asks for more is told which rows it has got.
 MOST_ENTRIES = 1 << 21
@@ -51,7 +51,7 @@ class _Buffers:
 
 def encode_tiles(
     timeline: Timeline,
-    shown: Shown,
+    visible: VisibleEvents,
     level: int,
     first: int,
     last: int,
@@ -65,9 +65,9 @@ def encode_tiles(
     and the JSON says so (`truncated`).
     """
     events = RowEvents(
-        shown.row_first, shown.ids, timeline.start_ps, timeline.duration_ps, timeline.type
+        visible.row_first, visible.ids, timeline.start_ps, timeline.duration_ps, timeline.type
     )
-    levels = _row_levels(shown.levels)
+    levels = _row_levels(visible.levels)
     # Tiles behind the last event are empty, and their times may not be numbers any more.
     final = (timeline.end_ps - timeline.begin_ps) >> (level + TILE_SHIFT)
     tiles = last - first

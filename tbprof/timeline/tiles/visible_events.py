@@ -28,15 +28,15 @@ class TileFilter:
 
     @property
     def is_empty(self) -> bool:
-        """Whether all events are shown."""
+        """Whether all events are visible."""
         return not (self.name or self.categories or self.min_ps > 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class VisibleEvents:
     """Rows of some events of a timeline: row r has `ids[row_first[r]:row_first[r + 1]]`.
 
-    Where all events are shown `ids` is empty: they are the numbers themselves.
+    Where all events are visible `ids` is empty: they are the numbers themselves.
     """
 
     row_first: NDArray[np.int64]
@@ -50,27 +50,29 @@ class Shown:
         return sum(column.nbytes for column in (*columns, self.ids)) if self.ids.size else 0
 
 
-def find_visible(opened: OpenTimeline, only: TileFilter) -> Shown:
+def find_visible(opened: OpenTimeline, only: TileFilter) -> VisibleEvents:
     """The events that pass a filter; those of the latest few filters are kept.
 
     Raises BadRequest for an unknown category or a bad pattern.
     """
     timeline = opened.timeline
     if only.is_empty:
-        return show_all(timeline)
+        return all_events(timeline)
 
-    def find() -> Shown:
-        return choose(timeline, _passing_types(timeline.types, only), max(only.min_ps, 0))
+    def find() -> VisibleEvents:
+        return filter_events(timeline, _passing_types(timeline.types, only), max(only.min_ps, 0))
 
     return opened.answers.get_or_compute(only, find, lambda visible: visible.bytes)
 
 
-def show_all(timeline: Timeline) -> Shown:
+def all_events(timeline: Timeline) -> VisibleEvents:
     """All events."""
-    return Shown(timeline.row_first, np.empty(0, np.uint32), timeline.levels)
+    return VisibleEvents(timeline.row_first, np.empty(0, np.uint32), timeline.levels)
 
 
-def choose(timeline: Timeline, is_wanted: NDArray[np.bool_], min_ps: int = 0) -> Shown:
+def filter_events(
+    timeline: Timeline, is_wanted: NDArray[np.bool_], min_ps: int = 0
+) -> VisibleEvents:
     """The events of the types that are wanted [types] that last at least `min_ps`.
 
     This takes one pass over all events; keep the answer for further views with the same filter.
@@ -88,4 +90,4 @@ def choose(timeline: Timeline, is_wanted: NDArray[np.bool_], min_ps: int = 0) ->
         row_first, timeline.begin_ps, timeline.start_ps[ids], timeline.duration_ps[ids],
         timeline.type[ids], ids=ids,
     )  # fmt: skip
-    return Shown(row_first, ids, levels)
+    return VisibleEvents(row_first, ids, levels)

@@ -14,29 +14,29 @@ from traces import COLUMN_PS, draw, space_of
 from tbprof.timeline.build.busy import busy_shares, find_busy
 from tbprof.timeline.build.tracks import find_tracks
 from tbprof.timeline.model.store import Timeline
-from tbprof.timeline.model.unlaid_tracks import Draft
+from tbprof.timeline.model.unlaid_tracks import UnlaidTracks
 from tbprof.xplane.reader import read_space
 
 
-def spans(draft: Draft) -> dict[str, list[tuple[int, int]]]:
+def spans(unlaid: UnlaidTracks) -> dict[str, list[tuple[int, int]]]:
     """(start, end) in µs of when each section was busy."""
-    busy = find_busy(draft)
+    busy = find_busy(unlaid)
     pairs = list(zip(busy.start_ps.tolist(), busy.end_ps.tolist(), strict=True))
     return {
         section.label: [
             (start // COLUMN_PS, end // COLUMN_PS)
             for start, end in pairs[busy.first[row] : busy.first[row + 1]]
         ]
-        for row, section in enumerate(draft.sections)
+        for row, section in enumerate(unlaid.sections)
     }
 
 
-def drawn(planes: dict[str, str], **more: object) -> Draft:
+def drawn(planes: dict[str, str], **more: object) -> UnlaidTracks:
     return find_tracks(space_of(draw(planes, **more)))  # type: ignore[arg-type]
 
 
 def test_a_host_is_busy_while_any_thread_has_an_event():
-    draft = drawn(
+    unlaid = drawn(
         {
             "/host:CPU": """
                 main   |aaaa....bb....
@@ -45,11 +45,11 @@ def test_a_host_is_busy_while_any_thread_has_an_event():
             """
         }
     )
-    assert spans(draft) == {"Host Threads": [(0, 5), (8, 12)]}
+    assert spans(unlaid) == {"Host Threads": [(0, 5), (8, 12)]}
 
 
 def test_a_gpu_is_busy_with_its_streams_alone():
-    draft = drawn(
+    unlaid = drawn(
         {
             "/device:GPU:0": """
                 Steps          |ssssssssssss
@@ -60,11 +60,11 @@ def test_a_gpu_is_busy_with_its_streams_alone():
         },
         line_ids={"Steps": -559038737, "TensorFlow Ops": -559038734},
     )
-    assert spans(draft) == {"/device:GPU:0": [(0, 3), (4, 6), (9, 10)]}
+    assert spans(unlaid) == {"/device:GPU:0": [(0, 3), (4, 6), (9, 10)]}
 
 
 def test_a_tpu_is_busy_with_ops_and_not_with_programs_or_copies_beside_them():
-    draft = drawn(
+    unlaid = drawn(
         {
             "/device:TPU:0": """
                 XLA Modules   |mmmmmmmm
@@ -73,7 +73,7 @@ def test_a_tpu_is_busy_with_ops_and_not_with_programs_or_copies_beside_them():
             """
         }
     )
-    assert spans(draft) == {"/device:TPU:0": [(0, 2), (4, 6)]}
+    assert spans(unlaid) == {"/device:TPU:0": [(0, 2), (4, 6)]}
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,8 @@ def test_a_section_of_counters_is_never_busy():
 
 
 def test_sums_go_on_from_section_to_section():
-    draft = drawn({"/device:GPU:0": "Stream #1 |aa.bbb", "/device:GPU:1": "Stream #1 |.c.d"})
-    busy = find_busy(draft)
+    unlaid = drawn({"/device:GPU:0": "Stream #1 |aa.bbb", "/device:GPU:1": "Stream #1 |.c.d"})
+    busy = find_busy(unlaid)
     assert (busy.before_ps // COLUMN_PS).tolist() == [0, 2, 5, 6]
 
 
@@ -174,12 +174,12 @@ def test_windows_of_years_do_not_overflow(timeline: Timeline):
 
 def test_busy_time_of_a_real_gpu_is_that_of_its_kernels_and_copies(gpu_trace: Path):
     space = read_space(gpu_trace)
-    draft = find_tracks(space)
-    busy = find_busy(draft)
-    for row, section in enumerate(draft.sections):
+    unlaid = find_tracks(space)
+    busy = find_busy(unlaid)
+    for row, section in enumerate(unlaid.sections):
         mine = [
             track
-            for track in draft.tracks
+            for track in unlaid.tracks
             if track.section == row and track.kind in ("stream", "thread")
         ]
         intervals = sorted(

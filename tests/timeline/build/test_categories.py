@@ -51,8 +51,8 @@ def host_categories(planes: dict[str, str]) -> dict[str, str]:
     drawing = f"main |{''.join(HOST_NAMES)}"
     stats = {"p": {"step_num": 3}}
     space = space_of(draw({"/host:CPU": drawing, **planes}, names=HOST_NAMES, stats=stats))
-    draft = find_tracks(space)
-    return {name: category_of(draft)[name] for name in HOST_NAMES.values()}
+    unlaid = find_tracks(space)
+    return {name: category_of(unlaid)[name] for name in HOST_NAMES.values()}
 
 
 def test_events_of_threads_have_the_roles_that_steps_know():
@@ -87,8 +87,8 @@ def test_events_without_duration_go_by_their_names():
     content = draw({"/host:CPU": "main |a"}, names={"a": "checkpoint"})
     trace = message("tensorflow.profiler.XSpace").FromString(content)
     trace.planes[0].lines[0].events[0].duration_ps = 0
-    draft = find_tracks(space_of(bytes(trace.SerializeToString())))
-    assert category_of(draft) == {"checkpoint": "other"}
+    unlaid = find_tracks(space_of(bytes(trace.SerializeToString())))
+    assert category_of(unlaid) == {"checkpoint": "other"}
 
 
 def test_launches_are_known_by_what_they_carry():
@@ -163,10 +163,10 @@ def test_ops_of_tpus_go_by_the_recorders_category_else_by_their_text():
             },
         )
     )
-    draft = find_tracks(space)
-    found = category_of(draft)
+    unlaid = find_tracks(space)
+    found = category_of(unlaid)
     by_track = {
-        track.name: [found[event.name] for event in shown(draft, track)] for track in draft.tracks
+        track.name: [found[event.name] for event in shown(unlaid, track)] for track in unlaid.tracks
     }
     assert by_track == {
         "Steps": ["steps"],
@@ -183,19 +183,19 @@ def test_one_type_may_be_another_thing_on_another_track():
         Steps     |a
         Stream #1 |a
     """
-    draft = find_tracks(space_of(draw({"/device:GPU:0": drawing})))
-    assert draft.types.name == ["a", "a"]
-    assert sorted(CATEGORIES[row][0] for row in draft.types.category) == ["compute", "steps"]
+    unlaid = find_tracks(space_of(draw({"/device:GPU:0": drawing})))
+    assert unlaid.types.name == ["a", "a"]
+    assert sorted(CATEGORIES[row][0] for row in unlaid.types.category) == ["compute", "steps"]
 
 
 @pytest.mark.parametrize("trace", ["gpu_trace", "tpu_trace"])
 def test_what_runs_on_real_devices_has_a_category(trace: str, request: pytest.FixtureRequest):
-    draft = find_tracks(read_space(request.getfixturevalue(trace)))
+    unlaid = find_tracks(read_space(request.getfixturevalue(trace)))
     count = np.zeros(len(CATEGORIES), np.int64)
-    for track in draft.tracks:
-        if draft.sections[track.section].kind == "device" and track.kind != "other":
+    for track in unlaid.tracks:
+        if unlaid.sections[track.section].kind == "device" and track.kind != "other":
             types = track.type_of[track.columns.type[track.first : track.last]]
-            count += np.bincount(draft.types.category[types], minlength=len(CATEGORIES))
+            count += np.bincount(unlaid.types.category[types], minlength=len(CATEGORIES))
     assert count[Category.OTHER] == 0
     assert count[Category.COMPUTE] + count[Category.COPIES] > 1000
 

@@ -26,12 +26,12 @@ Points = list[tuple[float, float]]  # time in µs, value
 
 def counters(space: Space) -> dict[tuple[str, str, str], Points]:
     """The points of each counter by section, name and unit."""
-    draft = find_tracks(space)
-    found = find_counters(space, draft)
+    unlaid = find_tracks(space)
+    found = find_counters(space, unlaid)
     time = (found.time_ps / COLUMN_PS).tolist()
     points = list(zip(time, found.value.tolist(), strict=True))
     return {
-        (draft.sections[one.section].name, one.name, one.unit): points[one.first : one.last]
+        (unlaid.sections[one.section].name, one.name, one.unit): points[one.first : one.last]
         for one in found.counters
     }
 

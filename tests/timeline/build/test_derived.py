@@ -14,14 +14,14 @@ from tbprof.events.space import Space
 from tbprof.timeline.build.derived import find_derived, step_names
 from tbprof.timeline.build.derived_ops import derive_ops, split_path
 from tbprof.timeline.build.tracks import find_tracks
-from tbprof.timeline.model.unlaid_tracks import Draft
+from tbprof.timeline.model.unlaid_tracks import UnlaidTracks
 from tbprof.xplane.reader import read_space
 
 GPU = "/device:GPU:0"
 MILLISECOND = 1000  # columns
 
 
-def derived(space: Space, marker: str = "") -> Draft:
+def derived(space: Space, marker: str = "") -> UnlaidTracks:
     programs = Programs(space)
     return find_derived(space, programs, find_steps(space, programs, marker))
 
@@ -202,7 +202,7 @@ def test_without_a_device_the_steps_are_those_of_the_host():
     space = space_of(draw({"/host:CPU": "python |sss.ttt."}, names=NAMES, stats=STEPS))
     found = derived(space)
     assert outline(found) == [("Host Threads", [("steps", "Steps")])]
-    assert found.home == (0, 4 * COLUMN_PS, "train 7")
+    assert found.initial_window == (0, 4 * COLUMN_PS, "train 7")
     (track,) = found.tracks
     assert (track.plane, track.is_derived, track.line_id) == (-1, True, -559038737)
     assert track.columns.source.tolist() == [-1, -1]
@@ -213,8 +213,8 @@ def test_inferred_steps_say_so(tpu_trace: Path):
     steps = [track for track in found.tracks if track.kind == "steps"]
     assert [(track.name, track.events) for track in steps] == [("Steps (inferred)", 100)] * 4
     assert shown(found, steps[0])[7].name == "step 7 (inferred)"
-    assert found.home is not None
-    begin, end, label = found.home
+    assert found.initial_window is not None
+    begin, end, label = found.initial_window
     assert label.endswith(" (inferred)")
     assert 780 * 10**9 < end - begin < 790 * 10**9
 

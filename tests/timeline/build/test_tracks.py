@@ -12,7 +12,7 @@ from tbprof.base import names
 from tbprof.events.space import Space
 from tbprof.timeline.build.tracks import find_tracks
 from tbprof.timeline.model.sections import natural_order
-from tbprof.timeline.model.unlaid_tracks import Draft
+from tbprof.timeline.model.unlaid_tracks import UnlaidTracks
 from tbprof.xplane.reader import read_space
 
 DERIVED = names.DERIVED_FIRST - 2**32  # as files spell it
@@ -58,14 +58,14 @@ def test_cores_of_tpus_are_labelled_with_chip_and_core():
         "/device:TPU:1": core(local_chip_id=3, core_num=1, global_chip_id=9),
         "/device:TPU:2": {"core_details": b"\xff"},
     }
-    draft = find_tracks(space_of(draw(planes, plane_stats=stats)))
-    assert [section.label for section in draft.sections] == [
+    unlaid = find_tracks(space_of(draw(planes, plane_stats=stats)))
+    assert [section.label for section in unlaid.sections] == [
         "/device:TPU:0 (chip 0, core 0)",
         "/device:TPU:0 SparseCore 1",
         "/device:TPU:1 (chip 3, core 1)",
         "/device:TPU:2",
     ]
-    assert {section.kind for section in draft.sections} == {"device"}
+    assert {section.kind for section in unlaid.sections} == {"device"}
 
 
 def test_tracks_of_a_gpu_begin_with_what_was_derived():
@@ -83,8 +83,8 @@ def test_tracks_of_a_gpu_begin_with_what_was_derived():
     known = ["Steps", "Launch Stats", "TensorFlow Name Scope", "TensorFlow Ops"]
     ids = {name: DERIVED + at for at, name in enumerate(known)}
     ids |= {"XLA Modules": DERIVED + 4, "XLA Ops": DERIVED + 5, "Source code": DERIVED + 7}
-    draft = find_tracks(space_of(draw({"/device:GPU:0": drawing}, line_ids=ids)))
-    assert outline(draft)[0][1] == [
+    unlaid = find_tracks(space_of(draw({"/device:GPU:0": drawing}, line_ids=ids)))
+    assert outline(unlaid)[0][1] == [
         ("steps", "Steps"),
         ("modules", "XLA Modules"),
         ("ops", "TensorFlow Ops"),
@@ -95,8 +95,8 @@ def test_tracks_of_a_gpu_begin_with_what_was_derived():
         ("stream", "Stream #9(MemcpyH2D)"),
         ("stream", "Stream #10(Compute)"),
     ]
-    assert [track.is_derived for track in draft.tracks] == [True] * 7 + [False] * 2
-    assert draft.tracks[0].line_id == DERIVED
+    assert [track.is_derived for track in unlaid.tracks] == [True] * 7 + [False] * 2
+    assert unlaid.tracks[0].line_id == DERIVED
 
 
 def test_tracks_of_a_tpu_keep_asynchronous_ops_apart():
@@ -107,8 +107,8 @@ def test_tracks_of_a_tpu_keep_asynchronous_ops_apart():
         XLA Modules   |a
         Steps         |a
     """
-    draft = find_tracks(space_of(draw({"/device:TPU:0": drawing})))
-    assert outline(draft)[0][1] == [
+    unlaid = find_tracks(space_of(draw({"/device:TPU:0": drawing})))
+    assert outline(unlaid)[0][1] == [
         ("steps", "Steps"),
         ("modules", "XLA Modules"),
         ("xla_ops", "XLA Ops"),
@@ -141,12 +141,12 @@ def test_events_are_on_their_lines_by_start_the_longest_first():
         main |..aaaa.bb
              |..c.d
     """
-    draft = find_tracks(space_of(draw({"/host:CPU": drawing})))
-    assert tracks(draft) == {
+    unlaid = find_tracks(space_of(draw({"/host:CPU": drawing})))
+    assert tracks(unlaid) == {
         "main": [Shown("a", 2, 4), Shown("c", 2, 1), Shown("d", 4, 1), Shown("b", 7, 2)]
     }
-    assert (draft.in_file, draft.counted, draft.unplaced) == (4, 0, 0)
-    (track,) = draft.tracks
+    assert (unlaid.in_file, unlaid.counted, unlaid.unplaced) == (4, 0, 0)
+    (track,) = unlaid.tracks
     assert (track.plane, track.events) == (0, 4)
 
 
@@ -158,11 +158,11 @@ def test_events_are_called_by_their_display_names():
             display_names={"a": "fusion.1"},
         )
     )
-    draft = find_tracks(space)
-    assert [event.name for event in shown(draft, draft.tracks[0])] == [
+    unlaid = find_tracks(space)
+    assert [event.name for event in shown(unlaid, unlaid.tracks[0])] == [
         "fusion.1", "%copy.2", "(unnamed)",
     ]  # fmt: skip
-    assert dict(zip(draft.types.name, draft.types.full_name, strict=True)) == {
+    assert dict(zip(unlaid.types.name, unlaid.types.full_name, strict=True)) == {
         "fusion.1": "%fusion.1 = f32[8] fusion(f32[8] %x)",
         "%copy.2": "%copy.2",
         "(unnamed)": "(unnamed)",
@@ -171,9 +171,9 @@ def test_events_are_called_by_their_display_names():
 
 def test_kinds_of_one_name_on_several_planes_are_one():
     planes = {"/device:GPU:0": "Stream #1 |ab", "/device:GPU:1": "Stream #1 |ba"}
-    draft = find_tracks(space_of(draw(planes, names={"a": "gemm", "b": "conv"})))
-    assert sorted(draft.types.name) == ["conv", "gemm"]
-    assert [shown(draft, track)[0].name for track in draft.tracks] == ["gemm", "conv"]
+    unlaid = find_tracks(space_of(draw(planes, names={"a": "gemm", "b": "conv"})))
+    assert sorted(unlaid.types.name) == ["conv", "gemm"]
+    assert [shown(unlaid, track)[0].name for track in unlaid.tracks] == ["gemm", "conv"]
 
 
 def test_steps_are_called_by_their_step_name():
@@ -184,8 +184,8 @@ def test_steps_are_called_by_their_step_name():
             stats={"a": {"step_name": "train 7"}, "b": {"step_name": "train 8"}},
         )
     )
-    draft = find_tracks(space)
-    assert tracks(draft) == {
+    unlaid = find_tracks(space)
+    assert tracks(unlaid) == {
         "Steps": [Shown("train 7", 0, 2), Shown("train 8", 2, 2), Shown("2", 4, 2)],
         # On no other line: an op in a step keeps its name.
         "main": [Shown("0", 0, 1)],
@@ -197,11 +197,11 @@ def test_the_home_is_the_median_step_of_the_file():
     numbers = {"a": "5", "b": "6", "c": "7", "d": "8", "e": "9"}
     space = space_of(draw({"/device:TPU:0": drawing}, names=numbers))
     # The first and the last may be cut; of 3, 4 and 5 the median is 4.
-    assert find_tracks(space).home == (10 * COLUMN_PS, 14 * COLUMN_PS, "step 8")
+    assert find_tracks(space).initial_window == (10 * COLUMN_PS, 14 * COLUMN_PS, "step 8")
 
 
 def test_a_file_without_steps_has_no_home():
-    assert find_tracks(space_of(draw({"/host:CPU": "main |aa"}))).home is None
+    assert find_tracks(space_of(draw({"/host:CPU": "main |aa"}))).initial_window is None
 
 
 def test_lines_of_counters_are_no_tracks_and_their_events_are_counted():
@@ -209,17 +209,17 @@ def test_lines_of_counters_are_no_tracks_and_their_events_are_counted():
         _counters_ |a.a.a
         main       |bb
     """
-    draft = find_tracks(space_of(draw({"/host:CPU": drawing})))
-    assert outline(draft) == [("Host Threads", [("thread", "main")])]
-    assert (draft.in_file, draft.counted) == (4, 3)
-    assert [(line.section, line.plane, line.last - line.first) for line in draft.counters] == [
+    unlaid = find_tracks(space_of(draw({"/host:CPU": drawing})))
+    assert outline(unlaid) == [("Host Threads", [("thread", "main")])]
+    assert (unlaid.in_file, unlaid.counted) == (4, 3)
+    assert [(line.section, line.plane, line.last - line.first) for line in unlaid.counters] == [
         (0, 0, 3)
     ]
 
 
 def test_a_plane_of_counters_alone_is_a_section():
-    draft = find_tracks(space_of(draw({"/device:GPU:0": "_counters_ |a"})))
-    assert outline(draft) == [("/device:GPU:0", [])]
+    unlaid = find_tracks(space_of(draw({"/device:GPU:0": "_counters_ |a"})))
+    assert outline(unlaid) == [("/device:GPU:0", [])]
 
 
 def test_bookkeeping_of_the_recorder_is_on_its_thread():
@@ -230,8 +230,8 @@ def test_bookkeeping_of_the_recorder_is_on_its_thread():
             names={"a": names.MEMORY_ALLOCATION, "b": "ThreadpoolListener::Record"},
         )
     )
-    draft = find_tracks(space)
-    assert [event.name for event in tracks(draft)["main"]] == [
+    unlaid = find_tracks(space)
+    assert [event.name for event in tracks(unlaid)["main"]] == [
         "MemoryAllocation", "ThreadpoolListener::Record",
     ]  # fmt: skip
 
@@ -242,13 +242,18 @@ def test_events_that_stand_for_several_are_counted_as_unplaced():
     line = plane.lines.add(id=1, name="main")
     line.events.add(metadata_id=1, num_occurrences=5, duration_ps=7)
     line.events.add(metadata_id=1, offset_ps=3, duration_ps=7)
-    draft = find_tracks(space_of(bytes(space.SerializeToString())))
-    assert (draft.in_file, draft.unplaced) == (1, 1)
+    unlaid = find_tracks(space_of(bytes(space.SerializeToString())))
+    assert (unlaid.in_file, unlaid.unplaced) == (1, 1)
 
 
 def test_an_empty_trace_has_nothing():
-    draft = find_tracks(space_of(draw({"/host:CPU": "", "/device:GPU:0": ""})))
-    assert (draft.sections, draft.tracks, draft.types.name, draft.home) == ([], [], [], None)
+    unlaid = find_tracks(space_of(draw({"/host:CPU": "", "/device:GPU:0": ""})))
+    assert (unlaid.sections, unlaid.tracks, unlaid.types.name, unlaid.initial_window) == (
+        [],
+        [],
+        [],
+        None,
+    )
 
 
 def test_lines_without_a_name_are_called_by_their_number():
@@ -257,8 +262,8 @@ def test_lines_without_a_name_are_called_by_their_number():
     for number in (-7, 3):
         plane.lines.add(id=number).events.add(duration_ps=1)
     plane.lines.add(id=4, name="named", display_name="shown").events.add(duration_ps=1)
-    draft = find_tracks(space_of(bytes(space.SerializeToString())))
-    assert [(track.name, track.line_id) for track in draft.tracks] == [
+    unlaid = find_tracks(space_of(bytes(space.SerializeToString())))
+    assert [(track.name, track.line_id) for track in unlaid.tracks] == [
         ("Line 3", 3), ("Line -7", -7), ("shown", 4),
     ]  # fmt: skip
 
@@ -268,8 +273,8 @@ def test_lines_of_one_name_stay_apart():
     plane = space.planes.add(name="/host:CPU")
     for number in (2, 1):
         plane.lines.add(id=number, name="worker").events.add(offset_ps=number, duration_ps=1)
-    draft = find_tracks(space_of(bytes(space.SerializeToString())))
-    assert [track.line_id for track in draft.tracks] == [2, 1]
+    unlaid = find_tracks(space_of(bytes(space.SerializeToString())))
+    assert [track.line_id for track in unlaid.tracks] == [2, 1]
 
 
 def test_names_of_a_megabyte_and_strange_digits_are_shown():
@@ -281,9 +286,9 @@ def test_names_of_a_megabyte_and_strange_digits_are_shown():
     plane.event_metadata[1].name = long
     for number, name in enumerate((long, digits)):
         plane.lines.add(id=number, name=name).events.add(metadata_id=1, duration_ps=1)
-    draft = find_tracks(space_of(bytes(space.SerializeToString())))
-    assert sorted(track.name for track in draft.tracks) == sorted([long, digits])
-    assert draft.types.name == [long]
+    unlaid = find_tracks(space_of(bytes(space.SerializeToString())))
+    assert sorted(track.name for track in unlaid.tracks) == sorted([long, digits])
+    assert unlaid.types.name == [long]
 
 
 def test_a_hundred_thousand_lines_are_tracks_in_their_order():
@@ -293,8 +298,8 @@ def test_a_hundred_thousand_lines_are_tracks_in_their_order():
     for number in range(lines):
         line = plane.lines.add(id=number, name=f"worker/{lines - number}")
         line.events.add(offset_ps=number, duration_ps=1)
-    draft = find_tracks(space_of(bytes(space.SerializeToString())))
-    assert [track.line_id for track in draft.tracks] == list(range(lines))[::-1]
+    unlaid = find_tracks(space_of(bytes(space.SerializeToString())))
+    assert [track.line_id for track in unlaid.tracks] == list(range(lines))[::-1]
 
 
 def test_names_are_compared_as_people_count():
@@ -314,17 +319,17 @@ def test_events_of_tpus_go_by_the_clock_of_the_core():
         "a": {"device_offset_ps": 0, "device_duration_ps": 4_000_000},
         "b": {"device_offset_ps": 8_000_000, "device_duration_ps": 2_000_000},
     }
-    draft = find_tracks(space_of(draw({"/device:TPU:0": drawing}, stats=ticks)))
-    assert tracks(draft) == {
+    unlaid = find_tracks(space_of(draw({"/device:TPU:0": drawing}, stats=ticks)))
+    assert tracks(unlaid) == {
         "XLA Modules": [Shown("m", 0, 4), Shown("n", 8, 2)],
         "XLA Ops": [Shown("a", 0, 4), Shown("b", 8, 2)],
     }
 
 
-def sources(space: Space, draft: Draft) -> list[tuple[int, int]]:
+def sources(space: Space, unlaid: UnlaidTracks) -> list[tuple[int, int]]:
     """(plane, source) of every event on a track or of a counter."""
     found: list[tuple[int, int]] = []
-    for part in (*draft.tracks, *draft.counters):
+    for part in (*unlaid.tracks, *unlaid.counters):
         column = part.columns.source[part.first : part.last]
         found += [(part.plane, one) for one in column.tolist()]
     assert max(plane for plane, _ in found) < len(space.planes)
@@ -345,16 +350,16 @@ def test_every_event_of_a_real_trace_is_on_one_track(trace: str, request: pytest
 
 def check_completeness(path: Path) -> None:
     space = read_space(path)
-    draft = find_tracks(space)
-    found = sources(space, draft)
+    unlaid = find_tracks(space)
+    found = sources(space, unlaid)
     expected = [
         (row, source)
         for row, plane in enumerate(space.planes)
         for source in plane.events().source.tolist()
     ]
     assert sorted(found) == sorted(expected)
-    assert draft.in_file == len(expected)
-    for track in draft.tracks:
+    assert unlaid.in_file == len(expected)
+    for track in unlaid.tracks:
         rows = slice(track.first, track.last)
         start, duration = track.columns.start_ps[rows], track.columns.duration_ps[rows]
         assert track.events > 0
@@ -381,7 +386,7 @@ def test_the_real_gpu_trace_has_the_tracks_of_the_guide(gpu_trace: Path):
 
 
 def test_the_real_tpu_trace_has_a_section_per_core(tpu_trace: Path):
-    draft = find_tracks(read_space(tpu_trace))
+    unlaid = find_tracks(read_space(tpu_trace))
     labels = [f"/device:TPU:{core} (chip {core}, core 0)" for core in range(4)]
-    assert [section.label for section in draft.sections] == [*labels, "Host Threads"]
-    assert draft.home is None
+    assert [section.label for section in unlaid.sections] == [*labels, "Host Threads"]
+    assert unlaid.initial_window is None

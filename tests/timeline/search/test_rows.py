@@ -2,7 +2,7 @@
 
 import pytest
 from builders import open_timelines
-from builders.open_timelines import find_hits
+from builders.open_timelines import find_results
 from traces import draw, space_of
 
 from tbprof.timeline.search.query import TableRow, parse_query
@@ -62,7 +62,7 @@ def test_rows_are_found_on_all_tracks_and_nowhere_else():
     opened = open_timelines.built(space)
 
     def found(query: str) -> list[tuple[str, int]]:
-        places = [opened.place(event) for event in find_hits(opened, query).event.tolist()]
+        places = [opened.place(event) for event in find_results(opened, query).event.tolist()]
         tracks = opened.timeline.tracks
         return [(tracks[one["track"]].name, one["start_ps"] // 10**6) for one in places]
 

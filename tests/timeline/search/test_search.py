@@ -2,7 +2,7 @@
 
 import pytest
 from builders import open_timelines
-from builders.open_timelines import find_hits, marks, search
+from builders.open_timelines import find_results, match_overview, search
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from traces import Ref, Unsigned, draw, space_of
@@ -155,7 +155,7 @@ def test_marks_are_the_hits_of_a_window_merged_by_bucket(tracks, begin, end, lev
     opened = open_timelines.opened(tracks)
     timeline = opened.timeline
     rows = range(timeline.row_first.size - 1)
-    found = marks(opened, "whole:MatMul", level=level, from_ps=begin, to_ps=end, rows=rows)
+    found = match_overview(opened, "whole:MatMul", level=level, from_ps=begin, to_ps=end, rows=rows)
     expected: dict[str, list[list[int]]] = {}
     for at in brute(opened, "MatMul"):
         start, stop = (
@@ -178,9 +178,9 @@ def test_marks_of_rows_that_are_too_deep_to_nest():
     opened = open_timelines.opened([deep])
     assert opened.timeline.tracks[0].rows == 1024
     rows = [1022, 1023]
-    found = marks(opened, "a", level=0, from_ps=3900, to_ps=4000, rows=rows)
+    found = match_overview(opened, "a", level=0, from_ps=3900, to_ps=4000, rows=rows)
     assert found["rows"] == {"1022": [[1022, 3978]], "1023": [[1023, 3977]]}
-    assert marks(opened, "a", level=0, from_ps=3977, to_ps=3978, rows=rows)["rows"] == {
+    assert match_overview(opened, "a", level=0, from_ps=3977, to_ps=3978, rows=rows)["rows"] == {
         "1022": [[1022, 3978]]
     }
 
@@ -188,11 +188,11 @@ def test_marks_of_rows_that_are_too_deep_to_nest():
 def test_marks_have_limits():
     opened = open_timelines.opened([[(10 * at, 1, "a") for at in range(1000)]])
     window = {"from_ps": -(2**62), "to_ps": 2**62, "rows": [0, 7, -1]}
-    assert marks(opened, "a", level=99, **window)["rows"] == {"0": [[0, 9991]]}
-    assert len(marks(opened, "a", level=-3, **window)["rows"]["0"]) == 1000
+    assert match_overview(opened, "a", level=99, **window)["rows"] == {"0": [[0, 9991]]}
+    assert len(match_overview(opened, "a", level=-3, **window)["rows"]["0"]) == 1000
     many = {**window, "rows": [0] * 5000}
     with pytest.raises(BadRequest, match="marks"):
-        marks(opened, "a", level=0, **many)
+        match_overview(opened, "a", level=0, **many)
 
 
 def test_stats_are_found_by_key_and_value():
@@ -255,18 +255,18 @@ def test_events_that_were_derived_have_no_stats():
 def test_nothing_is_found_in_nothing():
     opened = open_timelines.opened([])
     assert search(opened, "a")["count"] == 0
-    assert marks(opened, "a", level=3, from_ps=0, to_ps=10, rows=[0])["rows"] == {}
+    assert match_overview(opened, "a", level=3, from_ps=0, to_ps=10, rows=[0])["rows"] == {}
     assert search(open_timelines.opened([[], []]), "a")["tracks"] == {}
 
 
 def test_the_latest_searches_are_kept():
     opened = some()
-    assert find_hits(opened, "MatMul") is find_hits(opened, "MatMul")
-    assert find_hits(opened, "MatMul") is not find_hits(opened, "MatMul", has_case=True)
-    first = find_hits(opened, "MatMul")
+    assert find_results(opened, "MatMul") is find_results(opened, "MatMul")
+    assert find_results(opened, "MatMul") is not find_results(opened, "MatMul", has_case=True)
+    first = find_results(opened, "MatMul")
     for number in range(20):
-        find_hits(opened, f"name {number}")
-    assert find_hits(opened, "MatMul") is not first
+        find_results(opened, f"name {number}")
+    assert find_results(opened, "MatMul") is not first
 
 
 def test_a_real_trace(gpu_trace):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tbprof.kernels.codes import TILE_SHIFT
 from tbprof.timeline.model.store import Timeline
 from tbprof.timeline.tiles.tiles import encode_tiles
-from tbprof.timeline.tiles.visible_events import choose, show_all
+from tbprof.timeline.tiles.visible_events import all_events, filter_events
 
 TYPES = 5
 Event = tuple[int, int, int]  # start, duration, type
@@ -178,7 +178,7 @@ def test_tiles_show_what_merging_every_event_gives(drawn, begin, level, data):
     final = (timeline.end_ps - timeline.begin_ps) >> (level + TILE_SHIFT)
     first = data.draw(st.integers(0, final + 1))
     last = data.draw(st.integers(first, first + 4))
-    body = encode_tiles(timeline, show_all(timeline), level, first, last, all_of(rows))
+    body = encode_tiles(timeline, all_events(timeline), level, first, last, all_of(rows))
     tiles = decode(body)
     wanted = set(range(TYPES))
     assert tiles.chunks == expected(timeline, rows, level, range(first, last), wanted, 0)
@@ -193,7 +193,7 @@ def test_tiles_show_what_merging_every_event_gives(drawn, begin, level, data):
 def test_tiles_of_a_filter_show_the_chosen_events_alone(drawn, begin, level, wanted, least, data):
     rows = rows_of(drawn, begin)
     timeline = timeline_of_rows(rows, fewest=1)
-    shown = choose(timeline, np.isin(np.arange(TYPES), sorted(wanted)), least)
+    shown = filter_events(timeline, np.isin(np.arange(TYPES), sorted(wanted)), least)
     final = (timeline.end_ps - timeline.begin_ps) >> (level + TILE_SHIFT)
     first = data.draw(st.integers(0, final + 1))
     tiles = decode(encode_tiles(timeline, shown, level, first, first + 3, all_of(rows)))
@@ -208,7 +208,7 @@ def test_every_event_is_drawn_or_counted_once(drawn, level):
     timeline = timeline_of_rows(rows, fewest=1)
     final = (timeline.end_ps - timeline.begin_ps) >> (level + TILE_SHIFT)
     for tile in {0, final // 2, final}:
-        body = encode_tiles(timeline, show_all(timeline), level, tile, tile + 1, all_of(rows))
+        body = encode_tiles(timeline, all_events(timeline), level, tile, tile + 1, all_of(rows))
         low = timeline.begin_ps + (tile << (level + TILE_SHIFT))
         high = low + (1 << (level + TILE_SHIFT))
         for (number, _), entries in decode(body).chunks.items():
@@ -224,7 +224,7 @@ def test_drawn_tiles_at_a_bucket_of_four():
     row = [(0, 1, 0), (2, 1, 1), (4, 1, 2), (7, 1, 3), (8, 6, 4)]
     timeline = timeline_of_rows([row], fewest=1)
     (entries,) = decode(
-        encode_tiles(timeline, show_all(timeline), 2, 0, 1, np.arange(1))
+        encode_tiles(timeline, all_events(timeline), 2, 0, 1, np.arange(1))
     ).chunks.values()
     assert entries == [Entry(0, 3, 0, 2, 0), Entry(4, 8, 2, 2, 2), Entry(8, 14, 4, 1, 4)]
 
@@ -232,7 +232,7 @@ def test_drawn_tiles_at_a_bucket_of_four():
 def test_a_long_event_is_in_every_tile_that_it_reaches_into():
     row = [(0, 1, 1), (100, 2000, 2), (2100, 5, 3)]
     timeline = timeline_of_rows([row])
-    chunks = decode(encode_tiles(timeline, show_all(timeline), 0, 0, 7, np.arange(1))).chunks
+    chunks = decode(encode_tiles(timeline, all_events(timeline), 0, 0, 7, np.arange(1))).chunks
     ids = {tile: [entry.id for entry in entries] for (_, tile), entries in chunks.items()}
     # 2100 lies in the fifth tile (2048 to 2560), the event of 2000 ends there.
     assert ids == {0: [0, 1], 1: [1], 2: [1], 3: [1], 4: [1, 2], 5: [], 6: []}
@@ -244,9 +244,9 @@ def test_numbers_beyond_16_bits_are_told_in_full():
     rows = [[*many, (200_000, 2**40, 1), (2**41, 1, 2)], [(5, 2**17, 1), (2**18, 0, 0)]]
     timeline = timeline_of_rows(rows)
     assert decode(
-        encode_tiles(timeline, show_all(timeline), 17, 0, 9, all_of(rows))
+        encode_tiles(timeline, all_events(timeline), 17, 0, 9, all_of(rows))
     ).chunks == expected(timeline, rows, 17, range(9), {0, 1, 2}, 0)
-    tiles = decode(encode_tiles(timeline, show_all(timeline), 33, 0, 1, all_of(rows)))
+    tiles = decode(encode_tiles(timeline, all_events(timeline), 33, 0, 1, all_of(rows)))
     assert tiles.head["wide"] == [0, 0, 0, 1, 1]
     assert tiles.chunks == expected(timeline, rows, 33, range(1), {0, 1, 2}, 0)
 
@@ -254,7 +254,7 @@ def test_numbers_beyond_16_bits_are_told_in_full():
 def test_more_types_than_16_bits_count():
     row = [(at * 4, 2, at) for at in range(66_000)]
     timeline = timeline_of_rows([row], types=66_000)
-    tiles = decode(encode_tiles(timeline, show_all(timeline), 0, 0, 516, np.arange(1)))
+    tiles = decode(encode_tiles(timeline, all_events(timeline), 0, 0, 516, np.arange(1)))
     assert [entry.type for entries in tiles.chunks.values() for entry in entries] == [
         *range(66_000)
     ]
@@ -265,7 +265,7 @@ def test_the_head_says_what_the_types_are():
     timeline = timeline_of_rows(
         [[(0, 1, 3), (5, 1, -1), (9, 1, 1)]], names=["", "x" * 300, "", "d"]
     )
-    head = decode(encode_tiles(timeline, show_all(timeline), 0, 0, 1, np.arange(1))).head
+    head = decode(encode_tiles(timeline, all_events(timeline), 0, 0, 1, np.arange(1))).head
     assert head["types"] == [3, -1, 1]
     assert head["names"] == ["d", "", "x" * 200]
     assert head["categories"] == [3, 0, 1]
@@ -275,18 +275,18 @@ def test_the_head_says_what_the_types_are():
 def test_rows_that_do_not_fit_are_left_out_and_that_is_said():
     rows = [[(at * 4, 2, 0) for at in range(100)] for _ in range(5)]
     timeline = timeline_of_rows(rows)
-    tiles = decode(encode_tiles(timeline, show_all(timeline), 0, 0, 1, np.arange(5), most=250))
+    tiles = decode(encode_tiles(timeline, all_events(timeline), 0, 0, 1, np.arange(5), most=250))
     assert tiles.head["truncated"]
     assert {row for row, _ in tiles.chunks} == {0, 1}
     # One row is always there, or a client would ask for ever.
-    tiles = decode(encode_tiles(timeline, show_all(timeline), 0, 0, 1, np.arange(5), most=1))
+    tiles = decode(encode_tiles(timeline, all_events(timeline), 0, 0, 1, np.arange(5), most=1))
     assert {row for row, _ in tiles.chunks} == {0}
 
 
 def test_only_the_rows_that_were_asked_for_come_in_that_order():
     rows = [[(0, 1, 0)], [], [(1, 1, 0)], [(2, 1, 0)]]
     timeline = timeline_of_rows(rows)
-    tiles = decode(encode_tiles(timeline, show_all(timeline), 0, 0, 1, np.array([3, 1, 0])))
+    tiles = decode(encode_tiles(timeline, all_events(timeline), 0, 0, 1, np.array([3, 1, 0])))
     assert list(tiles.chunks) == [(3, 0), (1, 0), (0, 0)]
     assert [len(entries) for entries in tiles.chunks.values()] == [1, 0, 1]
 
@@ -296,7 +296,7 @@ def test_tiles_behind_the_end_are_empty(level):
     timeline = timeline_of_rows([[(-(2**57), 1, 0), (2**57, 5, 0)]])
     for first in (2**50, 2**53 - 2):
         tiles = decode(
-            encode_tiles(timeline, show_all(timeline), level, first, first + 2, np.arange(1))
+            encode_tiles(timeline, all_events(timeline), level, first, first + 2, np.arange(1))
         )
         assert tiles.chunks == {(0, first): [], (0, first + 1): []}
 
@@ -307,21 +307,23 @@ def test_years_of_nothing_cost_nothing():
     timeline = timeline_of_rows([row])
     final = 2**58 >> TILE_SHIFT
     for tile, event in ((0, 0), (final, 1)):
-        tiles = decode(encode_tiles(timeline, show_all(timeline), 0, tile, tile + 1, np.arange(1)))
+        tiles = decode(
+            encode_tiles(timeline, all_events(timeline), 0, tile, tile + 1, np.arange(1))
+        )
         assert [entry.id for entry in tiles.chunks[0, tile]] == [event]
 
 
 @pytest.mark.parametrize("rows", [[], [[]], [[], []]])
 def test_a_timeline_without_events_has_empty_tiles(rows):
     timeline = timeline_of_rows(rows)
-    for shown in (show_all(timeline), choose(timeline, np.ones(TYPES, np.bool_))):
+    for shown in (all_events(timeline), filter_events(timeline, np.ones(TYPES, np.bool_))):
         tiles = decode(encode_tiles(timeline, shown, 3, 0, 2, all_of(rows)))
         assert tiles.chunks == {(row, tile): [] for row in range(len(rows)) for tile in (0, 1)}
 
 
 def test_a_filter_that_fits_nothing_shows_nothing():
     timeline = timeline_of_rows([[(0, 1, 0), (5, 1, 0)]])
-    shown = choose(timeline, np.zeros(TYPES, np.bool_))
+    shown = filter_events(timeline, np.zeros(TYPES, np.bool_))
     assert decode(encode_tiles(timeline, shown, 0, 0, 1, np.arange(1))).chunks == {(0, 0): []}
 
 
@@ -329,7 +331,7 @@ def test_events_that_overlap_on_the_last_row_are_all_there():
     row = [(0, 3, 0), (1, 900, 1), (2, 3, 2), (3, 3, 3), (600, 1, 4)]
     timeline = timeline_of_rows([row], fewest=1)
     for level in range(12):
-        body = encode_tiles(timeline, show_all(timeline), level, 0, 2, np.arange(1))
+        body = encode_tiles(timeline, all_events(timeline), level, 0, 2, np.arange(1))
         wanted = set(range(TYPES))
         assert decode(body).chunks == expected(timeline, [row], level, range(2), wanted, 0)
 
@@ -350,14 +352,14 @@ def test_large_rows_are_cut_alike_from_every_level():
     for level in range(0, 46, 3):
         first = int(start[10_000] - timeline.begin_ps) >> (level + TILE_SHIFT)
         window = (level, first, first + 3, np.arange(1))
-        body = encode_tiles(timeline, show_all(timeline), *window)
-        assert body == encode_tiles(few, show_all(few), *window)
+        body = encode_tiles(timeline, all_events(timeline), *window)
+        assert body == encode_tiles(few, all_events(few), *window)
 
 
 def test_many_threads_get_the_same_tiles():
     rows = [[(at * 7, 5, at % TYPES) for at in range(3000)] for _ in range(8)]
     timeline = timeline_of_rows(rows)
-    shown = show_all(timeline)
+    shown = all_events(timeline)
 
     def ask(number: int) -> bytes:
         return encode_tiles(timeline, shown, number % 8, 0, 3, all_of(rows))
@@ -370,7 +372,7 @@ def test_many_threads_get_the_same_tiles():
 
 def test_read_only_columns_give_the_same_tiles():
     timeline = timeline_of_rows([[(0, 1, 0), (5, 1, 2)]])
-    before = encode_tiles(timeline, show_all(timeline), 0, 0, 1, np.arange(1))
+    before = encode_tiles(timeline, all_events(timeline), 0, 0, 1, np.arange(1))
     timeline.start_ps.flags.writeable = False
-    assert encode_tiles(timeline, show_all(timeline), 0, 0, 1, np.arange(1)) == before
+    assert encode_tiles(timeline, all_events(timeline), 0, 0, 1, np.arange(1)) == before
     assert timeline.duration_ps.flags.writeable
