@@ -26,7 +26,7 @@ import { useLogdir } from "./state/use_logdir";
 import { usePayload } from "./state/use_payload";
 import { useSession } from "./state/use_session";
 import { pageWarnings } from "./state/warnings";
-import { type Tab, ToolTabs } from "./tool_tabs";
+import { type ToolTab, ToolTabs } from "./tool_tabs";
 
 type Overlay = "help" | "palette" | "capture" | null;
 
@@ -300,7 +300,7 @@ function shellKeys(open: (overlay: Overlay) => void) {
 }
 
 /** The server's tools in its order; before it answers, those that the pages know. */
-function toolTabs(session: Session | null, navigation: Navigation, hasRuns: boolean): Tab[] {
+function toolTabs(session: Session | null, navigation: Navigation, hasRuns: boolean): ToolTab[] {
   const tools =
     session?.tools ??
     Object.keys(TOOLS).map((name) => ({

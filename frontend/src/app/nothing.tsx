@@ -3,12 +3,12 @@ import type { SessionHost } from "../api/types";
 import { plural } from "../base/format";
 import { Message } from "../widgets/text/message";
 import { Diagnoses } from "./diagnoses";
-import type { Tab } from "./tool_tabs";
+import type { ToolTab } from "./tool_tabs";
 
 interface NothingProps {
   readonly run: string;
   readonly hosts: readonly SessionHost[];
-  readonly tabs: readonly Tab[];
+  readonly tabs: readonly ToolTab[];
   readonly retry: () => void;
 }
 

@@ -2,7 +2,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Menu } from "../widgets/overlays/menu";
 
-export interface Tab {
+export interface ToolTab {
   readonly name: string;
   readonly short: string;
   readonly title: string;
@@ -14,7 +14,7 @@ export interface Tab {
 }
 
 interface ToolTabsProps {
-  readonly tabs: readonly Tab[];
+  readonly tabs: readonly ToolTab[];
   readonly current: string;
   readonly open: (tool: string) => void;
 }
@@ -61,7 +61,7 @@ function TabLink({
   isCurrent,
   open,
 }: {
-  tab: Tab;
+  tab: ToolTab;
   isCurrent: boolean;
   open: (tool: string) => void;
 }) {
@@ -86,7 +86,7 @@ function TabLink({
 }
 
 /** Gray, with the reason while it is pointed at or has the focus; Escape puts the reason away. */
-function UnavailableTab({ tab, reason }: { tab: Tab; reason: string }) {
+function UnavailableTab({ tab, reason }: { tab: ToolTab; reason: string }) {
   const [isShown, setShown] = useState(false);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: only shows what the link's name says
@@ -123,7 +123,7 @@ function withHint(reason: string, hint: string): string {
 }
 
 /** By the length of the names: nothing is drawn twice to be measured. */
-function countFitting(tabs: readonly Tab[], width: number): number {
+function countFitting(tabs: readonly ToolTab[], width: number): number {
   const widths = tabs.map((tab) => 26 + tab.short.length * 7.4);
   const total = widths.reduce((sum, one) => sum + one, 0);
   if (total <= width) return tabs.length;

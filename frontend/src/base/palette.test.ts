@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { chooseColors, inkOn } from "./palette";
+import { chooseColors, textColorOn } from "./palette";
 
 test("a name has the colour of its meaning where no other has that meaning", () => {
   expect(chooseColors(["IDLE", "MatMul", "MemcpyHToD"])).toEqual([
@@ -42,7 +42,7 @@ test.each(
     " ",
   ),
 )("text upon %s is read in both themes", (name) => {
-  const ink = inkOn(`var(--c-${name})`).replace(/^var\(--|\)$/g, "");
+  const ink = textColorOn(`var(--c-${name})`).replace(/^var\(--|\)$/g, "");
   colors(`c-${name}`).forEach((fill, theme) => {
     expect(contrast(fill, colors(ink)[theme])).toBeGreaterThan(4.5);
   });

@@ -12,7 +12,7 @@ const MEANINGS: readonly (readonly [pattern: RegExp, color: string])[] = [
 const DEEP = ["input", "host", "compile", "transfer", "wait"];
 
 /** The colour of text upon a fill: "var(--ink)" upon "var(--c-launch)". */
-export function inkOn(color: string): string {
+export function textColorOn(color: string): string {
   return DEEP.some((name) => color === `var(--c-${name})`) ? "var(--ink-on-deep)" : "var(--ink)";
 }
 

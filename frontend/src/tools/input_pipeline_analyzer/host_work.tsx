@@ -10,7 +10,7 @@ import { Name } from "../../widgets/text/name";
 import { EventLink } from "../links/trace_link";
 import { inputOpEvents, iteratorEvents } from "../links/trace_links";
 import type { Links } from "../tool";
-import type { Advice, HostWork, InputPipeline } from "./payload";
+import type { HostWork, InputAdvice, InputPipeline } from "./payload";
 import { MODERATE } from "./verdict";
 
 export function HostWorkCards({ pipeline, links }: { pipeline: InputPipeline; links: Links }) {
@@ -110,7 +110,7 @@ function HostNotes({ host, stage, links }: WorkCardProps) {
 }
 
 /** That for the largest part in full, that for the others folded. */
-function AdviceCard({ advice, hasWork }: { advice: readonly Advice[]; hasWork: boolean }) {
+function AdviceCard({ advice, hasWork }: { advice: readonly InputAdvice[]; hasWork: boolean }) {
   const id = useId();
   const categories = [...new Set(advice.map(({ category }) => category))];
   const dominant = advice.find(({ isDominant }) => isDominant)?.category;
@@ -140,7 +140,7 @@ function AdviceCard({ advice, hasWork }: { advice: readonly Advice[]; hasWork: b
   );
 }
 
-function AdviceGroup({ advice, isOpen }: { advice: readonly Advice[]; isOpen: boolean }) {
+function AdviceGroup({ advice, isOpen }: { advice: readonly InputAdvice[]; isOpen: boolean }) {
   const [{ label, share }] = advice;
   return (
     <details open={isOpen}>

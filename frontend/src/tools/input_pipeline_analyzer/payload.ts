@@ -30,7 +30,7 @@ export interface InputPipeline {
   /** Times in µs. */
   readonly ops: DataTable;
   readonly host: HostWork;
-  readonly advice: readonly Advice[];
+  readonly advice: readonly InputAdvice[];
   readonly activities: readonly Activity[];
   readonly markers: readonly Marker[];
   readonly diagnostics: readonly Diagnostic[];
@@ -61,7 +61,7 @@ export interface WorkPart {
   readonly time: Microseconds;
 }
 
-export interface Advice {
+export interface InputAdvice {
   readonly category: string;
   readonly label: string;
   /** 0–1 of the work of all categories; NaN without any. */
@@ -202,7 +202,7 @@ function readHostWork({ properties }: DataTable): HostWork {
   };
 }
 
-function toAdvice(row: Row): Advice {
+function toAdvice(row: Row): InputAdvice {
   return {
     category: row.text("category"),
     label: row.text("label"),

@@ -3,7 +3,7 @@ import { useId, useState } from "preact/hooks";
 import { formatCount } from "../../base/format";
 import { Why } from "../../widgets/overlays/why";
 import type { Select } from "../tool";
-import { formatGibibytes, formatShare } from "./format";
+import { formatGibibytes, formatMemoryShare } from "./format";
 import type { Allocator, Memory } from "./payload";
 
 interface DevicesProps {
@@ -114,5 +114,5 @@ function scaleOf(allocators: readonly Allocator[]): number {
 
 function peakText({ peak, capacity }: Allocator): string {
   const share = peak / capacity;
-  return `${formatGibibytes(peak)}${share >= 0 ? ` · ${formatShare(share)}` : ""}`;
+  return `${formatGibibytes(peak)}${share >= 0 ? ` · ${formatMemoryShare(share)}` : ""}`;
 }

@@ -2,7 +2,7 @@
 import { useId } from "preact/hooks";
 import { Why } from "../../widgets/overlays/why";
 import { FindingList, type Severity } from "../../widgets/text/finding_list";
-import { formatAmount, formatShare } from "./format";
+import { formatAmount, formatMemoryShare } from "./format";
 import type { Memory } from "./payload";
 
 const SEVERITIES: readonly Severity[] = ["high", "moderate", "low", "good"];
@@ -48,7 +48,7 @@ export function Findings({ memory }: { readonly memory: Memory }) {
 function gainText(bytes: number, share: number): string {
   return [
     Number.isNaN(bytes) ? "" : formatAmount(bytes),
-    Number.isNaN(share) ? "" : formatShare(share),
+    Number.isNaN(share) ? "" : formatMemoryShare(share),
   ]
     .filter((text) => text !== "")
     .join(" · ");

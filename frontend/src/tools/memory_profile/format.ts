@@ -21,11 +21,11 @@ export function memoryScale(most: number): Scale {
 export const MILLISECONDS: Scale = {
   unit: "ms",
   factor: 1 / PS_PER_MS,
-  format: (value) => formatInstant(value),
+  format: (value) => formatTraceTime(value),
 };
 
 /** "2,586.982 ms"; with more decimals where the window of `span` ps is short. */
-export function formatInstant(ps: number, span = Number.POSITIVE_INFINITY): string {
+export function formatTraceTime(ps: number, span = Number.POSITIVE_INFINITY): string {
   if (!Number.isFinite(ps)) return NOT_MEASURED;
   const decimals = span < PS_PER_MS ? (span < PS_PER_MS / 1000 ? 9 : 6) : 3;
   return `${grouped(decimals).format(ps / PS_PER_MS)} ms`;
@@ -47,6 +47,6 @@ export function formatIn(scale: Scale, value: number): string {
   return Number.isNaN(value) ? NOT_MEASURED : `${scale.format(value)} ${scale.unit}`;
 }
 
-export function formatShare(value: number): string {
+export function formatMemoryShare(value: number): string {
   return Number.isNaN(value) ? NOT_MEASURED : formatRatio(ratio(value));
 }

@@ -2,7 +2,7 @@
 import { PayloadError } from "../../api/errors";
 import { isRecord } from "../../api/types";
 import { type Bytes, bytes } from "../../base/units";
-import { type Breakdown, parseBreakdown } from "./breakdown/breakdown";
+import { type MemoryBreakdown, parseBreakdown } from "./breakdown/breakdown";
 import { columnOf, flag, list, number, numbers, text } from "./json";
 
 /** Times are picoseconds since the trace began; what was not recorded is NaN, or "" of texts. */
@@ -16,7 +16,7 @@ export interface Memory {
   readonly timeline: Timeline;
   readonly texts: readonly string[];
   readonly steps: MemorySteps;
-  readonly breakdown: Breakdown;
+  readonly breakdown: MemoryBreakdown;
   readonly findings: readonly MemoryFinding[];
   readonly leaks: readonly Leak[];
 }

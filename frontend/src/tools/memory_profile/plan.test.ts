@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseMemory } from "./payload";
 import {
-  lastBefore,
+  lastPointBefore,
   marksOf,
   type Plan,
   pointAt,
@@ -68,7 +68,7 @@ test("the last point before the pointer is meant, or the fullest one close by", 
 
 test("the last time before is found by halves", () => {
   const times = Float64Array.of(1, 2, 2, 5);
-  expect([0, 1, 2, 4, 9].map((time) => lastBefore(times, time))).toEqual([-1, 0, 2, 2, 3]);
+  expect([0, 1, 2, 4, 9].map((time) => lastPointBefore(times, time))).toEqual([-1, 0, 2, 2, 3]);
 });
 
 test("marks are round in the written unit", () => {

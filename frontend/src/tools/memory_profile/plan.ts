@@ -2,14 +2,14 @@
 import { inUse, type Memory, type Timeline } from "./payload";
 
 /** Parts of the picture that a person can hide, the bottom of the stack first. */
-export const PARTS = [
+export const MEMORY_PARTS = [
   { id: "stack", label: "Stack", color: "var(--c-input)" },
   { id: "heap", label: "Heap", color: "var(--c-output)" },
   { id: "free", label: "Free", color: "var(--c-compute16)" },
 ] as const;
 export const FRAGMENTATION = { id: "fragmentation", label: "Fragmentation", color: "var(--text)" };
 
-export type PartId = (typeof PARTS)[number]["id"];
+export type PartId = (typeof MEMORY_PARTS)[number]["id"];
 
 /** The plotting area in CSS pixels, and what its edges stand for. */
 export interface Plan {
@@ -71,7 +71,7 @@ export function topOf(
   hidden: ReadonlySet<string>,
   { from, to }: Window,
 ): number {
-  const shown = PARTS.filter(({ id }) => !hidden.has(id));
+  const shown = MEMORY_PARTS.filter(({ id }) => !hidden.has(id));
   let most = 0;
   for (let point = 0; point < timeline.length; point++) {
     if (timeline.time[point] > to || (timeline.time[point + 1] ?? to) < from) continue;
@@ -122,17 +122,17 @@ const NEAR = 3;
 export function pointAt(timeline: Timeline, plan: Plan, x: number): number {
   const perPixel = (plan.to - plan.from) / (plan.right - plan.left);
   const time = timeAt(plan, x);
-  const last = lastBefore(timeline.time, time + NEAR * perPixel);
+  const last = lastPointBefore(timeline.time, time + NEAR * perPixel);
   let best = -1;
   for (let point = last; point >= 0; point--) {
     if (timeline.time[point] < Math.max(time - NEAR * perPixel, plan.from)) break;
     if (best < 0 || !(inUse(timeline, point) <= inUse(timeline, best))) best = point;
   }
-  return best >= 0 ? best : lastBefore(timeline.time, time);
+  return best >= 0 ? best : lastPointBefore(timeline.time, time);
 }
 
 /** The last of ascending times that is at most `time`; -1 for none. */
-export function lastBefore(times: Float64Array, time: number): number {
+export function lastPointBefore(times: Float64Array, time: number): number {
   let [low, high] = [0, times.length];
   while (low < high) {
     const middle = (low + high) >> 1;

@@ -5,10 +5,10 @@ import { Why } from "../../widgets/overlays/why";
 import { StackedBar } from "../../widgets/stacked_bar/stacked_bar";
 import { NotMeasured } from "../../widgets/text/definition_list";
 import type { Select } from "../tool";
-import { formatAmount, formatGibibytes, formatInstant, formatShare } from "./format";
+import { formatAmount, formatGibibytes, formatMemoryShare, formatTraceTime } from "./format";
 import { MemoryPicker } from "./memory_picker";
 import type { Allocator, Memory } from "./payload";
-import { PARTS } from "./plan";
+import { MEMORY_PARTS } from "./plan";
 
 interface SummaryCardProps {
   readonly memory: Memory;
@@ -73,7 +73,7 @@ function figuresAtPeak(one: Allocator): Figure[] {
   return [
     {
       label: "Timestamp",
-      value: measured(one.peakAt, formatInstant),
+      value: measured(one.peakAt, formatTraceTime),
       note: one.peakStep === "" ? "" : `in step ${one.peakStep.slice(0, 60)}`,
       reason: "there is no peak",
       formula:
@@ -89,7 +89,7 @@ function figuresAtPeak(one: Allocator): Figure[] {
     ),
     {
       label: "Fragmentation",
-      value: measured(one.peakFragmentation, formatShare),
+      value: measured(one.peakFragmentation, formatMemoryShare),
       reason: "not recorded",
       formula:
         "1 − largest chunk of free memory ÷ all free memory, at the peak. Lower is better: a large request fails where no chunk is large enough, even if more is free in all.",
@@ -167,7 +167,12 @@ function PeakBar({ allocator }: { readonly allocator: Allocator }): ComponentChi
   return (
     <StackedBar
       label="Memory at the peak"
-      parts={PARTS.map(({ id, label, color }) => ({ id, label, color, share: sizes[id] / whole }))}
+      parts={MEMORY_PARTS.map(({ id, label, color }) => ({
+        id,
+        label,
+        color,
+        share: sizes[id] / whole,
+      }))}
     />
   );
 }

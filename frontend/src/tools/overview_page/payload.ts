@@ -15,7 +15,7 @@ export interface Overview {
   readonly findings: readonly Finding[];
   readonly figures: ReadonlyMap<string, Reading>;
   /** The average step, as its stack goes from the top. */
-  readonly breakdown: readonly Breakdown[];
+  readonly breakdown: readonly StepBreakdown[];
   /** What threads did in the part of it that nothing covers, longest first. */
   readonly idle: readonly IdlePart[];
   readonly environment: readonly Fact[];
@@ -64,7 +64,7 @@ export interface Reading {
   readonly explanation: string;
 }
 
-export interface Breakdown {
+export interface StepBreakdown {
   readonly id: string;
   readonly label: string;
   readonly ms: number;

@@ -4,7 +4,7 @@ import type { PartRow } from "../../widgets/stacked_bar/part_table";
 import { stepName } from "../../widgets/step_chart/steps";
 import { phaseColor } from "../steps/phases";
 import { meanOf, type StepTable } from "../steps/step_table";
-import type { Breakdown, IdlePart } from "./payload";
+import type { IdlePart, StepBreakdown } from "./payload";
 
 export interface StepParts {
   readonly title: string;
@@ -21,7 +21,7 @@ export function averageName({ isTypical }: Pick<StepTable, "isTypical">): string
 }
 
 /** Of the server's table; of the steps where it has none. */
-export function averageParts(steps: StepTable, breakdown: readonly Breakdown[]): StepParts {
+export function averageParts(steps: StepTable, breakdown: readonly StepBreakdown[]): StepParts {
   const title = averageName(steps);
   if (breakdown.length === 0) {
     const time = (values: Float64Array) => meanOf(values, steps.isLeftOut) || 0;

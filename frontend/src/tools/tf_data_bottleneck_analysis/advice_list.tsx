@@ -2,9 +2,9 @@
 import { cut } from "../../base/names";
 import { CopyButton } from "../../widgets/text/copy_button";
 import { FindingList, GuideLink } from "../../widgets/text/finding_list";
-import type { Advice } from "./payload";
+import type { TfDataAdvice } from "./payload";
 
-export function AdviceList({ advice }: { advice: readonly Advice[] }) {
+export function AdviceList({ advice }: { advice: readonly TfDataAdvice[] }) {
   return (
     <FindingList
       findings={advice.map((one, at) => ({

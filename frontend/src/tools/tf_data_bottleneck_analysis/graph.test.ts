@@ -12,7 +12,7 @@ import {
   pan,
   parseLook,
   reveal,
-  zoomAt,
+  zoomViewport,
 } from "./graph/viewport";
 import { type CallGraph, type GraphNode, parseTfData } from "./payload";
 import { samplePayload } from "./sample.test_helper";
@@ -155,7 +155,7 @@ test("a graph that fits is shown whole, else around the bottleneck at a size tha
 
 test("zooming keeps the point under the pointer, panning keeps some of the graph", () => {
   const look = { x: 100, y: 50, scale: 1 };
-  const larger = zoomAt(look, 2, 200, 100);
+  const larger = zoomViewport(look, 2, 200, 100);
   expect(larger.x + 200 / larger.scale).toBe(300);
   expect(larger.y + 100 / larger.scale).toBe(150);
   const graphSize = { width: 1000, height: 300 };

@@ -14,7 +14,7 @@ export interface TfData {
   /** Of each pipeline that was judged, the slowest pipeline first. */
   readonly bottlenecks: readonly Bottleneck[];
   /** In the order in which it should be tried, per pipeline. */
-  readonly advice: readonly Advice[];
+  readonly advice: readonly TfDataAdvice[];
   /** Of the graph's pipeline, the slowest first; not all of them where there are many. */
   readonly executions: readonly Execution[];
   readonly isInputBound: boolean;
@@ -112,7 +112,7 @@ export interface Bottleneck {
   };
 }
 
-export interface Advice {
+export interface TfDataAdvice {
   readonly host: string;
   readonly pipeline: string;
   readonly id: string;
@@ -295,13 +295,13 @@ function toBottleneck(row: Row): Bottleneck {
 }
 
 /** Ordered by the server's own numbers. */
-function readAdvice(table: DataTable): Advice[] {
+function readAdvice(table: DataTable): TfDataAdvice[] {
   return readRows(table, (row) => ({ order: row.number("rank_in_order"), advice: toAdvice(row) }))
     .sort((a, b) => a.order - b.order)
     .map(({ advice }) => advice);
 }
 
-function toAdvice(row: Row): Advice {
+function toAdvice(row: Row): TfDataAdvice {
   return {
     host: row.text("host"),
     pipeline: row.text("input_pipeline"),

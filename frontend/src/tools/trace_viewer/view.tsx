@@ -18,7 +18,7 @@ import { keepSelectionInSight, revealRows } from "./page/reveal";
 import { choose, followSelection } from "./page/selected_event";
 import { HoverCard } from "./pointer/hover_card";
 import { TimelineCanvas } from "./pointer/timeline_canvas";
-import { createHits } from "./search/search_results";
+import { createSearchResults } from "./search/search_results";
 import "./drawer/drawer.css";
 import "./lanes/labels.css";
 import "./trace.css";
@@ -35,7 +35,7 @@ const LEAST_LABELS = 120;
 function TraceView({ run, hosts, view, select, warn, links }: PageProps<null>) {
   const { page, loading, retry } = usePage({ run, hosts, view, select, warn });
   const { model } = page;
-  const hits = useMemo(() => createHits(page), [page]);
+  const hits = useMemo(() => createSearchResults(page), [page]);
   const selected = useMemo(() => followSelection(page), [page]);
   useEffect(() => hits.dispose, [hits]);
   useEffect(() => selected.dispose, [selected]);

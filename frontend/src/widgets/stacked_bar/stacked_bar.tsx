@@ -1,6 +1,6 @@
 /** Parts of a whole as one horizontal bar, labelled where the labels fit. */
 import { formatRatio } from "../../base/format";
-import { inkOn } from "../../base/palette";
+import { textColorOn } from "../../base/palette";
 import { ratio } from "../../base/units";
 
 export interface BarPart {
@@ -33,7 +33,7 @@ export function StackedBar({ label, parts, pointed = null, point }: StackedBarPr
           style={{
             width: `${part.share * 100}%`,
             background: part.color,
-            color: inkOn(part.color),
+            color: textColorOn(part.color),
           }}
           title={words[at]}
           onMouseEnter={() => point?.(part.id)}

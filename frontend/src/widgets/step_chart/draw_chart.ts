@@ -2,7 +2,7 @@
 import type { StepAxis, StepColumn, StepSeries } from "./steps";
 
 /** Resolved colours. */
-export interface Inks {
+export interface ChartColors {
   /** One per series. */
   readonly fills: readonly string[];
   readonly background: string;
@@ -21,7 +21,7 @@ interface Picture {
   readonly to: number;
   readonly average: number | null;
   readonly selected: number | null;
-  readonly inks: Inks;
+  readonly colors: ChartColors;
   /** The plotting area in pixels of the canvas. */
   readonly bbox: { left: number; top: number; width: number; height: number };
   /** What the upper edge stands for. */
@@ -38,14 +38,14 @@ const WIDEST = 120;
 const OUTLIER = 6;
 
 export function drawColumns(ctx: Context, picture: Picture): void {
-  const { steps, series, columns, totals, inks, bbox, top } = picture;
+  const { steps, series, columns, totals, colors, bbox, top } = picture;
   const ratio = devicePixelRatio || 1;
   const y = (value: number) => Math.round(bbox.top + bbox.height * (1 - value / top));
   const boxes = columns.map((column) => columnBox(picture, column, ratio));
   const base = new Float64Array(columns.length);
   begin(ctx, picture);
   series.forEach(({ values }, at) => {
-    ctx.fillStyle = inks.fills[at];
+    ctx.fillStyle = colors.fills[at];
     ctx.strokeStyle = "rgb(0 0 0 / 35%)";
     ctx.lineWidth = ratio;
     columns.forEach(({ step }, index) => {
@@ -63,8 +63,8 @@ export function drawColumns(ctx: Context, picture: Picture): void {
       }
     });
   });
-  const hatch = hatching(ctx, inks.background, ratio);
-  const lost = hatching(ctx, inks.border, ratio);
+  const hatch = hatching(ctx, colors.background, ratio);
+  const lost = hatching(ctx, colors.border, ratio);
   columns.forEach(({ step }, index) => {
     const [left, right] = boxes[index];
     const high = y(totals[step]);
@@ -84,7 +84,7 @@ export function drawColumns(ctx: Context, picture: Picture): void {
 }
 
 export function drawLines(ctx: Context, picture: Picture): void {
-  const { series, columns, inks, bbox, top } = picture;
+  const { series, columns, colors, bbox, top } = picture;
   const ratio = devicePixelRatio || 1;
   const x = columns.map((column) => {
     const [left, right] = columnBox(picture, column, ratio);
@@ -93,8 +93,8 @@ export function drawLines(ctx: Context, picture: Picture): void {
   const y = (value: number) => bbox.top + bbox.height * (1 - value / top);
   begin(ctx, picture);
   series.forEach(({ values, low, high }, at) => {
-    ctx.fillStyle = inks.fills[at];
-    ctx.strokeStyle = inks.fills[at];
+    ctx.fillStyle = colors.fills[at];
+    ctx.strokeStyle = colors.fills[at];
     ctx.lineWidth = 1.5 * ratio;
     if (low && high) {
       ctx.globalAlpha = 0.25;
@@ -132,7 +132,7 @@ export function drawLines(ctx: Context, picture: Picture): void {
 /** A triangle on the column of an outlier, or under the upper edge where there is no room. */
 function drawOutliers(
   ctx: Context,
-  { steps, columns, totals, inks, bbox }: Picture,
+  { steps, columns, totals, colors, bbox }: Picture,
   boxes: readonly (readonly [left: number, right: number])[],
   y: (value: number) => number,
   ratio: number,
@@ -147,8 +147,8 @@ function drawOutliers(
     ctx.lineTo(x - size, tip - size);
     ctx.lineTo(x + size, tip - size);
     ctx.closePath();
-    ctx.fillStyle = inks.text;
-    ctx.strokeStyle = inks.background;
+    ctx.fillStyle = colors.text;
+    ctx.strokeStyle = colors.background;
     ctx.lineWidth = ratio;
     ctx.fill();
     ctx.stroke();
@@ -202,10 +202,10 @@ function hatching(ctx: Context, color: string, ratio: number): CanvasPattern | s
   return ctx.createPattern(tile, "repeat") ?? "transparent";
 }
 
-function drawAverage(ctx: Context, { average, bbox, top, inks }: Picture, ratio: number): void {
+function drawAverage(ctx: Context, { average, bbox, top, colors }: Picture, ratio: number): void {
   if (average === null) return;
   const y = Math.round(bbox.top + bbox.height * (1 - average / top)) + ratio / 2;
-  ctx.strokeStyle = inks.text;
+  ctx.strokeStyle = colors.text;
   ctx.lineWidth = ratio;
   ctx.setLineDash([4 * ratio, 4 * ratio]);
   ctx.beginPath();
@@ -216,14 +216,14 @@ function drawAverage(ctx: Context, { average, bbox, top, inks }: Picture, ratio:
 }
 
 function drawSelected(ctx: Context, picture: Picture, ratio: number): void {
-  const { selected, columns, bbox, totals, top, inks } = picture;
+  const { selected, columns, bbox, totals, top, colors } = picture;
   const column = columns.find(
     ({ from, to }) => selected !== null && selected >= from && selected < to,
   );
   if (!column || selected === null) return;
   const [left, right] = columnBox(picture, column, ratio);
   const high = bbox.top + bbox.height * (1 - totals[selected] / top);
-  ctx.strokeStyle = inks.text;
+  ctx.strokeStyle = colors.text;
   ctx.lineWidth = 2 * ratio;
   ctx.strokeRect(left, high, right - left, bbox.top + bbox.height - high + 2 * ratio);
 }

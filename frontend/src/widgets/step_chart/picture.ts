@@ -32,25 +32,27 @@ export function drawSvg(picture: Picture): string {
 }
 
 function drawAxes({ title, axisTitle, steps, totals, from, to, quantity }: Picture): SVGElement[] {
-  const ink = resolveColor("var(--text)");
+  const textColor = resolveColor("var(--text)");
   const { top, scale } = axisScale(totals, from, to, quantity);
   const y = yScale(top);
   const marks: SVGElement[] = [
-    svgText(16, 28, title, ink, { "font-weight": 600, "font-size": 15 }),
-    svgText(16, 50, `${axisTitle} (${scale.unit})`, ink),
+    svgText(16, 28, title, textColor, { "font-weight": 600, "font-size": 15 }),
+    svgText(16, 50, `${axisTitle} (${scale.unit})`, textColor),
   ];
   const increment = niceIncrement(top / MARKS, scale.factor);
   for (let value = 0; value <= top * 1.0001; value += increment) {
     const line = { x1: AREA.left, x2: AREA.right, y1: y(value), y2: y(value), stroke: "#8884" };
     const text = formatTick(value, scale, increment);
     marks.push(svgElement("line", line));
-    marks.push(svgText(AREA.left - 8, y(value) + 4, text, ink, { "text-anchor": "end" }));
+    marks.push(svgText(AREA.left - 8, y(value) + 4, text, textColor, { "text-anchor": "end" }));
   }
   const labels = axisLabels(steps.labels);
   const every = Math.max(Math.ceil((to - from) / 10), 1);
   for (let at = from; at < to; at += every) {
     const x = AREA.left + ((at + 0.5 - from) / (to - from)) * (AREA.right - AREA.left);
-    marks.push(svgText(x, AREA.bottom + 18, labels[at] ?? "", ink, { "text-anchor": "middle" }));
+    marks.push(
+      svgText(x, AREA.bottom + 18, labels[at] ?? "", textColor, { "text-anchor": "middle" }),
+    );
   }
   return marks;
 }
@@ -109,13 +111,13 @@ function drawOutliers({ steps, totals, from, to, quantity, drawing }: Picture): 
 }
 
 function drawLegend({ series }: Picture): SVGElement[] {
-  const ink = resolveColor("var(--text)");
+  const textColor = resolveColor("var(--text)");
   return series.toReversed().flatMap(({ label, color }, at) => {
     const y = AREA.top + at * 22;
     const fill = resolveColor(color);
     return [
       svgElement("rect", { x: AREA.right + 24, y, width: 11, height: 11, fill }),
-      svgText(AREA.right + 42, y + 10, label, ink),
+      svgText(AREA.right + 42, y + 10, label, textColor),
     ];
   });
 }

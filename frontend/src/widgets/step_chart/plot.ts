@@ -4,7 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import { formatTick } from "../../base/format";
 import { resolveColor } from "../chart/picture";
 import { axisLabels } from "./axis_labels";
-import { drawColumns, drawLines, type Inks } from "./draw_chart";
+import { type ChartColors, drawColumns, drawLines } from "./draw_chart";
 import {
   axisScale,
   type Drawing,
@@ -71,7 +71,7 @@ export function createPlot(host: HTMLElement, first: PlotInput, events: PlotEven
   let totals = stepTotals(input.series, input.steps.labels.length, input.drawing);
   let labels = axisLabels(input.steps.labels);
   let columns: StepColumn[] = [];
-  let inks = findInks(host, input);
+  let colors = resolveColors(host, input);
   let seen: MouseEvent | undefined;
   let clickTimer: ReturnType<typeof setTimeout> | undefined;
   const marker = document.createElement("div");
@@ -95,19 +95,19 @@ export function createPlot(host: HTMLElement, first: PlotInput, events: PlotEven
           size: AXIS_HEIGHT,
           incrs: INCREMENTS.filter((increment) => increment >= 1),
           space: 56,
-          stroke: () => inks.muted,
-          font: inks.font,
+          stroke: () => colors.muted,
+          font: colors.font,
           grid: { show: false },
-          ticks: { size: 4, width: 1, stroke: () => inks.border },
+          ticks: { size: 4, width: 1, stroke: () => colors.border },
           values: (_, splits) => splits.map((step) => labels[step] ?? ""),
         },
         {
           size: AXIS_WIDTH,
           incrs: INCREMENTS,
           space: 32,
-          stroke: () => inks.muted,
-          font: inks.font,
-          grid: { width: 1, stroke: () => inks.border },
+          stroke: () => colors.muted,
+          font: colors.font,
+          grid: { width: 1, stroke: () => colors.border },
           ticks: { show: false },
           values: (_, splits, __, ___, increment) =>
             splits.map((value) => formatTick(value, axis().scale, increment)),
@@ -174,7 +174,7 @@ export function createPlot(host: HTMLElement, first: PlotInput, events: PlotEven
 
   function draw() {
     findVisible();
-    const picture = { ...input, columns, totals, inks, bbox: u.bbox, top: u.scales.y.max ?? 1 };
+    const picture = { ...input, columns, totals, colors, bbox: u.bbox, top: u.scales.y.max ?? 1 };
     if (input.drawing === "stack") drawColumns(u.ctx, picture);
     else drawLines(u.ctx, picture);
   }
@@ -214,7 +214,7 @@ export function createPlot(host: HTMLElement, first: PlotInput, events: PlotEven
       if (!isSame) {
         totals = stepTotals(input.series, input.steps.labels.length, input.drawing);
         labels = axisLabels(input.steps.labels);
-        inks = findInks(host, input);
+        colors = resolveColors(host, input);
       }
       if (isTaller) u.setSize({ width: u.width, height: input.height });
       u.setData([indices(totals.length), totals]);
@@ -226,7 +226,7 @@ export function createPlot(host: HTMLElement, first: PlotInput, events: PlotEven
       return columns[Math.max(0, Math.min(at + by, columns.length - 1))]?.step ?? 0;
     },
     recolor: () => {
-      inks = findInks(host, input);
+      colors = resolveColors(host, input);
       u.redraw(false, false);
     },
     destroy: () => {
@@ -241,7 +241,7 @@ function indices(count: number): Float64Array {
   return Float64Array.from({ length: count }, (_, at) => at);
 }
 
-function findInks(host: HTMLElement, { series }: PlotInput): Inks {
+function resolveColors(host: HTMLElement, { series }: PlotInput): ChartColors {
   return {
     fills: series.map(({ color }) => resolveColor(color)),
     background: resolveColor("var(--panel)"),

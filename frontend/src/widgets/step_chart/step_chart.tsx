@@ -14,7 +14,7 @@ import type { Plot, PlotInput, Spot } from "./plot";
 import { formatValue, StepCard, stepText } from "./step_card";
 import { stepKeys } from "./step_keys";
 import { StepLegend } from "./step_legend";
-import { StepTable, saveStepsCsv } from "./step_table";
+import { StepChartTable, saveStepsCsv } from "./step_table";
 import type { StepView } from "./step_view";
 import { axisScale, type Drawing, type StepAxis, type StepSeries, stepTotals } from "./steps";
 
@@ -87,7 +87,7 @@ export function StepChart(props: StepChartProps) {
         />
       </header>
       {isTable ? (
-        <StepTable {...props} series={series} drawing={drawing} />
+        <StepChartTable {...props} series={series} drawing={drawing} />
       ) : (
         <>
           <div class="step-axis-title muted">

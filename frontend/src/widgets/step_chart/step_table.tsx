@@ -22,7 +22,7 @@ interface StepTableProps {
 
 const NONE = signal(null);
 
-export function StepTable(props: StepTableProps) {
+export function StepChartTable(props: StepTableProps) {
   const { title, steps, series, quantity, drawing, height = 320, toTimeline } = props;
   const [view, setView] = useState<View>({});
   const { table, specs } = useMemo(

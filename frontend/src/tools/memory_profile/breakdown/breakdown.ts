@@ -4,7 +4,7 @@ import { isRecord } from "../../../api/types";
 import { type Bytes, bytes } from "../../../base/units";
 import { columnOf, flag, list, number, numbers, text } from "../json";
 
-export interface Breakdown {
+export interface MemoryBreakdown {
   readonly at: number;
   readonly isPeak: boolean;
   readonly inUse: Bytes;
@@ -35,7 +35,7 @@ export function parseBreakdown(
   json: unknown,
   texts: readonly string[],
   steps: readonly string[],
-): Breakdown {
+): MemoryBreakdown {
   const breakdown = isRecord(json) ? json : {};
   const rows = isRecord(breakdown.rows) ? breakdown.rows : {};
   const length = numbers(rows.allocated_bytes).length;

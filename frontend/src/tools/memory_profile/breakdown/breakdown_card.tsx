@@ -12,9 +12,9 @@ import { setFilter, useTableModel } from "../../../widgets/table/model";
 import { ToolLink } from "../../links/tool_link";
 import { allocationEvents, TRACE } from "../../links/trace_links";
 import type { Links, Select } from "../../tool";
-import { formatAmount, formatInstant } from "../format";
+import { formatAmount, formatTraceTime } from "../format";
 import type { Memory } from "../payload";
-import { lastBefore } from "../plan";
+import { lastPointBefore } from "../plan";
 import { AGES, OUTSIDE } from "./breakdown";
 import { BREAKDOWN_COLUMNS, BREAKDOWN_GROUPINGS } from "./columns";
 import { Treemap } from "./treemap";
@@ -157,14 +157,14 @@ function TraceNote({ links, view, hosts }: TraceNoteProps) {
 function InstantText({ memory, select }: { readonly memory: Memory; readonly select: Select }) {
   const { breakdown, steps } = memory;
   if (Number.isNaN(breakdown.at)) return null;
-  const step = lastBefore(steps.begin, breakdown.at);
+  const step = lastPointBefore(steps.begin, breakdown.at);
   const inStep =
     step >= 0 && breakdown.at < steps.end[step]
       ? ` in step ${steps.labels[step].slice(0, 60)}`
       : "";
   return (
     <p class="memory-instant-text" role="status">
-      <b>{formatAmount(breakdown.inUse)}</b> in use at {formatInstant(breakdown.at)}
+      <b>{formatAmount(breakdown.inUse)}</b> in use at {formatTraceTime(breakdown.at)}
       {inStep}
       {breakdown.isPeak ? ", the peak" : ""}
       {breakdown.isPeak ? null : (

@@ -1,10 +1,10 @@
 /** The rows of the breakdown as areas, coloured by their age; a click keeps one name. */
 import { useMemo, useRef, useState } from "preact/hooks";
 import { formatCount } from "../../../base/format";
-import { inkOn } from "../../../base/palette";
+import { textColorOn } from "../../../base/palette";
 import { useWidth } from "../../../widgets/chart/use_size";
 import type { TableModel } from "../../../widgets/table/model";
-import { formatAmount, formatShare } from "../format";
+import { formatAmount, formatMemoryShare } from "../format";
 import { AGES, OUTSIDE } from "./breakdown";
 import { squarify } from "./squarify";
 import { type Leaf, leavesOf } from "./tree_leaves";
@@ -66,7 +66,7 @@ export function Treemap({ model, choose }: TreemapProps) {
           const leaf = leaves[index];
           const color = COLORS.get(leaf.age) ?? SEVERAL;
           const short = shortLabel(leaf.label);
-          const facts = [formatAmount(leaf.size), formatShare(leaf.size / total), leaf.age];
+          const facts = [formatAmount(leaf.size), formatMemoryShare(leaf.size / total), leaf.age];
           const words = facts.filter((fact) => fact !== "").join(", ");
           const hasRoom = tile.width >= LABEL_FROM.width && tile.height >= LABEL_FROM.height;
           const isTall = hasRoom && tile.height >= 2 * LABEL_FROM.height;
@@ -83,7 +83,7 @@ export function Treemap({ model, choose }: TreemapProps) {
                 width: `${tile.width}px`,
                 height: `${tile.height}px`,
                 background: color,
-                color: color === SEVERAL ? "var(--text)" : inkOn(color),
+                color: color === SEVERAL ? "var(--text)" : textColorOn(color),
               }}
               onFocus={() => setActive(index)}
               onClick={() => choose(leaf)}

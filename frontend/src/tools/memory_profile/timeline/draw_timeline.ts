@@ -2,9 +2,9 @@
 import { formatTick, type Scale } from "../../../base/format";
 import { MILLISECONDS } from "../format";
 import type { Memory, Timeline } from "../payload";
-import { marksOf, PARTS, type Plan, xOf } from "../plan";
+import { MEMORY_PARTS, marksOf, type Plan, xOf } from "../plan";
 
-export interface Inks {
+export interface TimelineColors {
   /** By part. */
   readonly fills: Readonly<Record<string, string>>;
   readonly background: string;
@@ -21,7 +21,7 @@ export interface Picture {
   readonly plan: Plan;
   readonly scale: Scale;
   readonly hidden: ReadonlySet<string>;
-  readonly inks: Inks;
+  readonly colors: TimelineColors;
   readonly width: number;
   readonly height: number;
 }
@@ -46,7 +46,7 @@ export function drawTimeline(canvas: HTMLCanvasElement, picture: Picture): void 
   const pen = canvas.getContext("2d");
   if (!pen) return;
   pen.scale(ratio, ratio);
-  pen.font = picture.inks.font;
+  pen.font = picture.colors.font;
   drawGrid(pen, picture);
   pen.save();
   const { left, top, right, bottom } = picture.plan;
@@ -61,10 +61,10 @@ export function drawTimeline(canvas: HTMLCanvasElement, picture: Picture): void 
   drawStrip(pen, picture);
 }
 
-function drawGrid(pen: Pen, { plan, scale, inks, hidden }: Picture): void {
+function drawGrid(pen: Pen, { plan, scale, colors, hidden }: Picture): void {
   const { left, right, top, bottom } = plan;
-  pen.strokeStyle = inks.border;
-  pen.fillStyle = inks.muted;
+  pen.strokeStyle = colors.border;
+  pen.fillStyle = colors.muted;
   pen.textBaseline = "middle";
   pen.textAlign = "right";
   const up = marksOf(0, plan.most, scale.factor, (bottom - top) / Y_MARK);
@@ -95,22 +95,22 @@ function drawGrid(pen: Pen, { plan, scale, inks, hidden }: Picture): void {
 }
 
 /** Until the first event nobody said what was in use: that is not nothing. */
-function drawBefore(pen: Pen, { memory, plan, inks }: Picture): void {
+function drawBefore(pen: Pen, { memory, plan, colors }: Picture): void {
   const first = memory.timeline.time[0] ?? plan.to;
   const right = Math.min(xOf(plan, first), plan.right);
   const text = "no event yet: not known";
   if (right - plan.left < pen.measureText(text).width + 24) return;
-  pen.fillStyle = inks.muted;
+  pen.fillStyle = colors.muted;
   pen.textAlign = "center";
   pen.textBaseline = "middle";
   pen.fillText(text, (plan.left + right) / 2, (plan.top + plan.bottom) / 2);
 }
 
-function drawAreas(pen: Pen, { memory, plan, hidden, inks }: Picture): void {
+function drawAreas(pen: Pen, { memory, plan, hidden, colors }: Picture): void {
   const { timeline } = memory;
   const { length } = timeline;
   if (length === 0) return;
-  const shown = PARTS.filter(({ id }) => !hidden.has(id));
+  const shown = MEMORY_PARTS.filter(({ id }) => !hidden.has(id));
   const tops: Float64Array[] = [];
   for (const { id } of shown) {
     const below = tops.at(-1);
@@ -118,7 +118,7 @@ function drawAreas(pen: Pen, { memory, plan, hidden, inks }: Picture): void {
   }
   // Each down to the axis, the highest first: nothing shines through between them.
   for (let at = shown.length - 1; at >= 0; at--) {
-    pen.fillStyle = inks.fills[shown[at].id];
+    pen.fillStyle = colors.fills[shown[at].id];
     pen.beginPath();
     traceArea(pen, timeline, plan, tops[at]);
     pen.fill();
@@ -179,16 +179,16 @@ function traceSteps(
 }
 
 /** Upon a wider one in the ground's colour: it crosses areas of every colour. */
-function drawFragmentation(pen: Pen, { memory, plan, hidden, inks }: Picture): void {
+function drawFragmentation(pen: Pen, { memory, plan, hidden, colors }: Picture): void {
   if (hidden.has("fragmentation")) return;
   const { timeline } = memory;
   const y = (point: number) =>
     plan.bottom - timeline.fragmentation[point] * (plan.bottom - plan.top - 2) - 1;
   const strokes = isDense(timeline, plan, y)
-    ? ([[inks.text, 0.5]] as const)
+    ? ([[colors.text, 0.5]] as const)
     : ([
-        [inks.halo, 3.5],
-        [inks.text, 1.5],
+        [colors.halo, 3.5],
+        [colors.text, 1.5],
       ] as const);
   for (const [color, wide] of strokes) {
     pen.strokeStyle = color;
@@ -201,7 +201,7 @@ function drawFragmentation(pen: Pen, { memory, plan, hidden, inks }: Picture): v
 }
 
 function drawStepLines(pen: Pen, picture: Picture): void {
-  pen.strokeStyle = picture.inks.text;
+  pen.strokeStyle = picture.colors.text;
   pen.globalAlpha = 0.3;
   pen.lineWidth = 1;
   pen.setLineDash([2, 3]);
@@ -216,21 +216,21 @@ function drawStepLines(pen: Pen, picture: Picture): void {
 }
 
 function drawStrip(pen: Pen, picture: Picture): void {
-  const { plan, inks } = picture;
+  const { plan, colors } = picture;
   pen.save();
   pen.beginPath();
   pen.rect(plan.left, plan.top - STRIP, plan.right - plan.left, STRIP);
   pen.clip();
   pen.textBaseline = "middle";
   pen.textAlign = "left";
-  pen.strokeStyle = inks.muted;
+  pen.strokeStyle = colors.muted;
   for (const { left, right, label } of visibleSteps(picture)) {
-    pen.fillStyle = inks.band;
+    pen.fillStyle = colors.band;
     pen.fillRect(left, plan.top - STRIP, right - left, STRIP - 2);
     pen.strokeRect(Math.round(left) + 0.5, plan.top - STRIP + 0.5, right - left, STRIP - 2);
     const start = Math.max(left, plan.left) + 4;
     if (pen.measureText(label).width < Math.min(right, plan.right) - start - 2) {
-      pen.fillStyle = inks.text;
+      pen.fillStyle = colors.text;
       pen.fillText(label, start, plan.top - STRIP / 2);
     }
   }

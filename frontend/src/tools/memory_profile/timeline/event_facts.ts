@@ -1,6 +1,6 @@
 /** The ten things that are known of an event, as the guide has them, and why one is missing. */
 import { NOT_MEASURED } from "../../../base/format";
-import { formatAmount, formatInstant, formatShare } from "../format";
+import { formatAmount, formatMemoryShare, formatTraceTime } from "../format";
 import { inUse, type Memory } from "../payload";
 
 export interface EventFact {
@@ -35,7 +35,7 @@ export function eventFacts(
     ] as const;
   const step = timeline.step[point];
   return [
-    fact("timestamp", "Timestamp", [formatInstant(timeline.time[point], span), ""]),
+    fact("timestamp", "Timestamp", [formatTraceTime(timeline.time[point], span), ""]),
     fact("event", "Event", [
       kind < 0 ? "" : isFree ? "deallocation" : "allocation",
       "the window begins here, between two events",
@@ -63,7 +63,7 @@ export function splitText({ timeline }: Memory, point: number): string {
     ...part("stack", timeline.stack[point]),
     ...part("heap", timeline.heap[point]),
     ...part("free", timeline.free[point]),
-    ...(Number.isNaN(share) ? [] : [`fragmentation ${formatShare(share)}`]),
+    ...(Number.isNaN(share) ? [] : [`fragmentation ${formatMemoryShare(share)}`]),
   ].join(" · ");
 }
 

@@ -8,7 +8,7 @@ import { Why } from "../../../widgets/overlays/why";
 import type { Select } from "../../tool";
 import { memoryScale } from "../format";
 import type { Memory } from "../payload";
-import { FRAGMENTATION, PARTS, topOf, wholeView, windowOf } from "../plan";
+import { FRAGMENTATION, MEMORY_PARTS, topOf, wholeView, windowOf } from "../plan";
 import { drawMemorySvg } from "./timeline_picture";
 import { HEIGHT, type TimelineCardProps, TimelinePlot } from "./timeline_plot";
 import { saveTimelineCsv, TimelineTable } from "./timeline_table";
@@ -96,7 +96,7 @@ function Legend({
   };
   return (
     <ul class="step-legend" aria-label="Parts, from the top of the stack">
-      {[...PARTS.toReversed(), FRAGMENTATION].map(({ id, label, color }) => {
+      {[...MEMORY_PARTS.toReversed(), FRAGMENTATION].map(({ id, label, color }) => {
         const isHidden = hidden.has(id);
         const isRecorded =
           memory.timeline.length === 0 ||

@@ -15,7 +15,7 @@ interface HoverCardProps {
 const CARD_WIDTH = 340;
 const GAP = 12;
 
-export function HoverCard({ memory, point, span, at, width }: HoverCardProps) {
+export function TimelineHover({ memory, point, span, at, width }: HoverCardProps) {
   const right = at + GAP;
   const left = right + CARD_WIDTH <= width ? right : Math.max(at - GAP - CARD_WIDTH, 0);
   return (

@@ -15,7 +15,7 @@ interface TimelineActions {
 const PAGE = 25;
 const EVER = 1e9;
 
-export function timelineKeys(actions: TimelineActions): readonly Binding[] {
+export function memoryTimelineKeys(actions: TimelineActions): readonly Binding[] {
   const { move, choose, zoomBy, pan, peak, reset } = actions;
   const section = "Memory timeline";
   return [

@@ -3,7 +3,7 @@ import { formatTick } from "../../../base/format";
 import { resolveColor, svgElement, svgText } from "../../../widgets/chart/picture";
 import { MILLISECONDS, memoryScale } from "../format";
 import type { Memory } from "../payload";
-import { FRAGMENTATION, marksOf, PARTS, type Plan, topOf, type Window, xOf } from "../plan";
+import { FRAGMENTATION, MEMORY_PARTS, marksOf, type Plan, topOf, type Window, xOf } from "../plan";
 import { visibleSteps, yOf } from "./draw_timeline";
 
 const WIDTH = 1160;
@@ -17,13 +17,13 @@ export function drawMemorySvg(
   hidden: ReadonlySet<string>,
 ): string {
   const size = { width: WIDTH, height: HEIGHT };
-  const ink = resolveColor("var(--text)");
+  const textColor = resolveColor("var(--text)");
   const plan: Plan = { ...AREA, ...window, most: topOf(memory, hidden, window) };
   const scale = memoryScale(plan.most);
   const root = svgElement("svg", { ...size, viewBox: `0 0 ${WIDTH} ${HEIGHT}` });
   root.append(svgElement("rect", { ...size, fill: resolveColor("var(--background)") }));
-  root.append(svgText(16, 28, title, ink, { "font-weight": 600, "font-size": 15 }));
-  root.append(svgText(16, 50, `Memory (${scale.unit}), fragmentation (%), time (ms)`, ink));
+  root.append(svgText(16, 28, title, textColor, { "font-weight": 600, "font-size": 15 }));
+  root.append(svgText(16, 50, `Memory (${scale.unit}), fragmentation (%), time (ms)`, textColor));
   const up = marksOf(0, plan.most, scale.factor, 6);
   for (const value of up.values) {
     const y = yOf(plan, value);
@@ -31,13 +31,13 @@ export function drawMemorySvg(
       svgElement("line", { x1: plan.left, x2: plan.right, y1: y, y2: y, stroke: "#8884" }),
     );
     const text = formatTick(value, scale, up.increment);
-    root.append(svgText(plan.left - 8, y + 4, text, ink, { "text-anchor": "end" }));
+    root.append(svgText(plan.left - 8, y + 4, text, textColor, { "text-anchor": "end" }));
   }
   const along = marksOf(plan.from, plan.to, MILLISECONDS.factor, 9);
   for (const value of along.values) {
     const text = formatTick(value, MILLISECONDS, along.increment);
     root.append(
-      svgText(xOf(plan, value), plan.bottom + 18, text, ink, { "text-anchor": "middle" }),
+      svgText(xOf(plan, value), plan.bottom + 18, text, textColor, { "text-anchor": "middle" }),
     );
   }
   root.append(...drawAreas(memory, plan, hidden));
@@ -47,14 +47,15 @@ export function drawMemorySvg(
       root.append(
         svgElement("line", { x1: x, x2: x, y1: plan.top, y2: plan.bottom, stroke: "#8888" }),
       );
-    if (right - start > label.length * 7) root.append(svgText(start + 3, plan.top - 6, label, ink));
+    if (right - start > label.length * 7)
+      root.append(svgText(start + 3, plan.top - 6, label, textColor));
   }
-  if (!hidden.has(FRAGMENTATION.id)) root.append(...drawFragmentation(memory, plan, ink));
-  const legend = [FRAGMENTATION, ...PARTS.toReversed()].filter(({ id }) => !hidden.has(id));
+  if (!hidden.has(FRAGMENTATION.id)) root.append(...drawFragmentation(memory, plan, textColor));
+  const legend = [FRAGMENTATION, ...MEMORY_PARTS.toReversed()].filter(({ id }) => !hidden.has(id));
   legend.forEach(({ label, color }, at) => {
     const place = { x: plan.right + 64, y: plan.top + at * 22, width: 11, height: 11 };
     root.append(svgElement("rect", { ...place, fill: resolveColor(color) }));
-    root.append(svgText(place.x + 18, place.y + 10, label, ink));
+    root.append(svgText(place.x + 18, place.y + 10, label, textColor));
   });
   return new XMLSerializer().serializeToString(root);
 }
@@ -62,7 +63,7 @@ export function drawMemorySvg(
 function drawAreas(memory: Memory, plan: Plan, hidden: ReadonlySet<string>): SVGElement[] {
   const { timeline } = memory;
   const base = new Float64Array(timeline.length);
-  return PARTS.filter(({ id }) => !hidden.has(id)).map(({ id, color }) => {
+  return MEMORY_PARTS.filter(({ id }) => !hidden.has(id)).map(({ id, color }) => {
     const low = base.slice();
     const values = timeline[id];
     for (let point = 0; point < base.length; point++) base[point] += values[point] || 0;
@@ -75,7 +76,7 @@ function drawAreas(memory: Memory, plan: Plan, hidden: ReadonlySet<string>): SVG
   });
 }
 
-function drawFragmentation(memory: Memory, plan: Plan, ink: string): SVGElement[] {
+function drawFragmentation(memory: Memory, plan: Plan, textColor: string): SVGElement[] {
   const { fragmentation } = memory.timeline;
   let d = "";
   let isDown = false;
@@ -93,10 +94,13 @@ function drawFragmentation(memory: Memory, plan: Plan, ink: string): SVGElement[
       plan.right + 8,
       plan.bottom - (percent / 100) * (plan.bottom - plan.top) + 4,
       String(percent),
-      ink,
+      textColor,
     ),
   );
-  return [svgElement("path", { d, fill: "none", stroke: ink, "stroke-width": 1.5 }), ...marks];
+  return [
+    svgElement("path", { d, fill: "none", stroke: textColor, "stroke-width": 1.5 }),
+    ...marks,
+  ];
 }
 
 /** What a point stands for, within the window. */

@@ -11,8 +11,8 @@ import { formatGibibytes } from "../format";
 import type { Memory } from "../payload";
 import {
   FRAGMENTATION,
-  lastBefore,
-  PARTS,
+  lastPointBefore,
+  MEMORY_PARTS,
   type Plan,
   pointAt,
   SHORTEST,
@@ -23,10 +23,10 @@ import {
   xOf,
   zoomed,
 } from "../plan";
-import { drawTimeline, type Inks, STRIP } from "./draw_timeline";
+import { drawTimeline, STRIP, type TimelineColors } from "./draw_timeline";
 import { eventFacts } from "./event_facts";
-import { HoverCard } from "./timeline_hover";
-import { timelineKeys } from "./timeline_keys";
+import { TimelineHover } from "./timeline_hover";
+import { memoryTimelineKeys } from "./timeline_keys";
 
 export interface TimelineCardProps {
   readonly memory: Memory;
@@ -79,11 +79,11 @@ export function TimelinePlot(props: TimelinePlotProps) {
     }),
     [width, from, to, memory, hiddenKey],
   );
-  const inks = useMemo(findInks, [theme]);
+  const colors = useMemo(resolveColors, [theme]);
   useLayoutEffect(() => {
     if (canvas.current && width > 0)
-      drawTimeline(canvas.current, { memory, plan, scale, hidden, inks, width, height: HEIGHT });
-  }, [memory, plan, hiddenKey, inks, width]);
+      drawTimeline(canvas.current, { memory, plan, scale, hidden, colors, width, height: HEIGHT });
+  }, [memory, plan, hiddenKey, colors, width]);
 
   const choose = (chosen: number) => {
     if (chosen >= 0) select({ at_ps: String(timeline.time[chosen]) });
@@ -93,7 +93,7 @@ export function TimelinePlot(props: TimelinePlotProps) {
       from_ps: next === null ? null : String(next.from),
       to_ps: next === null ? null : String(next.to),
     });
-  const keys = timelineKeys({
+  const keys = memoryTimelineKeys({
     move: (by) => setPoint((before) => beside(before, by)),
     choose: () => choose(point),
     zoomBy: (factor) => {
@@ -115,8 +115,8 @@ export function TimelinePlot(props: TimelinePlotProps) {
 
   /** The point in view that many further on; from none it comes from the edge. */
   function beside(before: number, by: number): number {
-    const last = lastBefore(timeline.time, to);
-    const first = Math.min(lastBefore(timeline.time, from - 1) + 1, last);
+    const last = lastPointBefore(timeline.time, to);
+    const first = Math.min(lastPointBefore(timeline.time, from - 1) + 1, last);
     if (last < 0) return -1;
     const start = before < 0 ? (by > 0 ? first - 1 : last + 1) : before;
     return Math.max(first, Math.min(start + by, last));
@@ -191,7 +191,7 @@ export function TimelinePlot(props: TimelinePlotProps) {
             class="memory-cursor"
             style={{ left: `${at}px`, top: `${plan.top}px`, height: `${plan.bottom - plan.top}px` }}
           />
-          <HoverCard memory={memory} point={point} span={span} at={at} width={width} />
+          <TimelineHover memory={memory} point={point} span={span} at={at} width={width} />
         </>
       ) : null}
     </div>
@@ -255,8 +255,8 @@ function factText({ memory }: TimelinePlotProps, point: number, span: number): s
     .join(", ");
 }
 
-function findInks(): Inks {
-  const fills = [...PARTS, FRAGMENTATION].map(({ id, color }) => [id, resolveColor(color)]);
+function resolveColors(): TimelineColors {
+  const fills = [...MEMORY_PARTS, FRAGMENTATION].map(({ id, color }) => [id, resolveColor(color)]);
   return {
     fills: Object.fromEntries(fills),
     background: resolveColor("var(--background)"),

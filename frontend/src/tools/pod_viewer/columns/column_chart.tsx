@@ -14,14 +14,20 @@ import type { Pod } from "../payload";
 import { median, type StepCells } from "../step_cells";
 import { columnKeys } from "./column_keys";
 import { drawColumnSvg } from "./column_picture";
-import { type Arrangement, arrangeColumns, columnAt, planColumns, planTicks } from "./column_plan";
+import {
+  arrangeColumns,
+  type ColumnArrangement,
+  columnAt,
+  planColumns,
+  planTicks,
+} from "./column_plan";
 import { ColumnTable, saveColumnCsv } from "./column_table";
-import { AXIS_WIDTH, type ColumnInk, drawColumns } from "./draw_columns";
+import { AXIS_WIDTH, type ColumnDrawing, drawStepColumns } from "./draw_columns";
 
 interface ColumnChartProps {
   readonly pod: Pod;
   readonly cells: StepCells;
-  readonly arrangement: Arrangement;
+  readonly arrangement: ColumnArrangement;
   /** µs that the axis reaches at least, so that steps compare while they play. */
   readonly usual: number;
   readonly worker: number | null;
@@ -146,7 +152,7 @@ function ColumnPlot(props: ColumnPlotProps) {
   const colors = useMemo(() => findColors(pod), [pod, theme]);
   const draw = () => {
     if (!canvas.current || !scroller.current || width === 0) return;
-    const ink: ColumnInk = {
+    const drawing: ColumnDrawing = {
       pod,
       cells,
       rows,
@@ -164,7 +170,7 @@ function ColumnPlot(props: ColumnPlotProps) {
       ...colors,
       font: `11px ${getComputedStyle(scroller.current).fontFamily}`,
     };
-    drawColumns(canvas.current, ink);
+    drawStepColumns(canvas.current, drawing);
   };
   const drawNow = useRef(draw);
   drawNow.current = draw;
@@ -267,7 +273,7 @@ function columnText(pod: Pod, cells: StepCells, row: number): string {
   return [title, time(cells.total[row]), ...parts.toReversed()].join(", ");
 }
 
-function findColors({ phases }: Pod): Pick<ColumnInk, "fills" | "colors"> {
+function findColors({ phases }: Pod): Pick<ColumnDrawing, "fills" | "colors"> {
   return {
     fills: phases.map(({ color }) => resolveColor(color)),
     colors: {

@@ -16,7 +16,7 @@ export function drawColumnSvg(pod: Pod, cells: StepCells, rows: Int32Array): str
   const pitch = Math.max(ROOM / Math.max(rows.length, 1), LEAST_PITCH);
   const right = AREA.left + pitch * rows.length;
   const size = { width: right + LEGEND, height: HEIGHT };
-  const ink = resolveColor("var(--text)");
+  const textColor = resolveColor("var(--text)");
   const root = svgElement("svg", { ...size, viewBox: `0 0 ${size.width} ${HEIGHT}` });
   root.append(svgElement("rect", { ...size, fill: resolveColor("var(--background)") }));
   const most = cells.total.reduce((top, total) => Math.max(top, total), 0);
@@ -24,13 +24,13 @@ export function drawColumnSvg(pod: Pod, cells: StepCells, rows: Int32Array): str
   const { top, increment } = planTicks(most, scale.factor, MARKS);
   const y = (value: number) => AREA.bottom - (value / top) * (AREA.bottom - AREA.top);
   const title = `Step ${pod.steps.labels[cells.step].slice(0, 60)}`;
-  root.append(svgText(16, 28, title, ink, { "font-weight": 600, "font-size": 15 }));
-  root.append(svgText(16, 50, `Time (${scale.unit})`, ink));
+  root.append(svgText(16, 28, title, textColor, { "font-weight": 600, "font-size": 15 }));
+  root.append(svgText(16, 50, `Time (${scale.unit})`, textColor));
   for (let value = 0; value <= top; value += increment) {
     const line = { x1: AREA.left, x2: right, y1: y(value), y2: y(value), stroke: "#8884" };
     root.append(svgElement("line", line));
     const text = formatTick(value, scale, increment);
-    root.append(svgText(AREA.left - 8, y(value) + 4, text, ink, { "text-anchor": "end" }));
+    root.append(svgText(AREA.left - 8, y(value) + 4, text, textColor, { "text-anchor": "end" }));
   }
   const sum = new Float64Array(rows.length);
   pod.phases.forEach(({ color }, phase) => {
@@ -51,12 +51,12 @@ export function drawColumnSvg(pod: Pod, cells: StepCells, rows: Int32Array): str
   for (let column = 0; column < rows.length; column += every) {
     const x = AREA.left + (column + 0.5) * pitch;
     const name = pod.workers.shortTitles[cells.worker[rows[column]]].slice(0, 18);
-    root.append(svgText(x, AREA.bottom + 18, name, ink, { "text-anchor": "middle" }));
+    root.append(svgText(x, AREA.bottom + 18, name, textColor, { "text-anchor": "middle" }));
   }
   pod.phases.toReversed().forEach(({ label, color }, at) => {
     const place = { x: right + 24, y: AREA.top + at * 22, width: 11, height: 11 };
     root.append(svgElement("rect", { ...place, fill: resolveColor(color) }));
-    root.append(svgText(right + 42, place.y + 10, label, ink));
+    root.append(svgText(right + 42, place.y + 10, label, textColor));
   });
   return new XMLSerializer().serializeToString(root);
 }

@@ -2,7 +2,7 @@
 import type { Pod } from "../payload";
 import { ownTimes, type StepCells } from "../step_cells";
 
-export interface Arrangement {
+export interface ColumnArrangement {
   /** One column per host, its latest worker. */
   readonly isByHost: boolean;
   /** By time without collectives, else in the order of hosts. */
@@ -13,7 +13,7 @@ export interface Arrangement {
 export function arrangeColumns(
   pod: Pod,
   cells: StepCells,
-  { isByHost, isLatestFirst }: Arrangement,
+  { isByHost, isLatestFirst }: ColumnArrangement,
 ): Int32Array {
   const { workers } = pod;
   const { worker } = cells;

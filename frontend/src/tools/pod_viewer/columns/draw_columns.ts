@@ -1,11 +1,11 @@
 /** Stacked columns with their axes, put on a canvas; only those in view. */
 import { formatTick, type Scale } from "../../../base/format";
-import { fitText } from "../heat_map/draw_heat_map";
+import { fitLabel } from "../heat_map/draw_heat_map";
 import type { Pod } from "../payload";
 import type { StepCells } from "../step_cells";
 import { type ColumnPlan, columnNames, type Ticks } from "./column_plan";
 
-export interface ColumnInk {
+export interface ColumnDrawing {
   readonly pod: Pod;
   readonly cells: StepCells;
   /** Rows of the cells, one per column. */
@@ -41,55 +41,65 @@ const NAMES = 18;
 const HOSTS = 18;
 const EDGE_FROM = 8;
 
-export function drawColumns(canvas: HTMLCanvasElement, ink: ColumnInk): void {
+export function drawStepColumns(canvas: HTMLCanvasElement, drawing: ColumnDrawing): void {
   const dpr = devicePixelRatio || 1;
-  canvas.width = Math.round(ink.width * dpr);
-  canvas.height = Math.round(ink.height * dpr);
-  canvas.style.width = `${ink.width}px`;
-  canvas.style.height = `${ink.height}px`;
+  canvas.width = Math.round(drawing.width * dpr);
+  canvas.height = Math.round(drawing.height * dpr);
+  canvas.style.width = `${drawing.width}px`;
+  canvas.style.height = `${drawing.height}px`;
   const pen = canvas.getContext("2d");
   if (!pen) return;
   pen.scale(dpr, dpr);
-  pen.font = ink.font;
+  pen.font = drawing.font;
   pen.textBaseline = "middle";
-  const y = valueScale(ink);
-  drawAxis(pen, ink, y);
+  const y = valueScale(drawing);
+  drawAxis(pen, drawing, y);
   pen.save();
   pen.beginPath();
-  pen.rect(AXIS_WIDTH, 0, ink.width - AXIS_WIDTH, ink.height);
+  pen.rect(AXIS_WIDTH, 0, drawing.width - AXIS_WIDTH, drawing.height);
   pen.clip();
-  const first = Math.max(Math.floor(ink.scroll / ink.plan.pitch), 0);
-  const room = ink.width - AXIS_WIDTH;
-  const last = Math.min(Math.ceil((ink.scroll + room) / ink.plan.pitch), ink.rows.length);
-  for (let column = first; column < last; column++) drawColumn(pen, ink, y, column);
-  drawNames(pen, ink, first, last);
-  if (ink.median > 0) {
-    pen.strokeStyle = ink.colors.text;
+  const first = Math.max(Math.floor(drawing.scroll / drawing.plan.pitch), 0);
+  const room = drawing.width - AXIS_WIDTH;
+  const last = Math.min(
+    Math.ceil((drawing.scroll + room) / drawing.plan.pitch),
+    drawing.rows.length,
+  );
+  for (let column = first; column < last; column++) drawColumn(pen, drawing, y, column);
+  drawNames(pen, drawing, first, last);
+  if (drawing.median > 0) {
+    pen.strokeStyle = drawing.colors.text;
     pen.setLineDash([4, 4]);
     pen.beginPath();
-    pen.moveTo(AXIS_WIDTH, Math.round(y(ink.median)) + 0.5);
-    pen.lineTo(Math.min(left(ink, ink.rows.length), ink.width), Math.round(y(ink.median)) + 0.5);
+    pen.moveTo(AXIS_WIDTH, Math.round(y(drawing.median)) + 0.5);
+    pen.lineTo(
+      Math.min(left(drawing, drawing.rows.length), drawing.width),
+      Math.round(y(drawing.median)) + 0.5,
+    );
     pen.stroke();
   }
   pen.restore();
 }
 
-function base({ height, pod }: ColumnInk): number {
+function base({ height, pod }: ColumnDrawing): number {
   return height - NAMES - (pod.hosts.length > 1 ? HOSTS : 0);
 }
 
-function valueScale(ink: ColumnInk): (value: number) => number {
-  const bottom = base(ink);
-  return (value) => bottom - (value / ink.ticks.top) * (bottom - TOP);
+function valueScale(drawing: ColumnDrawing): (value: number) => number {
+  const bottom = base(drawing);
+  return (value) => bottom - (value / drawing.ticks.top) * (bottom - TOP);
 }
 
 /** The left edge of a column's place. */
-function left({ plan, scroll }: ColumnInk, column: number): number {
+function left({ plan, scroll }: ColumnDrawing, column: number): number {
   return AXIS_WIDTH + column * plan.pitch - scroll;
 }
 
-function drawAxis(pen: CanvasRenderingContext2D, ink: ColumnInk, y: (value: number) => number) {
-  const { ticks, colors, scale, width } = ink;
+function drawAxis(
+  pen: CanvasRenderingContext2D,
+  drawing: ColumnDrawing,
+  y: (value: number) => number,
+) {
+  const { ticks, colors, scale, width } = drawing;
   pen.textAlign = "right";
   for (let value = 0; value <= ticks.top; value += ticks.increment) {
     pen.fillStyle = colors.border;
@@ -101,17 +111,17 @@ function drawAxis(pen: CanvasRenderingContext2D, ink: ColumnInk, y: (value: numb
 
 function drawColumn(
   pen: CanvasRenderingContext2D,
-  ink: ColumnInk,
+  drawing: ColumnDrawing,
   y: (value: number) => number,
   column: number,
 ): void {
-  const { cells, rows, plan, fills, colors, selected, pointed } = ink;
+  const { cells, rows, plan, fills, colors, selected, pointed } = drawing;
   const row = rows[column];
   const worker = cells.worker[row];
-  const start = left(ink, column);
+  const start = left(drawing, column);
   if (worker === pointed) {
     pen.fillStyle = colors.pointed;
-    pen.fillRect(start, 0, plan.pitch, ink.height);
+    pen.fillRect(start, 0, plan.pitch, drawing.height);
   }
   const x = Math.round(start + (plan.pitch - plan.width) / 2);
   const wide = Math.max(Math.round(plan.width), 1);
@@ -131,11 +141,12 @@ function drawColumn(
       pen.strokeRect(x + 0.5, high + 0.5, wide - 1, low - high - 1);
     }
   });
-  if (cells.isTruncated[row]) hatch(pen, colors.background, x, Math.round(y(sum)), wide, base(ink));
+  if (cells.isTruncated[row])
+    hatch(pen, colors.background, x, Math.round(y(sum)), wide, base(drawing));
   if (worker === selected) {
     pen.strokeStyle = colors.text;
     pen.lineWidth = 2;
-    pen.strokeRect(x - 1, y(sum) - 1, wide + 2, base(ink) - y(sum) + 2);
+    pen.strokeRect(x - 1, y(sum) - 1, wide + 2, base(drawing) - y(sum) + 2);
   }
 }
 
@@ -164,8 +175,13 @@ function hatch(
 }
 
 /** Names of workers, or the numbers of some where there is less room, and under them their hosts. */
-function drawNames(pen: CanvasRenderingContext2D, ink: ColumnInk, first: number, last: number) {
-  const { pod, cells, rows, plan, colors, isByHost, isInOrder } = ink;
+function drawNames(
+  pen: CanvasRenderingContext2D,
+  drawing: ColumnDrawing,
+  first: number,
+  last: number,
+) {
+  const { pod, cells, rows, plan, colors, isByHost, isInOrder } = drawing;
   const hostOf = (column: number) => pod.workers.host[cells.worker[rows[column]]];
   const { texts, every } = columnNames(
     Array.from(rows, (row) => pod.workers.names[cells.worker[row]]),
@@ -175,7 +191,11 @@ function drawNames(pen: CanvasRenderingContext2D, ink: ColumnInk, first: number,
   pen.textAlign = "center";
   pen.fillStyle = colors.muted;
   for (let column = Math.ceil(first / every) * every; column < last; column += every)
-    pen.fillText(texts[column], left(ink, column) + plan.pitch / 2, base(ink) + NAMES / 2 + 2);
+    pen.fillText(
+      texts[column],
+      left(drawing, column) + plan.pitch / 2,
+      base(drawing) + NAMES / 2 + 2,
+    );
   if (pod.hosts.length < 2 || !(isInOrder || isByHost)) return;
   for (let from = first; from < last; ) {
     // Columns of a host that begin left of the view belong to it too.
@@ -183,18 +203,18 @@ function drawNames(pen: CanvasRenderingContext2D, ink: ColumnInk, first: number,
     while (start > 0 && hostOf(start - 1) === hostOf(from)) start--;
     let to = from + 1;
     while (to < rows.length && hostOf(to) === hostOf(from)) to++;
-    const [begin, end] = [left(ink, start) + 2, left(ink, to) - 2];
+    const [begin, end] = [left(drawing, start) + 2, left(drawing, to) - 2];
     pen.fillStyle = colors.border;
-    pen.fillRect(begin, base(ink) + NAMES + 1, end - begin, 1);
-    const [seenFrom, seenTo] = [Math.max(begin, AXIS_WIDTH), Math.min(end, ink.width)];
-    const text = fitText(
+    pen.fillRect(begin, base(drawing) + NAMES + 1, end - begin, 1);
+    const [seenFrom, seenTo] = [Math.max(begin, AXIS_WIDTH), Math.min(end, drawing.width)];
+    const text = fitLabel(
       pen,
       (pod.workers.shortHosts[hostOf(from)] ?? "").slice(0, 80),
       end - begin,
     );
     pen.fillStyle = colors.muted;
     if (text !== "…" && seenTo - seenFrom >= pen.measureText(text).width)
-      pen.fillText(text, (seenFrom + seenTo) / 2, base(ink) + NAMES + HOSTS / 2 + 1);
+      pen.fillText(text, (seenFrom + seenTo) / 2, base(drawing) + NAMES + HOSTS / 2 + 1);
     from = to;
   }
 }

@@ -3,7 +3,7 @@ import type { Domain } from "../measures";
 import type { HeatPlan } from "./heat_plan";
 import { RAMP_LENGTH, type Ramp, rampIndex } from "./ramp";
 
-export interface HeatInk {
+export interface HeatDrawing {
   readonly plan: HeatPlan;
   readonly cells: Float32Array;
   readonly domain: Domain;
@@ -37,8 +37,8 @@ const HATCH = 6;
 /** Half the width of an outlier's mark, and its height. */
 export const OUTLIER = 5;
 
-export function drawHeat(canvas: HTMLCanvasElement, ink: HeatInk): void {
-  const { plan, left } = ink;
+export function drawHeat(canvas: HTMLCanvasElement, drawing: HeatDrawing): void {
+  const { plan, left } = drawing;
   const dpr = devicePixelRatio || 1;
   const width = left + plan.width + RIGHT;
   const height = plan.height + AXIS_HEIGHT;
@@ -49,14 +49,14 @@ export function drawHeat(canvas: HTMLCanvasElement, ink: HeatInk): void {
   const pen = canvas.getContext("2d");
   if (!pen) return;
   pen.scale(dpr, dpr);
-  drawCells(pen, ink);
-  drawLines(pen, ink);
-  drawLabels(pen, ink);
-  drawOutliers(pen, ink);
+  drawCells(pen, drawing);
+  drawLines(pen, drawing);
+  drawLabels(pen, drawing);
+  drawOutliers(pen, drawing);
 }
 
 /** One pixel per cell, in an image of its own; what is absent stays clear. */
-export function cellImage({ plan, cells, domain, ramp }: HeatInk): HTMLCanvasElement {
+export function cellImage({ plan, cells, domain, ramp }: HeatDrawing): HTMLCanvasElement {
   const image = document.createElement("canvas");
   image.width = Math.max(plan.columns, 1);
   image.height = Math.max(plan.rows, 1);
@@ -76,12 +76,12 @@ export function cellImage({ plan, cells, domain, ramp }: HeatInk): HTMLCanvasEle
   return image;
 }
 
-function drawCells(pen: CanvasRenderingContext2D, ink: HeatInk): void {
-  const { plan, left, colors, isTruncated } = ink;
+function drawCells(pen: CanvasRenderingContext2D, drawing: HeatDrawing): void {
+  const { plan, left, colors, isTruncated } = drawing;
   pen.fillStyle = hatching(pen, colors.border);
   pen.fillRect(left, 0, plan.width, plan.height);
   pen.imageSmoothingEnabled = false;
-  pen.drawImage(cellImage(ink), left, 0, plan.width, plan.height);
+  pen.drawImage(cellImage(drawing), left, 0, plan.width, plan.height);
   pen.fillStyle = hatching(pen, colors.text);
   pen.globalAlpha = 0.4;
   isTruncated.forEach((isCut, column) => {
@@ -91,7 +91,10 @@ function drawCells(pen: CanvasRenderingContext2D, ink: HeatInk): void {
   pen.globalAlpha = 1;
 }
 
-function drawLines(pen: CanvasRenderingContext2D, { plan, left, colors, borders }: HeatInk): void {
+function drawLines(
+  pen: CanvasRenderingContext2D,
+  { plan, left, colors, borders }: HeatDrawing,
+): void {
   pen.fillStyle = colors.background;
   if (plan.columnWidth >= LINES_FROM) {
     for (let column = 1; column < plan.columns; column++)
@@ -105,23 +108,23 @@ function drawLines(pen: CanvasRenderingContext2D, { plan, left, colors, borders 
   for (const row of borders) pen.fillRect(left - 6, row * plan.rowHeight - 1, 6, 1);
 }
 
-function drawLabels(pen: CanvasRenderingContext2D, ink: HeatInk): void {
-  const { plan, left, colors } = ink;
+function drawLabels(pen: CanvasRenderingContext2D, drawing: HeatDrawing): void {
+  const { plan, left, colors } = drawing;
   pen.fillStyle = colors.text;
-  pen.font = ink.font;
+  pen.font = drawing.font;
   pen.textBaseline = "middle";
   pen.textAlign = "right";
-  for (const { text, middle } of ink.rowLabels)
-    pen.fillText(fitText(pen, text, left - 10), left - 8, middle);
+  for (const { text, middle } of drawing.rowLabels)
+    pen.fillText(fitLabel(pen, text, left - 10), left - 8, middle);
   pen.textAlign = "center";
-  for (const { text, middle } of ink.columnLabels) {
+  for (const { text, middle } of drawing.columnLabels) {
     pen.fillRect(Math.round(left + middle), plan.height, 1, 4);
     pen.fillText(text, left + middle, plan.height + 12);
   }
 }
 
 /** A triangle below the column of each outlier, where a tick would be. */
-function drawOutliers(pen: CanvasRenderingContext2D, { plan, left, isOutlier }: HeatInk): void {
+function drawOutliers(pen: CanvasRenderingContext2D, { plan, left, isOutlier }: HeatDrawing): void {
   isOutlier.forEach((isMarked, column) => {
     if (!isMarked) return;
     const middle = left + (column + 0.5) * plan.columnWidth;
@@ -134,7 +137,7 @@ function drawOutliers(pen: CanvasRenderingContext2D, { plan, left, isOutlier }: 
 }
 
 /** `text` cut in its middle to `room` CSS pixels. */
-export function fitText(pen: CanvasRenderingContext2D, text: string, room: number): string {
+export function fitLabel(pen: CanvasRenderingContext2D, text: string, room: number): string {
   if (pen.measureText(text).width <= room) return text;
   for (let kept = Math.min(text.length - 1, 80); kept > 1; kept--) {
     const short = `${text.slice(0, Math.ceil(kept / 2))}…${text.slice(-Math.floor(kept / 2))}`;

@@ -14,7 +14,7 @@ import { stepNotes } from "../../../widgets/step_chart/steps";
 import type { Select } from "../../tool";
 import { type Domain, findDomain, type Measure, measureValues } from "../measures";
 import { cellOf, type Pod } from "../payload";
-import { drawHeat, type HeatInk, RIGHT } from "./draw_heat_map";
+import { drawHeat, type HeatDrawing, RIGHT } from "./draw_heat_map";
 import { heatKeys } from "./heat_keys";
 import { columnLabels, hostBorders, rowLabels } from "./heat_labels";
 import { drawHeatSvg } from "./heat_picture";
@@ -51,10 +51,10 @@ export function HeatMap(props: HeatMapProps) {
     [values, pod, isFromZero, limit],
   );
   const { ramp, theme } = useRamp();
-  const ink = useRef<HeatInk | null>(null);
+  const drawing = useRef<HeatDrawing | null>(null);
   const title = `${measure.label} of every worker and step`;
   const picture = () =>
-    ink.current ? drawHeatSvg(ink.current, title, legendTexts(domain, measure)) : "";
+    drawing.current ? drawHeatSvg(drawing.current, title, legendTexts(domain, measure)) : "";
   return (
     <section class="card pod-heat" aria-labelledby={id}>
       <header class="card-head">
@@ -125,7 +125,7 @@ export function HeatMap(props: HeatMapProps) {
           ramp={ramp}
           theme={theme}
           keep={(drawn) => {
-            ink.current = drawn;
+            drawing.current = drawn;
           }}
         />
       )}
@@ -139,7 +139,7 @@ interface HeatPictureProps extends HeatMapProps {
   readonly ramp: Ramp;
   /** Changes with the colours of the page. */
   readonly theme: number;
-  readonly keep: (ink: HeatInk) => void;
+  readonly keep: (drawing: HeatDrawing) => void;
 }
 
 function HeatPicture(props: HeatPictureProps) {
@@ -159,7 +159,7 @@ function HeatPicture(props: HeatPictureProps) {
 
   useLayoutEffect(() => {
     if (!canvas.current || roomWidth === 0) return;
-    const made: HeatInk = {
+    const made: HeatDrawing = {
       plan,
       cells: heatCells(values, workers.count, steps.count, plan),
       domain,

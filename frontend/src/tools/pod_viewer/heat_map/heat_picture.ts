@@ -1,6 +1,6 @@
 /** The heat map as a picture file. */
 import { resolveColor, svgElement, svgText } from "../../../widgets/chart/picture";
-import { AXIS_HEIGHT, cellImage, type HeatInk, OUTLIER } from "./draw_heat_map";
+import { AXIS_HEIGHT, cellImage, type HeatDrawing, OUTLIER } from "./draw_heat_map";
 import { rampColor } from "./ramp";
 
 const HEAD = 64;
@@ -9,11 +9,11 @@ const RAMP_WIDTH = 160;
 const STOPS = 32;
 
 export function drawHeatSvg(
-  ink: HeatInk,
+  drawing: HeatDrawing,
   title: string,
   [first, last]: readonly [string, string],
 ): string {
-  const { plan, left, ramp } = ink;
+  const { plan, left, ramp } = drawing;
   const width = Math.max(left + plan.width + 2 * MARGIN, 480);
   const height = HEAD + plan.height + AXIS_HEIGHT + MARGIN;
   const text = resolveColor("var(--text)");
@@ -38,25 +38,25 @@ export function drawHeatSvg(
     preserveAspectRatio: "none",
     "image-rendering": "pixelated",
   });
-  image.setAttribute("href", cellImage(ink).toDataURL());
+  image.setAttribute("href", cellImage(drawing).toDataURL());
   root.append(image, hatching(text));
-  ink.isTruncated.forEach((isCut, column) => {
+  drawing.isTruncated.forEach((isCut, column) => {
     if (!isCut) return;
     const place = { x: x + column * plan.columnWidth, y: HEAD, width: plan.columnWidth };
     root.append(svgElement("rect", { ...place, height: plan.height, fill: "url(#hatch)" }));
   });
-  ink.isOutlier.forEach((isMarked, column) => {
+  drawing.isOutlier.forEach((isMarked, column) => {
     if (!isMarked) return;
     const middle = x + (column + 0.5) * plan.columnWidth;
     const [top, bottom] = [HEAD + plan.height + 1, HEAD + plan.height + 1 + OUTLIER];
     const points = `${middle},${top} ${middle - OUTLIER},${bottom} ${middle + OUTLIER},${bottom}`;
     root.append(svgElement("polygon", { points, fill: text }));
   });
-  for (const label of ink.rowLabels) {
+  for (const label of drawing.rowLabels) {
     const place = { "text-anchor": "end", "font-size": 11 };
     root.append(svgText(x - 6, HEAD + label.middle + 4, label.text.slice(0, 24), text, place));
   }
-  for (const label of ink.columnLabels) {
+  for (const label of drawing.columnLabels) {
     const place = { "text-anchor": "middle", "font-size": 11 };
     root.append(svgText(x + label.middle, HEAD + plan.height + 15, label.text, text, place));
   }

@@ -15,7 +15,7 @@ import { TRACE } from "../../links/trace_links";
 import type { Links } from "../../tool";
 import { AdviceList } from "../advice_list";
 import { plainType, workOf } from "../iterators";
-import type { Advice, CallGraph, GraphNode } from "../payload";
+import type { CallGraph, GraphNode, TfDataAdvice } from "../payload";
 import { executionPlace, iteratorPlace } from "../trace_places";
 import { type GraphTree, heldShare, shareOf } from "./graph_tree";
 import { formatStart, LEAST_START } from "./node_shapes";
@@ -24,7 +24,7 @@ interface DetailsPanelProps {
   readonly graph: CallGraph;
   readonly tree: GraphTree;
   readonly node: GraphNode;
-  readonly advice: readonly Advice[];
+  readonly advice: readonly TfDataAdvice[];
   readonly links: Links;
   readonly close: () => void;
 }

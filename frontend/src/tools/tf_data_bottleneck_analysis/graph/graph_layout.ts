@@ -2,18 +2,18 @@
 import { Graph, layout } from "@dagrejs/dagre";
 import type { GraphTree, Shown } from "./graph_tree";
 
-export interface Box {
+export interface GraphBox {
   readonly x: number;
   readonly y: number;
   readonly width: number;
   readonly height: number;
 }
 
-export interface NodeBox extends Box {
+export interface NodeBox extends GraphBox {
   readonly node: number;
 }
 
-export interface StubBox extends Box {
+export interface StubBox extends GraphBox {
   /** Place in `Shown.stubs`. */
   readonly stub: number;
 }
@@ -62,11 +62,11 @@ export function layGraph(tree: GraphTree, shown: Shown): GraphLayout {
     graph.setEdge(`stub ${at}`, String(parent), { weight: 1 });
   });
   layout(graph);
-  const boxOf = (name: string): Box => {
-    const { x, y, width, height } = graph.node(name) as Box;
+  const boxOf = (name: string): GraphBox => {
+    const { x, y, width, height } = graph.node(name) as GraphBox;
     return { x: x - width / 2, y: y - height / 2, width, height };
   };
-  const { width = 0, height = 0 } = graph.graph() as Partial<Box>;
+  const { width = 0, height = 0 } = graph.graph() as Partial<GraphBox>;
   return {
     width: Number.isFinite(width) ? width : 0,
     height: Number.isFinite(height) ? height : 0,
@@ -98,7 +98,7 @@ function fromTheRoots({ nodes, children }: GraphTree, drawn: ReadonlySet<number>
 }
 
 /** A curve from the middle of the right side to the middle of the left one. */
-export function pathBetween(from: Box, to: Box): string {
+export function pathBetween(from: GraphBox, to: GraphBox): string {
   const [x, y] = [from.x + from.width, from.y + from.height / 2];
   const [right, down] = [to.x, to.y + to.height / 2];
   const bend = (right - x) / 2;

@@ -7,12 +7,12 @@ import { microseconds, ratio } from "../../../base/units";
 import type { Select } from "../../tool";
 import type { GraphNode } from "../payload";
 import { graphKeys, nodeKeys, ZOOM, zoomKeys } from "./graph_keys";
-import type { Box, GraphLayout } from "./graph_layout";
+import type { GraphBox, GraphLayout } from "./graph_layout";
 import { type GraphTree, heldShare, type Shown, type Stub } from "./graph_tree";
 import { chosenShape, EDGES, LEAST_START, nodeShapes, type Shape, stubShapes } from "./node_shapes";
 import { useDrag } from "./use_drag";
 import { type LookState, useLook } from "./use_look";
-import { boxesIn, fitGraph, pan, reveal, zoomAt } from "./viewport";
+import { boxesIn, fitGraph, pan, reveal, zoomViewport } from "./viewport";
 
 interface GraphViewProps {
   readonly tree: GraphTree;
@@ -41,7 +41,7 @@ export function GraphView(props: GraphViewProps) {
   const state = useLook(element, layout, props.height, focus, lookText, select);
   const { look, frame, change } = state;
   const zoom = (by: number) =>
-    change((from) => zoomAt(from, by, frame.width / 2, frame.height / 2));
+    change((from) => zoomViewport(from, by, frame.width / 2, frame.height / 2));
   const showAll = () => change(() => fitGraph(layout, frame));
   const move = (right: number, down: number) =>
     change((from) => pan(from, right, down, layout, frame));
@@ -130,7 +130,8 @@ function Content(props: ContentProps) {
   const current = layout.nodes.some(({ node }) => node === tabbed)
     ? tabbed
     : (layout.nodes.at(-1)?.node ?? -1);
-  const show = (box: Box) => state.change((from) => changed(from, reveal(from, box, state.frame)));
+  const show = (box: GraphBox) =>
+    state.change((from) => changed(from, reveal(from, box, state.frame)));
   const goTo = (node: number | undefined) => {
     if (node === undefined) return;
     setTabbed(node);
@@ -333,7 +334,7 @@ function useWheel(
         const box = frame.getBoundingClientRect();
         const by = Math.exp(-Math.max(-200, Math.min(event.deltaY * unit, 200)) * WHEEL);
         now.state.change((from) =>
-          zoomAt(from, by, event.clientX - box.left, event.clientY - box.top),
+          zoomViewport(from, by, event.clientX - box.left, event.clientY - box.top),
         );
         return;
       }

@@ -9,7 +9,7 @@ import {
 } from "../../../base/format";
 import { microseconds, ratio } from "../../../base/units";
 import type { GraphNode, Parameter } from "../payload";
-import { type Box, NODE, STUB } from "./graph_layout";
+import { type GraphBox, NODE, STUB } from "./graph_layout";
 import { type GraphTree, heldBy, heldShare, type Stub } from "./graph_tree";
 import { fitItems, fitText } from "./name_fit";
 
@@ -129,7 +129,7 @@ export function stubShapes({ count, self }: Stub): Shape[] {
 }
 
 /** A frame around a node that is chosen. */
-export function chosenShape({ width, height }: Pick<Box, "width" | "height">): Shape {
+export function chosenShape({ width, height }: Pick<GraphBox, "width" | "height">): Shape {
   return rect(-6, -6, width + 12, height + 12, {
     rx: 8,
     fill: "none",

@@ -1,5 +1,5 @@
 /** Which part of the graph is in view: what is at the frame's top left corner, and how large. */
-import type { Box } from "./graph_layout";
+import type { GraphBox } from "./graph_layout";
 
 export interface Look {
   /** In the graph's own pixels. */
@@ -43,7 +43,7 @@ export function fitGraph(graph: Size, frame: Size, most = 1): Look {
 
 /** How many nodes are in view, in part or as a whole. */
 export function boxesIn(
-  { nodes }: { readonly nodes: readonly Box[] },
+  { nodes }: { readonly nodes: readonly GraphBox[] },
   look: Look,
   frame: Size,
 ): number {
@@ -55,7 +55,7 @@ export function boxesIn(
 }
 
 /** All of it where that can be read, else what is around `box`. */
-export function firstLook(graph: Size, frame: Size, box: Box | undefined): Look {
+export function firstLook(graph: Size, frame: Size, box: GraphBox | undefined): Look {
   const whole = fitGraph(graph, frame);
   if (whole.scale >= READABLE || !box) return whole;
   const scale = READABLE;
@@ -69,7 +69,7 @@ export function firstLook(graph: Size, frame: Size, box: Box | undefined): Look 
 }
 
 /** A point of the frame stays where it is. */
-export function zoomAt(look: Look, by: number, x: number, y: number): Look {
+export function zoomViewport(look: Look, by: number, x: number, y: number): Look {
   const scale = clampScale(look.scale * by);
   return { x: look.x + x / look.scale - x / scale, y: look.y + y / look.scale - y / scale, scale };
 }
@@ -86,7 +86,7 @@ export function pan(look: Look, right: number, down: number, graph: Size, frame:
 }
 
 /** Moved no further than it takes to have `box` in view. */
-export function reveal(look: Look, box: Box, frame: Size): Look {
+export function reveal(look: Look, box: GraphBox, frame: Size): Look {
   const along = (at: number, begin: number, length: number, room: number) => {
     const margin = MARGIN / look.scale;
     if (begin < at + margin) return begin - margin;

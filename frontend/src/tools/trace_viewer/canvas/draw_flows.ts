@@ -1,16 +1,16 @@
 /** Flows of the selection: arrows from the end of the one event to the begin of the other. */
 import { findRow } from "../model/lane_layout";
 import type { FlowEnd } from "../model/types";
-import type { InkInput } from "./overlay_input";
+import type { OverlayInput } from "./overlay_input";
 
 const HEAD = 6;
 /** Arrows leave and arrive level. */
 const LEAST_BEND = 24;
 
 type FlowInput = Pick<
-  InkInput,
+  OverlayInput,
   "flows" | "selection" | "list" | "groups" | "view" | "width" | "height" | "scrollTop"
-> & { readonly colors: Pick<InkInput["colors"], "css"> };
+> & { readonly colors: Pick<OverlayInput["colors"], "css"> };
 
 export function drawFlows(pen: CanvasRenderingContext2D, input: FlowInput): void {
   const { flows, selection, colors } = input;

@@ -1,14 +1,14 @@
 /** Parts of the axis that are marked: the range of box and ruler, marks, what is being dragged. */
 import { formatPs } from "../model/time";
 import type { Mark, Span } from "../model/types";
-import { AXIS_HEIGHT, type Drag, type InkInput } from "./overlay_input";
+import { AXIS_HEIGHT, type Drag, type OverlayInput } from "./overlay_input";
 import type { TextFit } from "./text_fit";
 
 const PILL_HEIGHT = 16;
 const PILL_INSET = 5;
 
 /** The chosen part: tinted in its lanes, with lines at its ends and its length. */
-export function drawRange(pen: CanvasRenderingContext2D, input: InkInput, fit: TextFit): void {
+export function drawRange(pen: CanvasRenderingContext2D, input: OverlayInput, fit: TextFit): void {
   const { range, colors, lanes } = input;
   if (!range) return;
   const [left, right] = edges(input, range);
@@ -35,7 +35,7 @@ export function drawRange(pen: CanvasRenderingContext2D, input: InkInput, fit: T
 }
 
 /** A line and a flag in the axis; a bar there for a part of it. */
-export function drawMarks(pen: CanvasRenderingContext2D, input: InkInput, fit: TextFit): void {
+export function drawMarks(pen: CanvasRenderingContext2D, input: OverlayInput, fit: TextFit): void {
   const { marks, colors, width, height } = input;
   marks.forEach((mark) => {
     const [left, right] = edges(input, mark);
@@ -68,14 +68,22 @@ export interface Pill {
 }
 
 /** Where the flag of a mark is, in CSS pixels of the canvas. */
-export function markFlag(mark: Mark, input: Pick<InkInput, "view" | "width">, fit: TextFit): Pill {
+export function markFlag(
+  mark: Mark,
+  input: Pick<OverlayInput, "view" | "width">,
+  fit: TextFit,
+): Pill {
   const [left] = edges(input, mark);
   const text = fit.fit(mark.label || "Mark", FLAG_MAX);
   return { x: Math.round(left), width: fit.width(text) + 2 * PILL_INSET, text };
 }
 
 /** All lanes between two instants, which the view is about to show. */
-export function drawZoomBox(pen: CanvasRenderingContext2D, input: InkInput, fit: TextFit): void {
+export function drawZoomBox(
+  pen: CanvasRenderingContext2D,
+  input: OverlayInput,
+  fit: TextFit,
+): void {
   const { drag, colors, height, width } = input;
   if (!drag) return;
   const [left, right] = edges(input, drag);
@@ -87,7 +95,11 @@ export function drawZoomBox(pen: CanvasRenderingContext2D, input: InkInput, fit:
   drawLength(pen, input, drag, fit);
 }
 
-export function drawDragBox(pen: CanvasRenderingContext2D, input: InkInput, fit: TextFit): void {
+export function drawDragBox(
+  pen: CanvasRenderingContext2D,
+  input: OverlayInput,
+  fit: TextFit,
+): void {
   const { drag, colors } = input;
   if (!drag) return;
   const [left, right] = edges(input, drag);
@@ -105,7 +117,7 @@ export function drawDragBox(pen: CanvasRenderingContext2D, input: InkInput, fit:
 /** The length of a part, in the axis above it, or beside it where it is too narrow. */
 function drawLength(
   pen: CanvasRenderingContext2D,
-  input: InkInput,
+  input: OverlayInput,
   span: Span,
   fit: TextFit,
 ): void {
@@ -117,7 +129,7 @@ function drawLength(
   pen.fillText(text, x + PILL_INSET, 3 + PILL_HEIGHT / 2 + 0.5);
 }
 
-type Place = Pick<InkInput, "view" | "width" | "marks">;
+type Place = Pick<OverlayInput, "view" | "width" | "marks">;
 
 /** Where the length of a part is: in its middle, or beside the flags of marks that lie there. */
 export function lengthPill(input: Place, span: Span, fit: TextFit): Pill {
@@ -139,7 +151,10 @@ export function lengthPill(input: Place, span: Span, fit: TextFit): Pill {
 }
 
 /** What lies upon the time axis, beneath which no time can be read. */
-export function axisPills(input: Place & Pick<InkInput, "range" | "drag">, fit: TextFit): Pill[] {
+export function axisPills(
+  input: Place & Pick<OverlayInput, "range" | "drag">,
+  fit: TextFit,
+): Pill[] {
   const { marks, range, drag } = input;
   const spans = [...(range ? [range] : []), ...(drag ? [drag] : [])];
   return [
@@ -152,7 +167,10 @@ export function meets(a: Omit<Pill, "text">, b: Omit<Pill, "text">): boolean {
   return a.x < b.x + b.width && b.x < a.x + a.width;
 }
 
-function edges({ view, width }: Pick<InkInput, "view" | "width">, span: Span): [number, number] {
+function edges(
+  { view, width }: Pick<OverlayInput, "view" | "width">,
+  span: Span,
+): [number, number] {
   const perPs = width / (view.to - view.from);
   return [(span.from - view.from) * perPs, (span.to - view.from) * perPs];
 }

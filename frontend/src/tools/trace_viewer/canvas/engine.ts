@@ -8,14 +8,14 @@ import { type EventColors, makeColors } from "../model/event_colors";
 import { lanesInView, lastScrollTop, type PlacedLane } from "../model/lane_layout";
 import type { TimelineModel } from "../model/model";
 import { sourceOf } from "../model/sources";
-import type { Hover, HoverValue, Range } from "../model/types";
+import type { Hover, HoverValue, TimeRange } from "../model/types";
 import { chooseLevel, toPs } from "../model/view_math";
 import { buildScene, laneFigures } from "../scene/build_scene";
 import { hitAt, type Snap, snap } from "../scene/hit_test";
 import { Scene } from "../scene/scene";
 import { createPainter, type PainterChoice } from "./create_painter";
 import { HoverFollower } from "./hover";
-import { Ink } from "./overlay";
+import { Overlay } from "./overlay";
 import { AXIS_HEIGHT, type Drag } from "./overlay_input";
 import type { Painter } from "./painter";
 import { timeAxis } from "./time_axis";
@@ -38,7 +38,7 @@ export class Engine {
   /** In CSS pixels of the canvas, null where it is elsewhere. */
   pointer: { readonly x: number; readonly y: number } | null = null;
   private readonly data: ViewData;
-  private readonly ink: Ink;
+  private readonly overlay: Overlay;
   private readonly hover: HoverFollower;
   private readonly painter: Painter | null;
   private colors: EventColors;
@@ -57,7 +57,7 @@ export class Engine {
     this.data = new ViewData(model, this.invalidate);
     this.hover = new HoverFollower(model);
     this.painter = createPainter(base, choice, this.invalidate);
-    this.ink = new Ink(over);
+    this.overlay = new Overlay(over);
     this.colors = makeColors((property) => getComputedColor(base, property));
     base.dataset.renderer = this.painter?.kind ?? "none";
     this.endings.push(
@@ -65,7 +65,7 @@ export class Engine {
         this.colors = makeColors((property) => getComputedColor(base, property));
         this.invalidate();
       }),
-      model.hosts.subscribe(() => this.data.keepShown()),
+      model.hosts.subscribe(() => this.data.dropOldSources()),
       effect(() => {
         const { view, width, height, lanes, scrollTop, color, filter, search } = model;
         const { selection, range, marks, flows, hover } = model;
@@ -86,7 +86,7 @@ export class Engine {
   }
 
   /** The nearest edge, from CSS pixels of the canvas; ends of `range` are edges, too. */
-  snapAt(x: number, y: number, range: Range | null): Snap {
+  snapAt(x: number, y: number, range: TimeRange | null): Snap {
     const { view, width, selection, marks, hosts } = this.model;
     const { from, to } = view.peek();
     const place = selection.peek()?.place;
@@ -139,7 +139,7 @@ export class Engine {
     const frame = { view: view.peek(), width: width.peek() };
     // What is drawn later lies above.
     return marks.peek().findLastIndex((mark) => {
-      const flag = this.ink.flagOf(mark, frame);
+      const flag = this.overlay.flagOf(mark, frame);
       return x >= flag.x && x < flag.x + flag.width;
     });
   }
@@ -190,7 +190,7 @@ export class Engine {
       counters: (...asked) => data.counters.parts(...asked),
       counterScale: data.counterScale,
       busy: (...asked) => data.busy.parts(...asked),
-      marks: model.search.peek() ? (...asked) => data.marks.parts(...asked) : null,
+      matches: model.search.peek() ? (...asked) => data.matchOverview.parts(...asked) : null,
       colors,
       color,
       selection,
@@ -198,7 +198,7 @@ export class Engine {
     });
     this.painter?.paint(scene);
     this.followPointer();
-    this.ink.draw({
+    this.overlay.draw({
       scene,
       view,
       width,

@@ -1,6 +1,6 @@
 /** What lies upon the rectangles: texts, the selection, flows, ranges, marks, the time axis. */
 import { findRow, type PlacedLane, type TrackLane } from "../model/lane_layout";
-import type { EventPlace, Hover, Mark, Selection } from "../model/types";
+import type { EventPlace, EventSelection, Hover, Mark } from "../model/types";
 import type { Part } from "../protocol/payload";
 import { drawFlows } from "./draw_flows";
 import {
@@ -12,13 +12,13 @@ import {
   markFlag,
   meets,
 } from "./draw_ranges";
-import { AXIS_HEIGHT, type Box, type InkInput } from "./overlay_input";
+import { AXIS_HEIGHT, type Box, type OverlayInput } from "./overlay_input";
 import { TextFit } from "./text_fit";
 
 const LABEL_SIZE = 11;
 const LABEL_INSET = 4;
 
-export class Ink {
+export class Overlay {
   private readonly pen: CanvasRenderingContext2D;
   private readonly fit: TextFit;
   private readonly font: string;
@@ -32,7 +32,7 @@ export class Ink {
     this.fit = new TextFit((text) => pen.measureText(text).width);
   }
 
-  draw(input: InkInput): void {
+  draw(input: OverlayInput): void {
     const { pen, canvas } = this;
     const { dpr, width, height, scene } = input;
     const deviceHeight = scene.height + Math.round(AXIS_HEIGHT * dpr);
@@ -64,11 +64,11 @@ export class Ink {
   }
 
   /** Where the flag of a mark is on the axis. */
-  flagOf(mark: Mark, input: Pick<InkInput, "view" | "width">) {
+  flagOf(mark: Mark, input: Pick<OverlayInput, "view" | "width">) {
     return markFlag(mark, input, this.fit);
   }
 
-  private drawAxis(input: InkInput): void {
+  private drawAxis(input: OverlayInput): void {
     const { pen, fit } = this;
     const { axis, colors, width, view, pointerX } = input;
     const { css } = colors;
@@ -99,7 +99,7 @@ export class Ink {
     }
   }
 
-  private drawLabels(input: InkInput): void {
+  private drawLabels(input: OverlayInput): void {
     const { pen, fit } = this;
     const { scene, dpr, colors, types } = input;
     let style = "";
@@ -112,24 +112,24 @@ export class Ink {
       const type = scene.blocks[block].type[scene.entryOf[rect]];
       const text = fit.fit(types(scene.sources[block]).shortName(type), right - x);
       if (text === "") continue;
-      const ink = colors.inkUpon.get(scene.colors[rect]) ?? colors.css.text;
-      if (ink !== style) {
-        pen.fillStyle = ink;
-        style = ink;
+      const textColor = colors.textUpon.get(scene.colors[rect]) ?? colors.css.text;
+      if (textColor !== style) {
+        pen.fillStyle = textColor;
+        style = textColor;
       }
       const y = (scene.rects[rect * 4 + 1] + scene.rects[rect * 4 + 3] / 2) / dpr;
       pen.fillText(text, x, y + 0.5);
     }
   }
 
-  private drawHover(input: InkInput): void {
+  private drawHover(input: OverlayInput): void {
     const { hover, selection, colors } = input;
     if (!hover || (selection && isSame(hover, selection))) return;
     for (const box of eventBoxes(input, hover.host, hover.part, hover))
       outline(this.pen, box, colors.css.text, 1);
   }
 
-  private drawSelection(input: InkInput): void {
+  private drawSelection(input: OverlayInput): void {
     const { selection, colors } = input;
     if (!selection?.place) return;
     for (const box of eventBoxes(input, selection.host, selection.part, selection.place)) {
@@ -141,7 +141,7 @@ export class Ink {
 
 /** Where an event is drawn: in its lane, in the pinned copy of that, or in what it is folded into. */
 export function eventBoxes(
-  input: InkInput,
+  input: OverlayInput,
   host: number,
   part: Part,
   place: Pick<EventPlace, "row" | "startPs" | "durationPs">,
@@ -178,6 +178,6 @@ function outline(pen: CanvasRenderingContext2D, box: Box, color: string, line: n
   pen.strokeRect(Math.round(box.x) + 0.5, box.y + 0.5, Math.round(box.width) - 1, box.height - 1);
 }
 
-function isSame(a: Hover, b: Selection): boolean {
+function isSame(a: Hover, b: EventSelection): boolean {
   return a.id === b.id && a.host === b.host && a.part === b.part;
 }

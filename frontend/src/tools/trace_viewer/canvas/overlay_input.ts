@@ -4,7 +4,7 @@ import type { EventColors } from "../model/event_colors";
 import type { HostGroup } from "../model/groups";
 import type { LaneList, PlacedLane } from "../model/lane_layout";
 import type { Source } from "../model/sources";
-import type { FlowArrow, Hover, Mark, Range, Selection, Span } from "../model/types";
+import type { EventSelection, FlowArrow, Hover, Mark, Span, TimeRange } from "../model/types";
 import type { Scene } from "../scene/scene";
 import type { TimeAxis } from "./time_axis";
 
@@ -17,7 +17,7 @@ export interface Drag extends Span {
   readonly bottom: number;
 }
 
-export interface InkInput {
+export interface OverlayInput {
   readonly scene: Scene;
   readonly view: Span;
   /** CSS pixels of the lanes. */
@@ -31,10 +31,10 @@ export interface InkInput {
   readonly axis: TimeAxis;
   readonly colors: EventColors;
   readonly types: (source: Source) => TypeTable;
-  readonly selection: Selection | null;
+  readonly selection: EventSelection | null;
   readonly hover: Hover | null;
   readonly flows: readonly FlowArrow[];
-  readonly range: Range | null;
+  readonly range: TimeRange | null;
   readonly marks: readonly Mark[];
   readonly drag: Drag | null;
   /** Where the pointer is on the axis, in CSS pixels; null where it is elsewhere. */

@@ -1,6 +1,12 @@
 /** The routes that follow the view, as the model has them. */
 import type { ViewApi } from "../model/types";
-import { fetchBusy, fetchCounters, fetchEvent, fetchMarks, fetchTiles } from "../protocol/api";
+import {
+  fetchBusy,
+  fetchCounters,
+  fetchEvent,
+  fetchMatchOverview,
+  fetchTiles,
+} from "../protocol/api";
 
 export function createViewApi(run: string): ViewApi {
   return {
@@ -10,8 +16,8 @@ export function createViewApi(run: string): ViewApi {
       fetchCounters({ run, ...part }, { level, from, to }, counters, signal),
     busy: (part, fromPs, toPs, buckets, sections, signal) =>
       fetchBusy({ run, ...part }, { fromPs, toPs }, buckets, sections, signal),
-    marks: ({ level, from, to, ...part }, rows, search, signal) =>
-      fetchMarks({ run, ...part }, search, { level, from, to }, rows, signal),
+    matchOverview: ({ level, from, to, ...part }, rows, search, signal) =>
+      fetchMatchOverview({ run, ...part }, search, { level, from, to }, rows, signal),
     place: async (part, id, move, signal) => {
       const event = await fetchEvent({ run, ...part }, id, move, signal);
       if (event === null) return null;

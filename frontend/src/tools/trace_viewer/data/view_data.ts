@@ -5,7 +5,7 @@ import type { CounterScale } from "../model/types";
 import type { CounterPoints } from "../protocol/payload";
 import { tileSpan } from "../protocol/tiles";
 import { type StoreEvents, TileStore } from "./tile_store";
-import { busyWants, counterWants, markWants, tileWants, type ViewInput } from "./wants";
+import { busyWants, counterWants, matchWants, tileWants, type ViewInput } from "./wants";
 import { WindowStore } from "./window_store";
 
 const NO_SCALE: CounterScale = { least: 0, most: 0 };
@@ -14,7 +14,7 @@ export class ViewData {
   readonly tiles: TileStore;
   readonly counters: WindowStore<CounterPoints>;
   readonly busy: WindowStore<Float32Array>;
-  readonly marks: WindowStore<Float64Array>;
+  readonly matchOverview: WindowStore<Float64Array>;
   private readonly scales = new Map<string, CounterScale>();
 
   constructor(
@@ -44,10 +44,10 @@ export class ViewData {
       const query = queryOf(source, level, from, to);
       return api.busy(query, begin, end, (to - from) * 512, ids, signal);
     }, events);
-    this.marks = new WindowStore((source, level, from, to, ids, signal) => {
+    this.matchOverview = new WindowStore((source, level, from, to, ids, signal) => {
       const asked = search.peek();
       if (!asked) return Promise.resolve(new Map());
-      return api.marks(queryOf(source, level, from, to), ids, asked, signal);
+      return api.matchOverview(queryOf(source, level, from, to), ids, asked, signal);
     }, events);
   }
 
@@ -60,7 +60,7 @@ export class ViewData {
       this.tiles.want(tileWants(input), filter.peek()),
       this.counters.want(counterWants(input)),
       this.busy.want(busyWants(input)),
-      this.marks.want(asked ? markWants(input) : [], variant),
+      this.matchOverview.want(asked ? matchWants(input) : [], variant),
     ];
     return isWaiting.includes(true);
   }
@@ -69,7 +69,7 @@ export class ViewData {
     this.scales.get(`${source.key} ${counter}`) ?? NO_SCALE;
 
   /** Forgets hosts that are no longer shown. */
-  keepShown(): void {
+  dropOldSources(): void {
     const sources = this.model.hosts
       .peek()
       .flatMap((host) => [sourceOf(host, "events"), sourceOf(host, "derived")])
@@ -78,7 +78,7 @@ export class ViewData {
   }
 
   dispose(): void {
-    for (const store of [this.tiles, this.counters, this.busy, this.marks]) store.dispose();
+    for (const store of [this.tiles, this.counters, this.busy, this.matchOverview]) store.dispose();
   }
 
   private widen(source: Source, counter: number, { min, max }: CounterPoints): void {

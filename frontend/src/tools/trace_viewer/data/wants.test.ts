@@ -5,7 +5,7 @@ import { placeHosts } from "../model/place_hosts";
 import { type Arrangement, NO_ARRANGEMENT } from "../model/types";
 import { chooseLevel } from "../model/view_math";
 import { sampleDerived, sampleTimeline } from "../protocol/sample.test_helper";
-import { busyWants, counterWants, markWants, tileWants, type ViewInput } from "./wants";
+import { busyWants, counterWants, matchWants, tileWants, type ViewInput } from "./wants";
 
 const MS = 1e9;
 const counters = [{ id: 0, section: 0, name: "memory", unit: "bytes", points: 9 }];
@@ -71,5 +71,5 @@ test("folded sections want their busy share, open ones do not", () => {
 });
 
 test("marks are wanted for the rows in view", () => {
-  expect(markWants(view()).map(({ rows: of }) => of.length)).toEqual([1, 6]);
+  expect(matchWants(view()).map(({ rows: of }) => of.length)).toEqual([1, 6]);
 });

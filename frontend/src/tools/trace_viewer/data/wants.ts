@@ -6,7 +6,7 @@ import {
   type PlacedLane,
   type TrackLane,
 } from "../model/lane_layout";
-import { busySections, stepTrack } from "../model/lane_sections";
+import { stepTrack, summarizedSections } from "../model/lane_sections";
 import { type Source, sourceOf } from "../model/sources";
 import type { ColorBy, Span } from "../model/types";
 import { tilesOf } from "../model/view_math";
@@ -61,12 +61,12 @@ export function busyWants(input: ViewInput): Want[] {
   const ids = new Map<Source, number[]>();
   for (const { lane } of input.lanes) {
     if (!lane.isCollapsed) continue;
-    for (const { part, id } of busySections(lane)) push(ids, sourceOf(lane.host, part), id);
+    for (const { part, id } of summarizedSections(lane)) push(ids, sourceOf(lane.host, part), id);
   }
   return windowWants(ids, input);
 }
 
-export function markWants(input: ViewInput): Want[] {
+export function matchWants(input: ViewInput): Want[] {
   return windowWants(rowsOf(input.lanes, input.height), input);
 }
 

@@ -17,7 +17,7 @@ import { type RowColumn, RowList, type RowSort } from "../../../widgets/grid/row
 import { CopyButton } from "../../../widgets/text/copy_button";
 import { Name } from "../../../widgets/text/name";
 import { formatPs } from "../model/time";
-import type { Range, Span } from "../model/types";
+import type { Span, TimeRange } from "../model/types";
 import type { Page } from "../page/page";
 import { revealLane } from "../page/reveal";
 import type { AggregateBy } from "../protocol/answers";
@@ -103,7 +103,7 @@ export function AggregatePane({ page, of }: { page: Page; of: "range" | "view" }
 }
 
 /** Which tracks are added up of those that were asked for. */
-function describe(sets: readonly TrackSet[], asked: Range["tracks"]): string {
+function describe(sets: readonly TrackSet[], asked: TimeRange["tracks"]): string {
   if (asked === null) return "without tracks that repeat others";
   const count = sets.reduce((sum, { tracks }) => sum + tracks.length, 0);
   const left = asked.length - count;

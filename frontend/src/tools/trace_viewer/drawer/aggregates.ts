@@ -1,8 +1,8 @@
 /** What the events of a range add up to, over any number of hosts and parts. */
 import { type SectionGroup, trackKey } from "../model/groups";
-import type { HostTimeline, Range, Span } from "../model/types";
+import type { HostTimeline, Span, TimeRange } from "../model/types";
 import { type Page, partOf } from "../page/page";
-import type { Aggregate, AggregateBy } from "../protocol/answers";
+import type { AggregateAnswer, AggregateBy } from "../protocol/answers";
 import { fetchAggregate } from "../protocol/api";
 import { PARTS, type Part, type Track } from "../protocol/payload";
 
@@ -24,7 +24,7 @@ const WORKING = ["stream", "xla_ops"];
  * that stand for the work of others would count it twice: they are left out, but where a box has
  * no other.
  */
-export function trackSets(page: Page, keys: Range["tracks"]): TrackSet[] {
+export function trackSets(page: Page, keys: TimeRange["tracks"]): TrackSet[] {
   const wanted = keys && new Set(keys);
   const { hidden } = page.model.arrangement.value;
   const isChosen = (key: string) => (wanted ? wanted.has(key) : !hidden.has(key));
@@ -60,7 +60,7 @@ function add(sets: TrackSet[], host: HostTimeline, part: Part, ids: number[]): v
 }
 
 /** Sums with the keys of lanes, where each row is a track. */
-export interface Sums extends Aggregate {
+export interface Sums extends AggregateAnswer {
   readonly lanes: readonly string[];
 }
 

@@ -4,23 +4,23 @@ import { useId, useRef } from "preact/hooks";
 import { formatCount } from "../../../base/format";
 import type { Links } from "../../tool";
 import { Splitter } from "../frame/splitter";
-import { TABS, type Tab } from "../page/address";
+import { type DrawerTab, TABS } from "../page/address";
 import type { Page } from "../page/page";
 import type { SelectedEvent } from "../page/selected_event";
 import { HitsPane } from "../search/results_pane";
-import type { Hits } from "../search/search_results";
+import type { SearchResults } from "../search/search_results";
 import { AggregatePane } from "./aggregate_pane";
 import { EventPane } from "./event_pane";
 
 interface DrawerProps {
   readonly page: Page;
-  readonly hits: Hits;
+  readonly hits: SearchResults;
   readonly selected: SelectedEvent;
   readonly links: Links;
   readonly height: Signal<number>;
 }
 
-const TITLES: Readonly<Record<Tab, string>> = {
+const TITLES: Readonly<Record<DrawerTab, string>> = {
   event: "Event",
   selection: "Selection",
   hits: "Search hits",
@@ -35,7 +35,7 @@ export function Drawer({ page, hits, selected, links, height }: DrawerProps) {
   const list = useRef<HTMLDivElement>(null);
   const tab = page.tab.value;
   const { search, count } = hits.state.value;
-  const titleOf = (of: Tab) =>
+  const titleOf = (of: DrawerTab) =>
     of === "hits" && search ? `${TITLES.hits} (${formatCount(count)})` : TITLES[of];
   const onKeyDown = (event: KeyboardEvent) => {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;

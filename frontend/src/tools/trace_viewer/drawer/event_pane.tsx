@@ -11,7 +11,7 @@ import type { EventKey } from "../model/types";
 import { indexOf, type Page } from "../page/page";
 import { revealRow, trackOfRow } from "../page/reveal";
 import type { SelectedEvent } from "../page/selected_event";
-import type { EventDetails, EventLink } from "../protocol/answers";
+import type { EventDetails, StatisticsLink } from "../protocol/answers";
 import { EventButton } from "./event_button";
 import { FlowList } from "./flow_list";
 import { SameName } from "./same_name";
@@ -150,7 +150,7 @@ function EventHead({
 }
 
 /** "Overview: step 77"; steps may be called "step 77" or "77". */
-function linkText({ tool, label }: EventLink): string {
+function linkText({ tool, label }: StatisticsLink): string {
   const page = TOOLS[tool]?.short ?? tool;
   const what = label.replace(/^Step (step\b)/i, "$1");
   return `${page}: ${cut(what.charAt(0).toLowerCase() + what.slice(1), 120)}`;

@@ -3,15 +3,15 @@ import { useRef } from "preact/hooks";
 import { Menu } from "../../../widgets/overlays/menu";
 import { Popover } from "../../../widgets/overlays/popover";
 import type { TimelineModel } from "../model/model";
-import { COLORS, type ColorBy, type Tool } from "../model/types";
+import { COLORS, type ColorBy, type PointerTool } from "../model/types";
 import { clampView, fitView } from "../model/view_math";
-import { type Page, padded } from "../page/page";
+import { type Page, withMargins } from "../page/page";
 import { PointerHelp } from "../pointer/pointer_help";
 import { FilterMenu } from "../search/filter_menu";
 import { SearchBox } from "../search/search_box";
-import type { Hits } from "../search/search_results";
+import type { SearchResults } from "../search/search_results";
 
-const TOOLS: readonly (readonly [tool: Tool, key: string, label: string, icon: string])[] = [
+const TOOLS: readonly (readonly [tool: PointerTool, key: string, label: string, icon: string])[] = [
   [
     "select",
     "1",
@@ -45,7 +45,7 @@ const COLOR_LABELS: Readonly<Record<ColorBy, string>> = {
   group: "Group: compute, copies, input, …",
 };
 
-export function Toolbar({ page, hits }: { page: Page; hits: Hits }) {
+export function Toolbar({ page, hits }: { page: Page; hits: SearchResults }) {
   const { model } = page;
   const color = model.color.value;
   return (
@@ -76,7 +76,10 @@ export function Toolbar({ page, hits }: { page: Page; hits: Hits }) {
           class="button small"
           title="Show all of the trace (0)"
           onClick={() => {
-            model.view.value = clampView(padded(model.extent.peek(), 0.01), model.extent.peek());
+            model.view.value = clampView(
+              withMargins(model.extent.peek(), 0.01),
+              model.extent.peek(),
+            );
           }}
         >
           All

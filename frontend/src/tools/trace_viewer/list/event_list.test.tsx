@@ -8,7 +8,7 @@ import { PointerHelp } from "../pointer/pointer_help";
 import { sampleTimeline, sampleTracks } from "../protocol/sample.test_helper";
 import { fakeServer } from "../protocol/server.test_helper";
 import { type DrawnEvent, encodeTiles } from "../protocol/tiles.test_helper";
-import { createHits, type Hits } from "../search/search_results";
+import { createSearchResults, type SearchResults } from "../search/search_results";
 import { EventList } from "./event_list";
 
 const MS = 1e9;
@@ -21,7 +21,7 @@ const EVENTS: readonly DrawnEvent[] = [
 ];
 
 let page: Page;
-let hits: Hits;
+let hits: SearchResults;
 /** Calls what lets the tiles come that were asked for last. */
 let answer: () => void;
 
@@ -38,7 +38,7 @@ beforeEach(() => {
   });
   page.model.hosts.value = placeHosts([{ events: sampleTimeline(), derived: null }]);
   page.model.view.value = { from: 0, to: 100 * MS };
-  hits = createHits(page);
+  hits = createSearchResults(page);
 });
 
 afterEach(() => {

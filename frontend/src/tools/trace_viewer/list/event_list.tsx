@@ -21,7 +21,7 @@ import type { Direction } from "../pointer/motion";
 import { isStale } from "../protocol/api";
 import type { Category } from "../protocol/payload";
 import { HitsPane } from "../search/results_pane";
-import type { Hits } from "../search/search_results";
+import type { SearchResults } from "../search/search_results";
 import { listStage, turned } from "./list_stage";
 import { type ListedEvent, type ListedTrack, listEvents } from "./listed_events";
 
@@ -29,7 +29,7 @@ const SETTLE_MS = 150;
 const HITS = "hits";
 const MOST_DRAWN = 2000;
 
-export function EventList({ page, hits }: { page: Page; hits: Hits }) {
+export function EventList({ page, hits }: { page: Page; hits: SearchResults }) {
   const { model, listed } = page;
   const groups = model.groups.value;
   const { hidden } = model.arrangement.value;

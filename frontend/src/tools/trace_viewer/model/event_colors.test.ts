@@ -39,7 +39,7 @@ test.each([false, true])("text reads on every fill, and fills stand out (dark: %
   const colors = themed(isDark);
   expect(colors.isDark).toBe(isDark);
   colors.fills.forEach((fill, at) => {
-    expect(contrast(toCss(fill), colors.inks[at])).toBeGreaterThan(4.5);
+    expect(contrast(toCss(fill), colors.textColors[at])).toBeGreaterThan(4.5);
     if (at < HUES) expect(contrast(toCss(fill), colors.css.background)).toBeGreaterThan(1.9);
   });
 });

@@ -1,6 +1,6 @@
 /** Colours of events: 24 of equal lightness for names, and those with a meaning on all pages. */
 import { toLab, toRgb } from "../../../base/oklab";
-import { inkOn } from "../../../base/palette";
+import { textColorOn } from "../../../base/palette";
 
 export const HUES = 24;
 /** Lightness in OKLab: dark text reads well on both, and both stand out from their page. */
@@ -37,9 +37,9 @@ export interface EventColors {
   /** [HUES + meanings] */
   readonly fills: Uint32Array;
   /** Of text upon them, as CSS. */
-  readonly inks: readonly string[];
+  readonly textColors: readonly string[];
   /** The same, by fill. */
-  readonly inkUpon: ReadonlyMap<Pixel, string>;
+  readonly textUpon: ReadonlyMap<Pixel, string>;
   readonly background: Pixel;
   readonly header: Pixel;
   readonly separator: Pixel;
@@ -52,7 +52,7 @@ export interface EventColors {
   readonly counter: Pixel;
   readonly counterSpread: Pixel;
   readonly counterEdge: Pixel;
-  readonly mark: Pixel;
+  readonly match: Pixel;
   readonly same: Pixel;
   readonly css: CssColors;
 }
@@ -77,18 +77,18 @@ export function makeColors(resolve: (property: string) => string): EventColors {
   const isDark = sum(background) < 384;
   const hues = hueColors(isDark);
   const meanings = MEANING_NAMES.map((name) => of(`--c-${name}`));
-  const ink = resolve("--ink");
+  const textColor = resolve("--ink");
   const counter = of("--c-host");
   const fills = Uint32Array.from([...hues, ...meanings], toPixel);
-  const inks = [
-    ...hues.map(() => ink),
-    ...MEANING_NAMES.map((name) => resolve(inkOn(`var(--c-${name})`).slice(4, -1))),
+  const textColors = [
+    ...hues.map(() => textColor),
+    ...MEANING_NAMES.map((name) => resolve(textColorOn(`var(--c-${name})`).slice(4, -1))),
   ];
   return {
     isDark,
     fills,
-    inks,
-    inkUpon: new Map(inks.map((color, at) => [fills[at], color])),
+    textColors,
+    textUpon: new Map(textColors.map((color, at) => [fills[at], color])),
     background: toPixel(background),
     header: toPixel(of("--panel")),
     separator: toPixel(of("--border")),
@@ -99,7 +99,7 @@ export function makeColors(resolve: (property: string) => string): EventColors {
     counter: toPixel(mix(counter, background, 0.45)),
     counterSpread: toPixel(mix(counter, background, 0.7)),
     counterEdge: toPixel(counter),
-    mark: toPixel(of("--danger")),
+    match: toPixel(of("--danger")),
     same: toPixel(text),
     css: {
       background: resolve("--background"),

@@ -4,7 +4,9 @@ import type { HostGroup, SectionGroup, TrackItem } from "./groups";
 import type { Lane, TrackLane } from "./lane_layout";
 
 /** The sections whose busy share a collapsed header shows: its own, or the devices of its host. */
-export function busySections(lane: Lane): readonly { readonly part: Part; readonly id: number }[] {
+export function summarizedSections(
+  lane: Lane,
+): readonly { readonly part: Part; readonly id: number }[] {
   if (lane.kind === "section") return sectionId(lane.section);
   if (lane.kind !== "host") return [];
   const devices = lane.group.sections.filter(({ kind }) => kind === "device");

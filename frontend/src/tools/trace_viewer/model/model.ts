@@ -7,16 +7,16 @@ import {
   type Arrangement,
   type ColorBy,
   type Drawn,
+  type EventSelection,
   type FlowArrow,
   type HostTimeline,
   type Hover,
   type HoverValue,
   type Mark,
   NO_ARRANGEMENT,
-  type Range,
-  type Selection,
+  type PointerTool,
   type Span,
-  type Tool,
+  type TimeRange,
   type ViewApi,
 } from "./types";
 
@@ -36,12 +36,12 @@ export interface TimelineModel {
   readonly lanes: ReadonlySignal<LaneList>;
   /** CSS pixels of the lanes that are not pinned. */
   readonly scrollTop: Signal<number>;
-  readonly tool: Signal<Tool>;
+  readonly tool: Signal<PointerTool>;
   readonly color: Signal<ColorBy>;
   readonly filter: Signal<EventFilter>;
   readonly search: Signal<Search | null>;
-  readonly selection: Signal<Selection | null>;
-  readonly range: Signal<Range | null>;
+  readonly selection: Signal<EventSelection | null>;
+  readonly range: Signal<TimeRange | null>;
   readonly marks: Signal<readonly Mark[]>;
   readonly flows: Signal<readonly FlowArrow[]>;
   readonly hover: Signal<Hover | null>;
@@ -81,12 +81,12 @@ export function createModel(api: ViewApi): TimelineModel {
     arrangement,
     lanes: computed(() => layOutLanes(groups.value, arrangement.value)),
     scrollTop: signal(0),
-    tool: signal<Tool>("select"),
+    tool: signal<PointerTool>("select"),
     color: signal<ColorBy>("name"),
     filter: signal(NO_FILTER),
     search: signal<Search | null>(null),
-    selection: signal<Selection | null>(null),
-    range: signal<Range | null>(null),
+    selection: signal<EventSelection | null>(null),
+    range: signal<TimeRange | null>(null),
     marks: signal<readonly Mark[]>([]),
     flows: signal<readonly FlowArrow[]>([]),
     hover: signal<Hover | null>(null),
@@ -114,7 +114,7 @@ export function toggleKey(
 }
 
 /** Moves the view and, where given, the scroll position in one step. */
-export function show(model: TimelineModel, view: Span, scrollTop?: number): void {
+export function showView(model: TimelineModel, view: Span, scrollTop?: number): void {
   batch(() => {
     model.view.value = view;
     if (scrollTop !== undefined) model.scrollTop.value = scrollTop;

@@ -43,7 +43,7 @@ export interface EventPlace {
 }
 
 /** `place` as soon as it is known: a click knows it at once, an address does not. */
-export interface Selection extends EventKey {
+export interface EventSelection extends EventKey {
   readonly place: EventPlace | null;
 }
 
@@ -77,7 +77,7 @@ export interface HoverValue {
 }
 
 /** A part of the axis: `tracks` null for the timing tool, else the keys of the lanes in the box. */
-export interface Range extends Span {
+export interface TimeRange extends Span {
   readonly tracks: readonly string[] | null;
 }
 
@@ -100,9 +100,9 @@ export interface FlowArrow {
   readonly to: FlowEnd;
 }
 
-export type Tool = "select" | "pan" | "zoom" | "timing";
+export type PointerTool = "select" | "pan" | "zoom" | "timing";
 
-export const TOOL_NAMES: readonly Tool[] = ["select", "pan", "zoom", "timing"];
+export const POINTER_TOOLS: readonly PointerTool[] = ["select", "pan", "zoom", "timing"];
 
 export const COLORS = ["name", "category", "step", "group"] as const;
 export type ColorBy = (typeof COLORS)[number];
@@ -160,7 +160,7 @@ export interface ViewApi {
     signal: AbortSignal,
   ) => Promise<ReadonlyMap<number, Float32Array>>;
   /** Per row, begin and end in turns, in order. */
-  readonly marks: (
+  readonly matchOverview: (
     query: TileQuery,
     rows: readonly number[],
     search: Search,

@@ -1,6 +1,6 @@
 /** What of the page the address holds, so that a link shows the same. */
 import type { View } from "../../../base/url_state";
-import { COLORS, type ColorBy, type Tool } from "../model/types";
+import { COLORS, type ColorBy, type PointerTool } from "../model/types";
 import type { AggregateBy } from "../protocol/answers";
 import type { Part } from "../protocol/payload";
 import { type EventFilter, NO_FILTER, type Search } from "../protocol/questions";
@@ -11,8 +11,8 @@ export interface AddressSpan {
   readonly to: number;
 }
 
-export type Tab = "event" | "selection" | "hits" | "statistics";
-export const TABS: readonly Tab[] = ["event", "selection", "hits", "statistics"];
+export type DrawerTab = "event" | "selection" | "hits" | "statistics";
+export const TABS: readonly DrawerTab[] = ["event", "selection", "hits", "statistics"];
 
 export interface Address {
   /** null: wherever the page begins by itself. */
@@ -25,14 +25,14 @@ export interface Address {
   readonly search: Search | null;
   readonly filter: EventFilter;
   readonly color: ColorBy;
-  readonly tool: Tool;
+  readonly tool: PointerTool;
   readonly pinned: readonly string[];
   readonly hidden: readonly string[];
   /** Keys that are collapsed where they usually are not, or the other way round. */
   readonly folds: readonly string[];
   readonly order: readonly string[];
   readonly trackFilter: string;
-  readonly tab: Tab | null;
+  readonly tab: DrawerTab | null;
   readonly by: AggregateBy;
   readonly isList: boolean;
 }
@@ -40,7 +40,7 @@ export interface Address {
 const PS_PER_MS = 1e9;
 const PS_PER_US = 1e6;
 
-const MODES: readonly Tool[] = ["select", "pan", "zoom", "timing"];
+const MODES: readonly PointerTool[] = ["select", "pan", "zoom", "timing"];
 const GROUPINGS: readonly AggregateBy[] = ["name", "category", "track"];
 
 export function readAddress(view: View): Address {

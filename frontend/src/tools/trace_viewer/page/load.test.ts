@@ -15,9 +15,9 @@ async function load(page: Page, hosts: readonly string[], known = kept()) {
   await loadHosts({
     page,
     hosts,
-    kept: known,
+    loadedHosts: known,
     loading,
-    isOpen: () => {
+    opened: () => {
       opened++;
     },
     abort: new AbortController().signal,

@@ -25,15 +25,15 @@ export interface LoadRequest {
   readonly page: Page;
   readonly hosts: readonly string[];
   /** What is there already is not asked for again. */
-  readonly kept: Map<string, LoadedHost>;
+  readonly loadedHosts: Map<string, LoadedHost>;
   readonly loading: Loading;
   /** Called when the hosts are in the model for the first time. */
-  readonly isOpen: () => void;
+  readonly opened: () => void;
   readonly abort: AbortSignal;
 }
 
-const AT_ONCE = 4;
-const DERIVED_AT_ONCE = 2;
+const MAX_CONCURRENT = 4;
+const MAX_CONCURRENT_DERIVED = 2;
 const POLL_MS = 500;
 /** What was worked out before comes so soon that nothing needs to move for it. */
 const GRACE_MS = 200;
@@ -49,7 +49,7 @@ export function createLoading(): Loading {
 
 /** Ends when both parts of all hosts are there, or with the signal. */
 export async function loadHosts(request: LoadRequest): Promise<void> {
-  const { page, hosts, kept, loading, isOpen, abort } = request;
+  const { page, hosts, loadedHosts: kept, loading, opened: isOpen, abort } = request;
   const failed = new Map<string, Warning>();
   const report = () => {
     const said = hosts.flatMap((host) => partWarnings(kept.get(host), host));
@@ -87,7 +87,7 @@ export async function loadHosts(request: LoadRequest): Promise<void> {
 
 /** Asks for what the files hold. Returns the first error, null where all went well. */
 async function openHosts(
-  { page, hosts, kept, loading, abort }: LoadRequest,
+  { page, hosts, loadedHosts: kept, loading, abort }: LoadRequest,
   failed: Map<string, Warning>,
 ): Promise<unknown> {
   const missing = hosts.filter((host) => !kept.has(host));
@@ -98,7 +98,7 @@ async function openHosts(
     loading.text.value = text;
   });
   try {
-    await several(missing, AT_ONCE, async (host) => {
+    await runConcurrently(missing, MAX_CONCURRENT, async (host) => {
       try {
         const index = await fetchTimeline(page.run, host, "events", abort);
         kept.set(host, { events: { ...index, host } });
@@ -118,7 +118,7 @@ async function openHosts(
 
 /** Asks for what is worked out of the files; `arrived` is called after each host. */
 async function deriveHosts(
-  { page, kept, loading, abort }: LoadRequest,
+  { page, loadedHosts: kept, loading, abort }: LoadRequest,
   hosts: readonly string[],
   failed: Map<string, Warning>,
   arrived: () => void,
@@ -130,11 +130,12 @@ async function deriveHosts(
     loading.text.value = done < hosts.length ? `Working out steps and scopes${count}` : "";
   };
   say();
-  await several(missing, DERIVED_AT_ONCE, async (host) => {
+  await runConcurrently(missing, MAX_CONCURRENT_DERIVED, async (host) => {
     const entry = kept.get(host)!;
     try {
       const index = await fetchTimeline(page.run, host, "derived", abort);
-      const isEmpty = index.tracks.length + index.counters.length === 0 && index.home === null;
+      const isEmpty =
+        index.tracks.length + index.counters.length === 0 && index.initialWindow === null;
       entry.derived = isEmpty ? null : { ...index, host };
     } catch (error) {
       if (abort.aborted) throw error;
@@ -171,7 +172,7 @@ function partWarnings(kept: LoadedHost | undefined, host: string): Warning[] {
 }
 
 /** Runs `work` over `items`, so many at a time, in order. Fails with the first that does. */
-async function several<T>(
+async function runConcurrently<T>(
   items: readonly T[],
   atOnce: number,
   work: (item: T) => Promise<void>,

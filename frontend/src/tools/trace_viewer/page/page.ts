@@ -8,13 +8,13 @@ import type { AggregateBy } from "../protocol/answers";
 import type { PartOf } from "../protocol/api";
 import type { Part, TimelineIndex } from "../protocol/payload";
 import type { Search } from "../protocol/questions";
-import type { Tab } from "./address";
+import type { DrawerTab } from "./address";
 
 export interface Page {
   readonly run: string;
   readonly model: TimelineModel;
   /** What the drawer shows; null: it is closed. */
-  readonly tab: Signal<Tab | null>;
+  readonly tab: Signal<DrawerTab | null>;
   readonly by: Signal<AggregateBy>;
   /** Whether events are listed instead of drawn. */
   readonly isList: Signal<boolean>;
@@ -29,7 +29,7 @@ export interface Page {
   /** What of the trace the hits of a search are listed of, null: of all of it. */
   readonly listedSpan: Signal<ListedSpan | null>;
   /** Where the page itself put the view: as long as it is there, the user has not moved it. */
-  readonly restingView: Signal<Span | null>;
+  readonly initialView: Signal<Span | null>;
 }
 
 /** It holds for this search alone: another one lists all that it finds. */
@@ -41,7 +41,7 @@ export function createPage(run: string): Page {
   return {
     run,
     model: createModel(createViewApi(run)),
-    tab: signal<Tab | null>(null),
+    tab: signal<DrawerTab | null>(null),
     by: signal<AggregateBy>("name"),
     isList: signal(false),
     listed: signal(""),
@@ -49,7 +49,7 @@ export function createPage(run: string): Page {
     isHitWanted: { current: false },
     isRangeWanted: { current: false },
     listedSpan: signal<ListedSpan | null>(null),
-    restingView: signal<Span | null>(null),
+    initialView: signal<Span | null>(null),
   };
 }
 
@@ -81,7 +81,7 @@ export function indexOf(host: HostTimeline | undefined, part: Part): TimelineInd
 const SCOPES = 3;
 
 /** Several hosts are strips first, and name scopes, which repeat what ops say, are low. */
-export function usuallyFolded(groups: readonly HostGroup[]): ReadonlySet<string> {
+export function initiallyFolded(groups: readonly HostGroup[]): ReadonlySet<string> {
   const scopes = groups
     .flatMap((group) => group.sections.flatMap((section) => section.tracks))
     .filter(({ track }) => track.kind === "scopes" && track.rows > SCOPES);
@@ -92,12 +92,12 @@ export function usuallyFolded(groups: readonly HostGroup[]): ReadonlySet<string>
 }
 
 /** Keys that are in one of the sets alone. */
-export function differing(a: ReadonlySet<string>, b: ReadonlySet<string>): string[] {
+export function symmetricDifference(a: ReadonlySet<string>, b: ReadonlySet<string>): string[] {
   return [...[...a].filter((key) => !b.has(key)), ...[...b].filter((key) => !a.has(key))];
 }
 
 /** `span` with free room on both sides, so that its ends are seen. */
-export function padded({ from, to }: Span, share = 0.06): Span {
+export function withMargins({ from, to }: Span, share = 0.06): Span {
   const room = (to - from) * share;
   return { from: from - room, to: to + room };
 }

@@ -2,7 +2,7 @@
 import { batch } from "@preact/signals";
 import type { Span } from "../model/types";
 import type { Address, AddressSpan } from "./address";
-import { differing, keepTab, type Page, usuallyFolded } from "./page";
+import { initiallyFolded, keepTab, type Page, symmetricDifference } from "./page";
 
 /** Keeps the address of the page out of the way of the view that it opens with. */
 export function addressOf(page: Page): Address {
@@ -15,7 +15,7 @@ export function addressOf(page: Page): Address {
   const { collapsed, hidden, pinned, order, trackFilter } = model.arrangement.value;
   const host = selection ? hosts[selection.host]?.host : undefined;
   return {
-    span: model.view.value === page.restingView.value ? null : within(model.view.value),
+    span: model.view.value === page.initialView.value ? null : within(model.view.value),
     step: "",
     event:
       selection && host !== undefined ? { host, part: selection.part, id: selection.id } : null,
@@ -27,7 +27,7 @@ export function addressOf(page: Page): Address {
     tool: model.tool.value,
     pinned,
     hidden: [...hidden],
-    folds: differing(collapsed, usuallyFolded(model.groups.value)),
+    folds: symmetricDifference(collapsed, initiallyFolded(model.groups.value)),
     order,
     trackFilter,
     tab: page.tab.value,
@@ -55,7 +55,7 @@ export function applyAddress(page: Page, address: Address): void {
   const apply = () => {
     if (address.span) {
       model.view.value = onAxis(address.span);
-      page.restingView.value = null;
+      page.initialView.value = null;
     }
     if (!isSame) {
       model.selection.value =
@@ -68,7 +68,9 @@ export function applyAddress(page: Page, address: Address): void {
     model.color.value = address.color;
     model.tool.value = address.tool;
     model.arrangement.value = {
-      collapsed: new Set(differing(new Set(address.folds), usuallyFolded(model.groups.peek()))),
+      collapsed: new Set(
+        symmetricDifference(new Set(address.folds), initiallyFolded(model.groups.peek())),
+      ),
       hidden: new Set(address.hidden),
       pinned,
       order,

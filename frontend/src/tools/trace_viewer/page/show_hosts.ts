@@ -3,7 +3,7 @@ import type { TimelineModel } from "../model/model";
 import { placeHosts } from "../model/place_hosts";
 import type { HostTimeline, Span } from "../model/types";
 import type { TimelineIndex } from "../protocol/payload";
-import { differing, type Page, padded, usuallyFolded } from "./page";
+import { initiallyFolded, type Page, symmetricDifference, withMargins } from "./page";
 
 export interface LoadedHost {
   readonly events: TimelineIndex;
@@ -27,10 +27,15 @@ export function showHosts(
   );
   const anchor = before.length > 0 && hasMoved(page) ? anchorOf(model) : null;
   const isResting = !hasMoved(page);
-  const folds = differing(model.arrangement.peek().collapsed, usuallyFolded(model.groups.peek()));
+  const folds = symmetricDifference(
+    model.arrangement.peek().collapsed,
+    initiallyFolded(model.groups.peek()),
+  );
   model.hosts.value = after;
-  const collapsed = new Set(differing(new Set(folds), usuallyFolded(model.groups.value)));
-  if (differing(collapsed, model.arrangement.peek().collapsed).length > 0)
+  const collapsed = new Set(
+    symmetricDifference(new Set(folds), initiallyFolded(model.groups.value)),
+  );
+  if (symmetricDifference(collapsed, model.arrangement.peek().collapsed).length > 0)
     model.arrangement.value = { ...model.arrangement.peek(), collapsed };
   const common = before.find((host) => after.some((other) => other.host === host.host));
   const shift = common
@@ -38,7 +43,7 @@ export function showHosts(
     : 0;
   if (shift !== 0) shiftTimes(page, shift);
   moveSelection(model, before, after);
-  if (isResting) rest(page);
+  if (isResting) showInitialView(page);
   if (anchor) {
     const lane = model.lanes.value.byKey.get(anchor.key);
     if (lane) model.scrollTop.value = Math.max(lane.top - anchor.above, 0);
@@ -46,20 +51,22 @@ export function showHosts(
 }
 
 /** The page's own view: the median step where one is known, else everything. */
-function rest({ model, restingView }: Page): void {
+function showInitialView({ model, initialView: restingView }: Page): void {
   const extent = model.extent.value;
   const hosts = model.hosts.peek();
-  const host = hosts.find(({ events, derived }) => (derived?.home ?? events.home) !== null);
-  const home = host && (host.derived?.home ?? host.events.home);
+  const host = hosts.find(
+    ({ events, derived }) => (derived?.initialWindow ?? events.initialWindow) !== null,
+  );
+  const home = host && (host.derived?.initialWindow ?? host.events.initialWindow);
   const view = home
-    ? padded({ from: home.fromPs + host.offsetPs, to: home.toPs + host.offsetPs })
-    : padded(extent, 0.01);
+    ? withMargins({ from: home.fromPs + host.offsetPs, to: home.toPs + host.offsetPs })
+    : withMargins(extent, 0.01);
   restingView.value = view;
   model.view.value = view;
 }
 
 /** Whether the view is elsewhere than where the page put it. */
-function hasMoved({ model, restingView }: Page): boolean {
+function hasMoved({ model, initialView: restingView }: Page): boolean {
   return (
     model.hosts.peek().length > 0 &&
     (model.view.peek() !== restingView.peek() || model.scrollTop.peek() > 0)
@@ -73,7 +80,7 @@ function anchorOf({ lanes, scrollTop }: TimelineModel): { key: string; above: nu
   return lane ? { key: lane.key, above: lane.top - top } : null;
 }
 
-function shiftTimes({ model, restingView, listedSpan }: Page, by: number): void {
+function shiftTimes({ model, initialView: restingView, listedSpan }: Page, by: number): void {
   const moved = <T extends Span>(span: T): T => ({
     ...span,
     from: span.from + by,

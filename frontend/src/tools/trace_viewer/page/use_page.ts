@@ -5,10 +5,10 @@ import type { Warning } from "../../../api/types";
 import type { View } from "../../../base/url_state";
 import type { Select } from "../../tool";
 import { clampView } from "../model/view_math";
-import { type Address, readAddress, type Tab, writeAddress } from "./address";
+import { type Address, type DrawerTab, readAddress, writeAddress } from "./address";
 import { findStep } from "./find_step";
 import { createLoading, type Loading, loadHosts } from "./load";
-import { createPage, keepTab, listHitsInView, type Page, padded } from "./page";
+import { createPage, keepTab, listHitsInView, type Page, withMargins } from "./page";
 import { addressOf, applyAddress } from "./page_address";
 import type { LoadedHost } from "./show_hosts";
 
@@ -65,9 +65,9 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
       void loadHosts({
         page,
         hosts,
-        kept: kept.current,
+        loadedHosts: kept.current,
         loading,
-        isOpen,
+        opened: isOpen,
         abort: aborted,
       }).then(() => {
         if (!aborted.aborted) void findPendingStep(aborted);
@@ -104,7 +104,7 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
       const patch = writeAddress(addressOf(page));
       // A step is looked up until it is found.
       const { step } = latest.current.view;
-      const wanted = page.restingView.peek() ? step : pendingStep.current;
+      const wanted = page.initialView.peek() ? step : pendingStep.current;
       const entries = { ...patch, step: wanted || null };
       const text = addressKey(entries);
       if (text === known.current) return;
@@ -157,7 +157,7 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
 }
 
 /** The tab that tells what an address is about, where it names none. */
-function tabFor({ search, event, range }: Address): Tab | null {
+function tabFor({ search, event, range }: Address): DrawerTab | null {
   if (search) return "hits";
   if (event) return "event";
   return range ? "selection" : null;
@@ -184,11 +184,11 @@ async function goToStep(page: Page, label: string, abort: AbortSignal): Promise<
   // What a link says of the drawer holds for the step that it names.
   const select = () => {
     const { row, startPs, durationPs, name } = event;
-    if (page.restingView.peek() === model.view.peek()) {
-      const span = padded({ from, to: from + Math.max(durationPs, 1) });
+    if (page.initialView.peek() === model.view.peek()) {
+      const span = withMargins({ from, to: from + Math.max(durationPs, 1) });
       model.view.value = clampView(span, model.extent.peek());
     }
-    page.restingView.value = null;
+    page.initialView.value = null;
     model.selection.value = {
       host: host.at,
       part,
@@ -201,7 +201,7 @@ async function goToStep(page: Page, label: string, abort: AbortSignal): Promise<
 }
 
 /** Subscribes to all that the address holds, without working it out in every frame. */
-function watch({ model, tab, by, isList, restingView }: Page): void {
+function watch({ model, tab, by, isList, initialView: restingView }: Page): void {
   const { view, selection, range, marks, search, filter, color, tool, arrangement, hosts } = model;
   const watched: readonly Signal<unknown>[] = [
     view,

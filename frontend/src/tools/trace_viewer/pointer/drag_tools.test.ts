@@ -4,7 +4,7 @@ import { lanesInView, type PlacedLane } from "../model/lane_layout";
 import { createModel, type TimelineModel } from "../model/model";
 import { placeHosts } from "../model/place_hosts";
 import { sourceOf } from "../model/sources";
-import type { Range, ViewApi } from "../model/types";
+import type { TimeRange, ViewApi } from "../model/types";
 import { toPs } from "../model/view_math";
 import { sampleTimeline } from "../protocol/sample.test_helper";
 import type { Snap } from "../scene/hit_test";
@@ -15,7 +15,7 @@ const MS = 1e9;
 let model: TimelineModel;
 let engine: {
   psAt: (x: number) => number;
-  snapAt: (x: number, y: number, range: Range | null) => Snap;
+  snapAt: (x: number, y: number, range: TimeRange | null) => Snap;
   lanes: readonly PlacedLane[];
   invalidate: () => void;
   drag: Drag | null;
@@ -112,7 +112,7 @@ test("a drag along the axis zooms whatever the tool", () => {
 test("a ruler does not snap to itself", () => {
   const old = { from: 40 * MS, to: 60 * MS, tracks: null };
   model.range.value = old;
-  const ranges: (Range | null)[] = [];
+  const ranges: (TimeRange | null)[] = [];
   const { snapAt } = engine;
   engine.snapAt = (x, y, range) => {
     ranges.push(range);

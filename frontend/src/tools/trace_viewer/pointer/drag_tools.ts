@@ -5,7 +5,7 @@ import { AXIS_HEIGHT, type Drag } from "../canvas/overlay_input";
 import { lastScrollTop, type PlacedLane } from "../model/lane_layout";
 import type { TimelineModel } from "../model/model";
 import { queryOf } from "../model/sources";
-import type { Range, Span, Tool } from "../model/types";
+import type { PointerTool, Span, TimeRange } from "../model/types";
 import { clampView, panBy, zoomAt } from "../model/view_math";
 import type { Snap } from "../scene/hit_test";
 
@@ -30,7 +30,12 @@ const DRAG_ZOOM = 0.01;
 /** CSS pixels beside an edge of the range that take hold of it. */
 const GRIP = 5;
 
-export function dragTool(kind: Tool | "axis", scene: DragScene, x: number, y: number): DragTool {
+export function dragTool(
+  kind: PointerTool | "axis",
+  scene: DragScene,
+  x: number,
+  y: number,
+): DragTool {
   switch (kind) {
     case "pan":
       return panTool(scene, x, y);
@@ -160,7 +165,7 @@ export function edgeOfRange(
   { model, engine }: DragScene,
   x: number,
 ): { readonly other: number } | null {
-  const range: Range | null = model.range.peek();
+  const range: TimeRange | null = model.range.peek();
   if (!range) return null;
   const { from, to } = model.view.peek();
   const reach = (GRIP / Math.max(model.width.peek(), 1)) * (to - from);

@@ -1,11 +1,11 @@
 /** The keys of the timeline; the help lists them from here. */
 import type { Binding } from "../../../base/keys";
-import type { Tool } from "../model/types";
+import type { PointerTool } from "../model/types";
 import type { Move } from "../protocol/questions";
 import type { Direction } from "./motion";
 
 export interface KeyActions {
-  readonly use: (tool: Tool) => void;
+  readonly use: (tool: PointerTool) => void;
   readonly press: (direction: Direction) => void;
   /** `isRepeated`: the key is held. */
   readonly go: (move: Move, isRepeated?: boolean) => void;

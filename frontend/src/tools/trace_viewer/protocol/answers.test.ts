@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { PayloadError } from "../../../api/errors";
-import { parseAggregate, parseEvent, parseFlows, parseMarks, parseSearch } from "./answers";
+import { parseAggregate, parseEvent, parseFlows, parseMatchOverview, parseSearch } from "./answers";
 
 const PLACE = { id: 7, name: "matmul", track: 1, row: 3, start_ps: 5e9, duration_ps: 2e6 };
 
@@ -30,7 +30,7 @@ test("marks are begins and ends in turn", () => {
     [1, 2],
     [5, 9],
   ];
-  expect(parseMarks({ rows: { 12: spans } }).get(12)).toEqual(Float64Array.of(1, 2, 5, 9));
+  expect(parseMatchOverview({ rows: { 12: spans } }).get(12)).toEqual(Float64Array.of(1, 2, 5, 9));
 });
 
 test("details of an event that has nothing but its place", () => {

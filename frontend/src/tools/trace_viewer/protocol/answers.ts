@@ -41,7 +41,7 @@ export function parseSearch(json: unknown): SearchAnswer {
 }
 
 /** Where hits lie, by row: begin and end of each, in turn. */
-export function parseMarks(json: unknown): ReadonlyMap<number, Float64Array> {
+export function parseMatchOverview(json: unknown): ReadonlyMap<number, Float64Array> {
   const rows = record(record(json, "the marks").rows, "the marks");
   return new Map(
     Object.entries(rows).map(([row, spans]) => [
@@ -69,8 +69,8 @@ export interface EventDetails extends EventAt {
     readonly text: string;
   } | null;
   readonly source: string | null;
-  readonly sameName: SameName | null;
-  readonly links: readonly EventLink[];
+  readonly sameName: SameNameEvents | null;
+  readonly links: readonly StatisticsLink[];
 }
 
 export interface EventStat {
@@ -83,7 +83,7 @@ export interface EventStat {
 }
 
 /** Over the events of one name and kind. */
-export interface SameName {
+export interface SameNameEvents {
   readonly count: number;
   readonly totalPs: number;
   readonly meanPs: number;
@@ -93,7 +93,7 @@ export interface SameName {
   readonly others: number;
 }
 
-export interface EventLink {
+export interface StatisticsLink {
   readonly tool: string;
   readonly label: string;
   readonly view: View;
@@ -178,7 +178,7 @@ export function parseFlows(json: unknown): Flows {
 export type AggregateBy = "name" | "category" | "track";
 
 /** Columns over the keys, by falling self time. */
-export interface Aggregate {
+export interface AggregateAnswer {
   readonly events: number;
   readonly busyPs: number;
   readonly idlePs: number;
@@ -197,7 +197,7 @@ export interface Aggregate {
 }
 
 /** Throws PayloadError. */
-export function parseAggregate(json: unknown): Aggregate {
+export function parseAggregate(json: unknown): AggregateAnswer {
   const answer = record(json, "the aggregate");
   const rows = record(answer.rows, "the rows of the aggregate");
   const key = texts(rows.key);

@@ -2,14 +2,14 @@
 import { getBytes, getJson } from "../../../api/client";
 import { ApiError } from "../../../api/errors";
 import {
-  type Aggregate,
+  type AggregateAnswer,
   type AggregateBy,
   type EventDetails,
   type Flows,
   parseAggregate,
   parseEvent,
   parseFlows,
-  parseMarks,
+  parseMatchOverview,
   parseSearch,
   type SearchAnswer,
 } from "./answers";
@@ -112,7 +112,7 @@ export async function fetchSearch(
   return parseSearch(await ask("timeline_search", of, more, signal));
 }
 
-export async function fetchMarks(
+export async function fetchMatchOverview(
   of: PartOf,
   search: Search,
   span: LevelSpan,
@@ -120,7 +120,7 @@ export async function fetchMarks(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, Float64Array>> {
   const more: Entry[] = [...asked(search), ...atLevel(span), ["rows", formatRanges(rows)]];
-  return parseMarks(await ask("timeline_marks", of, more, signal));
+  return parseMatchOverview(await ask("timeline_marks", of, more, signal));
 }
 
 /** The details of event `id`, or of the one that `move` leads to; null where it leads nowhere. */
@@ -146,7 +146,7 @@ export async function fetchAggregate(
   tracks: readonly number[],
   by: AggregateBy,
   signal: AbortSignal,
-): Promise<Aggregate> {
+): Promise<AggregateAnswer> {
   const more: Entry[] = [...within(span), ["tracks", formatRanges(tracks)], ["by", by]];
   return parseAggregate(await ask("timeline_aggregate", of, more, signal));
 }

@@ -9,7 +9,7 @@ test("a timeline has its span, sections and tracks", () => {
   expect(index.originNs).toBe(1_700_000_000_000_000_000n);
   expect(index.sections.map((section) => section.label)).toEqual(["GPU 0", "Host threads"]);
   expect(index.tracks[1]).toMatchObject({ name: "python", row: 2, rows: 2, isDerived: false });
-  expect(index.home).toBeNull();
+  expect(index.initialWindow).toBeNull();
 });
 
 test("tracks come as columns: rows follow one another, times count a unit", () => {

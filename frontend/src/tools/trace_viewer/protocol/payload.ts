@@ -29,7 +29,7 @@ export interface TimelineIndex {
   readonly counters: readonly Counter[];
   readonly categories: readonly Category[];
   /** Where to begin reading, null where the part does not know. */
-  readonly home: Home | null;
+  readonly initialWindow: InitialWindow | null;
 }
 
 export interface Section {
@@ -74,7 +74,7 @@ export interface Category {
   readonly meaning: string;
 }
 
-export interface Home {
+export interface InitialWindow {
   readonly fromPs: number;
   readonly toPs: number;
   readonly label: string;
@@ -108,7 +108,7 @@ export function parseTimeline(json: unknown): TimelineIndex {
       name: text(category.name),
       meaning: text(category.meaning),
     })),
-    home: parseHome(index.home),
+    initialWindow: parseInitialWindow(index.home),
   };
 }
 
@@ -206,7 +206,7 @@ function parseCounter(counter: Readonly<Record<string, unknown>>): Counter {
   };
 }
 
-function parseHome(json: unknown): Home | null {
+function parseInitialWindow(json: unknown): InitialWindow | null {
   if (json === null || json === undefined) return null;
   const home = record(json, "the home view");
   const [fromPs, toPs] = [number(home.from_ps), number(home.to_ps)];

@@ -4,9 +4,9 @@ import { windowsIn } from "../data/wants";
 import type { PiecePart } from "../data/window_store";
 import type { EventColors, Pixel } from "../model/event_colors";
 import { depthsInView, type PlacedLane, ROW_HEIGHT, type TrackLane } from "../model/lane_layout";
-import { busySections } from "../model/lane_sections";
+import { summarizedSections } from "../model/lane_sections";
 import { type Source, sourceOf } from "../model/sources";
-import type { ColorBy, CounterScale, Selection, Span } from "../model/types";
+import type { ColorBy, CounterScale, EventSelection, Span } from "../model/types";
 import type { CounterPoints } from "../protocol/payload";
 import type { Scene } from "./scene";
 import { drawRow, type RowFrame, type TileFinder } from "./scene_rows";
@@ -33,10 +33,10 @@ export interface SceneInput {
   readonly counterScale: (source: Source, counter: number) => CounterScale;
   readonly busy: Parts<Float32Array>;
   /** null where nothing is searched for. */
-  readonly marks: Parts<Float64Array> | null;
+  readonly matches: Parts<Float64Array> | null;
   readonly colors: EventColors;
   readonly color: ColorBy;
-  readonly selection: Selection | null;
+  readonly selection: EventSelection | null;
   /** Instants with a line from top to bottom. */
   readonly grid: readonly number[];
 }
@@ -113,7 +113,7 @@ function drawTrack(
     const top = Math.max(Math.round(rowY * dpr), Math.round(clip * dpr));
     const bottom = Math.round((rowY + lane.rowHeight - gap) * dpr);
     if (bottom <= top) continue;
-    const found = input.marks?.(source, windows.level, windows, row) ?? [];
+    const found = input.matches?.(source, windows.level, windows, row) ?? [];
     drawRow(scene, frame, {
       source,
       row,
@@ -123,7 +123,7 @@ function drawTrack(
       depth,
       colorOf,
       same,
-      marks: found.length > 0 ? found.flatMap(({ data }) => (data ? [data] : [])) : null,
+      matches: found.length > 0 ? found.flatMap(({ data }) => (data ? [data] : [])) : null,
     });
   }
 }
@@ -149,7 +149,7 @@ function drawCounterLane(scene: Scene, input: SceneInput, placed: PlacedLane, at
 
 function drawBusyLane(scene: Scene, input: SceneInput, placed: PlacedLane, at: number): void {
   const { lane } = placed;
-  const sections = busySections(lane);
+  const sections = summarizedSections(lane);
   if (sections.length === 0) return;
   const { part } = sections[0];
   const source = sourceOf(lane.host, part);
@@ -173,7 +173,7 @@ export function laneFigures(
       const source = sourceOf(lane.host, lane.item.part);
       if (source) figures.set(lane.key, input.counterScale(source, lane.item.counter.id).most);
     } else if (lane.kind !== "track" && lane.isCollapsed) {
-      const sections = busySections(lane);
+      const sections = summarizedSections(lane);
       const source = sections[0] ? sourceOf(lane.host, sections[0].part) : null;
       if (!source) continue;
       const windows = windowsIn(input, source);

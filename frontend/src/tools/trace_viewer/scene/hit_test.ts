@@ -3,7 +3,7 @@ import type { PlacedLane } from "../model/lane_layout";
 import type { Source } from "../model/sources";
 import { NO_EVENT, type Scene } from "./scene";
 
-export interface Hit {
+export interface DrawnEventHit {
   readonly source: Source;
   readonly row: number;
   readonly lane: number;
@@ -30,7 +30,7 @@ export function hitAt(
   x: number,
   y: number,
   dpr: number,
-): Hit | null {
+): DrawnEventHit | null {
   const strip = stripAt(scene, y * dpr);
   if (strip < 0) return null;
   const at = x * dpr;
@@ -54,7 +54,7 @@ export function hitOf(
   lanes: readonly PlacedLane[],
   strip: number,
   rect: number,
-): Hit | null {
+): DrawnEventHit | null {
   const at = scene.stripLane(strip);
   const lane = lanes[at]?.lane;
   if (lane?.kind !== "track") return null;

@@ -163,7 +163,7 @@ test("events of the selected name are marked, and so are hits", () => {
   const marks = [{ level: 0, from: 0, to: 1, lowPs: 0, highPs: 4000 }];
   const drawn = scene({
     selection: { host: 0, part: "events", id: 0, place },
-    marks: (_, __, ___, row) =>
+    matches: (_, __, ___, row) =>
       row === 0 ? marks.map((part) => ({ ...part, data: Float64Array.of(600, 1100) })) : [],
   });
   expect(types.numberOf("op 1")).toBeGreaterThanOrEqual(0);

@@ -66,7 +66,7 @@ export function stage(drawn: readonly DrawnEvent[], endPs: number, width = 400):
     counters: () => [],
     counterScale: () => ({ least: 0, most: 1 }),
     busy: () => [],
-    marks: null,
+    matches: null,
     colors: makeColors((property) => COLORS[property] ?? "#808080"),
     color: "name",
     selection: null,

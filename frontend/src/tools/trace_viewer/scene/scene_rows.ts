@@ -54,7 +54,7 @@ export interface RowPlace {
   /** Our number of the type whose events are marked, -1 for none. */
   readonly same: number;
   /** Parts to mark, in times of the host: begin and end in turns; null for none. */
-  readonly marks: readonly Float64Array[] | null;
+  readonly matches: readonly Float64Array[] | null;
 }
 
 /** Finer tiles stand in for those of up to this many levels above. */
@@ -110,7 +110,7 @@ class RowDrawing {
     scene.endStrip(this.first, place.lane, place.depth, true);
     this.findLabels(last);
     if (place.same >= 0) this.markSame(last);
-    if (place.marks) this.markHits(place.marks);
+    if (place.matches) this.markHits(place.matches);
   }
 
   private drawTile(tile: number): void {
@@ -273,7 +273,7 @@ class RowDrawing {
         const x = Math.max(Math.floor((spans[at] - from) * scale), -least);
         const right = Math.min(Math.round((spans[at + 1] - from) * scale), scene.width + 2);
         const width = Math.max(right - x, least);
-        scene.plain(x, place.y + place.height - height, width, height, frame.colors.mark);
+        scene.plain(x, place.y + place.height - height, width, height, frame.colors.match);
       }
     }
     scene.endStrip(first, place.lane, place.depth, false);

@@ -8,12 +8,12 @@ import { formatInstant, formatPs } from "../model/time";
 import { indexOf, listHitsInView, type Page } from "../page/page";
 import { trackOfRow } from "../page/reveal";
 import { choose } from "../page/selected_event";
-import type { Hits } from "./search_results";
+import type { SearchResults } from "./search_results";
 
 /** Rows before the end of what is loaded at which more is asked for. */
 const AHEAD = 40;
 
-export function HitsPane({ page, hits }: { page: Page; hits: Hits }) {
+export function HitsPane({ page, hits }: { page: Page; hits: SearchResults }) {
   const { model } = page;
   const { search, hits: list, count, span, listed, hasMore, isLoading } = hits.state.value;
   const hosts = model.hosts.value;

@@ -7,11 +7,11 @@ import { goTo } from "../page/reveal";
 import { choose } from "../page/selected_event";
 import type { Search } from "../protocol/questions";
 import { PatternToggles, patternError } from "./filter_menu";
-import type { Hits } from "./search_results";
+import type { SearchResults } from "./search_results";
 
 const TYPING_MS = 200;
 
-export function SearchBox({ page, hits }: { page: Page; hits: Hits }) {
+export function SearchBox({ page, hits }: { page: Page; hits: SearchResults }) {
   const { model } = page;
   const id = useId();
   const field = useRef<HTMLInputElement>(null);

@@ -4,7 +4,7 @@ import { createPage, listHitsInView, type Page } from "../page/page";
 import { sampleDerived, sampleTimeline } from "../protocol/sample.test_helper";
 import { fakeServer, Refusal, settle } from "../protocol/server.test_helper";
 import { takeInOrder } from "./hit_sources";
-import { createHits } from "./search_results";
+import { createSearchResults } from "./search_results";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -54,7 +54,7 @@ test("hits of hosts and parts are one list in time order, page by page", async (
   const total = { "h0 events": 5, "h1 events": 3, "h0 derived": 1 };
   fakeServer({ timeline_search: serve(2, total) });
   const page = pageOf(["h0", "h1"], true);
-  const hits = createHits(page);
+  const hits = createSearchResults(page);
   page.model.search.value = SEARCH;
   await settle();
   expect(hits.state.value.count).toBe(9);
@@ -79,7 +79,7 @@ test("hits of hosts and parts are one list in time order, page by page", async (
 test("hits in view are counted", async () => {
   fakeServer({ timeline_search: serve(200, { "h0 events": 50 }) });
   const page = pageOf(["h0"]);
-  const hits = createHits(page);
+  const hits = createSearchResults(page);
   page.model.search.value = SEARCH;
   page.model.view.value = { from: 9.5e9, to: 12.5e9 };
   await settle();
@@ -90,7 +90,7 @@ test("hits in view are counted", async () => {
 test("hits are listed of a part of the trace, until something else is searched for", async () => {
   fakeServer({ timeline_search: serve(2, { "h0 events": 50 }) });
   const page = pageOf(["h0"]);
-  const hits = createHits(page);
+  const hits = createSearchResults(page);
   page.model.search.value = SEARCH;
   page.model.view.value = { from: 9.5e9, to: 12.5e9 };
   listHitsInView(page);
@@ -113,7 +113,7 @@ test("the hits in view of each host and part that has any, where they take most 
   const total = { "h0 events": 30, "h1 events": 3, "h0 derived": 9 };
   fakeServer({ timeline_search: serve(2, total) });
   const page = pageOf(["h0", "h1"], true);
-  const hits = createHits(page);
+  const hits = createSearchResults(page);
   expect(await hits.mainInView()).toEqual([]);
   page.model.search.value = SEARCH;
   page.model.view.value = { from: 5.5e9, to: 20e9 };
@@ -129,7 +129,7 @@ test("the hits in view of each host and part that has any, where they take most 
 test("the hit after the selected one, and the one before, however far apart they are", async () => {
   fakeServer({ timeline_search: serve(3, { "h0 events": 100, "h1 events": 100 }) });
   const page = pageOf(["h0", "h1"]);
-  const hits = createHits(page);
+  const hits = createSearchResults(page);
   page.model.search.value = SEARCH;
   page.model.view.value = { from: 40.5e9, to: 41e9 };
   await settle();
@@ -147,7 +147,7 @@ test("the hit after the selected one, and the one before, however far apart they
 test("at the ends there is no further hit", async () => {
   fakeServer({ timeline_search: serve(200, { "h0 events": 1 }) });
   const page = pageOf(["h0"]);
-  const hits = createHits(page);
+  const hits = createSearchResults(page);
   page.model.search.value = SEARCH;
   const place = { row: 0, startPs: 0, durationPs: 1e6, name: "matmul" };
   page.model.selection.value = { host: 0, part: "events", id: 0, place };
@@ -164,7 +164,7 @@ test("a query that the server refuses is said, and the next one heals it", async
     },
   });
   const page = pageOf(["h0"]);
-  const hits = createHits(page);
+  const hits = createSearchResults(page);
   page.model.search.value = { ...SEARCH, isRegex: true };
   await settle();
   expect(hits.state.value.error).toMatchObject({ message: "nothing to repeat" });
@@ -182,7 +182,7 @@ test("a file that has changed makes the page load it anew", async () => {
     },
   });
   const page = pageOf(["h0"]);
-  const hits = createHits(page);
+  const hits = createSearchResults(page);
   page.model.search.value = SEARCH;
   await settle();
   expect(page.model.stale.value).toBe(1);

@@ -17,7 +17,7 @@ import {
   takeInOrder,
 } from "./hit_sources";
 
-export interface HitState {
+export interface SearchState {
   readonly search: Search | null;
   /** In all of the trace. */
   readonly count: number;
@@ -32,8 +32,8 @@ export interface HitState {
   readonly error: unknown;
 }
 
-export interface Hits {
-  readonly state: Signal<HitState>;
+export interface SearchResults {
+  readonly state: Signal<SearchState>;
   /** Hits that the view shows; null while that is not known. */
   readonly inView: Signal<number | null>;
   /** Loads the next page. */
@@ -45,7 +45,7 @@ export interface Hits {
   readonly dispose: () => void;
 }
 
-const NONE: HitState = {
+const NONE: SearchState = {
   search: null,
   count: 0,
   span: null,
@@ -57,9 +57,9 @@ const NONE: HitState = {
 };
 const SETTLE_MS = 200;
 
-export function createHits(page: Page): Hits {
+export function createSearchResults(page: Page): SearchResults {
   const { model } = page;
-  const state = signal<HitState>(NONE);
+  const state = signal<SearchState>(NONE);
   const inView = signal<number | null>(null);
   let sources: HitSource[] = [];
   let abort = new AbortController();
