@@ -6,7 +6,7 @@ const MAX_SHOWN = 4096;
 const FOLDED_LENGTH = 96;
 const DEEPEST_FOLD = 3;
 
-/** The C++ name where `raw` is mangled, else `raw`; cut where nobody could read on. */
+/** The C++ name where `raw` is mangled, else `raw`; cut where it is too long to read. */
 export function readableName(raw: string): string {
   return cut(demangle(raw) ?? raw);
 }

@@ -37,7 +37,7 @@ export async function cancelCapture(
   return parseStanding(await post("capture_cancel", { id }, token, signal));
 }
 
-/** What answers at each address; nobody is disturbed by it. */
+/** What answers at each address; running programs are not affected. */
 export async function testConnections(
   { addresses, workers }: Choices,
   token: string,

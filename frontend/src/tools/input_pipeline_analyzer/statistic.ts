@@ -1,4 +1,4 @@
-/** What is said of one figure over the steps. */
+/** Statistics of one figure over the steps. */
 
 export interface Statistic {
   /** NaN where there are no steps, as the others. */

@@ -39,7 +39,7 @@ export function findMeasures({ phases }: Pod): Measure[] {
   ];
 }
 
-/** The one called `id`; else the one that tells workers apart. */
+/** The one called `id`; else the one in which workers differ. */
 export function chooseMeasure(
   { workers }: Pod,
   measures: readonly Measure[],

@@ -22,7 +22,7 @@ export interface Pod {
   readonly stragglers: readonly Lateness[];
   /** Without any the largest difference between workers; null where there is none to compare. */
   readonly compared: Lateness | null;
-  /** Why nobody is said to make others wait: `no_straggler` of docs/http_api.md. */
+  /** Why no straggler is named: `no_straggler` of docs/http_api.md. */
   readonly noStraggler: string;
   readonly markers: readonly Marker[];
   readonly diagnostics: readonly Diagnostic[];

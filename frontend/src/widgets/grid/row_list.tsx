@@ -28,9 +28,9 @@ interface RowListProps {
   /** -1: none. */
   readonly selected: number;
   readonly choose: (row: number) => void;
-  /** Told the last visible row, so that more can be loaded. */
+  /** Called with the last visible row, so that more can be loaded. */
   readonly seen?: (last: number) => void;
-  /** What is said where there are no rows. */
+  /** The text shown when there are no rows. */
   readonly empty: ComponentChildren;
   /** Changes where the rows are others: they are then read from their top. */
   readonly of: unknown;

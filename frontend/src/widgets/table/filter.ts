@@ -65,7 +65,7 @@ function numberFilter(asked: string, column: TableColumn, values: Float64Array):
     case "≤":
       return { test: (row) => values[row] <= bound };
   }
-  // What reads the same is the same: nobody types the digits that are not shown.
+  // Values that read the same are equal: users do not type digits that are not shown.
   const written = column.scale!.format(bound);
   const isEqual = (row: number) =>
     values[row] === bound ||

@@ -94,7 +94,7 @@ function drawGrid(pen: Pen, { plan, scale, colors, hidden }: Picture): void {
   }
 }
 
-/** Until the first event nobody said what was in use: that is not nothing. */
+/** Before the first event, usage is unknown rather than zero. */
 function drawBefore(pen: Pen, { memory, plan, colors }: Picture): void {
   const first = memory.timeline.time[0] ?? plan.to;
   const right = Math.min(xOf(plan, first), plan.right);

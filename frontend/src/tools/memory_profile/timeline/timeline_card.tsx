@@ -134,7 +134,7 @@ const NOTHING = "nothing";
 /** Of a capacity of which no more is in use, all but an edge would be free. */
 const LITTLE = 0.1;
 
-/** Ids of what is not drawn; where nobody chose, what is free of a memory that is nearly empty. */
+/** Ids of what is not drawn; by default the free part of a memory that is nearly empty. */
 export function hiddenParts(view: View, memory: Memory): ReadonlySet<string> {
   if (view.hide !== undefined)
     return new Set(view.hide.split(".").filter((id) => id !== "" && id !== NOTHING));

@@ -144,7 +144,7 @@ export function formatStart(start: number, scale: Scale): string {
   return `${formatTick(start, scale, 1)} ${scale.unit}`;
 }
 
-/** Names of the parameters that tell most, and how nodes write them. */
+/** Names of the most informative parameters, and how nodes write them. */
 const SHORT: readonly (readonly [pattern: RegExp, label: string])[] = [
   [/^(parallelism|num_parallel_calls)$/, "parallelism"],
   [/^cycle_length$/, "cycle"],

@@ -1,4 +1,4 @@
-/** WebGL2 where a graphics card draws, else pixels of our own. */
+/** Chooses a painter: WebGL2 if a graphics card draws, else pixels computed by the page. */
 import { CanvasPainter } from "./canvas2d";
 import type { Painter } from "./painter";
 import { WebglPainter } from "./webgl";
@@ -41,7 +41,7 @@ function hasGraphicsCard(): boolean {
   const gl = document
     .createElement("canvas")
     .getContext("webgl2", { failIfMajorPerformanceCaveat: true });
-  // Browsers that do not tell the card by an extension tell it by RENDERER.
+  // Browsers without the extension name the card in RENDERER.
   const info = gl?.getExtension("WEBGL_debug_renderer_info");
   const name = gl ? String(gl.getParameter(info?.UNMASKED_RENDERER_WEBGL ?? gl.RENDERER)) : "";
   isCard = gl !== null && !SOFTWARE.test(name);

@@ -1,4 +1,4 @@
-/** Draws the model: one frame per change at most, from what is at hand. */
+/** Draws the model: at most one frame per change, from the data that is loaded. */
 import { effect } from "@preact/signals";
 import { watchColors } from "../../../base/theme";
 import { valueAt } from "../data/in_view";

@@ -59,7 +59,7 @@ export class HoverFollower {
           const current = hover.peek();
           if (current) hover.value = { ...current, event: found.place };
         },
-        // The card stays as it is; the selection tells what is wrong.
+        // The card stays as it is; the selection reports the error.
         () => {},
       );
     }, REST_MS);

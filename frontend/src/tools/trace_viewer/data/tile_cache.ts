@@ -1,4 +1,4 @@
-/** Tiles that are at hand: found by level, tile and row; the least recently drawn go first. */
+/** Loaded tiles: found by level, tile and row; the least recently drawn go first. */
 import type { TileBlock } from "../protocol/tiles";
 
 /** Entries [first, last) of a block: one row in one tile. */

@@ -67,7 +67,7 @@ export function coarser(want: Want, by: number): Want {
   };
 }
 
-/** The rows of `want` for which nothing coarser is at hand that could stand in. */
+/** The rows of `want` for which no coarser tile is loaded that could stand in. */
 export function bareRows(want: Want, has: Has): number[] {
   const { source, level, from, to } = want;
   const top = Math.min(level + FARTHEST_STAND_IN, source.index.maxLevel);

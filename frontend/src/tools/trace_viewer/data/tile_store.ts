@@ -232,7 +232,7 @@ export class TileStore {
     return false;
   }
 
-  /** At hand, or asked for. */
+  /** Loaded, or requested. */
   private readonly isComing: Has = (source, level, tile, row) => {
     if (this.cache.has(source.key + this.filterKey, level, tile, row)) return true;
     return this.jobs.some(

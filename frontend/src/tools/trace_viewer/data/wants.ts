@@ -1,4 +1,4 @@
-/** What a view needs of each part of each host: rows of events, counters, busy shares, marks. */
+/** What a view needs of each part of each host: rows of events, counters, busy shares, search matches. */
 import {
   depthsInView,
   type LaneList,

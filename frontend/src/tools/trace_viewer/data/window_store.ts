@@ -1,4 +1,4 @@
-/** Counters, busy shares and marks of the windows in view, fetched like tiles but as JSON. */
+/** Counters, busy shares and search matches of the windows in view, fetched like tiles but as JSON. */
 import { ApiError } from "../../../api/errors";
 import type { Source } from "../model/sources";
 import { tileSpan } from "../protocol/tiles";

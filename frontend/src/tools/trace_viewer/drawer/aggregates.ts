@@ -16,7 +16,7 @@ export interface TrackSet {
 
 /** Kinds of tracks whose events stand for what others on the section's tracks do. */
 const REPEATING = ["steps", "modules", "scopes", "source"];
-/** Kinds of tracks that framework ops are worked out of. */
+/** Kinds of tracks that framework ops are derived from. */
 const WORKING = ["stream", "xla_ops"];
 
 /**

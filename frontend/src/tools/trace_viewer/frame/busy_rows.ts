@@ -102,7 +102,7 @@ export function meanOf(rows: readonly Float32Array[]): Float32Array {
   return mean;
 }
 
-/** So many rows that each is high enough to be seen; neighbours become one, by their mean. */
+/** As many rows as can be seen; neighbours are merged by their mean. */
 export function foldRows(rows: readonly BusyRow[], most: number): readonly BusyRow[] {
   if (rows.length <= most) return rows;
   const size = Math.ceil(rows.length / most);

@@ -44,7 +44,7 @@ export function StatusLine({ page, loading }: { page: Page; loading: Loading }) 
       <span
         title={
           derived > 0
-            ? `and ${plural(derived, "event")} that were worked out of them: steps, ops, scopes`
+            ? `and ${plural(derived, "event")} derived from them: steps, ops, scopes`
             : undefined
         }
       >

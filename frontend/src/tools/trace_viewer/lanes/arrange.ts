@@ -60,7 +60,7 @@ export function move(model: TimelineModel, key: string, target: string, isAfter:
   patchArrangement(model, { order: [...others, ...first] });
 }
 
-/** Of `shown` what has to be said so that the others may follow in their natural order. */
+/** The keys of `shown` that must be listed so that the others follow in their natural order. */
 export function leading(shown: readonly string[], natural: readonly string[]): string[] {
   const place = new Map(natural.map((key, at) => [key, at]));
   let length = shown.length;

@@ -99,7 +99,7 @@ export function describeLane(lane: Lane): string {
     }
     case "track": {
       const { kind, events, isDerived } = lane.item.track;
-      const origin = isDerived || lane.item.part === "derived" ? "worked out of other events" : "";
+      const origin = isDerived || lane.item.part === "derived" ? "derived from other events" : "";
       return join([KINDS[kind] ?? "", plural(events, "event"), busy, origin]);
     }
     case "counter": {

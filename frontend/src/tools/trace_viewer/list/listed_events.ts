@@ -57,7 +57,7 @@ export async function listEvents(
   return eventsOf(block, types, span);
 }
 
-/** The coarsest level at which the view is at least so many tiles. */
+/** The coarsest level at which the view has at least that many tiles. */
 function listLevel({ from, to }: Span, maxLevel: number): number {
   let level = 0;
   while (level < maxLevel && tileSpan(level) * TILES < to - from) level++;

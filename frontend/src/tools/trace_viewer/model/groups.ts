@@ -1,4 +1,4 @@
-/** Hosts, their sections and tracks, with the two parts of a timeline put together. */
+/** Hosts, their sections and tracks, with the two parts of a timeline merged. */
 import type { Counter, Part, Section, TimelineIndex, Track } from "../protocol/payload";
 import type { HostTimeline } from "./types";
 

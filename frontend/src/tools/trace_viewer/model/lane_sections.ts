@@ -14,7 +14,7 @@ export function summarizedSections(
   return all.filter(({ part }) => part === all[0].part);
 }
 
-/** The track that tells the steps of a lane: that of its section, else the first of its host. */
+/** The track with the steps of a lane: that of its section, else the first of its host. */
 export function stepTrack({
   section,
   group,

@@ -61,7 +61,7 @@ export interface TimelineModel {
   readonly stale: Signal<number>;
   /** Counts up with "/": the search box takes the focus. */
   readonly searchAsked: Signal<number>;
-  /** Counts up with every range that is drawn by hand: what lies in it is asked for. */
+  /** Counts up with every range that the user draws: its statistics are requested. */
   readonly rangeDrawn: Signal<number>;
 }
 

@@ -17,7 +17,7 @@ export interface HostTimeline {
   /** A time of the host + this = a time of the common axis. */
   readonly offsetPs: number;
   readonly events: TimelineIndex;
-  /** null until it is there, and where nothing had to be worked out. */
+  /** null until it is loaded, and where there is nothing to derive. */
   readonly derived: TimelineIndex | null;
 }
 
@@ -50,7 +50,7 @@ export interface EventSelection extends EventKey {
 export interface Hover extends EventKey, EventPlace {
   readonly category: number;
   /**
-   * How many events the bucket stands for, whose first begin and last end the place tells then; 1
+   * How many events the bucket stands for (the place is then their first begin and last end); 1
    * for an event of its own.
    */
   readonly count: number;

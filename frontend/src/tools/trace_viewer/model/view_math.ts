@@ -69,7 +69,7 @@ export function panBy(view: Span, ps: number, extent: Span): Span {
   return unlessSame(view, clampView({ from: view.from + ps, to: view.to + ps }, extent));
 }
 
-/** What nobody could see is no move: `view` itself, so that nothing is drawn or kept anew. */
+/** Returns `view` itself if the move is invisible, so that nothing is drawn or stored again. */
 function unlessSame(view: Span, next: Span): Span {
   const least = (view.to - view.from) * UNSEEN;
   const isSame = Math.abs(next.from - view.from) <= least && Math.abs(next.to - view.to) <= least;

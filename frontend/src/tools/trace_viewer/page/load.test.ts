@@ -99,7 +99,7 @@ test("another choice of hosts keeps what is known, the time on the screen and th
   expect(model.selection.value).toBeNull();
 });
 
-test("a part that cannot be worked out is a warning, and the events are shown", async () => {
+test("a part that cannot be derived is a warning, and the events are shown", async () => {
   fakeServer({
     timeline: ({ host, part }) => {
       if (part === "derived") throw new Refusal(500, "internal", "no steps");
@@ -114,7 +114,7 @@ test("a part that cannot be worked out is a warning, and the events are shown", 
   const { loading } = await load(page, ["h0"]);
   expect(page.model.hosts.value).toHaveLength(1);
   expect(loading.warnings.value.map((warning) => [warning.host, warning.message])).toEqual([
-    ["h0", "Steps and scopes could not be worked out: no steps"],
+    ["h0", "Steps and scopes could not be derived: no steps"],
     ["h0", "5 events were dropped"],
     ["h0", "3 events of the file are sums without a place in time"],
   ]);

@@ -1,4 +1,4 @@
-/** Brings the hosts' timelines into the model: what the files hold first, what was worked out later. */
+/** Loads the hosts' timelines into the model: recorded events first, derived ones later. */
 import { batch, type Signal, signal } from "@preact/signals";
 import { fetchProgress } from "../../../api/client";
 import { describeProblem } from "../../../api/errors";
@@ -35,7 +35,7 @@ export interface LoadRequest {
 const MAX_CONCURRENT = 4;
 const MAX_CONCURRENT_DERIVED = 2;
 const POLL_MS = 500;
-/** What was worked out before comes so soon that nothing needs to move for it. */
+/** Derived events that the server has cached arrive within this time: the page is then laid out once. */
 const GRACE_MS = 200;
 
 export function createLoading(): Loading {
@@ -116,7 +116,7 @@ async function openHosts(
   return first;
 }
 
-/** Asks for what is worked out of the files; `arrived` is called after each host. */
+/** Requests derived events; `arrived` is called after each host. */
 async function deriveHosts(
   { page, loadedHosts: kept, loading, abort }: LoadRequest,
   hosts: readonly string[],
@@ -127,7 +127,7 @@ async function deriveHosts(
   let done = hosts.length - missing.length;
   const say = () => {
     const count = hosts.length > 1 ? ` of ${done} of ${hosts.length} hosts` : "";
-    loading.text.value = done < hosts.length ? `Working out steps and scopes${count}` : "";
+    loading.text.value = done < hosts.length ? `Deriving steps and scopes${count}` : "";
   };
   say();
   await runConcurrently(missing, MAX_CONCURRENT_DERIVED, async (host) => {
@@ -150,7 +150,7 @@ async function deriveHosts(
 
 function warningOf(error: unknown, host: string, part: Part): Warning {
   const { message, hint } = describeProblem(error);
-  const what = part === "derived" ? "Steps and scopes could not be worked out: " : "";
+  const what = part === "derived" ? "Steps and scopes could not be derived: " : "";
   return { code: "timeline", message: `${what}${message}`, host, hint };
 }
 
@@ -171,7 +171,7 @@ function partWarnings(kept: LoadedHost | undefined, host: string): Warning[] {
   ]);
 }
 
-/** Runs `work` over `items`, so many at a time, in order. Fails with the first that does. */
+/** Runs `work` over `items`, at most `atOnce` at a time, in order. Fails with the first failure. */
 async function runConcurrently<T>(
   items: readonly T[],
   atOnce: number,

@@ -18,7 +18,7 @@ export interface Page {
   readonly by: Signal<AggregateBy>;
   /** Whether events are listed instead of drawn. */
   readonly isList: Signal<boolean>;
-  /** The key of the track whose events are listed, or "hits"; "" where nobody chose. */
+  /** The key of the track whose events are listed, or "hits"; "" if none was chosen. */
   readonly listed: Signal<string>;
   /** Whether what is selected now leaves the drawer as it is. */
   readonly isTabKept: { current: boolean };
@@ -28,7 +28,7 @@ export interface Page {
   readonly isRangeWanted: { current: boolean };
   /** What of the trace the hits of a search are listed of, null: of all of it. */
   readonly listedSpan: Signal<ListedSpan | null>;
-  /** Where the page itself put the view: as long as it is there, the user has not moved it. */
+  /** Where the page itself put the view: if the view is still there, the user has not moved it. */
   readonly initialView: Signal<Span | null>;
 }
 
@@ -91,7 +91,7 @@ export function initiallyFolded(groups: readonly HostGroup[]): ReadonlySet<strin
   ]);
 }
 
-/** Keys that are in one of the sets alone. */
+/** Keys that are in exactly one of the sets. */
 export function symmetricDifference(a: ReadonlySet<string>, b: ReadonlySet<string>): string[] {
   return [...[...a].filter((key) => !b.has(key)), ...[...b].filter((key) => !a.has(key))];
 }

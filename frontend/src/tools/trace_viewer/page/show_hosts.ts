@@ -1,4 +1,4 @@
-/** Puts hosts into the model, without moving what the user looks at. */
+/** Puts hosts into the model without moving what is on the screen. */
 import type { TimelineModel } from "../model/model";
 import { placeHosts } from "../model/place_hosts";
 import type { HostTimeline, Span } from "../model/types";
@@ -11,7 +11,7 @@ export interface LoadedHost {
   derived?: TimelineIndex | null;
 }
 
-/** What is on the screen stays where it is; a view that nobody moved goes to its best place. */
+/** What is on the screen stays in place, unless the user has not moved the view yet. */
 export function showHosts(
   page: Page,
   hosts: readonly string[],

@@ -156,7 +156,7 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
   }
 }
 
-/** The tab that tells what an address is about, where it names none. */
+/** The tab for what an address refers to, if it names no tab. */
 function tabFor({ search, event, range }: Address): DrawerTab | null {
   if (search) return "hits";
   if (event) return "event";

@@ -1,4 +1,4 @@
-/** The timeline's routes, for one run. A call that is no longer wanted is aborted by its signal. */
+/** The timeline's routes, for one run. Calls are aborted by their signal. */
 import { getBytes, getJson } from "../../../api/client";
 import { ApiError } from "../../../api/errors";
 import {

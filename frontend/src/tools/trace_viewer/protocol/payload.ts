@@ -3,7 +3,7 @@ import { PayloadError } from "../../../api/errors";
 import { parseWarnings, type Warning } from "../../../api/types";
 import { count, integers, list, number, numbers, record, records, text, texts } from "./json";
 
-/** What the file holds; and what was worked out of it, which may come later. */
+/** Recorded events; and those derived from them, which may arrive later. */
 export type Part = "events" | "derived";
 
 export const PARTS: readonly Part[] = ["events", "derived"];

@@ -53,7 +53,7 @@ export interface RowPlace {
   readonly colorOf: (type: number, startPs: number) => number;
   /** Our number of the type whose events are marked, -1 for none. */
   readonly same: number;
-  /** Parts to mark, in times of the host: begin and end in turns; null for none. */
+  /** Search matches, in times of the host: begin and end in turns; null for none. */
   readonly matches: readonly Float64Array[] | null;
 }
 
@@ -129,7 +129,7 @@ class RowDrawing {
     }
   }
 
-  /** Whether the tile can be put together from finer ones. */
+  /** Whether the tile can be assembled from finer ones. */
   private isFiner(level: number, tile: number, depth: number): boolean {
     if (depth === 0 || level === 0) return false;
     for (const child of [tile * 2, tile * 2 + 1]) {
