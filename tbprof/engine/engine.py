@@ -59,6 +59,9 @@ _TRACE_VIEWER = "trace_viewer"
 _LAYOUTS: tuple[Literal["columns", "rows"], ...] = ("columns", "rows")
 
 
+_NO_RUN = Absence("There is no run yet.", "")
+
+
 class Engine:
     """Everything a client can ask about one logdir. Safe to use from several threads.
 
@@ -134,23 +137,17 @@ class Engine:
         names = [file.host for file in self._logdir.run(run).files]
         return [ALL_HOSTS, *names] if len(names) > 1 else names
 
-    def session(self, run: str) -> dict[str, object]:
-        """One run for the shell: its hosts with their errors, and every tool with its reason."""
+    def session(self, run: str = "") -> dict[str, object]:
+        """One run for the shell: its hosts with their errors, and every tool with its reason.
+
+        Without a run, the tools that there are.
+        """
+        if not run:
+            return {"run": "", "hosts": [], "tools": [_entry(tool, _NO_RUN) for tool in TOOLS]}
         found = self._logdir.run(run)
         outlines = self.outlines(found)
         absences = self.absences(found, outlines)
-        tools = [
-            {
-                "name": tool.name,
-                "label": tool.label,
-                "short": tool.short,
-                "hosts": "any",
-                "available": tool.name not in absences,
-                "reason": absences[tool.name].reason if tool.name in absences else None,
-                "hint": absences[tool.name].hint if tool.name in absences else None,
-            }
-            for tool in TOOLS
-        ]
+        tools = [_entry(tool, absences.get(tool.name)) for tool in TOOLS]
         hosts = [
             {
                 "hostname": file.host,
@@ -428,6 +425,18 @@ def _with_warnings(tables: Sequence[Table], warnings: tuple[Notice, ...]) -> tup
 def _params(tool: Tool, request: DataRequest) -> dict[str, str]:
     """The parameters that the tool knows, in its order; others do not change what it shows."""
     return {name: request.params[name] for name in tool.params if name in request.params}
+
+
+def _entry(tool: Tool, absence: Absence | None) -> dict[str, object]:
+    return {
+        "name": tool.name,
+        "label": tool.label,
+        "short": tool.short,
+        "hosts": "any",
+        "available": absence is None,
+        "reason": None if absence is None else absence.reason,
+        "hint": None if absence is None else absence.hint,
+    }
 
 
 def _error(outline: Outline | TbprofError) -> dict[str, str] | None:

@@ -221,7 +221,7 @@ def _doctor(service: Service, parameters: Parameters) -> Reply:
 
 
 def _session(service: Service, parameters: Parameters) -> Reply:
-    return json_reply(service.engine().session(parameters.required("run")))
+    return json_reply(service.engine().session(parameters.values.get("run", "")))
 
 
 def _progress(service: Service, parameters: Parameters) -> Reply:

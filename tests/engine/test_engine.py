@@ -117,6 +117,11 @@ def test_a_session_says_why_tools_and_hosts_are_missing(engine: Engine):
         "reason": "the trace has no GPU in it: kernels are recorded from NVIDIA and AMD GPUs",
         "hint": "for TPUs and CPUs, TensorFlow stats shows the ops",
     }  # fmt: skip
+    listed = engine.session()
+    assert (listed["run"], listed["hosts"]) == ("", [])
+    for one in listed["tools"]:  # type: ignore[attr-defined]
+        none = {"available": False, "reason": "There is no run yet.", "hint": ""}
+        assert one == {**tools[one["name"]], **none}
     for tool in engine.session("broken")["tools"]:  # type: ignore[attr-defined]
         assert tool["reason"].startswith("no trace of this run can be read: ")
 

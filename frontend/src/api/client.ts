@@ -25,8 +25,9 @@ export async function fetchLogdir(signal: AbortSignal): Promise<Logdir> {
   return parseLogdir(await getJson("logdir", [], signal));
 }
 
+/** Without a run: the tools that there are. */
 export async function fetchSession(run: string, signal: AbortSignal): Promise<Session> {
-  return parseSession(await getJson("session", [["run", run]], signal));
+  return parseSession(await getJson("session", run === "" ? [] : [["run", run]], signal));
 }
 
 export async function fetchProgress(

@@ -37,6 +37,8 @@ export interface SessionHost {
 export interface SessionTool {
   readonly name: string;
   readonly label: string;
+  /** For the tab. */
+  readonly short: string;
   readonly isSingleHost: boolean;
   readonly isAvailable: boolean;
   readonly reason: string;
@@ -102,6 +104,7 @@ export function parseSession(json: unknown): Session {
       return {
         name: text(tool.name),
         label: text(tool.label),
+        short: text(tool.short) || text(tool.label),
         isSingleHost: tool.hosts === "one",
         isAvailable: tool.available === true,
         reason: text(tool.reason),

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { type DataRequest, fetchData } from "../api/client";
 import { ApiError } from "../api/errors";
-import type { Session, Warning } from "../api/types";
+import type { Session, SessionTool, Warning } from "../api/types";
 import { bindKeys } from "../base/keys";
 import { nextTheme, theme } from "../base/theme";
 import { patchView, type View } from "../base/url_state";
@@ -24,7 +24,7 @@ import type { Navigation } from "./state/navigation";
 import { ownOptions, sharedOptions } from "./state/options";
 import { useLogdir } from "./state/use_logdir";
 import { usePayload } from "./state/use_payload";
-import { useSession } from "./state/use_session";
+import { useSession, useTools } from "./state/use_session";
 import { pageWarnings } from "./state/warnings";
 import { type ToolTab, ToolTabs } from "./tool_tabs";
 
@@ -48,10 +48,15 @@ export function App({ navigation }: { navigation: Navigation }) {
     capture.standing !== null && !isFinal(capture.standing.state) ? capture.standing.run : "";
   const newest = runs.find((run) => run.name !== growing)?.name;
   const [lessons, setLessons] = useState(0);
+  const allTools = useTools();
   const { session, error: sessionError } = useSession(place.run, attempt, lessons);
   const hasRuns = place.run !== "" || newest !== undefined || logdir === null;
   const openTool = (tool: string) => navigation.openTool(tool, sharedOptions(place, tool));
-  const tabs = toolTabs(session, navigation, hasRuns);
+  // Before the server has looked at the run, any page may have data.
+  const tools = session?.tools ?? allTools;
+  const tabs = toolTabs(tools, navigation, session !== null || !hasRuns);
+  const nameOf = (tool: string) => tools.find(({ name }) => name === tool);
+  const pageTitle = nameOf(place.tool)?.label ?? "";
   const sessionTool = session?.tools.find((tool) => tool.name === place.tool);
   const isSingle = sessionTool?.isSingleHost ?? false;
   const hosts = validHosts(session, place.hosts, isSingle);
@@ -76,9 +81,8 @@ export function App({ navigation }: { navigation: Navigation }) {
     if (session && place.tool === "" && first) go({ tool: first }, true);
   }, [session, place.tool, first, go]);
   useEffect(() => {
-    const title = TOOLS[place.tool]?.title ?? "";
-    document.title = [title, place.run, "tbprof"].filter(Boolean).join(" · ");
-  }, [place.tool, place.run]);
+    document.title = [pageTitle, place.run, "tbprof"].filter(Boolean).join(" · ");
+  }, [pageTitle, place.run]);
   useEffect(() => bindKeys(shellKeys(setOverlay)), []);
 
   useEffect(() => markSeen(place.run), [place.run, markSeen]);
@@ -92,6 +96,8 @@ export function App({ navigation }: { navigation: Navigation }) {
       const tab = tabs.find((candidate) => candidate.name === tool);
       return tab ? tab.reason : "There is no such page yet.";
     },
+    title: (tool) => nameOf(tool)?.label ?? tool,
+    short: (tool) => nameOf(tool)?.short ?? tool,
     address: (tool, view, hosts) =>
       navigation.addressOf({ tool, view: withShared(tool, view), ...(hosts && { hosts }) }),
     open: (tool, view, hosts) =>
@@ -184,7 +190,7 @@ export function App({ navigation }: { navigation: Navigation }) {
         return <EmptyLogdir logdir={logdir} capture={() => setOverlay("capture")} />;
       return (
         <Main>
-          <Skeleton title={TOOLS[place.tool]?.title ?? ""} text="" />
+          <Skeleton title={pageTitle} text="" />
         </Main>
       );
     }
@@ -204,13 +210,14 @@ export function App({ navigation }: { navigation: Navigation }) {
     if (place.tool === "" || !session)
       return (
         <Main>
-          <Skeleton title={TOOLS[place.tool]?.title ?? ""} text="" />
+          <Skeleton title={pageTitle} text="" />
         </Main>
       );
     return (
       <Main>
         <PageView
           tool={place.tool}
+          title={pageTitle || place.tool}
           session={sessionTool}
           state={state}
           view={place.view}
@@ -299,27 +306,21 @@ function shellKeys(open: (overlay: Overlay) => void) {
   ];
 }
 
-/** The server's tools in its order; before it answers, those that the pages know. */
-function toolTabs(session: Session | null, navigation: Navigation, hasRuns: boolean): ToolTab[] {
-  const tools =
-    session?.tools ??
-    Object.keys(TOOLS).map((name) => ({
-      name,
-      label: "",
-      isAvailable: hasRuns,
-      reason: "There is no run yet.",
-      hint: "",
-    }));
-  return tools.map(({ name, label, isAvailable, reason, hint }) => ({
+function toolTabs(
+  tools: readonly SessionTool[],
+  navigation: Navigation,
+  isKnown: boolean,
+): ToolTab[] {
+  return tools.map(({ name, label, short, isAvailable, reason, hint }) => ({
     name,
-    short: TOOLS[name]?.short ?? (label || name),
-    title: TOOLS[name]?.title ?? (label || name),
+    short,
+    title: label,
     address: navigation.addressOf({
       tool: name,
       view: patchView({}, sharedOptions(navigation.place.value, name)),
     }),
     reason: TOOLS[name]
-      ? isAvailable
+      ? isAvailable || !isKnown
         ? null
         : reason || "This run has no data for it."
       : "These pages are older than the server and do not show it.",

@@ -9,6 +9,7 @@ import type { PayloadState } from "./state/use_payload";
 
 interface PageViewProps {
   readonly tool: string;
+  readonly title: string;
   readonly session: SessionTool | undefined;
   readonly state: PayloadState;
   readonly view: View;
@@ -25,8 +26,7 @@ interface PageViewProps {
 }
 
 export function PageView(props: PageViewProps) {
-  const { tool, session, state } = props;
-  const title = TOOLS[tool]?.title ?? session?.label ?? tool;
+  const { tool, title, session, state } = props;
   if (!TOOLS[tool]) {
     return (
       <Message title={`There is no page “${title.slice(0, 200)}”`}>
@@ -66,6 +66,7 @@ export function PageView(props: PageViewProps) {
         </p>
       ) : null}
       <module.Page
+        title={title}
         payload={payload}
         view={props.view}
         select={props.select}

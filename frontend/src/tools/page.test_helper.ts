@@ -8,6 +8,9 @@ export interface Noted {
   readonly asked: Record<string, string>[];
 }
 
+/** Pages called by the names of their tools. */
+export const NAMES = { title: (tool: string) => tool, short: (tool: string) => tool };
+
 /** All that a page is given besides its payload and address; the server says `answer`. */
 export function pageProps(
   { selected, asked }: Noted,
@@ -15,8 +18,14 @@ export function pageProps(
   ask?: Ask,
 ): Omit<PageProps<never>, "payload" | "view"> {
   return {
+    title: "Page",
     select: (patch) => selected.push(patch),
-    links: { reason: () => null, address: (tool, view) => `#${tool}?${view.q}`, open: () => {} },
+    links: {
+      ...NAMES,
+      reason: () => null,
+      address: (tool, view) => `#${tool}?${view.q}`,
+      open: () => {},
+    },
     ask:
       ask ??
       (async (parameters) => {

@@ -22,12 +22,17 @@ export interface Find {
 export interface Links {
   /** Why the page cannot be opened, null where it can. */
   readonly reason: (tool: string) => string | null;
+  /** The page's title and the short one on its tab; the tool's name where the server has no such. */
+  readonly title: (tool: string) => string;
+  readonly short: (tool: string) => string;
   /** The address of a page that shows `view`, of `hosts` or else those that are chosen. */
   readonly address: (tool: string, view: View, hosts?: readonly string[]) => string;
   readonly open: (tool: string, view: View, hosts?: readonly string[]) => void;
 }
 
 export interface PageProps<P> {
+  /** The page's name. */
+  readonly title: string;
   readonly payload: P;
   /** What of the address belongs to the page. */
   readonly view: View;

@@ -1,7 +1,7 @@
 /** The hosts and tools of one run. */
 import { useEffect, useState } from "preact/hooks";
 import { fetchSession } from "../../api/client";
-import type { Session } from "../../api/types";
+import type { Session, SessionTool } from "../../api/types";
 
 export interface SessionState {
   /** null while it is on the way, and where it failed. */
@@ -11,6 +11,21 @@ export interface SessionState {
 
 const NONE: SessionState = { session: null, error: null };
 const AGAIN_MS = 15_000;
+
+/** The server's tools without a run: their names, in its order. None until it has answered. */
+export function useTools(): readonly SessionTool[] {
+  const [tools, setTools] = useState<readonly SessionTool[]>([]);
+  useEffect(() => {
+    const abort = new AbortController();
+    // What a failure would say is said by the page's other requests.
+    fetchSession("", abort.signal).then(
+      (session) => setTools(session.tools),
+      () => {},
+    );
+    return () => abort.abort();
+  }, []);
+  return tools;
+}
 
 /** `lessons` counts what has happened that may have shown which tools have nothing. */
 export function useSession(run: string, attempt: number, lessons: number): SessionState {

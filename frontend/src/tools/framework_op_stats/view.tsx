@@ -19,18 +19,19 @@ import { OP_GROUPINGS } from "./groupings";
 import { type OpStats, type Side, sideRows } from "./payload";
 
 export function OpStatsPage(props: PageProps<OpStats>) {
+  const { title } = props;
   const { withIdle, calls } = props.payload;
   if (withIdle.length > 0 || calls === null) return <OpsPage {...props} />;
   return (
     <div class="page">
-      <h1>TensorFlow stats</h1>
+      <h1>{title}</h1>
       <p class="muted">The trace holds no ops. What the program called and annotated is below.</p>
       <CallsTable table={calls} links={props.links} />
     </div>
   );
 }
 
-function OpsPage({ payload, view, select, links, fileName }: PageProps<OpStats>) {
+function OpsPage({ title, payload, view, select, links, fileName }: PageProps<OpStats>) {
   const hasIdle = view.idle === "1";
   const table = hasIdle ? payload.withIdle : payload.withoutIdle;
   const specs = useMemo(() => opColumns(table), [table]);
@@ -55,7 +56,7 @@ function OpsPage({ payload, view, select, links, fileName }: PageProps<OpStats>)
   return (
     <div class={payload.calls ? "page two-tables" : "page"}>
       <header class="page-head">
-        <h1>TensorFlow stats</h1>
+        <h1>{title}</h1>
         <label class="switch">
           <input
             type="checkbox"

@@ -2,6 +2,7 @@ import { render } from "preact";
 import { act } from "preact/test-utils";
 import { beforeEach, expect, test, vi } from "vitest";
 import type { View } from "../../base/url_state";
+import { NAMES } from "../page.test_helper";
 import { parseInputPipeline } from "./payload";
 import { samplePipeline } from "./sample.test_helper";
 import { InputPipelinePage } from "./view";
@@ -32,10 +33,12 @@ async function show(json: unknown, view: View = {}) {
   act(() =>
     render(
       <InputPipelinePage
+        title="Input pipeline"
         payload={parseInputPipeline(json)}
         view={view}
         select={() => {}}
         links={{
+          ...NAMES,
           reason: (tool) => (available.includes(tool) ? null : "none"),
           address: () => "#",
           open: (tool, chosen) => opened.push([tool, chosen]),

@@ -15,13 +15,13 @@ import { StepCharts } from "./step_charts";
 import { Verdict } from "./verdict";
 
 export function InputPipelinePage(props: PageProps<InputPipeline>) {
-  const { payload, view, select, links } = props;
+  const { title, payload, view, select, links } = props;
   const { steps, markers, ops, activities, diagnostics } = payload;
   const hasHost = ops.length > 0 || activities.length > 0;
   return (
     <div class="page flowing">
       <header class="page-head">
-        <h1>Input pipeline</h1>
+        <h1>{title}</h1>
         <MarkerPicker markers={markers} steps={steps} chosen={view.marker ?? ""} select={select} />
         <StepChoice steps={steps} chosen={view.steps} select={select} />
       </header>

@@ -20,7 +20,7 @@ import { KERNEL_GROUPINGS } from "./groupings";
 import type { KernelFacts, KernelStats } from "./payload";
 
 export function KernelStatsPage(props: PageProps<KernelStats>) {
-  const { payload, view, select, links, fileName } = props;
+  const { title, payload, view, select, links, fileName } = props;
   const { table, facts, unit } = payload;
   const specs = useMemo(() => kernelColumns(unit), [unit]);
   const highlight = useSignal<RowTest | null>(null);
@@ -47,7 +47,7 @@ export function KernelStatsPage(props: PageProps<KernelStats>) {
   return (
     <div class="page">
       <header class="page-head">
-        <h1>GPU kernel stats</h1>
+        <h1>{title}</h1>
         <span class="space" />
         <ExportButton model={model} fileName={`kernel_stats_${fileName}`} />
       </header>

@@ -10,14 +10,15 @@ import { SummaryCard } from "./summary_card";
 import { TimelineCard } from "./timeline/timeline_card";
 import { useMemory } from "./use_memory";
 
-export function MemoryPage({ payload, view, select, links, ask, fileName }: PageProps<Memory>) {
+export function MemoryPage(props: PageProps<Memory>) {
+  const { title, payload, view, select, links, ask, fileName } = props;
   const { memory, isLoading, error } = useMemory(payload, view, ask);
   const shared = { memory, view, select, isLoading, fileName: `memory_${fileName}` };
   const reset = () => select({ memory_id: null, at_ps: null, from_ps: null, to_ps: null });
   return (
     <div class="page flowing memory-page">
       <header class="page-head">
-        <h1>Memory profile</h1>
+        <h1>{title}</h1>
         {error === "" ? null : (
           <p class="memory-error" role="alert">
             <span aria-hidden="true">⚠ </span>

@@ -4,7 +4,6 @@ import { Why } from "../../widgets/overlays/why";
 import { FindingList, GuideLink } from "../../widgets/text/finding_list";
 import { ToolLink } from "../links/tool_link";
 import type { Links } from "../tool";
-import { TOOLS } from "../tools";
 import { formatGain, formatMs, formatReading } from "./numbers";
 import type { Finding } from "./payload";
 
@@ -68,12 +67,12 @@ function FindingLinks({ finding, links }: { finding: Finding; links: Links }) {
     <>
       {evidence ? (
         <ToolLink links={links} tool={evidence.tool} view={evidence.view} hosts={evidence.hosts}>
-          Evidence: {TOOLS[evidence.tool]?.title || evidence.tool}
+          Evidence: {links.title(evidence.tool)}
         </ToolLink>
       ) : null}
       {next ? (
         <ToolLink links={links} tool={next.tool} view={next.view} hosts={next.hosts}>
-          Next: {TOOLS[next.tool]?.title || next.label || next.tool}
+          Next: {links.title(next.tool)}
         </ToolLink>
       ) : null}
       <GuideLink title={guide.title} url={guide.url} />

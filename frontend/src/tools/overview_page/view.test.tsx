@@ -2,6 +2,7 @@ import { render } from "preact";
 import { act } from "preact/test-utils";
 import { beforeEach, expect, test, vi } from "vitest";
 import type { View } from "../../base/url_state";
+import { NAMES } from "../page.test_helper";
 import type { Links } from "../tool";
 import { parseOverview } from "./payload";
 import { type Kind, samplePayload } from "./sample.test_helper";
@@ -23,6 +24,7 @@ const selected: Record<string, string | null>[] = [];
 
 async function show(kind: Kind, view: View = {}, tools = ["framework_op_stats", "kernel_stats"]) {
   const links: Links = {
+    ...NAMES,
     reason: (tool) => (tools.includes(tool) ? null : "There is no such page yet."),
     address: (tool) => `#tool=${tool}`,
     open: (tool, chosen) => opened.push([tool, chosen]),
@@ -30,6 +32,7 @@ async function show(kind: Kind, view: View = {}, tools = ["framework_op_stats", 
   act(() => {
     render(
       <OverviewPage
+        title="Overview"
         payload={parseOverview(samplePayload({ kind, steps: 10 }))}
         view={view}
         select={(patch) => selected.push(patch)}

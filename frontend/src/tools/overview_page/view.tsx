@@ -19,12 +19,12 @@ import { TopOps } from "./top_ops";
 import { Verdict } from "./verdict";
 
 export function OverviewPage(props: PageProps<Overview>) {
-  const { payload, view, select, links } = props;
+  const { title, payload, view, select, links } = props;
   const { steps, markers } = payload;
   return (
     <div class="page flowing">
       <header class="page-head">
-        <h1>Overview</h1>
+        <h1>{title}</h1>
         <MarkerPicker markers={markers} steps={steps} chosen={view.marker ?? ""} select={select} />
         <StepChoice steps={steps} chosen={view.steps} select={select} />
       </header>

@@ -19,12 +19,12 @@ import { StragglerList } from "./straggler_list";
 import { WorkerCard } from "./worker_card";
 
 export function PodPage(props: PageProps<Pod>) {
-  const { payload: pod, view, select } = props;
+  const { title, payload: pod, view, select } = props;
   const hasSteps = pod.steps.count > 0 && pod.workers.count > 0;
   return (
     <div class="page flowing">
       <header class="page-head">
-        <h1>Pod</h1>
+        <h1>{title}</h1>
         <MarkerPicker
           markers={pod.markers}
           steps={pod}

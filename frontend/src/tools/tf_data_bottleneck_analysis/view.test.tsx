@@ -2,7 +2,7 @@ import { render } from "preact";
 import { act } from "preact/test-utils";
 import { beforeEach, expect, test } from "vitest";
 import type { View } from "../../base/url_state";
-import { type Noted, pageProps, press, text } from "../page.test_helper";
+import { NAMES, type Noted, pageProps, press, text } from "../page.test_helper";
 import tool from ".";
 import { parseTfData } from "./payload";
 import { GRAPH_ROWS, SHUFFLE, SHUFFLE_ID, samplePayload } from "./sample.test_helper";
@@ -22,6 +22,7 @@ function show(view: View = {}, json: unknown = samplePayload()) {
         view={view}
         {...pageProps(noted)}
         links={{
+          ...NAMES,
           reason: () => null,
           address: (_, shown, hosts) => `#${new URLSearchParams(shown)}&hosts=${hosts}`,
           open: () => {},

@@ -11,7 +11,7 @@ import { VerdictCard } from "./verdict_card";
 const OTHER_PIPELINE = { rank: null, node: null, open: null, look: null };
 
 export function TfDataPage(props: PageProps<TfData>) {
-  const { payload: data, view, select, fileName } = props;
+  const { title, payload: data, view, select, fileName } = props;
   const graph = useRef<HTMLDivElement>(null);
   const choosePipeline = ({ host, name }: Pipeline) =>
     select({ ...OTHER_PIPELINE, graph_host: host, input_pipeline: name });
@@ -29,7 +29,7 @@ export function TfDataPage(props: PageProps<TfData>) {
   return (
     <div class="page flowing">
       <header class="page-head">
-        <h1>tf.data bottleneck analysis</h1>
+        <h1>{title}</h1>
       </header>
       <VerdictCard data={data} showBottleneck={showBottleneck} />
       <PipelineTable

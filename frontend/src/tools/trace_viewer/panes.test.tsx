@@ -176,7 +176,7 @@ test("the details of an event: its name, arguments, stack, flows and links", asy
   expect(texts(".trace-fold summary")).toEqual(["Full name", "HLO fusion.1 of jit_f", "Source "]);
   expect(document.querySelector(".trace-event i")).toBeNull();
   const link = [...document.querySelectorAll<HTMLElement>("a")].find(
-    (one) => one.textContent === "Kernels: launches of this kernel",
+    (one) => one.textContent === "kernel_stats: launches of this kernel",
   );
   await click(link);
   expect(said.opened).toEqual([["kernel_stats", { "f.kernel_name": "=k" }]]);

@@ -3,6 +3,7 @@ import { render } from "preact";
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, vi } from "vitest";
 import type { View } from "../../base/url_state";
+import { NAMES } from "../page.test_helper";
 import type { Links } from "../tool";
 import type { TimelineModel } from "./model/model";
 import { settle } from "./protocol/server.test_helper";
@@ -38,6 +39,7 @@ export const model = () => canvas.model!;
 
 export async function show(view: View = {}, hosts: readonly string[] = ["h0"]) {
   const links: Links = {
+    ...NAMES,
     reason: () => null,
     address: (tool) => `#tool=${tool}`,
     open: (tool, chosen) => said.opened.push([tool, chosen]),
@@ -45,6 +47,7 @@ export async function show(view: View = {}, hosts: readonly string[] = ["h0"]) {
   act(() => {
     render(
       <TracePage
+        title="Trace viewer"
         payload={null}
         view={view}
         select={(patch) => {

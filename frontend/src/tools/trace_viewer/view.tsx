@@ -32,7 +32,7 @@ export function TracePage(props: PageProps<null>) {
 const LABELS_WIDTH = 260;
 const LEAST_LABELS = 120;
 
-function TraceView({ run, hosts, view, select, warn, links }: PageProps<null>) {
+function TraceView({ title, run, hosts, view, select, warn, links }: PageProps<null>) {
   const { page, loading, retry } = usePage({ run, hosts, view, select, warn });
   const { model } = page;
   const hits = useMemo(() => createSearchResults(page), [page]);
@@ -83,7 +83,7 @@ function TraceView({ run, hosts, view, select, warn, links }: PageProps<null>) {
     return <NoEvents hosts={groups.length} />;
   return (
     <div class="trace" aria-busy={isEmpty} style={{ "--labels": `${labelsWidth.value}px` }}>
-      <h1 class="unseen">Trace viewer</h1>
+      <h1 class="unseen">{title}</h1>
       <Toolbar page={page} hits={hits} />
       <OverviewStrip model={model} />
       <div class="trace-body">

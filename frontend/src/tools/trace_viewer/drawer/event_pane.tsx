@@ -5,7 +5,6 @@ import { cut, foldName, readableName } from "../../../base/names";
 import { CopyButton } from "../../../widgets/text/copy_button";
 import { ToolLink } from "../../links/tool_link";
 import type { Links } from "../../tool";
-import { TOOLS } from "../../tools";
 import { formatInstant, formatPs } from "../model/time";
 import type { EventKey } from "../model/types";
 import { indexOf, type Page } from "../page/page";
@@ -101,7 +100,7 @@ function EventHead({
             tool={link.tool}
             view={link.view}
           >
-            {linkText(link)}
+            {linkText(link, links)}
           </ToolLink>
         ))}
         {readable === short ? null : (
@@ -150,10 +149,9 @@ function EventHead({
 }
 
 /** "Overview: step 77"; steps may be called "step 77" or "77". */
-function linkText({ tool, label }: StatisticsLink): string {
-  const page = TOOLS[tool]?.short ?? tool;
+function linkText({ tool, label }: StatisticsLink, links: Links): string {
   const what = label.replace(/^Step (step\b)/i, "$1");
-  return `${page}: ${cut(what.charAt(0).toLowerCase() + what.slice(1), 120)}`;
+  return `${links.short(tool)}: ${cut(what.charAt(0).toLowerCase() + what.slice(1), 120)}`;
 }
 
 function Fact({ label, children }: { label: string; children: ComponentChildren }) {

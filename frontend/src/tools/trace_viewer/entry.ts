@@ -1,0 +1,6 @@
+import type { ToolEntry } from "../tools";
+
+export default {
+  outline: "bleed",
+  asksItself: true,
+} satisfies ToolEntry;
