@@ -21,7 +21,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         name="input_pipeline_analyzer",
-        label="Input pipeline",
+        label="Input pipeline analyzer",
         short="Input",
         content="names",
         absent="the trace has no planes in it",
