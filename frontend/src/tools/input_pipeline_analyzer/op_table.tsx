@@ -1,5 +1,4 @@
 /** Every input op, with its work and its waiting. */
-import { signal } from "@preact/signals";
 import { ExportButton } from "../../widgets/grid/export_button";
 import { Grid } from "../../widgets/grid/grid";
 import { RowDetail } from "../../widgets/grid/row_detail";
@@ -11,7 +10,6 @@ import type { PageProps } from "../tool";
 import { OP_COLUMNS, OP_GROUPINGS } from "./op_columns";
 import type { InputPipeline } from "./payload";
 
-const NONE = signal(null);
 /** CSS pixels of the table with its heading and bars. */
 const LEAST = 340;
 const MOST = 520;
@@ -43,7 +41,6 @@ export function OpTable({ payload, view, select, links, fileName }: PageProps<In
       <Grid
         model={model}
         label="Input ops"
-        highlight={NONE}
         detail={(row) => (
           <RowDetail model={model} row={row} nameId="opName">
             <TraceLink links={links} view={inputEvents(payload.ops, row)} />

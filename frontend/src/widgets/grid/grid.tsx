@@ -20,7 +20,7 @@ export interface GridProps {
   readonly model: TableModel;
   readonly label: string;
   /** Rows of the payload that a chart points at. */
-  readonly highlight: Signal<RowTest | null>;
+  readonly highlight?: Signal<RowTest | null>;
   /** What a row opens, given its place in the payload. */
   readonly detail: (row: number) => ComponentChildren;
   /** Shows where on the timeline a row of the payload is. */

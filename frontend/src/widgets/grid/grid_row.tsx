@@ -19,7 +19,7 @@ interface GridRowProps {
   readonly top: number;
   readonly isActive: boolean;
   readonly isOpen: boolean;
-  readonly highlight: Signal<RowTest | null>;
+  readonly highlight?: Signal<RowTest | null>;
   readonly detail: (row: number) => ComponentChildren;
   readonly onSelect: () => void;
   readonly onToggle: () => void;
@@ -31,7 +31,7 @@ export function GridRow(props: GridRowProps) {
   const isGroup = model.groups !== null && !isMember;
   const row = isMember ? -item - 1 : item;
   const sources = isMember ? model.columns : model.shown;
-  const test = props.highlight.value;
+  const test = props.highlight?.value ?? null;
   const isHighlighted = test?.(isGroup ? model.groups!.members[row][0] : row);
   const style = { transform: `translateY(${props.top}px)` };
   const classes = `${isActive ? " active" : ""}${isHighlighted ? " highlighted" : ""}${isMember ? " member" : ""}`;

@@ -1,5 +1,4 @@
 /** The table twin of a chart: its state is not worth an address. */
-import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import type { DataTable } from "../../api/data_table";
 import { patchView, type View } from "../../base/url_state";
@@ -17,8 +16,6 @@ interface LocalTableProps {
   readonly toTimeline?: (row: number) => void;
 }
 
-const NONE = signal(null);
-
 export function LocalTable(props: LocalTableProps) {
   const { label, table, specs, rankBy, noun, height, toTimeline } = props;
   const [view, setView] = useState<View>({});
@@ -33,13 +30,7 @@ export function LocalTable(props: LocalTableProps) {
   });
   return (
     <div class="step-table" style={{ height: `${height}px` }}>
-      <Grid
-        model={model}
-        label={label}
-        highlight={NONE}
-        detail={() => null}
-        toTimeline={toTimeline}
-      />
+      <Grid model={model} label={label} detail={() => null} toTimeline={toTimeline} />
     </div>
   );
 }

@@ -1,5 +1,4 @@
 /** What was in use at the chosen instant: a table or areas of the same rows. */
-import { signal } from "@preact/signals";
 import { useId } from "preact/hooks";
 import { textAt, texts } from "../../../api/data_table";
 import type { View } from "../../../base/url_state";
@@ -28,7 +27,6 @@ interface BreakdownCardProps {
   readonly fileName: string;
 }
 
-const NONE = signal(null);
 /** CSS pixels of the table with its heading and bars. */
 const LEAST = 340;
 const MOST = 620;
@@ -117,7 +115,6 @@ export function BreakdownCard(props: BreakdownCardProps) {
         <Grid
           model={model}
           label="Memory breakdown"
-          highlight={NONE}
           detail={(row) => (
             <RowDetail model={model} row={row} nameId="op">
               <TraceNote links={links} view={eventsOf(row)} hosts={hosts} />
