@@ -52,8 +52,8 @@ def call(
 ) -> None:
     """Calls a method; `receive` is given the bytes of the answer's message, piece by piece.
 
-    Raises CallFailed, with CANCELLED where `cancelled` is set meanwhile: the server is told, and
-    ends what it does. What `receive` raises ends the call, too.
+    Raises CallFailed, with CANCELLED where `cancelled` is set meanwhile: the server is informed
+    and ends what it does. What `receive` raises ends the call, too.
     """
     deadline = time.monotonic() + timeout_s
     try:

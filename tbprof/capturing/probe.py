@@ -164,7 +164,7 @@ def _speaks_tls(target: Target) -> bool:
 
 
 def _ask_method(target: Target) -> tuple[Reason | None, str]:
-    """Whether the profiler service is there: it is told to end a recording that never was."""
+    """Whether the profiler service is there: it is asked to end a recording that never began."""
     request = message("tensorflow.TerminateRequest")(session_id=f"tbprof-{secrets.token_hex(8)}")
     with closing(open_channel(target.address)) as channel:
         try:

@@ -107,7 +107,7 @@ class Capture:
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether it was told to stop."""
+        """Whether a stop was requested."""
         return self._cancelled.is_set()
 
     def share(self) -> float:

@@ -248,7 +248,7 @@ def _profile(worker: Worker, job: Job, start_ns: int, trace: _Trace) -> AnswerRe
 
 
 def _tell_phases(worker: Worker, job: Job, start_ns: int, over: threading.Event) -> None:
-    """Servers say nothing until they send: what they do until then is told by the clock."""
+    """Servers say nothing until they send: until then, the clock says what they must be doing."""
     end_ns = start_ns + job.options.duration_ms * 1_000_000
     for before, phase, until_ns in (
         (Phase.STARTING, Phase.RECORDING, start_ns),

@@ -80,7 +80,7 @@ def _cut(outlines: Mapping[str, Outline]) -> Absence | None:
     of_host = f" ({host})" if len(outlines) > 1 else ""
     more = f", those of {len(cut) - 1} more hosts too" if len(cut) > 1 else ""
     return Absence(
-        f"{ends_early}{of_host}{more}: what this page shows is not in the part that is there",
+        f"{ends_early}{of_host}{more}: what this page shows may have been in the missing part",
         CUT_HINT,
     )
 

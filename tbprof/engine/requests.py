@@ -65,7 +65,7 @@ class Stream:
     filename: str | None = None
 
     def chunks(self, *, is_strict: bool = True) -> Generator[bytes, None, None]:
-        """The content. What fails on the way is raised if `is_strict`, else told at its end."""
+        """The content. What fails on the way is raised if `is_strict`, else reported at its end."""
         return self.open(is_strict)
 
 

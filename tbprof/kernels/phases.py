@@ -48,7 +48,7 @@ from cython.cimports.tbprof.kernels.types import (
 
 @cython.ccall
 @cython.exceptval(check=False)
-@cython.locals(above=i64, own=i64, row=i64, told=i64)
+@cython.locals(above=i64, own=i64, row=i64, held=i64)
 def look_inside(
     type_: Int32s, duration: Ints, parent: Ints, role: Int8s, inside: OutBytes
 ) -> cython.void:
@@ -60,12 +60,12 @@ def look_inside(
             if above < 0 or duration[row] == 0:
                 continue
             own = role[type_[row]]
-            told = inside[row]
+            held = inside[row]
             if own >= 0 or own in (ROLE_WRAPPER, ROLE_BACKGROUND):
-                told |= HOLDS_KNOWN
+                held |= HOLDS_KNOWN
             if own == PHASE_LAUNCH:
-                told |= HOLDS_LAUNCHES
-            inside[above] |= told
+                held |= HOLDS_LAUNCHES
+            inside[above] |= held
 
 
 @cython.cfunc

@@ -1,4 +1,4 @@
-"""Reads what a request asks for from its URL; everything in it is data from a stranger."""
+"""Parses what the URL of a request asks for. All input is untrusted."""
 
 from collections.abc import Collection
 from typing import Literal
@@ -50,7 +50,7 @@ class Parameters:
     def hosts(self, known: Collection[str]) -> tuple[str, ...]:
         """The chosen hosts, each once, in the order given; empty means every host.
 
-        A name that holds commas is told from a list of names by looking at the `known` hosts.
+        The `known` hosts tell a name that holds commas from a list of names.
         """
         chosen = self.values.getlist("host")
         for value in self.values.getlist("hosts"):

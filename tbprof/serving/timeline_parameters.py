@@ -1,4 +1,4 @@
-"""Reads numbers, ranges and flags of requests for timelines; everything in them is a stranger's."""
+"""Parses numbers, ranges and flags of requests for timelines. All input is untrusted."""
 
 import math
 from typing import Literal, TypeVar

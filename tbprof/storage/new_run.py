@@ -57,7 +57,7 @@ class NewRun:
         self._folder: _Folder = _Remote(self.root) if is_remote(self.root) else _Local(self.root)
         self._url: str | None = None
         self._lock = threading.Lock()
-        with told(self.root):
+        with storage_errors(self.root):
             self.name = next(
                 one for one in self._names() if not self._folder.exists(self._place(one))
             )
@@ -74,7 +74,7 @@ class NewRun:
         """
         if name in ("", ".", "..") or "/" in name or os.sep in name:
             raise NotWritten(f"{name!r} is no name of a file")
-        with told(self.root):
+        with storage_errors(self.root):
             return self._folder.open(self._folder.join(self._made(), name))
 
     def write(self, name: str, data: memoryview) -> str:
@@ -138,13 +138,13 @@ class NewFile:
         self.size = 0
         self._part = part
         self._publish = publish
-        with told(url):
+        with storage_errors(url):
             part.parent.mkdir(parents=True, exist_ok=True)  # it may have been taken away
             self._file = part.open("xb")
 
     def write(self, data: "bytes | memoryview") -> None:
         """Adds to the file."""
-        with told(self.url):
+        with storage_errors(self.url):
             self._file.write(data)
         self.size += len(data)
 
@@ -168,7 +168,7 @@ class NewFile:
     def commit(self) -> str:
         """Gives the file its name; returns its URL."""
         self._flush()
-        with told(self.url):
+        with storage_errors(self.url):
             self._file.close()
             self._part.parent.mkdir(parents=True, exist_ok=True)
             self._publish(self._part)
@@ -184,7 +184,7 @@ class NewFile:
             self._part.parent.rmdir()
 
     def _flush(self) -> None:
-        with told(self.url):
+        with storage_errors(self.url):
             self._file.flush()
 
 
@@ -271,8 +271,8 @@ class _Remote:
 
 
 @contextlib.contextmanager
-def told(root: str) -> Iterator[None]:
-    """Failures of a storage in our terms; backends share no base class of their errors."""
+def storage_errors(root: str) -> Iterator[None]:
+    """Translate the errors of a storage backend: backends share no base class of theirs."""
     try:
         yield
     except TbprofError:

@@ -69,10 +69,10 @@ def _gain_of_pauses(evidence: Evidence, share: float) -> Gain:
 
     A pause is a launch as far as that is known, else time in which nothing was recorded.
     """
-    told = evidence.share(Phase.KERNEL_LAUNCH) - evidence.left(Phase.KERNEL_LAUNCH)
+    launch_share = evidence.share(Phase.KERNEL_LAUNCH) - evidence.left(Phase.KERNEL_LAUNCH)
     phases = (Phase.KERNEL_LAUNCH, Phase.OTHER, Phase.HOST_COMPUTE)
-    gain = evidence.gain_of(max(share - told, 0.0), *phases)
-    return replace(gain, shared=gain.shared + min(share, told))
+    gain = evidence.gain_of(max(share - launch_share, 0.0), *phases)
+    return replace(gain, shared=gain.shared + min(share, launch_share))
 
 
 def _median(evidence: Evidence) -> int:

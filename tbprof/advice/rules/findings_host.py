@@ -130,7 +130,7 @@ def retracing(evidence: Evidence) -> Iterator[Finding]:
         share_of_step = 100 * retraced_ms(evidence) / evidence.step_ms
         gain = evidence.gain_of(share_of_step, Phase.COMPILATION, Phase.OTHER)
     top = list(costly)
-    told = "; ".join(_told(name, costly[name]) for name in top[:3])
+    costliest = "; ".join(_name_with_cost(name, costly[name]) for name in top[:3])
     more = f"; and {len(top) - 3} more" if len(top) > 3 else ""
     trace = TRACE.marking(f"whole:{top[0]}")
     yield Finding(
@@ -140,7 +140,7 @@ def retracing(evidence: Evidence) -> Iterator[Finding]:
             f"{percent(share)} of the time in tf.functions goes to "
             f"{_doing(frozenset().union(*(one.modes for one in costly.values())))}"
         ),
-        detail=f"{told}{more}.",
+        detail=f"{costliest}{more}.",
         value=share,
         unit="%",
         threshold=grade[1],
@@ -155,7 +155,7 @@ def retracing(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def _told(name: str, one: Costly) -> str:
+def _name_with_cost(name: str, one: Costly) -> str:
     """The calls of a name for a sentence; functions of one name each count their own tracings."""
     spent = f"{_times(one.calls, 'call')}, {milliseconds(one.ps / 1e9)}"
     if one.functions > 1:

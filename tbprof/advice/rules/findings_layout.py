@@ -76,7 +76,7 @@ def channels_last(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _turns(kernel: str, pattern: re.Pattern[str]) -> bool:
-    # Names of kernels are long: most are told by this.
+    # Names of kernels are long: this much identifies most of them.
     return "nchw" in kernel.lower() and pattern.search(kernel) is not None
 
 

@@ -149,9 +149,9 @@ def of_kinds(*kinds: Kind) -> Callable[[Rule], Rule]:
 def evidence(case: Case) -> str:
     """How long the stage held calls up, with which parameters, working or waiting."""
     sentences = [_slowest(case) if case.is_slowest else cause_sentence(case), *_waiting(case)]
-    told = parameters_told(case.stage)
-    if told:
-        sentences.append(f"The trace says: {told}.")
+    parameters = describe_parameters(case.stage)
+    if parameters:
+        sentences.append(f"The trace says: {parameters}.")
     return " ".join(sentences)
 
 
@@ -234,7 +234,7 @@ def waits_for_pool(case: Case) -> str:
     return " and ".join(shown_type(one.type_name) for _, one in found) or "another stage"
 
 
-def parameters_told(stage: Stage) -> str:
+def describe_parameters(stage: Stage) -> str:
     """The parameters of a stage that matter, for a sentence: "parallelism 2, autotune true"."""
     return ", ".join(
         f"{name} {shortened(str(stage.parameters[name]), 40)}"

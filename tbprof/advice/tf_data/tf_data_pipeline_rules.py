@@ -215,8 +215,8 @@ def autotune(case: Case) -> Iterator[Finding]:
 
 def memory(case: Case) -> Iterator[Finding]:
     """Memory of the host that is nearly full."""
-    told = str(case.stages[0].parameters.get("ram_usage_megabytes", "")) if case.stages else ""
-    match = _RAM.match(told)
+    ram_usage = str(case.stages[0].parameters.get("ram_usage_megabytes", "")) if case.stages else ""
+    match = _RAM.match(ram_usage)
     if match is None or not int(match[2]) or 100 * int(match[1]) / int(match[2]) < _MUCH_MEMORY:
         return
     used = 100 * int(match[1]) / int(match[2])

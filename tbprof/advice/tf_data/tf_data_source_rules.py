@@ -81,7 +81,7 @@ def reader(case: Case) -> Iterator[Finding]:
             "tf.data.TFRecordDataset(file, buffer_size=8 * 1024 * 1024)."
         )
         cycle = above.parameters.get("cycle_length", "several")
-        told = f" {shown_type(above.type_name)} reads {cycle} of them in turn."
+        cycle_sentence = f" {shown_type(above.type_name)} reads {cycle} of them in turn."
     else:
         title = f"{case.type} reads one file after another"
         action = (
@@ -89,12 +89,12 @@ def reader(case: Case) -> Iterator[Finding]:
             "the names of files, or num_parallel_reads=tf.data.AUTOTUNE of TFRecordDataset; in "
             "larger pieces from remote storage: buffer_size=8 * 1024 * 1024."
         )
-        told = ""
+        cycle_sentence = ""
     yield Finding(
         id="reader",
         severity=case.severity,
         title=title,
-        detail=evidence(case) + told,
+        detail=evidence(case) + cycle_sentence,
         action=action,
         code=(
             "files = tf.data.Dataset.list_files('gs://bucket/train-*')\n"

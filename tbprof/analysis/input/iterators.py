@@ -85,7 +85,7 @@ def find_iterators(planes: Sequence[IteratorEvents]) -> Iterators:
     code, first = group_rows([id_[order].view(np.int64)])
     of_call = np.empty(order.size, np.int32)
     of_call[order] = code
-    told = _last_told(planes, order, code, first.size)
+    last_known = _last_known(planes, order, code, first.size)
     first = order[first]
     known = np.argsort(id_[first])
     wanted = parent_id[first]
@@ -119,7 +119,7 @@ def find_iterators(planes: Sequence[IteratorEvents]) -> Iterators:
         is_waiting & ~is_device,
         is_waiting,
         claim(lambda one: one[:-1] in recorded) & ~is_known,
-        _parameters(planes, told),
+        _parameters(planes, last_known),
     )
 
 
@@ -130,7 +130,7 @@ def stages_of(long_names: Sequence[str]) -> tuple[NDArray[np.int32], list[str]]:
     return np.array(stage, np.int32), list(rows)
 
 
-def _last_told(
+def _last_known(
     planes: Sequence[IteratorEvents],
     order: NDArray[np.int64],
     code: NDArray[np.int32],

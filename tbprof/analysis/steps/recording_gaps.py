@@ -96,10 +96,10 @@ def lost_notices(hosts: Sequence[str], parts: Sequence[Steps]) -> list[Notice]:
 def _lost(part: Steps) -> str:
     known = listed(_devices(part))
     which = f"{part.lost_devices}{' more' if known else ''} device"
-    text = f"Work was launched for {which}{'s' if part.lost_devices > 1 else ''}, of which nothing "
+    text = f"Work was launched for {which}{'s' if part.lost_devices > 1 else ''}, but none was "
     if known:
-        return f"{text}was recorded: figures are of {known} alone."
-    return f"{text}was recorded: what devices did in the steps is not known."
+        return f"{text}recorded: figures cover only {known}."
+    return f"{text}recorded: what devices did in the steps is not known."
 
 
 def clock_doubts(devices: Sequence[DeviceIntervals]) -> list[str]:
@@ -111,8 +111,8 @@ def clock_doubts(devices: Sequence[DeviceIntervals]) -> list[str]:
     verb = "jumps" if len(jumps) == 1 else "jump"
     most_s = max(jumps.values()) / 1e12
     text = (
-        f"The {noun} of {listed([*jumps])} {verb} by up to {most_s:.3g} s against the times of the "
-        "file, which are shown: they may be wrong by some tenths of a second."
+        f"The {noun} of {listed([*jumps])} {verb} by up to {most_s:.3g} s against the times in the "
+        "file. The pages show the file's times, which may be off by some tenths of a second."
     )
     return [text]
 

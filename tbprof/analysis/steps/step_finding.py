@@ -151,6 +151,6 @@ def _why_none(space: Space, note: str) -> str:
     if not space.ends_early:
         return note
     return (
-        f"T{space.ends_early[1:]}, and what marks its steps is not in the part that is there. "
+        f"T{space.ends_early[1:]}. What marks its steps may have been in the missing part. "
         f"{CUT_HINT.capitalize()}."
     )

@@ -1,4 +1,4 @@
-"""What a client is told of a timeline before it asks for any event of it."""
+"""The index of a timeline: what a client needs before it asks for events."""
 
 import numpy as np
 from numpy.typing import NDArray

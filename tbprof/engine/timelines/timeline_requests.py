@@ -177,7 +177,7 @@ class HostTimeline:
         """
         try:
             derived = self._timelines.open(self._file, "derived")
-        except TbprofError:  # whoever asks for that part is told
+        except TbprofError:  # the request for that part reports it
             return []
         return [_step_windows(derived.opened, "derived")]
 

@@ -81,7 +81,7 @@ def _split(plane: Plane, most_bytes: int) -> list[tuple[int, list[int]]]:
 def sampled(pieces: Sequence[Piece]) -> Events:
     """Of each type of a host's plane the first and the last event that lasts, as on one line.
 
-    What events of a type are is told by these alone (`host_types`), in the file's order of lines.
+    These alone say what events of a type are (`host_types`), in the file's order of lines.
     """
     line = [
         np.array(piece.rows)[np.searchsorted(piece.events.first_event, piece.lasting, "right") - 1]

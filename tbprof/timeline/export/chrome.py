@@ -29,7 +29,7 @@ def chrome_trace(
     """The document of some hosts, in pieces that end with an event.
 
     `notices` are what is known to be lost; what is found while reading is added to them. A host
-    that cannot be read raises our error where `is_strict`, and is else told at the end.
+    that cannot be read raises our error where `is_strict`, and is reported at the end otherwise.
     """
     document = _Document(span, notices, has_several=len(hosts) > 1)
     opening = _HEAD
@@ -58,17 +58,17 @@ class _Document:
 
     def host(self, number: int, host: Host) -> Iterator[bytes]:
         """The processes of a host."""
-        told: dict[str, object] = {"name": host.name}
-        self._hosts.append(told)
+        entry: dict[str, object] = {"name": host.name}
+        self._hosts.append(entry)
         with host.space() as space:
             epoch_ns = epoch_of_times(space)
-            told["origin_ns"] = str(epoch_ns and epoch_ns - host.offset_ps // 1000)
+            entry["origin_ns"] = str(epoch_ns and epoch_ns - host.offset_ps // 1000)
             writer = HostWriter(number, host, space, self._span, self._places)
             yield from filter(None, writer.recorded())
-            told["events"] = writer.events
+            entry["events"] = writer.events
             if host.derived is not None:
                 yield from filter(None, writer.derived(host.derived()))
-                told["derived_events"] = writer.derived_events
+                entry["derived_events"] = writer.derived_events
             self._notices += [replace(one, host=host.name) for one in writer.notices()]
 
     def lose(self, host: Host, error: TbprofError) -> None:

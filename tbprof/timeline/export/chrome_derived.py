@@ -6,7 +6,7 @@ import numpy as np
 
 from tbprof.events.strings import Strings
 from tbprof.kernels.event_text import EventColumns
-from tbprof.timeline.export.chrome_process import EventWriter, Span, overlapping, told
+from tbprof.timeline.export.chrome_process import EventWriter, Span, as_items, overlapping
 from tbprof.timeline.export.chrome_tracks import Threads
 from tbprof.timeline.export.event_tables import named_texts, no_stats, stat_columns, stat_names
 from tbprof.timeline.model.store import Timeline, Track
@@ -29,7 +29,7 @@ def derived_text(
         if not any(events.type.size for events in found):
             continue
         threads = threads_of(known.name).of_tracks(tracks)
-        yield told(threads.events(np.array([events.type.size > 0 for events in found]))), 0
+        yield as_items(threads.events(np.array([events.type.size > 0 for events in found]))), 0
         for events in found:
             stats = stat_columns(no_stats(events.type.size))
             yield from writer.write(events, stats, threads.tracks)

@@ -12,7 +12,7 @@ from tbprof.events.space import Plane, Space
 from tbprof.kernels.codes import LAUNCH, LAUNCHED
 from tbprof.timeline.export.chrome_counters import memory_text
 from tbprof.timeline.export.chrome_derived import derived_text
-from tbprof.timeline.export.chrome_process import Process, Span, batches, told
+from tbprof.timeline.export.chrome_process import Process, Span, as_items, batches
 from tbprof.timeline.export.chrome_tracks import Numbers, Threads, process_events, process_number
 from tbprof.timeline.model.sections import section_order
 from tbprof.timeline.model.store import Timeline
@@ -135,7 +135,7 @@ class HostWriter:
         self._told.add(row)
         plane = self._space.planes[row].name
         name = f"{self._host.name} {plane}" if self._places.has_several else plane
-        return told(process_events(self._threads[row].process, name, self._places.next()))
+        return as_items(process_events(self._threads[row].process, name, self._places.next()))
 
 
 def _left_out(plane: Plane, unplaced: int) -> Notice:

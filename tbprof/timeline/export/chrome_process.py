@@ -158,7 +158,7 @@ class Process:
         used = np.zeros(len(threads.thread), np.bool_)
         for rows in pieces(events, span, self._offset_ps):
             used[track(rows)] = True
-        yield told(threads.events(used)), 0
+        yield as_items(threads.events(used)), 0
         for rows in pieces(events, span, self._offset_ps):
             columns = EventColumns(
                 events.type[rows],
@@ -184,6 +184,6 @@ class Process:
         return apart
 
 
-def told(events: Iterable[bytes]) -> bytes:
+def as_items(events: Iterable[bytes]) -> bytes:
     """The events as text, each preceded by a comma."""
     return b"".join(b",\n" + event for event in events)

@@ -61,7 +61,7 @@ def _compile(text: str, ignores_case: bool) -> Any:
     except re2.error as error:
         reason = error.args[0].decode("utf-8", "replace")
         raise BadRequest(
-            f"{text[:200]!r} is not a supported regular expression: {reason}",
+            f"'{text[:200]}' is not a supported regular expression: {reason}",
             "put a backslash before characters such as ( [ * + ? \\ that are meant literally, or "
             "search without the regex option; backreferences and lookarounds are not supported",
         ) from error

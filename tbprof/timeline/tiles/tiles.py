@@ -30,7 +30,7 @@ from tbprof.kernels.tiles import Chunks, RowLevels, TileWindow, bound_tiles, cut
 from tbprof.timeline.model.store import Levels, Timeline
 from tbprof.timeline.tiles.visible_events import VisibleEvents
 
-# More entries than any screen shows; a view that asks for more is told which rows it has got.
+# More entries than any screen shows. An answer that leaves rows out says which it has.
 MOST_ENTRIES = 1 << 21
 _NAME_LENGTH = 200
 

@@ -20,7 +20,7 @@ _HEADINGS = {
 
 
 def findings_table(findings: list[Finding]) -> Table:
-    """One row per finding, in the order of the list; gains are null where they cannot be told."""
+    """One row per finding, in the order of the list; gains are null where they are unknown."""
     labels = {tool.name: tool.label for tool in TOOLS}
     return Table(
         (

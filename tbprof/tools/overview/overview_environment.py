@@ -130,12 +130,12 @@ def _window(one: Environment) -> Iterator[_Row]:
 
 
 def _dropped(one: Environment) -> Iterator[_Row]:
-    told = [text for text in (*one.errors, *one.warnings) if "drop" in text.lower()]
-    note = "; ".join(told)
+    reports = [text for text in (*one.errors, *one.warnings) if "drop" in text.lower()]
+    note = "; ".join(reports)
     if one.dropped_events >= 0:
         yield _Row("dropped", "Dropped events", f"{one.dropped_events:,}", note)
     else:
-        yield _Row("dropped", "Dropped events", "some" if told else "none reported", note)
+        yield _Row("dropped", "Dropped events", "some" if reports else "none reported", note)
 
 
 def _started(one: Environment) -> str:

@@ -137,8 +137,7 @@ def test_launches_for_other_devices_are_said():
     assert found.silent_device == [f"GPU:{at}" for at in range(1, 8)]
     [notice] = job_of(found).notices
     assert notice.message == (
-        "Work was launched for 7 more devices, of which nothing was recorded: figures are of "
-        "GPU:0 alone."
+        "Work was launched for 7 more devices, but none was recorded: figures cover only GPU:0."
     )
     assert silent_notes(["h0"], [found]) == []
 
@@ -153,8 +152,8 @@ def test_where_no_device_was_recorded_steps_are_not_known():
     given = dataclasses.replace(evidence(), job=job, means=step_means(job))
     assert "steps_not_recorded" in {one.id for one in find_findings(given)}
     assert job.notices[0].message == (
-        "Work was launched for 8 devices, of which nothing was recorded: what devices did in the "
-        "steps is not known."
+        "Work was launched for 8 devices, but none was recorded: what devices did in the steps is "
+        "not known."
     )
     # A program on the CPU of a host with GPUs.
     found = steps_of(lossy({}, silent=range(8), dispatches=[]))
