@@ -1,4 +1,4 @@
-"""Mutated traces through everything that reads them: `python -m tests.xplane.fuzz --seed 1`.
+"""Mutated traces through everything that reads them: `PYTHONPATH=tests python -m xplane.fuzz`.
 
 Every input is read; of every `pages`-th all parts and pages are computed, of every `viewer`-th the
 trace viewer is asked everything, and every `windows`-th is read by small windows, too. Nothing but

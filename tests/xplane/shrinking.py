@@ -1,4 +1,6 @@
-"""A trace cut off at random moments of its reading: `python tests/xplane/shrinking.py FILE ROUNDS`.
+"""A trace cut off at random moments of its reading.
+
+In `tests/`: `python -m xplane.shrinking FILE ROUNDS`.
 
 Each round reads FILE through every part, as the tools do, while another thread truncates it. Only
 BadTrace or the right result may come out; run as a process, so that a crash is its exit status.

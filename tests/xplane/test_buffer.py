@@ -12,7 +12,7 @@ from random import Random
 import numpy as np
 import pytest
 from traces import draw, write
-from xplane import fuzz, generate, shrinking
+from xplane import fuzz, generate
 from xplane.generate import body, scalar, varint
 from xplane.whole import whole
 
@@ -254,9 +254,12 @@ def test_a_file_cut_off_at_any_moment_is_refused_or_read(tmp_path) -> None:
     path = tmp_path / "t.pb"
     path.write_bytes(_long_trace())
     assert path.stat().st_size > 1.2 * buffer.HELD_BYTES
-    command = [sys.executable, shrinking.__file__, str(path), "40"]
+    command = [sys.executable, "-m", "xplane.shrinking", str(path), "40"]
+    tests = Path(__file__).parents[1]
 
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        command, cwd=tests, capture_output=True, text=True, timeout=120, check=False
+    )
 
     assert done.returncode == 0, done.stderr
     counts = ast.literal_eval(done.stdout)
