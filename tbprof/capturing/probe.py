@@ -114,7 +114,7 @@ def _ask_tcp(target: Target) -> tuple[Reason | None, str]:
 
 
 def _ask_grpc(target: Target) -> tuple[Reason | None, str]:
-    """Whether HTTP/2 without encryption is describe_frame, as gRPC needs it; and else what is."""
+    """Whether the other side speaks HTTP/2 without encryption, as gRPC needs it, or what else."""
     try:
         head, is_silent = _first_words(target, _PREFACE)
         if len(head) == _FRAME_HEAD and head[3] == _SETTINGS and not head.startswith(b"HTTP"):

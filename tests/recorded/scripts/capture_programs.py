@@ -5,6 +5,7 @@ PYTHON has TensorFlow and JAX. Runs in a network of its own, since profiler serv
 
 import contextlib
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -132,6 +133,7 @@ def _busy(logdir: str) -> dict[str, object]:
 def stopped(child: subprocess.Popen[str]) -> Iterator[None]:
     """A program that does nothing meanwhile, as on a machine that swaps."""
     child.send_signal(signal.SIGSTOP)
+    os.waitpid(child.pid, os.WUNTRACED)  # until the last of its threads stands still
     try:
         yield
     finally:
