@@ -317,7 +317,7 @@ def test_a_host_with_device_pipelines_alone_is_judged_by_them():
     }
     assert table.properties["is_input_bound"] == table.properties["is_device_only"] == "true"
     said = table.properties["summary_message"]
-    assert "It fetches what a host's pipeline made, which was not recorded;" in said
+    assert "It fetches what the host's pipeline makes, which was not recorded." in said
     assert tables[ADVICE].column("id").cells() == ["device_waits"]
 
 

@@ -61,8 +61,8 @@ def _of_pipeline(worst: Judgement) -> InputCause:
     if stage is None or pipeline.is_cut or pipeline.is_device:
         calls = f"Calls of pipeline {pipeline.name} last {milliseconds(lasts)} on average."
         why = (
-            "It fetches what a host's pipeline made, which was not recorded; only the part that "
-            "leaves a device idle is a wait."
+            "It fetches what the host's pipeline makes, which was not recorded. Only the part of a "
+            "call in which a device is idle is a wait."
             if pipeline.is_device
             else "The trace does not show which of its stages is slow: their work began before the "
             "recording."

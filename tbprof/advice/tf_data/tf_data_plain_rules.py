@@ -102,9 +102,10 @@ _PLAIN: Mapping[Kind, _Plain] = {
     Kind.DEVICE: _Plain(
         "device_waits",
         "{pipeline} waits for the host's pipeline",
-        "A device's pipeline fetches what a host's made, of which this trace shows nothing: record "
-        "the host's as well, which may be slow. Where it is fast, let more elements wait on the "
-        "device: tf.distribute.InputOptions(experimental_per_replica_buffer_size=4).",
+        "The pipeline of a device fetches what the host's pipeline makes, and this trace does not "
+        "show that one. Record the host as well: its pipeline may be slow. If it is fast, let more "
+        "elements wait on the device: "
+        "tf.distribute.InputOptions(experimental_per_replica_buffer_size=4).",
         "options = tf.distribute.InputOptions(experimental_per_replica_buffer_size=4)\n"
         "dataset = strategy.experimental_distribute_dataset(dataset, options)",
         PREFETCHING,

@@ -124,7 +124,7 @@ def silent_notes(hosts: Sequence[str], parts: Sequence[Steps]) -> list[str]:
     """
     return [
         f"{f'{host}: ' if len(hosts) > 1 else ''}The trace has no kernels of "
-        f"{listed(part.silent_device)}: figures are of {listed(_devices(part))} alone."
+        f"{listed(part.silent_device)}: figures cover only {listed(_devices(part))}."
         for host, part in zip(hosts, parts, strict=bool(parts))
         if part.silent_device and _devices(part) and not part.lost_devices
     ]

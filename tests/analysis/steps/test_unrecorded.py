@@ -185,7 +185,7 @@ def test_devices_without_a_trace_of_work_are_named():
     assert found.lost_devices == 0
     assert job_of(found).notices == ()
     assert silent_notes(["h0"], [found]) == [
-        "The trace has no kernels of GPU:1 to GPU:7: figures are of GPU:0 alone."
+        "The trace has no kernels of GPU:1 to GPU:7: figures cover only GPU:0."
     ]
     assert silent_notes(["h0", "h1"], [found, found])[1].startswith("h1: The trace has")
     assert silent_notes(["h0"], []) == []
