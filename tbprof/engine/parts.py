@@ -73,7 +73,7 @@ PARTS: Mapping[str, PartKind] = {
         reads=(names.IS_EAGER,),
     ),
     "steps": _part(
-        19,
+        20,
         "steps.steps.Steps",
         "steps.step_finding.find_steps",
         "finding the steps",
