@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from recorded.conftest import Shown
 
-STEPS = 12
+STEPS = 14
 EACH = 4
 ONCE = 0
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-STEPS = 12
+STEPS = 14
 FIRST = 20
 # What recurs does so in the last of this many steps: 23, 27 and 31.
 EACH = 4
