@@ -4,7 +4,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 _T = TypeVar("_T")
 _K = TypeVar("_K", bound=Hashable)
@@ -38,6 +38,10 @@ class OnceCache:
         self._lock = threading.Lock()
         self._entries: dict[Hashable, _Entry] = {}
 
+    def __len__(self) -> int:
+        """How many keys were asked for since the last `clear`."""
+        return len(self._entries)
+
     def get_or_compute(
         self, key: Hashable, compute: Callable[[], _T], *, is_weak: bool = False
     ) -> _T:
@@ -54,7 +58,7 @@ class OnceCache:
                 entry.strong = (value,)
             elif not entry.strong:
                 entry.weak = weakref.ref(value)
-            return value  # type: ignore[return-value]
+            return cast("_T", value)
 
     def clear(self) -> None:
         """Lets all values go; whoever holds one keeps it."""

@@ -3,7 +3,7 @@
 import dataclasses
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.run.outline import Outline
@@ -137,7 +137,7 @@ class Engine:
         names = [file.host for file in self._logdir.run(run).files]
         return [ALL_HOSTS, *names] if len(names) > 1 else names
 
-    def session(self, run: str = "") -> dict[str, object]:
+    def session(self, run: str = "") -> dict[str, Any]:
         """One run for the shell: its hosts with their errors, and every tool with its reason.
 
         Without a run, the tools that there are.

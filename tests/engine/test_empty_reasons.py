@@ -31,7 +31,7 @@ def engine_of(root: Path, **hosts: bytes) -> Engine:
 
 
 def tools_of(engine: Engine, run: str) -> dict[str, Any]:
-    return {tool["name"]: tool for tool in engine.session(run)["tools"]}  # type: ignore[attr-defined]
+    return {tool["name"]: tool for tool in engine.session(run)["tools"]}
 
 
 def ask(engine: Engine, run: str, tool: str) -> TbprofError | None:

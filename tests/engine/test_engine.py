@@ -101,11 +101,11 @@ def test_all_hosts_come_first_where_there_are_several(engine: Engine):
 def test_a_session_says_why_tools_and_hosts_are_missing(engine: Engine):
     session = engine.session("mixed")
     assert session["run"] == "mixed"
-    hosts = {host["hostname"]: host for host in session["hosts"]}  # type: ignore[attr-defined]
+    hosts = {host["hostname"]: host for host in session["hosts"]}
     assert [host["error"] is None for host in hosts.values()] == [True, True, False]
     assert hosts["h2"]["error"]["code"] == "bad_trace"
     assert hosts["h0"]["bytes"] == len(CPU_TRACE)
-    tools = {tool["name"]: tool for tool in engine.session("cpu")["tools"]}  # type: ignore[attr-defined]
+    tools = {tool["name"]: tool for tool in engine.session("cpu")["tools"]}
     assert list(tools) == [tool.name for tool in TOOLS]
     assert tools[OPS] == {
         "name": OPS, "label": "TensorFlow stats", "short": "Ops", "hosts": "any", "available": True,
@@ -119,10 +119,10 @@ def test_a_session_says_why_tools_and_hosts_are_missing(engine: Engine):
     }  # fmt: skip
     listed = engine.session()
     assert (listed["run"], listed["hosts"]) == ("", [])
-    for one in listed["tools"]:  # type: ignore[attr-defined]
+    for one in listed["tools"]:
         none = {"available": False, "reason": "There is no run yet.", "hint": ""}
         assert one == {**tools[one["name"]], **none}
-    for tool in engine.session("broken")["tools"]:  # type: ignore[attr-defined]
+    for tool in engine.session("broken")["tools"]:
         assert tool["reason"].startswith("no trace of this run can be read: ")
 
 
@@ -132,7 +132,7 @@ def test_gpus_without_lines_have_no_kernels_to_show(tmp_path: Path):
     engine = one_run(tmp_path, h0=space.SerializeToString())
     assert engine.run_tools("run") == ANYWHERE
     tools = engine.session("run")["tools"]
-    (kernels,) = (tool for tool in tools if tool["name"] == KERNELS)  # type: ignore[attr-defined]
+    (kernels,) = (tool for tool in tools if tool["name"] == KERNELS)
     assert kernels["reason"] == "the trace has GPUs in it, but no kernel that ran on them"
 
 

@@ -196,7 +196,7 @@ def test_planes_without_lines_are_a_reason_in_the_menu(one_run: Callable[..., En
     space.planes.add(name=HOST)
     engine = one_run(h0=space.SerializeToString())
     assert TOOL not in engine.run_tools("run")
-    reasons = {tool["name"]: tool["reason"] for tool in engine.session("run")["tools"]}  # type: ignore[attr-defined]
+    reasons = {tool["name"]: tool["reason"] for tool in engine.session("run")["tools"]}
     assert reasons[TOOL] == "this trace has no events"
     with pytest.raises(NoData, match="no events"):
         stream(engine)

@@ -73,7 +73,7 @@ def test_what_a_search_reads_of_the_file_is_let_go(asked: Asked, text: str, coun
     assert asked.search(text) == count
     asked.timeline.match_overview(parse_query(text), TileSpan(30, 0, 1), [(0, 1)])
     assert asked.space() is space
-    assert [len(plane.cache._entries) for plane in space.planes] == [0, 0]  # type: ignore[attr-defined]
+    assert [len(plane.cache) for plane in space.planes] == [0, 0]
 
 
 def test_a_search_for_a_name_does_not_open_the_file(asked: Asked, monkeypatch: pytest.MonkeyPatch):

@@ -84,7 +84,7 @@ def claims(engine: Engine, run: str, **params: str) -> list[Claim]:
 
 def check_claim(engine: Engine, run: str, claim: Claim) -> None:
     """Fails where the link of a finding does not show what the finding counts."""
-    tools = {one["name"]: one for one in engine.session(run)["tools"]}  # type: ignore[attr-defined]
+    tools = {one["name"]: one for one in engine.session(run)["tools"]}
     assert tools[claim.tool]["available"], (claim, tools[claim.tool]["reason"])
     if claim.tool != "trace_viewer":
         assert rows_shown(engine, run, claim), claim

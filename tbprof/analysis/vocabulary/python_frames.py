@@ -156,8 +156,7 @@ _COMMON = {
 }  # fmt: skip
 
 # Files that begin with "_" are private to a library, too.
-_LIBRARIES = frozenset(
-    """
+_LIBRARY_TEXT = """
     abc abstract_arrays ag_ctx ag_logging api api_util argparse array array_data_adapter
     array_methods array_ops array_ops_stack array_slicing arrayprint ast ast_util asynchat
     asyncore atexit atomic_function auto_control_deps auto_control_deps_utils autograph_util
@@ -204,5 +203,5 @@ _LIBRARIES = frozenset(
     unicodedata unix_events unsupported_features_checker uuid variable_scope variable_utils
     variables warnings weak_tensor_ops weakref xla xla_bridge xla_metadata xla_metadata_lib
     zip_op zipfile zipimport zlib zoneinfo
-    """.split()  # noqa: SIM905 - literals would take four times the space
-)
+"""
+_LIBRARIES = frozenset(_LIBRARY_TEXT.split())
