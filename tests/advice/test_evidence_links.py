@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
-from advice.test_findings import evidence
+from builders.evidence import evidence
 from builders.job_steps import job_of
 from helpers.evidence_links import Claim, check_claim, claims, shown_events
 from traces import write

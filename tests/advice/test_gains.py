@@ -4,8 +4,8 @@ import dataclasses
 from collections.abc import Mapping
 
 import pytest
-from advice.test_findings import GPU, NO_GPU, TPU, evidence, gpus, kernels, late, traced
 from builders.couplings import coupling_of
+from builders.evidence import GPU, NO_GPU, TPU, evidence, gpus, kernels, late, traced
 from builders.job_steps import job_of
 from helpers.finding_promises import bound_ms, check_findings
 from hypothesis import given, settings

@@ -5,8 +5,8 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from advice.test_findings import BATCH, evidence, found, host, idle, ints
-from advice.test_findings_outliers import every, of
+from advice.rules.test_findings_outliers import every, of
+from builders.evidence import BATCH, evidence, found, host, idle, ints
 from traces import draw, space_of
 
 from tbprof.advice.bottlenecks import find_bottlenecks

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from advice.test_findings import evidence
+from builders.evidence import evidence
 from traces import space_of
 from traces.lost_kernels import STEPS, lossy
 

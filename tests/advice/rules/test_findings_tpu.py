@@ -5,8 +5,8 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 import pytest
-from advice.test_findings import TPU, evidence
 from analysis.tpu.test_tpu_ops import ran
+from builders.evidence import TPU, evidence
 from traces import draw, space_of
 
 from tbprof.advice.evidence import Evidence

@@ -5,7 +5,7 @@ from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
-from advice.test_findings import NO_GPU, evidence, ints
+from builders.evidence import NO_GPU, evidence, ints
 from builders.job_steps import job_of
 from helpers.finding_promises import check_findings
 from hypothesis import given

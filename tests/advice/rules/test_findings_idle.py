@@ -1,0 +1,168 @@
+"""What the host did while no device worked, and what time is left that nothing explains."""
+
+from urllib.parse import parse_qsl
+
+import pytest
+from builders.evidence import BATCH, TPU, claim, evidence, found, host, idle, severities
+
+from tbprof.advice.rules.findings import find_findings
+from tbprof.analysis.host.host_activity import Activity
+from tbprof.analysis.job.idle_shares import IdleShare
+from tbprof.analysis.vocabulary.phases import Phase
+
+
+@pytest.mark.parametrize(
+    ("permille", "severity"), [(29, None), (30, "low"), (50, "moderate"), (150, "high")]
+)
+def test_the_function_that_takes_the_time_is_named_with_what_it_waits_for(permille, severity):
+    ms = permille / 1000
+    shares = (idle(Activity.PYTHON, ms, BATCH, sleep=0.9 * ms),)
+    given = evidence({Phase.OTHER: permille}, idle=shares)
+    finding = found(given, "python_overhead")
+    assert severities("python_overhead", given) == [severity]
+    if finding is not None:
+        us = f"{permille} µs"
+        assert finding.title.startswith(f"batch (train.py:14) takes {us} of each step, ")
+        assert finding.title.endswith(f"{0.9 * permille:.3g} µs of them in time.sleep")
+        assert finding.gain_ms == pytest.approx(ms)
+        assert "what it waits for" in finding.action
+        assert dict(parse_qsl(finding.evidence.query))["q"] == f"whole:{BATCH}"
+        assert found(given, "all_others") is None  # nothing is left to say
+
+
+def test_functions_at_work_are_told_to_work_ahead_and_the_rest_stands_beside():
+    shares = (
+        idle(Activity.PYTHON, 0.2, BATCH, sleep=0.01),
+        idle(Activity.UNCOVERED, 0.1),
+        idle(Activity.PYTHON, 0.05, "$train.py:30 log"),
+    )
+    given = evidence({Phase.OTHER: 350}, idle=shares)
+    finding = found(given, "python_overhead")
+    assert finding is not None
+    assert finding.title == "batch (train.py:14) takes 200 µs of each step"
+    assert "log (train.py:30) 50 µs" in finding.detail
+    assert "ahead" in finding.action
+    rest = found(given, "all_others")
+    assert rest is not None
+    assert rest.gain_ms == pytest.approx(0.15)
+    assert rest.title.endswith("; no event was recorded in 66.7 % of that")
+    assert rest.detail.startswith(
+        "Of 150 µs per step: not covered by any recorded event 100 µs, Python 50 µs."
+    )
+
+
+def test_a_function_has_its_waits_for_other_threads_too():
+    shares = (
+        IdleShare(Activity.WAIT, BATCH, is_driver=True, ms=0.2, parts=(("$queue.py:9 get", 0.2),)),
+        idle(Activity.PYTHON, 0.1, BATCH),
+        IdleShare(Activity.WAIT, "$time sleep", is_driver=True, ms=0.05, parts=(("", 0.05),)),
+    )
+    given = evidence({Phase.OTHER: 350}, idle=shares)
+    finding = found(given, "python_overhead")
+    assert finding is not None
+    title = "batch (train.py:14) takes 300 µs of each step, 200 µs of them in queue.get"
+    assert finding.title == title
+    rest = found(given, "all_others")
+    assert rest is not None
+    assert rest.gain_ms == pytest.approx(0.05)
+
+
+def test_idle_time_names_what_was_at_work_instead_of_nothing():
+    shares = (
+        IdleShare(Activity.TF_DATA_FUNCTION, "", is_driver=False, ms=0.12, parts=(("", 0.12),)),
+        IdleShare(Activity.TF_DATA, "", is_driver=False, ms=0.06, parts=(("", 0.06),)),
+        idle(Activity.UNCOVERED, 0.02),
+    )
+    finding = found(evidence({Phase.OTHER: 200}, idle=shares), "all_others")
+    assert finding is not None
+    assert finding.title == (
+        "In 20.0 % of step time no device worked and no op of the step was recorded; threads of "
+        "tf.data were at work in 90.0 % of that"
+    )
+    assert "No frames of Python were recorded" in finding.detail
+    assert "waits for a batch would count as input" in finding.action
+
+
+def calls(ms: float, name: str = "PjitFunction(f)") -> IdleShare:
+    """Time in calls of the runtime."""
+    return IdleShare(Activity.RUNTIME, "", is_driver=True, ms=ms, parts=((name, ms),))
+
+
+@pytest.mark.parametrize(
+    ("ms", "severity"), [(0.029, None), (0.03, "low"), (0.05, "moderate"), (0.3, "moderate")]
+)
+def test_calls_in_which_no_op_runs_are_named_and_never_graded_high(ms, severity):
+    given = evidence({Phase.OTHER: round(1000 * ms)}, idle=(calls(ms),))
+    assert severities("all_others", given) == [severity]
+    finding = found(given, "all_others")
+    if finding is not None:
+        assert finding.title.endswith("; calls of the runtime were under way in 100.0 % of that")
+        assert "(most of it in PjitFunction(f))" in finding.detail
+        assert "wait for a processor" in finding.action
+        assert "No frames" not in finding.detail
+
+
+def test_time_that_nothing_explains_is_graded_by_its_share():
+    steps = (evidence({Phase.OTHER: permille}) for permille in (29, 30, 49, 50, 149, 150))
+    expected = [None, "low", "low", "moderate", "moderate", "high"]
+    assert severities("all_others", *steps) == expected
+
+
+def test_what_is_small_leaves_the_headline_good():
+    small = (idle(Activity.UNCOVERED, 0.04),)
+    findings = find_findings(evidence({Phase.OTHER: 40}, idle=small))
+    assert [one.id for one in findings] == ["no_bottleneck", "all_others"]
+    assert "what else was found is small" in findings[0].detail
+
+
+def test_activities_that_share_time_with_another_finding_are_not_said_to_fill_the_rest():
+    """Of 400 µs without ops 300 lie between steps: which activity lies where is not known."""
+    shares = (calls(0.1), idle(Activity.UNCOVERED, 0.3))
+    given = evidence({Phase.OTHER: 400}, gap=300, idle=shares)
+    assert found(given, "gap_between_steps") is not None
+    rest = found(given, "all_others")
+    assert rest is not None
+    assert rest.gain_ms == pytest.approx(0.1)
+    assert rest.title.startswith("In another 10.0 % of step time")
+    assert rest.title.endswith("was recorded")
+    assert rest.detail.startswith("With time that other findings are about it is 400 µs per step: ")
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        (Activity.EAGER, "one compiled function (tf.function)"),
+        (Activity.WAIT, "which thread or device"),
+        (Activity.MEMORY, "what allocates"),
+        (Activity.TRANSFER, "ahead of the step"),
+    ],
+)
+def test_the_advice_follows_from_what_filled_the_time(kind, says):
+    share = IdleShare(kind, "", is_driver=True, ms=0.2, parts=(("", 0.2),))
+    finding = found(evidence({Phase.OTHER: 200}, idle=(share,)), "all_others")
+    assert finding is not None
+    assert says in finding.action
+
+
+def test_an_annotation_is_named_where_there_are_no_frames():
+    shares = (idle(Activity.ANNOTATION, 0.2, "load_batch"),)
+    finding = found(evidence({Phase.OTHER: 200}, idle=shares), "annotation_overhead")
+    assert finding is not None
+    assert finding.title == "load_batch takes 200 µs of each step"
+    assert "does not show what goes on in it" in finding.action
+    assert found(evidence({Phase.OTHER: 200}, idle=shares), "python_overhead") is None
+
+
+def test_frames_that_were_recorded_are_not_missed():
+    given = evidence({Phase.OTHER: 30}, host_facts=host(has_python=True))
+    finding = found(given, "all_others")
+    assert finding is not None
+    assert "No frames" not in finding.detail
+    assert "Python tracer" not in finding.action
+    assert "Python tracer" in claim(evidence({Phase.OTHER: 30}), "all_others").action
+
+
+def test_tpus_that_idle_are_told_so_in_their_own_words():
+    finding = found(evidence({Phase.OTHER: 40}, devices=TPU), "all_others")
+    assert finding is not None
+    assert "several steps in one compiled function" in finding.action
