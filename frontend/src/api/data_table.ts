@@ -21,7 +21,7 @@ export interface NumberColumn {
 }
 
 /** 1, 0, or -1 where the cell is null. */
-export interface FlagColumn {
+interface FlagColumn {
   readonly kind: "flag";
   readonly id: string;
   readonly label: string;

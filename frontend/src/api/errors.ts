@@ -18,7 +18,7 @@ export class PayloadError extends Error {
   override name = "PayloadError";
 }
 
-export interface Problem {
+interface Problem {
   readonly title: string;
   readonly message: string;
   readonly hint: string;

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { getJson } from "../api/client";
 import { isRecord } from "../api/types";
 
-export interface Diagnosis {
+interface Diagnosis {
   readonly kind: string;
   readonly about: string;
   readonly text: string;
@@ -46,7 +46,7 @@ export function Diagnoses({ run, said = [] }: DiagnosesProps) {
   );
 }
 
-export function parseDiagnoses(json: unknown): Diagnosis[] {
+function parseDiagnoses(json: unknown): Diagnosis[] {
   const text = (value: unknown) => (typeof value === "string" ? value : "");
   return (Array.isArray(json) ? json : []).filter(isRecord).map((one) => ({
     kind: text(one.kind),

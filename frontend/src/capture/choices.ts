@@ -29,7 +29,7 @@ export const DEFAULTS: Choices = {
   advanced: "",
 };
 
-export interface Preset {
+interface Preset {
   readonly name: string;
   readonly hint: string;
   readonly choices: Partial<Choices>;

@@ -18,7 +18,7 @@ export interface WorkerStanding {
   readonly lateSeconds: number;
 }
 
-export type CaptureState = "waiting" | "running" | "done" | "failed" | "cancelled";
+type CaptureState = "waiting" | "running" | "done" | "failed" | "cancelled";
 
 export interface Standing {
   readonly id: string;
@@ -32,7 +32,7 @@ export interface Standing {
   readonly error: { readonly message: string; readonly hint: string } | null;
 }
 
-export interface ProbeStep {
+interface ProbeStep {
   readonly step: string;
   readonly isOk: boolean;
   readonly detail: string;

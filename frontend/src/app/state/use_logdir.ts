@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { fetchLogdir } from "../../api/client";
 import type { Logdir, Run } from "../../api/types";
 
-export interface LogdirState {
+interface LogdirState {
   /** null until the first answer. */
   readonly logdir: Logdir | null;
   /** Runs, newest first. */

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { fetchSession } from "../../api/client";
 import type { Session, SessionTool } from "../../api/types";
 
-export interface SessionState {
+interface SessionState {
   /** null while it is on the way, and where it failed. */
   readonly session: Session | null;
   readonly error: unknown;

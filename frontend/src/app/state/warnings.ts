@@ -2,7 +2,7 @@
 import type { Session, Warning } from "../../api/types";
 import { formatCount } from "../../base/format";
 
-export interface PageWarnings {
+interface PageWarnings {
   /** For the line, each said once. */
   readonly summary: readonly string[];
   readonly details: readonly Warning[];

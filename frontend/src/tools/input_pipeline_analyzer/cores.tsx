@@ -56,7 +56,7 @@ export function Cores({ cores }: { cores: readonly WaitingCore[] }) {
   );
 }
 
-export interface RankedCore {
+interface RankedCore {
   readonly core: string;
   readonly steps: readonly string[];
 }

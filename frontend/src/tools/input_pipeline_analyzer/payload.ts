@@ -54,7 +54,7 @@ export interface HostWork {
   readonly slowestTime: Microseconds;
 }
 
-export interface WorkPart {
+interface WorkPart {
   readonly id: string;
   readonly label: string;
   readonly color: string;

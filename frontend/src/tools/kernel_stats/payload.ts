@@ -32,7 +32,7 @@ export function parseKernelStats(json: unknown): KernelStats {
   };
 }
 
-export function findFacts(table: DataTable): KernelFacts {
+function findFacts(table: DataTable): KernelFacts {
   const totals = numbers(table, "total_duration_us") ?? new Float64Array(0);
   const occurrences = numbers(table, "occurrences") ?? new Float64Array(0);
   const uses = texts(table, "tensor_core_use");

@@ -92,7 +92,7 @@ function Preview({ allocator, most }: PreviewProps) {
 }
 
 /** An area that holds until the next point; "" without points. */
-export function previewPath(
+function previewPath(
   { time, bytes }: Allocator["preview"],
   begin: number,
   end: number,

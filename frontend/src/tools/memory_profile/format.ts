@@ -43,7 +43,7 @@ export function formatGibibytes(value: number): string {
 }
 
 /** `value` in the unit of `scale`. */
-export function formatIn(scale: Scale, value: number): string {
+function formatIn(scale: Scale, value: number): string {
   return Number.isNaN(value) ? NOT_MEASURED : `${scale.format(value)} ${scale.unit}`;
 }
 

@@ -79,7 +79,7 @@ export interface Timeline {
   readonly step: Int32Array;
 }
 
-export interface MemorySteps {
+interface MemorySteps {
   readonly labels: readonly string[];
   readonly begin: Float64Array;
   readonly end: Float64Array;
@@ -89,7 +89,7 @@ export interface MemorySteps {
   readonly kept: Float64Array;
 }
 
-export interface MemoryFinding {
+interface MemoryFinding {
   readonly id: string;
   readonly severity: string;
   readonly title: string;

@@ -9,8 +9,6 @@ export const MEMORY_PARTS = [
 ] as const;
 export const FRAGMENTATION = { id: "fragmentation", label: "Fragmentation", color: "var(--text)" };
 
-export type PartId = (typeof MEMORY_PARTS)[number]["id"];
-
 /** The plotting area in CSS pixels, and what its edges stand for. */
 export interface Plan {
   readonly left: number;

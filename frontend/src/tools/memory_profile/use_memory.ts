@@ -4,7 +4,7 @@ import type { View } from "../../base/url_state";
 import type { Ask } from "../tool";
 import { type Memory, parseMemory } from "./payload";
 
-export interface MemoryAnswer {
+interface MemoryAnswer {
   readonly memory: Memory;
   readonly isLoading: boolean;
   /** Why what was asked for is not shown, "" where it is, or is on its way. */

@@ -6,7 +6,7 @@ import { phaseColor } from "../steps/phases";
 import { meanOf, type StepTable } from "../steps/step_table";
 import type { IdlePart, StepBreakdown } from "./payload";
 
-export interface StepParts {
+interface StepParts {
   readonly title: string;
   readonly total: Microseconds;
   readonly rows: readonly PartRow[];

@@ -36,7 +36,7 @@ export interface PodSteps extends StepAxis {
   readonly start: readonly Microseconds[];
 }
 
-export interface PodWorkers {
+interface PodWorkers {
   readonly count: number;
   /** "TPU:3". */
   readonly names: readonly string[];
@@ -53,7 +53,7 @@ export interface PodWorkers {
   readonly shortTitles: readonly string[];
 }
 
-export interface PodPhase {
+interface PodPhase {
   readonly id: number;
   readonly label: string;
   readonly color: string;

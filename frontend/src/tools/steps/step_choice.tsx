@@ -10,7 +10,7 @@ interface StepChoiceProps {
   readonly select: Select;
 }
 
-export const ALL_STEPS = "all";
+const ALL_STEPS = "all";
 
 /** Nothing where all steps are typical. */
 export function StepChoice({ steps, chosen, select }: StepChoiceProps) {

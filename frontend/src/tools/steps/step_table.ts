@@ -6,7 +6,7 @@ import type { Explanation } from "../../widgets/table/columns";
 import { COMPUTE, PHASES, type PhaseSpec } from "./phases";
 
 /** Columns [count]; NaN and "" where unknown. Times since the start of the host's own trace. */
-export interface SlowestSteps {
+interface SlowestSteps {
   readonly start: Float64Array;
   readonly total: Float64Array;
   readonly host: readonly string[];

@@ -80,7 +80,7 @@ export function workOf(type: string): string {
   return Object.hasOwn(WORK, plain) ? WORK[plain] : "";
 }
 
-export interface NamePart {
+interface NamePart {
   readonly text: string;
   /** What it stands for. */
   readonly meaning: string;

@@ -33,7 +33,7 @@ export interface CallGraph {
   readonly nodes: readonly GraphNode[];
 }
 
-export type NodeKind = "other" | "critical" | "bottleneck";
+type NodeKind = "other" | "critical" | "bottleneck";
 
 export interface GraphNode {
   /** An unsigned number of 64 bits. */

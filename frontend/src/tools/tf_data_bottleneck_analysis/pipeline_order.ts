@@ -19,7 +19,7 @@ export const COLUMNS: readonly PipelineColumn[] = [
   { id: "max", title: "Max", value: ({ max }) => max },
 ];
 
-export interface Order {
+interface Order {
   readonly column: PipelineColumn;
   readonly isReversed: boolean;
 }

@@ -3,7 +3,7 @@ import type { View } from "../../base/url_state";
 import { iteratorEvents } from "../links/trace_links";
 import type { CallGraph, GraphNode } from "./payload";
 
-export interface TracePlace {
+interface TracePlace {
   readonly view: View;
   readonly hosts: readonly string[];
 }

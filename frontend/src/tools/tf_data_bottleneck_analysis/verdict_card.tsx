@@ -200,7 +200,7 @@ const TAGS: Readonly<Record<Severity, string>> = {
 };
 
 /** How bad it is, and in a word. */
-export function judge({
+function judge({
   bottlenecks,
   severity,
   isInputBound,
@@ -219,7 +219,7 @@ function defaultMessage({ bottlenecks, isInputBound }: TfData): string {
     : `No call of an input pipeline took longer than ${SLOW_US} µs.`;
 }
 
-export function pipelineOf(
+function pipelineOf(
   { pipelines }: TfData,
   of: { readonly host: string; readonly pipeline: string },
 ): Pipeline | undefined {

@@ -16,7 +16,7 @@ import { GridRow } from "./grid_row";
 import { type Layout, layItems, offsetOf, positionAt } from "./layout";
 import { columnPlaces } from "./places";
 
-export interface GridProps {
+interface GridProps {
   readonly model: TableModel;
   readonly label: string;
   /** Rows of the payload that a chart points at. */

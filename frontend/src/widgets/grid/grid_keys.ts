@@ -1,7 +1,7 @@
 /** The keys of a table that has the focus. */
 import type { Binding } from "../../base/keys";
 
-export interface GridActions {
+interface GridActions {
   readonly at: number;
   /** Rows per screen. */
   readonly page: number;

@@ -1,7 +1,7 @@
 /** Where rows lie in a list that is drawn only where it is visible. */
 
 /** Lines of the table in order: a row ≥ 0, or -(row + 1) for a member row of the group above. */
-export type Items = Int32Array;
+type Items = Int32Array;
 
 export interface Layout {
   readonly rowHeight: number;

@@ -37,7 +37,7 @@ interface RowListProps {
   readonly hasFocus?: boolean;
 }
 
-export const LIST_ROW = 24;
+const LIST_ROW = 24;
 const OVERSCAN = 4;
 const HEAD = 26;
 /** Pixels of a column without a width. */

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { Popover } from "./popover";
 
-export interface MenuItem {
+interface MenuItem {
   readonly label: string;
   readonly run: () => void;
   /** For choices: whether this one is in force. */

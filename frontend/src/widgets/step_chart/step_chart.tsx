@@ -18,7 +18,7 @@ import { StepChartTable, saveStepsCsv } from "./step_table";
 import type { StepView } from "./step_view";
 import { axisScale, type Drawing, type StepAxis, type StepSeries, stepTotals } from "./steps";
 
-export interface StepChartProps {
+interface StepChartProps {
   readonly title: string;
   readonly explanation: Explanation;
   readonly steps: StepAxis;

@@ -19,7 +19,7 @@ export interface Explanation {
 }
 
 /** How the rows of a group become one value. Other columns are named by id. */
-export type Aggregate =
+type Aggregate =
   | { readonly how: "sum" | "min" | "max" | "same" | "none" | "rank" | "label" }
   | { readonly how: "quotient"; readonly of: string; readonly by: string }
   | { readonly how: "mean"; readonly weight: string }
@@ -115,7 +115,7 @@ export function valueText(column: TableColumn, row: number): string {
 }
 
 /** Readable and folded forms of a column of names, made when they are first asked for. */
-export class NameTexts {
+class NameTexts {
   private readonly readables: (string | undefined)[] = [];
   private foldeds: (string | undefined)[] | null = null;
 

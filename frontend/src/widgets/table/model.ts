@@ -7,7 +7,7 @@ import { parseFilter, type RowTest } from "./filter";
 import { type Grouping, type Groups, groupRows } from "./group";
 import { clickSort, formatSort, parseSort, type SortKey, sortRows } from "./sort";
 
-export interface TableSetup {
+interface TableSetup {
   readonly table: DataTable;
   readonly specs: readonly ColumnSpec[];
   readonly groupings: readonly Grouping[];

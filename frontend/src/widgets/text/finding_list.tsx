@@ -4,7 +4,7 @@ import { Sentence } from "./sentence";
 
 export type Severity = "high" | "moderate" | "low" | "good";
 
-export interface FindingItem {
+interface FindingItem {
   readonly id: string;
   readonly severity: Severity;
   readonly title: string;

@@ -3,7 +3,7 @@ import { NOT_MEASURED } from "../../../base/format";
 import { formatAmount, formatMemoryShare, formatTraceTime } from "../format";
 import { inUse, type Memory } from "../payload";
 
-export interface EventFact {
+interface EventFact {
   readonly id: string;
   readonly label: string;
   readonly value: string;

@@ -135,7 +135,7 @@ const NOTHING = "nothing";
 const LITTLE = 0.1;
 
 /** Ids of what is not drawn; by default the free part of a memory that is nearly empty. */
-export function hiddenParts(view: View, memory: Memory): ReadonlySet<string> {
+function hiddenParts(view: View, memory: Memory): ReadonlySet<string> {
   if (view.hide !== undefined)
     return new Set(view.hide.split(".").filter((id) => id !== "" && id !== NOTHING));
   const { peak, capacity } = memory.allocators[memory.chosen];

@@ -405,7 +405,7 @@ function Legend({ domain, ramp, measure }: LegendProps) {
   );
 }
 
-export function writeValue(value: number, { quantity }: Measure): string {
+function writeValue(value: number, { quantity }: Measure): string {
   if (Number.isNaN(value)) return NOT_MEASURED;
   return quantity === "time" ? formatTime(microseconds(value)) : formatRatio(ratio(value / 100));
 }

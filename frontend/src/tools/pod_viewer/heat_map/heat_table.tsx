@@ -79,7 +79,7 @@ export function saveHeatCsv(
 }
 
 /** Statistics over the steps that were recorded whole, or over all where none was. */
-export function workerTable(pod: Pod, values: Float32Array, step: number): DataTable {
+function workerTable(pod: Pod, values: Float32Array, step: number): DataTable {
   const { steps, workers, hosts } = pod;
   const hasWhole = steps.isTruncated.includes(false);
   const column = (id: string, label: string) => ({

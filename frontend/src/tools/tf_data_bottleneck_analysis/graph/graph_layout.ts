@@ -9,16 +9,16 @@ export interface GraphBox {
   readonly height: number;
 }
 
-export interface NodeBox extends GraphBox {
+interface NodeBox extends GraphBox {
   readonly node: number;
 }
 
-export interface StubBox extends GraphBox {
+interface StubBox extends GraphBox {
   /** Place in `Shown.stubs`. */
   readonly stub: number;
 }
 
-export interface Edge {
+interface Edge {
   /** From who makes an element to who asks for it: "M 0 0 Q …". */
   readonly path: string;
   readonly isCritical: boolean;

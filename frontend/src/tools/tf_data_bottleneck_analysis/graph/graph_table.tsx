@@ -73,7 +73,7 @@ export function GraphTable({ tree, toTimeline }: GraphTableProps) {
   );
 }
 
-export function nodeTable(tree: GraphTree): DataTable {
+function nodeTable(tree: GraphTree): DataTable {
   const { nodes } = tree;
   const number = (id: string, value: (node: GraphNode) => number) => ({
     kind: "number" as const,

@@ -21,7 +21,7 @@ const READABLE = 0.8;
 const BEYOND = 0.8;
 const MARGIN = 16;
 
-export function clampScale(scale: number): number {
+function clampScale(scale: number): number {
   return Math.max(LEAST, Math.min(scale, MOST));
 }
 

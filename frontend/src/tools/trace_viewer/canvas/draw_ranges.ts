@@ -61,7 +61,7 @@ export function drawMarks(pen: CanvasRenderingContext2D, input: OverlayInput, fi
 const FLAG_MAX = 160;
 
 /** A text upon the time axis, in CSS pixels of the canvas. */
-export interface Pill {
+interface Pill {
   readonly x: number;
   readonly width: number;
   readonly text: string;

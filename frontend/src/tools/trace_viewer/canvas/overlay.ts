@@ -140,7 +140,7 @@ export class Overlay {
 }
 
 /** Where an event is drawn: in its lane, in the pinned copy of that, or in what it is folded into. */
-export function eventBoxes(
+function eventBoxes(
   input: OverlayInput,
   host: number,
   part: Part,

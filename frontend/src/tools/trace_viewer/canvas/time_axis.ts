@@ -2,7 +2,7 @@
 import { formatInstant, groupDigits } from "../model/time";
 import type { Span } from "../model/types";
 
-export interface Tick {
+interface Tick {
   readonly ps: number;
   readonly text: string;
 }

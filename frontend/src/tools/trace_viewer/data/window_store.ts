@@ -13,11 +13,11 @@ import {
 import type { StoreEvents } from "./tile_store";
 
 /** Tiles of one level that make a window: 2,048 buckets. */
-export const WINDOW_TILES = 4;
+const WINDOW_TILES = 4;
 export const WINDOW_BUCKETS = 512 * WINDOW_TILES;
 
 /** What one request brought for one row, counter or section: windows [from, to) of `level`. */
-export interface Piece<T> {
+interface Piece<T> {
   readonly level: number;
   readonly from: number;
   readonly to: number;
@@ -31,7 +31,7 @@ export interface PiecePart<T> extends Piece<T> {
   readonly highPs: number;
 }
 
-export type FetchWindows<T> = (
+type FetchWindows<T> = (
   source: Source,
   level: number,
   /** Tiles [from, to), whole windows. */
@@ -215,6 +215,6 @@ export function windowsOf(tiles: { readonly from: number; readonly to: number })
 }
 
 /** ps since the begin of the part at which the pieces of windows begin. */
-export function windowStart(level: number, window: number): number {
+function windowStart(level: number, window: number): number {
   return window * WINDOW_TILES * tileSpan(level);
 }

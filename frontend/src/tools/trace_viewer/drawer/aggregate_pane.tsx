@@ -276,7 +276,7 @@ function scaleOf(column: NumberColumn, values: Float64Array): Scale {
 }
 
 /** Rows in order; null: as the server has them, by falling self time. */
-export function sortedRows(sums: Sums, sort: RowSort | null): Uint32Array {
+function sortedRows(sums: Sums, sort: RowSort | null): Uint32Array {
   const rows = Uint32Array.from(sums.key.keys());
   if (sort === null) return rows;
   const sign = sort.isDescending ? -1 : 1;

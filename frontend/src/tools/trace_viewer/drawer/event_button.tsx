@@ -20,7 +20,7 @@ export function EventButton({ page, of, children }: EventButtonProps) {
 }
 
 /** Looks up where the event lies, and goes there. */
-export async function goToEvent(page: Page, key: EventKey): Promise<void> {
+async function goToEvent(page: Page, key: EventKey): Promise<void> {
   const { model, run } = page;
   const of = partOf(run, model.hosts.peek()[key.host], key.part);
   if (!of) return;

@@ -15,9 +15,9 @@ export interface BusyRow {
   readonly to: number;
 }
 
-export const BUSY_BUCKETS = 1024;
+const BUSY_BUCKETS = 1024;
 
-export interface BusyRows {
+interface BusyRows {
   readonly rows: Signal<readonly BusyRow[]>;
   readonly dispose: () => void;
 }

@@ -11,7 +11,7 @@ import type { Span } from "../model/types";
 import { clampView, panBy, zoomAt } from "../model/view_math";
 import { type BusyRow, foldRows, followBusy } from "./busy_rows";
 
-export const STRIP_HEIGHT = 40;
+const STRIP_HEIGHT = 40;
 const MOST_ROWS = 13;
 /** Rows that are at least so high show their share as a height, lower ones as a shade. */
 const TALL = 10;

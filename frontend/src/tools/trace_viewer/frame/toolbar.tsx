@@ -158,7 +158,7 @@ function ToolPalette({ model }: { model: TimelineModel }) {
   );
 }
 
-export function fitSelection(model: TimelineModel): void {
+function fitSelection(model: TimelineModel): void {
   const selection = model.selection.peek();
   const range = model.range.peek();
   const host = selection && model.hosts.peek()[selection.host];

@@ -5,7 +5,7 @@ import type { TimelineModel } from "../model/model";
 import { fold, hide, isFoldable, move, togglePin } from "./arrange";
 import { laneId } from "./lane_facts";
 
-export interface LabelActions {
+interface LabelActions {
   readonly model: TimelineModel;
   /** The id of the active lane. */
   readonly active: () => string;

@@ -45,7 +45,7 @@ export function busyShare(lane: Lane): number {
 }
 
 /** The mean over the host's devices, or over what it has where it has none. */
-export function hostShare({ sections, host }: HostGroup): number {
+function hostShare({ sections, host }: HostGroup): number {
   const shares = busySections(sections).map((section) => sectionShare(section, host));
   return shares.reduce((sum, share) => sum + share, 0) / shares.length;
 }

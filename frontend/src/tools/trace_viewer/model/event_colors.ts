@@ -9,7 +9,7 @@ const LIGHTNESS = { light: 0.77, dark: 0.72 };
 const CHROMAS = [0.125, 0.075];
 
 /** Custom properties "--c-…" of styles/tokens.css. */
-export const MEANING_NAMES = [
+const MEANING_NAMES = [
   "compute16",
   "compute32",
   "compute",
@@ -58,7 +58,7 @@ export interface EventColors {
 }
 
 /** Of lines and texts. */
-export interface CssColors {
+interface CssColors {
   readonly background: string;
   readonly panel: string;
   readonly text: string;
@@ -157,7 +157,7 @@ export function parseRgb(color: string): number[] {
   return [0, 1, 2].map((at) => Math.round(Number(parts[at] ?? 0)));
 }
 
-export function toPixel(rgb: readonly number[]): Pixel {
+function toPixel(rgb: readonly number[]): Pixel {
   return ((255 << 24) | (rgb[2] << 16) | (rgb[1] << 8) | rgb[0]) >>> 0;
 }
 

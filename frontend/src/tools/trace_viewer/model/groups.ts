@@ -51,7 +51,7 @@ export function trackKey(host: string, part: Part, track: number): string {
   return `${part[0]}${track}@${host}`;
 }
 
-export function counterKey(host: string, part: Part, counter: number): string {
+function counterKey(host: string, part: Part, counter: number): string {
   return `c${part[0]}${counter}@${host}`;
 }
 

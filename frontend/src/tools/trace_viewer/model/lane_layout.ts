@@ -11,7 +11,7 @@ import type { Arrangement, HostTimeline } from "./types";
 
 export const ROW_HEIGHT = 18;
 export const HEADER_HEIGHT = 24;
-export const COUNTER_HEIGHT = 40;
+const COUNTER_HEIGHT = 40;
 /** Free pixels below the rows of a track. */
 export const TRACK_GAP = 4;
 /** Of a collapsed track; deeper rows lie beneath those above them in time and are left out. */
@@ -31,11 +31,11 @@ interface LaneBase {
 }
 
 /** The header of a host where there are several; with a strip of its busy share when collapsed. */
-export interface HostLane extends LaneBase {
+interface HostLane extends LaneBase {
   readonly kind: "host";
 }
 
-export interface SectionLane extends LaneBase {
+interface SectionLane extends LaneBase {
   readonly kind: "section";
   readonly section: SectionGroup;
 }
@@ -50,7 +50,7 @@ export interface TrackLane extends LaneBase {
   readonly shownRows: number;
 }
 
-export interface CounterLane extends LaneBase {
+interface CounterLane extends LaneBase {
   readonly kind: "counter";
   readonly section: SectionGroup;
   readonly item: CounterItem;
@@ -192,7 +192,7 @@ export function lastScrollTop(list: LaneList, height: number): number {
   return Math.max(list.scrolledHeight - Math.max(height - list.pinnedHeight, ROW_HEIGHT), 0);
 }
 
-export interface FoundRow {
+interface FoundRow {
   readonly lane: Lane;
   /** Of the track, which may be pinned though `lane` is what it is folded into. */
   readonly key: string;

@@ -1,5 +1,5 @@
 /** What the page knows and shows: shared by the canvas and the panes around it. */
-import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type EventFilter, NO_FILTER, type Search } from "../protocol/questions";
 import { groupHosts, type HostGroup } from "./groups";
 import { type LaneList, layOutLanes } from "./lane_layout";
@@ -100,25 +100,6 @@ export function createModel(api: ViewApi): TimelineModel {
     searchAsked: signal(0),
     rangeDrawn: signal(0),
   };
-}
-
-/** Puts `key` into a set of the arrangement, or takes it out. */
-export function toggleKey(
-  { arrangement }: TimelineModel,
-  set: "collapsed" | "hidden",
-  key: string,
-): void {
-  const keys = new Set(arrangement.peek()[set]);
-  if (!keys.delete(key)) keys.add(key);
-  arrangement.value = { ...arrangement.peek(), [set]: keys };
-}
-
-/** Moves the view and, where given, the scroll position in one step. */
-export function showView(model: TimelineModel, view: Span, scrollTop?: number): void {
-  batch(() => {
-    model.view.value = view;
-    if (scrollTop !== undefined) model.scrollTop.value = scrollTop;
-  });
 }
 
 /** The time of the common axis at which the recording of the earliest host began. */

@@ -102,8 +102,6 @@ export interface FlowArrow {
 
 export type PointerTool = "select" | "pan" | "zoom" | "timing";
 
-export const POINTER_TOOLS: readonly PointerTool[] = ["select", "pan", "zoom", "timing"];
-
 export const COLORS = ["name", "category", "step", "group"] as const;
 export type ColorBy = (typeof COLORS)[number];
 

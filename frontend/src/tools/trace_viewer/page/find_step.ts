@@ -5,7 +5,7 @@ import { fetchSearch } from "../protocol/api";
 import { PARTS, type Part } from "../protocol/payload";
 import { indexOf, partOf } from "./page";
 
-export interface FoundStep {
+interface FoundStep {
   readonly host: HostTimeline;
   readonly part: Part;
   readonly event: EventAt;

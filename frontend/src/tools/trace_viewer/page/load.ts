@@ -21,7 +21,7 @@ export interface Loading {
 }
 
 /** What is to be loaded, and where it goes. */
-export interface LoadRequest {
+interface LoadRequest {
   readonly page: Page;
   readonly hosts: readonly string[];
   /** What is there already is not asked for again. */

@@ -33,7 +33,7 @@ export interface Page {
 }
 
 /** It holds for this search alone: another one lists all that it finds. */
-export interface ListedSpan extends Span {
+interface ListedSpan extends Span {
   readonly search: Search;
 }
 

@@ -20,7 +20,7 @@ interface PageSetup {
   readonly warn: (warnings: readonly Warning[]) => void;
 }
 
-export interface PageState {
+interface PageState {
   readonly page: Page;
   readonly loading: Loading;
   readonly retry: () => void;

@@ -92,7 +92,7 @@ export function createActions({ model, engine, motion, cancelDrag }: Stage): Act
 }
 
 /** Where the selected event is on the common axis; null while that is not known. */
-export function selectedSpan(model: TimelineModel): Span | null {
+function selectedSpan(model: TimelineModel): Span | null {
   const selection = model.selection.peek();
   const host = selection ? model.hosts.peek()[selection.host] : undefined;
   if (!selection?.place || !host) return null;

@@ -176,11 +176,7 @@ export function edgeOfRange(
 }
 
 /** Keys of the tracks and counters that [top, bottom] touches; a folded section stands for its own. */
-export function lanesIn(
-  lanes: readonly PlacedLane[],
-  top: number,
-  bottom: number,
-): readonly string[] {
+function lanesIn(lanes: readonly PlacedLane[], top: number, bottom: number): readonly string[] {
   const keys: string[] = [];
   for (const { lane, y, clip } of lanes) {
     if (y + lane.height <= Math.max(top, clip) || y >= bottom) continue;

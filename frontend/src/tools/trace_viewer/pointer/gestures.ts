@@ -9,7 +9,7 @@ import { type DragTool, dragTool, zoomFactor } from "./drag_tools";
 import type { Motion } from "./motion";
 import { wheelMove } from "./wheel";
 
-export interface GestureActions {
+interface GestureActions {
   /** A click on an event, or on nothing. */
   readonly choose: (event: EventUnderPointer | null) => void;
   /** A double click on an event. */

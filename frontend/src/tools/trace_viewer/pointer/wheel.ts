@@ -1,6 +1,6 @@
 /** What a turn of the wheel means. */
 
-export interface WheelMove {
+interface WheelMove {
   /** Power of e by which the view becomes wider. */
   readonly zoom: number;
   /** CSS pixels along the time axis, and down. */

@@ -83,7 +83,7 @@ export interface EventStat {
 }
 
 /** Over the events of one name and kind. */
-export interface SameNameEvents {
+interface SameNameEvents {
   readonly count: number;
   readonly totalPs: number;
   readonly meanPs: number;

@@ -32,13 +32,13 @@ export interface PartOf {
 }
 
 /** Times of the host. */
-export interface SpanPs {
+interface SpanPs {
   readonly fromPs: number;
   readonly toPs: number;
 }
 
 /** Buckets of 2^level ps, or tiles of 512 of them: [from, to). */
-export interface LevelSpan {
+interface LevelSpan {
   readonly level: number;
   readonly from: number;
   readonly to: number;
@@ -93,7 +93,7 @@ export async function fetchCounters(
   return parseCounters(await ask("timeline_counters", of, more, signal));
 }
 
-export interface SearchPage {
+interface SearchPage {
   readonly limit: number;
   /** "" for the first page. */
   readonly after?: string;

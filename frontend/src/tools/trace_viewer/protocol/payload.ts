@@ -74,7 +74,7 @@ export interface Category {
   readonly meaning: string;
 }
 
-export interface InitialWindow {
+interface InitialWindow {
   readonly fromPs: number;
   readonly toPs: number;
   readonly label: string;

@@ -48,7 +48,7 @@ export function tileSpan(level: number): number {
 }
 
 /** Numbers for the types of an answer, which names them anew. */
-export type Intern = (types: readonly TypeName[]) => ArrayLike<number>;
+type Intern = (types: readonly TypeName[]) => ArrayLike<number>;
 
 /** Throws PayloadError. Source: docs/http_api.md, "timeline_tiles". */
 export function decodeTiles(buffer: ArrayBuffer, intern: Intern): TileBlock {

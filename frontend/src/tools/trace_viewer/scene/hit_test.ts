@@ -3,7 +3,7 @@ import type { PlacedLane } from "../model/lane_layout";
 import type { Source } from "../model/sources";
 import { NO_EVENT, type Scene } from "./scene";
 
-export interface DrawnEventHit {
+interface DrawnEventHit {
   readonly source: Source;
   readonly row: number;
   readonly lane: number;
@@ -49,7 +49,7 @@ export function hitAt(
   return found < 0 ? null : hitOf(scene, lanes, strip, found);
 }
 
-export function hitOf(
+function hitOf(
   scene: Scene,
   lanes: readonly PlacedLane[],
   strip: number,
@@ -80,7 +80,7 @@ export function roundingOf(level: number): number {
 }
 
 /** The row of events at `y` device pixels, -1 for none. */
-export function stripAt(scene: Scene, y: number): number {
+function stripAt(scene: Scene, y: number): number {
   for (let strip = 0; strip < scene.stripCount; strip++) {
     if (!scene.isEvenStrip(strip)) continue;
     const first = scene.stripFirst(strip) * 4;

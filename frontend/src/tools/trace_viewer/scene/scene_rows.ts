@@ -41,7 +41,7 @@ export interface RowFrame {
 }
 
 /** One row of one track. */
-export interface RowPlace {
+interface RowPlace {
   readonly source: Source;
   readonly row: number;
   /** Device pixels: [y, y + height). */

@@ -25,7 +25,7 @@ export const PAGE = 200;
 /** Windows that are tried for the hit before: each is eight times as wide or narrow. */
 const TRIES = 24;
 
-export interface Origin {
+interface Origin {
   readonly host: number;
   readonly part: Part;
   readonly id: number;
@@ -54,7 +54,7 @@ export async function firstAfter(
 }
 
 /** A hit, and how long its track's hits last in the span that was asked about. */
-export interface MainHit {
+interface MainHit {
   readonly hit: Hit;
   readonly coveredPs: number;
 }

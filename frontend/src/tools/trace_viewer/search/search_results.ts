@@ -17,7 +17,7 @@ import {
   takeInOrder,
 } from "./hit_sources";
 
-export interface SearchState {
+interface SearchState {
   readonly search: Search | null;
   /** In all of the trace. */
   readonly count: number;
