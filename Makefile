@@ -55,6 +55,6 @@ dist: python
 	@$(BIN)/python -m hatchling build --target sdist --target wheel
 
 clean:
-	rm -rf build dist tbprof/static tbprof/_pb/descriptors.* tbprof/kernels/*.so tbprof/kernels/.inputs* .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis test-results frontend/dist frontend/coverage
+	rm -rf build dist tbprof/static tbprof/_pb/descriptors.* tbprof/kernels/*.so tbprof/kernels/*/*.so tbprof/kernels/.inputs* .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis test-results frontend/dist frontend/coverage
 	find tbprof tests scripts benchmarks -name __pycache__ -prune -exec rm -rf {} +
 	$(if $(ENVS),rm -rf .venv .venv-xprof .venv-profile .venv-record frontend/node_modules)

@@ -54,13 +54,13 @@ class ExtensionsError(Exception):
 def modules(root: Path) -> list[Path]:
     """The sources that become extension modules."""
     plain = {"__init__.py", "codes.py"}
-    return [path for path in sorted((root / KERNELS).glob("*.py")) if path.name not in plain]
+    return [path for path in sorted((root / KERNELS).rglob("*.py")) if path.name not in plain]
 
 
 def compiled(root: Path) -> list[Path]:
     """The extension modules for this interpreter, whether they are there or not."""
-    names = [SHARED, *(path.stem for path in modules(root))]
-    return [root / KERNELS / f"{name}{_SUFFIX}" for name in names]
+    paths = [root / KERNELS / f"{SHARED}.py", *modules(root)]
+    return [path.with_suffix(_SUFFIX) for path in paths]
 
 
 def are_fresh(root: Path) -> bool:
@@ -76,10 +76,10 @@ def sources_hash(root: Path) -> str:
     """Hash of what the modules are compiled from."""
     digest = hashlib.sha256(_mode().encode())
     folder = root / KERNELS
-    for path in sorted([*folder.glob("*.py"), *folder.glob("*.pxd")]):
+    for path in sorted([*folder.rglob("*.py"), *folder.rglob("*.pxd")]):
         if path.name not in {"__init__.py", "codes.pxd"}:
             content = path.read_bytes().replace(b"\r\n", b"\n")
-            digest.update(f"{path.name} {len(content)}\n".encode())
+            digest.update(f"{path.relative_to(folder).as_posix()} {len(content)}\n".encode())
             digest.update(content)
     return digest.hexdigest()
 
@@ -112,15 +112,15 @@ def _compile(root: Path) -> None:
         _write_codes(KERNELS / "codes.py", KERNELS / "codes.pxd")
         folder = BUILD / _mode()
         folder.mkdir(parents=True, exist_ok=True)
-        package = ".".join(KERNELS.parts)
         options = {"extra_compile_args": _flags(), "extra_link_args": _link_flags()}
         # What takes longest comes first.
         paths = sorted(modules(Path()), key=lambda path: -path.stat().st_size)
         extensions = [
-            Extension(f"{package}.{path.stem}", [path.as_posix()], **options) for path in paths
+            Extension(".".join(path.with_suffix("").parts), [path.as_posix()], **options)
+            for path in paths
         ]
         shared = (folder / f"{SHARED}.c").as_posix()
-        extensions.append(Extension(f"{package}.{SHARED}", [shared], **options))
+        extensions.append(Extension(".".join([*KERNELS.parts, SHARED]), [shared], **options))
         distribution = Distribution({"name": "tbprof", "ext_modules": extensions})
         command = build_ext(distribution)
         command.build_extensions = lambda: _build_all(command, folder)
@@ -255,7 +255,7 @@ def _stamp(root: Path) -> Path:
 def _changed_for_all(folder: Path) -> bool:
     """Whether something has changed that is compiled into every module."""
     digest = hashlib.sha256(repr(_DIRECTIVES).encode())
-    for path in sorted(KERNELS.glob("*.pxd")):
+    for path in sorted(KERNELS.rglob("*.pxd")):
         digest.update(path.read_bytes())
     seen, now = folder / "seen", digest.hexdigest()
     if seen.exists() and seen.read_text() == now:

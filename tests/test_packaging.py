@@ -116,7 +116,9 @@ def test_packages_for_tests_are_installed_where_tests_run(
 
 @pytest.mark.slow
 def test_a_wheel_is_of_this_python_and_holds_what_was_built(checkout: Path) -> None:
-    (checkout / "tbprof/kernels/events.cpython-39-x86_64-linux-gnu.so").write_text("another's")
+    (checkout / "tbprof/kernels/xplane/fields.cpython-39-x86_64-linux-gnu.so").write_text(
+        "another's"
+    )
     result = build(checkout, "wheel")
     assert result.returncode == 0, result.stderr
     [wheel] = (checkout / "dist").glob("*.whl")

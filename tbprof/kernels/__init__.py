@@ -1,8 +1,8 @@
 """The compiled loops: what cannot be done by columns at once, as Cython in pure Python.
 
 Each fills arrays that its caller gives, allocates nothing and holds no interpreter lock. Numbers
-that kernels and callers share are in `codes.py`, types of arrays in `types.pxd`; what is compiled
-into its callers, such as varints, is in `wire.pxd` and `heaps.pxd`. Only `base` may come in.
+that kernels and callers share are in `codes.py`, types of arrays in `types.pxd`. A room is named
+for the package that calls it. Only `base` may come in.
 
 - Sources are Python that ruff and mypy read; types are annotations. Functions are inlined into
   other modules from `.pxd` files only.
@@ -33,7 +33,7 @@ from tbprof.base.errors import NotCompiled
 _FOLDER = Path(__file__).parent
 _ROOT = _FOLDER.parents[1]
 _SCRIPT = _ROOT / "scripts" / "extensions.py"
-_PLAIN = {"__init__.py", "codes.py"}
+_PLAIN = {"__init__", "codes"}
 # x86-64-v2 beyond what every x86-64 has, by NumPy's names of it: scripts/extensions.py
 _X86_64_V2 = ("SSE3", "SSSE3", "SSE41", "SSE42", "POPCNT")
 _ELF_HEADER_BYTES = 64
@@ -86,11 +86,11 @@ def _features() -> dict[str, bool]:
 
 def _problem() -> str:
     """What keeps the compiled modules from being imported, "" where nothing does."""
-    files = {path.name for path in _FOLDER.iterdir()}
+    files = {path.relative_to(_FOLDER).as_posix() for path in _files()}
     for name in ["_shared.py", *sorted(files)]:
-        if not name.endswith(".py") or name in _PLAIN:
+        stem, _, end = name.partition(".")
+        if end != "py" or stem.rpartition("/")[2] in _PLAIN:
             continue
-        stem = name.removesuffix(".py")
         found = next((stem + end for end in EXTENSION_SUFFIXES if stem + end in files), None)
         if found is None:
             version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
@@ -99,6 +99,11 @@ def _problem() -> str:
         if _is_cut_off(_FOLDER / found):
             return f"this installation of tbprof is damaged: {_FOLDER / found} is cut off"
     return ""
+
+
+def _files() -> list[Path]:
+    """What lies in this folder and its rooms."""
+    return [*_FOLDER.glob("*.*"), *_FOLDER.glob("*/*.*")]
 
 
 def _is_cut_off(path: Path) -> bool:
@@ -126,14 +131,14 @@ def _is_stale() -> bool:
     compiled_at = stamp.stat().st_mtime_ns
     return any(
         path.stat().st_mtime_ns > compiled_at
-        for path in _FOLDER.iterdir()
+        for path in _files()
         if path.suffix in {".py", ".pxd"} and path.name not in {"__init__.py", "codes.pxd"}
     )
 
 
 def _compile(hint: str) -> None:
     """Brings the modules of a checkout up to date. Raises NotCompiled."""
-    for path in _FOLDER.iterdir():
+    for path in _files():
         if path.name.endswith(tuple(EXTENSION_SUFFIXES)) and _is_cut_off(path):
             path.unlink()
     loader = SourceFileLoader("tbprof_extensions", str(_SCRIPT))

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.errors import BadTrace, Unreachable
-from tbprof.kernels.fields import body_at
-from tbprof.kernels.passes import Pass, Window
+from tbprof.kernels.xplane.fields import body_at
+from tbprof.kernels.xplane.passes import Pass, Window
 
 # Smaller files are held as they are: nothing that happens to the file later matters.
 HELD_BYTES = 16 * 2**20

@@ -22,7 +22,7 @@ from tbprof.kernels.codes import (
     FOLLOWS_NAME,
     FOLLOWS_TIMESTAMP,
 )
-from tbprof.kernels.events import (
+from tbprof.kernels.xplane.event_decoding import (
     DecodedEvents,
     LineEnds,
     LineEvents,
@@ -33,8 +33,8 @@ from tbprof.kernels.events import (
     scan_span,
     scan_spans,
 )
-from tbprof.kernels.lookup import Lookup
-from tbprof.kernels.passes import Pass, Window
+from tbprof.kernels.xplane.id_lookup import Lookup
+from tbprof.kernels.xplane.passes import Pass, Window
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
 from tbprof.xplane.lines import Line, Span

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.events.strings import Strings
-from tbprof.kernels.texts import KnownTexts, group_texts
+from tbprof.kernels.xplane.equal_texts import KnownTexts, group_texts
 from tbprof.xplane.buffer import Buffer
 
 _PER_PASS = 1 << 16

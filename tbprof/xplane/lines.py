@@ -15,7 +15,7 @@ from tbprof.kernels.codes import (
     LINE_NAME,
     LINE_TIMESTAMP_NS,
 )
-from tbprof.kernels.fields import LineHeads, read_heads
+from tbprof.kernels.xplane.fields import LineHeads, read_heads
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.scan import Field, read_header
 

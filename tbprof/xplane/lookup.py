@@ -5,7 +5,7 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.kernels.lookup import Lookup, fill_lookup
+from tbprof.kernels.xplane.id_lookup import Lookup, fill_lookup
 
 
 def build_lookup(ids: NDArray[np.int64]) -> Lookup:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
-from tbprof.kernels.fields import MapEntries, read_entries
-from tbprof.kernels.lookup import Lookup
+from tbprof.kernels.xplane.fields import MapEntries, read_entries
+from tbprof.kernels.xplane.id_lookup import Lookup
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.lookup import build_lookup
 

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
-from tbprof.kernels.fields import FieldRows, index_fields
-from tbprof.kernels.passes import FieldWalk
+from tbprof.kernels.xplane.fields import FieldRows, index_fields
+from tbprof.kernels.xplane.passes import FieldWalk
 from tbprof.xplane.buffer import Buffer
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.kernels.passes import StatListing
-from tbprof.kernels.stats import StatLists, StatMessages, list_stats
+from tbprof.kernels.xplane.passes import StatListing
+from tbprof.kernels.xplane.stat_decoding import StatLists, StatMessages, list_stats
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.interning import in_file_order
 from tbprof.xplane.metadata import Dictionary

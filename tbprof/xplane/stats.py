@@ -21,8 +21,8 @@ from tbprof.events.stats import (
 )
 from tbprof.events.strings import Strings
 from tbprof.kernels.codes import AS_FLAG, AS_NUMBER, AS_RARE, MOST_FLAGS, STAT_DAMAGED
-from tbprof.kernels.lookup import find_rows, row_of
-from tbprof.kernels.stats import StatMessages, WantedStats, decode_stat, decode_stats
+from tbprof.kernels.xplane.id_lookup import find_rows, row_of
+from tbprof.kernels.xplane.stat_decoding import StatMessages, WantedStats, decode_stat, decode_stats
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
 from tbprof.xplane.events import OnTheWay

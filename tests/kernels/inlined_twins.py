@@ -1,4 +1,4 @@
-"""Twins of what is compiled into kernels: of `wire.pxd`, `heaps.pxd`, and of memory that is copied.
+"""Twins of what is compiled into kernels: `wire.pxd`, `row_heaps.pxd`, and memory that is copied.
 
 Source of the wire format: protobuf.dev, "Encoding".
 """

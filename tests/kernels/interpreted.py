@@ -25,9 +25,15 @@ from . import inlined_twins
 
 FOLDER = Path(tbprof.kernels.__file__).parent
 # After those that they take functions or classes of.
+_TEXTS = "export.json_bytes"
+_FIRST = {_TEXTS, "timeline.level_merging", "xplane.id_lookup", "xplane.passes"}
 NAMES = sorted(
-    (path.stem for path in FOLDER.glob("*.py") if path.stem not in {"__init__", "codes"}),
-    key=lambda name: (name not in {"json_text", "levels", "lookup", "passes"}, name),
+    (
+        f"{path.parent.name}.{path.stem}"
+        for path in FOLDER.glob("*/*.py")
+        if path.stem != "__init__"
+    ),
+    key=lambda name: (name not in _FIRST, name),
 )
 
 
@@ -118,10 +124,10 @@ class _Copies:
 
 @contextmanager
 def checked_kernels() -> Iterator[Counter[str]]:
-    """Checks every call of a kernel; counts the calls of each, by `module.function`."""
+    """Checks every call of a kernel; counts the calls of each, by `room.module.function`."""
     calls: Counter[str] = Counter()
     twins = interpreted()
-    texts = (import_module("tbprof.kernels.json_text").Texts, twins["json_text"]["Texts"])
+    texts = (import_module(f"tbprof.kernels.{_TEXTS}").Texts, twins[_TEXTS]["Texts"])
     # One call at a time: others may write into the arrays that this one is given.
     lock = threading.RLock()
     replaced: dict[int, Any] = {}
@@ -148,7 +154,7 @@ def checked_kernels() -> Iterator[Counter[str]]:
 
     for name in NAMES:
         module = import_module(f"tbprof.kernels.{name}")
-        wraps = "wraparound=False" not in (FOLDER / f"{name}.py").read_text()
+        wraps = "wraparound=False" not in _source(name).read_text()
         for key, value in vars(module).items():
             twin = twins[name].get(key)
             if isinstance(value, type) and isinstance(twin, type):
@@ -185,25 +191,30 @@ def _patched(replaced: Mapping[int, Any]) -> Iterator[None]:
 def interpreted() -> dict[str, dict[str, Any]]:
     """What the source of each kernel module defines, by Python alone."""
     stubs: dict[str, ModuleType] = {"cython": _Cython("cython")}
-    for name in ("", ".libc", ".libc.string", ".tbprof", ".tbprof.kernels"):
+    rooms = {f".tbprof.kernels.{name.partition('.')[0]}" for name in NAMES}
+    for name in ("", ".libc", ".libc.string", ".tbprof", ".tbprof.kernels", *rooms):
         stubs[f"cython.cimports{name}"] = ModuleType(name)
     vars(stubs["cython.cimports.libc.string"])["memcpy"] = None
     ours = "cython.cimports.tbprof.kernels"
     stubs |= {f"{ours}.codes": codes, f"{ours}.types": _Types("types")}
-    stubs |= {f"{ours}.wire": inlined_twins, f"{ours}.heaps": inlined_twins}
+    stubs |= {f"{ours}.xplane.wire": inlined_twins, f"{ours}.timeline.row_heaps": inlined_twins}
     found: dict[str, dict[str, Any]] = {}
     with patch.dict(sys.modules, stubs):
         for name in NAMES:
-            path = FOLDER / f"{name}.py"
+            path = _source(name)
             module = ModuleType(name)
             sys.modules[f"{ours}.{name}"] = module
-            if name == "levels":
+            if name == "timeline.level_merging":
                 vars(module)["LevelEntry"] = inlined_twins.LevelEntry
             exec(compile(path.read_bytes(), path, "exec"), vars(module))
-            if name == "json_text":
+            if name == _TEXTS:
                 vars(module)["copy_bytes"] = inlined_twins.copy_bytes
             found[name] = vars(module)
     return found
+
+
+def _source(name: str) -> Path:
+    return FOLDER / f"{name.replace('.', '/')}.py"
 
 
 class _Nothing:

@@ -31,7 +31,7 @@ def ask(copy: Path, before: str = "import sys\n") -> subprocess.CompletedProcess
 
 
 def kernel(copy: Path) -> Path:
-    return copy / extensions.KERNELS / "nesting.py"
+    return copy / extensions.KERNELS / "analysis" / "event_nesting.py"
 
 
 def test_an_installation_needs_no_compiler(copy: Path) -> None:
@@ -64,13 +64,13 @@ def test_modules_of_another_python_are_none(copy: Path) -> None:
 
 
 def test_a_single_module_that_is_missing_is_named(copy: Path) -> None:
-    (copy / extensions.KERNELS / f"nesting{extensions._SUFFIX}").unlink()
-    assert "lacks nesting for Python 3" in sentence(ask(copy))
+    (copy / extensions.KERNELS / "analysis" / f"event_nesting{extensions._SUFFIX}").unlink()
+    assert "lacks analysis/event_nesting for Python 3" in sentence(ask(copy))
 
 
 @pytest.mark.parametrize("kept", [0, 20, 0.5])
 def test_a_module_that_is_cut_off_is_named(kept: float, copy: Path) -> None:
-    path = copy / extensions.KERNELS / f"nesting{extensions._SUFFIX}"
+    path = copy / extensions.KERNELS / "analysis" / f"event_nesting{extensions._SUFFIX}"
     content = path.read_bytes()
     path.write_bytes(content[: int(kept * len(content)) if kept < 1 else int(kept)])
     assert sentence(ask(copy)).endswith(f"{path} is cut off")
@@ -79,7 +79,7 @@ def test_a_module_that_is_cut_off_is_named(kept: float, copy: Path) -> None:
 def test_a_checkout_compiles_a_module_that_is_cut_off_again(copy: Path) -> None:
     (copy / "scripts").mkdir()
     shutil.copy(ROOT / "scripts" / "extensions.py", copy / "scripts")
-    path = copy / extensions.KERNELS / f"nesting{extensions._SUFFIX}"
+    path = copy / extensions.KERNELS / "analysis" / f"event_nesting{extensions._SUFFIX}"
     path.write_bytes(path.read_bytes()[:5000])
     assert "compiling tbprof/kernels/ needs cython" in sentence(ask(copy, NO_CYTHON))
     assert not path.exists()
@@ -106,7 +106,7 @@ def test_a_processor_that_numpy_refuses_is_one_sentence(copy: Path) -> None:
 
 
 def test_a_plugin_says_the_same_sentence(copy: Path) -> None:
-    path = copy / extensions.KERNELS / f"nesting{extensions._SUFFIX}"
+    path = copy / extensions.KERNELS / "analysis" / f"event_nesting{extensions._SUFFIX}"
     path.write_bytes(path.read_bytes()[:5000])
     serve = (
         "from tbprof.base.errors import LoadFailed\nfrom tbprof.serving.service import Service\n"

@@ -13,7 +13,7 @@ from xplane import fuzz, generate, questions
 
 from tbprof.events.space import Space
 from tbprof.events.strings import Strings
-from tbprof.kernels import fits
+from tbprof.kernels.analysis import line_fits
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.interning import intern_texts
 from tbprof.xplane.reader import space_in
@@ -68,7 +68,7 @@ def ask_what_few_traces_need(random: Random) -> None:
             [random.choice((0.0, 1.5, -2.0, 1e15, random.random())) for _ in range(points)]
             for _ in range(4)
         ])  # fmt: skip
-        fits.find_line(x, y, level, slope, 1.0, points // 3, np.empty(points))
+        line_fits.find_line(x, y, level, slope, 1.0, points // 3, np.empty(points))
 
 
 def used_kernels() -> set[str]:

@@ -18,7 +18,7 @@ from xplane.whole import whole
 
 from tbprof._pb import message
 from tbprof.base.errors import BadTrace, Unreachable
-from tbprof.kernels.passes import Pass
+from tbprof.kernels.xplane.passes import Pass
 from tbprof.xplane import buffer
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.reader import read_space, space_in

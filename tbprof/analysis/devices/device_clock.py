@@ -12,7 +12,7 @@ from tbprof.base.records import dataclass
 from tbprof.base.values import median, unique
 from tbprof.events.space import Events, Plane
 from tbprof.events.stats import StatColumn
-from tbprof.kernels.fits import find_line
+from tbprof.kernels.analysis.line_fits import find_line
 
 CLOCK_STATS = (names.DEVICE_OFFSET, names.DEVICE_DURATION)
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
-from tbprof.kernels.groups import fill_buckets
+from tbprof.kernels.analysis.row_groups import fill_buckets
 
 # A context that this many producers and consumers share says nothing. Source: group_events.cc.
 CROWD = 64

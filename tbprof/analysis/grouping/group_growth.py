@@ -9,9 +9,9 @@ from tbprof.analysis.grouping.event_graph import Graph
 from tbprof.analysis.grouping.thread_pools import Pools, find_windows, join_pools, read_pools
 from tbprof.analysis.host.host_events import async_rows
 from tbprof.base.records import dataclass
+from tbprof.kernels.analysis.event_nesting import find_last_rows
+from tbprof.kernels.analysis.group_spreading import Cause, Pool, spread_groups
 from tbprof.kernels.codes import APART, CAUSES, HANDS_OVER
-from tbprof.kernels.nesting import find_last_rows
-from tbprof.kernels.spreading import Cause, Pool, spread_groups
 
 
 @dataclass(frozen=True, slots=True)

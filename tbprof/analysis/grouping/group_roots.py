@@ -14,7 +14,7 @@ from tbprof.base import names
 from tbprof.base.records import dataclass
 from tbprof.base.values import is_in, unique
 from tbprof.events.space import Events
-from tbprof.kernels.nesting import mark_ancestors
+from tbprof.kernels.analysis.event_nesting import mark_ancestors
 
 # So many executions of functions that each hold a loop are steps, with their loops inside.
 _MANY_EXECUTIONS = 3

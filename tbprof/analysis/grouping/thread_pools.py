@@ -12,7 +12,7 @@ from tbprof.analysis.host.host_events import stats_by_pieces
 from tbprof.base import names
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events
-from tbprof.kernels.spreading import match_records, pair_regions
+from tbprof.kernels.analysis.group_spreading import match_records, pair_regions
 
 # Events that begin at the same moment as a region's mark sort before it, as they are longer.
 _SAME_MOMENT = 16

@@ -14,7 +14,7 @@ from tbprof.analysis.vocabulary.python_frames import Wait, is_own, wait_of
 from tbprof.base import names
 from tbprof.base.records import dataclass
 from tbprof.base.values import is_in
-from tbprof.kernels.phases import follow_activity
+from tbprof.kernels.analysis.phase_sweep import follow_activity
 
 
 class Activity(IntEnum):

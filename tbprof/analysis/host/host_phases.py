@@ -13,8 +13,8 @@ from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
 from tbprof.base.values import is_in
 from tbprof.events.space import Events
+from tbprof.kernels.analysis.phase_sweep import find_own_phases, flatten_phases, look_inside
 from tbprof.kernels.codes import HOLDS_KNOWN, HOLDS_LAUNCHES, NO_PHASE
-from tbprof.kernels.phases import find_own_phases, flatten_phases, look_inside
 
 
 def host_intervals(

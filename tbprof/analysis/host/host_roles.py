@@ -22,7 +22,7 @@ from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass
 from tbprof.base.values import is_in, unique
 from tbprof.events.space import Events
-from tbprof.kernels.groups import sample_types
+from tbprof.kernels.analysis.row_groups import sample_types
 
 
 class Role(IntEnum):

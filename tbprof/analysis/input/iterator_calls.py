@@ -5,14 +5,14 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.base.records import dataclass
-from tbprof.kernels.codes import MOST_TIME
-from tbprof.kernels.iterators import (
+from tbprof.kernels.analysis.iterator_walk import (
     CallColumns,
     CallNodes,
     CallPath,
     bisect_ranges,
     visit_calls,
 )
+from tbprof.kernels.codes import MOST_TIME
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from tbprof.base.records import dataclass
 from tbprof.base.values import is_in
 from tbprof.events.space import Events, Plane
 from tbprof.events.stats import StatColumn
-from tbprof.kernels.iterators import cut_loops, find_calls_above
+from tbprof.kernels.analysis.iterator_walk import cut_loops, find_calls_above
 
 _ID = "id"
 _PARENT_ID = "parent_id"

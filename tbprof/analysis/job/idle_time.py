@@ -17,7 +17,7 @@ from tbprof.analysis.steps.step_finding import find_step_layers
 from tbprof.analysis.steps.step_layers import StepLayers
 from tbprof.base.records import dataclass
 from tbprof.events.space import Space
-from tbprof.kernels.spans import keep_meeting
+from tbprof.kernels.analysis.span_sweep import keep_meeting
 
 # Rows that are labelled together: columns of all rows would need much memory.
 _PIECE = 1 << 16

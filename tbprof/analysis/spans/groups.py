@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.kernels.groups import number_groups, sum_groups
+from tbprof.kernels.analysis.row_groups import number_groups, sum_groups
 
 _FEW_SLOTS = 1 << 12
 

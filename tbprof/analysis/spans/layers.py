@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.kernels.spans import measure_windows, merge_layers, unite_by_line
+from tbprof.kernels.analysis.span_sweep import measure_windows, merge_layers, unite_by_line
 
 Spans = tuple[NDArray[np.int64], NDArray[np.int64]]
 

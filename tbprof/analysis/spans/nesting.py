@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.kernels.nesting import fill_self_times, inherit_values, nest_events
+from tbprof.kernels.analysis.event_nesting import fill_self_times, inherit_values, nest_events
 
 
 def nest(

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events
-from tbprof.kernels.groups import gather_repeats, tally_repeats
+from tbprof.kernels.analysis.row_groups import gather_repeats, tally_repeats
 
 # An interval is regular if it is at most this factor longer or shorter than the median one.
 _TOLERANCE = 1.5

@@ -10,7 +10,7 @@ from tbprof.analysis.host.host_events import HostThreads
 from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.base.records import dataclass
 from tbprof.base.values import median
-from tbprof.kernels.groups import stretch_windows
+from tbprof.kernels.analysis.row_groups import stretch_windows
 
 # A device keeps up with the host if, for at least this share of the steps, its work ends before the
 # next step begins; this share of a step is tolerated.

@@ -15,7 +15,7 @@ from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
 from tbprof.base.lazy import regex
 from tbprof.events.space import Plane
-from tbprof.kernels.nesting import flatten_events
+from tbprof.kernels.analysis.event_nesting import flatten_events
 
 # Categories of HLO ops. Source: xla/tsl/profiler/convert/xla_op_utils.h; xprof, pod viewer.
 _INPUT = frozenset(

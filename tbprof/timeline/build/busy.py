@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.spans.layers import Spans, unite
 from tbprof.base.columns import empty_column
 from tbprof.base.records import dataclass
-from tbprof.kernels.layout import unite_tracks
+from tbprof.kernels.timeline.track_layout import unite_tracks
 from tbprof.timeline.model.store import Timeline
 from tbprof.timeline.model.unlaid_tracks import UnlaidTrack, UnlaidTracks
 

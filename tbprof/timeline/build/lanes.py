@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.events.space import Events
-from tbprof.kernels.layout import assign_lanes
+from tbprof.kernels.timeline.track_layout import assign_lanes
 
 # More events at a time share the last track, whatever viewers make of that.
 MOST_LANES = 64

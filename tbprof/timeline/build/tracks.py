@@ -19,7 +19,7 @@ from tbprof.base import names
 from tbprof.base.parallel import in_parallel
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
-from tbprof.kernels.layout import survey_types
+from tbprof.kernels.timeline.track_layout import survey_types
 from tbprof.timeline.build.pieces import PIECE_BYTES, Piece, read_pieces, sampled
 from tbprof.timeline.model.categories import host_categories, track_categories
 from tbprof.timeline.model.category_names import Category

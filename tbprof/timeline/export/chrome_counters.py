@@ -6,7 +6,7 @@ import numpy as np
 
 from tbprof.events.space import Events
 from tbprof.kernels.codes import NUMBER_BYTES
-from tbprof.kernels.json_text import write_points
+from tbprof.kernels.export.json_bytes import write_points
 from tbprof.timeline.build.counters import memory_series
 from tbprof.timeline.export.chrome_process import Span, overlapping
 from tbprof.timeline.export.json_text import joined, quoted

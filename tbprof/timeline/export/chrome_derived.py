@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from tbprof.events.strings import Strings
-from tbprof.kernels.event_text import EventColumns
+from tbprof.kernels.export.event_json import EventColumns
 from tbprof.timeline.export.chrome_process import EventWriter, Span, as_items, overlapping
 from tbprof.timeline.export.chrome_tracks import Threads
 from tbprof.timeline.export.event_tables import named_texts, no_stats, stat_columns, stat_names

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from tbprof.base import names
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
-from tbprof.kernels.event_text import (
+from tbprof.kernels.export.event_json import (
     EventColumns,
     StatColumns,
     StatNames,
@@ -16,7 +16,7 @@ from tbprof.kernels.event_text import (
     TypeTexts,
     write_events,
 )
-from tbprof.kernels.passes import Writing
+from tbprof.kernels.xplane.passes import Writing
 from tbprof.timeline.build.device_times import on_device_clock
 from tbprof.timeline.build.lanes import count_lanes, find_lanes
 from tbprof.timeline.export.chrome_tracks import Threads

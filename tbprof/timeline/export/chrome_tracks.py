@@ -15,7 +15,7 @@ from tbprof.analysis.vocabulary.lines import is_derived
 from tbprof.base import names
 from tbprof.base.records import dataclass
 from tbprof.events.space import Lines, Plane
-from tbprof.kernels.event_text import Tracks
+from tbprof.kernels.export.event_json import Tracks
 from tbprof.timeline.build.lanes import MOST_LANES
 from tbprof.timeline.build.tracks import KIND_ORDER, line_kind
 from tbprof.timeline.export.json_text import joined, quoted

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from tbprof.base import names
 from tbprof.events.space import Events, Plane
 from tbprof.kernels.codes import NUMBER_BYTES
-from tbprof.kernels.json_text import Texts, write_rows
+from tbprof.kernels.export.json_bytes import Texts, write_rows
 from tbprof.timeline.export.chrome import Host
 from tbprof.timeline.export.chrome_process import Span, batches, pieces
 from tbprof.timeline.export.chrome_tracks import line_labels

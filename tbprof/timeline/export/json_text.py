@@ -9,7 +9,7 @@ from json.encoder import encode_basestring
 
 import numpy as np
 
-from tbprof.kernels.json_text import Texts
+from tbprof.kernels.export.json_bytes import Texts
 
 # The most bytes that one byte of a text becomes: a control character as \u0000.
 # The most bytes of a number, in quotes where a double could not hold it.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
 from tbprof.kernels.codes import FAN
-from tbprof.kernels.points import read_points
+from tbprof.kernels.timeline.point_buckets import read_points
 from tbprof.timeline.model.store import Timeline
 
 # Times lie within 2^57 ps of the origin (see the reader); a window may begin and end outside.

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from tbprof.base.columns import empty_column
 from tbprof.base.records import dataclass
 from tbprof.kernels.codes import DEPTH_BLOCK, MOST_DEPTHS
-from tbprof.kernels.layout import (
+from tbprof.kernels.timeline.track_layout import (
     OpenDepths,
     TrackFacts,
     count_depths,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tbprof.base.parallel import in_parallel
 from tbprof.kernels.codes import MOST_SHIFT
-from tbprof.kernels.levels import LevelBuffers, RowEvents, make_levels, plan_levels
+from tbprof.kernels.timeline.level_merging import LevelBuffers, RowEvents, make_levels, plan_levels
 from tbprof.timeline.model.store import Levels
 
 # Times of a trace lie within 2^59 ps of each other.

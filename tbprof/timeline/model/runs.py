@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
-from tbprof.kernels.layout import join_pieces, unite_spans
+from tbprof.kernels.timeline.track_layout import join_pieces, unite_spans
 
 # A line that idles longer has ended a run: what follows is another turn of the same.
 LONGEST_GAP_PS = 1_000_000_000

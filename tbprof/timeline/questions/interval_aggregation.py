@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
 from tbprof.kernels.codes import MOST_DEPTHS
-from tbprof.kernels.sums import (
+from tbprof.kernels.timeline.row_sums import (
     EventRows,
     GroupSums,
     RowHeads,

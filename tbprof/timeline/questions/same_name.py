@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.base.records import dataclass
-from tbprof.kernels.hits import sum_names
+from tbprof.kernels.timeline.hit_rows import sum_names
 from tbprof.timeline.model.open_timeline import OpenTimeline, read_only
 from tbprof.timeline.search.search_results import SearchResults, events_of_types, results_of
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.errors import BadRequest
-from tbprof.kernels.hits import find_spans
+from tbprof.kernels.timeline.hit_rows import find_spans
 from tbprof.timeline.model.open_timeline import OpenTimeline
 from tbprof.timeline.search.search_results import SearchResults
 

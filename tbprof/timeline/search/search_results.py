@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from tbprof.base.parallel import PIECE, in_pieces
 from tbprof.base.records import dataclass
-from tbprof.kernels.hits import (
+from tbprof.kernels.timeline.hit_rows import (
     count_wanted,
     gather_wanted,
     keep_in_range,

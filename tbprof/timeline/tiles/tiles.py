@@ -25,8 +25,14 @@ from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
 from tbprof.kernels.codes import TILE_COLUMNS, TILE_SHIFT, UNIT_SHIFT
-from tbprof.kernels.levels import RowEvents
-from tbprof.kernels.tiles import Chunks, RowLevels, TileWindow, bound_tiles, cut_tiles
+from tbprof.kernels.timeline.level_merging import RowEvents
+from tbprof.kernels.timeline.tile_cutting import (
+    Chunks,
+    RowLevels,
+    TileWindow,
+    bound_tiles,
+    cut_tiles,
+)
 from tbprof.timeline.model.store import Levels, Timeline
 from tbprof.timeline.tiles.visible_events import VisibleEvents
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
-from tbprof.kernels.hits import count_chosen, gather_chosen
+from tbprof.kernels.timeline.hit_rows import count_chosen, gather_chosen
 from tbprof.timeline.model.levels import find_levels
 from tbprof.timeline.model.open_timeline import OpenTimeline
 from tbprof.timeline.model.store import Levels, Timeline

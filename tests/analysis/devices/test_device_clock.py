@@ -8,7 +8,7 @@ from jobs import TpuJob, draw_tpu_job
 from traces.tpu_steps import Overview
 
 from tbprof.analysis.devices.device_clock import Clock, _fit, _jump, nesting_order
-from tbprof.kernels.fits import find_line
+from tbprof.kernels.analysis.line_fits import find_line
 
 SECOND = 10**12
 

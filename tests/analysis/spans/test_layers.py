@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tbprof.analysis.spans.layers import exclusive_time, unite
-from tbprof.kernels.spans import keep_meeting
+from tbprof.kernels.analysis.span_sweep import keep_meeting
 
 _intervals = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=12)
 

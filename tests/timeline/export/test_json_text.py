@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tbprof.events.stats import INT64, UINT64
 from tbprof.kernels.codes import NUMBER_BYTES, WIDEST
-from tbprof.kernels.json_text import write_hex, write_integer, write_text, write_us
+from tbprof.kernels.export.json_bytes import write_hex, write_integer, write_text, write_us
 from tbprof.timeline.export.json_text import joined, quoted
 
 

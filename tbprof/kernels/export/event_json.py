@@ -51,7 +51,7 @@ from cython.cimports.tbprof.kernels.codes import (
     UINT64,
     WIDEST,
 )
-from cython.cimports.tbprof.kernels.json_text import (
+from cython.cimports.tbprof.kernels.export.json_bytes import (
     Texts,
     copy_bytes,
     write_hex,
@@ -59,8 +59,8 @@ from cython.cimports.tbprof.kernels.json_text import (
     write_text,
     write_us,
 )
-from cython.cimports.tbprof.kernels.passes import Writing
 from cython.cimports.tbprof.kernels.types import Bytes, Flags, Int32s, Ints, OutBytes, OutInts, i64
+from cython.cimports.tbprof.kernels.xplane.passes import Writing
 
 
 @cython.final

@@ -11,7 +11,7 @@ from cython.cimports.tbprof.kernels.codes import (
     TILE_TYPE,
     UNIT_SHIFT,
 )
-from cython.cimports.tbprof.kernels.levels import LevelEntry, RowEvents
+from cython.cimports.tbprof.kernels.timeline.level_merging import LevelEntry, RowEvents
 from cython.cimports.tbprof.kernels.types import (
     Bytes,
     Int32s,

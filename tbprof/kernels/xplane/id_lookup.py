@@ -3,7 +3,7 @@
 
 import cython
 from cython.cimports.tbprof.kernels.types import Int32s, Ints, OutInt32s, OutInts, i64
-from cython.cimports.tbprof.kernels.wire import find_row, slot_of
+from cython.cimports.tbprof.kernels.xplane.wire import find_row, slot_of
 
 
 @cython.final

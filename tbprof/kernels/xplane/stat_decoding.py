@@ -14,8 +14,6 @@ from cython.cimports.tbprof.kernels.codes import (
     TEXT,
     VARINT,
 )
-from cython.cimports.tbprof.kernels.lookup import Lookup
-from cython.cimports.tbprof.kernels.passes import Pass, StatListing, Window
 from cython.cimports.tbprof.kernels.types import (
     Bytes,
     Int32s,
@@ -27,7 +25,9 @@ from cython.cimports.tbprof.kernels.types import (
     OutIntTable,
     i64,
 )
-from cython.cimports.tbprof.kernels.wire import (
+from cython.cimports.tbprof.kernels.xplane.id_lookup import Lookup
+from cython.cimports.tbprof.kernels.xplane.passes import Pass, StatListing, Window
+from cython.cimports.tbprof.kernels.xplane.wire import (
     find_row,
     read_fixed64,
     read_length,

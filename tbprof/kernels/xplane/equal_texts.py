@@ -6,9 +6,9 @@ from cython.cimports.tbprof.kernels.codes import (
     HEADER,
     PRIME,
 )
-from cython.cimports.tbprof.kernels.passes import Pass, Window
 from cython.cimports.tbprof.kernels.types import Bytes, Ints, OutBytes, OutInts, i64
-from cython.cimports.tbprof.kernels.wire import read_length
+from cython.cimports.tbprof.kernels.xplane.passes import Pass, Window
+from cython.cimports.tbprof.kernels.xplane.wire import read_length
 
 
 @cython.final

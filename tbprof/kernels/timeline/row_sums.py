@@ -2,7 +2,7 @@
 
 import cython
 from cython.cimports.tbprof.kernels.codes import LEAST
-from cython.cimports.tbprof.kernels.heaps import sink, sink_row
+from cython.cimports.tbprof.kernels.timeline.row_heaps import sink, sink_row
 from cython.cimports.tbprof.kernels.types import Flags, Int32s, Ints, OutInts, OutIntTable, i64
 
 

@@ -15,9 +15,9 @@ from cython.cimports.tbprof.kernels.codes import (
     MOST_FIELDS,
     VARINT,
 )
-from cython.cimports.tbprof.kernels.passes import FieldWalk, Pass, Window
 from cython.cimports.tbprof.kernels.types import Bytes, Ints, OutInts, OutIntTable, i64
-from cython.cimports.tbprof.kernels.wire import read_length, read_varint, skip_value
+from cython.cimports.tbprof.kernels.xplane.passes import FieldWalk, Pass, Window
+from cython.cimports.tbprof.kernels.xplane.wire import read_length, read_varint, skip_value
 
 
 @cython.final

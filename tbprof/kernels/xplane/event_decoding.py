@@ -30,8 +30,6 @@ from cython.cimports.tbprof.kernels.codes import (
     UINT64,
     VARINT,
 )
-from cython.cimports.tbprof.kernels.lookup import Lookup
-from cython.cimports.tbprof.kernels.passes import Pass, Window
 from cython.cimports.tbprof.kernels.types import (
     Bytes,
     Int8s,
@@ -43,7 +41,14 @@ from cython.cimports.tbprof.kernels.types import (
     OutIntTable,
     i64,
 )
-from cython.cimports.tbprof.kernels.wire import find_row, read_length, read_varint, skip_value
+from cython.cimports.tbprof.kernels.xplane.id_lookup import Lookup
+from cython.cimports.tbprof.kernels.xplane.passes import Pass, Window
+from cython.cimports.tbprof.kernels.xplane.wire import (
+    find_row,
+    read_length,
+    read_varint,
+    skip_value,
+)
 
 
 @cython.final

@@ -1,7 +1,7 @@
 """What searches find: events by type, by time, over all rows in order of time."""
 
 import cython
-from cython.cimports.tbprof.kernels.heaps import sink
+from cython.cimports.tbprof.kernels.timeline.row_heaps import sink
 from cython.cimports.tbprof.kernels.types import (
     Bytes,
     Flags,
