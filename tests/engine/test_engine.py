@@ -1,14 +1,21 @@
 """What clients get: runs, hosts, tools, payloads, and why there are none."""
 
 import gzip
-import json
-import threading
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from helpers.replaced_parts import replace_part
+from helpers.small_runs import (
+    ANYWHERE,
+    CPU_TRACE,
+    GPU,
+    HOST,
+    KERNELS,
+    ON_GPUS,
+    OPS,
+    cells,
+    one_run,
+    payload,
+)
 from traces import draw, write
 
 from tbprof._pb import message
@@ -20,64 +27,9 @@ from tbprof.base.errors import (
     RunNotFound,
     ToolNotFound,
 )
-from tbprof.base.lazy import named
-from tbprof.engine import engine as engine_module
-from tbprof.engine.engine import ALL_HOSTS, Body, DataRequest, Engine
-from tbprof.engine.parts import PARTS
+from tbprof.engine.engine import ALL_HOSTS, DataRequest, Engine
 from tbprof.storage.logdir import Logdir
-from tbprof.storage.results import ResultStore
 from tbprof.tools import TOOLS
-
-OPS, KERNELS = "framework_op_stats", "kernel_stats"
-# What needs no device, and what a GPU adds, in menu order.
-ANYWHERE = ["overview_page", "input_pipeline_analyzer", OPS, "pod_viewer", "trace_viewer"]
-ON_GPUS = [*ANYWHERE[:3], KERNELS, *ANYWHERE[3:]]
-HOST, GPU = "/host:CPU", "/device:GPU:0"
-STATS = {"k": {"kernel_details": "regs:8", "tf_op": "x/MatMul:MatMul"}}
-CPU_TRACE = draw({HOST: "t |aaaa.bb"}, names={"a": "a:A", "b": "b:B"})
-GPU_TRACE = draw(
-    {HOST: "t |aaaa", GPU: "Stream #1 |kk"}, names={"a": "a:A", "k": "volta_h884gemm"}, stats=STATS
-)
-BROKEN = b"not a trace"
-
-
-@pytest.fixture
-def logdir(tmp_path: Path) -> Path:
-    """Runs `cpu`, `gpu` (hosts h0, h1), `mixed` (a host with a GPU, one without) and `broken`."""
-    for run, hosts in {
-        "cpu": {"h0": CPU_TRACE},
-        "gpu": {"h0": GPU_TRACE, "h1": GPU_TRACE},
-        "mixed": {"h0": CPU_TRACE, "h1": GPU_TRACE, "h2": BROKEN},
-        "broken": {"h0": BROKEN, "h1": BROKEN},
-    }.items():
-        folder = tmp_path / "plugins" / "profile" / run
-        folder.mkdir(parents=True)
-        for host, content in hosts.items():
-            write(folder, content, host)
-    return tmp_path
-
-
-@pytest.fixture
-def engine(logdir: Path) -> Engine:
-    return Engine(Logdir(str(logdir)))
-
-
-def one_run(tmp_path: Path, **hosts: bytes) -> Engine:
-    folder = tmp_path / "run"
-    folder.mkdir()
-    for host, content in hosts.items():
-        write(folder, content, host)
-    return Engine(Logdir(str(folder)))
-
-
-def payload(engine: Engine, run: str, tag: str, **more):
-    return json.loads(engine.data(DataRequest(run, tag, **more)).content)
-
-
-def cells(table, column: str) -> list[object]:
-    at = [one["id"] for one in table["cols"]].index(column)
-    return [row["c"][at]["v"] for row in table["rows"]]
-
 
 # What there is.
 
@@ -293,169 +245,3 @@ def test_a_trace_without_ops_is_no_data(tmp_path: Path):
     with pytest.raises(NoData, match="no op in it, no call") as error:
         engine.data(DataRequest("run", OPS))
     assert error.value.hint
-
-
-# Memory, progress, threads.
-
-
-@pytest.fixture
-def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """Counts the computations of every part, and the tables that are built."""
-    found: Counter[str] = Counter()
-    lock = threading.Lock()
-
-    def counted(name: str, function):
-        def call(*arguments):
-            with lock:
-                found[name] += 1
-            return function(*arguments)
-
-        return call
-
-    for name, kind in list(PARTS.items()):
-        replace_part(monkeypatch, name, compute=counted(name, kind.compute))
-    for tool in TOOLS:
-        name = f"{tool.module}.build"
-        monkeypatch.setattr(name, counted(f"build {tool.name}", named(name)))
-    return found
-
-
-# What the tables of ops and kernels need, of two hosts.
-ALL_ONCE = {"outline": 2, "devices": 2, "kernels": 2, "ops": 2, "host_calls": 2}
-
-
-def test_a_second_engine_computes_nothing(logdir: Path, tmp_path: Path, counts: Counter[str]):
-    store = ResultStore(tmp_path / "store")
-    one = Engine(Logdir(str(logdir)), store).data(DataRequest("gpu", OPS))
-    assert {name: counts[name] for name in PARTS if counts[name]} == ALL_ONCE
-    two = Engine(Logdir(str(logdir)), store)
-    assert two.data(DataRequest("gpu", OPS)).content == one.content
-    two.data(DataRequest("gpu", KERNELS, ("h0",)))
-    assert two.run_tools("gpu") == ON_GPUS
-    assert {name: counts[name] for name in PARTS if counts[name]} == ALL_ONCE
-
-
-def test_the_second_answer_comes_from_memory(engine: Engine, counts: Counter[str]):
-    one = engine.data(DataRequest("gpu", OPS))
-    before = dict(counts)
-    assert engine.data(DataRequest("gpu", OPS)) is one
-    assert counts == before
-
-
-def wait_for_others(engine: Engine) -> None:
-    for thread in engine._foreseen.values():
-        thread.join(timeout=60)
-
-
-def test_the_other_tools_are_prepared_behind_the_first_answer(logdir: Path, counts: Counter[str]):
-    engine = Engine(Logdir(str(logdir)), background=True)
-    engine.data(DataRequest("gpu", OPS))
-    wait_for_others(engine)
-    before = dict(counts)
-    for tool in (OPS, KERNELS):
-        for layout in ("rows", "columns"):
-            for hosts in ((), (ALL_HOSTS,), ("h0", "h1")):
-                body = engine.data(DataRequest("gpu", tool, hosts, layout))  # type: ignore[arg-type]
-                assert "gzipped" in vars(body)  # compressed ahead, too
-    assert counts == before
-    for thread in engine._foreseen.values():
-        thread.join(timeout=60)
-
-
-def test_preparing_others_survives_what_they_lack_and_their_defects(
-    logdir: Path, monkeypatch: pytest.MonkeyPatch
-):
-    engine = Engine(Logdir(str(logdir)), background=True)
-    engine.data(DataRequest("cpu", OPS))  # there are no kernels to prepare
-    wait_for_others(engine)
-    monkeypatch.setattr(engine_module, "encode_json", lambda *_, **__: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        engine.data(DataRequest("gpu", OPS))
-    engine._look_ahead(engine._logdir.run("gpu"), engine._logdir.run("gpu").files)
-    wait_for_others(engine)
-
-
-def test_many_threads_get_one_answer_and_each_part_is_computed_once(
-    engine: Engine, counts: Counter[str]
-):
-    barrier = threading.Barrier(12)
-
-    def ask(number: int) -> bytes:
-        barrier.wait()
-        tool = OPS if number % 2 else KERNELS
-        return engine.data(DataRequest("gpu", tool)).content
-
-    with ThreadPoolExecutor(12) as pool:
-        answers = list(pool.map(ask, range(12)))
-    assert len(set(answers[0::2])) == len(set(answers[1::2])) == 1
-    assert {name: counts[name] for name in PARTS if counts[name]} == ALL_ONCE
-
-
-def test_memory_is_bounded_and_keeps_the_latest(engine: Engine, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(engine._bodies, "_most_bytes", 1)
-    one = engine.data(DataRequest("gpu", OPS))
-    assert engine.data(DataRequest("gpu", OPS)) is one  # the last one stays, whatever its size
-    engine.data(DataRequest("gpu", KERNELS))
-    assert engine.data(DataRequest("gpu", OPS)) is not one
-
-
-def test_progress_tells_what_is_being_done(engine: Engine, monkeypatch: pytest.MonkeyPatch):
-    seen: list[dict[str, object]] = []
-
-    def watched(name: str):
-        kind = PARTS[name]
-
-        def compute(*arguments):
-            seen.append(engine.progress("cpu", "tensorflow_stats^"))
-            return kind.compute(*arguments)
-
-        return compute
-
-    for name in list(PARTS):
-        replace_part(monkeypatch, name, compute=watched(name))
-    idle = {"state": "idle", "text": "", "done": 0, "total": 0}
-    assert engine.progress("cpu", OPS) == idle
-    engine.data(DataRequest("cpu", "tensorflow_stats"))
-    assert {one["state"] for one in seen} == {"working"}
-    assert {one["total"] for one in seen} == {1}
-    assert len(seen) == 5
-    assert {one["text"] for one in seen} == {
-        "reading the index of h0", "decoding ops of h0", "reading the devices of h0",
-        "decoding GPU kernels of h0", "looking for calls and annotations of h0",
-    }  # fmt: skip
-    assert engine.progress("cpu", OPS) == engine.progress("cpu", "no_such_tool") == idle
-
-
-@pytest.mark.parametrize(("least", "is_side_by_side"), [(0, True), (4 << 20, False)])
-def test_parts_of_large_files_are_computed_side_by_side(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, least: int, is_side_by_side: bool
-):
-    threads: set[int] = set()
-    monkeypatch.setattr(engine_module, "_SMALL", least)
-    for name, kind in list(PARTS.items()):
-
-        def compute(*arguments, kind=kind):
-            threads.add(threading.get_ident())
-            return kind.compute(*arguments)
-
-        replace_part(monkeypatch, name, compute=compute)
-    engine.data(DataRequest("cpu", OPS))
-    assert (threads == {threading.get_ident()}) is not is_side_by_side
-
-
-def test_progress_counts_hosts(engine: Engine, monkeypatch: pytest.MonkeyPatch):
-    seen: list[object] = []
-    monkeypatch.setattr(engine_module, "_SMALL_HOSTS_AT_ONCE", 1)
-    kind = PARTS["ops"]
-
-    def compute(*arguments):
-        seen.append(engine.progress("gpu", OPS))
-        return kind.compute(*arguments)
-
-    replace_part(monkeypatch, "ops", compute=compute)
-    engine.data(DataRequest("gpu", OPS))
-    assert [(one["done"], one["total"]) for one in seen] == [(0, 2), (1, 2)]  # type: ignore[index]
-
-
-def test_bodies_are_equal_by_content():
-    assert Body(b"a", "t", "n") == Body(b"a", "t", "n")

@@ -1,124 +1,26 @@
-"""The overview's tables, computed by hand."""
+"""The overview's tables of hosts with GPUs, computed by hand."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.computed_parts import compute_parts
-from traces import draw, space_of, write
-
-from tbprof.advice.summaries import Summaries
-from tbprof.analysis.steps.steps import Steps
-from tbprof.analysis.vocabulary.phases import PHASES, Phase
-from tbprof.engine.engine import DataRequest, Engine
-from tbprof.engine.requests import find_tool
-from tbprof.storage.logdir import Logdir
-from tbprof.tools.datatable import Table
-
-HOST, GPU, TPU = "/host:CPU", "/device:GPU:0", "/device:TPU:0"
-US = 10**6
-Split = Mapping[Phase, int]
-
-
-def steps_of(
-    kind: str, *splits: Split, truncated: Sequence[int] = (), source: str = "markers"
-) -> Steps:
-    """Steps of one worker, one behind the other, split as given in µs."""
-    count = len(splits)
-    phases = np.zeros((count, PHASES), np.int64)
-    for row, split in enumerate(splits):
-        for phase, length in split.items():
-            phases[row, phase] = length * US
-    duration = phases.sum(axis=1)
-    start = np.cumsum(np.append(0, duration))[:-1]
-    return Steps(
-        source=source if count else "none",
-        marker="train" if count else "",
-        note="One step per train.",
-        epoch_ns=0,
-        worker_name=[f"{kind}:0"],
-        worker_kind=[kind],
-        worker_id=np.zeros(1, np.int64),
-        worker=np.zeros(count, np.int64),
-        number=np.arange(count, dtype=np.int64),
-        label=[f"train {row}" for row in range(count)],
-        start_ps=start,
-        duration_ps=duration,
-        own_ps=duration,
-        is_truncated=np.isin(np.arange(count), truncated),
-        is_unrecorded=np.zeros(len(duration), bool),
-        silent_device=[],
-        lost_devices=0,
-        phase_ps=phases,
-        has_explicit_numbers=True,
-        candidate_name=["train", "fit"],
-        candidate_line=["main", "pool"],
-        candidate_count=np.array([count, 3]),
-        candidate_median_ps=np.array([5 * US, 7 * US]),
-    )
-
-
-def build(*hosts: tuple[bytes, Steps]) -> list[Table]:
-    """The tables of hosts, each given by its trace and its steps."""
-    overview = find_tool("overview_page")
-    parts: dict[str, list[object]] = {name: [] for name in overview.parts}
-    for trace, steps in hosts:
-        space = space_of(trace)
-        computed = {**compute_parts(space, *parts), "steps": steps}
-        for name, found in parts.items():
-            found.append(computed[name])
-    names = tuple(f"h{at}" for at in range(len(hosts)))
-    tables = overview.build(Summaries(names, parts))
-    assert isinstance(tables, list)
-    return tables
-
-
-def rows(table: Table) -> list[tuple[object, ...]]:
-    return list(zip(*(column.cells() for column in table.columns), strict=True))
-
-
-def ids(table: Table) -> list[str]:
-    return [column.id for column in table.columns]
-
-
-KERNEL = "grid:1,1,1 block:1,1,1"
-GPU_TRACE = draw(
-    {
-        HOST: """
-            main |aaaa......
-                 |.bb
-        """,
-        GPU: "Stream #1 |mmmmrr..cn",
-        "/device:GPU:1": "",
-        "Task Environment": "",
-    },
-    names={"a": "model/MatMul:MatMul", "b": "Iterator::Root", "m": "volta_h884gemm", "r": "relu",
-           "c": "MemcpyH2D", "n": "unnamed"},
-    stats={
-        "m": {"kernel_details": KERNEL, "tf_op": "gradient_tape/model/MatMul:MatMul",
-              "flops": 8_000_000},
-        "r": {"kernel_details": KERNEL, "tf_op": "model/Relu:Relu", "is_eager": 1},
-        "n": {"kernel_details": KERNEL},
-    },
-    plane_stats={
-        GPU: {"device_vendor": "Nvidia", "gpu_device_name": "Tesla V100",
-              "compute_cap_major": 7, "compute_cap_minor": 0, "core_count": 80,
-              "clock_rate": 1_530_000, "memory_bandwidth": 898_048_000_000,
-              "memory_size": 16 * 2**30},
-        "Task Environment": {"profile_start_time": 1_700_000_000 * 10**9,
-                             "profile_stop_time": 1_700_000_000 * 10**9 + 12_000},
-    },
-    hostnames=["worker-7"],
-)  # fmt: skip
-GPU_STEPS = steps_of(
-    "GPU",
-    {Phase.COMPUTE_16: 40, Phase.COMPUTE_32: 20, Phase.INPUT: 30, Phase.OTHER: 10},
-    {Phase.COMPUTE_16: 60, Phase.COMPUTE_32: 60, Phase.INPUT: 20},
-    {Phase.OTHER: 1},
-    truncated=[2],
+from helpers.overview_tables import (
+    GPU,
+    GPU_STEPS,
+    GPU_TRACE,
+    HOST,
+    KERNEL,
+    US,
+    build,
+    figures,
+    ids,
+    rows,
+    steps_of,
 )
+from tools.test_overview_of_tpus_and_cpus import TPU_STEPS, TPU_TRACE
+from traces import draw
+
+from tbprof.analysis.vocabulary.phases import Phase
 
 
 def test_the_tables_in_the_order_of_the_contract():
@@ -273,11 +175,6 @@ def test_one_step_has_no_deviation_and_none_no_breakdown():
     assert rows(build((GPU_TRACE, steps_of("GPU")))[9]) == []
 
 
-def figures(*hosts: tuple[bytes, Steps]) -> dict[object, tuple[object, ...]]:
-    """(value, unit, text, reason) by id."""
-    return {row[0]: row[2:6] for row in rows(build(*hosts)[8])}
-
-
 def test_the_figures_of_a_gpu_host():
     found = figures((GPU_TRACE, GPU_STEPS))
     told = {name: row[:3] for name, row in found.items() if row[0] is not None}
@@ -401,143 +298,6 @@ def test_markers_add_up_over_hosts():
         ("train", 3, 0.005, "main", True),
         ("fit", 12, 0.008, "other", False),
     ]
-
-
-# TPU
-
-TPU_TRACE = draw(
-    {
-        TPU: """
-            XLA Ops     |ddddccff.i
-            XLA Modules |mmmmmmmmmm
-        """,
-        HOST: "t |",
-    },
-    names={"d": "%dot.1 = f32[] dot()", "c": "%copy-done.2 = f32[] copy-done()",
-           "f": "%fusion = f32[] fusion()", "i": "%infeed = f32[] infeed()", "m": "jit_f(1)"},
-    display_names={"d": "dot.1", "c": "copy-done.2", "f": "fusion", "i": "infeed"},
-    type_stats={
-        "d": {"hlo_category": "convolution", "tf_op": "jit(f)/dot_general:", "flops": 4_000_000,
-              "bytes_accessed": 800, "symbol_id": 1, "program_id": 1},
-        "c": {"hlo_category": "copy-done", "symbol_id": 2, "program_id": 1},
-        "f": {"hlo_category": "loop fusion", "symbol_id": 3, "program_id": 1},
-        "i": {"hlo_category": "infeed", "symbol_id": 4, "program_id": 1},
-    },
-    plane_stats={
-        TPU: {"device_type_string": "TPU v9", "peak_teraflops_per_second": 100.0,
-              "peak_hbm_bw_gigabytes_per_second": 10.0},
-        HOST: {"matrix_unit_utilization_percent": 12.5},
-    },
-)  # fmt: skip
-TPU_STEPS = steps_of("TPU", *[{Phase.COMPUTE_32: 70, Phase.COLLECTIVES: 10, Phase.OTHER: 20}] * 3)
-
-
-def test_the_top_ops_of_a_tpu_have_categories_without_an_op_of_the_framework():
-    top = build((TPU_TRACE, TPU_STEPS))[0]
-    assert ids(top)[-1] == "flopRate"
-    assert top.column("flopRate").label == "Bf16 Normalized Flop Rate(GFLOPs/Sec)"
-    assert rows(top) == [
-        (4 / 9, 4 / 9, "dot_general", "jit(f)/dot_general", 1000.0),
-        (2 / 9, 6 / 9, "copy-done", "copy-done.2", None),
-        (2 / 9, 8 / 9, "loop fusion", "fusion", None),
-        (1 / 9, 9 / 9, "infeed", "infeed", None),
-    ]
-
-
-def test_the_figures_of_a_tpu():
-    properties = build((TPU_TRACE, TPU_STEPS))[0].properties
-    assert properties["mxu_utilization_percent"] == "12.5%"
-    assert properties["hbm_utilization_percent"] == "unknown"
-    assert properties["device_duty_cycle_percent"] == "80.0%"  # 8 of 10 µs, infeed is off duty
-    assert properties["device_duty_cycle_high_confidence_percent"] == "80.0%"
-    assert properties["device_idle_time_percent"] == "10.0%"
-    assert properties["host_idle_time_percent"] == "unknown"
-    assert properties["flop_rate_utilization_relative_to_roofline"] == "0.4%"  # 400 GFLOP/s
-    assert properties["memory_bw_utilization_relative_to_hw_limit"] == "0.8%"  # 0.08 GB/s
-    assert properties["tc_active_ms_average"] == "0.08"  # with collectives
-    found = figures((TPU_TRACE, TPU_STEPS))
-    assert found["duty_cycle"][0] == pytest.approx(80)
-    assert found["flop_rate"][0] == pytest.approx(400)
-    assert found["bandwidth_utilization"][0] == pytest.approx(0.8)
-    assert found["mxu_utilization"][:3] == (12.5, "%", "12.5 %")
-    assert found["hbm_utilization"][3] == "the recorder wrote no such counter"
-
-
-def test_a_tpu_has_recommendations():
-    tables = build((TPU_TRACE, TPU_STEPS))
-    properties = tables[3].properties
-    assert properties["bottleneck"] == "both"
-    assert "20.0%" in properties["statement"]
-    assert properties["device_collectives_bottleneck"] == "moderate"
-    assert [row[0] for row in rows(tables[7])] == ["all_others", "collectives"]
-    assert "TPU core" in str(rows(tables[3])[3][1])
-
-
-# CPU
-
-
-def test_a_program_on_the_cpu_is_told_of_its_cpu():
-    trace = draw(
-        {HOST: """
-            main |aaaa
-                 |.bb
-        """},
-        names={"a": "x/MatMul:MatMul", "b": "y/Add:Add"},
-    )  # fmt: skip
-    steps = steps_of("CPU", *[{Phase.HOST_COMPUTE: 90, Phase.INPUT: 10}] * 2)
-    tables = build((trace, steps))
-    assert rows(tables[0]) == [
-        (0.5, 0.5, "MatMul", "x/MatMul", None),
-        (0.5, 1.0, "Add", "y/Add", None),
-    ]
-    assert tables[0].properties["top_ops_side"] == "host"
-    assert "device_duty_cycle_percent" not in tables[0].properties
-    told = " ".join(str(cell) for row in rows(tables[3]) for cell in row)
-    assert "CPU" in told
-    assert "GPU" not in told
-    assert "CPU_ONLY" not in told
-    found = figures((trace, steps))
-    assert found["device_busy"][3] == "the program ran on the CPU alone"
-    assert found["flop_rate"][3] == "no op ran on a device"
-    assert found["host_op_eager"][0] == 0.0
-    assert [row[:3] for row in rows(tables[10])][:3] == [
-        ("hosts", "Hosts", "1"),
-        ("task", "Kind of run", "Inference"),
-        ("device_type", "Device type", "CPU"),
-    ]
-
-
-def test_what_threads_did_in_idle_time_adds_up_to_it(tmp_path: Path):
-    """Steps of 10 µs of the CPU: 6 in a function, 4 of which asleep, 2 of an op, 2 of nothing."""
-    content = draw(
-        {HOST: """
-            main |tttttttttttttttttttt
-                 |ffffff..mmffffff..mm
-                 |..ssss....ssss
-        """.replace("tttttttttttttttttttt", "ttttttttttuuuuuuuuuu")},
-        names={"t": "train", "u": "train", "f": "$train.py:14 batch", "s": "$time sleep",
-               "m": "a/MatMul:MatMul"},
-        stats={"t": {"step_num": 1, "_r": 1}, "u": {"step_num": 2, "_r": 1}},
-    )  # fmt: skip
-    write(tmp_path, content)
-    engine = Engine(Logdir(str(tmp_path)))
-    [run] = engine.runs()
-    tables = engine.tables(DataRequest(run, "overview_page"))
-    found = [row[:1] + row[2:] for row in rows(tables[12])]
-    assert found == [
-        ("python", "", pytest.approx(0.006), pytest.approx(60), ""),
-        ("python.0", "$train.py:14 batch", pytest.approx(0.004), pytest.approx(40), "python"),
-        ("python.1", "$train.py:14 batch", pytest.approx(0.002), pytest.approx(20), "python"),
-        ("uncovered", "", pytest.approx(0.002), pytest.approx(20), ""),
-    ]
-    assert rows(tables[12])[1][1] == "batch (train.py:14): time.sleep"
-    assert rows(tables[9])[0][0] == "other"
-    assert rows(tables[9])[0][2] == pytest.approx(0.008)
-    first = rows(tables[7])[0]
-    assert first[:3] == (
-        "python_overhead", "high",
-        "batch (train.py:14) takes 6 µs of each step, 4 µs of them in time.sleep",
-    )  # fmt: skip
 
 
 def test_a_trace_of_nothing_gives_empty_tables():

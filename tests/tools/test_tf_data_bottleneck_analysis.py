@@ -2,72 +2,34 @@
 
 import dataclasses
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
-from builders.tf_data_calls import ROOT, Made, Node, chain, made
+from builders.tf_data_calls import ROOT, Made, Node, made
 from helpers.commands import run
+from helpers.tf_data_page import (
+    ADVICE,
+    BATCHED,
+    BOTTLENECKS,
+    EXECUTIONS,
+    GRAPH,
+    PIPELINE,
+    SUMMARY,
+    call,
+    columns,
+    fast,
+    shown,
+)
 from traces import Unsigned, draw, write
 
-from tbprof.advice.summaries import Summaries
-from tbprof.analysis.devices.devices import Devices
-from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.input.input_ops import InputOps, find_input_ops
 from tbprof.analysis.input.tf_data import TfData
 from tbprof.api import open_logdir
 from tbprof.base.errors import NoData
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
-from tbprof.tools import tf_data_bottleneck_analysis as tool
-from tbprof.tools.datatable import Table
-from tbprof.xplane.buffer import Buffer
-from tbprof.xplane.reader import space_in
 
 NAME = "tf_data_bottleneck_analysis"
-GRAPH, SUMMARY, BOTTLENECKS, ADVICE, EXECUTIONS = range(5)
-BATCHED = chain("BatchV2", "Shuffle", "Range")
-
-
-def inputs() -> InputOps:
-    space = space_in(Buffer(draw({"/host:CPU": "t |a"}), "drawn"))
-    return find_input_ops(space, Programs(space))
-
-
-def shown(
-    *hosts: TfData, params: Mapping[str, str] | None = None, gpus: int = 0
-) -> tuple[Table, ...]:
-    names = tuple(f"h{number}" for number in range(len(hosts)))
-    parts = {
-        "tf_data": list(hosts),
-        "input_ops": [inputs() for _ in hosts],
-        "devices": [Devices(gpus, 0, "GPU" if gpus else "CPU", np.nan, np.nan) for _ in hosts],
-    }
-    return tuple(tool.build(Summaries(names, parts, params or {})))
-
-
-def columns(table: Table, *names: str) -> dict[str, list[object]]:
-    return {
-        column.id: column.cells() for column in table.columns if not names or column.id in names
-    }
-
-
-def call(total: int, own: int, shuffled: int, calls: int = 2) -> list[Node]:
-    """A call of Root <- BatchV2 <- Shuffle <- Range."""
-    root, batch, shuffle, source = BATCHED
-    return [
-        Node(root, total, 10),
-        Node(batch, total - 10, own),
-        Node(shuffle, total - 10 - own, shuffled, calls),
-        Node(source, total - 10 - own - shuffled, total - 10 - own - shuffled, 9),
-    ]
-
-
-PIPELINE = Made(
-    [(0, call(1000, 100, 700)), (2000, call(400, 300, 50)), (5000, call(40, 5, 5))],
-    parameters={BATCHED[2]: {"buffer_size": 100}},
-)
 
 
 def test_the_whole_graph_of_the_slowest_execution():
@@ -206,68 +168,6 @@ def test_what_slow_is_over_all_calls_may_be_another_stage():
     assert {"shuffle_fill", "batch_sequential"} <= set(advice.column("id").cells())
 
 
-def fast(start: int = 0) -> Made:
-    return Made([(start + at, [Node(ROOT, 20, 5), Node(f"{ROOT}::Prefetch", 15, 15)])
-                 for at in range(0, 10_000, 1000)])  # fmt: skip
-
-
-def test_a_pipeline_without_slow_calls_is_fine():
-    table = shown(made(fast()))
-    assert columns(table[BOTTLENECKS], "severity", "share") == {
-        "severity": ["good"],
-        "share": [pytest.approx(200 / 9020)],
-    }
-    verdict = table[BOTTLENECKS].properties
-    assert verdict["is_input_bound"] == verdict["has_slow_calls"] == "false"
-    assert "No tf.data input pipeline is slow" in verdict["summary_message"]
-    assert table[ADVICE].column("id").cells() == ["fine"]
-
-
-@pytest.mark.parametrize(
-    ("longest", "severity", "is_bound"),
-    [(40, "good", "false"), (60, "good", "false"), (100, "moderate", "true"),
-     (500, "high", "true")],
-)  # fmt: skip
-def test_slow_calls_hold_a_program_up_by_their_share_of_the_time(
-    longest: int, severity: str, is_bound: str
-):
-    """Calls every 2 ms: 60 µs of that are 3 %, 100 µs 5 %, 500 µs 25 %."""
-    calls = [(at * 2000, [Node(ROOT, longest, longest)]) for at in range(10)]
-    table = shown(made(Made(calls)))[BOTTLENECKS]
-    assert table.column("severity").cells() == [severity]
-    assert table.properties["is_input_bound"] == is_bound
-    if longest == 60:
-        assert "does not hold the program up" in table.properties["summary_message"]
-        assert table.properties["has_slow_calls"] == "true"
-
-
-def test_a_rare_stall_is_said():
-    calls = [(at * 100_000, [Node(ROOT, 40, 40)]) for at in range(100)]
-    calls[50] = (calls[50][0], [Node(ROOT, 20_000, 20_000)])
-    table = shown(made(Made(calls)))
-    assert table[BOTTLENECKS].column("severity").cells() == ["low"]
-    assert table[BOTTLENECKS].properties["is_input_bound"] == "false"
-    assert "rare_stall" in table[ADVICE].column("id").cells()
-
-
-def test_a_single_call_fills_its_own_time():
-    table = shown(made(Made([(0, [Node(ROOT, 60, 60)])])))[BOTTLENECKS]
-    assert columns(table, "severity", "share") == {"severity": ["moderate"], "share": [None]}
-    said = table.properties["summary_message"]
-    assert "Host:0 of host h0 is slow; its only call took 60 µs." in said
-
-
-def test_what_holds_the_program_up_comes_first_and_then_the_slowest_call():
-    rare = [(at * 100_000, [Node(ROOT, 2_000 if at == 5 else 40, 40)]) for at in range(10)]
-    table = shown(made(fast(), Made(rare)), made(PIPELINE))[BOTTLENECKS]
-    assert columns(table, "host", "input_pipeline", "max_latency") == {
-        "host": ["h1", "h0", "h0"],
-        "input_pipeline": ["Host:0", "Host:1", "Host:0"],
-        "max_latency": [1000, 2000, 20],
-    }
-    assert table.properties["most_input_bound_host"] == "h1"
-
-
 def test_pipelines_hosts_and_ranks_are_chosen():
     hosts = made(fast(), PIPELINE), made(fast())
 
@@ -286,39 +186,6 @@ def test_pipelines_hosts_and_ranks_are_chosen():
     assert chosen(rank="3") == chosen(rank="-1") == chosen(rank="9" * 400) == chosen(rank="0")
     assert chosen(graph_host="h7", rank="0") == ("h0", "Host:1", "0")
     assert chosen(graph_host="h1", input_pipeline="Host:1", rank="0") == ("h1", "Host:0", "0")
-
-
-DEVICE = Made(
-    [(0, [Node("Iterator::Prefetch", 7000, 300),
-          Node("Iterator::Prefetch::Generator", 6700, 6700)])],
-    is_device=True,
-    source=0,
-)  # fmt: skip
-
-
-def test_device_pipelines_wait_for_the_hosts_and_are_not_judged_beside_it():
-    tables = shown(made(PIPELINE, DEVICE))
-    assert columns(tables[SUMMARY], "input_pipeline", "is_device", "draws_from") == {
-        "input_pipeline": ["Host:0", "Device:0"],
-        "is_device": [False, True],
-        "draws_from": ["", "Host:0"],
-    }
-    assert tables[BOTTLENECKS].column("input_pipeline").cells() == ["Host:0"]
-
-
-def test_a_host_with_device_pipelines_alone_is_judged_by_them():
-    tables = shown(made(Made(DEVICE.calls, is_device=True)))
-    table = tables[BOTTLENECKS]
-    assert columns(table, "input_pipeline", "bottleneck", "class", "is_device") == {
-        "input_pipeline": ["Device:0"],
-        "bottleneck": ["Generator"],
-        "class": ["device"],
-        "is_device": [True],
-    }
-    assert table.properties["is_input_bound"] == table.properties["is_device_only"] == "true"
-    said = table.properties["summary_message"]
-    assert "It fetches what the host's pipeline makes, which was not recorded." in said
-    assert tables[ADVICE].column("id").cells() == ["device_waits"]
 
 
 def test_a_call_that_does_not_tell_leaves_the_bottleneck_to_the_next():

@@ -1,47 +1,8 @@
 """Whole steps of drawn traces, each phase counted by hand. One column is 1 µs."""
 
-import numpy as np
 import pytest
-from traces import Unsigned, draw, space_of
-
-from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.steps.step_finding import find_steps
-from tbprof.analysis.steps.steps import Steps
-from tbprof.analysis.vocabulary.phases import Phase
-
-GPU = "/device:GPU:0"
-HOST = "/host:CPU"
-
-
-def steps_of(trace: bytes, marker: str = "") -> Steps:
-    space = space_of(trace)
-    found = find_steps(space, Programs(space), marker)
-    assert np.array_equal(found.phase_ps.sum(axis=1), found.duration_ps)
-    assert (found.phase_ps >= 0).all()
-    return found
-
-
-def table(found: Steps) -> list[tuple[str, str, dict[str, int]]]:
-    """(worker, label, µs by phase that is not 0) of every step."""
-    out = []
-    for row, worker in enumerate(found.worker.tolist()):
-        us = {
-            phase.name.lower(): int(found.phase_ps[row, phase]) // 1_000_000
-            for phase in Phase
-            if found.phase_ps[row, phase]
-        }
-        out.append((found.worker_name[worker], found.label[row], us))
-    return out
-
-
-def times(found: Steps) -> list[tuple[int, int, int]]:
-    """(start, duration, own) in µs."""
-    columns = (found.start_ps, found.duration_ps, found.own_ps)
-    return [
-        tuple(value // 1_000_000 for value in row)  # type: ignore[misc]
-        for row in zip(*(column.tolist() for column in columns), strict=True)
-    ]
-
+from helpers.drawn_steps import GPU, HOST, steps_of, table, times
+from traces import Unsigned, draw
 
 STEP = {"step_num": 0, "_r": 1}
 MARKERS = {"s": {"_r": 1, "step_num": 7}, "t": {"_r": 1, "step_num": 8}}
@@ -230,103 +191,6 @@ def test_the_users_choice_marks_the_steps():
     missing = steps_of(trace, "no such <b>event</b>")
     assert missing.source == "markers"
     assert missing.note.startswith("No thread has an event 'no such <b>event</b>'.")
-
-
-def test_nothing_marks_steps_and_nothing_repeats():
-    found = steps_of(draw({HOST: "python |aaa.bbb"}, names={"a": "x:A", "b": "x:B"}))
-    assert found.source == "none"
-    assert found.label == []
-    assert "no step markers" in found.note
-    assert steps_of(draw({HOST: ""})).source == "none"
-    assert steps_of(draw({"/host:metadata": ""})).source == "none"
-
-
-DENSE = {"m": "dense/MatMul:MatMul", "r": "dense/Relu:Relu", "g": "gather/Gather:Gather"}
-
-
-def test_ops_back_to_back_are_steps_in_which_an_op_is_always_at_work():
-    """The op that begins each step is work of it, too."""
-    found = steps_of(draw({HOST: "python |" + ("m" * 18 + "rr") * 12}, names=DENSE))
-    assert (found.source, found.marker) == ("pattern", DENSE["m"])
-    assert [row[2] for row in table(found)] == [{"host_compute": 20}] * 12
-    assert times(found)[:2] == [(0, 20, 20), (20, 20, 20)]
-
-
-@pytest.mark.parametrize(("last", "is_cut"), [("llmmmmmmmmrr", False), ("llmmmm", True)])
-def test_the_last_round_of_a_pattern_is_whole_where_it_has_the_events_of_the_others(
-    last: str, is_cut: bool
-):
-    """No next round bounds it, and what begins it is not all of it."""
-    drawing = f"python |{'llmmmmmmmmrr' * 7}{last}"
-    found = steps_of(draw({HOST: drawing}, names={**DENSE, "l": "load"}))
-    assert (found.source, found.marker) == ("pattern", "load")
-    assert found.is_truncated.tolist() == [False] * 7 + [is_cut]
-    if not is_cut:
-        assert times(found)[-1] == (84, 12, 12)
-
-
-def test_steps_of_a_pattern_begin_on_the_thread_on_which_it_was_found():
-    """Another one has more events of that name."""
-    other = "m." * 60
-    found = steps_of(draw({HOST: f"a/1 |{('m' * 18 + 'rr') * 12}\nb/2 |{other}"}, names=DENSE))
-    assert [start for start, _, _ in times(found)] == list(range(0, 240, 20))
-    assert "repeat 12 times on the thread 'a/1'" in found.note
-
-
-def test_ops_of_any_thread_are_work_where_nothing_says_whose_they_are():
-    drawing = "python |f.........f.........f.........f\npool/2 |.mmmmrrr...mmmmrrr...mmmmrrr"
-    found = steps_of(draw({HOST: drawing}, names={**DENSE, "f": "$train.py:3 step"}))
-    assert [row[2] for row in table(found)[:3]] == [{"host_compute": 7, "other": 3}] * 3
-    # Threads may work ahead for tf.data, whose functions are made of ops, too.
-    drawing += "\ntf_data_1 |" + "i" * 30
-    names = {**DENSE, "f": "$train.py:3 step", "i": "Iterator::Root::ParallelMapV2"}
-    found = steps_of(draw({HOST: drawing}, names=names))
-    assert [row[2] for row in table(found)[:3]] == [{"other": 10}] * 3
-
-
-def test_a_tpu_step_by_its_own_line():
-    trace = draw(
-        {
-            "/device:TPU:0": """
-                Steps |ssssssssss..tttttttt
-                XLA Ops |iiccrr.oo...ccccdd
-            """,
-        },
-        names={"s": "1", "t": "2", "i": "infeed", "c": "fusion", "r": "all-reduce",
-               "o": "outfeed", "d": "copy-done"},
-        type_stats={
-            "i": {"hlo_category": "infeed"},
-            "c": {"hlo_category": "convolution fusion", "shape_with_layout": "bf16[8,128]{1,0}"},
-            "r": {"hlo_category": "all-reduce"},
-            "o": {"hlo_category": "outfeed"},
-            "d": {"hlo_category": "copy-done"},
-        },
-    )  # fmt: skip
-    found = steps_of(trace)
-    assert found.source == "steps_line"
-    assert times(found) == [(0, 12, 10), (12, 8, 8)]
-    assert [row[2] for row in table(found)] == [
-        {"input": 2, "compute_16": 2, "collectives": 2, "output": 2, "other": 4},
-        {"compute_16": 4, "device_to_device": 2, "other": 2},
-    ]
-
-
-def test_a_tpu_without_steps_has_one_per_execution_of_its_main_program():
-    trace = draw(
-        {
-            "/device:TPU:0": """
-                XLA Modules |h.mmmm..mmmm.h.mmmm
-                XLA Ops |..cccc..cccc...cccc
-            """,
-        },
-        names={"m": "jit_step(12)", "h": "jit_helper(3)", "c": "fusion"},
-        type_stats={"c": {"hlo_category": "fusion", "shape_with_layout": "f32[8]{0}"}},
-    )  # fmt: skip
-    found = steps_of(trace)
-    assert found.source == "executions"
-    assert found.is_inferred
-    assert found.marker == "jit_step(12)"
-    assert times(found) == [(2, 6, 4), (8, 7, 4), (15, 4, 4)]
 
 
 def test_what_carries_a_steps_number_marks_steps_without_being_a_root():

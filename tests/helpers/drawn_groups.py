@@ -1,0 +1,46 @@
+"""Groups of drawn traces: which events belong to which step."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from traces import draw, space_of
+
+from tbprof.analysis.grouping.group_roots import event_names
+from tbprof.analysis.grouping.grouping import Grouping, find_grouping
+from tbprof.events.space import Space
+
+HOST = "/host:CPU"
+
+ROOT = {"_r": 1}
+
+Drawing = str | Mapping[str, str] | Sequence[tuple[str, str]]
+
+
+def made(id_: int, type_: int = 2) -> dict[str, int]:
+    return {"_pt": type_, "_p": id_}
+
+
+def used(id_: int, type_: int = 2) -> dict[str, int]:
+    return {"_ct": type_, "_c": id_}
+
+
+def grouping_of(drawing: Drawing, root_name: str = "", **more: Any) -> tuple[Space, Grouping]:
+    planes = {HOST: drawing} if isinstance(drawing, str) else drawing
+    space = space_of(draw(planes, **more))
+    return space, find_grouping(space, root_name)
+
+
+def members(grouping: Grouping) -> dict[str, str]:
+    """The names of the events of each group, by its label ("" for none), sorted."""
+    found: dict[str, list[str]] = {label: [] for label in grouping.roots.label}
+    for host in grouping.hosts:
+        texts = event_names(host.events, np.arange(len(host.events)))
+        for text, group in zip(texts, host.group.tolist(), strict=True):
+            label = grouping.roots.label[group] if group >= 0 else ""
+            found.setdefault(label, []).append(text)
+    return {label: " ".join(sorted(texts)) for label, texts in found.items()}
+
+
+def groups(drawing: Drawing, root_name: str = "", **more: Any) -> dict[str, str]:
+    return members(grouping_of(drawing, root_name, **more)[1])

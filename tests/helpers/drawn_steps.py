@@ -1,0 +1,42 @@
+"""Steps of drawn traces, checked to add up, and as tables."""
+
+import numpy as np
+from traces import space_of
+
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.steps.step_finding import find_steps
+from tbprof.analysis.steps.steps import Steps
+from tbprof.analysis.vocabulary.phases import Phase
+
+GPU = "/device:GPU:0"
+HOST = "/host:CPU"
+
+
+def steps_of(trace: bytes, marker: str = "") -> Steps:
+    space = space_of(trace)
+    found = find_steps(space, Programs(space), marker)
+    assert np.array_equal(found.phase_ps.sum(axis=1), found.duration_ps)
+    assert (found.phase_ps >= 0).all()
+    return found
+
+
+def table(found: Steps) -> list[tuple[str, str, dict[str, int]]]:
+    """(worker, label, µs by phase that is not 0) of every step."""
+    out = []
+    for row, worker in enumerate(found.worker.tolist()):
+        us = {
+            phase.name.lower(): int(found.phase_ps[row, phase]) // 1_000_000
+            for phase in Phase
+            if found.phase_ps[row, phase]
+        }
+        out.append((found.worker_name[worker], found.label[row], us))
+    return out
+
+
+def times(found: Steps) -> list[tuple[int, int, int]]:
+    """(start, duration, own) in µs."""
+    columns = (found.start_ps, found.duration_ps, found.own_ps)
+    return [
+        tuple(value // 1_000_000 for value in row)
+        for row in zip(*(column.tolist() for column in columns), strict=True)
+    ]

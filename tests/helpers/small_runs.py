@@ -1,0 +1,41 @@
+"""Small runs with and without GPUs, and what an engine answers of them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from traces import draw, write
+
+from tbprof.engine.engine import Body, DataRequest, Engine
+from tbprof.storage.logdir import Logdir
+
+OPS, KERNELS = "framework_op_stats", "kernel_stats"
+# What needs no device, and what a GPU adds, in menu order.
+ANYWHERE = ["overview_page", "input_pipeline_analyzer", OPS, "pod_viewer", "trace_viewer"]
+ON_GPUS = [*ANYWHERE[:3], KERNELS, *ANYWHERE[3:]]
+HOST, GPU = "/host:CPU", "/device:GPU:0"
+STATS = {"k": {"kernel_details": "regs:8", "tf_op": "x/MatMul:MatMul"}}
+CPU_TRACE = draw({HOST: "t |aaaa.bb"}, names={"a": "a:A", "b": "b:B"})
+GPU_TRACE = draw(
+    {HOST: "t |aaaa", GPU: "Stream #1 |kk"}, names={"a": "a:A", "k": "volta_h884gemm"}, stats=STATS
+)
+BROKEN = b"not a trace"
+
+
+def one_run(tmp_path: Path, **hosts: bytes) -> Engine:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for host, content in hosts.items():
+        write(folder, content, host)
+    return Engine(Logdir(str(folder)))
+
+
+def payload(engine: Engine, run: str, tag: str, **more: Any) -> Any:
+    body = engine.data(DataRequest(run, tag, **more))
+    assert isinstance(body, Body)
+    return json.loads(body.content)
+
+
+def cells(table: Any, column: str) -> list[object]:
+    at = [one["id"] for one in table["cols"]].index(column)
+    return [row["c"][at]["v"] for row in table["rows"]]
