@@ -12,8 +12,8 @@ from tbprof.base.terminal import printable, progress_line
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-    from tbprof.capturing.session import Capture, CaptureReport, WorkerReport
-    from tbprof.capturing.targets import Target
+    from tbprof.capturing.requests.targets import Target
+    from tbprof.capturing.sessions.session import Capture, CaptureReport, WorkerReport
 
 _SIGNS = {"written": "✓", "failed": "✗", "cancelled": "–"}
 
@@ -79,7 +79,7 @@ def declare(parser: ArgumentParser) -> None:
 
 def capture(chosen: Namespace) -> None:
     """Records as the command says; raises SystemExit with 1 if any worker was not recorded."""
-    from tbprof.capturing.request import parse_request
+    from tbprof.capturing.requests.request import parse_request
 
     choices = {
         **vars(chosen),
@@ -96,7 +96,7 @@ def capture(chosen: Namespace) -> None:
     if not logdir:
         print("tbprof: --logdir is missing: where the new run goes", file=sys.stderr)
         sys.exit(2)
-    from tbprof.capturing.session import Capture, nothing_captured
+    from tbprof.capturing.sessions.session import Capture, nothing_captured
 
     report = _recorded(Capture(request, logdir))
     # What is said to people; the path of the run alone goes to standard output.
@@ -194,8 +194,8 @@ def _story(worker: "WorkerReport") -> str:
 
 
 def _monitor(targets: "Sequence[Target]", duration_ms: int) -> None:
-    from tbprof.capturing.monitor import monitor
-    from tbprof.capturing.tpu_names import find_tpus
+    from tbprof.capturing.probing.monitor import monitor
+    from tbprof.capturing.requests.tpu_names import find_tpus
 
     for target in find_tpus(targets):
         text = monitor(target, duration_ms)
@@ -204,7 +204,7 @@ def _monitor(targets: "Sequence[Target]", duration_ms: int) -> None:
 
 def _test(targets: "Sequence[Target]") -> int:
     """Prints what answers at each address; the exit status."""
-    from tbprof.capturing.probe import probe_all
+    from tbprof.capturing.probing.probe import probe_all
 
     status = 0
     for target, findings in zip(targets, probe_all(targets), strict=True):

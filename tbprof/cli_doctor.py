@@ -69,8 +69,8 @@ def _is_number(target: str) -> bool:
 
 
 def _of_address(target: str) -> "list[Diagnosis]":
-    from tbprof.capturing.probe import probe_all
-    from tbprof.capturing.targets import BadAddress, parse_targets
+    from tbprof.capturing.probing.probe import probe_all
+    from tbprof.capturing.requests.targets import BadAddress, parse_targets
     from tbprof.engine.doctor import Diagnosis
 
     try:

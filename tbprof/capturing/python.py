@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from tbprof.capturing.request import parse_request
-from tbprof.capturing.session import Capture, CaptureReport, nothing_captured
+from tbprof.capturing.requests.request import parse_request
+from tbprof.capturing.sessions.session import Capture, CaptureReport, nothing_captured
 
 
 def capture(

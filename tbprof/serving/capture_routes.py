@@ -19,9 +19,9 @@ from tbprof.serving.responses import Reply, json_reply
 from tbprof.serving.service import Service
 
 if TYPE_CHECKING:
-    from tbprof.capturing.probe import Finding
-    from tbprof.capturing.queue import Standing
-    from tbprof.capturing.targets import Target
+    from tbprof.capturing.probing.probe import Finding
+    from tbprof.capturing.requests.targets import Target
+    from tbprof.capturing.sessions.queue import Standing
 
 PROOF_HEADER = "X-Tbprof-Token"
 _MOST_BYTES = 1 << 20
@@ -71,7 +71,7 @@ def _check_origin(request: Request) -> None:
 
 
 def _capture(service: Service, values: dict[str, object]) -> Reply:
-    from tbprof.capturing.request import parse_request
+    from tbprof.capturing.requests.request import parse_request
 
     id_ = service.captures().start(parse_request(values))
     return json_reply(_shown(service.captures().standing(id_)), 202)
@@ -85,8 +85,8 @@ def _cancel(service: Service, values: dict[str, object]) -> Reply:
 
 
 def _test(_: Service, values: dict[str, object]) -> Reply:
-    from tbprof.capturing.probe import probe_all
-    from tbprof.capturing.request import parse_request
+    from tbprof.capturing.probing.probe import probe_all
+    from tbprof.capturing.requests.request import parse_request
 
     asked = parse_request(
         {key: values[key] for key in ("addresses", "workers") if key in values}

@@ -16,7 +16,7 @@ from tbprof.base.errors import LoadFailed, NotCompiled, TbprofError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tbprof.capturing.queue import Captures
+    from tbprof.capturing.sessions.queue import Captures
     from tbprof.engine.engine import Engine
     from tbprof.storage.logdir import Logdir
 
@@ -104,7 +104,7 @@ class Service:
             return self._captures
 
     def _make_captures(self) -> "Captures":
-        from tbprof.capturing.queue import Captures
+        from tbprof.capturing.sessions.queue import Captures
 
         return Captures(self.capture_logdir(), lambda _run: self.logdir().search_again())
 

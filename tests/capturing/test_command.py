@@ -12,7 +12,7 @@ import pytest
 from helpers.profilers import EMPTY, Profiler, recorded, serving, trace
 
 from tbprof._pb import message
-from tbprof.capturing.session import WorkerReport
+from tbprof.capturing.sessions.session import WorkerReport
 from tbprof.cli_capture import _standing
 
 ROOT = Path(__file__).resolve().parents[2]

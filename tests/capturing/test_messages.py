@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tbprof._pb import message
-from tbprof.capturing.messages import (
+from tbprof.capturing.protocol.messages import (
     AnswerReader,
     Garbled,
     profile_request,
@@ -13,7 +13,7 @@ from tbprof.capturing.messages import (
     session_request,
     trace_complaints,
 )
-from tbprof.capturing.options import CaptureOptions
+from tbprof.capturing.requests.options import CaptureOptions
 
 
 def test_a_request_says_all_that_servers_heed():

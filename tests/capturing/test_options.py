@@ -4,7 +4,7 @@ from datetime import datetime, timezone
 
 import pytest
 
-from tbprof.capturing.options import BadOption, CaptureOptions, parse_advanced
+from tbprof.capturing.requests.options import BadOption, CaptureOptions, parse_advanced
 
 
 @pytest.mark.parametrize(

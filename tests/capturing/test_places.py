@@ -14,8 +14,8 @@ import pytest
 from helpers.profilers import Profiler, recorded, serving, trace
 
 import tbprof
-from tbprof.capturing.request import parse_request
-from tbprof.capturing.session import Capture, CaptureReport, NothingCaptured
+from tbprof.capturing.requests.request import parse_request
+from tbprof.capturing.sessions.session import Capture, CaptureReport, NothingCaptured
 from tbprof.storage.new_run import NewRun, NotWritten, runs_root
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,10 +13,10 @@ import grpc
 import pytest
 from helpers.profilers import Profiler, recorded, serving, trace
 
-from tbprof.capturing.monitor import NotMonitored, monitor
-from tbprof.capturing.probe import probe, why_unreachable
-from tbprof.capturing.reasons import Reason
-from tbprof.capturing.targets import Target, parse_target
+from tbprof.capturing.probing.monitor import NotMonitored, monitor
+from tbprof.capturing.probing.probe import probe, why_unreachable
+from tbprof.capturing.probing.reasons import Reason
+from tbprof.capturing.requests.targets import Target, parse_target
 
 # A certificate of nobody, for "localhost"; made for these tests alone.
 DATA = Path(__file__).resolve().parents[1] / "data"
@@ -117,13 +117,13 @@ def test_web_servers():
     ],
 )
 def test_other_servers(answer, reason, monkeypatch):
-    monkeypatch.setattr("tbprof.capturing.probe._ANSWER_S", 0.3)
+    monkeypatch.setattr("tbprof.capturing.probing.probe._ANSWER_S", 0.3)
     with listening(answer) as port:
         assert failure(Target("127.0.0.1", port)) == (2, reason)
 
 
 def test_a_connection_that_hangs_can_be_cancelled(monkeypatch):
-    monkeypatch.setattr("tbprof.capturing.probe._ANSWER_S", 300)
+    monkeypatch.setattr("tbprof.capturing.probing.probe._ANSWER_S", 300)
     cancelled, released = threading.Event(), threading.Event()
 
     def hold(link: socket.socket) -> None:

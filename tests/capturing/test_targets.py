@@ -2,7 +2,13 @@
 
 import pytest
 
-from tbprof.capturing.targets import BadAddress, Target, host_names, parse_target, parse_targets
+from tbprof.capturing.requests.targets import (
+    BadAddress,
+    Target,
+    host_names,
+    parse_target,
+    parse_targets,
+)
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ import pytest
 from helpers.profilers import trace
 
 from tbprof._pb import message
-from tbprof.capturing.monitor import monitor
-from tbprof.capturing.request import parse_request
-from tbprof.capturing.session import Capture, CaptureReport
-from tbprof.capturing.targets import Target
+from tbprof.capturing.probing.monitor import monitor
+from tbprof.capturing.requests.request import parse_request
+from tbprof.capturing.requests.targets import Target
+from tbprof.capturing.sessions.session import Capture, CaptureReport
 
 
 class Service:
@@ -104,7 +104,7 @@ def test_a_service_that_is_busy_is_asked_again(tmp_path):
     ],
 )
 def test_a_session_that_failed_says_why(service, reason, tmp_path, monkeypatch):
-    monkeypatch.setattr("tbprof.capturing.tpu_session._FILES_S", 0.5)
+    monkeypatch.setattr("tbprof.capturing.sessions.tpu_session._FILES_S", 0.5)
     with serving(service):
         report = captured(service, tmp_path)
     assert [worker.reason for worker in report.workers] == [reason] * 2

@@ -11,9 +11,9 @@ import pytest
 import requests
 from helpers.google_cloud import ACCESS_TOKEN, NODES, Google, node, serving_google
 
-from tbprof.capturing import tpu_names
-from tbprof.capturing.targets import Target
-from tbprof.capturing.tpu_names import TpuNotFound, find_tpus
+from tbprof.capturing.requests import tpu_names
+from tbprof.capturing.requests.targets import Target
+from tbprof.capturing.requests.tpu_names import TpuNotFound, find_tpus
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -92,8 +92,8 @@ def test_a_machine_of_googles_needs_nothing_but_the_name():
     """With Google's own library, in a process of its own: it reads the environment when loaded."""
     program = (
         "import json, sys\n"
-        "from tbprof.capturing.targets import Target\n"
-        "from tbprof.capturing.tpu_names import find_tpus\n"
+        "from tbprof.capturing.requests.targets import Target\n"
+        "from tbprof.capturing.requests.tpu_names import find_tpus\n"
         "print(json.dumps([one.address for one in find_tpus([Target(sys.argv[1], 0)])]))"
     )
     with serving_google() as google:

@@ -5,21 +5,21 @@ from tbprof.advice.finding import SEVERITIES, Finding
 from tbprof.advice.gain import UNKNOWN_GAIN
 from tbprof.advice.guides import GPU_GUIDE, PROFILER_GUIDE
 from tbprof.advice.pages import OPS, OVERVIEW, TRACE
-from tbprof.advice.rules.findings_callbacks import CALLBACK_RULES
-from tbprof.advice.rules.findings_copies import COPY_RULES
-from tbprof.advice.rules.findings_eager import EAGER_RULES
-from tbprof.advice.rules.findings_gpu import GPU_RULES
-from tbprof.advice.rules.findings_host import COMPILATION_RULES, HOST_RULES
-from tbprof.advice.rules.findings_idle import IDLE_RULES
-from tbprof.advice.rules.findings_input import INPUT_RULES
-from tbprof.advice.rules.findings_layout import LAYOUT_RULES
-from tbprof.advice.rules.findings_memory import MEMORY_RULES
-from tbprof.advice.rules.findings_others import OTHERS_RULES
-from tbprof.advice.rules.findings_outliers import OUTLIER_RULES
-from tbprof.advice.rules.findings_reads import READ_RULES
-from tbprof.advice.rules.findings_steps import GAP_RULES, WAITING_RULES
-from tbprof.advice.rules.findings_tpu import TPU_RULES
-from tbprof.advice.rules.findings_workers import WORKER_RULES
+from tbprof.advice.rules.devices.findings_copies import COPY_RULES
+from tbprof.advice.rules.devices.findings_gpu import GPU_RULES
+from tbprof.advice.rules.devices.findings_layout import LAYOUT_RULES
+from tbprof.advice.rules.devices.findings_memory import MEMORY_RULES
+from tbprof.advice.rules.devices.findings_tpu import TPU_RULES
+from tbprof.advice.rules.host.findings_callbacks import CALLBACK_RULES
+from tbprof.advice.rules.host.findings_eager import EAGER_RULES
+from tbprof.advice.rules.host.findings_host import COMPILATION_RULES, HOST_RULES
+from tbprof.advice.rules.host.findings_idle import IDLE_RULES
+from tbprof.advice.rules.host.findings_others import OTHERS_RULES
+from tbprof.advice.rules.host.findings_reads import READ_RULES
+from tbprof.advice.rules.steps.findings_input import INPUT_RULES
+from tbprof.advice.rules.steps.findings_outliers import OUTLIER_RULES
+from tbprof.advice.rules.steps.findings_steps import GAP_RULES, WAITING_RULES
+from tbprof.advice.rules.steps.findings_workers import WORKER_RULES
 from tbprof.advice.sentences import milliseconds, percent
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.errors import CUT_HINT

@@ -6,7 +6,7 @@ from tbprof.advice.bottlenecks import DEVICE, HOST, find_bottlenecks
 from tbprof.advice.evidence import Evidence
 from tbprof.advice.finding import Finding
 from tbprof.advice.guides import DATA_ANALYSIS_GUIDE, DATA_GUIDE, GPU_GUIDE, PROFILER_GUIDE, Guide
-from tbprof.advice.rules.findings_input import is_transfer
+from tbprof.advice.rules.steps.findings_input import is_transfer
 from tbprof.analysis.job.idle_shares import outside
 from tbprof.tools import TOOLS
 from tbprof.tools.datatable import Table, number, text

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.advice.evidence import WORK, Evidence
-from tbprof.advice.rules.findings_host import eager_shares
+from tbprof.advice.rules.host.findings_host import eager_shares
 from tbprof.advice.sentences import milliseconds, owner, percent, size
 from tbprof.analysis.job.step_means import sample_deviation, sparse_core_means
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase

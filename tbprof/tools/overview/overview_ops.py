@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.advice.evidence import Evidence
-from tbprof.advice.rules.findings_gpu import low_precision_share
-from tbprof.advice.rules.findings_host import eager_shares
+from tbprof.advice.rules.devices.findings_gpu import low_precision_share
+from tbprof.advice.rules.host.findings_host import eager_shares
 from tbprof.analysis.devices.tensor_cores import core_name
 from tbprof.analysis.gpu.kernels import Kernels
 from tbprof.analysis.ops.op_metrics import OpMetrics

@@ -16,7 +16,7 @@ from tbprof.advice.bottlenecks import (
 )
 from tbprof.advice.evidence import WORK
 from tbprof.advice.input.input_cause import TRY_APART, InputCause
-from tbprof.advice.rules.findings_input import waits_in_trace
+from tbprof.advice.rules.steps.findings_input import waits_in_trace
 from tbprof.analysis.input.input_ops import InputOps
 from tbprof.analysis.job.idle_shares import IdleShare
 from tbprof.analysis.job.job_steps import JobSteps

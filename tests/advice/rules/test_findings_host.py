@@ -22,7 +22,7 @@ from builders.evidence import (
 )
 
 from tbprof.advice.evidence import Evidence
-from tbprof.advice.rules.findings_host import eager_shares
+from tbprof.advice.rules.host.findings_host import eager_shares
 from tbprof.analysis.host.single_ops import SingleOps
 from tbprof.analysis.vocabulary.phases import Phase
 

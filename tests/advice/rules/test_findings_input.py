@@ -6,7 +6,7 @@ import pytest
 from builders.evidence import GPU, NO_GPU, TPU, cause_of, evidence, found
 
 from tbprof.advice.input.input_cause import InputCause
-from tbprof.advice.rules.findings_input import input_bound
+from tbprof.advice.rules.steps.findings_input import input_bound
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.tools.overview.overview_advice import recommendation_table

@@ -11,8 +11,8 @@ from traces import draw, space_of
 
 from tbprof.advice.evidence import Evidence
 from tbprof.advice.finding import Finding
+from tbprof.advice.rules.devices.findings_tpu import TPU_RULES, grouped
 from tbprof.advice.rules.findings import find_findings
-from tbprof.advice.rules.findings_tpu import TPU_RULES, grouped
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.hlo.hlo_roles import Move, Reduction
 from tbprof.analysis.tpu.tpu_ops import TpuOps, find_tpu_ops

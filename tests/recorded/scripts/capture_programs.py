@@ -21,11 +21,11 @@ from unittest import mock
 from relay import relaying
 
 from tbprof._pb import message
-from tbprof.capturing.probe import probe
-from tbprof.capturing.request import parse_request
-from tbprof.capturing.session import Capture, CaptureReport
-from tbprof.capturing.targets import parse_target
-from tbprof.capturing.worker import Phase
+from tbprof.capturing.probing.probe import probe
+from tbprof.capturing.requests.request import parse_request
+from tbprof.capturing.requests.targets import parse_target
+from tbprof.capturing.sessions.session import Capture, CaptureReport
+from tbprof.capturing.sessions.worker import Phase
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 TENSORFLOW, SECOND, JAX, DEAD = 21009, 21010, 21999, 21001
@@ -86,7 +86,7 @@ def main(python: str, logdir: str) -> dict[str, object]:
         found["example"] = command(str(EXAMPLES / "capture_workers.py"), both, logdir)
         found["busy"] = _busy(logdir)
         found["slow"] = _slow(logdir, second, until=(0, 2))
-        with mock.patch("tbprof.capturing.options._COLLECTING_S", 6.0):
+        with mock.patch("tbprof.capturing.requests.options._COLLECTING_S", 6.0):
             found["too_slow"] = _slow(logdir, second, until=(0, 1, 2))
         with stopped(second):
             found["stopped"] = capture(logdir, "stopped", [TENSORFLOW, SECOND])

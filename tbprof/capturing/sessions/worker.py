@@ -7,18 +7,18 @@ from enum import Enum
 
 from tbprof.base.errors import TbprofError
 from tbprof.base.records import dataclass, field
-from tbprof.capturing.calls import CallFailed, call
-from tbprof.capturing.messages import (
+from tbprof.capturing.probing.probe import why_unreachable
+from tbprof.capturing.probing.reasons import Reason, reason_of_error
+from tbprof.capturing.protocol.calls import CallFailed, call
+from tbprof.capturing.protocol.messages import (
     PROFILE,
     AnswerReader,
     Garbled,
     profile_request,
     trace_complaints,
 )
-from tbprof.capturing.options import CaptureOptions
-from tbprof.capturing.probe import why_unreachable
-from tbprof.capturing.reasons import Reason, reason_of_error
-from tbprof.capturing.targets import Target
+from tbprof.capturing.requests.options import CaptureOptions
+from tbprof.capturing.requests.targets import Target
 from tbprof.storage.new_run import NewFile, NewRun
 
 _BACKOFF_S = 0.5  # before the second attempt, then twice as long each time

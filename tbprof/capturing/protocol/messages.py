@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tbprof._pb import message
 from tbprof.base.records import dataclass, field
-from tbprof.capturing.options import CaptureOptions
+from tbprof.capturing.requests.options import CaptureOptions
 
 PROFILE = "/tensorflow.ProfilerService/Profile"
 TERMINATE = "/tensorflow.ProfilerService/Terminate"

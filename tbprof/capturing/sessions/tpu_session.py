@@ -7,18 +7,18 @@ from contextlib import closing
 
 import grpc
 
-from tbprof.capturing.channels import error_of, open_channel
-from tbprof.capturing.messages import (
+from tbprof.capturing.probing.probe import why_unreachable
+from tbprof.capturing.probing.reasons import Reason, reason_of_error
+from tbprof.capturing.protocol.channels import error_of, open_channel
+from tbprof.capturing.protocol.messages import (
     NEW_SESSION,
     Garbled,
     profile_request,
     session_answer,
     session_request,
 )
-from tbprof.capturing.options import CaptureOptions
-from tbprof.capturing.probe import why_unreachable
-from tbprof.capturing.reasons import Reason, reason_of_error
-from tbprof.capturing.worker import Phase, Stopped, Worker, attempts, end
+from tbprof.capturing.requests.options import CaptureOptions
+from tbprof.capturing.sessions.worker import Phase, Stopped, Worker, attempts, end
 from tbprof.storage.new_run import NewRun
 
 _FILES_S = 10.0  # how long files may take to appear in a bucket

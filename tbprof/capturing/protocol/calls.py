@@ -21,7 +21,7 @@ import h2.events
 import h2.exceptions
 import h2.settings
 
-from tbprof.capturing.targets import Target
+from tbprof.capturing.requests.targets import Target
 
 _CONNECT_S = 10.0
 _TURN_S = 0.05  # how often cancelling is looked for

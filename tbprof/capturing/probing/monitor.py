@@ -6,11 +6,11 @@ import grpc
 
 from tbprof._pb import message
 from tbprof.base.errors import TbprofError
-from tbprof.capturing.channels import error_of, open_channel
-from tbprof.capturing.messages import MONITOR
-from tbprof.capturing.probe import why_unreachable
-from tbprof.capturing.reasons import Reason, reason_of_error
-from tbprof.capturing.targets import Target
+from tbprof.capturing.probing.probe import why_unreachable
+from tbprof.capturing.probing.reasons import Reason, reason_of_error
+from tbprof.capturing.protocol.channels import error_of, open_channel
+from tbprof.capturing.protocol.messages import MONITOR
+from tbprof.capturing.requests.targets import Target
 
 
 class NotMonitored(TbprofError):

@@ -7,7 +7,7 @@ from tbprof.advice.evidence import Evidence, Rule
 from tbprof.advice.finding import Finding, graded
 from tbprof.advice.guides import GPU_GUIDE, MULTISLICE_GUIDE, TPU_GUIDE
 from tbprof.advice.pages import OPS, POD, TRACE, Page
-from tbprof.advice.rules.findings_tpu import grouped, showing_ops
+from tbprof.advice.rules.devices.findings_tpu import grouped, showing_ops
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.hlo.host_channels import Peer
 from tbprof.analysis.job.job_steps import JobSteps

@@ -8,8 +8,13 @@ from collections.abc import Callable
 
 from tbprof.base.errors import TbprofError
 from tbprof.base.records import dataclass, field
-from tbprof.capturing.request import CaptureRequest
-from tbprof.capturing.session import Capture, CaptureReport, NothingCaptured, nothing_captured
+from tbprof.capturing.requests.request import CaptureRequest
+from tbprof.capturing.sessions.session import (
+    Capture,
+    CaptureReport,
+    NothingCaptured,
+    nothing_captured,
+)
 
 MOST_WAITING = 8
 _REMEMBERED = 32

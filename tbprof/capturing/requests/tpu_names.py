@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from tbprof.base.errors import TbprofError
-from tbprof.capturing.targets import TPU_PORT, Target
+from tbprof.capturing.requests.targets import TPU_PORT, Target
 
 _API = "https://tpu.googleapis.com/v2"
 # As Google's own libraries find it. Source: google.auth.environment_vars.

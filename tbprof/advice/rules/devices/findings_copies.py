@@ -9,8 +9,8 @@ from tbprof.advice.evidence import Evidence, Rule
 from tbprof.advice.finding import Finding, graded
 from tbprof.advice.guides import GPU_GUIDE, OFFLOADING_GUIDE, TPU_GUIDE
 from tbprof.advice.pages import OPS, TRACE
-from tbprof.advice.rules.findings_memory import free_memory
-from tbprof.advice.rules.findings_tpu import NOTABLE, grouped, showing_ops
+from tbprof.advice.rules.devices.findings_memory import free_memory
+from tbprof.advice.rules.devices.findings_tpu import NOTABLE, grouped, showing_ops
 from tbprof.advice.sentences import milliseconds, percent, size
 from tbprof.analysis.hlo.host_channels import Peer
 from tbprof.analysis.hlo.host_copies import IN_HOST, is_copy

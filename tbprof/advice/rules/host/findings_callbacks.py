@@ -8,8 +8,8 @@ from tbprof.advice.finding import Finding, graded
 from tbprof.advice.guides import CALLBACKS_GUIDE, FUNCTION_GUIDE
 from tbprof.advice.idle_claims import callback_share, callbacks_ps, culprit, is_in_callbacks
 from tbprof.advice.pages import OPS, TRACE
-from tbprof.advice.rules.findings_host import OUTSIDE_TYPES
-from tbprof.advice.rules.findings_tpu import grouped, showing_ops
+from tbprof.advice.rules.devices.findings_tpu import grouped, showing_ops
+from tbprof.advice.rules.host.findings_host import OUTSIDE_TYPES
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.hlo.host_channels import Peer
 from tbprof.analysis.vocabulary.phases import Phase

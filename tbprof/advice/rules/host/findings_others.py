@@ -8,7 +8,7 @@ from tbprof.advice.finding import Finding, Severity
 from tbprof.advice.guides import PROFILER_GUIDE
 from tbprof.advice.idle_claims import culprit, graded_idle
 from tbprof.advice.pages import TRACE
-from tbprof.advice.rules.findings_idle import nobody
+from tbprof.advice.rules.host.findings_idle import nobody
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.job.idle_shares import DID, IdleShare, kind_label, without

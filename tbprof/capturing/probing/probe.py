@@ -13,10 +13,10 @@ import grpc
 
 from tbprof._pb import message
 from tbprof.base.records import dataclass
-from tbprof.capturing.channels import error_of, open_channel
-from tbprof.capturing.messages import TERMINATE
-from tbprof.capturing.reasons import Reason, reason_of_error, reason_of_socket
-from tbprof.capturing.targets import Target
+from tbprof.capturing.probing.reasons import Reason, reason_of_error, reason_of_socket
+from tbprof.capturing.protocol.channels import error_of, open_channel
+from tbprof.capturing.protocol.messages import TERMINATE
+from tbprof.capturing.requests.targets import Target
 
 _CONNECT_S = 5.0
 _ANSWER_S = 3.0

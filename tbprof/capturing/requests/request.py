@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tbprof.base.records import dataclass
-from tbprof.capturing.options import BadOption, CaptureOptions, parse_advanced
-from tbprof.capturing.targets import TPU_PORT, BadAddress, Target, parse_targets
+from tbprof.capturing.requests.options import BadOption, CaptureOptions, parse_advanced
+from tbprof.capturing.requests.targets import TPU_PORT, BadAddress, Target, parse_targets
 
 _NUMBERS = ("duration_ms", "delay_ms", "host_level", "device_level", "python_level", "retries")
 _TRUTHS = {"hlo": "has_hlo", "dataset_ops": "has_dataset_ops"}

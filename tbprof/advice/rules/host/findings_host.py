@@ -18,7 +18,7 @@ from tbprof.advice.retracing import (
     is_in_outliers,
     retraced_ms,
 )
-from tbprof.advice.rules.findings_eager import FEWEST_PER_STEP, single_ops_ps
+from tbprof.advice.rules.host.findings_eager import FEWEST_PER_STEP, single_ops_ps
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_facts import HostFacts
 from tbprof.analysis.vocabulary.input_names import fetches_batch

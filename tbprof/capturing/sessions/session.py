@@ -9,11 +9,11 @@ from datetime import datetime
 from tbprof.base.errors import TbprofError
 from tbprof.base.recorder_errors import fix_for
 from tbprof.base.records import dataclass
-from tbprof.capturing.request import CaptureRequest
-from tbprof.capturing.targets import host_names
-from tbprof.capturing.tpu_names import find_tpus
-from tbprof.capturing.tpu_session import record_session
-from tbprof.capturing.worker import Job, Phase, Start, Worker, record
+from tbprof.capturing.requests.request import CaptureRequest
+from tbprof.capturing.requests.targets import host_names
+from tbprof.capturing.requests.tpu_names import find_tpus
+from tbprof.capturing.sessions.tpu_session import record_session
+from tbprof.capturing.sessions.worker import Job, Phase, Start, Worker, record
 from tbprof.storage.new_run import NewRun
 
 _WATCH_S = 0.1

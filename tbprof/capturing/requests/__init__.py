@@ -1,0 +1,4 @@
+"""What a user asks for: whom to record, for how long, with which options.
+
+Nothing comes in from the other rooms of `capturing`.
+"""
