@@ -1,7 +1,7 @@
 /** The routes of the server, relative to the page, so that prefixes and proxies need no setting. */
 import { ApiError } from "./errors";
+import { fields } from "./json";
 import {
-  isRecord,
   type Logdir,
   type Progress,
   parseLogdir,
@@ -142,7 +142,7 @@ async function readJson(response: Response, signal: AbortSignal): Promise<unknow
 }
 
 function toError(body: unknown, status: number): ApiError {
-  const error = isRecord(body) && isRecord(body.error) ? body.error : {};
+  const error = fields(fields(body).error);
   const say = (value: unknown, otherwise: string) =>
     typeof value === "string" ? value : otherwise;
   return new ApiError(

@@ -1,6 +1,7 @@
 /** Google DataTable JSON as columns of typed arrays. */
 import { PayloadError } from "./errors";
-import { isRecord, parseWarnings, type Warning } from "./types";
+import { fields, isRecord, list } from "./json";
+import { parseWarnings, type Warning } from "./types";
 
 /** Texts are kept once; `codes` index `strings`, -1 where the cell is null. */
 export interface TextColumn {
@@ -37,6 +38,23 @@ export interface DataTable {
   readonly warnings: readonly Warning[];
 }
 
+const NO_TABLE: DataTable = { columns: [], length: 0, properties: {}, warnings: [] };
+
+/** A payload that is a list of tables, `least` of them or more. Throws PayloadError. */
+export function parseTables(json: unknown, least: number, what: string) {
+  if (list(json).length < least) throw new PayloadError(`${what} is not a list of tables`);
+  // Tables that a trace has nothing for may be empty objects.
+  const tables = list(json).map((item) =>
+    isRecord(item) && Array.isArray(item.cols) ? parseTable(item) : NO_TABLE,
+  );
+  const warnings = tables.flatMap((table) => table.warnings);
+  return {
+    table: (index: number) => tables[index] ?? NO_TABLE,
+    /** Each once. */
+    warnings: [...new Map(warnings.map((item) => [JSON.stringify(item), item])).values()],
+  };
+}
+
 /** The table of a payload, in either layout. Throws PayloadError on anything else. */
 export function parseTable(json: unknown): DataTable {
   if (!isRecord(json) || !Array.isArray(json.cols))
@@ -56,7 +74,7 @@ export function parseTable(json: unknown): DataTable {
   return {
     columns,
     length,
-    properties: isRecord(json.p) ? (json.p as Record<string, string>) : {},
+    properties: fields(json.p) as Record<string, string>,
     warnings: parseWarnings(json.warnings),
   };
 }
@@ -165,8 +183,7 @@ function transpose(rows: unknown, width: number): unknown[][] {
   if (!Array.isArray(rows)) throw new PayloadError("a table has no rows");
   return Array.from({ length: width }, (_, at) =>
     rows.map((row) => {
-      const cell = isRecord(row) && Array.isArray(row.c) ? row.c[at] : null;
-      return isRecord(cell) ? (cell.v ?? null) : null;
+      return fields(list(fields(row).c)[at]).v ?? null;
     }),
   );
 }

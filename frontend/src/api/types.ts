@@ -1,139 +1,93 @@
 /** The answers of our own routes, checked where they enter. Contract: docs/http_api.md. */
-import { type Bytes, bytes, type Milliseconds, milliseconds } from "../base/units";
+import { bytes, milliseconds } from "../base/units";
+import { count, fields, isRecord, type Json, list, text } from "./json";
 
-export interface Warning {
-  readonly code: string;
-  readonly message: string;
-  readonly host: string;
-  readonly hint: string;
-}
+export type Warning = Readonly<ReturnType<typeof parseWarning>>;
+export type Run = Readonly<ReturnType<typeof parseRun>>;
+export type Logdir = Readonly<ReturnType<typeof parseLogdir>>;
+export type SessionHost = Readonly<ReturnType<typeof parseSessionHost>>;
+export type SessionTool = Readonly<ReturnType<typeof parseSessionTool>>;
+export type Session = Readonly<ReturnType<typeof parseSession>>;
+export type Progress = Readonly<ReturnType<typeof parseProgress>>;
 
-export interface Run {
-  readonly name: string;
-  readonly hosts: number;
-  readonly bytes: Bytes;
-  readonly modified: Milliseconds;
-}
-
-export interface Logdir {
-  readonly path: string;
-  readonly isScanning: boolean;
-  readonly searched: {
-    readonly directories: number;
-    readonly files: number;
-    readonly seconds: number;
-    readonly stopped: string | null;
-  };
-  readonly ignored: readonly { readonly path: string; readonly reason: string }[];
-  readonly runs: readonly Run[];
-}
-
-export interface SessionHost {
-  readonly name: string;
-  readonly bytes: Bytes;
-  readonly error: { readonly code: string; readonly message: string; readonly hint: string } | null;
-}
-
-export interface SessionTool {
-  readonly name: string;
-  readonly label: string;
-  /** For the tab. */
-  readonly short: string;
-  readonly isSingleHost: boolean;
-  readonly isAvailable: boolean;
-  readonly reason: string;
-  /** The way out. */
-  readonly hint: string;
-}
-
-export interface Session {
-  readonly run: string;
-  readonly hosts: readonly SessionHost[];
-  readonly tools: readonly SessionTool[];
-}
-
-export interface Progress {
-  readonly state: "idle" | "preparing" | "working" | "error";
-  readonly text: string;
-  readonly done: number;
-  readonly total: number;
-}
-
-export function parseLogdir(json: unknown): Logdir {
-  const logdir = record(json);
-  const searched = record(logdir.searched);
+export function parseLogdir(json: unknown) {
+  const logdir = fields(json);
+  const searched = fields(logdir.searched);
   return {
     path: text(logdir.logdir),
     isScanning: logdir.scanning === true,
     searched: {
-      directories: number(searched.directories),
-      files: number(searched.files),
-      seconds: number(searched.seconds),
+      directories: count(searched.directories),
+      files: count(searched.files),
+      seconds: count(searched.seconds),
       stopped: typeof searched.stopped === "string" ? searched.stopped : null,
     },
-    ignored: list(logdir.ignored).map((item) => ({
-      path: text(record(item).path),
-      reason: text(record(item).reason),
-    })),
-    runs: list(logdir.runs).map((item) => {
-      const run = record(item);
-      return {
-        name: text(run.name),
-        hosts: Array.isArray(run.hosts) ? run.hosts.length : number(run.hosts),
-        bytes: bytes(number(run.bytes)),
-        modified: milliseconds(number(run.modified_ms)),
-      };
-    }),
+    ignored: list(logdir.ignored)
+      .map(fields)
+      .map(({ path, reason }) => ({ path: text(path), reason: text(reason) })),
+    runs: list(logdir.runs).map(parseRun),
   };
 }
 
-export function parseSession(json: unknown): Session {
-  const session = record(json);
+function parseRun(json: unknown) {
+  const run = fields(json);
+  return {
+    name: text(run.name),
+    hosts: Array.isArray(run.hosts) ? run.hosts.length : count(run.hosts),
+    bytes: bytes(count(run.bytes)),
+    modified: milliseconds(count(run.modified_ms)),
+  };
+}
+
+export function parseSession(json: unknown) {
+  const session = fields(json);
   return {
     run: text(session.run),
-    hosts: list(session.hosts).map((item) => {
-      const host = record(item);
-      return {
-        name: text(host.hostname),
-        bytes: bytes(number(host.bytes)),
-        error: isRecord(host.error) ? parseWarning(host.error) : null,
-      };
-    }),
-    tools: list(session.tools).map((item) => {
-      const tool = record(item);
-      return {
-        name: text(tool.name),
-        label: text(tool.label),
-        short: text(tool.short) || text(tool.label),
-        isSingleHost: tool.hosts === "one",
-        isAvailable: tool.available === true,
-        reason: text(tool.reason),
-        hint: text(tool.hint),
-      };
-    }),
+    hosts: list(session.hosts).map(parseSessionHost),
+    tools: list(session.tools).map(parseSessionTool),
   };
 }
 
-export function parseProgress(json: unknown): Progress {
-  const progress = record(json);
+function parseSessionHost(json: unknown) {
+  const host = fields(json);
+  return {
+    name: text(host.hostname),
+    bytes: bytes(count(host.bytes)),
+    error: isRecord(host.error) ? parseWarning(host.error) : null,
+  };
+}
+
+function parseSessionTool(json: unknown) {
+  const tool = fields(json);
+  return {
+    name: text(tool.name),
+    label: text(tool.label),
+    /** For the tab. */
+    short: text(tool.short) || text(tool.label),
+    isSingleHost: tool.hosts === "one",
+    isAvailable: tool.available === true,
+    reason: text(tool.reason),
+    /** The way out. */
+    hint: text(tool.hint),
+  };
+}
+
+export function parseProgress(json: unknown) {
+  const progress = fields(json);
   const state = progress.state;
   return {
     state: state === "preparing" || state === "working" || state === "error" ? state : "idle",
     text: text(progress.text),
-    done: number(progress.done),
-    total: number(progress.total),
+    done: count(progress.done),
+    total: count(progress.total),
   };
 }
 
 export function parseWarnings(json: unknown): Warning[] {
-  return list(json).map((item) => parseWarning(record(item)));
+  return list(json).map(fields).map(parseWarning);
 }
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function parseWarning(item: Record<string, unknown>): Warning {
+function parseWarning(item: Json) {
   return {
     code: text(item.code),
     message: text(item.message),
@@ -143,19 +97,9 @@ function parseWarning(item: Record<string, unknown>): Warning {
 }
 
 /** What a server says of itself, for captures: why there are none, the proof to show, the place. */
-export interface CaptureConfig {
-  readonly off: string;
-  readonly token: string;
-  readonly logdir: string;
-}
+export type CaptureConfig = Readonly<ReturnType<typeof parseCaptureConfig>>;
 
-export function parseCaptureConfig(json: unknown): CaptureConfig {
-  const config = record(record(json).capture);
-  const off = text(config.off);
-  return { off, token: text(config.token), logdir: text(config.logdir) };
+export function parseCaptureConfig(json: unknown) {
+  const { off, token, logdir } = fields(fields(json).capture);
+  return { off: text(off), token: text(token), logdir: text(logdir) };
 }
-
-const record = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});
-const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-const text = (value: unknown): string => (typeof value === "string" ? value : "");
-const number = (value: unknown): number => (typeof value === "number" ? value : 0);

@@ -1,14 +1,9 @@
 /** What the server's doctor found: why something is empty, and the way out. */
 import { useEffect, useState } from "preact/hooks";
 import { getJson } from "../api/client";
-import { isRecord } from "../api/types";
+import { type Json, records, text } from "../api/json";
 
-interface Diagnosis {
-  readonly kind: string;
-  readonly about: string;
-  readonly text: string;
-  readonly fix: string;
-}
+type Diagnosis = Readonly<ReturnType<typeof parseDiagnosis>>;
 
 const SIGNS: Readonly<Record<string, string>> = { good: "✓", note: "!", bad: "✗" };
 
@@ -24,7 +19,7 @@ export function Diagnoses({ run, said = [] }: DiagnosesProps) {
   useEffect(() => {
     const abort = new AbortController();
     getJson("doctor", run === "" ? [] : [["run", run]], abort.signal).then(
-      (answer) => setFound(parseDiagnoses(answer)),
+      (answer) => setFound(records(answer).map(parseDiagnosis)),
       () => undefined, // the page says already what it knows
     );
     return () => abort.abort();
@@ -46,12 +41,11 @@ export function Diagnoses({ run, said = [] }: DiagnosesProps) {
   );
 }
 
-function parseDiagnoses(json: unknown): Diagnosis[] {
-  const text = (value: unknown) => (typeof value === "string" ? value : "");
-  return (Array.isArray(json) ? json : []).filter(isRecord).map((one) => ({
-    kind: text(one.kind),
-    about: text(one.about),
-    text: text(one.text),
-    fix: text(one.fix),
-  }));
+function parseDiagnosis(json: Json) {
+  return {
+    kind: text(json.kind),
+    about: text(json.about),
+    text: text(json.text),
+    fix: text(json.fix),
+  };
 }

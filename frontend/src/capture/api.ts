@@ -1,6 +1,7 @@
 /** Calls of the capture routes. */
 import { getJson, postJson } from "../api/client";
-import { type CaptureConfig, isRecord, parseCaptureConfig } from "../api/types";
+import { fields, list } from "../api/json";
+import { type CaptureConfig, parseCaptureConfig } from "../api/types";
 import { type Choices, requestOf } from "./choices";
 import { parseStanding, parseTested, type Standing, type Tested } from "./types";
 
@@ -24,9 +25,8 @@ export async function fetchStanding(id: string, signal: AbortSignal): Promise<St
 
 /** The captures that wait or run, oldest first. */
 export async function fetchUnfinished(signal: AbortSignal): Promise<Standing[]> {
-  const answer = await getJson("captures", [], signal);
-  const captures = isRecord(answer) && Array.isArray(answer.captures) ? answer.captures : [];
-  return captures.map(parseStanding);
+  const { captures } = fields(await getJson("captures", [], signal));
+  return list(captures).map(parseStanding);
 }
 
 export async function cancelCapture(

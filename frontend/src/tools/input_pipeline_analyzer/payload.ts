@@ -3,85 +3,27 @@ import {
   type Column,
   type DataTable,
   numbers,
-  parseTable,
+  parseTables,
   type Row,
   readRows,
 } from "../../api/data_table";
-import { PayloadError } from "../../api/errors";
-import { isRecord, type Warning } from "../../api/types";
-import { type Microseconds, microseconds } from "../../base/units";
+import { microseconds } from "../../base/units";
 import type { StepSeries } from "../../widgets/step_chart/steps";
-import type { Diagnostic } from "../../widgets/text/diagnostics";
-import { type Marker, readMarkers } from "../steps/markers";
-import { readStepTable, type StepTable, waitingRange } from "../steps/step_table";
-import { findStatistic, type Statistic } from "./statistic";
+import { readDiagnostics } from "../../widgets/text/diagnostics";
+import { readMarkers } from "../steps/markers";
+import { readStepTable, waitingRange } from "../steps/step_table";
+import { findStatistic } from "./statistic";
 
-export interface InputPipeline {
-  readonly steps: StepTable;
-  /** One line: the percentage of each step that waits, with its range over the workers. */
-  readonly waiting: readonly StepSeries[];
-  readonly stepTime: Statistic;
-  /** Percent of the step. */
-  readonly waitingShare: Statistic;
-  /** "host", "both", "device" or "unknown": where the bottleneck of the input is. */
-  readonly level: string;
-  /** On TPUs, per step the core that waited longest. */
-  readonly cores: readonly WaitingCore[];
-  /** Times in µs. */
-  readonly ops: DataTable;
-  readonly host: HostWork;
-  readonly advice: readonly InputAdvice[];
-  readonly activities: readonly Activity[];
-  readonly markers: readonly Marker[];
-  readonly diagnostics: readonly Diagnostic[];
-  readonly warnings: readonly Warning[];
-}
+export type InputPipeline = Readonly<ReturnType<typeof parseInputPipeline>>;
 
 export interface WaitingCore {
   readonly step: string;
   readonly core: string;
 }
 
-export interface HostWork {
-  readonly parts: readonly WorkPart[];
-  readonly total: Microseconds;
-  /** Time in which threads of the pipeline waited for others, and the program for the pipeline. */
-  readonly waiting: Microseconds;
-  readonly programWaiting: Microseconds;
-  /** In Python functions of the graph. */
-  readonly python: Microseconds;
-  readonly slowestOp: string;
-  readonly slowestTime: Microseconds;
-}
-
-interface WorkPart {
-  readonly id: string;
-  readonly label: string;
-  readonly color: string;
-  readonly time: Microseconds;
-}
-
-export interface InputAdvice {
-  readonly category: string;
-  readonly label: string;
-  /** 0–1 of the work of all categories; NaN without any. */
-  readonly share: number;
-  readonly isDominant: boolean;
-  readonly title: string;
-  readonly text: string;
-  readonly guide: { readonly title: string; readonly url: string };
-}
-
-export interface Activity {
-  readonly name: string;
-  readonly isWaiting: boolean;
-  readonly count: number;
-  readonly total: Microseconds;
-  readonly self: Microseconds;
-  readonly category: string;
-  readonly thread: string;
-  readonly op: string;
-}
+export type HostWork = Readonly<ReturnType<typeof readHostWork>>;
+export type InputAdvice = Readonly<ReturnType<typeof toAdvice>>;
+export type Activity = Readonly<ReturnType<typeof toActivity>>;
 
 const CORES = 0;
 const STEPS = 1;
@@ -105,11 +47,8 @@ const OP_TIMES = ["timeInMs", "selfTimeInMs", "waitTimeInMs", "workTimeInMs"];
 const US_PER_MS = 1000;
 
 /** Throws PayloadError. */
-export function parseInputPipeline(json: unknown): InputPipeline {
-  if (!Array.isArray(json) || json.length < 3)
-    throw new PayloadError("the input pipeline is not a list of tables");
-  const tables = (json as unknown[]).map(tableOrNone);
-  const table = (at: number) => tables[at] ?? NONE;
+export function parseInputPipeline(json: unknown) {
+  const { table, warnings } = parseTables(json, 3, "the input pipeline");
   const steps = readStepTable(table(STEPS));
   const given = (name: string) => Number.parseFloat(steps.property(name));
   const shares = numbers(steps.table, "waitingPercentAverage") ?? new Float64Array(0);
@@ -117,9 +56,11 @@ export function parseInputPipeline(json: unknown): InputPipeline {
   const share = findStatistic(shares, steps.isLeftOut);
   return {
     steps,
+    /** One line: the percentage of each step that waits, with its range over the workers. */
     waiting: waitingSeries(steps.table, shares),
     stepTime: findStatistic(steps.total, steps.isLeftOut),
     // The server's own, where it says them: of all workers' time, as its verdict counts.
+    /** Percent of the step. */
     waitingShare: {
       average: firstKnown(given("waiting_percent"), share.average),
       deviation: share.deviation,
@@ -128,26 +69,19 @@ export function parseInputPipeline(json: unknown): InputPipeline {
       most: firstKnown(range[1], share.most),
       count: share.count,
     },
+    /** "host", "both", "device" or "unknown": where the bottleneck of the input is. */
     level: steps.property("input_bottleneck") || "unknown",
+    /** On TPUs, per step the core that waited longest. */
     cores: readCores(table(CORES)),
+    /** Times in µs. */
     ops: inMicroseconds(table(OPS)),
     host: readHostWork(table(OPS)),
     advice: readRows(table(ADVICE), toAdvice),
     activities: readRows(table(ACTIVITIES), toActivity),
     markers: readMarkers(table(MARKERS)),
-    diagnostics: readRows(table(DIAGNOSTICS), (row) => ({
-      severity: row.text("severity"),
-      message: row.text("message"),
-    })).filter(({ message }) => message !== ""),
-    warnings: distinct(tables.flatMap(({ warnings }) => warnings)),
+    diagnostics: readDiagnostics(table(DIAGNOSTICS)),
+    warnings,
   };
-}
-
-const NONE: DataTable = { columns: [], length: 0, properties: {}, warnings: [] };
-
-/** Tables that a trace has nothing for may be empty objects. */
-function tableOrNone(json: unknown): DataTable {
-  return isRecord(json) && Array.isArray(json.cols) ? parseTable(json) : NONE;
 }
 
 function waitingSeries(table: DataTable, values: Float64Array): StepSeries[] {
@@ -183,7 +117,7 @@ function inMicroseconds(table: DataTable): DataTable {
   return { ...table, columns };
 }
 
-function readHostWork({ properties }: DataTable): HostWork {
+function readHostWork({ properties }: DataTable) {
   const time = (name: string) => microseconds(Number.parseFloat(properties[name]) || 0);
   const parts = PARTS.map(([id, label, color]) => ({
     id,
@@ -194,18 +128,21 @@ function readHostWork({ properties }: DataTable): HostWork {
   return {
     parts,
     total: microseconds(parts.reduce((sum, part) => sum + part.time, 0)),
+    /** Time in which threads of the pipeline waited for others, and the program for the pipeline. */
     waiting: time("waiting_us"),
     programWaiting: time("program_waiting_us"),
+    /** In Python functions of the graph. */
     python: time("python_us"),
     slowestOp: properties.slowest_op ?? "",
     slowestTime: time("slowest_op_us"),
   };
 }
 
-function toAdvice(row: Row): InputAdvice {
+function toAdvice(row: Row) {
   return {
     category: row.text("category"),
     label: row.text("label"),
+    /** 0–1 of the work of all categories; NaN without any. */
     share: row.number("share") / 100,
     isDominant: row.flag("is_dominant"),
     title: row.text("title"),
@@ -214,7 +151,7 @@ function toAdvice(row: Row): InputAdvice {
   };
 }
 
-function toActivity(row: Row): Activity {
+function toActivity(row: Row) {
   return {
     name: row.text("name"),
     isWaiting: row.text("role") === "wait",
@@ -229,8 +166,4 @@ function toActivity(row: Row): Activity {
 
 function firstKnown(...values: number[]): number {
   return values.find((value) => !Number.isNaN(value)) ?? Number.NaN;
-}
-
-function distinct(warnings: readonly Warning[]): Warning[] {
-  return [...new Map(warnings.map((warning) => [JSON.stringify(warning), warning])).values()];
 }

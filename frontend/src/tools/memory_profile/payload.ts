@@ -1,116 +1,31 @@
 /** memory_profile in its compact form: allocators, one of them over time, and what it held when. */
 import { PayloadError } from "../../api/errors";
-import { isRecord } from "../../api/types";
-import { type Bytes, bytes } from "../../base/units";
-import { type MemoryBreakdown, parseBreakdown } from "./breakdown/breakdown";
-import { columnOf, flag, list, number, numbers, text } from "./json";
+import {
+  columnOf,
+  fields,
+  flag,
+  isRecord,
+  type Json,
+  list,
+  number,
+  numbers,
+  record,
+  records,
+  text,
+} from "../../api/json";
+import { bytes } from "../../base/units";
+import { parseBreakdown } from "./breakdown/breakdown";
 
 /** Times are picoseconds since the trace began; what was not recorded is NaN, or "" of texts. */
-export interface Memory {
-  readonly hosts: readonly string[];
-  readonly allocators: readonly Allocator[];
-  /** Index into the allocators; -1 without any. */
-  readonly chosen: number;
-  readonly begin: number;
-  readonly end: number;
-  readonly timeline: Timeline;
-  readonly texts: readonly string[];
-  readonly steps: MemorySteps;
-  readonly breakdown: MemoryBreakdown;
-  readonly findings: readonly MemoryFinding[];
-  readonly leaks: readonly Leak[];
-}
-
-export interface Allocator {
-  /** As the address and the server say it. */
-  readonly id: string;
-  readonly host: string;
-  readonly name: string;
-  readonly isDevice: boolean;
-  /** Of its host's recording. */
-  readonly begin: number;
-  readonly end: number;
-  readonly allocations: number;
-  readonly deallocations: number;
-  readonly capacity: Bytes;
-  /** Largest use since the program began. */
-  readonly lifetime: Bytes;
-  readonly peak: Bytes;
-  readonly peakAt: number;
-  readonly peakStep: string;
-  readonly peakStack: Bytes;
-  readonly peakHeap: Bytes;
-  readonly peakFree: Bytes;
-  /** 0–1. */
-  readonly peakFragmentation: number;
-  /** In use after the last event. */
-  readonly atEnd: Bytes;
-  readonly unmatchedFrees: number;
-  readonly reusedAddresses: number;
-  /** Heap was not recorded, and is summed from the events. */
-  readonly isSummed: boolean;
-  readonly preview: { readonly time: Float64Array; readonly bytes: Float64Array };
-}
+export type Memory = Readonly<ReturnType<typeof parseMemory>>;
+export type Allocator = Readonly<ReturnType<typeof parseAllocator>>;
 
 /** Points in time order; each holds until the next one. */
-export interface Timeline {
-  readonly from: number;
-  readonly to: number;
-  /** Events within it, also those that are not drawn. */
-  readonly events: number;
-  readonly isSampled: boolean;
-  readonly length: number;
-  readonly time: Float64Array;
-  readonly stack: Float64Array;
-  readonly heap: Float64Array;
-  readonly free: Float64Array;
-  readonly fragmentation: Float64Array;
-  /** 1 allocation, 0 deallocation, -1 no event: what was in use when the window begins. */
-  readonly kind: Int8Array;
-  /** Negative for deallocations. */
-  readonly requested: Float64Array;
-  readonly allocated: Float64Array;
-  /** Index into the texts, -1 for none. */
-  readonly op: Int32Array;
-  readonly region: Int32Array;
-  readonly dtype: Int32Array;
-  readonly shape: Int32Array;
-  /** Index into the steps, -1 for none. */
-  readonly step: Int32Array;
-}
-
-interface MemorySteps {
-  readonly labels: readonly string[];
-  readonly begin: Float64Array;
-  readonly end: Float64Array;
-  readonly peak: Float64Array;
-  readonly atEnd: Float64Array;
-  /** Allocated in it and still in use at the end of the trace. */
-  readonly kept: Float64Array;
-}
-
-interface MemoryFinding {
-  readonly id: string;
-  readonly severity: string;
-  readonly title: string;
-  readonly detail: string;
-  readonly action: string;
-  readonly bytes: Bytes;
-  readonly share: number;
-}
-
-export interface Leak {
-  readonly op: string;
-  readonly region: string;
-  readonly dtype: string;
-  readonly shape: string;
-  readonly bytesPerStep: Bytes;
-  readonly occurrencesPerStep: number;
-  readonly steps: number;
-}
+export type Timeline = Readonly<ReturnType<typeof parseTimeline>>;
+export type Leak = Readonly<ReturnType<typeof parseLeak>>;
 
 /** Throws PayloadError. */
-export function parseMemory(json: unknown): Memory {
+export function parseMemory(json: unknown) {
   if (!isRecord(json) || !Array.isArray(json.memory_ids))
     throw new PayloadError("there is no list of memory ids");
   const allocators = json.memory_ids.map(parseAllocator);
@@ -122,6 +37,7 @@ export function parseMemory(json: unknown): Memory {
   return {
     hosts: list(json.hosts).map(text),
     allocators,
+    /** Index into the allocators; -1 without any. */
     chosen,
     begin: number(json.begin_ps),
     end: number(json.end_ps),
@@ -129,10 +45,8 @@ export function parseMemory(json: unknown): Memory {
     texts,
     steps,
     breakdown: parseBreakdown(json.breakdown, texts, steps.labels),
-    findings: list(json.findings).filter(isRecord).map(parseFinding),
-    leaks: list(json.leaks)
-      .filter(isRecord)
-      .map((leak) => parseLeak(leak, texts)),
+    findings: records(json.findings).map(parseFinding),
+    leaks: records(json.leaks).map((leak) => parseLeak(leak, texts)),
   };
 }
 
@@ -142,20 +56,23 @@ export function inUse({ stack, heap }: Timeline, point: number): number {
   return Number.isNaN(low) && Number.isNaN(high) ? Number.NaN : (low || 0) + (high || 0);
 }
 
-function parseAllocator(json: unknown): Allocator {
-  if (!isRecord(json)) throw new PayloadError("a memory id is no object");
-  const preview = isRecord(json.preview) ? json.preview : {};
+function parseAllocator(value: unknown) {
+  const json = record(value, "a memory id");
+  const preview = fields(json.preview);
   const time = numbers(preview.time_ps);
   return {
+    /** As the address and the server say it. */
     id: text(json.id),
     host: text(json.host),
     name: text(json.name) || text(json.id),
     isDevice: json.kind === "device",
+    /** Of its host's recording. */
     begin: number(json.begin_ps),
     end: number(json.end_ps),
     allocations: number(json.allocations),
     deallocations: number(json.deallocations),
     capacity: bytes(number(json.capacity_bytes)),
+    /** Largest use since the program began. */
     lifetime: bytes(number(json.lifetime_bytes)),
     peak: bytes(number(json.peak_bytes)),
     peakAt: number(json.peak_ps),
@@ -163,17 +80,20 @@ function parseAllocator(json: unknown): Allocator {
     peakStack: bytes(number(json.peak_stack_bytes)),
     peakHeap: bytes(number(json.peak_heap_bytes)),
     peakFree: bytes(number(json.peak_free_bytes)),
+    /** 0–1. */
     peakFragmentation: number(json.peak_fragmentation),
+    /** In use after the last event. */
     atEnd: bytes(number(json.end_bytes)),
     unmatchedFrees: number(json.unmatched_frees) || 0,
     reusedAddresses: number(json.reused_addresses) || 0,
+    /** Heap was not recorded, and is summed from the events. */
     isSummed: flag(json.is_summed),
     preview: { time, bytes: columnOf(preview.bytes, time.length) },
   };
 }
 
-function parseTimeline(json: unknown): Timeline {
-  const lines = isRecord(json) ? json : {};
+function parseTimeline(json: unknown) {
+  const lines = fields(json);
   const time = numbers(lines.time_ps);
   const length = time.length;
   const amounts = (id: string) => columnOf(lines[id], length);
@@ -184,6 +104,7 @@ function parseTimeline(json: unknown): Timeline {
   return {
     from: number(lines.from_ps),
     to: number(lines.to_ps),
+    /** Events within it, also those that are not drawn. */
     events: number(lines.events),
     isSampled: flag(lines.is_sampled),
     length,
@@ -192,13 +113,17 @@ function parseTimeline(json: unknown): Timeline {
     heap: amounts("heap_bytes").map(recorded),
     free: amounts("free_bytes").map(recorded),
     fragmentation: amounts("fragmentation").map(recorded),
+    /** 1 allocation, 0 deallocation, -1 no event: what was in use when the window begins. */
     kind: Int8Array.from(flags, (one) => (typeof one === "boolean" ? Number(one) : oneOf(one))),
+    /** Negative for deallocations. */
     requested: amounts("requested_bytes"),
     allocated: amounts("allocated_bytes"),
+    /** Index into the texts, -1 for none. */
     op: indices("op"),
     region: indices("region"),
     dtype: indices("dtype"),
     shape: indices("shape"),
+    /** Index into the steps, -1 for none. */
     step: indices("step"),
   };
 }
@@ -212,8 +137,8 @@ function oneOf(value: unknown): number {
   return value === 1 || value === 0 ? value : -1;
 }
 
-function parseSteps(json: unknown): MemorySteps {
-  const steps = isRecord(json) ? json : {};
+function parseSteps(json: unknown) {
+  const steps = fields(json);
   const labels = list(steps.label).map(text);
   const column = (id: string) => columnOf(steps[id], labels.length);
   return {
@@ -222,11 +147,12 @@ function parseSteps(json: unknown): MemorySteps {
     end: column("end_ps"),
     peak: column("peak_bytes").map(recorded),
     atEnd: column("end_bytes").map(recorded),
+    /** Allocated in it and still in use at the end of the trace. */
     kept: column("kept_bytes").map(recorded),
   };
 }
 
-function parseFinding(json: Record<string, unknown>): MemoryFinding {
+function parseFinding(json: Json) {
   return {
     id: text(json.id),
     severity: text(json.severity),
@@ -238,7 +164,7 @@ function parseFinding(json: Record<string, unknown>): MemoryFinding {
   };
 }
 
-function parseLeak(json: Record<string, unknown>, texts: readonly string[]): Leak {
+function parseLeak(json: Json, texts: readonly string[]) {
   const name = (value: unknown) => (typeof value === "number" ? (texts[value] ?? "") : text(value));
   return {
     op: name(json.op),

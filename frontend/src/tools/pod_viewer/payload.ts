@@ -1,34 +1,22 @@
 /** Every step of every worker: pod_viewer in its compact form. Contract: docs/tools.md. */
 import { PayloadError } from "../../api/errors";
-import { isRecord } from "../../api/types";
+import {
+  checkLength,
+  fields,
+  flag,
+  isRecord,
+  type Json,
+  list,
+  number,
+  records,
+} from "../../api/json";
 import { type Microseconds, microseconds } from "../../base/units";
 import type { StepAxis } from "../../widgets/step_chart/steps";
-import type { Diagnostic } from "../../widgets/text/diagnostics";
 import type { Marker } from "../steps/markers";
 import { phaseColor } from "../steps/phases";
 import { shortNames } from "./short_names";
 
-export interface Pod {
-  readonly steps: PodSteps;
-  readonly workers: PodWorkers;
-  readonly hosts: readonly string[];
-  /** What steps are split into, of those that occur, the bottom of a stack first. */
-  readonly phases: readonly PodPhase[];
-  /** [workers × steps] µs, worker by worker; NaN where the worker has no such step. */
-  readonly total: Float32Array;
-  /** Cells of `total` of which nothing that the worker did was recorded. */
-  readonly unrecorded: ReadonlySet<number>;
-  /** Workers that others wait for, the latest first. */
-  readonly stragglers: readonly Lateness[];
-  /** Without any the largest difference between workers; null where there is none to compare. */
-  readonly compared: Lateness | null;
-  /** Why no straggler is named: `no_straggler` of docs/http_api.md. */
-  readonly noStraggler: string;
-  readonly markers: readonly Marker[];
-  readonly diagnostics: readonly Diagnostic[];
-  /** As the properties of a step table: what marks the steps. */
-  readonly property: (name: string) => string;
-}
+export type Pod = Readonly<ReturnType<typeof parsePod>>;
 
 export interface PodSteps extends StepAxis {
   readonly count: number;
@@ -36,22 +24,7 @@ export interface PodSteps extends StepAxis {
   readonly start: readonly Microseconds[];
 }
 
-interface PodWorkers {
-  readonly count: number;
-  /** "TPU:3". */
-  readonly names: readonly string[];
-  /** [count] index into the hosts. */
-  readonly host: Int32Array;
-  /** [count] "Chip 3 of the pod · core 1 · replica 0", what the trace says of it; "" for nothing. */
-  readonly places: readonly string[];
-  /** [count] whether it is a SparseCore beside TensorCores: it does other work than they do. */
-  readonly isAside: readonly boolean[];
-  /** Name and host, where there are several hosts. */
-  readonly titles: readonly string[];
-  /** Hosts and titles without what all hosts share, for axes. */
-  readonly shortHosts: readonly string[];
-  readonly shortTitles: readonly string[];
-}
+type PodWorkers = Readonly<ReturnType<typeof parseWorkers>>;
 
 interface PodPhase {
   readonly id: number;
@@ -62,34 +35,13 @@ interface PodPhase {
 }
 
 /** How much longer a worker took than the median one, over the steps of both. */
-export interface Lateness {
-  readonly worker: number;
-  /** "GPU:6", or "CPU device 2" for a device that a CPU plays. */
-  readonly name: string;
-  /** The same with its host, where there are several hosts. */
-  readonly title: string;
-  /** The title of what it is compared with. */
-  readonly reference: string;
-  /** The mean over the steps, and its 95 % interval; NaN where one step tells of none. */
-  readonly late: Microseconds;
-  readonly low: Microseconds;
-  readonly high: Microseconds;
-  /** By how much the other waited longer meanwhile. */
-  readonly wait: Microseconds;
-  /** 0–1 of the average step. */
-  readonly share: number;
-  /** Where the time is lost, "" where it is not known. */
-  readonly phase: string;
-  /** In how many of the `steps` compared no worker took longer. */
-  readonly lastSteps: number;
-  readonly steps: number;
-}
+export type Lateness = Readonly<NonNullable<ReturnType<typeof parseLateness>>>;
 
 /** What a phase is called here, in which workers wait for each other. */
 export const COLLECTIVES = "Device collectives";
 
 /** Throws PayloadError. */
-export function parsePod(json: unknown): Pod {
+export function parsePod(json: unknown) {
   if (!isRecord(json) || !isRecord(json.steps) || !isRecord(json.workers))
     throw new PayloadError("there are no steps and workers");
   const steps = parseSteps(json.steps);
@@ -97,17 +49,16 @@ export function parsePod(json: unknown): Pod {
   const workers = parseWorkers(json.workers, hosts);
   const cells = steps.count * workers.count;
   const unit = number(json.unit_us);
-  const total = new Float32Array(sized(json.total, cells));
+  const total = new Float32Array(checkLength(list(json.total) as readonly number[], cells));
   // A loop: pods have millions of cells.
   for (let cell = 0; cell < cells; cell++)
     total[cell] = total[cell] >= 0 ? total[cell] * unit : Number.NaN;
   const names = new Map(
-    list(json.events).map((event) => [
-      number(isRecord(event) ? event.id : null),
-      shortName(String(isRecord(event) ? event.name : "")),
-    ]),
+    list(json.events)
+      .map(fields)
+      .map(({ id, name }) => [number(id), shortName(String(name ?? ""))]),
   );
-  const shares = isRecord(json.share_permille) ? json.share_permille : {};
+  const shares = fields(json.share_permille);
   const phases = [...names].flatMap(([id, label]): PodPhase[] =>
     shares[id] === undefined
       ? []
@@ -116,7 +67,7 @@ export function parsePod(json: unknown): Pod {
             id,
             label,
             color: phaseColor(label),
-            permille: new Int16Array(sized(shares[id], cells)),
+            permille: new Int16Array(checkLength(list(shares[id]) as readonly number[], cells)),
           },
         ],
   );
@@ -124,49 +75,59 @@ export function parsePod(json: unknown): Pod {
     steps,
     workers,
     hosts,
+    /** What steps are split into, of those that occur, the bottom of a stack first. */
     phases,
+    /** [workers × steps] µs, worker by worker; NaN where the worker has no such step. */
     total,
+    /** Cells of `total` of which nothing that the worker did was recorded. */
     unrecorded: new Set(list(json.unrecorded).map(number)),
-    stragglers: list(json.stragglers).flatMap((item) => parseLateness(item, workers, names)),
-    compared: parseLateness(json.compared, workers, names)[0] ?? null,
+    /** Workers that others wait for, the latest first. */
+    stragglers: list(json.stragglers).flatMap((item) => parseLateness(item, workers, names) ?? []),
+    /** Without any the largest difference between workers; null where there is none to compare. */
+    compared: parseLateness(json.compared, workers, names),
+    /** Why no straggler is named: `no_straggler` of docs/http_api.md. */
     noStraggler: String(json.no_straggler ?? ""),
     markers: parseMarkers(json.markers, json.step_marker),
-    diagnostics: list(json.diagnostics)
-      .filter(isRecord)
-      .map(({ severity, message }) => ({ severity: String(severity), message: String(message) })),
-    property: (name) => {
+    diagnostics: records(json.diagnostics).map(({ severity, message }) => ({
+      severity: String(severity),
+      message: String(message),
+    })),
+    /** As the properties of a step table: what marks the steps. */
+    property: (name: string) => {
       const value = json[name];
       return value === undefined || value === null ? "" : String(value);
     },
   };
 }
 
-/** Nothing where it is of a worker that is not there. */
-function parseLateness(
-  json: unknown,
-  workers: PodWorkers,
-  phases: ReadonlyMap<number, string>,
-): Lateness[] {
-  if (!isRecord(json)) return [];
+/** null where it is of a worker that is not there. */
+function parseLateness(json: unknown, workers: PodWorkers, phases: ReadonlyMap<number, string>) {
+  if (!isRecord(json)) return null;
   const [worker, reference] = [number(json.worker), number(json.reference)];
-  if (workers.names[worker] === undefined || workers.names[reference] === undefined) return [];
+  if (workers.names[worker] === undefined || workers.names[reference] === undefined) return null;
   const played = (device: unknown) => (typeof device === "number" ? `CPU device ${device}` : "");
-  return [
-    {
-      worker,
-      name: played(json.device) || workers.names[worker],
-      title: played(json.device) || workers.titles[worker],
-      reference: played(json.reference_device) || workers.titles[reference],
-      late: microseconds(number(json.late_us)),
-      low: microseconds(number(json.low_us)),
-      high: microseconds(number(json.high_us)),
-      wait: microseconds(number(json.wait_us)),
-      share: number(json.share),
-      phase: phases.get(number(json.event)) ?? "",
-      lastSteps: number(json.last_steps),
-      steps: number(json.steps),
-    },
-  ];
+  return {
+    worker,
+    /** "GPU:6", or "CPU device 2" for a device that a CPU plays. */
+    name: played(json.device) || workers.names[worker],
+    /** The same with its host, where there are several hosts. */
+    title: played(json.device) || workers.titles[worker],
+    /** The title of what it is compared with. */
+    reference: played(json.reference_device) || workers.titles[reference],
+    /** The mean over the steps, and its 95 % interval; NaN where one step tells of none. */
+    late: microseconds(number(json.late_us)),
+    low: microseconds(number(json.low_us)),
+    high: microseconds(number(json.high_us)),
+    /** By how much the other waited longer meanwhile. */
+    wait: microseconds(number(json.wait_us)),
+    /** 0–1 of the average step. */
+    share: number(json.share),
+    /** Where the time is lost, "" where it is not known. */
+    phase: phases.get(number(json.event)) ?? "",
+    /** In how many of the `steps` compared no worker took longer. */
+    lastSteps: number(json.last_steps),
+    steps: number(json.steps),
+  };
 }
 
 /** Where the cell of a worker's step is. */
@@ -174,7 +135,7 @@ export function cellOf({ steps }: Pod, worker: number, step: number): number {
   return worker * steps.count + step;
 }
 
-function parseSteps(json: Record<string, unknown>): PodSteps {
+function parseSteps(json: Json): PodSteps {
   const labels = list(json.label).map(String);
   const flags = list(json.is_truncated);
   const reasons = list(json.outlier_cause);
@@ -182,15 +143,15 @@ function parseSteps(json: Record<string, unknown>): PodSteps {
   return {
     count: labels.length,
     labels,
-    isTruncated: labels.map((_, step) => flags[step] === true || flags[step] === 1),
+    isTruncated: labels.map((_, step) => flag(flags[step])),
     outliers: labels.map((_, step) => String(reasons[step] ?? "")),
     start: labels.map((_, step) => microseconds(number(start[step]) * 1000)),
   };
 }
 
-function parseWorkers(json: Record<string, unknown>, hosts: readonly string[]): PodWorkers {
+function parseWorkers(json: Json, hosts: readonly string[]) {
   const names = list(json.name).map(String);
-  const host = Int32Array.from(sized(json.host, names.length));
+  const host = Int32Array.from(checkLength(list(json.host) as readonly number[], names.length));
   const shortHosts = shortNames(hosts);
   const [chip, core, replica] = [json.chip_id, json.node_id, json.replica_id].map(list);
   const isSparse = names.map((_, at) => list(json.kind)[at] === "SparseCore");
@@ -198,11 +159,17 @@ function parseWorkers(json: Record<string, unknown>, hosts: readonly string[]): 
     names.map((name, at) => (hosts.length > 1 ? `${name} · ${of[host[at]] ?? ""}` : name));
   return {
     count: names.length,
+    /** "TPU:3". */
     names,
+    /** [count] index into the hosts. */
     host,
+    /** [count] "Chip 3 of the pod · core 1 · replica 0", what the trace says of it; "" for nothing. */
     places: names.map((_, at) => placeText(chip[at], core[at], replica[at])),
+    /** [count] whether it is a SparseCore beside TensorCores: it does other work than they do. */
     isAside: isSparse.map((is) => is && isSparse.includes(false)),
+    /** Name and host, where there are several hosts. */
     titles: titled(hosts),
+    /** Hosts and titles without what all hosts share, for axes. */
     shortHosts,
     shortTitles: titled(shortHosts),
   };
@@ -219,7 +186,7 @@ function placeText(chip: unknown, core: unknown, replica: unknown): string {
 }
 
 function parseMarkers(json: unknown, current: unknown): Marker[] {
-  const columns = isRecord(json) ? json : {};
+  const columns = fields(json);
   const [lines, counts, medians] = [columns.line, columns.count, columns.median_ms].map(list);
   return list(columns.name).map((name, at) => ({
     name: String(name),
@@ -233,19 +200,4 @@ function parseMarkers(json: unknown, current: unknown): Marker[] {
 /** For places that are narrow. */
 function shortName(name: string): string {
   return name === "Device collective communication" ? COLLECTIVES : name;
-}
-
-function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function sized(value: unknown, length: number): readonly number[] {
-  const values = list(value) as readonly number[];
-  if (values.length !== length)
-    throw new PayloadError(`${values.length} values where there should be ${length}`);
-  return values;
-}
-
-function number(value: unknown): number {
-  return typeof value === "number" ? value : Number.NaN;
 }

@@ -1,7 +1,7 @@
 /** One step of all its workers: at once as the overview rounds it, soon after exactly. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { PayloadError } from "../../api/errors";
-import { isRecord } from "../../api/types";
+import { flag, isRecord, list } from "../../api/json";
 import type { Ask } from "../tool";
 import { COLLECTIVES, cellOf, type Pod } from "./payload";
 
@@ -91,7 +91,7 @@ export function parseStepCells(json: unknown, pod: Pod, step: number): StepCells
   const phases = pod.phases.map(({ id }) => Float64Array.from(numbers(times[id])));
   const total = Float64Array.from(numbers(json.total_us));
   const start = Float64Array.from(numbers(json.start_ms), (time) => time * 1000);
-  const flags = Array.isArray(json.is_truncated) ? json.is_truncated : [];
+  const flags = list(json.is_truncated);
   if ([total, start, ...phases].some((values) => values.length !== worker.length))
     throw new PayloadError("the columns of a step differ in length");
   const ids = numbers(json.bottleneck);
@@ -102,7 +102,7 @@ export function parseStepCells(json: unknown, pod: Pod, step: number): StepCells
     start,
     phases,
     bottleneck: Int32Array.from(ids, (id) => pod.phases.findIndex((phase) => phase.id === id)),
-    isTruncated: Array.from(worker, (_, row) => flags[row] === true || flags[row] === 1),
+    isTruncated: Array.from(worker, (_, row) => flag(flags[row])),
     isExact: true,
   };
 }

@@ -1,28 +1,10 @@
 /** The tables of tf_data_bottleneck_analysis. Contract: docs/http_api.md. */
-import { type DataTable, parseTable, type Row, readRows } from "../../api/data_table";
-import { PayloadError } from "../../api/errors";
-import { isRecord, type Warning } from "../../api/types";
-import { type Microseconds, microseconds } from "../../base/units";
+import { type DataTable, parseTables, type Row, readRows } from "../../api/data_table";
+import { fields, parseJson } from "../../api/json";
+import { microseconds } from "../../base/units";
 import type { Severity } from "../../widgets/text/finding_list";
 
-export interface TfData {
-  /** One execution of one pipeline. */
-  readonly graph: CallGraph;
-  readonly pipelines: readonly Pipeline[];
-  /** [bins + 1] µs, shared by the pipelines' histograms. */
-  readonly edges: readonly number[];
-  /** Of each pipeline that was judged, the slowest pipeline first. */
-  readonly bottlenecks: readonly Bottleneck[];
-  /** In the order in which it should be tried, per pipeline. */
-  readonly advice: readonly TfDataAdvice[];
-  /** Of the graph's pipeline, the slowest first; not all of them where there are many. */
-  readonly executions: readonly Execution[];
-  readonly isInputBound: boolean;
-  /** How much the program is held up; "low" where the server does not say. */
-  readonly severity: Severity;
-  readonly message: string;
-  readonly warnings: readonly Warning[];
-}
+export type TfData = Readonly<ReturnType<typeof parseTfData>>;
 
 export interface CallGraph {
   readonly host: string;
@@ -35,107 +17,22 @@ export interface CallGraph {
 
 type NodeKind = "other" | "critical" | "bottleneck";
 
-export interface GraphNode {
-  /** An unsigned number of 64 bits. */
-  readonly id: string;
+export interface GraphNode extends NodeCalls {
   /** Place of the iterator that asks this one for elements, -1 for none. */
   readonly parent: number;
-  readonly kind: NodeKind;
-  /** "ParallelMapV2", as recorded. */
-  readonly type: string;
-  /** Without the numbers of copies. */
-  readonly longName: string;
-  /** Since the recording began. */
-  readonly start: Microseconds;
-  readonly total: Microseconds;
-  readonly self: Microseconds;
-  readonly calls: number;
-  /** Of its own threads while the execution lasted; NaN where unknown. */
-  readonly worker: Microseconds;
-  /** The part of the self time that is a wait for those; NaN where unknown. */
-  readonly wait: Microseconds;
-  /** The part of it in which its functions waited for a thread of their pool; NaN where unknown. */
-  readonly queue: Microseconds;
-  /** How long it held the execution up: see `held_us` of the contract; NaN where unknown. */
-  readonly held: Microseconds;
-  /** Copies of the stage, which are taken together. */
-  readonly iterators: number;
-  readonly parameters: readonly Parameter[];
 }
+
+type NodeCalls = Readonly<ReturnType<typeof toNode>>;
 
 export interface Parameter {
   readonly name: string;
   readonly value: string;
 }
 
-export interface Pipeline {
-  readonly host: string;
-  readonly name: string;
-  readonly calls: number;
-  readonly slowCalls: number;
-  readonly min: Microseconds;
-  readonly mean: Microseconds;
-  readonly p50: Microseconds;
-  readonly p95: Microseconds;
-  readonly max: Microseconds;
-  readonly total: Microseconds;
-  readonly isDevice: boolean;
-  /** Its outermost iterator was not recorded. */
-  readonly isPartial: boolean;
-  /** The host pipeline that a device pipeline fetches from, "" where unknown. */
-  readonly drawsFrom: string;
-  /** Calls per bin; empty where the server says none. */
-  readonly histogram: readonly number[];
-}
-
-export interface Bottleneck {
-  readonly host: string;
-  readonly pipeline: string;
-  readonly maxLatency: Microseconds;
-  readonly type: string;
-  readonly longName: string;
-  readonly id: string;
-  /** The execution that it is of: the slowest one that tells what it waited for. */
-  readonly rank: number;
-  /** Of the bottleneck in that execution. */
-  readonly self: Microseconds;
-  readonly suggestion: string;
-  /** 0–1 of the time that the program spends in calls of the pipeline; NaN for a single call. */
-  readonly share: number;
-  /** All calls of the pipeline, on average. */
-  readonly meanLatency: Microseconds;
-  /** That of all calls together, which may be another one: it holds a call up for so long. */
-  readonly usual: {
-    readonly type: string;
-    readonly longName: string;
-    readonly held: Microseconds;
-  };
-}
-
-export interface TfDataAdvice {
-  readonly host: string;
-  readonly pipeline: string;
-  readonly id: string;
-  readonly severity: Severity;
-  readonly title: string;
-  readonly detail: string;
-  readonly action: string;
-  /** What to write in the program; "" where there is nothing to copy. */
-  readonly code: string;
-  readonly guideUrl: string;
-  readonly type: string;
-  readonly longName: string;
-}
-
-export interface Execution {
-  readonly rank: number;
-  readonly start: Microseconds;
-  readonly duration: Microseconds;
-  readonly bottleneck: string;
-  readonly thread: string;
-  /** It waited most of its time for what was begun before the recording, of which nothing is known. */
-  readonly isCut: boolean;
-}
+export type Pipeline = Readonly<ReturnType<typeof toPipeline>>;
+export type Bottleneck = Readonly<ReturnType<typeof toBottleneck>>;
+export type TfDataAdvice = Readonly<ReturnType<typeof toAdvice>>;
+export type Execution = Readonly<ReturnType<typeof toExecution>>;
 
 /** A call that takes longer is slow. Source: the profiler's user guide. */
 export const SLOW_US = 50;
@@ -149,31 +46,27 @@ const KINDS: readonly NodeKind[] = ["other", "critical", "bottleneck"];
 const SEVERITIES: readonly Severity[] = ["high", "moderate", "low", "good"];
 
 /** Throws PayloadError. */
-export function parseTfData(json: unknown): TfData {
-  if (!Array.isArray(json) || json.length < 3)
-    throw new PayloadError("the analysis of tf.data is not a list of tables");
-  const tables = (json as unknown[]).map(tableOrNone);
-  const table = (at: number) => tables[at] ?? NONE;
+export function parseTfData(json: unknown) {
+  const { table, warnings } = parseTables(json, 3, "the analysis of tf.data");
   const verdict = table(BOTTLENECKS).properties;
   return {
+    /** One execution of one pipeline. */
     graph: readGraph(table(GRAPH)),
     pipelines: readRows(table(SUMMARY), toPipeline),
+    /** [bins + 1] µs, shared by the pipelines' histograms. */
     edges: readNumbers(table(SUMMARY).properties.histogram_edges_us),
+    /** Of each pipeline that was judged, the slowest pipeline first. */
     bottlenecks: readRows(table(BOTTLENECKS), toBottleneck),
+    /** In the order in which it should be tried, per pipeline. */
     advice: readAdvice(table(ADVICE)),
+    /** Of the graph's pipeline, the slowest first; not all of them where there are many. */
     executions: readRows(table(EXECUTIONS), toExecution),
     isInputBound: verdict.is_input_bound === "true",
+    /** How much the program is held up; "low" where the server does not say. */
     severity: readSeverity(verdict.severity),
     message: verdict.summary_message ?? "",
-    warnings: distinct(tables.flatMap(({ warnings }) => warnings)),
+    warnings,
   };
-}
-
-const NONE: DataTable = { columns: [], length: 0, properties: {}, warnings: [] };
-
-/** Tables that a trace has nothing for may be empty objects. */
-function tableOrNone(json: unknown): DataTable {
-  return isRecord(json) && Array.isArray(json.cols) ? parseTable(json) : NONE;
 }
 
 /** Rows of other executions than the first one's are left out. */
@@ -200,22 +93,35 @@ function toGraphRow(row: Row) {
     pipeline: row.text("input_pipeline"),
     rank: row.number("rank"),
     parentId: row.text("parent"),
-    node: {
-      id: row.text("name"),
-      kind: KINDS[row.number("type")] ?? "other",
-      type: row.text("iterator") || lastPart(row.text("long_name")) || row.text("name"),
-      longName: row.text("long_name"),
-      start: microseconds(row.number("start_us")),
-      total: microseconds(row.number("total_us")),
-      self: microseconds(row.number("self_us")),
-      calls: row.number("calls"),
-      worker: microseconds(row.number("worker_us")),
-      wait: microseconds(row.number("wait_us")),
-      queue: microseconds(row.number("queue_us")),
-      held: microseconds(row.number("held_us")),
-      iterators: row.number("iterators"),
-      parameters: readParameters(row.text("parameters")),
-    },
+    node: toNode(row),
+  };
+}
+
+function toNode(row: Row) {
+  return {
+    /** An unsigned number of 64 bits. */
+    id: row.text("name"),
+    kind: KINDS[row.number("type")] ?? "other",
+    /** "ParallelMapV2", as recorded. */
+    type: row.text("iterator") || lastPart(row.text("long_name")) || row.text("name"),
+    /** Without the numbers of copies. */
+    longName: row.text("long_name"),
+    /** Since the recording began. */
+    start: microseconds(row.number("start_us")),
+    total: microseconds(row.number("total_us")),
+    self: microseconds(row.number("self_us")),
+    calls: row.number("calls"),
+    /** Of its own threads while the execution lasted; NaN where unknown. */
+    worker: microseconds(row.number("worker_us")),
+    /** The part of the self time that is a wait for those; NaN where unknown. */
+    wait: microseconds(row.number("wait_us")),
+    /** The part of it in which its functions waited for a thread of their pool; NaN where unknown. */
+    queue: microseconds(row.number("queue_us")),
+    /** How long it held the execution up: see `held_us` of the contract; NaN where unknown. */
+    held: microseconds(row.number("held_us")),
+    /** Copies of the stage, which are taken together. */
+    iterators: row.number("iterators"),
+    parameters: readParameters(row.text("parameters")),
   };
 }
 
@@ -246,15 +152,13 @@ function lastPart(longName: string): string {
 }
 
 function readParameters(text: string): Parameter[] {
-  const json = parseJson(text);
-  if (!isRecord(json)) return [];
-  return Object.entries(json).map(([name, value]) => ({
+  return Object.entries(fields(parseJson(text))).map(([name, value]) => ({
     name,
     value: typeof value === "string" ? value : JSON.stringify(value),
   }));
 }
 
-function toPipeline(row: Row): Pipeline {
+function toPipeline(row: Row) {
   return {
     host: row.text("host"),
     name: row.text("input_pipeline"),
@@ -267,13 +171,16 @@ function toPipeline(row: Row): Pipeline {
     max: microseconds(row.number("max")),
     total: microseconds(row.number("total_us")),
     isDevice: row.flag("is_device"),
+    /** Its outermost iterator was not recorded. */
     isPartial: row.flag("is_partial"),
+    /** The host pipeline that a device pipeline fetches from, "" where unknown. */
     drawsFrom: row.text("draws_from"),
+    /** Calls per bin; empty where the server says none. */
     histogram: readNumbers(row.text("histogram")),
   };
 }
 
-function toBottleneck(row: Row): Bottleneck {
+function toBottleneck(row: Row) {
   return {
     host: row.text("host"),
     pipeline: row.text("input_pipeline"),
@@ -281,11 +188,16 @@ function toBottleneck(row: Row): Bottleneck {
     type: row.text("bottleneck"),
     longName: row.text("long_name"),
     id: row.text("iterator_id"),
+    /** The execution that it is of: the slowest one that tells what it waited for. */
     rank: row.number("rank") || 0,
+    /** Of the bottleneck in that execution. */
     self: microseconds(row.number("self_us")),
     suggestion: row.text("suggestion"),
+    /** 0–1 of the time that the program spends in calls of the pipeline; NaN for a single call. */
     share: row.number("share"),
+    /** All calls of the pipeline, on average. */
     meanLatency: microseconds(row.number("mean_latency")),
+    /** That of all calls together, which may be another one: it holds a call up for so long. */
     usual: {
       type: row.text("usual_bottleneck"),
       longName: row.text("usual_long_name"),
@@ -301,7 +213,7 @@ function readAdvice(table: DataTable): TfDataAdvice[] {
     .map(({ advice }) => advice);
 }
 
-function toAdvice(row: Row): TfDataAdvice {
+function toAdvice(row: Row) {
   return {
     host: row.text("host"),
     pipeline: row.text("input_pipeline"),
@@ -310,6 +222,7 @@ function toAdvice(row: Row): TfDataAdvice {
     title: row.text("title"),
     detail: row.text("detail"),
     action: row.text("action"),
+    /** What to write in the program; "" where there is nothing to copy. */
     code: row.text("code"),
     guideUrl: row.text("guide_url"),
     type: row.text("iterator"),
@@ -321,13 +234,14 @@ function readSeverity(text: string | undefined): Severity {
   return SEVERITIES.find((one) => one === text) ?? "low";
 }
 
-function toExecution(row: Row): Execution {
+function toExecution(row: Row) {
   return {
     rank: row.number("rank"),
     start: microseconds(row.number("start_us")),
     duration: microseconds(row.number("duration_us")),
     bottleneck: row.text("bottleneck"),
     thread: row.text("thread"),
+    /** It waited most of its time for what was begun before the recording, of which nothing is known. */
     isCut: row.flag("is_cut"),
   };
 }
@@ -336,16 +250,4 @@ function toExecution(row: Row): Execution {
 function readNumbers(value: unknown): number[] {
   const json = typeof value === "string" ? parseJson(value) : value;
   return Array.isArray(json) && json.every((one) => typeof one === "number") ? json : [];
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-function distinct(warnings: readonly Warning[]): Warning[] {
-  return [...new Map(warnings.map((warning) => [JSON.stringify(warning), warning])).values()];
 }

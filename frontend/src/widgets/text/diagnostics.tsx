@@ -1,5 +1,6 @@
 /** What to know of the steps and the recording before the numbers of a page are believed. */
 import { useId } from "preact/hooks";
+import { type DataTable, readRows } from "../../api/data_table";
 import { sentence } from "../../base/format";
 import { Sentence } from "./sentence";
 
@@ -7,6 +8,13 @@ export interface Diagnostic {
   /** "INFO", "WARNING" or "ERROR". */
   readonly severity: string;
   readonly message: string;
+}
+
+export function readDiagnostics(table: DataTable): Diagnostic[] {
+  return readRows(table, (row) => ({
+    severity: row.text("severity"),
+    message: row.text("message"),
+  })).filter(({ message }) => message !== "");
 }
 
 /** More would bury the page. */

@@ -1,15 +1,9 @@
 /** What was in use at an instant, as a table: a row for each op, region, type, shape and age. */
-import { type DataTable, encodeTexts, type NumberColumn } from "../../../api/data_table";
-import { isRecord } from "../../../api/types";
-import { type Bytes, bytes } from "../../../base/units";
-import { columnOf, flag, list, number, numbers, text } from "../json";
+import { encodeTexts, type NumberColumn } from "../../../api/data_table";
+import { columnOf, fields, flag, list, number, numbers, text } from "../../../api/json";
+import { bytes } from "../../../base/units";
 
-export interface MemoryBreakdown {
-  readonly at: number;
-  readonly isPeak: boolean;
-  readonly inUse: Bytes;
-  readonly table: DataTable;
-}
+export type MemoryBreakdown = Readonly<ReturnType<typeof parseBreakdown>>;
 
 /** Since when it is in use: for the table, the treemap and their colours. */
 export const AGES = [
@@ -31,13 +25,9 @@ const TEXTS = [
 const PS_PER_US = 1e6;
 
 /** Throws PayloadError. */
-export function parseBreakdown(
-  json: unknown,
-  texts: readonly string[],
-  steps: readonly string[],
-): MemoryBreakdown {
-  const breakdown = isRecord(json) ? json : {};
-  const rows = isRecord(breakdown.rows) ? breakdown.rows : {};
+export function parseBreakdown(json: unknown, texts: readonly string[], steps: readonly string[]) {
+  const breakdown = fields(json);
+  const rows = fields(breakdown.rows);
   const length = numbers(rows.allocated_bytes).length;
   const amount = (id: string, label: string, factor = 1): NumberColumn => ({
     kind: "number",

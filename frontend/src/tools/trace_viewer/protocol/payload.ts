@@ -1,7 +1,18 @@
 /** What a host's timeline holds, before any event of it: the answer of `timeline`. */
 import { PayloadError } from "../../../api/errors";
-import { parseWarnings, type Warning } from "../../../api/types";
-import { count, integers, list, number, numbers, record, records, text, texts } from "./json";
+import {
+  count,
+  integers,
+  type Json,
+  list,
+  number,
+  numbers,
+  record,
+  records,
+  text,
+  texts,
+} from "../../../api/json";
+import { parseWarnings } from "../../../api/types";
 
 /** Recorded events; and those derived from them, which may arrive later. */
 export type Part = "events" | "derived";
@@ -9,40 +20,8 @@ export type Part = "events" | "derived";
 export const PARTS: readonly Part[] = ["events", "derived"];
 
 /** All times are ps since `originNs`. */
-export interface TimelineIndex {
-  readonly version: string;
-  readonly host: string;
-  readonly part: Part;
-  /** Since 1970; 0n where the file does not say. */
-  readonly originNs: bigint;
-  readonly beginPs: number;
-  readonly endPs: number;
-  readonly eventsInFile: number;
-  readonly events: number;
-  /** Aggregated events, which have no place in time. */
-  readonly unplaced: number;
-  readonly warnings: readonly Warning[];
-  /** The level at which the whole span is one tile. */
-  readonly maxLevel: number;
-  readonly sections: readonly Section[];
-  readonly tracks: readonly Track[];
-  readonly counters: readonly Counter[];
-  readonly categories: readonly Category[];
-  /** Where to begin reading, null where the part does not know. */
-  readonly initialWindow: InitialWindow | null;
-}
-
-export interface Section {
-  readonly id: number;
-  readonly name: string;
-  readonly label: string;
-  /** "device", "host" or "other". */
-  readonly kind: string;
-  /** Ids, in the order in which they are shown. */
-  readonly tracks: readonly number[];
-  readonly events: number;
-  readonly busyPs: number;
-}
+export type TimelineIndex = Readonly<ReturnType<typeof parseTimeline>>;
+export type Section = Readonly<ReturnType<typeof parseSection>>;
 
 export interface Track {
   readonly id: number;
@@ -60,19 +39,8 @@ export interface Track {
   readonly isDerived: boolean;
 }
 
-export interface Counter {
-  readonly id: number;
-  readonly section: number;
-  readonly name: string;
-  readonly unit: string;
-  readonly points: number;
-}
-
-export interface Category {
-  readonly name: string;
-  /** A colour of styles/tokens.css without "--c-", "" where it has none. */
-  readonly meaning: string;
-}
+export type Counter = Readonly<ReturnType<typeof parseCounter>>;
+export type Category = Readonly<ReturnType<typeof parseCategory>>;
 
 interface InitialWindow {
   readonly fromPs: number;
@@ -81,8 +49,9 @@ interface InitialWindow {
 }
 
 /** Throws PayloadError. */
-export function parseTimeline(json: unknown): TimelineIndex {
+export function parseTimeline(json: unknown) {
   const index = record(json, "the timeline");
+  const part: Part = index.part === "derived" ? "derived" : "events";
   const beginPs = number(index.begin_ps);
   const endPs = number(index.end_ps);
   if (text(index.version) === "") throw new PayloadError("the timeline has no version");
@@ -92,22 +61,23 @@ export function parseTimeline(json: unknown): TimelineIndex {
   return {
     version: text(index.version),
     host: text(index.host),
-    part: index.part === "derived" ? "derived" : "events",
+    part,
+    /** Since 1970; 0n where the file does not say. */
     originNs: nanoseconds(index.origin_ns),
     beginPs,
     endPs,
     eventsInFile: count(index.events_in_file),
     events: count(index.events),
+    /** Aggregated events, which have no place in time. */
     unplaced: count(index.unplaced),
     warnings: parseWarnings(index.warnings),
+    /** The level at which the whole span is one tile. */
     maxLevel: count(index.max_level),
     sections,
     tracks: parseTracks(index.tracks, sections),
     counters: byId(records(index.counters).map(parseCounter), "counters"),
-    categories: records(index.categories).map((category) => ({
-      name: text(category.name),
-      meaning: text(category.meaning),
-    })),
+    categories: records(index.categories).map(parseCategory),
+    /** Where to begin reading, null where the part does not know. */
     initialWindow: parseInitialWindow(index.home),
   };
 }
@@ -146,7 +116,7 @@ export function parseBusy(json: unknown): ReadonlyMap<number, Float32Array> {
   );
 }
 
-function parseSection(section: Readonly<Record<string, unknown>>): Section {
+function parseSection(section: Json) {
   const name = text(section.name);
   const first = count(section.first_track);
   const tracks = Math.max(count(section.last_track) - first, 0);
@@ -154,7 +124,9 @@ function parseSection(section: Readonly<Record<string, unknown>>): Section {
     id: number(section.id),
     name,
     label: text(section.label) || name,
+    /** "device", "host" or "other". */
     kind: text(section.kind) || "other",
+    /** Ids, in the order in which they are shown. */
     tracks: Array.from({ length: tracks }, (_, at) => first + at),
     events: count(section.events),
     busyPs: number(section.busy_ps),
@@ -196,7 +168,15 @@ function parseTracks(json: unknown, sections: readonly Section[]): readonly Trac
 
 const TRACK_NUMBERS = ["kind", "rows", "events", "busy", "begin", "end"] as const;
 
-function parseCounter(counter: Readonly<Record<string, unknown>>): Counter {
+function parseCategory(category: Json) {
+  return {
+    name: text(category.name),
+    /** A colour of styles/tokens.css without "--c-", "" where it has none. */
+    meaning: text(category.meaning),
+  };
+}
+
+function parseCounter(counter: Json) {
   return {
     id: number(counter.id),
     section: number(counter.section),

@@ -1,6 +1,6 @@
 /** Tiles as the server sends them ("TBT1"), and as columns that the canvas reads. */
 import { PayloadError } from "../../../api/errors";
-import { count, integers, type Json, list, record, text } from "./json";
+import { count, integers, type Json, list, record, text } from "../../../api/json";
 
 /** Buckets of a tile. */
 export const TILE_BUCKETS = 512;
