@@ -1,4 +1,4 @@
-"""Caches that threads share: values that are computed once, and the latest few of many."""
+"""Caches that threads share: values that are computed once, and the most recently used of many."""
 
 import threading
 import weakref
@@ -22,7 +22,7 @@ class _Entry:
         self.weak: Callable[[], object] = _nothing
 
     def known(self) -> tuple[object, ...]:
-        """The value, if there is one; what `weak` gives is None once its last user is gone."""
+        """The value, if there is one; a weak reference is None once its last user is gone."""
         value = self.weak()
         return self.strong or (() if value is None else (value,))
 
@@ -32,23 +32,23 @@ def _nothing() -> None:
 
 
 class OnceCache:
-    """Values by key, until `clear`. Threads that ask for one at the same time share its making."""
+    """Values by key, until `clear`. Threads that request the same key share one computation."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._entries: dict[Hashable, _Entry] = {}
 
     def __len__(self) -> int:
-        """How many keys were asked for since the last `clear`."""
+        """The number of keys requested since the last `clear`."""
         return len(self._entries)
 
     def get_or_compute(
         self, key: Hashable, compute: Callable[[], _T], *, is_weak: bool = False
     ) -> _T:
-        """The value of `key`, computed by the first who asks, or the next where that failed.
+        """The value of `key`, computed by the first caller, or the next one if that failed.
 
-        With `is_weak` it goes with its last user, unless someone asks for it without.
-        `compute` may ask for other keys, never in a circle.
+        With `is_weak`, unless some request is without, the value is dropped with its last user.
+        `compute` may request other keys, but never in a cycle.
         """
         with self._lock:
             entry = self._entries.setdefault(key, _Entry())
@@ -61,7 +61,7 @@ class OnceCache:
             return cast("_T", value)
 
     def clear(self) -> None:
-        """Lets all values go; whoever holds one keeps it."""
+        """Drops all values; users that hold one keep it."""
         with self._lock:
             self._entries = {}
 
@@ -81,7 +81,7 @@ class LatestCache(Generic[_K, _V]):
         self._computing: dict[_K, threading.Lock] = {}
 
     def get(self, key: _K) -> _V | None:
-        """The value of `key`, None where it is not there."""
+        """The value of `key`, or None."""
         with self._lock:
             if key not in self._values:
                 return None
@@ -89,7 +89,7 @@ class LatestCache(Generic[_K, _V]):
             return self._values[key][0]
 
     def put(self, key: _K, value: _V, size: int = 0) -> None:
-        """Keeps a value that takes `size` bytes, in place of any that `key` had."""
+        """Keeps a value that takes `size` bytes, replacing any value that `key` had."""
         with self._lock:
             self._bytes += size - self._values.pop(key, (None, 0))[1]
             self._values[key] = (value, size)
@@ -101,9 +101,9 @@ class LatestCache(Generic[_K, _V]):
     def get_or_compute(
         self, key: _K, compute: Callable[[], _V], size: Callable[[_V], int] = lambda _: 0
     ) -> _V:
-        """The value of `key`, computed unless it is there; `size` says how many bytes it takes.
+        """The value of `key`, computed unless it is cached; `size` returns the bytes that it takes.
 
-        Threads that ask for one key at the same time share one computation.
+        Threads that request the same key share one computation.
         """
         value = self.get(key)
         if value is not None:

@@ -2,14 +2,14 @@
 
 from tbprof.base.records import dataclass
 
-# The way out where a file was cut off.
+# The advice for a file that was cut off.
 CUT_HINT = "copy the file again, or wait until the recorder has finished writing it"
 
 
 class TbprofError(Exception):
     """What went wrong, in terms the user can act on.
 
-    `code` is stable and machine readable, `status` the fitting HTTP status, `hint` the way out.
+    `code` is stable and machine readable, `status` the HTTP status, `hint` what to do.
     """
 
     code = "error"
@@ -64,21 +64,21 @@ class EventNotFound(TbprofError):
 
 
 class Stale(TbprofError):
-    """The file has changed since the client learned of it."""
+    """The file has changed since the client last read its version."""
 
     code = "stale"
     status = 409
 
 
 class NoData(TbprofError):
-    """The trace is readable but holds nothing for this tool; the message says why."""
+    """The trace is readable but contains nothing for this tool; the message says why."""
 
     code = "no_data"
     status = 422
 
 
 class Unsupported(TbprofError):
-    """The file is of a kind that we know and cannot read."""
+    """The file is of a known kind that we cannot read."""
 
     code = "unsupported"
     status = 422
@@ -99,13 +99,13 @@ class LoadFailed(TbprofError):
 
 
 class BadTrace(TbprofError):
-    """The file is not a readable trace; names the file and the byte offset of the damage."""
+    """The file is not a readable trace; states the file and the byte offset of the damage."""
 
     code = "bad_trace"
     status = 422
 
-    def __init__(self, path: str, offset: int, what: str, hint: str = "") -> None:
-        super().__init__(f"{path}: {what} (at byte {offset})", hint)
+    def __init__(self, path: str, offset: int, problem: str, hint: str = "") -> None:
+        super().__init__(f"{path}: {problem} (at byte {offset})", hint)
         self.path = path
         self.offset = offset
 

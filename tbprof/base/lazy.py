@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 
 def named(name: str) -> Any:
-    """What a dotted name stands for, such as "tbprof.base.lazy.named"; imports its module.
+    """The object with a dotted name, such as "tbprof.base.lazy.named"; imports its module.
 
-    Raises ImportError, or AttributeError where the module has no such name.
+    Raises ImportError, or AttributeError if the module has no such name.
     """
     module, _, attribute = name.rpartition(".")
     return getattr(import_module(module), attribute)
@@ -19,7 +19,7 @@ def named(name: str) -> Any:
 class Later:
     """A function by its dotted name.
 
-    A process that needs one tool imports neither the others nor what they stand on, which would
+    A process that needs one tool imports neither the others nor their dependencies, which would
     take longer than reading a small trace.
     """
 
@@ -34,9 +34,9 @@ class Later:
 
 
 def load(function: Callable[..., Any]) -> None:
-    """Imports what a function that is `Later` needs, before anyone waits for it.
+    """Imports what a function that is `Later` needs, ahead of time.
 
-    So does each function that its module names as `Later`.
+    The same goes for every `Later` in its module.
     """
     if isinstance(function, Later):
         named(function.name)
@@ -54,7 +54,7 @@ else:
     class LazyPattern:
         """A regular expression that is compiled when it is first used.
 
-        A process uses few of those that its modules name, and compiling all of them would take as
+        A process uses few of the patterns of its modules, and compiling all of them would take as
         long as reading a small trace.
         """
 
@@ -65,9 +65,9 @@ else:
         def __getattr__(self, name: str) -> Any:
             if self._compiled is None:
                 self._compiled = re.compile(*self._given)
-            found = getattr(self._compiled, name)
-            setattr(self, name, found)  # so that this is not asked again
-            return found
+            attribute = getattr(self._compiled, name)
+            setattr(self, name, attribute)  # so that `__getattr__` is not called again
+            return attribute
 
     regex = LazyPattern
 

@@ -1,6 +1,6 @@
 """Names that recorders give to planes, lines, stats and events, each with its source.
 
-Source, where nothing else is said: xla/tsl/profiler/utils/xplane_schema.h.
+Source, unless stated otherwise: xla/tsl/profiler/utils/xplane_schema.h.
 """
 
 HOST_PLANE = "/host:CPU"
@@ -14,18 +14,18 @@ SPARSE_CORE_OPS_LINE = "Sparse Core Ops"
 STEPS_LINE = "Steps"
 SPARSE_CORE_STEPS_LINE = "Sparse Core Steps"
 ASYNC_OPS_LINE = "Async XLA Ops"
-# What the program itself marks on a core: `barrier-cores` is its wait for the other cores.
+# The program's own annotations on a core: `barrier-cores` is its wait for the other cores.
 XLA_TRACE_LINE = "XLA TraceMe"
 CORE_BARRIER = "barrier-cores"
 # Its events are points of counters: power, load.
 COUNTERS_LINE = "_counters_"
 
-# Lines that a post-processing step has added, recognised by the low 32 bits of their id.
+# Lines that post-processing has added, recognised by the low 32 bits of their id.
 DERIVED_FIRST = 0xDEADBEEF
 DERIVED_LAST = DERIVED_FIRST + 389
 
-# Op of a GPU event: the outermost annotation. Files of 2020 spell it "level 0", the whole
-# annotation stack being "annotation" (observed).
+# Op of a GPU event: the outermost annotation. Files of 2020 call it "level 0", and the whole
+# annotation stack "annotation" (observed).
 TF_OP = "tf_op"
 LEVEL_0 = "level 0"
 ANNOTATION = "annotation"
@@ -59,12 +59,12 @@ COMPUTE_MAJOR = "compute_cap_major"
 COMPUTE_MINOR = "compute_cap_minor"
 
 EAGER_EXECUTE = "EagerExecute"
-# XLA on CPU marks the end of an asynchronous thunk by a second event of this prefix (observed).
+# XLA on CPU marks the end of an asynchronous thunk with a second event with this prefix (observed).
 THUNK_END = "end: "
 
-# What a copy moves: `size:112 dest:4 async:0`.
+# The details of a copy: `size:112 dest:4 async:0`.
 MEMCPY_DETAILS = "memcpy_details"
-# Names of the kinds of call of a tf.function; how often it was traced so far, that call included.
+# Names of the kinds of call of a tf.function; how often it has been traced, including that call.
 TF_FUNCTION_CALL = "tf_function_call"
 TRACING_COUNT = "tracing_count"
 EAGER_OP = "eager_op"
@@ -75,7 +75,7 @@ MEMORY_DEALLOCATION = "MemoryDeallocation"
 
 # Steps. Source: xla/tsl/profiler/utils/group_events.cc, preprocess_xplane.cc, and observed.
 ROOT = "_r"  # the level of an event that begins a step
-ASYNC = "_a"  # the event goes on beside its thread's other events: neither inside nor around them
+ASYNC = "_a"  # the event is asynchronous: neither inside nor around its thread's other events
 PRODUCER_TYPE = "_pt"
 PRODUCER_ID = "_p"
 CONSUMER_TYPE = "_ct"
@@ -101,7 +101,7 @@ CORE_TYPE = "core_type"
 XLA_MODULES_LINE = "XLA Modules"
 SPARSE_CORE_MODULES_LINE = "Sparse Core Modules"
 
-# Executions that are a step each where nothing marks steps.
+# Executions that count as a step each if nothing marks steps.
 IMPLICIT_ROOTS = frozenset(("FunctionRun", "SessionRun", "RunGraph"))
 EXECUTOR = "ExecutorState::Process"
 ROOT_LEVELS = {
@@ -128,7 +128,7 @@ REQUESTS = frozenset((
 ))  # fmt: skip
 ENQUEUE_PROGRAM = "DoEnqueueProgram"
 COMPLETE_CALLBACKS = "CompleteCallbacks"
-# Marks without duration: a function is handed to a pool of threads, and runs there.
+# Events without duration: a function is handed to a thread pool, and runs there.
 POOL_CONTEXT = 15
 POOL_RECORD = "ThreadpoolListener::Record"
 POOL_START = "ThreadpoolListener::StartRegion"

@@ -1,4 +1,4 @@
-"""Work on several items by threads: compiled kernels hold no interpreter lock."""
+"""Work on several items in threads: compiled kernels release the interpreter lock."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-# Threads cost about 0.1 ms to start: less is done sooner without.
+# Starting threads takes about 0.1 ms: less work is faster without.
 _BYTES_THAT_PAY = 1 << 20
 PIECE = 1 << 19
 # A task costs 20 µs, which is much for each of 100,000 lines.
@@ -17,7 +17,7 @@ _MOST_TASKS = 1024
 
 
 def thread_pool(threads: int | None, name: str = "") -> "ThreadPoolExecutor":
-    """A pool of so many threads; those who work alone need not import it, and logging with it."""
+    """A pool of `threads` threads. Imported late, since it imports logging."""
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor(threads, name)
@@ -26,12 +26,12 @@ def thread_pool(threads: int | None, name: str = "") -> "ThreadPoolExecutor":
 def in_parallel(
     function: Callable[[int], _T], items: Sequence[int], size: int = _BYTES_THAT_PAY
 ) -> list[_T]:
-    """`function` of each item, in order; by threads unless `size` bytes in all are too few."""
+    """`function` of each item, in order; in threads unless `size` bytes in total are too few."""
     if size < _BYTES_THAT_PAY or len(items) < 2:
         return [function(item) for item in items]
     step = -(-len(items) // _MOST_TASKS)
     begins = range(0, len(items), step)
-    # As many as there are processors: each that is under way takes memory of its own.
+    # As many as there are processors: each running item takes memory of its own.
     with thread_pool(os.cpu_count()) as pool:
         parts = pool.map(
             lambda begin: [function(item) for item in items[begin : begin + step]], begins
@@ -40,6 +40,6 @@ def in_parallel(
 
 
 def in_pieces(function: Callable[[int, int], _T], size: int, piece: int = PIECE) -> list[_T]:
-    """`function(begin, end)` of pieces of `size` rows, in order; by threads if there are many."""
+    """`function(begin, end)` of pieces of `size` rows, in order; in threads if there are many."""
     begins = range(0, size, piece)
     return in_parallel(lambda begin: function(begin, min(begin + piece, size)), begins)

@@ -1,4 +1,4 @@
-"""What recorders complain of in their own traces, and the ways out."""
+"""Errors that recorders report in their own traces, and how to fix them."""
 
 from collections.abc import Iterable, Iterator
 
@@ -29,7 +29,7 @@ _FIXES: tuple[tuple[str, str], ...] = (
 
 
 def fix_for(complaint: str) -> str:
-    """The way out of what a recorder complains of, "" where none is known."""
+    """The fix for an error that a recorder reports, "" if none is known."""
     low = complaint.lower()
     return next((fix for part, fix in _FIXES if part in low), "")
 

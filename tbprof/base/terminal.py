@@ -1,4 +1,4 @@
-"""Texts of traces and of other programs on a terminal, and a line that says what is done."""
+"""Texts of traces and of other programs on a terminal, and a progress line."""
 
 import sys
 from typing import TYPE_CHECKING, NoReturn
@@ -13,7 +13,7 @@ def printable(text: str) -> str:
 
 
 def progress_line(bar_format: str) -> "tqdm[NoReturn]":
-    """A line on standard error that goes when it is closed; silent where that is no terminal.
+    """A line on standard error that disappears when closed; silent if that is not a terminal.
 
     `bar_format` is tqdm's; the share done is set as `n`, from 0 to 1.
     """
@@ -21,7 +21,7 @@ def progress_line(bar_format: str) -> "tqdm[NoReturn]":
 
     from tqdm import tqdm
 
-    # tqdm shows nothing on a terminal that says it has no columns and rows.
+    # tqdm shows nothing on a terminal that reports no columns and rows.
     size = shutil.get_terminal_size()
     return tqdm(
         total=1.0,

@@ -1,4 +1,4 @@
-"""Where tbprof keeps files of its own."""
+"""Where tbprof stores its own files."""
 
 import os
 import sys

@@ -1,7 +1,7 @@
-"""Values of arrays: which there are, what two arrays share, and the median.
+"""Values of arrays: distinct and common values, and the median.
 
-NumPy's functions for it import masked arrays, which takes a tenth of the time in which a small
-trace is read.
+NumPy's functions for it import masked arrays, which takes a tenth of the time that reading a small
+trace takes.
 """
 
 from collections.abc import Iterable
@@ -14,14 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 
 _T = TypeVar("_T", bound=np.generic)
 
-# As many are compared one by one.
+# Up to this many are compared one by one.
 _FEW = 8
-# A table may have as many entries for each value.
+# A table may have this many entries for each value.
 _ENTRIES = 6
 
 
 def sum_of(values: Iterable[float]) -> float:
-    """The sum, the same on each Python: from 3.12 on `sum` of floats makes up for rounding."""
+    """The sum, the same on each Python: from 3.12 on `sum` compensates for rounding."""
     return reduce(add, values, 0.0)
 
 
@@ -33,40 +33,40 @@ def unique(values: NDArray[_T]) -> NDArray[_T]:
     return ordered[is_first]
 
 
-def union(one: NDArray[_T], other: NDArray[_T]) -> NDArray[_T]:
-    """[u] the values that either holds."""
-    return unique(np.concatenate([one, other]))
+def union(values: NDArray[_T], others: NDArray[_T]) -> NDArray[_T]:
+    """[u] the values in either array."""
+    return unique(np.concatenate([values, others]))
 
 
-def difference(one: NDArray[_T], other: NDArray[_T]) -> NDArray[_T]:
-    """[u] the values of `one` that `other` lacks."""
-    values = unique(one)
-    return values[~is_in(values, other)]
+def difference(values: NDArray[_T], others: NDArray[_T]) -> NDArray[_T]:
+    """[u] the values of `values` that are not in `others`."""
+    distinct = unique(values)
+    return distinct[~is_in(distinct, others)]
 
 
-def common(one: NDArray[_T], other: NDArray[_T]) -> NDArray[_T]:
-    """[u] the values that both hold."""
-    values = unique(one)
-    return values[is_in(values, other)]
+def common(values: NDArray[_T], others: NDArray[_T]) -> NDArray[_T]:
+    """[u] the values in both arrays."""
+    distinct = unique(values)
+    return distinct[is_in(distinct, others)]
 
 
 def is_in(values: NDArray[Any], others: ArrayLike) -> NDArray[np.bool_]:
     """Whether each value is one of `others`, in the shape of `values`."""
     ordered = unique(np.asarray(others))
     if ordered.size <= _FEW:
-        found = np.zeros(values.shape, bool)
-        for one in ordered:
-            found |= values == one
-        return found
+        is_found = np.zeros(values.shape, bool)
+        for value in ordered:
+            is_found |= values == value
+        return is_found
     if _fit_a_table(values, ordered):
         return np.isin(values, ordered, kind="table")
-    at = np.searchsorted(ordered, values)
-    at[at == ordered.size] = 0
-    return np.asarray(ordered[at] == values, bool)
+    position = np.searchsorted(ordered, values)
+    position[position == ordered.size] = 0
+    return np.asarray(ordered[position] == values, bool)
 
 
 def median(values: ArrayLike, axis: int | None = None) -> Any:
-    """The median along an axis, or of all values; NaN where a value is. There is one at least."""
+    """The median along an axis, or of all values (at least one); NaN if any value is NaN."""
     data = np.asarray(values)
     if axis is None:
         data, axis = data.ravel(), 0

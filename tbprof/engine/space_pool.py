@@ -10,7 +10,7 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.base.caches import LatestCache, OnceCache
 from tbprof.base.errors import Notice
 from tbprof.events.space import Space
-from tbprof.storage.files import fingerprint, opened
+from tbprof.storage.files import fingerprint, local_trace
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile
 from tbprof.xplane.reader import read_space
@@ -61,7 +61,7 @@ class SpacePool:
 
     def _open(self, file: TraceFile, key: str) -> OpenSpace:
         def read() -> OpenSpace:
-            with opened(file, self._results) as local:
+            with local_trace(file, self._results) as local:
                 space = read_space(local)
                 return OpenSpace(space, Programs(space), local.warnings)
 

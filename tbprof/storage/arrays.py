@@ -1,11 +1,11 @@
 """Named sets of arrays in the cache directory: one file each, large ones mapped rather than read.
 
-A file holds a header that says what lies where, and the bytes of each array. All of them are
+A file consists of a header that describes the arrays, and the bytes of each array. All of them are
 checked when the file is opened, which takes 0.05 s for 400 MB: compiled code follows the numbers in
-these arrays, and must not follow damage. The check reads a large file piece by piece, so that no
-more of the map takes memory than is used later, and sums up its words, page by page: a checksum of
-all bytes would take three times as long. Nothing shrinks such a file while it is mapped: it
-is written beside its place, moved there in one step, and only ever removed as a whole.
+these arrays, and must not follow damage. The check reads a large file in pieces, so that no more of
+the map takes memory than is used later, and sums up its words, page by page: a checksum of all
+would take three times as long. Nothing shrinks such a file while it is mapped: it is written beside
+its place, moved there in one step, and only ever removed as a whole.
 """
 
 import math
@@ -36,12 +36,12 @@ _PAGE = 1 << 12
 _LEAST_MAPPED = 1 << 20
 _LONGEST_HEADER = 1 << 24
 _KINDS = "biuf"
-# What a header that is not ours makes the reading of it raise.
+# What reading the header of a foreign file raises.
 _DAMAGE = (ValueError, KeyError, TypeError, OverflowError, RecursionError)
 
 
 def keep_arrays(store: ResultStore, key: str, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Writes the arrays under `key`; where there is no room or no writable place, nothing.
+    """Writes the arrays under `key`; does nothing if the disk is full or not writable.
 
     Raises ValueError for arrays of anything but numbers and truth values.
     """
@@ -59,7 +59,7 @@ def keep_arrays(store: ResultStore, key: str, arrays: Mapping[str, NDArray[Any]]
 
 
 def load_arrays(store: ResultStore, key: str) -> dict[str, NDArray[Any]] | None:
-    """The arrays kept under `key`, read-only; None where there are none, or damaged ones."""
+    """The arrays kept under `key`, read-only; None if they are missing or damaged."""
     path = store.path(key, SUFFIX)
     try:
         with path.open("rb", buffering=0) as file:
@@ -104,30 +104,33 @@ def _read(file: FileIO) -> dict[str, NDArray[Any]]:
         content: bytes | mmap.mmap = file.read()
     else:
         content = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
-    whole = memoryview(content)
-    first, rows = _header(whole)
+    data = memoryview(content)
+    first, rows = _header(data)
     piece = memoryview(bytearray(_PIECE if size >= _LEAST_MAPPED else 0))
     arrays: dict[str, NDArray[Any]] = {}
     for name, kind, shape, offset, checksum in rows:
-        dtype, at = np.dtype(kind), first + offset
+        dtype, begin = np.dtype(kind), first + offset
         length = dtype.itemsize * math.prod(shape)
-        fits = min(shape, default=0) >= 0 <= at and at + length <= len(whole)
+        fits = min(shape, default=0) >= 0 <= begin and begin + length <= len(data)
         if dtype.kind not in _KINDS or not fits:
             raise ValueError(f"array {name!r} is cut off")
-        own = whole[at : at + length]
-        if _checksum(_read_pieces(file, at, length, piece) if piece else _cut(own)) != checksum:
+        array_bytes = data[begin : begin + length]
+        if (
+            _checksum(_read_pieces(file, begin, length, piece) if piece else _cut(array_bytes))
+            != checksum
+        ):
             raise ValueError(f"array {name!r} is damaged")
-        arrays[name] = np.frombuffer(own, dtype).reshape(shape)
+        arrays[name] = np.frombuffer(array_bytes, dtype).reshape(shape)
     return arrays
 
 
-def _header(whole: memoryview) -> tuple[int, Any]:
-    """(where the arrays begin, what is said of each of them)."""
-    first = _FRONT + int.from_bytes(whole[_FRONT - 16 : _FRONT - 8], "little")
-    if whole[: len(_MAGIC)] != _MAGIC or first > min(len(whole), _LONGEST_HEADER):
-        raise ValueError("no header of ours")
-    header = whole[_FRONT:first]
-    if zlib.crc32(header) != int.from_bytes(whole[_FRONT - 8 : _FRONT], "little"):
+def _header(data: memoryview) -> tuple[int, Any]:
+    """(the offset of the first array, the header's entries)."""
+    first = _FRONT + int.from_bytes(data[_FRONT - 16 : _FRONT - 8], "little")
+    if data[: len(_MAGIC)] != _MAGIC or first > min(len(data), _LONGEST_HEADER):
+        raise ValueError("not a cache file of tbprof")
+    header = data[_FRONT:first]
+    if zlib.crc32(header) != int.from_bytes(data[_FRONT - 8 : _FRONT], "little"):
         raise ValueError("the header is damaged")
     return first, orjson.loads(header)
 
@@ -138,9 +141,9 @@ def _cut(content: memoryview) -> Iterator[memoryview]:
         yield content[begin : begin + _PIECE]
 
 
-def _read_pieces(file: FileIO, at: int, length: int, space: memoryview) -> Iterator[memoryview]:
-    """`length` bytes at an offset, read into `space` by and by."""
-    file.seek(at)
+def _read_pieces(file: FileIO, offset: int, length: int, space: memoryview) -> Iterator[memoryview]:
+    """`length` bytes at an offset, read into `space` piece by piece."""
+    file.seek(offset)
     for begin in range(0, length, _PIECE):
         piece = space[: min(length - begin, _PIECE)]
         done = 0
@@ -153,14 +156,14 @@ def _read_pieces(file: FileIO, at: int, length: int, space: memoryview) -> Itera
 
 
 def _checksum(pieces: Iterator[memoryview]) -> int:
-    """One of the sums of the 64-bit words of each page, and of what is left of the last."""
+    """A checksum of the sums of 64-bit words per page, and of the incomplete last page."""
     checksum = 0
     for piece in pieces:
-        whole = len(piece) - len(piece) % _PAGE
-        if whole:
-            words = np.frombuffer(piece[:whole], np.uint64).reshape(-1, _PAGE // 8)
+        complete = len(piece) - len(piece) % _PAGE
+        if complete:
+            words = np.frombuffer(piece[:complete], np.uint64).reshape(-1, _PAGE // 8)
             checksum = zlib.crc32(np.add.reduce(words, axis=1), checksum)
-        checksum = zlib.crc32(piece[whole:], checksum)
+        checksum = zlib.crc32(piece[complete:], checksum)
     return checksum
 
 

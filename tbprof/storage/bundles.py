@@ -1,4 +1,4 @@
-"""A set of small arrays as one array of bytes, and back.
+"""Packs a set of small arrays into one array of bytes, and unpacks it.
 
 Hundreds of small arrays cost more to describe and to check one by one than to copy.
 """
@@ -17,7 +17,7 @@ _ALIGNED = 8
 
 
 def bundle(arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
-    """The arrays as bytes: the length of a header, what it says of each of them, and their content.
+    """The arrays as bytes: the header's length, the header, and their content.
 
     Raises ValueError for arrays of anything but numbers and truth values.
     """
@@ -32,18 +32,18 @@ def bundle(arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
 
 def unbundle(content: NDArray[np.uint8]) -> dict[str, NDArray[Any]]:
     """The arrays of a bundle, which share its bytes. Raises ValueError or TypeError for others."""
-    whole = content.data
-    length = int.from_bytes(whole[:_ALIGNED], "little")
-    at = _ALIGNED + length + -length % _ALIGNED
+    packed = content.data
+    length = int.from_bytes(packed[:_ALIGNED], "little")
+    offset = _ALIGNED + length + -length % _ALIGNED
     arrays: dict[str, NDArray[Any]] = {}
-    for name, kind, shape in orjson.loads(whole[_ALIGNED : _ALIGNED + length]):
+    for name, kind, shape in orjson.loads(packed[_ALIGNED : _ALIGNED + length]):
         dtype, count = np.dtype(kind), math.prod(shape)
         size = count * dtype.itemsize
-        fits = min(shape, default=0) >= 0 and at + size <= len(whole)
+        fits = min(shape, default=0) >= 0 and offset + size <= len(packed)
         if dtype.kind not in _KINDS or not fits:
             raise ValueError(f"array {name!r} is not in its bundle")
-        arrays[name] = np.frombuffer(whole, dtype, count, at).reshape(shape)
-        at += size + -size % _ALIGNED
+        arrays[name] = np.frombuffer(packed, dtype, count, offset).reshape(shape)
+        offset += size + -size % _ALIGNED
     return arrays
 
 

@@ -25,7 +25,7 @@ _NO_SPACE_HINT = f"free some space, or point {ENVIRONMENT} at a larger disk"
 
 @dataclass(frozen=True, slots=True)
 class LocalTrace(os.PathLike[str]):
-    """A local file of plain trace bytes, usable as a path, and what was lost in getting it."""
+    """A local file of plain trace bytes, usable as a path, and what was lost while copying it."""
 
     path: str
     warnings: tuple[Notice, ...] = ()
@@ -38,21 +38,21 @@ class LocalTrace(os.PathLike[str]):
 
 
 def fingerprint(file: TraceFile) -> str:
-    """A short text that changes whenever the file does: its place, size, time and version."""
+    """A short text that changes whenever the file does: its path, size, time and version."""
     facts = (file.url, str(file.bytes), str(file.modified_ns), file.version, file.compression)
     joined = "\0".join(facts).encode("utf-8", "surrogateescape")
     return hashlib.blake2b(joined, digest_size=16).hexdigest()
 
 
 @contextmanager
-def opened(
+def local_trace(
     file: TraceFile, store: ResultStore | None = None, *, inflated_limit: int = INFLATED_LIMIT
 ) -> Iterator[LocalTrace]:
     """The file's plain bytes as a local path, valid inside the block.
 
-    A plain local file is itself the answer. Others are copied into `store` (without one: into a
-    temporary file), inflated, and found there the next time. Of a damaged gzip stream what
-    could be inflated is kept, with a warning. Raises Unreachable, or Unsupported above
+    A plain local file is used itself. Others are inflated and copied into `store` (or into a
+    temporary file without one), and found there the next time. The readable part of a damaged gzip
+    stream is kept, with a warning. Raises Unreachable, or Unsupported above
     `inflated_limit` bytes.
     """
     if not is_remote(file.url) and not _is_gzip(file):
@@ -60,19 +60,19 @@ def opened(
         return
     if store is not None:
         name = f"trace\0{fingerprint(file)}"
-        whole, part = store.path(name, ".xplane.pb"), store.path(name, ".part.xplane.pb")
-        with _lock_of(whole), store.using(whole), store.using(part):
-            found = _spooled(file, store, whole, part, inflated_limit)
-        if found is not None:
-            with store.using(Path(found.path)):
-                yield found
+        complete, part = store.path(name, ".xplane.pb"), store.path(name, ".part.xplane.pb")
+        with _lock_of(complete), store.using(complete), store.using(part):
+            local = _spooled(file, store, complete, part, inflated_limit)
+        if local is not None:
+            with store.using(Path(local.path)):
+                yield local
             return
-    with _temporary(file, inflated_limit) as found:
-        yield found
+    with _temporary(file, inflated_limit) as local:
+        yield local
 
 
 def _is_gzip(file: TraceFile) -> bool:
-    """Whether the local file is gzip, by its bytes: its name may promise either wrongly."""
+    """Whether the local file is gzip, judged by its bytes, since its name may be wrong."""
     try:
         with Path(file.url).open("rb") as opened_file:
             return opened_file.read(2) == _GZIP_MAGIC
@@ -81,23 +81,23 @@ def _is_gzip(file: TraceFile) -> bool:
 
 
 def _spooled(
-    file: TraceFile, store: ResultStore, whole: Path, part: Path, limit: int
+    file: TraceFile, store: ResultStore, complete: Path, part: Path, limit: int
 ) -> LocalTrace | None:
-    """The copy in the store, made where it is missing; None where the store cannot be written."""
-    if whole.exists():
-        return LocalTrace(str(whole))
+    """The copy in the store, made if it is missing; None if the store cannot be written."""
+    if complete.exists():
+        return LocalTrace(str(complete))
     if part.exists():
         return LocalTrace(str(part), _damage_notice(file, part.stat().st_size))
     try:
-        with store.writing(whole) as target:
+        with store.writing(complete) as target:
             is_whole = _copy(file, target, limit)
             size = target.tell()
         if not is_whole:
-            whole.replace(part)
+            complete.replace(part)
             return LocalTrace(str(part), _damage_notice(file, size))
     except OSError:
         return None
-    return LocalTrace(str(whole))
+    return LocalTrace(str(complete))
 
 
 @contextmanager
@@ -118,9 +118,9 @@ def _temporary(file: TraceFile, limit: int) -> Iterator[LocalTrace]:
 
 
 def _copy(file: TraceFile, target: BinaryIO, limit: int) -> bool:
-    """Writes the plain bytes; False where the gzip stream is damaged and the rest is lost.
+    """Writes the plain bytes; False if the gzip stream is damaged and the rest is lost.
 
-    Raises OSError for the target alone; what the source raises becomes Unreachable.
+    Raises OSError only for the target; errors of the source become Unreachable.
     """
     chunks = _chunks(file)
     first = next(chunks, b"")
@@ -199,7 +199,7 @@ def _inflated(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes | None]:
 
 
 def _until_damage(inflator: "zlib._Decompress", data: bytes) -> bytes:
-    """What can be inflated of `data`, byte by byte: one call that fails gives nothing."""
+    """The part of `data` that can be inflated, byte by byte: one failing call returns nothing."""
     pieces: list[bytes] = []
     with contextlib.suppress(zlib.error):
         pieces.extend(inflator.decompress(bytes((byte,))) for byte in data)

@@ -4,8 +4,8 @@
 """Listing and reading directories, local or behind fsspec, with one error type.
 
 Local paths go through `os` alone: fsspec costs tens of milliseconds to import and a `stat` per
-entry, and most logdirs are local. Whatever carries a scheme (`gs://`, `s3://`, `memory://`) is
-fsspec's.
+entry, and most logdirs are local. URLs with another scheme (`gs://`, `s3://`, `memory://`) are
+opened by fsspec.
 """
 
 import os
@@ -47,10 +47,10 @@ class FileSystem(Protocol):
     parallel: int
 
     def listings(self, urls: list[str]) -> Iterator[Iterator[Listed] | OSError | TbprofError]:
-        """The entries of each directory, or why they cannot be had, in the order of `urls`."""
+        """The entries of each directory, or the error, in the order of `urls`."""
 
     def stat(self, url: str) -> tuple[bool, Stat]:
-        """(is a directory, its facts). Raises FileNotFoundError, OSError or Unreachable."""
+        """(whether it is a directory, its stat). Raises FileNotFoundError, OSError, Unreachable."""
 
     def join(self, directory: str, name: str) -> str:
         """The URL of an entry."""
@@ -64,7 +64,7 @@ class FileSystem(Protocol):
     def link_target(self, root: str, url: str) -> object | None:
         """What identifies the directory that the link `url` leads to.
 
-        None where it leads nowhere, or back to a directory on its own path from `root`.
+        None if it leads nowhere, or back to a directory on its own path from `root`.
         """
 
     def read(self, url: str) -> AbstractContextManager[BinaryIO]:
@@ -169,7 +169,7 @@ class RemoteFiles:
         except ValueError as err:
             raise Unreachable(
                 f"no storage is known under {scheme}://: {err}",
-                "known are local paths and the schemes of fsspec",
+                "use a local path or a scheme that fsspec supports",
             ) from err
         except Exception as err:  # see _unreachable
             raise self._unreachable(f"{scheme}://", err) from err
@@ -226,7 +226,7 @@ class RemoteFiles:
         return opened
 
     def _path(self, url: str) -> str:
-        path: str = self._files._strip_protocol(url)  # noqa: SLF001 - what fsspec's own core calls
+        path: str = self._files._strip_protocol(url)  # noqa: SLF001 - as fsspec's core does
         return path
 
     def _url(self, path: str) -> str:
@@ -235,7 +235,7 @@ class RemoteFiles:
 
     @staticmethod
     def _unreachable(url: str, err: Exception) -> Unreachable:
-        """What a backend raised, in our terms.
+        """A backend's error as ours.
 
         The callers catch `Exception`: the errors of gcsfs, s3fs, adlfs and their HTTP and
         authentication libraries share no base class, and missing credentials or a dead network

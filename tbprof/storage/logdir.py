@@ -1,8 +1,8 @@
 """A logdir as it is seen now: its runs, what was searched and what was ignored.
 
-Searching happens in the background, since a logdir may be a bucket or hold a hundred thousand
-directories, and again when someone asks and the last search is older than a moment, since
-captures arrive while TensorBoard runs. Nothing is ever written into a logdir.
+Searching happens in the background, since a logdir may be a bucket or contain a hundred thousand
+directories. It is repeated when the runs are requested and the last search is old, since captures
+arrive while TensorBoard runs. Nothing is ever written into a logdir.
 """
 
 import threading
@@ -22,9 +22,9 @@ __all__ = ["Ignored", "Logdir", "Run", "ScanReport", "TraceFile"]
 logger = get_logger(__name__)
 
 IGNORED_LIMIT = 1000  # entries that are kept for the report
-RESCAN_S = 1.0  # the least time between two scans
-DUTY = 10  # a scan that took n seconds is repeated after 10 n at the earliest
-RESCAN_WAIT_S = 1.0  # a scan that is known to be short is waited for
+RESCAN_S = 1.0  # the minimum time between two scans
+DUTY = 10  # a scan that took n seconds is not repeated before 10 n seconds have passed
+RESCAN_WAIT_S = 1.0  # how long to wait for a scan that is known to be short
 REMOTE_AGE_S = 5.0  # how old the listing of a remote run may be
 
 
@@ -66,15 +66,15 @@ class Logdir:
         self._unreachable: Unreachable | None = None
         self._scan = Scan(())  # the last one that was started
         self._scanning = False
-        self._is_stale = True  # something is there that no search has seen, or none has been made
+        self._is_stale = True  # there is something that no search has seen, or no search yet
         self._searches = 0  # completed
-        self._event_files = 0  # that the last one saw
+        self._event_files = 0  # seen by the last one
         self._started_at = 0.0
         self._finished_at = 0.0
         self._last_s = 0.0
 
     def runs(self) -> Mapping[str, Run]:
-        """The known runs, descending by name: newest first where the names are times.
+        """The known runs, descending by name: newest first if the names are times.
 
         Raises Unreachable if the storage cannot be reached and no run is known.
         """
@@ -85,7 +85,7 @@ class Logdir:
             return {name: self._runs[name] for name in sorted(self._runs, reverse=True)}
 
     def run(self, name: str) -> Run:
-        """The run as it is now: its directory is listed again, if that was a while ago.
+        """The run as it is now: its directory is listed again if the last listing is old.
 
         The name is looked up among the discovered runs and never becomes part of a path.
         """
@@ -95,27 +95,29 @@ class Logdir:
             run = self.runs().get(name)
         if run is None:
             names = list(self.runs())
-            known = f"there are {len(names):,}, such as {names[0]!r}" if names else "there is none"
-            raise RunNotFound(f"no run is named {name!r}; {known}", "see the list of runs")
+            names_text = (
+                f"there are {len(names):,}, such as {names[0]!r}" if names else "there is none"
+            )
+            raise RunNotFound(f"no run is named {name!r}; {names_text}", "see the list of runs")
         return self._relisted(run)
 
     def trace(self, run: str, host: str) -> TraceFile | None:
-        """The file of one host as it is now, None where `run` has to be asked.
+        """The file of one host as it is now, None if `run` must be called.
 
-        Looks at that file alone, which for runs of many hosts costs a hundredth.
+        Only checks that file, which for runs of many hosts takes a hundredth of the time.
         """
         with self._changed:
-            known = self._runs.get(run)
-        if known is None or is_remote(known.url):
+            known_run = self._runs.get(run)
+        if known_run is None or is_remote(known_run.url):
             return None
-        file = next((file for file in known.files if file.host == host), None)
+        file = next((file for file in known_run.files if file.host == host), None)
         try:
-            return file and _restat(file_system(known.url)[0], file)
+            return file and _restat(file_system(known_run.url)[0], file)
         except (OSError, TbprofError):
             return None
 
     def search_again(self) -> None:
-        """Makes the next listing search anew, however short ago the last search was."""
+        """Makes the next listing search again, however recent the last search is."""
         with self._changed:
             self._is_stale = True
         self._start()
@@ -149,7 +151,7 @@ class Logdir:
             )
 
     def _refresh(self) -> None:
-        """Starts a search if one is due, and waits for it where it is the first, or short."""
+        """Starts a search if one is due, and waits for it if it is the first, or short."""
         self._start()
         with self._changed:
             wait_s = self._wait_s if self._searches == 0 else RESCAN_WAIT_S
@@ -174,14 +176,14 @@ class Logdir:
         ignored: list[Ignored] = []
         left_out = 0
         try:
-            for found in scan:
-                if isinstance(found, Run):
-                    runs[found.name] = found
+            for entry in scan:
+                if isinstance(entry, Run):
+                    runs[entry.name] = entry
                     with self._changed:
-                        self._runs.setdefault(found.name, found)
-                        self._listed_at[found.name] = time.monotonic()
+                        self._runs.setdefault(entry.name, entry)
+                        self._listed_at[entry.name] = time.monotonic()
                 elif len(ignored) < IGNORED_LIMIT:
-                    ignored.append(found)
+                    ignored.append(entry)
                 else:
                     left_out += 1
         finally:

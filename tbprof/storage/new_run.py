@@ -1,4 +1,4 @@
-"""A new run in a logdir: whole files, never in the place of others."""
+"""A new run in a logdir: complete files that never replace others."""
 
 import contextlib
 import mmap
@@ -15,7 +15,7 @@ from tbprof.base.errors import TbprofError, Unreachable
 from tbprof.storage.filesystems import file_system, is_remote
 
 _MOST_NAMES = 1000
-# Stores in which an object is there as a whole or not at all.
+# Stores in which an object appears as a whole or not at all.
 _WHOLE = frozenset({"gs", "gcs", "s3", "s3a", "az", "abfs", "abfss", "adl", "memory"})
 
 
@@ -29,7 +29,7 @@ class _Folder(Protocol):
     """Where the files of a run go. Every failure is an OSError, or a backend's own."""
 
     def make(self, name: str) -> str | None:
-        """Makes the run's folder; its URL, None where there is one of this name already."""
+        """Makes the run's folder and returns its URL, or None if the name is taken."""
 
     def open(self, url: str) -> "NewFile":
         """A file that takes its name when it is committed."""
@@ -44,7 +44,7 @@ class _Folder(Protocol):
 class NewRun:
     """A run that is being recorded; its folder appears with its first file.
 
-    `name` is the run's, with a number behind it where there was one of this name. Safe to use from
+    `name` is the run's, with a number appended if that name was taken. Safe to use from
     several threads.
     """
 
@@ -59,7 +59,9 @@ class NewRun:
         self._lock = threading.Lock()
         with storage_errors(self.root):
             self.name = next(
-                one for one in self._names() if not self._folder.exists(self._place(one))
+                candidate
+                for candidate in self._names()
+                if not self._folder.exists(self._place(candidate))
             )
 
     @property
@@ -70,15 +72,15 @@ class NewRun:
     def open(self, name: str) -> "NewFile":
         """A new file `name` of the run, to be written, then committed or discarded.
 
-        `name` is a plain file name; whoever calls has made it one. Raises NotWritten.
+        `name` is a plain file name; the caller has made sure of that. Raises NotWritten.
         """
         if name in ("", ".", "..") or "/" in name or os.sep in name:
-            raise NotWritten(f"{name!r} is no name of a file")
+            raise NotWritten(f"{name!r} is not a file name")
         with storage_errors(self.root):
-            return self._folder.open(self._folder.join(self._made(), name))
+            return self._folder.open(self._folder.join(self._make_folder(), name))
 
     def write(self, name: str, data: memoryview) -> str:
-        """The URL of a new file `name` of the run that holds `data`. Raises NotWritten."""
+        """The URL of a new file `name` of the run with the content `data`. Raises NotWritten."""
         file = self.open(name)
         try:
             file.write(data)
@@ -88,21 +90,21 @@ class NewRun:
             raise
 
     def find(self, name: str) -> str | None:
-        """The URL of a file of the run that somebody else has written, None where there is none."""
+        """The URL of a file of the run written by another process, or None."""
         url = self._folder.join(self.url, name)
         try:
             return url if self._folder.exists(url) else None
         except (OSError, TbprofError):
             return None
 
-    def _made(self) -> str:
+    def _make_folder(self) -> str:
         with self._lock:
             if self._url is None:
                 # The profiler may have made the folder itself.
                 for name in self._names():
-                    made = self._folder.make(name)
-                    if made is not None:
-                        self._url, self.name = made, name
+                    url = self._folder.make(name)
+                    if url is not None:
+                        self._url, self.name = url, name
                         break
             if self._url is None:
                 raise FileExistsError(f"there are {_MOST_NAMES} runs called {self._wanted}")
@@ -117,7 +119,7 @@ class NewRun:
 
 
 def runs_root(logdir: str) -> str:
-    """The folder that holds the runs of a logdir; a run's own or the runs' is taken as such."""
+    """The folder of a logdir's runs; accepts also this folder itself, or that of one run."""
     files, url = file_system(logdir)
     above = files.parent(url)
     for place in (url, above):
@@ -127,9 +129,9 @@ def runs_root(logdir: str) -> str:
 
 
 class NewFile:
-    """A file that appears under its name when it is whole, and never in the place of another.
+    """A file that appears under its name when it is complete, and never replaces another.
 
-    Until then its bytes are in a local file: beside its place, or for other storages in the
+    Until then its bytes are in a local file: beside its final path, or for remote storage in the
     system's temporary folder. Failures are NotWritten or Unreachable.
     """
 
@@ -139,7 +141,7 @@ class NewFile:
         self._part = part
         self._publish = publish
         with storage_errors(url):
-            part.parent.mkdir(parents=True, exist_ok=True)  # it may have been taken away
+            part.parent.mkdir(parents=True, exist_ok=True)  # it may have been removed
             self._file = part.open("xb")
 
     def write(self, data: "bytes | memoryview") -> None:
@@ -175,7 +177,7 @@ class NewFile:
         return self.url
 
     def discard(self) -> None:
-        """Leaves nothing behind, not even the run's folder where it is empty."""
+        """Leaves nothing behind, not even the run's folder if it is empty."""
         with contextlib.suppress(OSError):
             self._file.close()
         with contextlib.suppress(OSError):
@@ -204,7 +206,7 @@ class _Local:
     def open(self, url: str) -> NewFile:
         target = Path(url)
         part = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
-        return NewFile(url, part, lambda whole: _take_name(whole, target))
+        return NewFile(url, part, lambda part_path: _take_name(part_path, target))
 
     def join(self, url: str, name: str) -> str:
         return os.path.join(url, name)  # noqa: PTH118
@@ -214,14 +216,14 @@ class _Local:
 
 
 def _take_name(beside: Path, target: Path) -> None:
-    """Renames a file; FileExistsError where there is one of that name, which `rename` replaces."""
+    """Renames a file; FileExistsError if the name is taken, which `rename` would replace."""
     try:
         os.link(beside, target)
     except FileExistsError:
         raise
     except OSError:  # a file system without links
         if target.exists():
-            raise FileExistsError(f"{target} is there already") from None
+            raise FileExistsError(f"{target} already exists") from None
         beside.rename(target)
     else:
         beside.unlink()
@@ -245,23 +247,23 @@ class _Remote:
 
     def open(self, url: str) -> NewFile:
         folder = Path(tempfile.mkdtemp(prefix="tbprof-"))
-        return NewFile(url, folder / "part", lambda whole: self._publish(whole, url))
+        return NewFile(url, folder / "part", lambda part_path: self._publish(part_path, url))
 
-    def _publish(self, whole: Path, url: str) -> None:
+    def _publish(self, part_path: Path, url: str) -> None:
         if self.exists(url):
-            raise FileExistsError(f"{url} is there already")
+            raise FileExistsError(f"{url} already exists")
         if self._scheme in _WHOLE:
-            self._files.put_file(str(whole), url)
+            self._files.put_file(str(part_path), url)
         else:
             beside = f"{url}.{secrets.token_hex(6)}.part"
             try:
-                self._files.put_file(str(whole), beside)
+                self._files.put_file(str(part_path), beside)
                 self._files.mv(beside, url)
             except BaseException:
                 with contextlib.suppress(Exception):
                     self._files.rm_file(beside)
                 raise
-        shutil.rmtree(whole.parent, ignore_errors=True)
+        shutil.rmtree(part_path.parent, ignore_errors=True)
 
     def join(self, url: str, name: str) -> str:
         return f"{url.rstrip('/')}/{name}"
@@ -272,7 +274,7 @@ class _Remote:
 
 @contextlib.contextmanager
 def storage_errors(root: str) -> Iterator[None]:
-    """Translate the errors of a storage backend: backends share no base class of theirs."""
+    """Translates the errors of storage backends, which share no base class."""
     try:
         yield
     except TbprofError:

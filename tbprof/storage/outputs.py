@@ -11,36 +11,36 @@ from typing import BinaryIO
 
 from tbprof.base.errors import BadRequest
 
-# Ten times smaller, at the pace at which traces are written.
+# Ten times smaller, as fast as traces are written.
 _GZIP_LEVEL = 3
 
 
 def write_output(
     path: str, chunks: Iterable[bytes], on_bytes: Callable[[int], None] = lambda _size: None
 ) -> None:
-    """Makes `path` hold the chunks, compressed where it ends in `.gz`.
+    """Makes `path` hold the chunks, compressed if it ends in `.gz`.
 
-    The file appears under its name when it is complete; one of that name is there until then.
-    Devices and pipes are written to as they are. `on_bytes` hears how many bytes, before
-    compression, have been written so far. Raises BadRequest where the file cannot be written, and
+    The file appears under its name when it is complete; an existing file stays until then.
+    Devices and pipes are written to directly. `on_bytes` receives the number of bytes, before
+    compression, that have been written so far. Raises BadRequest if the file cannot be written, and
     whatever `chunks` raises.
     """
-    target = Path(os.path.realpath(path))  # a link stays one
+    target = Path(os.path.realpath(path))  # a link stays a link
     with _written(path, target) as file:
         with _packed(path, file) as out:
             written = 0
             for chunk in chunks:
-                with _told(path):
+                with _write_errors(path):
                     out.write(chunk)
                 written += len(chunk)
                 on_bytes(written)
-        with _told(path):
+        with _write_errors(path):
             file.flush()
 
 
 @contextmanager
 def _packed(path: str, file: BinaryIO) -> Iterator[BinaryIO | gzip.GzipFile]:
-    """What compresses into the file where its name says so, else the file itself."""
+    """A compressor into the file if its name ends in `.gz`, else the file itself."""
     if not path.lower().endswith(".gz"):
         yield file
         return
@@ -49,14 +49,14 @@ def _packed(path: str, file: BinaryIO) -> Iterator[BinaryIO | gzip.GzipFile]:
     try:
         yield out
     finally:  # before the file is closed, whatever happened
-        with _told(path):
+        with _write_errors(path):
             out.close()
 
 
 @contextmanager
 def _written(path: str, target: Path) -> Iterator[BinaryIO]:
-    """A file to write to, which takes the target's name in the end."""
-    with _told(path):
+    """A file to write to, which is renamed to the target at the end."""
+    with _write_errors(path):
         is_plain = not target.exists() or stat.S_ISREG(target.stat().st_mode)
         beside = (
             target.with_name(f".{target.name[:100]}.{os.getpid()}.part") if is_plain else target
@@ -66,7 +66,7 @@ def _written(path: str, target: Path) -> Iterator[BinaryIO]:
         with file:
             yield file
         if is_plain:
-            with _told(path):
+            with _write_errors(path):
                 beside.replace(target)
     except BaseException:
         if is_plain:
@@ -76,8 +76,8 @@ def _written(path: str, target: Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _told(path: str) -> Iterator[None]:
-    """Failures of the file system as our error; those of whoever gives the chunks stay theirs."""
+def _write_errors(path: str) -> Iterator[None]:
+    """Turns errors of the file system into ours. Errors of the chunks pass through."""
     try:
         yield
     except OSError as err:

@@ -1,4 +1,4 @@
-"""Dataclasses as plain arrays and back: one form for all that is kept."""
+"""Dataclasses as plain arrays and back: the one form of everything that is stored."""
 
 import dataclasses
 import functools
@@ -15,14 +15,14 @@ _T = TypeVar("_T")
 # What `unpack` raises for arrays that `pack` did not make.
 DAMAGE = (KeyError, IndexError, TypeError, ValueError)
 
-# What is neither array nor text, as JSON.
+# The fields that are neither arrays nor texts, as JSON.
 _META = "meta"
-# From NumPy 2.5 on an alias that is no class.
+# From NumPy 2.5 on an alias that is not a class.
 _ARRAY = get_origin(NDArray[Any])
 
 
 class _Field(NamedTuple):
-    """A field of a dataclass; `kind` is its type, or that of its items where it holds `rows`."""
+    """A field of a dataclass; `kind` is its type, or that of its items if it holds `rows`."""
 
     name: str
     form: Literal["array", "texts", "rows", "nested", "plain"]
@@ -31,7 +31,7 @@ class _Field(NamedTuple):
 
 
 def pack(value: Any, prefix: str = "") -> dict[str, NDArray[Any]]:
-    """The arrays of a dataclass, named `prefix` and as their fields.
+    """The arrays of a dataclass, named by `prefix` and field.
 
     Fields hold arrays, lists of texts, dataclasses, lists or tuples of dataclasses of texts,
     integers and truth values, and what JSON holds, with tuples in place of lists.
@@ -45,8 +45,8 @@ def pack(value: Any, prefix: str = "") -> dict[str, NDArray[Any]]:
 
 def unpack(kind: type[_T], arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> _T:
     """The dataclass of type `kind` that `pack` took apart. Raises one of `DAMAGE`."""
-    found: _T = _unpack(kind, prefix, arrays, json.loads(arrays[prefix + _META].tobytes()))
-    return found
+    unpacked: _T = _unpack(kind, prefix, arrays, json.loads(arrays[prefix + _META].tobytes()))
+    return unpacked
 
 
 @functools.cache
@@ -70,24 +70,24 @@ def _field(name: str, kind: Any) -> _Field:
 def _pack(
     value: Any, prefix: str, arrays: dict[str, NDArray[Any]], plain: dict[str, object]
 ) -> None:
-    """Adds the arrays of a dataclass to `arrays`, what else it holds to `plain`."""
+    """Adds the arrays of a dataclass to `arrays`, its other fields to `plain`."""
     holder: type = type(value)
     for name, form, kind, _ in _fields(holder):
-        held = getattr(value, name)
+        field_value = getattr(value, name)
         if form == "array":
-            arrays[prefix + name] = held
+            arrays[prefix + name] = field_value
         elif form == "texts":
-            _pack_texts(held, prefix + name, arrays)
+            _pack_texts(field_value, prefix + name, arrays)
         elif form == "nested":
             inner: dict[str, object] = {}
             plain[name] = inner
-            _pack(held, f"{prefix}{name}.", arrays, inner)
+            _pack(field_value, f"{prefix}{name}.", arrays, inner)
         elif form == "rows":
-            plain[name] = len(held)
-            if held:
-                _pack_rows(kind, held, f"{prefix}{name}.", arrays)
+            plain[name] = len(field_value)
+            if field_value:
+                _pack_rows(kind, field_value, f"{prefix}{name}.", arrays)
         else:
-            plain[name] = held
+            plain[name] = field_value
 
 
 def _pack_rows(
@@ -102,7 +102,7 @@ def _pack_rows(
 
 
 def _pack_texts(texts: list[str], name: str, arrays: dict[str, NDArray[Any]]) -> None:
-    """Adds texts as one of UTF-8, and how many characters each has."""
+    """Adds texts as one array of UTF-8, and the number of characters of each."""
     content = "".join(texts).encode("utf-8", "surrogatepass")
     arrays[name + ".text"] = np.frombuffer(content, np.uint8)
     arrays[name + ".length"] = np.array(list(map(len, texts)), np.int64)
@@ -143,5 +143,5 @@ def _texts(arrays: Mapping[str, NDArray[Any]], name: str) -> list[str]:
     content = arrays[name + ".text"].tobytes().decode("utf-8", "surrogatepass")
     cuts = [0, *accumulate(arrays[name + ".length"].tolist())]
     if cuts[-1] != len(content) or min(cuts, default=0) < 0:
-        raise ValueError(f"the texts {name!r} are of other lengths")
+        raise ValueError(f"the lengths of the texts {name!r} do not fit")
     return [content[begin:end] for begin, end in pairwise(cuts)]

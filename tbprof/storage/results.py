@@ -30,7 +30,7 @@ _SUFFIXES = (".map", ".npz", ".pb")
 class ResultStore:
     """Files by key, at most `max_bytes` in all (2 GiB).
 
-    Where the directory cannot be written the store stays empty, and says so in the log once:
+    If the directory is not writable, the store stays empty, and logs that once:
     caching never makes a request fail.
     """
 
@@ -44,13 +44,13 @@ class ResultStore:
         self._is_failing = False
 
     def path(self, key: str, suffix: str) -> Path:
-        """Where the file for `key` lies; keys of any length and alphabet are fine."""
+        """The path of the file for `key`; keys of any length and alphabet are fine."""
         digest = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
         return self.directory / f"{digest}{suffix}"
 
     @contextmanager
     def writing(self, path: Path) -> Iterator[BinaryIO]:
-        """A file that becomes `path` when the block ends without an error. Raises OSError."""
+        """A file that is moved to `path` when the block ends without an error. Raises OSError."""
         self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         temporary = self.directory / f"{os.urandom(8).hex()}.tmp"
         try:
@@ -92,9 +92,9 @@ class ResultStore:
             self._counted_at = now
             self._bytes = self._evict({*self._in_use, path})
 
-    def _evict(self, kept: set[Path]) -> int:
-        """Removes the least recently used files above the limit; the bytes that remain."""
-        found: list[tuple[float, int, Path]] = []
+    def _evict(self, in_use: set[Path]) -> int:
+        """Removes the least recently used files above the limit; returns the bytes that remain."""
+        files: list[tuple[float, int, Path]] = []
         try:
             with os.scandir(self.directory) as entries:
                 for entry in entries:
@@ -106,24 +106,24 @@ class ResultStore:
                         continue  # another process was faster
                     path = Path(entry.path)
                     if not entry.name.endswith(".tmp"):
-                        found.append((facts.st_mtime, facts.st_size, path))
+                        files.append((facts.st_mtime, facts.st_size, path))
                     elif time.time() - facts.st_mtime > _ABANDONED_S:
                         _remove(path)
         except OSError as err:
             logger.debug("The cache directory cannot be listed: %s", err)
             return 0
-        total = sum(size for _, size, _ in found)
+        total = sum(size for _, size, _ in files)
         # A little below the limit, so that not every write evicts.
         goal = self.max_bytes if total <= self.max_bytes else self.max_bytes * 9 // 10
-        for _, size, path in sorted(found):
+        for _, size, path in sorted(files):
             if total <= goal:
                 break
-            if path not in kept and _remove(path):
+            if path not in in_use and _remove(path):
                 total -= size
         return total
 
     def failed(self, err: OSError) -> None:
-        """Says once that nothing can be kept."""
+        """Logs once that nothing can be stored."""
         with self._lock:
             is_first, self._is_failing = not self._is_failing, True
         if is_first:

@@ -13,14 +13,14 @@ _TRACE_ENDINGS: tuple[tuple[str, Literal["", "gz"]], ...] = (
     (".xplane.pb.gz", "gz"),
 )
 _NAMED_ENDINGS = (*_TRACE_ENDINGS, (".pb", ""), (".pb.gz", "gz"))
-# Longer ones are no numbers of workers.
+# Longer numbers are not numbers of workers.
 _DIGITS = regex(r"([0-9]{1,18})")
 _MARKS = ("xplane.pb", "xplane.pb.gz", "xplane.riegeli")
 
 
 @dataclass(frozen=True, slots=True)
 class TraceFile:
-    """One host's trace. `version` is the storage's own mark of the content, where it has one."""
+    """One host's trace. `version` is the storage's own version of the content, if it has one."""
 
     host: str
     url: str
@@ -42,7 +42,7 @@ class Ignored:
 class Run:
     """A directory of traces of one capture, one file per host, ordered by host.
 
-    Not `is_whole`: the user pointed at these files, and others beside them do not count.
+    Not `is_whole`: the user pointed at these files, and other files beside them are ignored.
     """
 
     name: str
@@ -63,7 +63,7 @@ def text(name: str) -> str:
 
 
 def list_run(files: FileSystem, name: str, url: str) -> Run:
-    """The run at `url` as it is now. Raises OSError or TbprofError where it cannot be listed."""
+    """The run at `url` as it is now. Raises OSError or TbprofError if it cannot be listed."""
     listing = next(files.listings([url]))
     if isinstance(listing, (OSError, TbprofError)):
         raise listing
@@ -71,7 +71,7 @@ def list_run(files: FileSystem, name: str, url: str) -> Run:
 
 
 def run_of(files: FileSystem, name: str, url: str, entries: Iterable[Listed]) -> Run:
-    """The run that the entries of its directory make; other tools' cache files are no part of it.
+    """The run in a directory with these entries, without other tools' cache files.
 
     Hosts are file names minus their ending. Source: the file names of TensorFlow's
     `tsl/profiler/rpc/client/save_profile.cc`.
@@ -80,16 +80,16 @@ def run_of(files: FileSystem, name: str, url: str, entries: Iterable[Listed]) ->
     ignored: list[Ignored] = []
     for entry in sorted(entries, key=lambda entry: entry.name):
         path = files.join(url, entry.name)
-        found = _trace(files, path, entry, _TRACE_ENDINGS)
-        if isinstance(found, TraceFile) and found.host.startswith("ALL_HOSTS"):
-            found = Ignored(text(path), "ALL_HOSTS means every host and cannot name one")
-        if isinstance(found, TraceFile) and found.host in traces:
-            other = text(traces[found.host].url)
-            found = Ignored(text(path), f"the host is read from {other}")
-        if isinstance(found, TraceFile):
-            traces[found.host] = found
+        trace = _trace(files, path, entry, _TRACE_ENDINGS)
+        if isinstance(trace, TraceFile) and trace.host.startswith("ALL_HOSTS"):
+            trace = Ignored(text(path), "ALL_HOSTS means every host and cannot name one")
+        if isinstance(trace, TraceFile) and trace.host in traces:
+            other = text(traces[trace.host].url)
+            trace = Ignored(text(path), f"the host is read from {other}")
+        if isinstance(trace, TraceFile):
+            traces[trace.host] = trace
         else:
-            ignored.append(found)
+            ignored.append(trace)
     return Run(name, url, in_order(traces), tuple(ignored))
 
 
@@ -99,7 +99,7 @@ def in_order(traces: Mapping[str, TraceFile]) -> tuple[TraceFile, ...]:
 
 
 def _natural(host: str) -> tuple[list[tuple[str, int]], str]:
-    """Texts and numbers in turn, and the name itself, as `h01` and `h1` are not the same."""
+    """Alternating texts and numbers, then the name itself, since `h01` is not `h1`."""
     pieces = _DIGITS.split(host)
     numbers = [int(digits) for digits in pieces[1::2]]
     return list(zip(pieces[::2], [*numbers, 0], strict=True)), host

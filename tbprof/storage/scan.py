@@ -23,7 +23,7 @@ from tbprof.storage.runs import (
 PROFILE_DIRECTORY = ("plugins", "profile")
 # A dozen directories that link to each other make millions of paths.
 ALIASES = 4
-# Nobody keeps profiles there, and they are large.
+# They are large and do not contain profiles.
 PRUNED = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules"})
 
 
@@ -47,10 +47,10 @@ class _Place:
 class Scan:
     """One walk over the locations; iterating yields each run and each ignored path once.
 
-    Real directories come first, in breadth, and what leads to profiles before its siblings;
-    linked directories come last, so that they cannot use up the budget of the others. A directory
-    that is reached by several names is listed under each, up to `ALIASES` of them, and a link that
-    leads back to a directory on its own path under none.
+    Real directories come first, breadth-first, with those that lead to profiles before their
+    siblings; linked directories come last, so that they cannot use up the budget of the others. A
+    directory that is reached by several names is listed under each, up to `ALIASES` of them, but
+    not under a link that leads back to a directory on its own path.
     """
 
     locations: Sequence[str]
@@ -68,11 +68,11 @@ class Scan:
         self._deadline = time.monotonic() + self.budget.seconds
         pointed_at: dict[str, list[TraceFile]] = {}  # by the URL of their directory
         for location in self.locations:
-            for found in self._at(location):
-                if isinstance(found, TraceFile):
-                    pointed_at.setdefault(found.url[: -len(_basename(found.url))], []).append(found)
+            for entry in self._at(location):
+                if isinstance(entry, TraceFile):
+                    pointed_at.setdefault(entry.url[: -len(_basename(entry.url))], []).append(entry)
                 else:
-                    yield found
+                    yield entry
         for url, traces in pointed_at.items():
             yield from self._run_of_files(url, traces)
 
@@ -97,9 +97,9 @@ class Scan:
         by_host = {trace.host: trace for trace in reversed(traces)}
         yield Run(self._name(url), url, in_order(by_host), is_whole=False)
         for trace in traces:
-            kept = by_host[trace.host]
-            if kept.url != trace.url:
-                yield Ignored(text(trace.url), f"the host is read from {text(kept.url)}")
+            preferred = by_host[trace.host]
+            if preferred.url != trace.url:
+                yield Ignored(text(trace.url), f"the host is read from {text(preferred.url)}")
 
     def _below(self, files: FileSystem, root: str) -> Iterator[Run | Ignored]:
         waiting = deque([_Place(root)])
@@ -125,7 +125,7 @@ class Scan:
                 directories, profiles = self._split(listing)
                 yield from self._runs_at(files, root, place, profiles)
                 is_profile_directory = _is_profile_directory(files, root, place)
-                # Those that lead to profiles are walked first, the others in breadth.
+                # Those that lead to profiles are walked first, the others breadth-first.
                 ahead: list[_Place] = []
                 for entry in directories:
                     below = _Place(
@@ -147,7 +147,7 @@ class Scan:
         return self._followed[target] <= ALIASES
 
     def _split(self, listing: Iterator[Listed]) -> tuple[list[Listed], list[Listed]]:
-        """(directories to walk, entries that look like profiles), each ordered by name."""
+        """(the directories to walk, entries that look like profiles), each ordered by name."""
         directories: list[Listed] = []
         profiles: list[Listed] = []
         try:
@@ -171,7 +171,7 @@ class Scan:
     def _runs_at(
         self, files: FileSystem, root: str, place: _Place, profiles: list[Listed]
     ) -> Iterator[Run | Ignored]:
-        """The run that the directory at `place` is, or its profiles as ignored if it is none."""
+        """The run at `place`, or its profiles as ignored if it is not a run directory."""
         name = self._run_name(files, root, place, profiles)
         if name is not None:
             run = run_of(files, name, place.url, profiles)
@@ -190,7 +190,7 @@ class Scan:
     def _run_name(
         self, files: FileSystem, root: str, place: _Place, profiles: list[Listed]
     ) -> str | None:
-        """The name of the run at `place`; None where it is not a run directory."""
+        """The name of the run at `place`; None if it is not a run directory."""
         if not place.parts:
             has_traces = any(not entry.is_directory for entry in profiles)
             in_place = files.tail(root)[:-1][-2:] == PROFILE_DIRECTORY
@@ -206,7 +206,7 @@ class Scan:
     ) -> Iterator[Run | Ignored]:
         """A directory that cannot be listed: a run directory stays listed, without files."""
         if isinstance(err, FileNotFoundError) and place.parts:
-            return  # it was there when its parent was listed, and is gone since
+            return  # it was there when its parent was listed, and has been removed since
         yield Ignored(text(place.url), reason(err))
         name = self._run_name(files, root, place, [])
         if name is not None:
@@ -214,7 +214,7 @@ class Scan:
             yield Run(name, place.url, ())
 
     def _name(self, url: str) -> str:
-        """The shortest tail of `url` that names no other run."""
+        """The shortest tail of `url` that no other run has."""
         parts = [text(part) for part in url.replace("\\", "/").split("/") if part] or ["run"]
         tails = ("/".join(parts[-count:]) for count in range(1, len(parts) + 1))
         numbered = (f"{parts[-1]} ({count})" for count in itertools.count(2))

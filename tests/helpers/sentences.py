@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from tbprof.base.errors import TbprofError
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.requests import Body
-from tbprof.storage.files import opened
+from tbprof.storage.files import local_trace
 from tbprof.tools import TOOLS
 from tbprof.xplane.reader import read_space
 
@@ -72,7 +72,7 @@ def _names(engine: Engine, run: str) -> Iterator[str]:
     """All names in the files of a run, of planes, lines and events, and texts in stats of types."""
     for file in engine.run(run).files:
         try:
-            with opened(file, None) as local:
+            with local_trace(file, None) as local:
                 space = read_space(local)
         except TbprofError:
             continue

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tbprof.base.errors import Unreachable, Unsupported
 from tbprof.storage import files as files_module
-from tbprof.storage.files import fingerprint, opened
+from tbprof.storage.files import fingerprint, local_trace
 from tbprof.storage.logdir import Logdir, TraceFile
 from tbprof.storage.results import ResultStore
 
@@ -36,13 +36,13 @@ def trace(path: Path | str, content: bytes | None = None) -> TraceFile:
 
 
 def read(file: TraceFile, store: ResultStore | None, **kwargs) -> tuple[bytes, list[str]]:
-    with opened(file, store, **kwargs) as local:
+    with local_trace(file, store, **kwargs) as local:
         return Path(local).read_bytes(), [notice.code for notice in local.warnings]
 
 
 def test_plain_local_file_is_opened_in_place(tmp_path, store):
     file = trace(tmp_path / "h.xplane.pb", CONTENT)
-    with opened(file, store) as local:
+    with local_trace(file, store) as local:
         assert os.fspath(local) == str(tmp_path / "h.xplane.pb")
     assert not store.directory.exists()
 
@@ -56,11 +56,11 @@ def test_gzip_is_inflated(tmp_path, store, with_store):
 
 def test_inflated_copy_is_reused_until_the_file_changes(tmp_path, store, monkeypatch):
     file = trace(tmp_path / "h.xplane.pb.gz", gzip.compress(CONTENT))
-    with opened(file, store) as first:
+    with local_trace(file, store) as first:
         pass
     with monkeypatch.context() as patch:
         patch.setattr(files_module, "_copy", None)
-        with opened(file, store) as second:
+        with local_trace(file, store) as second:
             assert second.path == first.path
     changed = trace(tmp_path / "h.xplane.pb.gz", gzip.compress(b"other"))
     assert read(changed, store) == (b"other", [])
@@ -154,7 +154,7 @@ def test_vanished_file_is_unreachable(tmp_path, store):
 def test_unwritable_store_falls_back_to_a_temporary_file(tmp_path):
     (tmp_path / "file").touch()
     file = trace(tmp_path / "h.xplane.pb.gz", gzip.compress(CONTENT))
-    with opened(file, ResultStore(tmp_path / "file" / "cache")) as local:
+    with local_trace(file, ResultStore(tmp_path / "file" / "cache")) as local:
         assert Path(local).read_bytes() == CONTENT
     assert not Path(local).exists()
 
@@ -163,11 +163,11 @@ def test_opened_copy_is_not_evicted(tmp_path):
     store = ResultStore(tmp_path / "cache", max_bytes=500_000)
     first = trace(tmp_path / "a.xplane.pb.gz", gzip.compress(CONTENT[:300_000]))
     second = trace(tmp_path / "b.xplane.pb.gz", gzip.compress(CONTENT[:400_000]))
-    with opened(first, store) as a, opened(second, store) as b:
+    with local_trace(first, store) as a, local_trace(second, store) as b:
         assert Path(a).exists()
         assert Path(b).exists()
     third = trace(tmp_path / "c.xplane.pb.gz", gzip.compress(CONTENT[:200_000]))
-    with opened(third, store):
+    with local_trace(third, store):
         assert sum(path.stat().st_size for path in store.directory.iterdir()) <= 500_000
 
 
