@@ -26,7 +26,7 @@ def open_logdir(path: str | Path | Sequence[str | Path], *, cache: bool = True) 
     them. Nothing is written into the logdir.
     """
     paths = [path] if isinstance(path, (str, Path)) else path
-    logdir = Logdir([str(one) for one in paths], wait_s=_WAIT_S)
+    logdir = Logdir([str(path) for path in paths], wait_s=_WAIT_S)
     return LogdirView(logdir, Engine(logdir, ResultStore() if cache else None))
 
 

@@ -189,7 +189,7 @@ def _story(worker: "WorkerReport") -> str:
         text += f": {worker.fix}"
     if worker.is_written and worker.late_s > 1:
         text += f", {worker.late_s:.1f} s after the others"
-    lines = [text, *(f"recorder: {one}" for one in worker.complaints)]
+    lines = [text, *(f"recorder: {complaint}" for complaint in worker.complaints)]
     return "\n".join(map(printable, lines))
 
 
@@ -211,8 +211,10 @@ def _test(targets: "Sequence[Target]") -> int:
         if target.is_tpu_name:
             print(f"{target.address}: a TPU's name, looked up when recording")
             continue
-        failed = next((one for one in findings if one.reason is not None), None)
-        steps = " ".join(f"{one.step.value} {'✗' if one.reason else '✓'}" for one in findings)
+        failed = next((finding for finding in findings if finding.reason is not None), None)
+        steps = " ".join(
+            f"{finding.step.value} {'✗' if finding.reason else '✓'}" for finding in findings
+        )
         print(f"{target.address}: {steps}")
         if failed is not None and failed.reason is not None:
             print(f"  {failed.reason.text}: {failed.reason.fix}")

@@ -43,8 +43,11 @@ def doctor(chosen: Namespace) -> None:
     sys.exit(1 if any(one.kind == "bad" for one in found) else 0)
 
 
-def _lines(one: "Diagnosis") -> list[str]:
-    texts = [f"{_SIGNS[one.kind]} {one.about}: {one.text}", *([f"  → {one.fix}"] * bool(one.fix))]
+def _lines(diagnosis: "Diagnosis") -> list[str]:
+    texts = [
+        f"{_SIGNS[diagnosis.kind]} {diagnosis.about}: {diagnosis.text}",
+        *([f"  → {diagnosis.fix}"] * bool(diagnosis.fix)),
+    ]
     return list(map(printable, texts))
 
 
@@ -78,13 +81,16 @@ def _of_address(target: str) -> "list[Diagnosis]":
     except BadAddress as error:
         return [Diagnosis("bad", "address", error.message, error.hint)]
     return [
-        Diagnosis("good", f"{target.address}: {one.step.value}", one.detail or "answers")
-        if one.reason is None
+        Diagnosis("good", f"{target.address}: {finding.step.value}", finding.detail or "answers")
+        if finding.reason is None
         else Diagnosis(
-            "bad", f"{target.address}: {one.step.value}", one.reason.text, one.reason.fix
+            "bad",
+            f"{target.address}: {finding.step.value}",
+            finding.reason.text,
+            finding.reason.fix,
         )
         for target, findings in zip(targets, probe_all(targets), strict=True)
-        for one in findings
+        for finding in findings
     ]
 
 

@@ -109,7 +109,9 @@ class Evidence:
 
         An instant has one phase, so that time which is promised once is gone for other findings.
         """
-        return sum_of(max(self.share(one) - self.promised.get(one, 0.0), 0.0) for one in phases)
+        return sum_of(
+            max(self.share(phase) - self.promised.get(phase, 0.0), 0.0) for phase in phases
+        )
 
     def gain_of(
         self, share: float, *phases: Phase, most: Mapping[Phase, float] = _NO_LIMITS

@@ -35,7 +35,9 @@ def culprit(evidence: Evidence) -> IdleShare | None:
 
 def callbacks_ps(evidence: Evidence) -> NDArray[np.int64]:
     """[rows of the job's steps] the time in which compiled programs called Python."""
-    return evidence.in_steps([(one.start_ps, one.end_ps) for one in evidence.callbacks])
+    return evidence.in_steps(
+        [(callback.start_ps, callback.end_ps) for callback in evidence.callbacks]
+    )
 
 
 def callback_share(evidence: Evidence) -> float:
@@ -46,7 +48,7 @@ def callback_share(evidence: Evidence) -> float:
 def is_in_callbacks(evidence: Evidence, share: IdleShare) -> bool:
     """Whether a function was recorded in callbacks, which are a finding of their own."""
     return callback_share(evidence) >= OVERHEAD[0] and any(
-        share.name in one.function for one in evidence.callbacks
+        share.name in callback.function for callback in evidence.callbacks
     )
 
 

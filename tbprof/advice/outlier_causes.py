@@ -112,8 +112,8 @@ def _functions(
     known: dict[tuple[Activity, str], dict[str, NDArray[np.float64]]] = {}
     group = np.full(means.is_whole.size, -1, np.int64)
     group[means.is_whole & ~outliers.is_outlier] = 0
-    for at, steps in enumerate(groups, 1):
-        group[steps] = at
+    for index, steps in enumerate(groups, 1):
+        group[steps] = index
     if groups:
         for host, one in enumerate(idle_time):
             for row, time_ps in _driver_ps(job, means, host, one, group, len(groups) + 1):
@@ -128,8 +128,10 @@ def _functions(
     is_cause = more_ps[most, np.arange(len(groups))] >= MOST_OF_IT * uncovered_ps
     activities = list(known)
     return [
-        _called(activities[cause], known[activities[cause]], at) if is_it else ""
-        for at, (cause, is_it) in enumerate(zip(most.tolist(), is_cause.tolist(), strict=True), 1)
+        _called(activities[cause], known[activities[cause]], index) if is_it else ""
+        for index, (cause, is_it) in enumerate(
+            zip(most.tolist(), is_cause.tolist(), strict=True), 1
+        )
     ]
 
 

@@ -33,19 +33,19 @@ def costly_functions(evidence: Evidence) -> dict[str, Costly]:
     found: dict[str, Costly] = {}
     whole = sum(int(facts.function_ps.sum()) for facts in evidence.hosts)
     for facts in evidence.hosts if whole > 0 else ():
-        for at, (name, mode) in enumerate(
+        for index, (name, mode) in enumerate(
             zip(facts.function_name, facts.function_mode, strict=True)
         ):
             if mode != "eager" and not mode.startswith("traced"):
                 continue
             known = found.get(name, Costly(0.0, 0, 0, 0, 1, frozenset()))
-            ps = known.ps + int(facts.function_ps[at])
+            ps = known.ps + int(facts.function_ps[index])
             found[name] = Costly(
                 100 * ps / whole,
                 ps,
-                known.calls + int(facts.function_calls[at]),
-                max(known.tracings, int(facts.tracings[at])),
-                max(known.functions, int(facts.functions[at])),
+                known.calls + int(facts.function_calls[index]),
+                max(known.tracings, int(facts.tracings[index])),
+                max(known.functions, int(facts.functions[index])),
                 known.modes | {"eager" if mode == "eager" else "traced"},
             )
     ranked = sorted(found.items(), key=lambda item: -item[1].share)
@@ -54,9 +54,9 @@ def costly_functions(evidence: Evidence) -> dict[str, Costly]:
     }
 
 
-def _is_first_call(one: Costly) -> bool:
+def _is_first_call(costly: Costly) -> bool:
     """Whether it was one call that traced: the first one of a function has to."""
-    return one.calls == 1 and one.tracings <= 1 and one.modes == {"traced"}
+    return costly.calls == 1 and costly.tracings <= 1 and costly.modes == {"traced"}
 
 
 def retraced_ms(evidence: Evidence) -> float:

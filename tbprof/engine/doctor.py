@@ -140,7 +140,7 @@ def examine_run(engine: Engine, name: str) -> list[Diagnosis]:
         host: found if isinstance(found, TbprofError) else found["outline"].value
         for host, found in parts.items()
     }
-    good = [one for one in outlines.values() if isinstance(one, Outline)]
+    good = [outline for outline in outlines.values() if isinstance(outline, Outline)]
     size = sum(file.bytes for file in run.files)
     found = [
         Diagnosis(
@@ -150,8 +150,8 @@ def examine_run(engine: Engine, name: str) -> list[Diagnosis]:
             "" if good else "record it anew: see the hosts below",
         )
     ]
-    for host, one in parts.items():
-        found.extend(_of_host(f"{name}/{host}", one))
+    for host, part in parts.items():
+        found.extend(_of_host(f"{name}/{host}", part))
     if any(one.event_bytes.any() for one in good):
         absences = engine.absences(run, outlines)
         found.extend(
@@ -168,7 +168,7 @@ def _of_host(about: str, parts: "dict[str, PartResult] | TbprofError") -> Iterat
         yield Diagnosis("bad", about, parts.message, parts.hint)
         return
     outline = parts["outline"].value
-    damage = dict.fromkeys(one for _, notices in parts.values() for one in notices)
+    damage = dict.fromkeys(notice for _, notices in parts.values() for notice in notices)
     for one in damage:
         yield Diagnosis("bad", about, one.message, one.hint)
     if not damage and not outline.event_bytes.any():
@@ -195,8 +195,8 @@ def _of_steps(engine: Engine, name: str) -> Iterator[Diagnosis]:
     except TbprofError as error:
         yield Diagnosis("bad", about, error.message, error.hint)
         return
-    counts = [len(set(one.label)) for one in steps]
-    notes = list(dict.fromkeys(one.note for one in steps if one.note))
+    counts = [len(set(step.label)) for step in steps]
+    notes = list(dict.fromkeys(step.note for step in steps if step.note))
     if any(counts):
         yield Diagnosis("good", about, f"{_count(max(counts), 'step')}{_said(notes)}")
     else:
@@ -205,7 +205,7 @@ def _of_steps(engine: Engine, name: str) -> Iterator[Diagnosis]:
             about,
             f"none were found{_said(notes)}",
             CUT_HINT
-            if any(one.ends_early for one in steps)
+            if any(step.ends_early for step in steps)
             else "mark them: tf.profiler.experimental.Trace('train', step_num=step, _r=1), or "
             "jax.profiler.StepTraceAnnotation('train', step_num=step)",
         )

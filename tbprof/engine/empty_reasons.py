@@ -23,10 +23,10 @@ class Absence(NamedTuple):
 
 def find_absence(tool: Tool, run: Run, outlines: Outlines) -> Absence | None:
     """Why the tool has nothing for the run, None where it may have; looks at outlines alone."""
-    good = {host: one for host, one in outlines.items() if isinstance(one, Outline)}
+    good = {host: outline for host, outline in outlines.items() if isinstance(outline, Outline)}
     if good:
         return _absence(tool, good)
-    errors = [one for one in outlines.values() if isinstance(one, TbprofError)]
+    errors = [outline for outline in outlines.values() if isinstance(outline, TbprofError)]
     if errors:
         return Absence(f"no trace of this run can be read: {errors[0].message}", errors[0].hint)
     return Absence(
@@ -73,7 +73,7 @@ def _absence(tool: Tool, outlines: Mapping[str, Outline]) -> Absence | None:
 
 def _cut(outlines: Mapping[str, Outline]) -> Absence | None:
     """What to say of files that were cut off: what a tool lacks may be in the missing part."""
-    cut = [(host, one.ends_early) for host, one in outlines.items() if one.ends_early]
+    cut = [(host, outline.ends_early) for host, outline in outlines.items() if outline.ends_early]
     if not cut:
         return None
     host, ends_early = cut[0]

@@ -260,7 +260,7 @@ class Engine:
             for file, found in zip(files, results, strict=True)
             if not isinstance(found, TbprofError)
         }
-        failures = [one for one in results if isinstance(one, TbprofError)]
+        failures = [result for result in results if isinstance(result, TbprofError)]
         if not good:
             raise failures[0]
         outlines = {host: found["outline"].value for host, found in good.items()}
@@ -290,7 +290,7 @@ class Engine:
     ) -> None:
         """Keeps which tools have nothing, where the hosts that can be read have no steps."""
         steps = [found["steps"].value for found in good.values() if "steps" in found]
-        if not steps or any(one.worker.size or one.candidate_name for one in steps):
+        if not steps or any(step.worker.size or step.candidate_name for step in steps):
             return
         outlines = {host: found["outline"].value for host, found in good.items()}
         for tool in TOOLS:

@@ -96,13 +96,13 @@ def _test(_: Service, values: dict[str, object]) -> Reply:
 
 
 def _tested(target: "Target", findings: "list[Finding]") -> dict[str, object]:
-    failed = next((one.reason for one in findings if one.reason is not None), None)
+    failed = next((finding.reason for finding in findings if finding.reason is not None), None)
     return {
         "address": target.address,
         "is_tpu_name": target.is_tpu_name,
         "steps": [
-            {"step": one.step.value, "ok": one.reason is None, "detail": one.detail}
-            for one in findings
+            {"step": finding.step.value, "ok": finding.reason is None, "detail": finding.detail}
+            for finding in findings
         ],
         "reason": failed.code if failed else "",
         "message": failed.text if failed else "",

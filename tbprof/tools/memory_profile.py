@@ -81,12 +81,14 @@ def _table(allocators: Sequence[Allocator], params: Mapping[str, str]) -> Table:
     )
 
 
-def _texts(one: Allocator, found: Breakdown, name: str) -> list[str]:
-    texts = one.memory.texts
-    return [texts[row] if row >= 0 else "" for row in getattr(found, name).tolist()]
+def _texts(allocator: Allocator, breakdown: Breakdown, name: str) -> list[str]:
+    texts = allocator.memory.texts
+    return [texts[row] if row >= 0 else "" for row in getattr(breakdown, name).tolist()]
 
 
-def _ops(one: Allocator, found: Breakdown) -> list[str]:
+def _ops(allocator: Allocator, breakdown: Breakdown) -> list[str]:
     ours = {Age.BEFORE: BEFORE_OP, Age.STACK: STACK_OP}
-    ages = [Age(age) for age in found.age.tolist()]
-    return [ours.get(age, op) for age, op in zip(ages, _texts(one, found, "op"), strict=True)]
+    ages = [Age(age) for age in breakdown.age.tolist()]
+    return [
+        ours.get(age, op) for age, op in zip(ages, _texts(allocator, breakdown, "op"), strict=True)
+    ]

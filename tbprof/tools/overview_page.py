@@ -39,10 +39,10 @@ def build(summaries: Summaries) -> Sequence[Table]:
     job = evidence.job
     if not (job.label or evidence.ops.name or evidence.gpus.name or len(markers_table(job))):
         return [Table(())] * _TABLES
-    errors = [text for one in evidence.environments for text in one.errors]
+    errors = [text for environment in evidence.environments for text in environment.errors]
     if not errors and evidence.devices.type != "CPU" and not _has_devices(evidence):
         errors = [_NO_DEVICE_TRACE]
-    warnings = [text for one in evidence.environments for text in one.warnings]
+    warnings = [text for environment in evidence.environments for text in environment.warnings]
     return [
         top_ops_table(evidence),
         step_table(
@@ -69,7 +69,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
 
 
 def _has_devices(evidence: Evidence) -> bool:
-    return any(int(one.active.sum()) > 0 for one in evidence.environments)
+    return any(int(environment.active.sum()) > 0 for environment in evidence.environments)
 
 
 def _latency_table() -> Table:

@@ -60,7 +60,9 @@ def build(summaries: Summaries) -> Document:
     exchanges = summaries.take("exchanges", Exchanges)
     idle_time = summaries.take("idle_time", IdleTime)
     doubts = [
-        f"{host}: {text}" for host, one in zip(job.hosts, cores, strict=True) for text in one.doubts
+        f"{host}: {text}"
+        for host, core in zip(job.hosts, cores, strict=True)
+        for text in core.doubts
     ]
     event_ps = np.stack([job.phase_ps[:, list(phases)].sum(axis=1) for _, _, phases in EVENTS], 1)
     chosen = _chosen_step(summaries.params, len(job.label))
@@ -164,12 +166,14 @@ def _records(
 def _places(job: JobSteps, cores: Sequence[Cores]) -> NDArray[np.int64]:
     """[workers, 3] chip in the pod, core on the chip, replica; -1 where the trace does not say."""
     known = {
-        (host, name): (part.chip[at], part.core[at], part.replica[at])
+        (host, name): (part.chip[index], part.core[index], part.replica[index])
         for host, part in enumerate(cores)
-        for at, name in enumerate(part.name)
+        for index, name in enumerate(part.name)
     }
     workers = zip(job.worker_host.tolist(), job.worker_name, strict=True)
-    return np.array([known.get(one, (-1, -1, -1)) for one in workers], np.int64).reshape(-1, 3)
+    return np.array([known.get(worker, (-1, -1, -1)) for worker in workers], np.int64).reshape(
+        -1, 3
+    )
 
 
 def _bottlenecks(event_ps: NDArray[np.int64]) -> list[int]:
@@ -185,7 +189,7 @@ def _overview(
     causes: Sequence[str],
     event_ps: NDArray[np.int64],
     device: str,
-    found: Stragglers,
+    stragglers: Stragglers,
     places: NDArray[np.int64],
     doubts: Sequence[str],
 ) -> dict[str, object]:
@@ -233,13 +237,13 @@ def _overview(
         "total": cells(total),
         "unrecorded": np.sort(cell[job.is_unrecorded]),
         "share_permille": {
-            str(id_): cells(share[:, at])
-            for at, (id_, _, _) in enumerate(EVENTS)
-            if event_ps[:, at].any()
+            str(id_): cells(share[:, index])
+            for index, (id_, _, _) in enumerate(EVENTS)
+            if event_ps[:, index].any()
         },
-        "stragglers": [_lateness(one) for one in found.late[:_MOST_STRAGGLERS]],
-        "compared": None if found.compared is None else _lateness(found.compared),
-        "no_straggler": found.reason,
+        "stragglers": [_lateness(one) for one in stragglers.late[:_MOST_STRAGGLERS]],
+        "compared": None if stragglers.compared is None else _lateness(stragglers.compared),
+        "no_straggler": stragglers.reason,
         "device_type": device,
         "step_source": job.source,
         "step_marker": job.marker,
@@ -256,21 +260,21 @@ def _overview(
     }
 
 
-def _lateness(one: Lateness) -> dict[str, object]:
+def _lateness(lateness: Lateness) -> dict[str, object]:
     """How much later one worker is than another, in µs; what is not known is None."""
     return {
-        "worker": one.worker,
-        "device": one.device if one.device >= 0 else None,
-        "reference": one.reference,
-        "reference_device": one.reference_device if one.reference_device >= 0 else None,
-        "late_us": one.late_ps / 1e6,
-        "low_us": one.low_ps / 1e6 if math.isfinite(one.low_ps) else None,
-        "high_us": one.high_ps / 1e6 if math.isfinite(one.high_ps) else None,
-        "wait_us": one.wait_ps / 1e6,
-        "share": one.share,
-        "event": next((id_ for id_, _, phases in EVENTS if one.phase in phases), None),
-        "last_steps": one.last_steps,
-        "steps": one.steps,
+        "worker": lateness.worker,
+        "device": lateness.device if lateness.device >= 0 else None,
+        "reference": lateness.reference,
+        "reference_device": lateness.reference_device if lateness.reference_device >= 0 else None,
+        "late_us": lateness.late_ps / 1e6,
+        "low_us": lateness.low_ps / 1e6 if math.isfinite(lateness.low_ps) else None,
+        "high_us": lateness.high_ps / 1e6 if math.isfinite(lateness.high_ps) else None,
+        "wait_us": lateness.wait_ps / 1e6,
+        "share": lateness.share,
+        "event": next((id_ for id_, _, phases in EVENTS if lateness.phase in phases), None),
+        "last_steps": lateness.last_steps,
+        "steps": lateness.steps,
     }
 
 
@@ -304,7 +308,9 @@ def _one(job: JobSteps, event_ps: NDArray[np.int64], step: int) -> dict[str, obj
         "start_ms": job.start_ps[rows] / 1e9,
         "total_us": job.duration_ps[rows] / 1e6,
         "own_us": job.own_ps[rows] / 1e6,
-        "event_us": {str(id_): event_ps[rows, at] / 1e6 for at, (id_, _, _) in enumerate(EVENTS)},
+        "event_us": {
+            str(id_): event_ps[rows, index] / 1e6 for index, (id_, _, _) in enumerate(EVENTS)
+        },
         "bottleneck": [EVENTS[at][0] for at in bottleneck],
         "is_truncated": job.is_truncated[rows],
     }
@@ -330,8 +336,8 @@ def _table(job: JobSteps, event_ps: NDArray[np.int64], chosen: int | None) -> Ta
             text("worker", "Worker", [job.worker_name[at] for at in worker.tolist()]),
             number("total_us", "Step time (μs)", microseconds(job.duration_ps)),
             *(
-                number(f"event_{id_}_us", f"{name} (μs)", microseconds(event_ps[:, at]))
-                for at, (id_, name, _) in enumerate(EVENTS)
+                number(f"event_{id_}_us", f"{name} (μs)", microseconds(event_ps[:, index]))
+                for index, (id_, name, _) in enumerate(EVENTS)
             ),
             text(
                 "bottleneck",

@@ -48,7 +48,7 @@ def _choose(
 ) -> Chosen:
     """The pipeline and rank asked for; where there is none such the worst of each."""
     host, name = params.get("graph_host", ""), params.get("input_pipeline", "")
-    ranked = [*(one.pipeline for one in judgements), *pipelines]
+    ranked = [*(judgement.pipeline for judgement in judgements), *pipelines]
     pipeline = next(
         (one for one in ranked if host in ("", one.host) and name in ("", one.name)), None
     ) or next((one for one in ranked if host in ("", one.host)), ranked[0])

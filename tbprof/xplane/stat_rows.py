@@ -36,7 +36,9 @@ def read_rows(
         lists = StatLists(spans, *columns)
         damaged += list_stats(window, progress, messages, dictionary.lookup, lists)
         more, content = progress.listed - listed, progress.copied - copied
-        parts.append((*(one[:more].copy() for one in columns[:-1]), columns[-1][:content].copy()))
+        parts.append(
+            (*(column[:more].copy() for column in columns[:-1]), columns[-1][:content].copy())
+        )
     joined = [np.concatenate(one) for one in zip(*parts, strict=True)]
     return [spans[:, 0].copy(), spans[:, 1].copy(), *joined], damaged
 

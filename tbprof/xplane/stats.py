@@ -95,13 +95,15 @@ class StatReader:
             self._decode(source, field, slots, some_kinds, some_bits)
             if dense:
                 kinds[used], bits[used] = some_kinds, some_bits
-        return {name: StatColumn(kinds[at], bits[at], self) for at, name in enumerate(names)}
+        return {
+            name: StatColumn(kinds[index], bits[index], self) for index, name in enumerate(names)
+        }
 
     def on_the_way(self, marks: MarkNames) -> OnTheWay:
         """How each stat is read while events are decoded."""
         wanted = np.zeros(len(self.names), np.int8)
         ways = [(marks.number, AS_NUMBER), *((name, AS_RARE) for name in marks.rare)]
-        ways += [(name, AS_FLAG + at) for at, name in enumerate(marks.flags[:MOST_FLAGS])]
+        ways += [(name, AS_FLAG + index) for index, name in enumerate(marks.flags[:MOST_FLAGS])]
         for name, way in ways:
             if name in self._last_row:
                 wanted[[self._last_row[name], *self._earlier_rows.get(name, ())]] = way

@@ -77,25 +77,27 @@ def kind_of(region: str, age: Age) -> str:
     return EARLIER if age == Age.EARLIER and kind != WEIGHTS else kind
 
 
-def find_peak_facts(one: Allocator, peak: Breakdown, steps: StepUsage, leaks: Leaks) -> PeakFacts:
+def find_peak_facts(
+    allocator: Allocator, peak: Breakdown, steps: StepUsage, leaks: Leaks
+) -> PeakFacts:
     """The facts of an allocator, of the breakdown at its peak."""
-    memory, event = one.memory, one.peak_event
+    memory, event = allocator.memory, allocator.peak_event
     is_allocation = (peak.age != Age.BEFORE) & (peak.age != Age.STACK)
     is_sized = is_allocation & (peak.requested_bytes >= 0) & (peak.allocated_bytes >= 0)
     return PeakFacts(
-        name=one.name,
-        is_device=one.is_device,
-        is_tensorflow=_is_tensorflow(memory, one.at),
-        is_summed=bool(memory.is_summed[one.at]),
-        peak_bytes=int(one.summary.peak_bytes[one.at]),
-        capacity_bytes=int(one.summary.capacity_bytes[one.at]),
+        name=allocator.name,
+        is_device=allocator.is_device,
+        is_tensorflow=_is_tensorflow(memory, allocator.at),
+        is_summed=bool(memory.is_summed[allocator.at]),
+        peak_bytes=int(allocator.summary.peak_bytes[allocator.at]),
+        capacity_bytes=int(allocator.summary.capacity_bytes[allocator.at]),
         free_bytes=int(memory.free_bytes[event]) if event >= 0 else -1,
         fragmentation=float(memory.fragmentation[event]) if event >= 0 else float("nan"),
         groups=_groups(memory, peak),
         requested_bytes=int(peak.requested_bytes[is_sized].sum()),
         allocated_bytes=int(peak.allocated_bytes[is_sized].sum()),
         excess_bytes=peak.excess_bytes,
-        addressless=int(one.summary.addressless[one.at]),
+        addressless=int(allocator.summary.addressless[allocator.at]),
         end_bytes=steps.end_bytes.tolist(),
         leaks=[
             f"{size(float(leaks.bytes_per_step[row]))} per step of "

@@ -80,11 +80,11 @@ class Case:
     def below(self) -> list[Stage]:
         """The stages that feed it."""
         place = self.stages.index(self.stage)
-        return [one for one in self.stages if one.parent == place]
+        return [stage for stage in self.stages if stage.parent == place]
 
     def has(self, *kinds: Kind) -> bool:
         """Whether the pipeline has a stage of one of these kinds."""
-        return any(one.kind in kinds for one in self.stages)
+        return any(stage.kind in kinds for stage in self.stages)
 
     def way(self) -> Iterator[Stage]:
         """The stages that what it makes goes through, the nearest first, the root last."""
@@ -103,7 +103,7 @@ class Case:
 
     def has_named(self, name: str) -> bool:
         """Whether the pipeline has a stage of this name."""
-        return any(one.parts[-1] == name for one in self.stages)
+        return any(stage.parts[-1] == name for stage in self.stages)
 
     @property
     def processors(self) -> float:
@@ -226,9 +226,9 @@ def _waiting(case: Case) -> list[str]:
 def waits_for_pool(case: Case) -> str:
     """The stages whose functions waited while others filled their pool, the longest wait first."""
     passed = [
-        (work.self_ps - work.held_ps, one)
-        for one in case.stages
-        if (work := case.work_of(one)).self_ps > work.held_ps
+        (work.self_ps - work.held_ps, stage)
+        for stage in case.stages
+        if (work := case.work_of(stage)).self_ps > work.held_ps
     ]
     found = sorted(passed, key=lambda one: -one[0])[:3]
     return " and ".join(shown_type(one.type_name) for _, one in found) or "another stage"

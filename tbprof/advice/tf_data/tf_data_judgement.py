@@ -79,7 +79,7 @@ def _judge_one(pipeline: Pipeline, facts: PipelineFacts) -> Judgement:
 def _stage_of(pipeline: Pipeline, stages: Sequence[Stage]) -> Stage | None:
     """The stage that is the slowest call's bottleneck, None without."""
     name = pipeline.long_name(pipeline.bottleneck)
-    return next((one for one in stages if one.long_name == name), None)
+    return next((stage for stage in stages if stage.long_name == name), None)
 
 
 def _advise(case: Case, slowest: Stage | None) -> Iterator[Finding]:
@@ -177,9 +177,9 @@ def _devices_only(is_device: bool) -> str:
 
 def has_slow_calls(judgements: Sequence[Judgement]) -> bool:
     """Whether any call took longer than 50 µs."""
-    return any(one.pipeline.max_ps > SLOW_PS for one in judgements)
+    return any(judgement.pipeline.max_ps > SLOW_PS for judgement in judgements)
 
 
 def is_of_devices(judgements: Sequence[Judgement]) -> bool:
     """Whether only pipelines of devices were recorded."""
-    return all(one.pipeline.is_device for one in judgements)
+    return all(judgement.pipeline.is_device for judgement in judgements)

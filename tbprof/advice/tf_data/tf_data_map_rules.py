@@ -125,7 +125,7 @@ def map_vectorized(case: Case) -> Iterator[Finding]:
     """A function per element whose elements are batched afterwards."""
     stage = case.stage
     batch = stage if stage.kind is Kind.MAP_AND_BATCH else case.above(*BATCHES)
-    if batch is None or any(case.feeds(one) and one.kind in BATCHES for one in case.stages):
+    if batch is None or any(case.feeds(stage) and stage.kind in BATCHES for stage in case.stages):
         return
     elements = batch.number("batch_size") if batch is stage else 1.0
     if not case.work_of(stage).held_ps < _SHORT_PS * elements * case.work.calls:
@@ -158,7 +158,7 @@ def map_cached(case: Case) -> Iterator[Finding]:
     """Work that is the same in every epoch."""
     if case.above(Kind.CACHE) is not None:
         return
-    below = any(one.kind is Kind.CACHE and case.feeds(one) for one in case.stages)
+    below = any(stage.kind is Kind.CACHE and case.feeds(stage) for stage in case.stages)
     yield Finding(
         id="cache_after_map",
         severity="moderate",

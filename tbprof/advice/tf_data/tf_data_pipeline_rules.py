@@ -82,7 +82,7 @@ def _last(case: Case) -> Stage | None:
     """The stage that hands batches out: that below the root."""
     if len(case.stages) < 2:
         return None
-    below = [one for one in case.stages if one.parent == 0]
+    below = [stage for stage in case.stages if stage.parent == 0]
     return max(below, key=lambda one: one.overall.total_ps) if below else None
 
 
@@ -185,11 +185,11 @@ def rare_stalls(case: Case) -> Iterator[Finding]:
 def autotune(case: Case) -> Iterator[Finding]:
     """Parameters that were chosen by hand, and are less than tuning could choose."""
     fixed = [
-        one
-        for one in case.stages
-        if one.kind in BUFFERED - {Kind.PREFETCH}
-        and one.is_set("autotune") is False
-        and not one.number("parallelism") >= case.processors
+        stage
+        for stage in case.stages
+        if stage.kind in BUFFERED - {Kind.PREFETCH}
+        and stage.is_set("autotune") is False
+        and not stage.number("parallelism") >= case.processors
     ]
     if not fixed:
         return
@@ -221,12 +221,12 @@ def memory(case: Case) -> Iterator[Finding]:
         return
     used = 100 * int(match[1]) / int(match[2])
     buffers = sorted(
-        (one for one in case.stages if one.number("buffered_bytes_MB") > 0),
+        (stage for stage in case.stages if stage.number("buffered_bytes_MB") > 0),
         key=lambda one: -one.number("buffered_bytes_MB"),
     )
     held = ", ".join(
-        f"{shown_type(one.type_name)} {one.number('buffered_bytes_MB'):.0f} MB"
-        for one in buffers[:3]
+        f"{shown_type(buffer.type_name)} {buffer.number('buffered_bytes_MB'):.0f} MB"
+        for buffer in buffers[:3]
     )
     yield Finding(
         id="memory",

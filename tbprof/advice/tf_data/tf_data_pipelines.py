@@ -204,8 +204,12 @@ def find_pipelines(hosts: Sequence[str], parts: Sequence[TfData]) -> list[Pipeli
 
 def judged(pipelines: Sequence[Pipeline]) -> list[Pipeline]:
     """Those that tell how a host's input is: its host pipelines, and where it has none all."""
-    with_host = {one.host for one in pipelines if not one.is_device}
-    return [one for one in pipelines if not one.is_device or one.host not in with_host]
+    with_host = {pipeline.host for pipeline in pipelines if not pipeline.is_device}
+    return [
+        pipeline
+        for pipeline in pipelines
+        if not pipeline.is_device or pipeline.host not in with_host
+    ]
 
 
 def find_stages(pipeline: Pipeline) -> list[Stage]:
@@ -287,16 +291,16 @@ def _work(
     calls = summed(data.calls)[1]
     return [
         Work(
-            int(total[at]),
-            int(own[at]),
-            int(waited[at]),
-            int(worked[at]) if known[at] else -1,
-            int(queued[at]),
-            int(held[at]),
-            int(calls[at]),
-            bool(counted[at]),
+            int(total[index]),
+            int(own[index]),
+            int(waited[index]),
+            int(worked[index]) if known[index] else -1,
+            int(queued[index]),
+            int(held[index]),
+            int(calls[index]),
+            bool(counted[index]),
         )
-        for at in range(groups)
+        for index in range(groups)
     ]
 
 

@@ -127,21 +127,21 @@ def merge_input_ops(parts: Sequence[InputOps]) -> InputOps:
         )
         figures = (part.count, part.total_ps, part.self_ps, part.wait_ps, part.background_ps)
         gatherer.add_ops(ops, np.stack(figures, axis=1))
-        for at, name in enumerate(part.activity_name):
-            of = int(part.activity_op[at])
+        for index, name in enumerate(part.activity_name):
+            of = int(part.activity_op[index])
             key = (
                 name,
                 int(ops[of]) if of >= 0 else -1,
-                int(part.activity_role[at]),
-                int(part.activity_category[at]),
-                part.activity_thread[at],
+                int(part.activity_role[index]),
+                int(part.activity_category[index]),
+                part.activity_thread[index],
             )
             gatherer.add_activity(
                 key,
-                int(part.activity_threads[at]),
-                int(part.activity_count[at]),
-                int(part.activity_total_ps[at]),
-                int(part.activity_self_ps[at]),
+                int(part.activity_threads[index]),
+                int(part.activity_count[index]),
+                int(part.activity_total_ps[index]),
+                int(part.activity_self_ps[index]),
             )
         gatherer.program_wait_ps += part.program_wait_ps
         gatherer.python_ps += part.python_ps
@@ -172,14 +172,14 @@ class _Gatherer:
         """Adds rows [n, 5]: count, total, self, wait and background, for the ops [n]."""
         for op, row in zip(ops.tolist(), figures.tolist(), strict=True):
             known = self.ops.setdefault(op, [0] * 5)
-            for at, value in enumerate(row):
-                known[at] += value
+            for index, value in enumerate(row):
+                known[index] += value
 
     def add_activity(self, key: _ActivityKey, *figures: int) -> None:
         """Adds threads, count, total and self time to an activity."""
         known = self.activities.setdefault(key, [0] * 4)
-        for at, value in enumerate(figures):
-            known[at] += value
+        for index, value in enumerate(figures):
+            known[index] += value
 
     def table(self) -> InputOps:
         """The rows as columns, in the order in which they were first seen."""
@@ -216,7 +216,8 @@ class _Gatherer:
 def _columns(rows: Sequence[Sequence[int]], width: int) -> list[NDArray[np.int64]]:
     """Columns of figures, limited to what a column holds, as times may be damaged."""
     return [
-        np.array([max(0, min(_MOST, row[at])) for row in rows], np.int64) for at in range(width)
+        np.array([max(0, min(_MOST, row[index])) for row in rows], np.int64)
+        for index in range(width)
     ]
 
 

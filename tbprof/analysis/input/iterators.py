@@ -102,7 +102,7 @@ def find_iterators(planes: Sequence[IteratorEvents]) -> Iterators:
     stage = of_text[name]
 
     def claim(holds: Callable[[tuple[str, ...]], bool]) -> NDArray[np.bool_]:
-        return np.array([holds(one) for one in parts], np.bool_)[name]
+        return np.array([holds(part) for part in parts], np.bool_)[name]
 
     is_device, is_waiting = claim(input_names.is_device_iterator), claim(input_names.is_buffered)
     return Iterators(

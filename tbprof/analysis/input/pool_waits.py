@@ -50,11 +50,11 @@ def pool_waits(
             continue
         window = calls.start_ps[rows], calls.end_ps[rows]
         queue_ps[rows] = np.rint(_within(begin, end, np.ones(begin.size), *window))
-        others = [one for one in runs if one != stage]
+        others = [run for run in runs if run != stage]
         if not others:
             continue
         # What ran while each piece waited, as shares of everything that ran.
-        worked = np.array([_worked(runs[one], begin, end) for one in others])
+        worked = np.array([_worked(runs[other], begin, end) for other in others])
         whole = worked.sum(axis=0)
         share = np.divide(worked, whole, out=np.zeros_like(worked), where=whole > 0)
         blame = np.array([_within(begin, end, one, *window) for one in share])

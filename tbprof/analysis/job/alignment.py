@@ -84,7 +84,7 @@ def align(hosts: Sequence[HostSteps]) -> Alignment:
 
 def _match_by_number(hosts: Sequence[HostSteps], keys: Keys, lead: int) -> list[Doubt]:
     """Doubts about hosts with numbers; other names of the same steps are replaced."""
-    numbered = [at for at, host in enumerate(hosts) if host.has_explicit_numbers]
+    numbered = [index for index, host in enumerate(hosts) if host.has_explicit_numbers]
     shared = Counter(key for at in numbered for key in keys[at])
     doubts = []
     for at in numbered if len(numbered) > 1 else ():
@@ -196,6 +196,6 @@ def _merged(
         key = stack.pop()
         order.append(key)
         stack.extend(reversed(after.get(key, [])))
-    place = {key: at for at, key in enumerate(order)}
+    place = {key: index for index, key in enumerate(order)}
     steps = [np.array([place[key] for key in mine], np.int64) for mine in keys]
     return steps, [known[key] for key in order]

@@ -130,24 +130,24 @@ def named(shares: Sequence[IdleShare]) -> tuple[IdleShare, ...]:
     return tuple(sorted(map(_narrowed, found.values()), key=lambda one: -one.ms))
 
 
-def _narrowed(one: IdleShare) -> IdleShare:
-    if not one.holds_more:
-        return one
-    part, ms = next(((part, ms) for part, ms in one.parts if part), ("", 0.0))
-    if ms < one.ms / 2:
-        part, ms = "", sum_of(ms for part, ms in one.parts if not part)
-    return replace(one, ms=ms, parts=((part, ms),))
+def _narrowed(idle_share: IdleShare) -> IdleShare:
+    if not idle_share.holds_more:
+        return idle_share
+    part, ms = next(((part, ms) for part, ms in idle_share.parts if part), ("", 0.0))
+    if ms < idle_share.ms / 2:
+        part, ms = "", sum_of(ms for part, ms in idle_share.parts if not part)
+    return replace(idle_share, ms=ms, parts=((part, ms),))
 
 
 def without(shares: Sequence[IdleShare], first: IdleShare | None) -> list[IdleShare]:
     """The shares without what one of `named` is about."""
     out = []
-    for one in shares:
-        if first is None or not one.is_named or one.name != first.name:
-            out.append(one)
+    for share in shares:
+        if first is None or not share.is_named or share.name != first.name:
+            out.append(share)
         elif first.holds_more:
-            left = tuple(part for part in one.parts if part[0] != first.parts[0][0])
-            out.append(replace(one, ms=sum_of(ms for _, ms in left), parts=left))
+            left = tuple(part for part in share.parts if part[0] != first.parts[0][0])
+            out.append(replace(share, ms=sum_of(ms for _, ms in left), parts=left))
     return [one for one in out if one.ms > 0]
 
 
@@ -156,10 +156,10 @@ def outside(shares: Sequence[IdleShare], callbacks: Sequence[HostCallbacks]) -> 
 
     Such functions make no input.
     """
-    called = {name for one in callbacks for name in one.function}
+    called = {name for callback in callbacks for name in callback.function}
     return [
-        replace(one, kind=Activity.RUNTIME, name="") if one.name in called else one
-        for one in shares
+        replace(share, kind=Activity.RUNTIME, name="") if share.name in called else share
+        for share in shares
     ]
 
 
@@ -174,8 +174,8 @@ def idle_shares(
     """Everything that the hosts' threads did, longest first; adds up to the mean `Phase.OTHER`."""
     sums: dict[tuple[Activity, str, bool], dict[str, float]] = {}
     opened: dict[str, float] = {}
-    for at, host in enumerate(hosts):
-        weight = _weights(job, means, at, _rows(job, host))
+    for index, host in enumerate(hosts):
+        weight = _weights(job, means, index, _rows(job, host))
         ms = np.bincount(host.activity, host.time_ps * weight[host.step], len(host.name)) / 1e9
         open_ms = np.bincount(host.activity, host.open_ps * weight[host.step], len(host.name)) / 1e9
         for row in np.flatnonzero(ms).tolist():
@@ -196,19 +196,22 @@ def idle_shares(
     return tuple(sorted(found, key=lambda one: (-one.ms, one.kind, one.name)))
 
 
-def share_ps(job: JobSteps, hosts: "Sequence[IdleTime]", one: IdleShare) -> NDArray[np.int64]:
+def share_ps(
+    job: JobSteps, hosts: "Sequence[IdleTime]", idle_share: IdleShare
+) -> NDArray[np.int64]:
     """[rows of the job's steps] the uncovered time of one of `named`."""
     out = np.zeros(job.step.size, np.int64)
-    for at, host in enumerate(hosts):
+    for index, host in enumerate(hosts):
         is_it = host.is_driver & np.array(
             [
-                name == one.name and (not one.holds_more or part == one.parts[0][0])
+                name == idle_share.name
+                and (not idle_share.holds_more or part == idle_share.parts[0][0])
                 for name, part in zip(host.name, host.part, strict=True)
             ],
             bool,
         )
         found = np.flatnonzero(is_it[host.activity])
-        mine = np.flatnonzero(job.worker_host[job.worker] == at)
+        mine = np.flatnonzero(job.worker_host[job.worker] == index)
         time = np.zeros(_rows(job, host), np.int64)
         np.add.at(time, host.step[found], host.time_ps[found])
         out[mine] = time[job.row[mine]]

@@ -86,8 +86,8 @@ def find_idle_time(space: Space, programs: Programs, marker: str = "") -> IdleTi
     idle = _idle(layers, covered)
     labels: dict[_Label, int] = {}
     found = [
-        _pieces(threads, layers, at, idle, labels)
-        for at, threads in enumerate(layers.source.grouping.hosts if idle[0].size else ())
+        _pieces(threads, layers, index, idle, labels)
+        for index, threads in enumerate(layers.source.grouping.hosts if idle[0].size else ())
     ]
     labels, found = _fewer(labels, found)
     found = [_by_label(one) for one in found]
@@ -205,7 +205,7 @@ def _label_rows(
 
 def _label(
     threads: HostThreads,
-    found: ThreadActivity,
+    thread_activity: ThreadActivity,
     rows: NDArray[np.int64],
     is_driver: NDArray[np.bool_],
     labels: dict[_Label, int],
@@ -217,7 +217,8 @@ def _label(
     for begin in range(0, rows.size, _PIECE):
         piece = rows[begin : begin + _PIECE]
         columns: list[NDArray[Any]] = [
-            found.kind[piece], found.name[piece], found.part[piece], is_driver[piece]
+            thread_activity.kind[piece], thread_activity.name[piece],
+            thread_activity.part[piece], is_driver[piece],
         ]  # fmt: skip
         code, first = group_rows([column.astype(np.int32) for column in columns])
         numbers = []

@@ -73,8 +73,8 @@ class JobSteps:
         has_steps = set(self.worker_host[self.worker].tolist())
         return [
             (host, part)
-            for at, (host, part) in enumerate(zip(self.hosts, self.parts, strict=False))
-            if at in has_steps
+            for index, (host, part) in enumerate(zip(self.hosts, self.parts, strict=False))
+            if index in has_steps
         ]
 
     @property
@@ -123,7 +123,7 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
     has_device = any(kind != CPU for part in parts for kind in part.worker_kind)
     rows = [_rows(part, has_device=has_device) for part in parts]
     used, why_not = choose_hosts(parts, rows)
-    left_out = {at for at, chosen in enumerate(rows) if chosen.size} - set(used)
+    left_out = {index for index, chosen in enumerate(rows) if chosen.size} - set(used)
     for at, chosen in enumerate(rows):
         if at in left_out:
             notices.append(Notice("other_steps", f"its steps are left out: {why_not}", hosts[at]))
@@ -133,7 +133,7 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
             notices.append(Notice("host_without_steps", text, hosts[at]))
     sequences = [_sequence(parts[at], rows[at]) for at in used]
     step_of, order, doubts = align([sequence for sequence, _ in sequences])
-    notices.extend(Notice(one.code, one.message, hosts[used[one.host]]) for one in doubts)
+    notices.extend(Notice(doubt.code, doubt.message, hosts[used[doubt.host]]) for doubt in doubts)
     workers = _Workers(hosts, parts, left_out, has_device=has_device)
     lead = parts[used[0]] if used else (parts[0] if parts else None)
     pieces = [
@@ -192,7 +192,7 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
         phases,
         tuple(notices),
         tuple(parts),
-        frozenset(used[one.host] for one in doubts if one.is_unpaired),
+        frozenset(used[doubt.host] for doubt in doubts if doubt.is_unpaired),
     )
 
 
@@ -239,14 +239,14 @@ class _Workers:
             self.first.append(len(self.names))
             place = np.full(len(part.worker_name), -1, np.int64)
             taken: set[int] = set()
-            for at, kind in enumerate(part.worker_kind):
+            for index, kind in enumerate(part.worker_kind):
                 if host in left_out or (kind == CPU and has_device):
                     continue
-                place[at] = len(self.names) - self.first[-1]
-                self.names.append(part.worker_name[at])
+                place[index] = len(self.names) - self.first[-1]
+                self.names.append(part.worker_name[index])
                 self.kinds.append(kind)
                 self.hosts.append(host)
-                own = int(part.worker_id[at]) if kind in ("TPU", SPARSE_CORE) else 1
+                own = int(part.worker_id[index]) if kind in ("TPU", SPARSE_CORE) else 1
                 if own in taken or not 0 <= own < _PER_HOST:
                     own = next(free for free in count(1) if free not in taken)
                 taken.add(own)
@@ -256,7 +256,7 @@ class _Workers:
 
 def _sequence(part: Steps, rows: NDArray[np.int64]) -> tuple[HostSteps, NDArray[np.int64]]:
     """(the host's steps in order of time, the step of each of `rows`)."""
-    texts = {text: at for at, text in enumerate(dict.fromkeys(part.label))}
+    texts = {text: index for index, text in enumerate(dict.fromkeys(part.label))}
     label = np.array([texts[part.label[row]] for row in rows.tolist()], np.int64)
     number, worker = part.number[rows], part.worker[rows]
     repeat = repeats([worker, number, label])

@@ -26,7 +26,7 @@ def choose_hosts(
     steps are never mixed. If all steps are inferred, those count that begin with the event that
     begins steps on most hosts, and those of the same length.
     """
-    having = [at for at, mine in enumerate(rows) if mine.size]
+    having = [index for index, mine in enumerate(rows) if mine.size]
     chosen = [at for at in having if parts[at].source == CHOSEN]
     marked = [at for at in having if not parts[at].is_inferred]
     if chosen:

@@ -95,9 +95,9 @@ def match_steps(lead: HostSteps, host: HostSteps) -> Match:
     return Match(shift, by, _apart(lead, host, shift), is_sure, clock is not None)
 
 
-def are_as_long(one: HostSteps, other: HostSteps) -> bool:
+def are_as_long(host_steps: HostSteps, other: HostSteps) -> bool:
     """Whether steps of two hosts last about as long."""
-    short, long = sorted(float(median(host.length_ps)) for host in (one, other))
+    short, long = sorted(float(median(host.length_ps)) for host in (host_steps, other))
     return long <= _ALIKE * short
 
 

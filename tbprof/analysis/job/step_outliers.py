@@ -215,8 +215,8 @@ def _best_period(
     """
     best: tuple[float, int, NDArray[np.int64]] | None = None
     starts = np.flatnonzero(is_like)[:_MOST_STARTS]
-    for at, first in enumerate(starts.tolist()):
-        for second in starts[at + 1 :].tolist():
+    for index, first in enumerate(starts.tolist()):
+        for second in starts[index + 1 :].tolist():
             period = second - first
             if period < _SHORTEST_PERIOD:
                 continue

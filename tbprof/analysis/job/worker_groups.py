@@ -118,7 +118,9 @@ def _alike(ran: dict[int, _Ran]) -> Iterator[tuple[list[int], tuple[Phase, ...]]
             if of[a] != of[b] and _is_same_program(ran[groups[a][0]], ran[groups[b][0]]):
                 of = [of[a] if one == of[b] else one for one in of]
     for number in dict.fromkeys(of):
-        workers = [one for at, group in enumerate(groups) if of[at] == number for one in group]
+        workers = [
+            one for index, group in enumerate(groups) if of[index] == number for one in group
+        ]
         if len(workers) > 1:
             transfers = all(ran[worker].transfers for worker in workers)
             more = (Phase.DEVICE_TO_DEVICE,) if transfers else ()

@@ -109,9 +109,9 @@ def find_memory_events(plane: Plane, *, is_kept: bool = False) -> MemoryEvents |
     return MemoryEvents(selected, is_allocation[selected.type], *_window(events))
 
 
-def read_memory_stats(found: MemoryEvents) -> MemoryStats:
+def read_memory_stats(memory_events: MemoryEvents) -> MemoryStats:
     """The stats of the events; each piece of events is read in one pass over its bytes."""
-    events = found.events
+    events = memory_events.events
     size = len(events)
     out = _no_stats(size)
     ordinal = np.full(size, -1, np.int64)

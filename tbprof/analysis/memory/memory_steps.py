@@ -76,44 +76,44 @@ def step_at(
     return step.astype(np.int32)
 
 
-def _by_device(found: Steps, allocator: str) -> MemorySteps:
+def _by_device(steps: Steps, allocator: str) -> MemorySteps:
     """The steps of an allocator's device, or of its host."""
-    workers = [np.flatnonzero(found.worker == at) for at in range(len(found.worker_name))]
+    workers = [np.flatnonzero(steps.worker == index) for index in range(len(steps.worker_name))]
     workers = [rows for rows in workers if rows.size]
     if is_device_name(allocator):
         own = _NUMBER.search(allocator)
-        wanted = "TPU" if allocator.isdigit() and "TPU" in found.worker_kind else "GPU"
+        wanted = "TPU" if allocator.isdigit() and "TPU" in steps.worker_kind else "GPU"
         for rows in workers:
-            at = int(found.worker[rows[0]])
-            if own and found.worker_name[at].partition(" ")[0] == f"{wanted}:{int(own[0])}":
-                return _steps(found, rows)
-        if not _are_alike(found, workers):
-            return _steps(found, np.empty(0, np.int64))
-    if _are_alike(found, workers):
-        return _steps(found, workers[0] if workers else np.empty(0, np.int64))
+            at = int(steps.worker[rows[0]])
+            if own and steps.worker_name[at].partition(" ")[0] == f"{wanted}:{int(own[0])}":
+                return _steps(steps, rows)
+        if not _are_alike(steps, workers):
+            return _steps(steps, np.empty(0, np.int64))
+    if _are_alike(steps, workers):
+        return _steps(steps, workers[0] if workers else np.empty(0, np.int64))
     everyone = np.concatenate(workers)
-    everyone = everyone[np.argsort(found.start_ps[everyone], kind="stable")]
-    end = (found.start_ps + found.duration_ps)[everyone]
-    is_disjoint = bool((end[:-1] <= found.start_ps[everyone[1:]]).all())
-    return _steps(found, everyone if is_disjoint else max(workers, key=len), is_named=True)
+    everyone = everyone[np.argsort(steps.start_ps[everyone], kind="stable")]
+    end = (steps.start_ps + steps.duration_ps)[everyone]
+    is_disjoint = bool((end[:-1] <= steps.start_ps[everyone[1:]]).all())
+    return _steps(steps, everyone if is_disjoint else max(workers, key=len), is_named=True)
 
 
-def _are_alike(found: Steps, workers: Sequence[NDArray[np.int64]]) -> bool:
+def _are_alike(steps: Steps, workers: Sequence[NDArray[np.int64]]) -> bool:
     """Whether all workers have the same steps."""
     return all(
         np.array_equal(column[rows], column[workers[0]])
         for rows in workers[1:]
-        for column in (found.start_ps, found.duration_ps)
+        for column in (steps.start_ps, steps.duration_ps)
     )
 
 
-def _steps(found: Steps, rows: NDArray[np.int64], *, is_named: bool = False) -> MemorySteps:
+def _steps(steps: Steps, rows: NDArray[np.int64], *, is_named: bool = False) -> MemorySteps:
     """The steps of rows, in order of time; labelled with their device if `is_named`."""
-    names_ = [f" ({name})" if is_named else "" for name in found.worker_name]
+    names_ = [f" ({name})" if is_named else "" for name in steps.worker_name]
     return MemorySteps(
-        [found.label[row] + names_[found.worker[row]] for row in rows.tolist()],
-        found.start_ps[rows],
-        found.start_ps[rows] + found.duration_ps[rows],
+        [steps.label[row] + names_[steps.worker[row]] for row in rows.tolist()],
+        steps.start_ps[rows],
+        steps.start_ps[rows] + steps.duration_ps[rows],
     )
 
 

@@ -79,8 +79,8 @@ def _gather_tpu(plane: Plane, gatherer: OpGatherer, side: int) -> None:
         "self_ps": kinds.self_ps,
     }
     columns = ("flops", "model_flops", "bytes_accessed", "hbm_bytes")
-    for at, name in enumerate(columns):
-        sums[name] = as_counts([row[at] for row in work])
+    for index, name in enumerate(columns):
+        sums[name] = as_counts([row[index] for row in work])
     gatherer.add(side, [op.name for op in named], [op.type for op in named], sums)
     gatherer.add_idle(side, kinds.window_ps - kinds.busy_ps)
 

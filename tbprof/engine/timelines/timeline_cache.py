@@ -158,7 +158,7 @@ class TimelineCache:
                 target=self._write, args=(file, version, timeline), name="tbprof-keep", daemon=True
             )
             with self._lock:
-                self._writers = [one for one in self._writers if one.is_alive()]
+                self._writers = [writer for writer in self._writers if writer.is_alive()]
                 self._writers.append(writer)
             writer.start()
         return timeline

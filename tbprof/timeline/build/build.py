@@ -28,8 +28,16 @@ def build_timeline(space: Space, unlaid: UnlaidTracks, *, has_counters: bool = T
     find_counters = plan_counters(space, unlaid) if has_counters else _no_counters
     busy = find_busy(unlaid)
     heads = [
-        (one.section, one.name, one.kind, one.plane, one.line_id, one.events, one.is_derived)
-        for one in unlaid.tracks
+        (
+            track.section,
+            track.name,
+            track.kind,
+            track.plane,
+            track.line_id,
+            track.events,
+            track.is_derived,
+        )
+        for track in unlaid.tracks
     ]
     batches = _batches(unlaid)
     sizes = [sum(track.events for track in batch) for batch in batches]

@@ -159,7 +159,7 @@ def _first_numbers(plane: Plane, source: NDArray[np.int64]) -> list[str]:
 
 def _unit(*texts: str) -> str:
     """What a counter is measured in as far as its names tell, "" where they do not."""
-    for text in (one[:256].lower() for one in texts):
+    for text in (text[:256].lower() for text in texts):
         if "byte" in text:
             return _BYTES
         if "percent" in text or "%" in text:
@@ -223,7 +223,7 @@ def _memory_series(
 
 def _memory_events(plane: Plane, columns: Sequence[UnlaidEvents]) -> _Points:
     """The allocations and releases among the events of a plane, in the file's order."""
-    parts = [(one, _memory_rows(plane, one)) for one in columns]
+    parts = [(column, _memory_rows(plane, column)) for column in columns]
     parts.sort(key=lambda part: part[0].source[part[1][:1]].tolist())
     events = sum(rows.size for _, rows in parts)
     found = _Points(empty_column(events, np.int64), empty_column(events, np.int64))
@@ -274,4 +274,4 @@ def _section_of(allocator: str, ordinal: int, sections: list[Section]) -> int:
         wanted = [f"{prefix}{ordinal}" for prefix in (names.TPU_PREFIX, names.GPU_PREFIX)]
     else:
         return -1
-    return next((row for row, one in enumerate(sections) if one.name in wanted), -1)
+    return next((row for row, section in enumerate(sections) if section.name in wanted), -1)

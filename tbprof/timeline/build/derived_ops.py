@@ -130,13 +130,13 @@ def _numbered(
     numbers: dict[Hashable, int] = {}
     first: list[_T] = []
     out = np.full(len(values), -1, np.int64)
-    for at, value in enumerate(values):
+    for index, value in enumerate(values):
         own = key(value)
         if own is not None:
             number = numbers.setdefault(own, len(numbers))
             if number == len(first):
                 first.append(value)
-            out[at] = number
+            out[index] = number
     return out, first
 
 
@@ -202,9 +202,9 @@ def _scope_track(runs: Spans, op_names: Sequence[str], gap: int) -> Iterator[Der
     levels = [unite_runs(join_runs(_with_keys(runs, key), gap)) for key in scope_of.T]
     if not levels:
         return
-    start = np.concatenate([one.start_ps for one in levels])
-    end = np.concatenate([one.end_ps for one in levels])
-    key = np.concatenate([one.key for one in levels])
+    start = np.concatenate([level.start_ps for level in levels])
+    end = np.concatenate([level.end_ps for level in levels])
+    key = np.concatenate([level.key for level in levels])
     # Outer levels come first and stay first among equals.
     order = np.lexsort((-end, start))
     yield DerivedTrack(

@@ -38,8 +38,8 @@ def read_pieces(planes: Sequence[Plane], most_bytes: int) -> list[list[Piece]]:
     whole: their clock goes by all of their lines.
     """
     chosen = [
-        (size, at, rows)
-        for at, plane in enumerate(planes)
+        (size, index, rows)
+        for index, plane in enumerate(planes)
         for size, rows in _split(plane, most_bytes)
     ]
     in_parallel(lambda at: planes[at].types.name, range(len(planes)))  # once per plane

@@ -192,7 +192,7 @@ def _tracks(
             else host_categories(sample, rows, has_device=has_device)
         )
         shared = types.add(rows, is_call.size, *_names(plane, rows), category)
-        type_of.update(((at, kind), shared) for at in range(len(pieces)))
+        type_of.update(((index, kind), shared) for index in range(len(pieces)))
     return [
         UnlaidTrack(
             section,

@@ -25,7 +25,9 @@ def derived_text(
     )
     for section, known in enumerate(timeline.sections):
         tracks = [track for track in timeline.tracks if track.section == section]
-        found = [_events(timeline, track, at, span, offset_ps) for at, track in enumerate(tracks)]
+        found = [
+            _events(timeline, track, index, span, offset_ps) for index, track in enumerate(tracks)
+        ]
         if not any(events.type.size for events in found):
             continue
         threads = threads_of(known.name).of_tracks(tracks)

@@ -100,11 +100,11 @@ class Threads:
         thread: list[int] = []
         name: list[str] = []
         place: list[int] = []
-        for at, row in enumerate(rows):
-            for lane in range(int(lanes[at])):
-                wanted = 0 if lane else int(lines.display_id[at]) & _THREAD_MASK
+        for index, row in enumerate(rows):
+            for lane in range(int(lanes[index])):
+                wanted = 0 if lane else int(lines.display_id[index]) & _THREAD_MASK
                 thread.append(self.numbers.take(wanted))
-                name.append(f"{labels[at]} ({lane + 1})" if lane else labels[at])
+                name.append(f"{labels[index]} ({lane + 1})" if lane else labels[index])
                 place.append(self.rank[row] * MOST_LANES + lane)
         is_counter = np.array([text == names.COUNTERS_LINE for text in given], np.bool_)
         return self._threads(thread, name, place, np.repeat(is_counter, lanes))
@@ -113,8 +113,8 @@ class Threads:
         """The threads of tracks that the file lacks."""
         thread = [self.numbers.take(track.line_id & _THREAD_MASK) for track in tracks]
         place = [
-            (KIND_ORDER.index(track.kind) * _PER_KIND + at) * MOST_LANES
-            for at, track in enumerate(tracks)
+            (KIND_ORDER.index(track.kind) * _PER_KIND + index) * MOST_LANES
+            for index, track in enumerate(tracks)
         ]
         name = [track.name for track in tracks]
         return self._threads(thread, name, place, np.zeros(len(tracks), np.bool_))
@@ -176,4 +176,4 @@ def _ranks(plane: Plane) -> dict[int, int]:
         (KIND_ORDER.index(kind), natural_order(text), row)
         for row, (kind, text) in enumerate(zip(kinds, texts, strict=True))
     ]
-    return {row: rank * _PER_KIND + at for at, (rank, _, row) in enumerate(sorted(keys))}
+    return {row: rank * _PER_KIND + index for index, (rank, _, row) in enumerate(sorted(keys))}

@@ -156,7 +156,7 @@ class TimelineAnswers:
 
 def _columns(timeline: Timeline) -> TimelineColumns:
     track = timeline.track_of_row()
-    first_row = np.append(0, np.cumsum([one.rows for one in timeline.tracks])).astype(np.int64)
+    first_row = np.append(0, np.cumsum([track.rows for track in timeline.tracks])).astype(np.int64)
     crowded = np.zeros(track.size, np.bool_)
     crowded[first_row[1:][np.diff(first_row) >= MOST_DEPTHS] - 1] = True
     return TimelineColumns(

@@ -57,4 +57,6 @@ def _is_metadata(name: str) -> bool:
 def natural_order(name: str) -> tuple[tuple[int, int, str], ...]:
     """A key that sorts names as people count: "Stream #9" before "Stream #10"."""
     parts = _NUMBER.split(name[:_COMPARED].lower())
-    return tuple((0, int(part), "") if at % 2 else (1, 0, part) for at, part in enumerate(parts))
+    return tuple(
+        (0, int(part), "") if index % 2 else (1, 0, part) for index, part in enumerate(parts)
+    )

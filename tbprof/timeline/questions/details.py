@@ -61,7 +61,7 @@ def _step(
 ) -> dict[str, Any] | None:
     own = step_windows(opened, "events")
     if track.kind == "steps":
-        same = [one for one in steps if one.timeline is opened.timeline]
+        same = [step for step in steps if step.timeline is opened.timeline]
         return step_of((*same, own)[0], event)
     section = opened.timeline.sections[track.section].name
     start = int(opened.timeline.start_ps[event])

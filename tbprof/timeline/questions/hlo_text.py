@@ -56,11 +56,11 @@ def _lines(module: Module, proto: Any, depth: int, seen: set[int]) -> Iterator[s
         yield ""
         yield f"%{computation.name} {{"
         nested: list[Any] = []
-        for one in computation.instructions:
-            inner = module.called_by(one)
-            root = "ROOT " if one.id == computation.root_id else ""
-            yield f"  {root}{_line(module, one, [other.name for other in inner])}"
-            nested += [one] if inner else []
+        for instruction in computation.instructions:
+            inner = module.called_by(instruction)
+            root = "ROOT " if instruction.id == computation.root_id else ""
+            yield f"  {root}{_line(module, instruction, [other.name for other in inner])}"
+            nested += [instruction] if inner else []
         yield "}"
         for one in nested:
             # Its own line stands above.

@@ -40,7 +40,7 @@ def _find(timeline: Timeline, part: str) -> StepWindows:
             start = int(timeline.start_ps[event])
             starts[label] = min(start, starts.get(label, start))
     order = sorted(starts, key=lambda label: (starts[label], label))
-    return StepWindows(part, timeline, tracks, {label: at for at, label in enumerate(order)})
+    return StepWindows(part, timeline, tracks, {label: index for index, label in enumerate(order)})
 
 
 def step_at(windows: StepWindows, section: str, start_ps: int) -> dict[str, Any] | None:

@@ -35,7 +35,7 @@ def find_row_events(
     They are as many as the table says, less events that stand for several and have no position.
     """
     find = _FINDERS[row.kind]
-    number = {id(plane): at for at, plane in enumerate(space.planes)}
+    number = {id(plane): index for index, plane in enumerate(space.planes)}
     return [
         (number[id(plane)], sources)
         for plane, sources in find(space, programs, row)

@@ -11,7 +11,7 @@ _MOST_DIGITS = 18  # of times in ps: they stay in int64
 def named(allocators: Sequence[Allocator], params: Mapping[str, str]) -> int:
     """The row of the allocator that a request names, -1 where it names none that there is."""
     wanted = params.get("memory_id", "")
-    ids = [one.id for one in allocators]
+    ids = [allocator.id for allocator in allocators]
     return ids.index(wanted) if wanted in ids else -1
 
 
@@ -20,7 +20,7 @@ def chosen(allocators: Sequence[Allocator], params: Mapping[str, str]) -> int:
     at = named(allocators, params)
     if at >= 0:
         return at
-    devices = [row for row, one in enumerate(allocators) if one.is_device]
+    devices = [row for row, allocator in enumerate(allocators) if allocator.is_device]
     return max(devices, key=lambda row: allocators[row].used_share, default=0)
 
 

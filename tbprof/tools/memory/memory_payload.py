@@ -93,41 +93,41 @@ class _Texts:
         return len(self.used) - 1
 
 
-def _figures(one: Allocator) -> dict[str, object]:
-    memory, peak = one.memory, one.peak_event
+def _figures(allocator: Allocator) -> dict[str, object]:
+    memory, peak = allocator.memory, allocator.peak_event
     is_known = peak >= 0
     step = int(memory.step[peak]) if is_known else -1
     fragmentation = float(memory.fragmentation[peak]) if is_known else np.nan
     return {
-        "id": one.id,
-        "host": one.host,
-        "name": one.name,
-        "kind": "device" if one.is_device else "host",
+        "id": allocator.id,
+        "host": allocator.host,
+        "name": allocator.name,
+        "kind": "device" if allocator.is_device else "host",
         "begin_ps": memory.begin_ps,
         "end_ps": memory.end_ps,
         **{
-            name: one.figure(name)
+            name: allocator.figure(name)
             for name in (
                 "allocations", "deallocations", "capacity_bytes", "lifetime_bytes", "peak_bytes",
                 "end_bytes", "unmatched_frees", "reused_addresses", "addressless",
             )
         },
         "peak_ps": int(memory.time_ps[peak]) if is_known else None,
-        "peak_step": memory.label_of(one.at, step),
+        "peak_step": memory.label_of(allocator.at, step),
         "peak_stack_bytes": _known(int(memory.stack_bytes[peak])) if is_known else None,
         "peak_heap_bytes": _known(int(memory.heap_bytes[peak])) if is_known else None,
         "peak_free_bytes": _known(int(memory.free_bytes[peak])) if is_known else None,
         "peak_fragmentation": None if np.isnan(fragmentation) else fragmentation,
-        "is_summed": bool(memory.is_summed[one.at]),
-        "preview": _preview(one),
+        "is_summed": bool(memory.is_summed[allocator.at]),
+        "preview": _preview(allocator),
     }  # fmt: skip
 
 
-def _preview(one: Allocator) -> dict[str, object]:
-    memory = one.memory
-    rows = event_rows(memory, one.at)
+def _preview(allocator: Allocator) -> dict[str, object]:
+    memory = allocator.memory
+    rows = event_rows(memory, allocator.at)
     first, last = int(memory.time_ps[rows.start]), int(memory.time_ps[rows.stop - 1])
-    events = sample_events(memory, one.at, first, last, _PREVIEW_POINTS)
+    events = sample_events(memory, allocator.at, first, last, _PREVIEW_POINTS)
     return {"time_ps": memory.time_ps[events], "bytes": in_use_after(memory, events)}
 
 
@@ -139,16 +139,16 @@ def in_use_after(memory: Memory, events: NDArray[np.int64]) -> NDArray[np.int64]
     return total
 
 
-def _timeline(one: Allocator, params: Mapping[str, str], texts: _Texts) -> dict[str, object]:
+def _timeline(allocator: Allocator, params: Mapping[str, str], texts: _Texts) -> dict[str, object]:
     """The state after each event of the window; first what the last event before it left."""
-    memory = one.memory
+    memory = allocator.memory
     begin, end = instant(params, "from_ps"), instant(params, "to_ps")
     begin = memory.begin_ps if begin is None else begin
     end = memory.end_ps if end is None else end
-    before = event_at(memory, one.at, begin - 1)
-    time = memory.time_ps[event_rows(memory, one.at)]
+    before = event_at(memory, allocator.at, begin - 1)
+    time = memory.time_ps[event_rows(memory, allocator.at)]
     events = int(np.searchsorted(time, end, "right") - np.searchsorted(time, begin, "left"))
-    rows = sample_events(memory, one.at, begin, end, MOST_POINTS - 1)
+    rows = sample_events(memory, allocator.at, begin, end, MOST_POINTS - 1)
     is_sampled = rows.size < events
     carried = 0
     if before >= 0 and begin <= end:
@@ -187,32 +187,32 @@ def _signed(sizes: NDArray[np.int64], kind: NDArray[np.int8]) -> NDArray[Any]:
     return np.where(is_unknown, np.nan, signed) if is_unknown.any() else signed
 
 
-def _steps(one: Allocator, usage: StepUsage) -> dict[str, object]:
-    rows = one.memory.steps_of(one.at)
+def _steps(allocator: Allocator, usage: StepUsage) -> dict[str, object]:
+    rows = allocator.memory.steps_of(allocator.at)
     return {
-        "label": one.memory.step_label[rows],
-        "begin_ps": one.memory.step_begin_ps[rows],
-        "end_ps": one.memory.step_end_ps[rows],
+        "label": allocator.memory.step_label[rows],
+        "begin_ps": allocator.memory.step_begin_ps[rows],
+        "end_ps": allocator.memory.step_end_ps[rows],
         "peak_bytes": usage.peak_bytes,
         "end_bytes": usage.end_bytes,
         "kept_bytes": usage.kept_bytes,
     }
 
 
-def _rows(shown: Breakdown, texts: _Texts) -> dict[str, object]:
-    columns = {name: texts.numbers(getattr(shown, name)) for name in _KINDS}
+def _rows(breakdown: Breakdown, texts: _Texts) -> dict[str, object]:
+    columns = {name: texts.numbers(getattr(breakdown, name)) for name in _KINDS}
     for age, op in ((Age.BEFORE, BEFORE_OP), (Age.STACK, STACK_OP)):
-        at = np.flatnonzero(shown.age == age)
+        at = np.flatnonzero(breakdown.age == age)
         if at.size:
             columns["op"][at] = texts.add(op)
     return {
         **columns,
-        "allocated_bytes": shown.allocated_bytes,
-        "requested_bytes": shown.requested_bytes,
-        "occurrences": shown.occurrences,
-        "age": [AGES[Age(age)] for age in shown.age.tolist()],
-        "step": shown.step,
-        "since_ps": shown.since_ps,
+        "allocated_bytes": breakdown.allocated_bytes,
+        "requested_bytes": breakdown.requested_bytes,
+        "occurrences": breakdown.occurrences,
+        "age": [AGES[Age(age)] for age in breakdown.age.tolist()],
+        "step": breakdown.step,
+        "since_ps": breakdown.since_ps,
     }
 
 

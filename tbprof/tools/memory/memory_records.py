@@ -32,9 +32,11 @@ def profile_records(
 ) -> Record:
     """The whole answer; 64-bit numbers are texts, as protocol buffers write them in JSON."""
     return {
-        "memoryProfilePerAllocator": {one.id: profile_record(one) for one in allocators},
+        "memoryProfilePerAllocator": {
+            allocator.id: profile_record(allocator) for allocator in allocators
+        },
         "numHosts": len(hosts),
-        "memoryIds": [one.id for one in allocators],
+        "memoryIds": [allocator.id for allocator in allocators],
         "version": 1,
         "hloModules": _programs(hosts, runs),
     }
@@ -64,12 +66,12 @@ def profile_record(allocator: Allocator) -> Record:
             "numDeallocations": _text(allocator.figure("deallocations")),
         },
         "activeAllocations": [
-            {"snapshotIndex": str(-1 - at), "specialIndex": str(at), "numOccurrences": "1"}
-            for at in range(len(special))
+            {"snapshotIndex": str(-1 - index), "specialIndex": str(index), "numOccurrences": "1"}
+            for index in range(len(special))
         ]
         + [
-            {"snapshotIndex": str(at), "specialIndex": "-1", "numOccurrences": str(count)}
-            for at, count in enumerate(occurrences)
+            {"snapshotIndex": str(index), "specialIndex": "-1", "numOccurrences": str(count)}
+            for index, count in enumerate(occurrences)
         ],
         "specialAllocations": special,
         "sampledTimelineSnapshots": _snapshots(memory, _sampled(allocator)),
@@ -207,17 +209,17 @@ def _text(value: int | None) -> str | None:
 def _programs(hosts: Sequence[str], runs: Sequence[ProgramRuns]) -> list[Record]:
     """The programs that TPU cores ran, numbered through."""
     found: list[Record] = []
-    for host, one in zip(hosts, runs, strict=True):
+    for host, run in zip(hosts, runs, strict=True):
         prefix = f"{host}: " if len(hosts) > 1 else ""
-        columns = one.plane.tolist(), one.program.tolist(), one.start_ps.tolist()
-        for plane, program, start, end in zip(*columns, one.end_ps.tolist(), strict=True):
+        columns = run.plane.tolist(), run.program.tolist(), run.start_ps.tolist()
+        for plane, program, start, end in zip(*columns, run.end_ps.tolist(), strict=True):
             found.append(
                 {
-                    "name": one.programs[program],
+                    "name": run.programs[program],
                     "startTimePs": str(start),
                     "endTimePs": str(end),
                     "id": str(len(found)),
-                    "planeName": prefix + one.planes[plane],
+                    "planeName": prefix + run.planes[plane],
                 }
             )
     return found

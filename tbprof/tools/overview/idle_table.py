@@ -34,9 +34,9 @@ def idle_table(evidence: Evidence) -> Table:
         id_ = kind.name.lower()
         rows.append((id_, LABELS[kind], "", sum_of(names.values()), ""))
         ranked = sorted(names.items(), key=lambda item: -item[1])
-        for at, ((name, part), ms) in enumerate(ranked[:_MOST]):
+        for index, ((name, part), ms) in enumerate(ranked[:_MOST]):
             if (name or part) and ms >= _LEAST * whole:
-                rows.append((f"{id_}.{at}", _label(name, part), name or part, ms, id_))
+                rows.append((f"{id_}.{index}", _label(name, part), name or part, ms, id_))
     times = np.array([row[3] for row in rows], np.float64)
     return Table(
         (

@@ -24,35 +24,39 @@ def findings_table(findings: list[Finding]) -> Table:
     labels = {tool.name: tool.label for tool in TOOLS}
     return Table(
         (
-            text("id", "Id", [one.id for one in findings]),
-            text("severity", "Severity", [one.severity for one in findings]),
-            text("title", "Finding", [one.title for one in findings]),
-            text("detail", "Detail", [one.detail for one in findings]),
-            number("value", "Value", np.array([one.value for one in findings], np.float64)),
-            text("unit", "Unit", [one.unit for one in findings]),
+            text("id", "Id", [finding.id for finding in findings]),
+            text("severity", "Severity", [finding.severity for finding in findings]),
+            text("title", "Finding", [finding.title for finding in findings]),
+            text("detail", "Detail", [finding.detail for finding in findings]),
+            number("value", "Value", np.array([finding.value for finding in findings], np.float64)),
+            text("unit", "Unit", [finding.unit for finding in findings]),
             number(
-                "threshold", "Threshold", np.array([one.threshold for one in findings], np.float64)
+                "threshold",
+                "Threshold",
+                np.array([finding.threshold for finding in findings], np.float64),
             ),
             number(
                 "gain_ms",
                 "Gain per step, at most (ms)",
-                np.array([_known(one.gain_ms) for one in findings], np.float64),
+                np.array([_known(finding.gain_ms) for finding in findings], np.float64),
             ),
             number(
                 "gain_ratio",
                 "Gain, part of the step",
-                np.array([_known(one.gain_ratio) for one in findings], np.float64),
+                np.array([_known(finding.gain_ratio) for finding in findings], np.float64),
             ),
-            text("action", "What to do", [one.action for one in findings]),
-            text("tool", "Next tool", [one.next_page.tool for one in findings]),
+            text("action", "What to do", [finding.action for finding in findings]),
+            text("tool", "Next tool", [finding.next_page.tool for finding in findings]),
             text(
-                "tool_label", "Next tool's name", [labels[one.next_page.tool] for one in findings]
+                "tool_label",
+                "Next tool's name",
+                [labels[finding.next_page.tool] for finding in findings],
             ),
-            text("tool_query", "Next at", [one.next_page.query for one in findings]),
-            text("evidence_tool", "Evidence in", [one.evidence.tool for one in findings]),
-            text("evidence_query", "Evidence at", [one.evidence.query for one in findings]),
-            text("guide_title", "Guide", [one.guide.title for one in findings]),
-            text("guide_url", "Guide's address", [one.guide.url for one in findings]),
+            text("tool_query", "Next at", [finding.next_page.query for finding in findings]),
+            text("evidence_tool", "Evidence in", [finding.evidence.tool for finding in findings]),
+            text("evidence_query", "Evidence at", [finding.evidence.query for finding in findings]),
+            text("guide_title", "Guide", [finding.guide.title for finding in findings]),
+            text("guide_url", "Guide's address", [finding.guide.url for finding in findings]),
         )
     )
 

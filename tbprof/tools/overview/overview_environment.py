@@ -21,14 +21,21 @@ class _Row(NamedTuple):
 
 def run_table(evidence: Evidence, hosts: Sequence[str]) -> Table:
     """The table of runs that scripts know: a row per host, and what they have in common."""
-    names = [one.host_name or host for one, host in zip(evidence.environments, hosts, strict=True)]
+    names = [
+        environment.host_name or host
+        for environment, host in zip(evidence.environments, hosts, strict=True)
+    ]
     count = len(set(names))
     tasks = len(hosts)
     return Table(
         (
             text("host_id", "host_id", names),
             text("command_line", "command_line", [""] * tasks),
-            text("start_time", "start_time", [_started(one) for one in evidence.environments]),
+            text(
+                "start_time",
+                "start_time",
+                [_started(environment) for environment in evidence.environments],
+            ),
             text("bns_address", "bns_address", [""] * tasks),
         ),
         {
@@ -74,10 +81,10 @@ def _devices(evidence: Evidence) -> Iterator[_Row]:
     yield _Row("device_type", "Device type", devices.type)
     recorded: dict[str, int] = {}
     active: dict[str, int] = {}
-    for one in evidence.environments:
-        for at, kind in enumerate(one.kind):
-            recorded[kind] = recorded.get(kind, 0) + int(one.recorded[at])
-            active[kind] = active.get(kind, 0) + int(one.active[at])
+    for environment in evidence.environments:
+        for index, kind in enumerate(environment.kind):
+            recorded[kind] = recorded.get(kind, 0) + int(environment.recorded[index])
+            active[kind] = active.get(kind, 0) + int(environment.active[index])
     for kind, count in recorded.items():
         label = "TPU cores" if kind == "TPU" else f"{kind}s"
         yield _Row(
@@ -106,43 +113,45 @@ def _recording(evidence: Evidence, hosts: Sequence[str]) -> Iterator[_Row]:
     yield from _by_host(evidence.environments, hosts, _dropped)
 
 
-def _details(one: Environment) -> Iterator[_Row]:
-    for name, value in zip(one.detail_name, one.detail_value, strict=True):
+def _details(environment: Environment) -> Iterator[_Row]:
+    for name, value in zip(environment.detail_name, environment.detail_value, strict=True):
         yield _Row(_id(name), name, value)
 
 
-def _versions(one: Environment) -> Iterator[_Row]:
-    for name, value in zip(one.version_name, one.version_value, strict=True):
+def _versions(environment: Environment) -> Iterator[_Row]:
+    for name, value in zip(environment.version_name, environment.version_value, strict=True):
         yield _Row(f"version_{_id(name)}", f"{name} version", value)
 
 
-def _options(one: Environment) -> Iterator[_Row]:
-    for name, value in zip(one.option_name, one.option_value, strict=True):
+def _options(environment: Environment) -> Iterator[_Row]:
+    for name, value in zip(environment.option_name, environment.option_value, strict=True):
         yield _Row(f"option_{_id(name)}", name, value)
 
 
-def _window(one: Environment) -> Iterator[_Row]:
-    started = _started(one)
-    note = "" if one.is_window_stated else "from the first event to the last"
-    yield _Row("window", "Recorded", milliseconds(one.window_ps / 1e9), note)
+def _window(environment: Environment) -> Iterator[_Row]:
+    started = _started(environment)
+    note = "" if environment.is_window_stated else "from the first event to the last"
+    yield _Row("window", "Recorded", milliseconds(environment.window_ps / 1e9), note)
     if started:
         yield _Row("started", "Recording started", started, "UTC")
 
 
-def _dropped(one: Environment) -> Iterator[_Row]:
-    reports = [text for text in (*one.errors, *one.warnings) if "drop" in text.lower()]
+def _dropped(environment: Environment) -> Iterator[_Row]:
+    reports = [
+        text for text in (*environment.errors, *environment.warnings) if "drop" in text.lower()
+    ]
     note = "; ".join(reports)
-    if one.dropped_events >= 0:
-        yield _Row("dropped", "Dropped events", f"{one.dropped_events:,}", note)
+    if environment.dropped_events >= 0:
+        yield _Row("dropped", "Dropped events", f"{environment.dropped_events:,}", note)
     else:
         yield _Row("dropped", "Dropped events", "some" if reports else "none reported", note)
 
 
-def _started(one: Environment) -> str:
+def _started(environment: Environment) -> str:
     """The start of the recording in UTC, "" where it is unknown or no time of this era."""
-    if not 0 < one.start_epoch_ns < 4_000_000_000 * 10**9:
+    if not 0 < environment.start_epoch_ns < 4_000_000_000 * 10**9:
         return ""
-    moment = datetime.fromtimestamp(one.start_epoch_ns // 10**9, timezone.utc)
+    moment = datetime.fromtimestamp(environment.start_epoch_ns // 10**9, timezone.utc)
     return moment.strftime("%Y-%m-%d %H:%M:%S")
 
 
@@ -153,8 +162,8 @@ def _by_host(
 ) -> Iterator[_Row]:
     """The rows of each host by id; one row where all hosts have it and say the same."""
     by_id: dict[str, list[_Row]] = {}
-    for one, host in zip(environments, hosts, strict=True):
-        for row in rows_of(one):
+    for environment, host in zip(environments, hosts, strict=True):
+        for row in rows_of(environment):
             by_id.setdefault(row.id, []).append(row._replace(host=host))
     for rows in by_id.values():
         if len(rows) == len(hosts) and len({(row.value, row.note) for row in rows}) == 1:

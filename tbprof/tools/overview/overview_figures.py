@@ -70,17 +70,20 @@ def figures_table(evidence: Evidence) -> Table:
     ]
     return Table(
         (
-            text("id", "Id", [one.id for one in figures]),
-            text("label", "Figure", [one.label for one in figures]),
-            number("value", "Value", np.array([one.value for one in figures], np.float64)),
-            text("unit", "Unit", [one.unit for one in figures]),
-            text("text", "Text", [one.text for one in figures]),
+            text("id", "Id", [figure.id for figure in figures]),
+            text("label", "Figure", [figure.label for figure in figures]),
+            number("value", "Value", np.array([figure.value for figure in figures], np.float64)),
+            text("unit", "Unit", [figure.unit for figure in figures]),
+            text("text", "Text", [figure.text for figure in figures]),
             text(
                 "reason",
                 "Why not known",
-                ["" if math.isfinite(one.value) else _reason(evidence, one) for one in figures],
+                [
+                    "" if math.isfinite(figure.value) else _reason(evidence, figure)
+                    for figure in figures
+                ],
             ),
-            text("explanation", "How it is computed", [one.explanation for one in figures]),
+            text("explanation", "How it is computed", [figure.explanation for figure in figures]),
         )
     )
 
@@ -212,7 +215,7 @@ def _utilization(evidence: Evidence) -> Iterator[Figure]:
     yield Figure(
         "mxu_utilization",
         "Matrix unit utilization",
-        mean_known([one.mxu_pct for one in environments]),
+        mean_known([environment.mxu_pct for environment in environments]),
         "%",
         "The recorder's counter matrix_unit_utilization_percent; mean over hosts.",
         not_a_tpu or no_counter,
@@ -220,7 +223,7 @@ def _utilization(evidence: Evidence) -> Iterator[Figure]:
     yield Figure(
         "hbm_utilization",
         "Memory bandwidth counter",
-        mean_known([one.hbm_pct for one in environments]),
+        mean_known([environment.hbm_pct for environment in environments]),
         "%",
         "The recorder's counter hbm_utilization_percent; mean over hosts.",
         not_a_tpu or no_counter,

@@ -80,13 +80,17 @@ def markers_table(job: JobSteps) -> Table:
     count: dict[str, int] = {}
     median: dict[str, tuple[int, int, str]] = {}
     for part in job.parts:
-        for at, name in enumerate(part.candidate_name):
-            here = int(part.candidate_count[at])
+        for index, name in enumerate(part.candidate_name):
+            here = int(part.candidate_count[index])
             count[name] = count.get(name, 0) + here
             # Of the host that has most of them.
             known = median.get(name)
             if known is None or here > known[0]:
-                median[name] = (here, int(part.candidate_median_ps[at]), part.candidate_line[at])
+                median[name] = (
+                    here,
+                    int(part.candidate_median_ps[index]),
+                    part.candidate_line[index],
+                )
     names = list(count)
     return Table(
         (

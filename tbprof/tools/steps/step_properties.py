@@ -157,19 +157,19 @@ def hardware_type(job: JobSteps) -> str:
     return "UNKNOWN_HARDWARE"
 
 
-def next_step(found: Bottleneck, cause: InputCause | None) -> str:
+def next_step(bottleneck: Bottleneck, cause: InputCause | None) -> str:
     """Where to look next, given what the waits for input are for."""
-    if found.level == DEVICE:
+    if bottleneck.level == DEVICE:
         return "Input is not what limits the steps: the rest of this page can be skipped."
-    if found.level not in (HOST, BOTH):
+    if bottleneck.level not in (HOST, BOTH):
         return (
             "Mark the steps of the program (see the overview page), or choose an event that "
             "repeats once per step; then it is known how long they wait for input."
         )
-    if not found.percent >= MODERATELY_INPUT_BOUND:
+    if not bottleneck.percent >= MODERATELY_INPUT_BOUND:
         return TRY_APART  # no wait was recorded that would have a cause
     known = f"{cause.sentence} {cause.action}" if cause is not None else ""
-    return f"{TRY_APART} {known}" if found.is_guess and TRY_APART not in known else known
+    return f"{TRY_APART} {known}" if bottleneck.is_guess and TRY_APART not in known else known
 
 
 def slowest_op(pipeline: InputOps) -> int:
@@ -178,19 +178,19 @@ def slowest_op(pipeline: InputOps) -> int:
     return int(work.argmax()) if work.size and work.max() > 0 else -1
 
 
-def _statements(found: Bottlenecks) -> Mapping[str, str]:
+def _statements(bottlenecks: Bottlenecks) -> Mapping[str, str]:
     named = {
-        "device_collectives": found.collectives,
-        "kernel_launch": found.kernel_launch,
-        "all_other": found.other,
+        "device_collectives": bottlenecks.collectives,
+        "kernel_launch": bottlenecks.kernel_launch,
+        "all_other": bottlenecks.other,
     }
     return {
-        "input_conclusion": found.input.statement,
-        "input_bottleneck": found.input.level,
-        "input_is_guess": _truth(found.input.is_guess),
-        "output_conclusion": found.output.statement,
-        "output_bottleneck": found.output.level,
-        "precision_statement": found.precision,
+        "input_conclusion": bottlenecks.input.statement,
+        "input_bottleneck": bottlenecks.input.level,
+        "input_is_guess": _truth(bottlenecks.input.is_guess),
+        "output_conclusion": bottlenecks.output.statement,
+        "output_bottleneck": bottlenecks.output.level,
+        "precision_statement": bottlenecks.precision,
         **{f"{name}_statement": one.statement for name, one in named.items()},
         **{f"{name}_bottleneck": one.level for name, one in named.items()},
     }

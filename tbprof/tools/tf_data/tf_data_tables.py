@@ -57,18 +57,20 @@ def graph_table(pipelines: Sequence[Pipeline], chosen: Chosen) -> Table:
         nodes = [_nodes(chosen.pipeline, chosen.rank, chosen.rank + 1)]
         shown, pipelines = 1, [chosen.pipeline]
     else:
-        counts = [_executions(one, _MOST_ROWS // len(pipelines)) for one in pipelines]
-        nodes = [_nodes(one, 0, count) for one, count in zip(pipelines, counts, strict=True)]
+        counts = [_executions(pipeline, _MOST_ROWS // len(pipelines)) for pipeline in pipelines]
+        nodes = [
+            _nodes(pipeline, 0, count) for pipeline, count in zip(pipelines, counts, strict=True)
+        ]
         shown = sum(counts)
-    sizes = [one.rank.size for one in nodes]
+    sizes = [node.rank.size for node in nodes]
     ids, parents, types, long_names, parameters = _texts(pipelines, nodes)
     worker_ps = _joined(nodes, "worker_ps").astype(np.float64)
     worker_ps[worker_ps < 0] = np.nan
     return Table(
         (
-            text("host", "Host", _repeated([one.host for one in pipelines], sizes)),
+            text("host", "Host", _repeated([pipeline.host for pipeline in pipelines], sizes)),
             text("input_pipeline", "Input Pipeline",
-                 _repeated([one.name for one in pipelines], sizes)),
+                 _repeated([pipeline.name for pipeline in pipelines], sizes)),
             number("rank", "Rank", _joined(nodes, "rank")),
             text("name", "Name", ids),
             text("parent", "Parent", parents),
@@ -90,7 +92,7 @@ def graph_table(pipelines: Sequence[Pipeline], chosen: Chosen) -> Table:
             "host": chosen.pipeline.host,
             "input_pipeline": chosen.pipeline.name,
             "rank": str(chosen.rank),
-            "executions": str(sum(one.calls for one in pipelines)),
+            "executions": str(sum(pipeline.calls for pipeline in pipelines)),
             "executions_shown": str(shown),
         },
     )  # fmt: skip
@@ -100,41 +102,43 @@ def summary_table(pipelines: Sequence[Pipeline]) -> Table:
     """A row per pipeline, in the order of hosts; times in µs, slow calls exceed 50 µs."""
     edges = _edges(pipelines)
     quantiles = np.array(
-        [np.percentile(one.duration_ps, (50, 95)) if one.calls else (np.nan, np.nan)
-         for one in pipelines]
+        [np.percentile(pipeline.duration_ps, (50, 95)) if pipeline.calls else (np.nan, np.nan)
+         for pipeline in pipelines]
     ).reshape(-1, 2)  # fmt: skip
 
     def figures(of: str) -> NDArray[np.float64]:
         values = [
-            getattr(one.duration_ps, of)() if one.calls else np.nan  # min, mean, max, sum
-            for one in pipelines
+            getattr(pipeline.duration_ps, of)() if pipeline.calls else np.nan  # min, mean, max, sum
+            for pipeline in pipelines
         ]
         return np.array(values, np.float64) / 1e6
 
-    source = [int(one.data.source[one.row]) for one in pipelines]
+    source = [int(pipeline.data.source[pipeline.row]) for pipeline in pipelines]
     return Table(
         (
-            text("host", "Host", [one.host for one in pipelines]),
-            text("input_pipeline", "Input Pipeline", [one.name for one in pipelines]),
+            text("host", "Host", [pipeline.host for pipeline in pipelines]),
+            text("input_pipeline", "Input Pipeline", [pipeline.name for pipeline in pipelines]),
             number("min", "Min (us)", figures("min")),
             number("mean", "Avg (us)", figures("mean")),
             number("max", "Max (us)", figures("max")),
-            number("num_calls", "# calls", np.array([one.calls for one in pipelines], np.int64)),
+            number("num_calls", "# calls",
+                   np.array([pipeline.calls for pipeline in pipelines], np.int64)),
             number("num_slow_calls", "# slow calls",
-                   np.array([one.slow_calls for one in pipelines], np.int64)),
+                   np.array([pipeline.slow_calls for pipeline in pipelines], np.int64)),
             boolean("is_device", "Device",
-                    np.array([one.is_device for one in pipelines], np.bool_)),
+                    np.array([pipeline.is_device for pipeline in pipelines], np.bool_)),
             boolean("is_partial", "Partly recorded",
-                    np.array([bool(one.data.is_partial[one.row]) for one in pipelines], np.bool_)),
+                    np.array([bool(pipeline.data.is_partial[pipeline.row])
+                              for pipeline in pipelines], np.bool_)),
             number("p50", "Median (us)", quantiles[:, 0] / 1e6),
             number("p95", "95th percentile (us)", quantiles[:, 1] / 1e6),
             number("total_us", "Total (us)", figures("sum")),
             text("draws_from", "Draws from", [
-                one.data.pipeline_name[row] if row >= 0 else ""
-                for one, row in zip(pipelines, source, strict=True)
+                pipeline.data.pipeline_name[row] if row >= 0 else ""
+                for pipeline, row in zip(pipelines, source, strict=True)
             ]),
             text("histogram", "Calls by latency",
-                 [json.dumps(_histogram(one, edges)) for one in pipelines]),
+                 [json.dumps(_histogram(pipeline, edges)) for pipeline in pipelines]),
         ),
         {
             "histogram_edges_us": json.dumps([round(edge, 6) for edge in edges.tolist()]),
@@ -258,14 +262,14 @@ def _repeated(texts: Sequence[str], counts: Sequence[int]) -> list[str]:
 
 
 def _joined(nodes: Sequence[_Nodes], name: str) -> NDArray[np.int64]:
-    return np.concatenate([getattr(one, name) for one in nodes]).astype(np.int64)
+    return np.concatenate([getattr(node, name) for node in nodes]).astype(np.int64)
 
 
 def _edges(pipelines: Sequence[Pipeline]) -> NDArray[np.float64]:
     """[bins + 1] bounds in µs that hold every call, evenly spaced by the logarithm."""
-    lengths = [one.duration_ps for one in pipelines if one.calls]
-    longest = max((int(one.max()) for one in lengths), default=0) / 1e6
-    shortest = min((int(one.min()) for one in lengths), default=0) / 1e6
+    lengths = [pipeline.duration_ps for pipeline in pipelines if pipeline.calls]
+    longest = max((int(length.max()) for length in lengths), default=0) / 1e6
+    shortest = min((int(length.min()) for length in lengths), default=0) / 1e6
     low = np.floor(np.log10(max(shortest, 1e-1)))
     high = max(np.ceil(np.log10(max(longest, 1e-1))), low + 1)
     return np.asarray(10.0 ** np.linspace(low, high, int(high - low) * _BINS_PER_DECADE + 1))

@@ -24,17 +24,19 @@ def bottleneck_table(judgements: Sequence[Judgement], cause: InputCause) -> Tabl
     Latencies are µs. `share` is that of calls in the time from the first to the last one, null for
     a single call.
     """
-    pipelines = [one.pipeline for one in judgements]
-    slowest = [one.slowest for one in judgements]
-    usual = [one.usual for one in judgements]
+    pipelines = [judgement.pipeline for judgement in judgements]
+    slowest = [judgement.slowest for judgement in judgements]
+    usual = [judgement.usual for judgement in judgements]
     return Table(
         (
-            text("host", "Host", [one.host for one in pipelines]),
-            text("input_pipeline", "Input Pipeline", [one.name for one in pipelines]),
-            number("max_latency", "Max Latency (us)", _us([one.max_ps for one in pipelines])),
-            text("bottleneck", "Bottleneck", [_type(one) for one in pipelines]),
-            text("suggestion", "Suggestion", [_suggestion(one) for one in judgements]),
-            text("long_name", "Long Name", [one.long_name(one.bottleneck) for one in pipelines]),
+            text("host", "Host", [pipeline.host for pipeline in pipelines]),
+            text("input_pipeline", "Input Pipeline", [pipeline.name for pipeline in pipelines]),
+            number("max_latency", "Max Latency (us)",
+                   _us([pipeline.max_ps for pipeline in pipelines])),
+            text("bottleneck", "Bottleneck", [_type(pipeline) for pipeline in pipelines]),
+            text("suggestion", "Suggestion", [_suggestion(judgement) for judgement in judgements]),
+            text("long_name", "Long Name",
+                 [pipeline.long_name(pipeline.bottleneck) for pipeline in pipelines]),
             number("self_us", "Self Time (us)", _us([
                 one.slowest.self_ps if one is not None else 0 for one in slowest
             ])),
@@ -42,17 +44,18 @@ def bottleneck_table(judgements: Sequence[Judgement], cause: InputCause) -> Tabl
                 one.slowest.total_ps if one is not None else 0 for one in slowest
             ])),
             text("iterator_id", "Iterator Id", [
-                str(int(one.data.iterator_id[one.bottleneck])) if one.bottleneck >= 0 else ""
-                for one in pipelines
+                str(int(pipeline.data.iterator_id[pipeline.bottleneck]))
+                if pipeline.bottleneck >= 0 else ""
+                for pipeline in pipelines
             ]),
-            number("rank", "Rank", np.array([one.rank for one in pipelines], np.int64)),
+            number("rank", "Rank", np.array([pipeline.rank for pipeline in pipelines], np.int64)),
             text("class", "Class", [one.kind.value if one is not None else "" for one in slowest]),
-            text("severity", "Severity", [one.severity for one in judgements]),
+            text("severity", "Severity", [judgement.severity for judgement in judgements]),
             number("share", "Share of time in calls (%)", np.array(
-                [one.share / 100 for one in judgements], np.float64
+                [judgement.share / 100 for judgement in judgements], np.float64
             ), PERCENT),
             boolean("is_device", "Device",
-                    np.array([one.is_device for one in pipelines], np.bool_)),
+                    np.array([pipeline.is_device for pipeline in pipelines], np.bool_)),
             text("usual_bottleneck", "Bottleneck of all calls", [
                 one.type_name if one is not None else "" for one in usual
             ]),
@@ -63,10 +66,10 @@ def bottleneck_table(judgements: Sequence[Judgement], cause: InputCause) -> Tabl
                 one.overall.self_ps if one is not None else 0 for one in usual
             ])),
             number("usual_held_us", "Calls held up by it, on average (us)", np.array(
-                [1e3 * stage_ms(one.case) for one in judgements], np.float64
+                [1e3 * stage_ms(judgement.case) for judgement in judgements], np.float64
             )),
             number("mean_latency", "Average Latency (us)", np.array(
-                [1e3 * call_ms(one) for one in pipelines], np.float64
+                [1e3 * call_ms(pipeline) for pipeline in pipelines], np.float64
             )),
         ),
         _verdict(judgements, cause),
@@ -111,7 +114,11 @@ def advice_table(judgements: Sequence[Judgement]) -> Table:
     def texts(of: str) -> list[str]:
         return [str(getattr(one, of)) for _, _, one in rows]
 
-    types = {stage.long_name: stage.type_name for one in judgements for stage in one.case.stages}
+    types = {
+        stage.long_name: stage.type_name
+        for judgement in judgements
+        for stage in judgement.case.stages
+    }
     return Table(
         (
             text("host", "Host", [pipeline.host for pipeline, _, _ in rows]),

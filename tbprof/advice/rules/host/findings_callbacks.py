@@ -29,8 +29,8 @@ def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
     grade = graded(gain.own, *OVERHEAD)
     if grade is None:
         return
-    names = sorted({name for one in evidence.callbacks for name in one.name})
-    functions = [one.function[0] for one in evidence.callbacks if one.function]
+    names = sorted({name for callback in evidence.callbacks for name in callback.name})
+    functions = [callback.function[0] for callback in evidence.callbacks if callback.function]
     doers = ", ".join(shortened(describe_frame(name)) for name in dict.fromkeys(functions))
     trace = TRACE.marking("_callback", evidence.worst_row(callbacks_ps(evidence)))
     yield Finding(

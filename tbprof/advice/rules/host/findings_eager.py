@@ -27,8 +27,8 @@ def single_ops_ps(evidence: Evidence) -> NDArray[np.int64]:
     """
     return evidence.in_steps(
         [
-            (one.start_ps, one.end_ps) if _is_many(evidence, one) else _NO_SPANS
-            for one in evidence.single_ops
+            (single_op.start_ps, single_op.end_ps) if _is_many(evidence, single_op) else _NO_SPANS
+            for single_op in evidence.single_ops
         ]
     )
 
@@ -37,14 +37,16 @@ def _sent_ps(evidence: Evidence) -> NDArray[np.int64]:
     """[rows] the part of it in which these calls sent data to their devices."""
     return evidence.in_steps(
         [
-            (one.sent_start_ps, one.sent_end_ps) if _is_many(evidence, one) else _NO_SPANS
-            for one in evidence.single_ops
+            (single_op.sent_start_ps, single_op.sent_end_ps)
+            if _is_many(evidence, single_op)
+            else _NO_SPANS
+            for single_op in evidence.single_ops
         ]
     )
 
 
-def _is_many(evidence: Evidence, one: SingleOps) -> bool:
-    return int(one.calls.sum()) >= FEWEST_PER_STEP * len(evidence.job.label)
+def _is_many(evidence: Evidence, single_ops: SingleOps) -> bool:
+    return int(single_ops.calls.sum()) >= FEWEST_PER_STEP * len(evidence.job.label)
 
 
 def _phases(evidence: Evidence) -> tuple[Phase, ...]:
@@ -61,8 +63,8 @@ def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:
     if grade is None:
         return
     counts: dict[str, int] = {}
-    for one in evidence.single_ops:
-        for name, count in zip(one.name, one.name_calls.tolist(), strict=True):
+    for single_op in evidence.single_ops:
+        for name, count in zip(single_op.name, single_op.name_calls.tolist(), strict=True):
             counts[name] = counts.get(name, 0) + count
     top = sorted(counts, key=lambda name: (-counts[name], name))[:3]
     between = _between_share(evidence)
@@ -102,8 +104,10 @@ def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:
 
 def _between_share(evidence: Evidence) -> float:
     """The percentage of the time of all runs that no call of theirs covers."""
-    whole = sum(int((one.end_ps - one.start_ps).sum()) for one in evidence.single_ops)
-    called = sum(int(one.called_ps.sum()) for one in evidence.single_ops)
+    whole = sum(
+        int((single_op.end_ps - single_op.start_ps).sum()) for single_op in evidence.single_ops
+    )
+    called = sum(int(single_op.called_ps.sum()) for single_op in evidence.single_ops)
     return 100 * (1 - called / whole)
 
 

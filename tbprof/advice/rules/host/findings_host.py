@@ -155,12 +155,12 @@ def retracing(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def _name_with_cost(name: str, one: Costly) -> str:
+def _name_with_cost(name: str, costly: Costly) -> str:
     """The calls of a name for a sentence; functions of one name each count their own tracings."""
-    spent = f"{_times(one.calls, 'call')}, {milliseconds(one.ps / 1e9)}"
-    if one.functions > 1:
-        return f"{shortened(name, 60)} ({one.functions} tf.functions or more): {spent}"
-    traced = f", traced {_times(one.tracings, 'time')} by then" if one.tracings else ""
+    spent = f"{_times(costly.calls, 'call')}, {milliseconds(costly.ps / 1e9)}"
+    if costly.functions > 1:
+        return f"{shortened(name, 60)} ({costly.functions} tf.functions or more): {spent}"
+    traced = f", traced {_times(costly.tracings, 'time')} by then" if costly.tracings else ""
     return f"{shortened(name, 60)}: {spent}{traced}"
 
 
@@ -222,7 +222,7 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
 def _span(evidence: Evidence, facts: HostFacts) -> dict[str, str]:
     """From the first compilation of a host to the last, for the address of the trace viewer."""
     hosts = evidence.job.hosts
-    at = next(at for at, one in enumerate(evidence.hosts) if one is facts)
+    at = next(index for index, host in enumerate(evidence.hosts) if host is facts)
     place = {"hosts": hosts[at]} if len(hosts) > 1 else {}
     if facts.compile_first_ps >= 0:
         place["from_ms"] = f"{facts.compile_first_ps / 1e9:.9f}"

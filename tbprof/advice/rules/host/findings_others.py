@@ -75,13 +75,13 @@ def _graded(share: float, most: Activity) -> tuple[Severity, float] | None:
 def _by_kind(shares: Sequence[IdleShare]) -> dict[Activity, float]:
     """ms by kind, longest first; what tf.data does goes together."""
     sums: dict[Activity, float] = {}
-    for one in shares:
-        sums[_kind(one)] = sums.get(_kind(one), 0.0) + one.ms
+    for share in shares:
+        sums[_kind(share)] = sums.get(_kind(share), 0.0) + share.ms
     return dict(sorted(sums.items(), key=lambda item: -item[1]))
 
 
-def _kind(one: IdleShare) -> Activity:
-    return Activity.TF_DATA if one.kind == Activity.TF_DATA_FUNCTION else one.kind
+def _kind(idle_share: IdleShare) -> Activity:
+    return Activity.TF_DATA if idle_share.kind == Activity.TF_DATA_FUNCTION else idle_share.kind
 
 
 def _doing(most: Activity, part: float) -> str:
@@ -97,8 +97,8 @@ def _listed(sums: dict[Activity, float], shares: Sequence[IdleShare]) -> str:
     shown = [kind for kind, ms in sums.items() if ms >= _NOTABLE * total]
     texts = [
         f"{kind_label(kind)} {milliseconds(sums[kind])}"
-        + (_inside(shares, kind, sums[kind]) if at == 0 else "")
-        for at, kind in enumerate(shown)
+        + (_inside(shares, kind, sums[kind]) if index == 0 else "")
+        for index, kind in enumerate(shown)
     ]
     left = total - sum_of(sums[kind] for kind in shown)
     if left > (1 - _NEARLY_ALL) * total:
@@ -109,9 +109,9 @@ def _listed(sums: dict[Activity, float], shares: Sequence[IdleShare]) -> str:
 def _inside(shares: Sequence[IdleShare], kind: Activity, whole: float) -> str:
     """The event that most of a kind was in, "" where there is none to speak of."""
     named: dict[str, float] = {}
-    for one in shares:
-        for part, ms in one.parts if _kind(one) == kind else ():
-            name = one.name or part
+    for share in shares:
+        for part, ms in share.parts if _kind(share) == kind else ():
+            name = share.name or part
             named[name] = named.get(name, 0.0) + ms
     named.pop("", None)
     name = max(named, key=lambda name: named[name], default="")

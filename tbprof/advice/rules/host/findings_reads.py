@@ -33,7 +33,7 @@ def hidden_share(evidence: Evidence) -> float:
 
 def _reads_and_idle(evidence: Evidence) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """[rows of the job's steps] the time of reads, and that in which nothing works."""
-    reads = evidence.in_steps([(one.start_ps, one.end_ps) for one in evidence.reads])
+    reads = evidence.in_steps([(read.start_ps, read.end_ps) for read in evidence.reads])
     return reads, evidence.job.phase_ps[:, Phase.OTHER]
 
 

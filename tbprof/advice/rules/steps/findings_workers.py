@@ -167,12 +167,18 @@ def stragglers(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def _phases_of(one: Lateness) -> tuple[Phase, ...]:
+def _phases_of(lateness: Lateness) -> tuple[Phase, ...]:
     """Of what a late worker's step and those of the others get shorter, in this order.
 
     Others wait in collectives; it loses the time in `phase` above all, or computes longer.
     """
-    own = COMPUTE if one.phase in COMPUTE else (Phase(one.phase),) if one.phase >= 0 else ()
+    own = (
+        COMPUTE
+        if lateness.phase in COMPUTE
+        else (Phase(lateness.phase),)
+        if lateness.phase >= 0
+        else ()
+    )
     first = (Phase.COLLECTIVES, *own, *COMPUTE, Phase.HOST_COMPUTE, Phase.OTHER)
     return tuple(dict.fromkeys((*first, *Phase)))
 
@@ -188,9 +194,9 @@ def worker_name(job: JobSteps, worker: int, device: int) -> str:
     return f"{name} of {job.hosts[int(job.worker_host[worker])]}" if several else name
 
 
-def interval(one: Lateness) -> str:
+def interval(lateness: Lateness) -> str:
     """The interval of a lateness for a sentence: "3.2 ms to 5.1 ms"."""
-    return f"{milliseconds(one.low_ps / 1e9)} to {milliseconds(one.high_ps / 1e9)}"
+    return f"{milliseconds(lateness.low_ps / 1e9)} to {milliseconds(lateness.high_ps / 1e9)}"
 
 
 WORKER_RULES: tuple[Rule, ...] = (collectives, stragglers)
