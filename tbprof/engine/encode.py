@@ -3,17 +3,20 @@
 import dataclasses
 import io
 from collections.abc import Sequence
-from json.encoder import encode_basestring
 
 import numpy as np
 import orjson
 
 from tbprof.base.errors import Notice
+from tbprof.kernels.export.table_json import weave_rows
 from tbprof.tools.datatable import PERCENT, Column, Table
 from tbprof.tools.tool import Document
 
 # A spreadsheet runs cells that begin with these as formulas.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# Of a DataTable by rows.
+_BETWEEN_CELLS = np.frombuffer(b'},{"v":', np.uint8)
+_BETWEEN_ROWS = np.frombuffer(b'}]},{"c":[{"v":', np.uint8)
 
 
 def encode_document(document: Document, warnings: Sequence[Notice], *, layout: str) -> bytes:
@@ -30,7 +33,7 @@ def encode_json(tables: Sequence[Table], *, layout: str, is_list: bool) -> bytes
     return b"".join([b"[", *bodies, b"]"] if is_list else bodies)
 
 
-def _table_json(table: Table, layout: str) -> list[bytes]:
+def _table_json(table: Table, layout: str) -> list[bytes | memoryview]:
     """The JSON of a table in pieces, since large ones take long to copy."""
     head: dict[str, object] = {"cols": [_column_head(column) for column in table.columns]}
     tail: dict[str, object] = {}
@@ -62,28 +65,35 @@ def _column_values(column: Column) -> object:
     return list(column.values)
 
 
-def _rows_json(table: Table) -> list[bytes]:
+def _rows_json(table: Table) -> list[bytes | memoryview]:
     """The rows, cells positional. Whole columns are encoded at once, then woven together."""
-    if not len(table):
+    rows = len(table)
+    if not rows:
         return []
-    rows = map(b'},{"v":'.join, zip(*map(_tokens, table.columns), strict=True))
-    return [b'{"c":[{"v":', b'}]},{"c":[{"v":'.join(rows), b"}]}"]
+    columns = [_cells(column) for column in table.columns]
+    sizes = np.array(list(map(len, columns)))
+    between = _BETWEEN_CELLS.size * (len(columns) - 1) + _BETWEEN_ROWS.size
+    newlines = rows * len(columns)
+    size = int(sizes.sum()) - newlines + rows * between - _BETWEEN_ROWS.size
+    out = np.empty(size, np.uint8)
+    cells = np.frombuffer(b"".join(columns), np.uint8)
+    weave_rows(cells, np.cumsum(sizes) - sizes, rows, _BETWEEN_CELLS, _BETWEEN_ROWS, out)
+    return [b'{"c":[{"v":', out.data, b"}]}"]
 
 
-def _tokens(column: Column) -> list[bytes]:
-    """The JSON of each cell; there is one at least."""
+def _cells(column: Column) -> bytes:
+    """The JSON of the cells, one at least, each with a newline behind it: JSON has none inside."""
     if isinstance(column.values, np.ndarray):
         values = np.ascontiguousarray(column.values)
-        return orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1].split(b",")
+        encoded = orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY)
+        return encoded[1:-1].replace(b",", b"\n") + b"\n"
     known = list(dict.fromkeys(column.values))
-    encoded = orjson.dumps(known)
-    if b'\\"' in encoded:
-        cells = [encode_basestring(text).encode() for text in known]
-    else:  # quotes are but around texts, and no line ends in one
-        cells = encoded[1:-1].replace(b'","', b'"\n"').split(b"\n")
+    # Indented, for a line each: commas and quotes are in texts too.
+    lines = orjson.dumps(known, option=orjson.OPT_INDENT_2).replace(b",\n  ", b"\n")[4:-1]
     if len(known) == len(column.values):
-        return cells
-    return list(map(dict(zip(known, cells, strict=True)).__getitem__, column.values))
+        return lines
+    cells = dict(zip(known, lines.splitlines(keepends=True), strict=True))
+    return b"".join(map(cells.__getitem__, column.values))
 
 
 def encode_csv(table: Table) -> bytes:

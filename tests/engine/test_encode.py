@@ -86,6 +86,12 @@ def test_what_is_no_number_is_null(value):
     assert table.columns[0].cells() == [None]
 
 
+@pytest.mark.parametrize("first", [",", '",', '","', "\\", "\n", "\r", ""])
+def test_what_separates_texts_can_be_in_them(first):
+    texts = [first, "a", first, "b,"]
+    assert [row["c"][0]["v"] for row in parsed(Table((text("a", "A", texts),)))["rows"]] == texts
+
+
 CELLS = st.lists(
     st.tuples(st.text(), st.floats(), st.integers(-(2**53), 2**53), st.booleans()), max_size=8
 )

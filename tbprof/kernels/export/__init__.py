@@ -1,4 +1,5 @@
-"""Loops that write the events of a timeline as JSON and CSV.
+"""Loops that write events as JSON and CSV, and tables as JSON.
 
-`timeline.export` calls them. Of other rooms `xplane.passes` comes in, with `codes` and `types`.
+`timeline.export` and `engine` call them. Of other rooms `xplane.passes` comes in, with `codes` and
+`types`.
 """
