@@ -45,12 +45,11 @@ def _findings_keep_their_promises() -> Iterator[None]:
 
     from tbprof.advice.evidence import Evidence
     from tbprof.advice.finding import Finding
+    from tbprof.advice.rules.findings import find_findings
     from tbprof.tools import overview_page
 
-    find = overview_page.find_findings
-
     def checked(evidence: Evidence) -> list[Finding]:
-        found = find(evidence)
+        found = find_findings(evidence)
         check_findings(evidence, found)
         return found
 

@@ -9,7 +9,7 @@ import pytest
 from tbprof.base.caches import LatestCache, OnceCache
 
 
-def test_a_value_is_found_once_and_again_after_clear():
+def test_a_value_is_found_once_and_again_after_clear() -> None:
     cache, asked = OnceCache(), []
 
     def find() -> int:
@@ -21,7 +21,7 @@ def test_a_value_is_found_once_and_again_after_clear():
     assert cache.get_or_compute("a", find) == 2
 
 
-def test_threads_that_ask_at_the_same_time_share_one_value():
+def test_threads_that_ask_at_the_same_time_share_one_value() -> None:
     cache, asked, ready = OnceCache(), [], threading.Barrier(4)
 
     def find() -> object:
@@ -38,7 +38,7 @@ def test_threads_that_ask_at_the_same_time_share_one_value():
     assert len({id(future.result()) for future in found}) == len(asked) == 1
 
 
-def test_a_value_may_need_another_and_a_failure_is_tried_again():
+def test_a_value_may_need_another_and_a_failure_is_tried_again() -> None:
     cache = OnceCache()
     assert cache.get_or_compute("a", lambda: cache.get_or_compute("b", lambda: 1) + 1) == 2
     with pytest.raises(ZeroDivisionError):
@@ -50,7 +50,7 @@ class Value:
     """Something that can be referred to weakly."""
 
 
-def test_a_weak_value_is_shared_while_someone_uses_it():
+def test_a_weak_value_is_shared_while_someone_uses_it() -> None:
     cache = OnceCache()
     first = cache.get_or_compute("a", Value, is_weak=True)
     assert cache.get_or_compute("a", Value, is_weak=True) is first
@@ -61,7 +61,7 @@ def test_a_weak_value_is_shared_while_someone_uses_it():
     assert id(cache.get_or_compute("a", Value, is_weak=True)) == known
 
 
-def test_a_weak_value_goes_with_its_last_user():
+def test_a_weak_value_goes_with_its_last_user() -> None:
     cache, found = OnceCache(), []
 
     def find() -> Value:
@@ -74,7 +74,7 @@ def test_a_weak_value_goes_with_its_last_user():
     assert len(found) == 2
 
 
-def test_the_least_recently_used_value_goes_first():
+def test_the_least_recently_used_value_goes_first() -> None:
     cache: LatestCache[str, int] = LatestCache(2, 100)
     cache.put("a", 1)
     cache.put("b", 2)
@@ -83,7 +83,7 @@ def test_the_least_recently_used_value_goes_first():
     assert [cache.get(key) for key in "abc"] == [1, None, 3]
 
 
-def test_the_bytes_of_all_values_are_bounded_and_the_last_one_stays():
+def test_the_bytes_of_all_values_are_bounded_and_the_last_one_stays() -> None:
     cache: LatestCache[str, int] = LatestCache(9, 100)
     for key, size in (("a", 60), ("b", 40), ("b", 30), ("c", 20)):
         cache.put(key, size, size)
@@ -92,7 +92,7 @@ def test_the_bytes_of_all_values_are_bounded_and_the_last_one_stays():
     assert [cache.get(key) for key in "bcd"] == [None, None, 500]
 
 
-def test_threads_that_ask_for_one_of_the_latest_share_its_computation():
+def test_threads_that_ask_for_one_of_the_latest_share_its_computation() -> None:
     cache: LatestCache[str, object] = LatestCache(2, 100)
     asked, ready = [], threading.Barrier(4)
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers.commands import run
@@ -24,18 +25,18 @@ RUNS = ["tensorflow_input_bound", RUN, "jax_cpu_training"]
 TOOL = "framework_op_stats"
 
 
-def tbprof_process(*arguments, **options):
+def tbprof_process(*arguments: object, **options: Any) -> subprocess.Popen[Any]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
     return subprocess.Popen(
         [sys.executable, "-m", "tbprof.cli", *map(str, arguments)], env=environment, **options
     )
 
 
-def test_version():
+def test_version() -> None:
     assert run("--version").stdout == f"tbprof, version {tbprof.__version__}\n"
 
 
-def test_export_prints_exactly_the_bytes_of_the_data_route(sample_logdir):
+def test_export_prints_exactly_the_bytes_of_the_data_route(sample_logdir: Path) -> None:
     client = Client(Application(Service(str(sample_logdir))))
     base = f"/data/plugin/profile/data?run={RUN}&tag={TOOL}"
     process = tbprof_process(
@@ -50,7 +51,7 @@ def test_export_prints_exactly_the_bytes_of_the_data_route(sample_logdir):
     assert csv.stdout_bytes == client.get(f"{base}&tqx=out:csv&table=1&host=host0").data
 
 
-def test_export_takes_a_run_directory_or_files(sample_logdir, tmp_path):
+def test_export_takes_a_run_directory_or_files(sample_logdir: Path, tmp_path: Path) -> None:
     directory = sample_logdir / "plugins/profile" / RUN
     whole = run("export", directory, "--tool", TOOL).stdout_bytes
     assert run("export", directory / "host0.xplane.pb", "--tool", TOOL).stdout_bytes == whole
@@ -62,7 +63,7 @@ def test_export_takes_a_run_directory_or_files(sample_logdir, tmp_path):
     assert target.read_bytes() == whole
 
 
-def test_tools_lists_runs_hosts_and_tools_with_reasons(sample_logdir):
+def test_tools_lists_runs_hosts_and_tools_with_reasons(sample_logdir: Path) -> None:
     text = run("tools", sample_logdir)
     assert text.exit_code == 0
     assert re.search(rf"^{RUN}  \(1 hosts, [\d.]+ MB\)$", text.stdout, re.M)
@@ -90,7 +91,7 @@ def test_tools_lists_runs_hosts_and_tools_with_reasons(sample_logdir):
         (["serve", "{logdir}", "--host", "203.0.113.1"], "cannot listen"),
     ],
 )  # fmt: skip
-def test_errors_are_one_line_and_a_hint(sample_logdir, arguments, message):
+def test_errors_are_one_line_and_a_hint(sample_logdir: Path, arguments: Any, message: Any) -> None:
     result = run(*(argument.format(logdir=sample_logdir) for argument in arguments))
     assert result.exit_code == 1
     assert result.stdout == ""
@@ -105,11 +106,11 @@ def test_errors_are_one_line_and_a_hint(sample_logdir, arguments, message):
     [["export"], ["export", "x"], ["tools"], ["serve"], ["nope"], ["serve", "x", "--port", "x"],
      ["serve", "x", "--port", "70000"], ["export", "x", "--tool", "t", "--format", "xml"]],
 )  # fmt: skip
-def test_wrong_usage_is_status_2(arguments):
+def test_wrong_usage_is_status_2(arguments: Any) -> None:
     assert run(*arguments).exit_code == 2
 
 
-def test_options_may_stand_anywhere_among_the_paths(sample_logdir):
+def test_options_may_stand_anywhere_among_the_paths(sample_logdir: Path) -> None:
     directory = sample_logdir / "plugins/profile" / RUN
     plain = run("export", directory / "host0.xplane.pb", "--tool", TOOL)
     assert plain.exit_code == 0
@@ -120,7 +121,7 @@ def test_options_may_stand_anywhere_among_the_paths(sample_logdir):
     assert (behind.exit_code, behind.stdout_bytes) == (0, plain.stdout_bytes)
 
 
-def test_help_names_the_commands_and_their_choices():
+def test_help_names_the_commands_and_their_choices() -> None:
     listed = run("--help")
     assert listed.exit_code == 0
     commands = ["serve", "tools", "export", "capture", "doctor"]
@@ -135,7 +136,7 @@ def test_help_names_the_commands_and_their_choices():
     assert run().exit_code == 2
 
 
-def test_help_imports_little():
+def test_help_imports_little() -> None:
     code = "import sys, tbprof.cli\ntry: tbprof.cli.main(['--help'])\nfinally: print(*sys.modules)"
     process = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True,
@@ -148,7 +149,7 @@ def test_help_imports_little():
 
 
 @pytest.mark.parametrize(("given", "taken"), [(None, "1"), ("4", "4")])
-def test_numpy_starts_no_threads_that_nobody_needs(given, taken):
+def test_numpy_starts_no_threads_that_nobody_needs(given: Any, taken: Any) -> None:
     code = (
         "import os, tbprof.cli as cli; "
         "cli.main = lambda: print(os.environ['OPENBLAS_NUM_THREADS']); cli.run()"
@@ -164,7 +165,7 @@ def test_numpy_starts_no_threads_that_nobody_needs(given, taken):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
-def test_reader_that_leaves_early_is_no_error(sample_logdir):
+def test_reader_that_leaves_early_is_no_error(sample_logdir: Path) -> None:
     process = tbprof_process("export", sample_logdir, "--run", RUN, "--tool", TOOL,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
     assert process.stdout is not None
@@ -178,7 +179,7 @@ def test_reader_that_leaves_early_is_no_error(sample_logdir):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
-def test_serve_answers_until_ctrl_c(sample_logdir):
+def test_serve_answers_until_ctrl_c(sample_logdir: Path) -> None:
     def listen_to_ctrl_c() -> None:  # which children of a shell's background jobs ignore
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -197,7 +198,7 @@ def test_serve_answers_until_ctrl_c(sample_logdir):
     assert (process.returncode, output, errors) == (0, "", "")
 
 
-def test_a_choice_of_marker_reaches_the_tool(sample_logdir, tmp_path):
+def test_a_choice_of_marker_reaches_the_tool(sample_logdir: Path, tmp_path: Path) -> None:
     marked, chosen = tmp_path / "marked.json", tmp_path / "chosen.json"
     export = ["export", sample_logdir, "--run", RUN, "--tool", "pod_viewer", "-o"]
     assert run(*export, marked).exit_code == 0
@@ -214,14 +215,14 @@ def test_a_choice_of_marker_reaches_the_tool(sample_logdir, tmp_path):
 
 
 @pytest.mark.parametrize("param", ["marker", "color=red", "=x"])
-def test_a_choice_that_the_tool_does_not_know_is_told(sample_logdir, param):
+def test_a_choice_that_the_tool_does_not_know_is_told(sample_logdir: Path, param: Any) -> None:
     result = run("export", sample_logdir, "--run", RUN, "--tool", "pod_viewer", "--param", param)
     assert result.exit_code == 1
     assert "pod_viewer does not take" in result.stderr
     assert "it takes marker, step, steps, as NAME=VALUE" in result.stderr
 
 
-def test_python_interface(sample_logdir):
+def test_python_interface(sample_logdir: Path) -> None:
     view = tbprof.open_logdir(sample_logdir, cache=False)
     assert list(view.runs) == RUNS
     assert len(view.runs) == 3
@@ -245,7 +246,7 @@ def test_python_interface(sample_logdir):
         _ = tbprof.nope
 
 
-def test_tables_become_pandas(sample_logdir):
+def test_tables_become_pandas(sample_logdir: Path) -> None:
     pytest.importorskip("pandas")
     result = tbprof.open_logdir(sample_logdir).runs[RUN].tool(TOOL)
     frame = result.to_pandas(1)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from helpers.every_page import every_page, opened
+from helpers.payloads import content_of
 from test_layers import LAYERS
 
 from tbprof import __version__
@@ -30,13 +31,13 @@ PLACES = (ROOT, ROOT / "tbprof", ROOT / "tbprof" / "analysis", ROOT / "frontend"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_links_and_pictures_lead_somewhere(page: Path):
+def test_links_and_pictures_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         if not target.startswith("http"):
             assert (page.parent / target).exists(), target
 
 
-def test_files_that_the_architecture_names_exist():
+def test_files_that_the_architecture_names_exist() -> None:
     known = {path.name for path in (ROOT / "tbprof").rglob("*.py")}
     for name in re.findall(r"`([\w./-]+)`", ARCHITECTURE):
         if name.endswith(ENDINGS) or name.endswith("/"):
@@ -44,20 +45,20 @@ def test_files_that_the_architecture_names_exist():
             assert there or name in known, name
 
 
-def test_the_places_that_contributing_names_exist():
+def test_the_places_that_contributing_names_exist() -> None:
     for name in re.findall(r"`([\w./-]+)`", CONTRIBUTING):
         if name.endswith(ENDINGS) or name.endswith("/"):
             assert any((place / name).exists() for place in CONTRIBUTED), name
 
 
-def test_every_issue_asks_for_what_the_doctor_says():
+def test_every_issue_asks_for_what_the_doctor_says() -> None:
     forms = [path for path in GITHUB.glob("ISSUE_TEMPLATE/*.yml") if path.stem != "config"]
     assert forms
     for path in (*forms, GITHUB / "pull_request_template.md"):
         assert "tbprof doctor" in path.read_text(encoding="utf-8"), path.name
 
 
-def test_what_workflows_run_is_there():
+def test_what_workflows_run_is_there() -> None:
     """Scripts, targets and files; `actionlint` reads the rest."""
     steps = "".join(path.read_text(encoding="utf-8") for path in GITHUB.glob("workflows/*.yml"))
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
@@ -69,7 +70,7 @@ def test_what_workflows_run_is_there():
     assert f"## [{__version__}]" in changes or "## [Unreleased]" in changes
 
 
-def test_the_architecture_is_read_in_ten_minutes_and_names_the_rooms():
+def test_the_architecture_is_read_in_ten_minutes_and_names_the_rooms() -> None:
     assert len(ARCHITECTURE.splitlines()) < 180
     words = set(re.findall(r"\w+", ARCHITECTURE))
     rooms = [*PACKAGE.glob("*/__init__.py"), *PACKAGE.glob("*/*/__init__.py")]
@@ -78,7 +79,7 @@ def test_the_architecture_is_read_in_ten_minutes_and_names_the_rooms():
     assert not known - words
 
 
-def test_the_architecture_shows_the_layers_that_imports_keep():
+def test_the_architecture_shows_the_layers_that_imports_keep() -> None:
     """One entry of the block is `room <- room, room`; several stand in a line."""
     block = ARCHITECTURE.partition("`tests/test_layers.py` enforces it")[2].split("```")[1]
     shown = {
@@ -90,7 +91,7 @@ def test_the_architecture_shows_the_layers_that_imports_keep():
     assert set(LAYERS) - set(shown) == {"cli_capture", "cli_doctor"}
 
 
-def test_every_room_says_what_lives_there():
+def test_every_room_says_what_lives_there() -> None:
     for path in PACKAGE.rglob("__init__.py"):
         assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path
 
@@ -98,12 +99,12 @@ def test_every_room_says_what_lives_there():
 @every_page
 def test_the_api_names_every_column_and_property(
     tool: Tool, trace: str, request: pytest.FixtureRequest
-):
+) -> None:
     engine, run = opened(trace, request)
     tables = engine.tables(DataRequest(run, tool.name))
     words = set(re.findall(r"\w+", API))
     for layout in ("rows", "columns"):
-        answer = json.loads(engine.data(DataRequest(run, tool.name, layout=layout)).content)
+        answer = json.loads(content_of(engine, DataRequest(run, tool.name, layout=layout)))
         if not tool.is_list and "cols" not in answer:
             named = set(answer.get("memoryIds", ()))
             assert not set(keys(answer)) - named - words

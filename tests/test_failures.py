@@ -32,7 +32,7 @@ AssertionError: expected 1 to be 2
 """
 
 
-def test_failed_tests_of_pytest_are_named_with_their_assertions(tmp_path: Path):
+def test_failed_tests_of_pytest_are_named_with_their_assertions(tmp_path: Path) -> None:
     (tmp_path / "test_drawn.py").write_text(TESTS, encoding="utf-8")
     report = tmp_path / "report.xml"
     pytest_ = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
@@ -47,7 +47,7 @@ def test_failed_tests_of_pytest_are_named_with_their_assertions(tmp_path: Path):
     assert lines[-1] == "test_drawn.py:9: AssertionError"
 
 
-def test_a_failed_test_of_vitest_is_named_with_its_error(tmp_path: Path):
+def test_a_failed_test_of_vitest_is_named_with_its_error(tmp_path: Path) -> None:
     (tmp_path / "browser.xml").write_text(VITEST, encoding="utf-8")
     assert failed_tests(tmp_path / "browser.xml") == [
         "-- e2e/pod.spec.ts: shows > bars",
@@ -56,21 +56,21 @@ def test_a_failed_test_of_vitest_is_named_with_its_error(tmp_path: Path):
     ]
 
 
-def test_a_step_without_a_report_shows_the_end_of_its_output(tmp_path: Path):
+def test_a_step_without_a_report_shows_the_end_of_its_output(tmp_path: Path) -> None:
     (tmp_path / "mypy.log").write_text("a.py:1: \x1b[31merror\x1b[0m\nFound 1 error\n")
     assert describe(tmp_path, ["mypy"]) == [
         "", "== failed: mypy", "a.py:1: error", "Found 1 error",
     ]  # fmt: skip
 
 
-def test_errors_outside_of_tests_are_shown_beside_failed_tests(tmp_path: Path):
+def test_errors_outside_of_tests_are_shown_beside_failed_tests(tmp_path: Path) -> None:
     (tmp_path / "browser.xml").write_text(VITEST, encoding="utf-8")
     log = "passed\n--- Unhandled Errors ---\nError: page has been closed\n"
     (tmp_path / "browser.log").write_text(log)
     assert describe(tmp_path, ["browser"])[-2:] == log.splitlines()[1:]
 
 
-def test_every_failed_step_has_its_part_of_the_lines(tmp_path: Path):
+def test_every_failed_step_has_its_part_of_the_lines(tmp_path: Path) -> None:
     for step in ("one", "two"):
         cases = "".join(
             f"<testcase classname='c' name='{step}{number}'><failure>x</failure></testcase>"
@@ -84,7 +84,7 @@ def test_every_failed_step_has_its_part_of_the_lines(tmp_path: Path):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the checks are a script of bash")
 @pytest.mark.parametrize("failing", ["npm", "mypy", "pytest"])
-def test_the_checks_end_with_what_failed(tmp_path: Path, failing: str):
+def test_the_checks_end_with_what_failed(tmp_path: Path, failing: str) -> None:
     """With programs in place of the real ones, one of which fails; all others still run."""
     scripts, programs = tmp_path / "scripts", tmp_path / ".venv" / "bin"
     scripts.mkdir()

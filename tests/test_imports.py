@@ -90,7 +90,9 @@ OURS = ("api", "capturing*", "serving*", "engine.doctor", "storage.new_run")
 
 
 @pytest.mark.parametrize("tool", [tool.name for tool in TOOLS])
-def test_an_export_imports_what_its_tool_needs(tool: str, sample_logdir: Path, tmp_path: Path):
+def test_an_export_imports_what_its_tool_needs(
+    tool: str, sample_logdir: Path, tmp_path: Path
+) -> None:
     trace = next(sample_logdir.rglob("tensorflow_input_bound/*.xplane.pb"))
     if tool == "kernel_stats":
         drawn = {"/device:GPU:0": "Stream #1 |k"}
@@ -111,7 +113,7 @@ def test_an_export_imports_what_its_tool_needs(tool: str, sample_logdir: Path, t
 
 def test_a_kept_timeline_is_opened_without_what_builds_it_and_answers_questions(
     sample_logdir: Path, tmp_path: Path
-):
+) -> None:
     opened = """
 import json, sys
 from tbprof.engine.engine import Engine
@@ -143,7 +145,9 @@ print(json.dumps(sorted(sys.modules)))
         assert f"tbprof.{name}" not in modules
 
 
-def test_a_server_imports_everything_before_someone_waits_for_it(monkeypatch: pytest.MonkeyPatch):
+def test_a_server_imports_everything_before_someone_waits_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     loaded: list[object] = []
     monkeypatch.setattr("tbprof.engine.engine.load", loaded.append)
     Engine(Logdir([])).load_tools()
@@ -154,7 +158,9 @@ def test_a_server_imports_everything_before_someone_waits_for_it(monkeypatch: py
     ]  # fmt: skip
 
 
-def test_a_function_is_imported_when_it_is_called_or_loaded(monkeypatch: pytest.MonkeyPatch):
+def test_a_function_is_imported_when_it_is_called_or_loaded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     name = "tbprof.base.user_dirs.cache_directory"
     assert Later(name)() == __import__("tbprof.base.user_dirs").base.user_dirs.cache_directory()
     load(Later(name))
@@ -168,7 +174,7 @@ def test_a_function_is_imported_when_it_is_called_or_loaded(monkeypatch: pytest.
         load(Later("tbprof.base.user_dirs.no_function"))
 
 
-def test_a_regular_expression_is_compiled_when_it_is_used(monkeypatch: pytest.MonkeyPatch):
+def test_a_regular_expression_is_compiled_when_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: list[str] = []
 
     def compile_(pattern: str, flags: int) -> re.Pattern[str]:
@@ -187,14 +193,14 @@ def test_a_regular_expression_is_compiled_when_it_is_used(monkeypatch: pytest.Mo
     assert compiled == [word.pattern]
 
 
-def test_modules_compile_no_regular_expressions_when_they_are_imported():
+def test_modules_compile_no_regular_expressions_when_they_are_imported() -> None:
     for room in ("analysis", "tools", "storage"):
         for path in (ROOT / "tbprof" / room).glob("*.py"):
             assert "re.compile(" not in path.read_text("utf-8"), path.name
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_every_part_names_a_function_and_its_type(name: str):
+def test_every_part_names_a_function_and_its_type(name: str) -> None:
     assert isinstance(PARTS[name].compute, Later)
     load(PARTS[name].compute)
     assert PARTS[name].type.__name__ == PARTS[name].type_name.rpartition(".")[2]

@@ -39,7 +39,7 @@ def modules() -> list[Path]:
 
 def imports(path: Path) -> set[str]:
     """The dotted names that a module imports, anywhere in it."""
-    found = set()
+    found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
@@ -54,7 +54,7 @@ def layer(path: Path) -> str:
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(PACKAGE).as_posix())
-def test_module_imports_only_the_layers_below_it(path):
+def test_module_imports_only_the_layers_below_it(path: Path) -> None:
     own = layer(path)
     allowed = {"api", "capturing"} if own == "__init__" else {own, *LAYERS[own].split()}
     for name in imports(path):
@@ -67,7 +67,7 @@ def test_module_imports_only_the_layers_below_it(path):
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(PACKAGE).as_posix())
-def test_module_imports_no_package_that_is_reserved_or_heavy(path):
+def test_module_imports_no_package_that_is_reserved_or_heavy(path: Path) -> None:
     tops = {name.partition(".")[0] for name in imports(path)}
     assert not tops & FORBIDDEN - ({"grpc"} if layer(path) == "capturing" else set())
     if path.relative_to(PACKAGE).as_posix() != "serving/plugin.py":
@@ -84,7 +84,7 @@ def loaded_by(statement: str) -> set[str]:
     return set(json.loads(result.stdout))
 
 
-def test_start_of_tensorboard_loads_nothing_heavy():
+def test_start_of_tensorboard_loads_nothing_heavy() -> None:
     """The budget is 100 ms; without these the plugin took 8 ms on top of TensorBoard's own."""
     before = loaded_by("import tensorboard.plugins.base_plugin, tensorboard.default")
     after = loaded_by(
@@ -102,11 +102,11 @@ def test_start_of_tensorboard_loads_nothing_heavy():
     assert not (after - before) & heavy
 
 
-def test_package_is_light():
+def test_package_is_light() -> None:
     loaded = loaded_by("import tbprof; tbprof.__version__")
     assert not {name for name in loaded if name.startswith("tbprof.")}
 
 
-def test_export_loads_no_server():
+def test_export_loads_no_server() -> None:
     loaded = loaded_by("import tbprof.cli, tbprof.engine.engine, tbprof.storage.results")
     assert not loaded & {"werkzeug", "tensorboard", "tqdm", "grpc", "fsspec", "tbprof.serving"}

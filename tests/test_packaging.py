@@ -7,6 +7,7 @@ import sys
 import tarfile
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import assets
 import pytest
@@ -145,7 +146,7 @@ def test_a_source_distribution_builds_without_node(checkout: Path, tmp_path: Pat
     [archive] = (checkout / "dist").glob("*.tar.gz")
     with tarfile.open(archive) as tar:
         # Python 3.10 and 3.11 have the filter from a patch release on
-        safe = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+        safe: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
         tar.extractall(tmp_path / "unpacked", **safe)
     [root] = (tmp_path / "unpacked").iterdir()
     assert (root / "frontend/src/main.ts").exists()

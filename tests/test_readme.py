@@ -11,6 +11,7 @@ import textwrap
 import time
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,7 +56,7 @@ SETTINGS = {
 }
 
 
-def run(command: list[str], **more) -> subprocess.CompletedProcess[str]:
+def run(command: list[str], **more: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=300, **more)
 
 
@@ -95,7 +96,7 @@ def test_server_shows_the_runs(line: str, sample_logdir: Path, free_port: int) -
         process.communicate()
 
 
-def answer(url: str):
+def answer(url: str) -> Any:
     """The JSON of a server that is starting."""
     for _ in range(3000):
         try:

@@ -56,7 +56,7 @@ def either(make: Any, request: pytest.FixtureRequest) -> Any:
     return point(make, frozen=request.param)
 
 
-def test_fields_defaults_and_methods(either: Any):
+def test_fields_defaults_and_methods(either: Any) -> None:
     one = either(1)
     assert (one.x, one.y, one.names, one.norm()) == (1, 2.5, [], 3.5)
     assert one.names is not either(1).names
@@ -73,19 +73,19 @@ def test_fields_defaults_and_methods(either: Any):
         either(1, z=3)
 
 
-def test_equal_ones_are_of_one_class_and_have_equal_values(either: Any):
+def test_equal_ones_are_of_one_class_and_have_equal_values(either: Any) -> None:
     assert either(1) == either(1) != either(2)
     assert either(1) != point(dataclasses.dataclass, frozen=True)(1)
     with pytest.raises(ValueError, match="truth value"):
         assert either(np.zeros(2)) == either(np.zeros(2))
 
 
-def test_frozen_ones_can_be_keys(frozen: Any):
+def test_frozen_ones_can_be_keys(frozen: Any) -> None:
     assert hash(frozen(1, names=())) == hash((1, 2.5, ()))
     assert {frozen(1, names=()): 5}[frozen(1, names=())] == 5
 
 
-def test_others_can_change_and_not_be_keys(mutable: Any):
+def test_others_can_change_and_not_be_keys(mutable: Any) -> None:
     one = mutable(1)
     one.x = 2
     assert one == mutable(2)
@@ -94,7 +94,7 @@ def test_others_can_change_and_not_be_keys(mutable: Any):
 
 
 @pytest.mark.parametrize("name", ["x", "y"])
-def test_frozen_ones_stay_as_they_are(frozen: Any, name: str):
+def test_frozen_ones_stay_as_they_are(frozen: Any, name: str) -> None:
     one = frozen(1)
     with pytest.raises(dataclasses.FrozenInstanceError, match=f"cannot assign to field '{name}'"):
         setattr(one, name, 2)
@@ -105,14 +105,14 @@ def test_frozen_ones_stay_as_they_are(frozen: Any, name: str):
     assert one == frozen(1)
 
 
-def test_wrong_arguments_are_named(either: Any):
+def test_wrong_arguments_are_named(either: Any) -> None:
     with pytest.raises(TypeError, match="multiple values for argument 'x'"):
         either(1, x=2)
     with pytest.raises(TypeError, match=r"takes .* 5 were given|takes 3 arguments but 4"):
         either(1, 2, 3, 4)
 
 
-def test_a_class_can_check_its_values(make: Any):
+def test_a_class_can_check_its_values(make: Any) -> None:
     class Even:
         number: int
 
@@ -129,7 +129,7 @@ def test_a_class_can_check_its_values(make: Any):
         dataclasses.replace(even(4), number=7)
 
 
-def test_a_base_class_may_keep_values_beside_the_fields(make: Any):
+def test_a_base_class_may_keep_values_beside_the_fields(make: Any) -> None:
     class Keeping:
         __slots__ = ("__dict__",)
 
@@ -144,7 +144,7 @@ def test_a_base_class_may_keep_values_beside_the_fields(make: Any):
     assert (one.total, one.__dict__) == (7, {"total": 7})
 
 
-def test_all_dataclasses_are_ours():
+def test_all_dataclasses_are_ours() -> None:
     theirs = [
         path.name
         for path in PACKAGE.rglob("*.py")
@@ -155,7 +155,7 @@ def test_all_dataclasses_are_ours():
     assert theirs == []
 
 
-def test_nothing_of_the_standard_library_is_imported_to_make_one():
+def test_nothing_of_the_standard_library_is_imported_to_make_one() -> None:
     code = "import sys, tbprof.base.errors; print('dataclasses' in sys.modules)"
     run = [sys.executable, "-c", code]
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}

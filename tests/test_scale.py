@@ -1,6 +1,7 @@
 """The benchmarks' big traces: every copy is the original, shifted and with ids of its own."""
 
 from pathlib import Path
+from typing import Any
 
 import scale
 
@@ -9,7 +10,7 @@ from tbprof._pb import message
 XSpace = message("tensorflow.profiler.XSpace")
 
 
-def small_space():
+def small_space() -> Any:
     """Line "Steps" |0--.| with step 7, line "ops" |m.n.| with a group, a correlation, a context."""
     space = XSpace(hostnames=["h"])
     plane = space.planes.add(id=1, name="/device:GPU:0")

@@ -5,6 +5,7 @@ import gzip
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers.commands import run
@@ -25,7 +26,7 @@ def served(sample_logdir: Path) -> bytes:
     return bytes(client.get(f"/data/plugin/profile/data?run={RUN}&tag={TOOL}").data)
 
 
-def test_export_prints_the_bytes_of_the_data_route(sample_logdir, served):
+def test_export_prints_the_bytes_of_the_data_route(sample_logdir: Path, served: Any) -> None:
     process = tbprof_process(
         "export", sample_logdir, "--run", RUN, "--tool", TOOL, stdout=subprocess.PIPE
     )
@@ -36,7 +37,9 @@ def test_export_prints_the_bytes_of_the_data_route(sample_logdir, served):
     )
 
 
-def test_export_compresses_a_file_whose_name_says_so(sample_logdir, served, tmp_path):
+def test_export_compresses_a_file_whose_name_says_so(
+    sample_logdir: Path, served: Any, tmp_path: Path
+) -> None:
     for name in ("trace.json", "trace.json.gz"):
         found = run("export", sample_logdir, "--run", RUN, "--tool", TOOL, "-o", tmp_path / name)
         assert (found.exit_code, found.stdout) == (0, "")
@@ -45,7 +48,7 @@ def test_export_compresses_a_file_whose_name_says_so(sample_logdir, served, tmp_
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_export_of_a_range_and_as_csv(sample_logdir, served, tmp_path):
+def test_export_of_a_range_and_as_csv(sample_logdir: Path, served: Any, tmp_path: Path) -> None:
     times = [event["ts"] for event in json.loads(served)["traceEvents"] if event["ph"] == "X"]
     end_ms = sorted(times)[len(times) // 2] / 1000
     arguments = ["export", sample_logdir, "--run", RUN, "--tool", TOOL]
@@ -69,7 +72,9 @@ def test_export_of_a_range_and_as_csv(sample_logdir, served, tmp_path):
         (["--host", "x"], "host 'x'"),
     ],
 )
-def test_errors_leave_no_file(sample_logdir, tmp_path, arguments, message):
+def test_errors_leave_no_file(
+    sample_logdir: Path, tmp_path: Path, arguments: Any, message: Any
+) -> None:
     output = [] if "-o" in arguments else ["-o", tmp_path / "out.json"]
     found = run("export", sample_logdir, "--run", RUN, "--tool", TOOL, *arguments, *output)
     assert (found.exit_code, found.stdout) == (1, "")
@@ -77,7 +82,7 @@ def test_errors_leave_no_file(sample_logdir, tmp_path, arguments, message):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_from_python(sample_logdir, served, tmp_path):
+def test_from_python(sample_logdir: Path, served: Any, tmp_path: Path) -> None:
     view = tbprof.open_logdir(sample_logdir, cache=False).runs[RUN]
     trace = view.trace()
     assert b"".join(trace.chunks()) == served

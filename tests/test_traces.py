@@ -1,5 +1,7 @@
 """A drawn trace holds what the drawing shows."""
 
+from pathlib import Path
+
 import pytest
 from traces import COLUMN_PS, Ref, Unsigned, draw, space_of, write
 
@@ -82,5 +84,5 @@ def test_a_drawing_needs_labels_and_bars() -> None:
         draw({"p": "aa"})
 
 
-def test_a_trace_is_written_under_its_host(tmp_path) -> None:
+def test_a_trace_is_written_under_its_host(tmp_path: Path) -> None:
     assert write(tmp_path, b"x", "h1") == tmp_path / "h1.xplane.pb"

@@ -1,5 +1,7 @@
 """Values of arrays, as NumPy has them."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -21,12 +23,12 @@ SMALL = KINDS.flatmap(
 PAIRS = st.tuples(NUMBERS, NUMBERS) | st.tuples(TEXTS, TEXTS) | SMALL
 
 
-def same(ours: NDArray, theirs: NDArray) -> bool:
+def same(ours: NDArray[Any], theirs: NDArray[Any]) -> bool:
     return ours.dtype == theirs.dtype and ours.tolist() == theirs.tolist()
 
 
 @given(PAIRS)
-def test_they_are_those_of_numpy(pair: tuple[NDArray, NDArray]):
+def test_they_are_those_of_numpy(pair: tuple[NDArray[Any], NDArray[Any]]) -> None:
     before = [one.copy() for one in pair]
     assert same(unique(pair[0]), np.unique(pair[0]))
     assert same(union(*pair), np.union1d(*pair))
@@ -37,13 +39,13 @@ def test_they_are_those_of_numpy(pair: tuple[NDArray, NDArray]):
 
 
 @pytest.mark.parametrize("kind", [np.bool_, np.uint8, np.int32, np.float64])
-def test_they_keep_types_and_take_any_shape(kind: type):
-    values = np.array([[3, 0], [0, 1]], kind)
+def test_they_keep_types_and_take_any_shape(kind: type) -> None:
+    values: NDArray[Any] = np.array([[3, 0], [0, 1]], kind)
     assert same(unique(values), np.unique(values))
     assert same(unique(values[:, :0]), np.zeros(0, kind))
 
 
-def test_membership_keeps_the_shape_and_takes_sequences():
+def test_membership_keeps_the_shape_and_takes_sequences() -> None:
     values = np.arange(6).reshape(2, 3)
     assert is_in(values, (1, 4)).tolist() == [[False, True, False], [False, True, False]]
     assert is_in(values, range(3, 40)).tolist() == [[False] * 3, [True] * 3]
@@ -59,7 +61,7 @@ FLOATS = st.floats(-1e300, 1e300) | st.just(np.nan)
 
 
 @given(arrays.arrays(np.float64, arrays.array_shapes(max_dims=2), elements=FLOATS))
-def test_medians_of_floats(values: NDArray):
+def test_medians_of_floats(values: NDArray[Any]) -> None:
     assert np.array_equal(median(values), np.median(values), equal_nan=True)
     for axis in range(values.ndim):
         expected = np.median(values, axis=axis)
@@ -67,12 +69,12 @@ def test_medians_of_floats(values: NDArray):
 
 
 @given(arrays.arrays(np.int64, st.integers(1, 9), elements=st.integers(-(2**63), 2**63 - 1)))
-def test_medians_of_integers(values: NDArray):
+def test_medians_of_integers(values: NDArray[Any]) -> None:
     assert median(values) == np.median(values)
     assert median(values.tolist()) == np.median(values.tolist())
     assert isinstance(median(values), np.float64)
 
 
-def test_floats_are_summed_alike_on_each_python():
+def test_floats_are_summed_alike_on_each_python() -> None:
     assert sum_of([0.1] * 10) == 0.9999999999999999
     assert sum_of([]) == 0

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from builders.couplings import coupling_of
@@ -54,7 +55,9 @@ def test_whatever_a_step_is_made_of(split, devices, gap, lost):
     job = job_of([{"GPU:0": split}] * 3, gaps={(step, "GPU:0"): gap for step in range(3)})
     ran = gpus(window_ps=[10**6], kernels=[9], small_kernels=[9], small_ps=[0],
                small_gap_ps=[lost], median_ps=[1])  # fmt: skip
-    on_gpus = {"gpus": ran, "kernels": kernels((True, False, 100))} if devices is GPU else {}
+    on_gpus: dict[str, Any] = (
+        {"gpus": ran, "kernels": kernels((True, False, 100))} if devices is GPU else {}
+    )
     given = evidence(devices=devices, **on_gpus)
     given = dataclasses.replace(given, job=job, means=step_means(job), hosts=traced(500).hosts)
     check_findings(given, find_findings(given))

@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from traces import draw, space_of
@@ -39,7 +40,7 @@ def ints(*values: int) -> np.ndarray:
     return np.array(values, np.int64)
 
 
-def gpus(**columns: Sequence[int]) -> GpuFacts:
+def gpus(**columns: Sequence[Any]) -> GpuFacts:
     """One GPU, or as many as the columns have."""
     count = max(map(len, (columns.get("window_ps", ()), columns.get("kernels", ()))), default=0)
     copies = len(columns.get("copies", ()))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -23,7 +24,7 @@ class Service:
         self, *, error: str = "", is_empty: bool = False, writes: bool = True, busy: int = 0
     ) -> None:
         self.error, self.is_empty, self.writes, self.busy = error, is_empty, writes, busy
-        self.requests: list[object] = []
+        self.requests: list[Any] = []
         self.port = 0
 
     def new_session(self, data: bytes, context: grpc.ServicerContext) -> bytes:
@@ -53,10 +54,11 @@ class Service:
 def serving(service: Service) -> Iterator[None]:
     server = grpc.server(ThreadPoolExecutor(4))
     handle = grpc.unary_unary_rpc_method_handler
-    for name, methods in (
-        ("tensorflow.ProfileAnalysis", {"NewSession": handle(service.new_session)}),
-        ("tensorflow.ProfilerService", {"Monitor": handle(service.monitor)}),
-    ):
+    services: dict[str, dict[str, Any]] = {
+        "tensorflow.ProfileAnalysis": {"NewSession": handle(service.new_session)},
+        "tensorflow.ProfilerService": {"Monitor": handle(service.monitor)},
+    }
+    for name, methods in services.items():
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(name, methods),))
     service.port = server.add_insecure_port("127.0.0.1:0")
     server.start()

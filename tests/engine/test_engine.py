@@ -4,6 +4,7 @@ import gzip
 from pathlib import Path
 
 import pytest
+from helpers.payloads import body_of
 from helpers.small_runs import (
     ANYWHERE,
     CPU_TRACE,
@@ -125,8 +126,8 @@ def test_parameters_that_a_tool_does_not_know_change_nothing(engine: Engine):
 
 
 def test_equal_content_has_an_equal_etag_in_every_process(engine: Engine, logdir: Path):
-    body = engine.data(DataRequest("gpu", OPS))
-    again = Engine(Logdir(str(logdir))).data(DataRequest("gpu", OPS))
+    body = body_of(engine, DataRequest("gpu", OPS))
+    again = body_of(Engine(Logdir(str(logdir))), DataRequest("gpu", OPS))
     assert (again.etag, again.content) == (body.etag, body.content)
     others = [DataRequest("gpu", OPS, layout="columns"), DataRequest("gpu", OPS, ("h0",)),
               DataRequest("gpu", OPS, format="csv"), DataRequest("cpu", OPS)]  # fmt: skip
@@ -134,7 +135,7 @@ def test_equal_content_has_an_equal_etag_in_every_process(engine: Engine, logdir
 
 
 def test_bodies_compress_to_what_they_are(engine: Engine):
-    body = engine.data(DataRequest("gpu", OPS))
+    body = body_of(engine, DataRequest("gpu", OPS))
     assert gzip.decompress(body.gzipped) == body.content
     assert body.gzipped is body.gzipped
     assert body.content_type == "application/json; charset=utf-8"
@@ -150,7 +151,7 @@ def test_bodies_compress_to_what_they_are(engine: Engine):
     ],
 )  # fmt: skip
 def test_csv_is_a_file_of_one_table(engine: Engine, request_: DataRequest, name: str, first: str):
-    body = engine.data(request_)
+    body = body_of(engine, request_)
     assert (body.filename, body.content_type) == (name, "text/csv; charset=utf-8")
     assert body.content.decode().startswith(first)
     labels = body.content.decode().splitlines()[0].split(",")

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from helpers.payloads import body_of, content_of
 from helpers.replaced_parts import replace_part
 from helpers.small_runs import KERNELS, ON_GPUS, OPS
 
@@ -46,10 +47,10 @@ ALL_ONCE = {"outline": 2, "devices": 2, "kernels": 2, "ops": 2, "host_calls": 2}
 
 def test_a_second_engine_computes_nothing(logdir: Path, tmp_path: Path, counts: Counter[str]):
     store = ResultStore(tmp_path / "store")
-    one = Engine(Logdir(str(logdir)), store).data(DataRequest("gpu", OPS))
+    one = body_of(Engine(Logdir(str(logdir)), store), DataRequest("gpu", OPS))
     assert {name: counts[name] for name in PARTS if counts[name]} == ALL_ONCE
     two = Engine(Logdir(str(logdir)), store)
-    assert two.data(DataRequest("gpu", OPS)).content == one.content
+    assert content_of(two, DataRequest("gpu", OPS)) == one.content
     two.data(DataRequest("gpu", KERNELS, ("h0",)))
     assert two.run_tools("gpu") == ON_GPUS
     assert {name: counts[name] for name in PARTS if counts[name]} == ALL_ONCE
@@ -75,7 +76,7 @@ def test_the_other_tools_are_prepared_behind_the_first_answer(logdir: Path, coun
     for tool in (OPS, KERNELS):
         for layout in ("rows", "columns"):
             for hosts in ((), (ALL_HOSTS,), ("h0", "h1")):
-                body = engine.data(DataRequest("gpu", tool, hosts, layout))  # type: ignore[arg-type]
+                body = engine.data(DataRequest("gpu", tool, hosts, layout))
                 assert "gzipped" in vars(body)  # compressed ahead, too
     assert counts == before
     for thread in engine._foreseen.values():
@@ -103,7 +104,7 @@ def test_many_threads_get_one_answer_and_each_part_is_computed_once(
     def ask(number: int) -> bytes:
         barrier.wait()
         tool = OPS if number % 2 else KERNELS
-        return engine.data(DataRequest("gpu", tool)).content
+        return content_of(engine, DataRequest("gpu", tool))
 
     with ThreadPoolExecutor(12) as pool:
         answers = list(pool.map(ask, range(12)))

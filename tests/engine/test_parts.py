@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from tbprof.analysis.run.outline import Outline
 from tbprof.base.errors import BadTrace, Notice
 from tbprof.engine import kept_parts, part_memory, space_pool
 from tbprof.engine import parts as parts_module
-from tbprof.engine.kept_parts import PartStore
+from tbprof.engine.kept_parts import PartResult, PartStore
 from tbprof.engine.parts import (
     PARTS,
     PartKey,
@@ -31,7 +32,7 @@ from tbprof.engine.parts import (
     part_keys,
 )
 from tbprof.engine.summaries import SummaryCache
-from tbprof.storage.arrays import SUFFIX
+from tbprof.storage.arrays import SUFFIX, load_arrays
 from tbprof.storage.bundles import bundle, unbundle
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.packing import pack, unpack
@@ -63,9 +64,9 @@ def same(one: object, other: object) -> bool:
     return one == other
 
 
-def assert_round_trip(kind: PartKind, part: object) -> None:
-    back = unpack(kind.type, pack(part))
-    for field in dataclasses.fields(part):  # type: ignore[arg-type]
+def assert_round_trip(kind: PartKind, part: Any) -> None:
+    back: Any = unpack(kind.type, pack(part))
+    for field in dataclasses.fields(part):
         assert same(getattr(back, field.name), getattr(part, field.name)), field.name
 
 
@@ -185,7 +186,7 @@ def test_small_parts_of_a_file_are_kept_together(file: TraceFile, store: ResultS
     """Of whatever requests; another version of a part takes the place of the one before."""
     notices = (Notice("code", "message", "host", "hint"),)
     kept, found = PartStore(store), SummaryCache(None).parts(file, keys("ops", "devices"))
-    old = PartKey("ops"), (found["ops"].value, notices)
+    old = PartKey("ops"), PartResult(found["ops"].value, notices)
     kept.keep("file", dict([old]))
     kept.keep("file", {PartKey("devices"): found["devices"]})
     assert len(list(store.directory.iterdir())) == 1
@@ -310,7 +311,7 @@ def test_a_damaged_entry_is_computed_anew(
     monkeypatch: pytest.MonkeyPatch,
 ):
     whole = SummaryCache(store).parts(file, keys("ops"))["ops"].value
-    load = kept_parts.load_arrays
+    load = load_arrays
 
     def damaged(store: ResultStore, key: str) -> dict[str, np.ndarray] | None:
         contents = load(store, key)
@@ -360,11 +361,11 @@ def test_a_host_opens_its_file_once_for_all_parts(
 ):
     """Even where other hosts, at the same time, fill the few places for open files."""
     opened: Counter[str] = Counter()
-    read = space_pool.read_space
+    read = read_space
 
-    def reading(path: object) -> object:
+    def reading(path: Path) -> object:
         opened[str(path)] += 1
-        return read(path)  # type: ignore[arg-type]
+        return read(path)
 
     monkeypatch.setattr(space_pool, "read_space", reading)
     for number in range(8):

@@ -6,6 +6,7 @@ import numpy as np
 from traces import draw, space_of
 
 from helpers.computed_parts import compute_parts
+from helpers.tables import rows
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.vocabulary.phases import PHASES, Phase
@@ -68,14 +69,6 @@ def build(*hosts: tuple[bytes, Steps]) -> list[Table]:
     tables = overview.build(Summaries(names, parts))
     assert isinstance(tables, list)
     return tables
-
-
-def rows(table: Table) -> list[tuple[object, ...]]:
-    return list(zip(*(column.cells() for column in table.columns), strict=True))
-
-
-def ids(table: Table) -> list[str]:
-    return [column.id for column in table.columns]
 
 
 KERNEL = "grid:1,1,1 block:1,1,1"

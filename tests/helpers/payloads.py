@@ -4,6 +4,13 @@ from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.requests import Body
 
 
+def body_of(engine: Engine, request: DataRequest) -> Body:
+    """The payload of a tool that is encoded at once."""
+    answer = engine.data(request)
+    assert isinstance(answer, Body)
+    return answer
+
+
 def content_of(engine: Engine, request: DataRequest) -> bytes:
     """The payload of a tool, whether it is encoded at once or streamed."""
     answer = engine.data(request)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import grpc
 
@@ -33,7 +34,7 @@ class Profiler:
     answers: list[bytes | tuple[grpc.StatusCode, str]]
     slow_s: float = 0.0
     port: int = 0
-    requests: list[object] = field(default_factory=list)
+    requests: list[Any] = field(default_factory=list)
     starts: list[float] = field(default_factory=list)
     cancelled: threading.Event = field(default_factory=threading.Event)
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from traces import draw, write
 
-from tbprof.engine.engine import Body, DataRequest, Engine
+from helpers.payloads import content_of
+from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
 
 OPS, KERNELS = "framework_op_stats", "kernel_stats"
@@ -31,11 +32,9 @@ def one_run(tmp_path: Path, **hosts: bytes) -> Engine:
 
 
 def payload(engine: Engine, run: str, tag: str, **more: Any) -> Any:
-    body = engine.data(DataRequest(run, tag, **more))
-    assert isinstance(body, Body)
-    return json.loads(body.content)
+    return json.loads(content_of(engine, DataRequest(run, tag, **more)))
 
 
-def cells(table: Any, column: str) -> list[object]:
+def cells(table: Any, column: str) -> list[Any]:
     at = [one["id"] for one in table["cols"]].index(column)
     return [row["c"][at]["v"] for row in table["rows"]]

@@ -38,12 +38,6 @@ def shown(
     return tuple(tool.build(Summaries(names, parts, params or {})))
 
 
-def columns(table: Table, *names: str) -> dict[str, list[object]]:
-    return {
-        column.id: column.cells() for column in table.columns if not names or column.id in names
-    }
-
-
 def call(total: int, own: int, shuffled: int, calls: int = 2) -> list[Node]:
     """A call of Root <- BatchV2 <- Shuffle <- Range."""
     root, batch, shuffle, source = BATCHED

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -44,7 +44,8 @@ class View:
         self.array = array
         self.wraps = wraps
         self.shape = array.shape
-        self._flat = memoryview(array) if array.ndim == 1 and array.size else None
+        flat: Any = array
+        self._flat = memoryview(flat) if array.ndim == 1 and array.size else None
 
     def __getitem__(self, at: Any) -> Any:
         if isinstance(at, slice):
@@ -95,7 +96,7 @@ class Both:
 class _Copies:
     """The arguments of one call as its twin takes them; an array that is given twice is one."""
 
-    def __init__(self, texts: tuple[type, type], wraps: bool) -> None:
+    def __init__(self, texts: tuple[Any, Any], wraps: bool) -> None:
         self._texts = texts
         self._wraps = wraps
         self.views: dict[int, tuple[np.ndarray, View]] = {}
@@ -231,7 +232,9 @@ class _Nothing:
 class _Cython(ModuleType):
     """What kernels take of Cython: decorators that do nothing, types that say nothing, casts."""
 
-    __path__: ClassVar[list[str]] = []
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.__path__ = []
 
     def __getattr__(self, name: str) -> Any:
         return _Nothing()

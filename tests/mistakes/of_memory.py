@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from helpers.payloads import content_of
 from jobs.pages import Pages
 from traces.allocators import GPU, Tensor, memory_trace
 
@@ -22,7 +23,7 @@ def summary(pages: Pages, owner: str = GPU) -> dict[str, Any]:
 def page(pages: Pages) -> dict[str, Any]:
     """What the page shows."""
     found: dict[str, Any] = json.loads(
-        pages.engine.data(DataRequest(pages.run, TOOL, layout="columns")).content
+        content_of(pages.engine, DataRequest(pages.run, TOOL, layout="columns"))
     )
     return found
 

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from helpers.payloads import content_of
 from jobs.pages import Pages, Row, rows
 from traces import draw
 
@@ -200,6 +201,6 @@ def no_kernel_is_cut_off(show: Show) -> str:
         event = line.events.add(metadata_id=number, offset_ps=number * 10**6, duration_ps=10**5)
         event.stats.add(metadata_id=1, str_value=DETAILS)
     pages = show(space.SerializeToString())
-    body = pages.engine.data(DataRequest(pages.run, "kernel_stats")).content
+    body = content_of(pages.engine, DataRequest(pages.run, "kernel_stats"))
     assert len(rows(json.loads(body))) == 1330
     return "1330 of 1330"

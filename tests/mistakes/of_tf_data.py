@@ -43,7 +43,7 @@ def table(pages: Pages, number: int) -> list[Row]:
 @mistake(TF_DATA, "Ids of 2^63 and more are all 0: iterators become one.")
 def large_ids(show: Show) -> str:
     large = [2**63 + 1, 2**63 + 2, 2**63 + 3, 2**64 - 1]
-    stats = {
+    stats: dict[str, Any] = {
         letter: {"id": Unsigned(one), "parent_id": Unsigned(above)}
         for letter, one, above in zip("rbst", large, [0, *large], strict=False)
     }

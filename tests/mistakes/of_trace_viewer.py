@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from typing import Any
 
+from helpers.payloads import content_of
 from helpers.timeline_client import Timeline
 from jobs.pages import Pages
 from traces import draw
@@ -21,8 +22,8 @@ HOST, GPU = "/host:CPU", "/device:GPU:0"
 
 def document(pages: Pages, **params: str) -> dict[str, Any]:
     """The trace of a run as JSON."""
-    stream = pages.engine.data(DataRequest(pages.run, "trace_viewer", params=params))
-    found: dict[str, Any] = json.loads(b"".join(stream.chunks()))
+    request = DataRequest(pages.run, "trace_viewer", params=params)
+    found: dict[str, Any] = json.loads(content_of(pages.engine, request))
     return found
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from helpers.payloads import content_of
 from parity.oracle import Row, ask_xprof, rows
 from traces import draw, write
 
@@ -32,7 +33,7 @@ def both(xprof_python: str, tmp_path: Path) -> Both:
         folder = tmp_path / "run"
         folder.mkdir()
         theirs = ask_xprof(xprof_python, folder, {f"h{i}": one for i, one in enumerate(traces)})
-        ours = json.loads(Engine(Logdir(str(folder))).data(DataRequest("run", tool)).content)
+        ours = json.loads(content_of(Engine(Logdir(str(folder))), DataRequest("run", tool)))
         if tool == "kernel_stats":
             return rows(theirs[tool]), rows(ours)
         at = 0 if with_idle else 1
@@ -94,14 +95,17 @@ def test_allocations_count_as_executions(both: Both) -> None:
 
 
 def gpu(
-    drawing: str, names: Mapping[str, str], stats: Mapping[str, dict[str, object]], **plane: object
+    drawing: str,
+    names: Mapping[str, str],
+    stats: Mapping[str, Mapping[str, object]],
+    **plane: object,
 ) -> bytes:
     merged = {letter: {"kernel_details": DETAILS, **own} for letter, own in stats.items()}
     return draw(
         {GPU: drawing},
         names=names,
-        stats=merged,  # type: ignore[arg-type]
-        plane_stats={GPU: {**V100[GPU], **plane}},  # type: ignore[dict-item]
+        stats=merged,
+        plane_stats={GPU: {**V100[GPU], **plane}},
     )
 
 
@@ -200,7 +204,7 @@ def test_averages_are_cut_to_nanoseconds(both: Both) -> None:
 
 def test_occupancy_is_that_of_one_event(both: Both) -> None:
     other = {"kernel_details": DETAILS.replace("occ_pct:50", "occ_pct:100")}
-    trace = gpu("Stream #1 |aaa.b", {"b": "a"}, {"a": {}, "b": other})  # type: ignore[dict-item]
+    trace = gpu("Stream #1 |aaa.b", {"b": "a"}, {"a": {}, "b": other})
     theirs, ours = both(KERNELS, trace)
     assert pick(theirs, "occurrences", "occupancy_pct") == [(2.0, 50.0)]
     assert pick(ours, "occurrences", "occupancy_pct") == [(2, 62.5)]  # 3 µs at 50, 1 µs at 100
@@ -260,7 +264,7 @@ def test_tpu_ops_without_a_symbol_vanish(both: Both) -> None:
 def test_kernels_of_programs_that_the_trace_lacks_vanish(both: Both) -> None:
     xla = {"hlo_op": "fusion.1", "hlo_module": "jit_f", "program_id": 3, "tf_op": "XlaModule:",
            "name": "jit(f)/add"}  # fmt: skip
-    trace = gpu("Stream #1 |aaaa", {"a": "loop_fusion"}, {"a": xla})  # type: ignore[dict-item]
+    trace = gpu("Stream #1 |aaaa", {"a": "loop_fusion"}, {"a": xla})
     theirs, ours = both(OPS, trace)
     assert pick(theirs, "operation") == []
     assert pick(ours, *TIMES) == [("jit(f)/add", 4.0, 4.0)]
@@ -276,7 +280,7 @@ def test_an_unreadable_host_hides_the_others(xprof_python: str, tmp_path: Path) 
     fresh.mkdir()
     write(fresh, good, "h0")
     write(fresh, b"not a trace", "h1")
-    ours = json.loads(Engine(Logdir(str(fresh))).data(DataRequest("again", OPS)).content)
+    ours = json.loads(content_of(Engine(Logdir(str(fresh))), DataRequest("again", OPS)))
     assert pick(rows(ours[1]), *TIMES) == [("a", 4.0, 4.0)]
     assert [notice["host"] for notice in ours[0]["warnings"]] == ["h1"]
 
@@ -297,7 +301,7 @@ def test_a_changed_trace_shows_what_it_was(xprof_python: str, tmp_path: Path) ->
     for trace, name in ((old, "old"), (new, "new")):
         write(fresh, trace, "h0")
         engine = Engine(Logdir(str(fresh)), ResultStore(tmp_path / "store"))
-        answer = json.loads(engine.data(DataRequest("ours", OPS)).content)
+        answer = json.loads(content_of(engine, DataRequest("ours", OPS)))
         assert pick(rows(answer[1]), "operation") == [(name,)]
     assert [path.name for path in fresh.iterdir()] == ["h0.xplane.pb"]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.payloads import body_of
 from parity.oracle import ask_xprof
 from traces import draw
 from traces.allocators import GPU, Tensor, memory_trace
@@ -33,15 +34,15 @@ def both(python: str, folder: Path, trace: bytes) -> tuple[dict[str, Any], dict[
     run = folder / "run"
     run.mkdir(exist_ok=True)
     theirs = ask_xprof(python, run, {"h0": trace}, [TOOL])[TOOL]
-    body = Engine(Logdir(str(run))).data(DataRequest("run", TOOL))
-    return theirs, json.loads(body.content)  # type: ignore[union-attr]
+    body = body_of(Engine(Logdir(str(run))), DataRequest("run", TOOL))
+    return theirs, json.loads(body.content)
 
 
 def page(folder: Path, **params: str) -> dict[str, Any]:
     """Our own page's payload of a run in `folder`, of one allocator."""
     engine = Engine(Logdir(str(folder / "run")))
-    body = engine.data(DataRequest("run", TOOL, layout="columns", params=params))
-    found: dict[str, Any] = json.loads(body.content)  # type: ignore[union-attr]
+    body = body_of(engine, DataRequest("run", TOOL, layout="columns", params=params))
+    found: dict[str, Any] = json.loads(body.content)
     return found
 
 
@@ -315,13 +316,14 @@ def test_one_host_at_a_time(xprof_python: str, tmp_path: Path) -> None:
     traces = {host: memory_trace("main |a", a=Tensor(100)) for host in ("h0", "h1")}
     with pytest.raises(AssertionError):  # of the process: there is no answer
         ask_xprof(xprof_python, run, traces, [TOOL])
-    body = Engine(Logdir(str(run))).data(DataRequest("run", TOOL))
-    ours = json.loads(body.content)  # type: ignore[union-attr]
+    body = body_of(Engine(Logdir(str(run))), DataRequest("run", TOOL))
+    ours = json.loads(body.content)
     assert (ours["numHosts"], ours["memoryIds"]) == (2, [f"h0: {GPU}", f"h1: {GPU}"])
 
 
 def test_events_without_a_step_are_in_the_next(xprof_python: str, tmp_path: Path) -> None:
-    trace = memory_trace("main  |a.b.c\nsteps |..5..", **dict.fromkeys("abc", Tensor(10)))
+    tensors: dict[str, Any] = dict.fromkeys("abc", Tensor(10))
+    trace = memory_trace("main  |a.b.c\nsteps |..5..", **tensors)
     theirs, ours = both(xprof_python, tmp_path, trace)
 
     def steps(answer: dict[str, Any]) -> list[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.payloads import content_of
 from parity.known_differences import (
     BOTH,
     CASES,
@@ -87,7 +88,7 @@ def pair(
         ours = {}
         for tool in theirs:
             try:
-                ours[tool] = json.loads(engine.data(DataRequest("run", tool)).content)
+                ours[tool] = json.loads(content_of(engine, DataRequest("run", tool)))
             except NoData:
                 ours[tool] = None
         _pairs[case] = Pair(case, theirs, ours)
@@ -112,11 +113,11 @@ def _compare(case: str, which: str, theirs: list[Row], ours: list[Row]) -> set[o
     here, there = by(ours, "host_or_device", "operation"), by(theirs, "host_or_device", "operation")
     for rows_, others, entries in ((here, there, ONLY_HERE), (there, here, ONLY_IN_XPROF)):
         for key in rows_.keys() - others.keys():
-            entry = next(
+            alone = next(
                 (one for one in entries if case in one.cases and one.holds(rows_[key])), None
             )
-            assert entry is not None, f"{case}, {which}: {key} is in one of the two alone"
-            used.add(entry)
+            assert alone is not None, f"{case}, {which}: {key} is in one of the two alone"
+            used.add(alone)
     for key in here.keys() & there.keys():
         for name, theirs_value in there[key].items():
             value = here[key][name]
@@ -229,7 +230,7 @@ def test_kernel_tables_agree(pair: Pair, case: str) -> None:
 def test_kernels_of_several_hosts_are_one_row_each(pair: Pair, case: str) -> None:
     theirs, ours = rows(pair.theirs["kernel_stats"]), rows(pair.ours["kernel_stats"])
     here = by(ours, *KERNEL)
-    there: dict[object, list[Row]] = {}
+    there: dict[tuple[Any, ...], list[Row]] = {}
     for row in theirs:
         there.setdefault(tuple(row[name] for name in KERNEL), []).append(row)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from helpers.payloads import content_of
 from parity.oracle import Row, ask_xprof, rows
 from traces import draw
 
@@ -33,7 +34,7 @@ def both(xprof_python: str, tmp_path: Path) -> Both:
         folder.mkdir()
         named = {f"h{at}": one for at, one in enumerate(traces)}
         theirs = ask_xprof(xprof_python, folder, named, [INPUT])[INPUT][1]
-        ours = Engine(Logdir(str(folder))).data(DataRequest("run", INPUT)).content
+        ours = content_of(Engine(Logdir(str(folder))), DataRequest("run", INPUT))
         return rows(theirs), rows(json.loads(ours)[1])
 
     return ask

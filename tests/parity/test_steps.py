@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.payloads import content_of
 from parity.oracle import Row, ask_xprof, rows
 
 from tbprof._pb import message
@@ -50,7 +51,7 @@ class Pair:
         out = []
         for step in range(count):
             request = DataRequest("run", POD, layout="columns", params={"step": str(step)})
-            out.append(json.loads(self.engine.data(request).content))
+            out.append(json.loads(content_of(self.engine, request)))
         return out
 
     def their_steps(self) -> list[dict[str, Any]]:
@@ -149,7 +150,7 @@ def test_waiting_for_input_is_that_of_xprof_and_a_little_more(pair: Pair, case: 
     theirs = rows(pair.theirs[INPUT][1])
     ours = pair.ours(INPUT)[1].column("infeedTimeMs").cells()[1:-1]
     for row, mine in zip(theirs, ours, strict=True):
-        assert row["infeedTimeMs"] - 1e-6 <= mine <= row["infeedTimeMs"] + 0.3  # type: ignore[operator]
+        assert row["infeedTimeMs"] - 1e-6 <= mine <= row["infeedTimeMs"] + 0.3
 
 
 @pytest.mark.parametrize("case", ["gpu"])

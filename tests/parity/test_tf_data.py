@@ -178,8 +178,8 @@ def check_all(found: Both, but_for: Collection[int] = ()) -> None:
         assert told[at] == (
             node["iterator"], int(node["total_us"]), int(node["self_us"]), node["calls"],
         )  # fmt: skip
-    key = ("host", "input_pipeline")
-    theirs, ours = by(found.theirs(SUMMARY), *key), by(found.ours(SUMMARY), *key)
+    which = ("host", "input_pipeline")
+    theirs, ours = by(found.theirs(SUMMARY), *which), by(found.ours(SUMMARY), *which)
     assert theirs.keys() == ours.keys()
     for at, row in theirs.items():
         for name in ("min", "mean", "max", "num_calls", "num_slow_calls"):
@@ -210,7 +210,7 @@ def texts_of(table: dict[str, Any]) -> dict[tuple[Any, ...], tuple[Any, ...]]:
 
 def test_large_ids_are_read_as_zero(both: Ask) -> None:
     large = [2**63 + 1, 2**63 + 2, 2**63 + 3, 2**64 - 1]
-    stats = {
+    stats: dict[str, Any] = {
         letter: {"id": Unsigned(one), "parent_id": Unsigned(above)}
         for letter, one, above in zip("rbst", large, [0, *large], strict=False)
     }

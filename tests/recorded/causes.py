@@ -86,7 +86,7 @@ class Cause:
 
 
 def _of_tensorflow() -> Iterable[Cause]:
-    for name, case, finding, *words in (
+    for name, case, finding, *texts in (
         ("a slow map", "slow_map", "input_bound", "Map"),
         ("a slow generator", "slow_generator", "input_bound", "Generator"),
         ("threads that another stage fills", "filled_pool", "input_bound", "ParallelMap"),
@@ -97,14 +97,14 @@ def _of_tensorflow() -> Iterable[Cause]:
         ("NumPy in each step, no frames", "numpy_metrics", "all_others", "not covered by any"),
         ("a callback of Keras, no frames", "keras_callback", "gap_between_steps", "callbacks"),
     ):
-        yield Cause(name, "tensorflow", case, finding, tuple(words))
+        yield Cause(name, "tensorflow", case, finding, tuple(texts))
     words = ("4th", "output")
     yield Cause("a checkpoint", "tensorflow", "checkpoint", "periodic_steps", words, EACH)
     yield Cause("a first step", "tensorflow", "first_step", "slow_steps", ("train 20",), ONCE)
 
 
 def _of_jax() -> Iterable[Cause]:
-    for name, case, finding, *words in (
+    for name, case, finding, *texts in (
         ("a batch function that sleeps", "slow_batches", "python_overhead", "load_batch", "sleep"),
         ("the same, no frames", "slow_batches_unrecorded", "all_others", "not covered by any"),
         ("NumPy between steps", "numpy_between_steps", "python_overhead", "summarize"),
@@ -116,7 +116,7 @@ def _of_jax() -> Iterable[Cause]:
         ("large copies to the device", "host_copies", "input_bound", "sending data to devices"),
         ("ops one by one", "eager_ops", "eager_ops", "multiply", "add"),
     ):
-        yield Cause(name, "jax", case, finding, tuple(words))
+        yield Cause(name, "jax", case, finding, tuple(texts))
     for name, case, *words in (
         ("shapes that change", "changing_shapes", "compilation"),
         ("collecting garbage", "garbage", "garbage was collected"),

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.payloads import content_of
 from numpy.typing import NDArray
 
 from tbprof.engine.engine import DataRequest, Engine
@@ -67,7 +68,7 @@ class Shown:
     def document(self, tool: str, layout: str = "rows") -> dict[str, Any]:
         engine, run = self.opened
         request = DataRequest(run, tool, layout=layout, params=self.params)  # type: ignore[arg-type]
-        answer: dict[str, Any] = json.loads(engine.data(request).content)
+        answer: dict[str, Any] = json.loads(content_of(engine, request))
         return answer
 
     @cached_property

@@ -1,6 +1,7 @@
 """Captures over HTTP: who may start one, and how it is followed."""
 
 import time
+from typing import Any
 
 import pytest
 from helpers.profilers import Profiler, recorded, serving, trace
@@ -12,12 +13,12 @@ from tbprof.serving.service import NO_CAPTURE, Service
 PREFIX = "/data/plugin/profile"
 
 
-def client_of(*places: str, **choices: bool) -> Client:
+def client_of(*places: str, **choices: Any) -> Client:
     return Client(Application(Service(places, **choices)))
 
 
 def token(client: Client) -> str:
-    return client.get(f"{PREFIX}/config").json["capture"]["token"]
+    return client.get(f"{PREFIX}/config").get_json()["capture"]["token"]
 
 
 def post(client: Client, route: str, values: object, **headers: str):
@@ -27,7 +28,7 @@ def post(client: Client, route: str, values: object, **headers: str):
 
 def finished(client: Client, id_: str) -> dict:
     for _ in range(400):
-        standing = client.get(f"{PREFIX}/captures?id={id_}").json
+        standing = client.get(f"{PREFIX}/captures?id={id_}").get_json()
         if standing["state"] in ("done", "failed", "cancelled"):
             return standing
         time.sleep(0.02)
@@ -42,7 +43,7 @@ def test_a_capture_is_followed_to_its_run(tmp_path):
         values = {"addresses": profiler.address, "duration_ms": 50, "run": "new"}
         answer = post(client, "capture", values)
         assert answer.status_code == 202
-        standing = finished(client, answer.json["id"])
+        standing = finished(client, answer.get_json()["id"])
     assert (standing["state"], standing["run"], standing["written"]) == ("done", "new", 1)
     assert standing["workers"][0]["phase"] == "written"
     assert client.get(f"{PREFIX}/runs").json == ["new"]
@@ -51,7 +52,7 @@ def test_a_capture_is_followed_to_its_run(tmp_path):
 def test_a_failure_says_why_beside_each_worker(tmp_path):
     client = client_of(str(tmp_path))
     answer = post(client, "capture", {"addresses": "127.0.0.1:1"})
-    standing = finished(client, answer.json["id"])
+    standing = finished(client, answer.get_json()["id"])
     assert standing["state"] == "failed"
     assert standing["workers"][0]["reason"] == "refused"
     assert "nothing listens" in standing["error"]["message"]
@@ -63,14 +64,14 @@ def test_captures_wait_for_each_other_and_can_be_cancelled(tmp_path):
     profiler = Profiler([recorded(trace())], slow_s=20)
     with serving(profiler):
         values = {"addresses": profiler.address, "duration_ms": 20}
-        first, second = (post(client, "capture", values).json["id"] for _ in range(2))
-        assert client.get(f"{PREFIX}/captures?id={second}").json["ahead"] == 1
-        assert len(client.get(f"{PREFIX}/captures").json["captures"]) == 2
-        while client.get(f"{PREFIX}/captures?id={first}").json["state"] == "waiting":
+        first, second = (post(client, "capture", values).get_json()["id"] for _ in range(2))
+        assert client.get(f"{PREFIX}/captures?id={second}").get_json()["ahead"] == 1
+        assert len(client.get(f"{PREFIX}/captures").get_json()["captures"]) == 2
+        while client.get(f"{PREFIX}/captures?id={first}").get_json()["state"] == "waiting":
             time.sleep(0.01)
         statuses = [post(client, "capture", values).status_code for _ in range(9)]
         assert statuses == [202] * 7 + [429] * 2
-        for one in client.get(f"{PREFIX}/captures").json["captures"]:
+        for one in client.get(f"{PREFIX}/captures").get_json()["captures"]:
             post(client, "capture_cancel", {"id": one["id"]})
         assert finished(client, first)["state"] == "cancelled"
         assert finished(client, second)["state"] == "cancelled"
@@ -92,7 +93,7 @@ def test_captures_wait_for_each_other_and_can_be_cancelled(tmp_path):
 def test_other_sites_cannot_capture(tmp_path, route, headers):
     answer = post(client_of(str(tmp_path)), route, {"addresses": "127.0.0.1:1"}, **headers)
     assert answer.status_code == 403
-    assert answer.json["error"]["code"] == "forbidden"
+    assert answer.get_json()["error"]["code"] == "forbidden"
 
 
 def test_our_own_page_can(tmp_path):
@@ -135,7 +136,7 @@ def test_nothing_is_captured_by_get(tmp_path, route):
 def test_mistakes_name_their_field(tmp_path, values, field):
     answer = post(client_of(str(tmp_path)), "capture", values)
     assert answer.status_code == 400
-    assert answer.json["error"]["field"] == field
+    assert answer.get_json()["error"]["field"] == field
     assert len(answer.data) < 500
 
 
@@ -152,7 +153,7 @@ def test_connections_are_tested_step_by_step(tmp_path):
     profiler = Profiler([recorded(trace())])
     with serving(profiler):
         addresses = f"{profiler.address},127.0.0.1:1,no-such-host.invalid:1,my-tpu"
-        workers = post(client, "capture_test", {"addresses": addresses}).json["workers"]
+        workers = post(client, "capture_test", {"addresses": addresses}).get_json()["workers"]
     good, refused, unknown, tpu = workers
     assert [step["step"] for step in good["steps"]] == ["name", "tcp", "grpc", "method"]
     assert all(step["ok"] for step in good["steps"])
@@ -167,7 +168,7 @@ def test_servers_without_capture_refuse_and_say_why(tmp_path, monkeypatch):
         client_of(),
         client_of(str(tmp_path / "host.xplane.pb")),
     ):
-        config = client.get(f"{PREFIX}/config").json
+        config = client.get(f"{PREFIX}/config").get_json()
         assert config["hideCaptureProfileButton"]
         assert config["capture"]["off"]
         assert config["capture"]["token"] == ""
@@ -176,7 +177,7 @@ def test_servers_without_capture_refuse_and_say_why(tmp_path, monkeypatch):
             assert answer.status_code == 403
         assert client.get(f"{PREFIX}/captures").status_code == 403
     monkeypatch.setenv(NO_CAPTURE, "1")
-    assert client_of(str(tmp_path)).get(f"{PREFIX}/config").json["hideCaptureProfileButton"]
+    assert client_of(str(tmp_path)).get(f"{PREFIX}/config").get_json()["hideCaptureProfileButton"]
 
 
 def test_an_unknown_capture(tmp_path):

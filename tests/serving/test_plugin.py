@@ -232,7 +232,7 @@ def test_a_flag_turns_captures_off(tmp_path, arguments, is_off):
     flags = parser.parse_args(arguments)
     plugin = ProfilePlugin(SimpleNamespace(logdir=str(tmp_path), flags=flags))
     client = Client(plugin.get_plugin_apps()["/config"])
-    config = client.get("/data/plugin/profile/config").json
+    config = client.get("/data/plugin/profile/config").get_json()
     assert (config["capture"]["off"] != "", config["capture"]["token"] == "") == (is_off, is_off)
     posted = client.post(
         "/data/plugin/profile/capture",

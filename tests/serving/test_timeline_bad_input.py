@@ -30,7 +30,8 @@ class Opened:
         folder = root / "plugins/profile/run"
         folder.mkdir(parents=True, exist_ok=True)
         self.path = write(folder, content, host)
-        self.client = Client(Application(Service(str(root))))
+        self.service = Service(str(root))
+        self.client = Client(Application(self.service))
         self.host = host
 
     def get(self, route: str, **parameters: Any) -> Any:
@@ -319,16 +320,16 @@ def test_damaged_copy_in_the_cache_is_built_anew(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("TBPROF_CACHE_DIR", str(cache))
     content = draw({"/host:CPU": "a|xx.yy"})
     first = Opened(tmp_path / "logdir", content)
-    service = first.client.application._service
+    service = first.service
     assert first.count() == 2
     service.engine().timelines.settle()
     kept = [path for path in (cache / "results").iterdir() if path.suffix == ".map"]
     assert kept
     for path in kept:
         path.write_bytes(path.read_bytes()[:-8] + b"\xff" * 8)
-    second = Client(Application(Service(str(tmp_path / "logdir"))))
-    first.client = second
+    anew = Service(str(tmp_path / "logdir"))
+    first.client = Client(Application(anew))
     assert first.count() == 2
-    second.application._service.engine().timelines.settle()
+    anew.engine().timelines.settle()
     shutil.rmtree(cache)
     assert first.count() == 2

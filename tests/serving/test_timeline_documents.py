@@ -33,7 +33,7 @@ def test_every_route_has_an_example():
 @pytest.mark.parametrize("run", ["tensorflow_cpu_training", "jax_cpu_training"])
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_examples_run_and_hold_nothing_that_is_not_named(client: Client, example: str, run: str):
-    index = client.get(f"{BASE}timeline?run={run}").json
+    index = client.get(f"{BASE}timeline?run={run}").get_json()
     path = example.replace("RUN", run).replace("HOST", "host0").replace("VERSION", index["version"])
     response = client.get(BASE + path)
     assert response.status_code == 200, response.data
@@ -49,9 +49,9 @@ def test_examples_run_and_hold_nothing_that_is_not_named(client: Client, example
 def test_answers_on_accelerators_are_named_too(trace: str, request: pytest.FixtureRequest):
     path: Path = request.getfixturevalue(trace)
     client = Client(Application(Service(str(path))))
-    run = client.get(f"{BASE}runs").json[0]
+    run = client.get(f"{BASE}runs").get_json()[0]
     for part in ("events", "derived"):
-        index = client.get(f"{BASE}timeline?run={run}&part={part}").json
+        index = client.get(f"{BASE}timeline?run={run}&part={part}").get_json()
         assert not set(keys(index)) - WORDS
         which = f"run={run}&part={part}&version={index['version']}"
         for track in expanded(index)["tracks"]:
@@ -60,7 +60,7 @@ def test_answers_on_accelerators_are_named_too(trace: str, request: pytest.Fixtu
             tiles = read_tiles(client.get(f"{BASE}timeline_tiles?{which}&{row}").data)
             event = tiles.entries[0].id
             for route in ("event", "flows"):
-                answer = client.get(f"{BASE}timeline_{route}?{which}&id={event}").json
+                answer = client.get(f"{BASE}timeline_{route}?{which}&id={event}").get_json()
                 assert not set(keys(answer)) - WORDS
 
 

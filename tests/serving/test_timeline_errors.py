@@ -2,6 +2,7 @@
 
 import logging
 import os
+from typing import Any
 
 import pytest
 from helpers.timeline_client import DRAWN, Timeline, error_of, folder_of, get
@@ -14,7 +15,7 @@ from tbprof.serving.routes import Application
 from tbprof.serving.service import Service
 from tbprof.serving.timeline_routes import TIMELINE_ROUTES
 
-SPAN = {"level": 20, "from": 0, "to": 1}
+SPAN: dict[str, Any] = {"level": 20, "from": 0, "to": 1}
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +135,7 @@ def test_version_is_stale_once_the_file_has_changed(tmp_path):
     os.utime(path, ns=(1, 1))
     response = timeline.get("tiles", **SPAN)
     assert error_of(response) == (409, "stale")
-    assert "timeline" in response.json["error"]["hint"]
+    assert "timeline" in response.get_json()["error"]["hint"]
     fresh = Timeline(timeline.client, "run")
     assert fresh.index["version"] != timeline.index["version"]
     assert [entry.name for entry in fresh.whole().entries] == ["x"]

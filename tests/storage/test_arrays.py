@@ -14,7 +14,7 @@ from tbprof.storage import arrays as arrays_module
 from tbprof.storage.arrays import SUFFIX, keep_arrays, load_arrays
 from tbprof.storage.results import ResultStore
 
-ARRAYS = {
+ARRAYS: dict[str, np.ndarray] = {
     "start": np.arange(200_000, dtype=np.int64),
     "type": np.arange(7, dtype=np.int32),
     "empty": np.zeros((0, 3), np.float64),

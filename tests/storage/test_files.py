@@ -6,6 +6,7 @@ import random
 import threading
 import uuid
 from pathlib import Path
+from typing import Any
 
 import fsspec
 import pytest
@@ -173,9 +174,14 @@ def test_opened_copy_is_not_evicted(tmp_path):
 
 def test_two_requests_inflate_once(tmp_path, store, monkeypatch):
     file = trace(tmp_path / "h.xplane.pb.gz", gzip.compress(CONTENT))
-    copies = []
+    copies: list[int] = []
     copy = files_module._copy
-    monkeypatch.setattr(files_module, "_copy", lambda *args: copies.append(1) or copy(*args))
+
+    def counted(*args: Any) -> None:
+        copies.append(1)
+        copy(*args)
+
+    monkeypatch.setattr(files_module, "_copy", counted)
     threads = [threading.Thread(target=read, args=(file, store)) for _ in range(4)]
     for thread in threads:
         thread.start()

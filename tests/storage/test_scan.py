@@ -4,6 +4,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from typing import Any
 
 import pytest
 from helpers.logdirs import ignored, make, runs
@@ -116,7 +117,12 @@ def test_unrelated_files_are_listed_and_nothing_more(tmp_path, monkeypatch):
             calls[function.__name__] += 1
 
     search = Logdir._search
-    monkeypatch.setattr(Logdir, "_search", lambda *on: sys.setprofile(count) or search(*on))
+
+    def searching(*on: Any) -> None:
+        sys.setprofile(count)
+        search(*on)
+
+    monkeypatch.setattr(Logdir, "_search", searching)
     logdir = Logdir(str(tmp_path), wait_s=60)
     assert list(logdir.runs()) == ["run10/r"]
     assert logdir.report().files == 10_000 + 1

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from helpers.every_page import NOTHING, TABLE_TOOLS, every_page, opened
+from helpers.payloads import body_of, content_of
 
 from tbprof.base.errors import NoData
 from tbprof.engine.engine import DataRequest, Engine
@@ -93,8 +94,7 @@ def test_times_and_counts_are_never_negative(tables: tuple[Table, ...]):
 def test_both_layouts_hold_the_same(engine: tuple[Engine, str], tool: Tool, tables: object):
     answers = []
     for layout in ("rows", "columns"):
-        body = engine[0].data(DataRequest(engine[1], tool.name, layout=layout))  # type: ignore[arg-type]
-        answer = json.loads(body.content)
+        answer = json.loads(content_of(engine[0], DataRequest(engine[1], tool.name, layout=layout)))
         assert isinstance(answer, list) == tool.is_list
         answers.append(answer if tool.is_list else [answer])
     if "podStatsSequence" in answers[0][0]:
@@ -160,5 +160,5 @@ def test_what_is_shown_does_not_change_from_one_engine_to_the_next(
     engine: tuple[Engine, str], tool: Tool, trace: str, tables: object
 ):
     request = DataRequest(engine[1], tool.name)
-    first, second = engine[0].data(request), Engine(engine[0]._logdir).data(request)
+    first, second = (body_of(one, request) for one in (engine[0], Engine(engine[0]._logdir)))
     assert (first.content, first.etag) == (second.content, second.etag)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,8 +39,12 @@ def tables(
     ops: OpMetrics, devices: Devices = NO_DEVICES, kernels: Kernels | None = None
 ) -> tuple[Table, Table]:
     """(with idle, without)."""
-    parts = {"ops": [ops], "devices": [devices], "kernels": [kernels or no_kernels()],
-             "host_calls": [no_calls()]}  # fmt: skip
+    parts: dict[str, list[Any]] = {
+        "ops": [ops],
+        "devices": [devices],
+        "kernels": [kernels or no_kernels()],
+        "host_calls": [no_calls()],
+    }
     both = build(Summaries(("h",), parts))
     return both[0], both[1]
 
@@ -53,7 +58,7 @@ def of_trace(*traces: bytes) -> tuple[Table, Table]:
 def all_of_trace(*traces: bytes) -> Sequence[Table]:
     spaces = [space_of(trace) for trace in traces]
     programs = [Programs(space) for space in spaces]
-    parts = {
+    parts: dict[str, list[Any]] = {
         "ops": [find_ops(space, each) for space, each in zip(spaces, programs, strict=True)],
         "devices": [
             find_devices(space, each) for space, each in zip(spaces, programs, strict=True)
@@ -193,7 +198,7 @@ RATES = ("measured_flop_rate", "model_flop_rate", "measured_memory_bw", "operati
 
 
 def test_rates_are_of_the_total_time():
-    work = {"flops": 8000, "model_flops": 4000, "bytes_accessed": 2**30 // 1000}
+    work: dict[str, Any] = {"flops": 8000, "model_flops": 4000, "bytes_accessed": 2**30 // 1000}
     table = tables(worked(**work, hbm_bytes=1))[1]
     flops, model, bandwidth, intensity = (column(table, name)[0] for name in RATES)
     assert (flops, model) == (2.0, 1.0)  # GFLOP/s: 8000 FLOP in 4000 ns

@@ -1,12 +1,14 @@
 """The input pipeline analyzer: whole tables of drawn traces and of steps made by hand."""
 
 import dataclasses
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 from builders.job_steps import job_of
 from builders.tf_data_calls import ROOT, Made, Node, made
+from helpers.tables import columns
 from traces import draw, space_of
 
 from tbprof.advice.input.input_facts import CATEGORIES, dominant_category
@@ -60,10 +62,6 @@ def input_ops(drawing: str = DRAWING, names=None, device: str = "") -> InputOps:
 
 def one_op(name: str) -> InputOps:
     return input_ops("t |aa", {"a": name})
-
-
-def columns(table: Table) -> dict[str, list[object]]:
-    return {column.id: column.cells() for column in table.columns}
 
 
 def test_the_whole_table_of_input_ops():
@@ -258,8 +256,14 @@ def built(job, ops: InputOps, device: str = "/device:GPU:0", *calls: Made) -> li
     tf_data = made(*calls)
     job = dataclasses.replace(job, parts=(find_steps(space, Programs(space)),))
     with patch.object(tool, "merge_steps", lambda _hosts, _parts: job):
-        parts = {"steps": [], "input_ops": [ops], "devices": [devices], "tf_data": [tf_data],
-                 "idle_time": [NOT_IDLE], "host_callbacks": []}  # fmt: skip
+        parts: dict[str, list[Any]] = {
+            "steps": [],
+            "input_ops": [ops],
+            "devices": [devices],
+            "tf_data": [tf_data],
+            "idle_time": [NOT_IDLE],
+            "host_callbacks": [],
+        }
         return list(tool.build(Summaries(("h0",), parts)))
 
 

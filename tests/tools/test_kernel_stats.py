@@ -1,5 +1,6 @@
 """The kernel table: columns, order and what was not recorded."""
 
+from helpers.tables import columns
 from traces import draw, space_of
 
 from tbprof._pb import message
@@ -17,10 +18,6 @@ def table(*traces: bytes) -> Table:
     kernels = [find_kernels(space, Programs(space)) for space in spaces]
     (found,) = build(Summaries(tuple("h" * len(traces)), {"kernels": kernels}))
     return found
-
-
-def columns(found: Table) -> dict[str, list[object]]:
-    return {column.id: column.cells() for column in found.columns}
 
 
 def test_the_whole_table_of_a_drawn_trace():

@@ -1,5 +1,7 @@
 """The memory page: figures, timeline, what was in use when, several allocators and hosts."""
 
+from typing import Any
+
 import pytest
 from helpers.memory_pages import BEFORE, HOST_TRACE, TRACE, page, row, rows
 from traces.allocators import GPU, US, Tensor, memory_trace
@@ -135,7 +137,7 @@ def test_a_window_that_ends_before_it_begins_is_empty():
 
 
 def test_many_events_are_drawn_as_few_and_counted_as_many():
-    tensors = {"a": Tensor(100, "a"), "b": Tensor(500, "b"), "c": Tensor(1, "c")}
+    tensors: dict[str, Any] = {"a": Tensor(100, "a"), "b": Tensor(500, "b"), "c": Tensor(1, "c")}
     drawing = "a" + "cC" * 1500 + "bB" + "cC" * 1500
     found = page(memory_trace(f"main |{drawing}", **tensors))
     [one], timeline = found["memory_ids"], found["timeline"]
@@ -205,7 +207,7 @@ def test_tpus_are_numbers_and_have_a_stack():
 
 def test_what_every_step_leaves_behind_is_found():
     """Six steps; each leaves another 10 bytes of one op, and frees its activations."""
-    leaked = dict.fromkeys("klmnop", Tensor(10, "losses/append", "output", 1, "[]"))
+    leaked: dict[str, Any] = dict.fromkeys("klmnop", Tensor(10, "losses/append", "output", 1, "[]"))
     trace = memory_trace(
         """
         main  |kaA.laA.maA.naA.oaA.paA.

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from helpers.overview_tables import HOST, TPU, build, figures, ids, rows, steps_of
+from helpers.overview_tables import HOST, TPU, build, figures, steps_of
+from helpers.tables import ids, rows
 from traces import draw, write
 
 from tbprof.analysis.vocabulary.phases import Phase

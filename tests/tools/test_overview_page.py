@@ -13,10 +13,9 @@ from helpers.overview_tables import (
     US,
     build,
     figures,
-    ids,
-    rows,
     steps_of,
 )
+from helpers.tables import ids, rows
 from tools.test_overview_of_tpus_and_cpus import TPU_STEPS, TPU_TRACE
 from traces import draw
 
@@ -138,7 +137,7 @@ def test_the_breakdown_of_the_average_step():
         "compute_16", "compute_8", "compute_unknown",
     ]  # fmt: skip
     shown = {
-        name: (row[0], *(round(float(value), 6) for value in row[1:4]), row[4])  # type: ignore[arg-type]
+        name: (row[0], *(round(float(value), 6) for value in row[1:4]), row[4])
         for name, row in found.items()
     }
     half = round(0.5**0.5, 9)
@@ -154,8 +153,8 @@ def test_the_breakdown_of_the_average_step():
     )
     assert shown["compute_8"] == ("8 bit", 0.0, 0.0, 0.0, "device_compute")
     top = [row for row in rows(table) if not row[5]]
-    assert sum(float(row[4]) for row in top) == pytest.approx(100)  # type: ignore[arg-type]
-    assert sum(float(row[2]) for row in top) == pytest.approx(0.12)  # type: ignore[arg-type]
+    assert sum(row[4] for row in top) == pytest.approx(100)
+    assert sum(row[2] for row in top) == pytest.approx(0.12)
 
 
 def test_a_program_on_the_cpu_has_no_rows_of_devices():

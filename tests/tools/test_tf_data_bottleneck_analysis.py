@@ -3,11 +3,13 @@
 import dataclasses
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from builders.tf_data_calls import ROOT, Made, Node, made
 from helpers.commands import run
+from helpers.tables import columns
 from helpers.tf_data_page import (
     ADVICE,
     BATCHED,
@@ -17,7 +19,6 @@ from helpers.tf_data_page import (
     PIPELINE,
     SUMMARY,
     call,
-    columns,
     fast,
     shown,
 )
@@ -274,6 +275,11 @@ def repeated(part: TfData, times: int) -> TfData:
     nodes = int(part.first_node[1])
     parent = np.tile(part.parent[:nodes], times)
     shift = np.repeat(np.arange(times) * nodes, nodes)
+    tiled: dict[str, Any] = {
+        name: np.tile(getattr(part, name)[:nodes], times)
+        for name in ("iterator", "start_ps", "total_ps", "self_ps", "worker_ps", "wait_ps",
+                     "calls", "is_critical")
+    }  # fmt: skip
     return dataclasses.replace(
         part,
         first_call=np.array([0, times]),
@@ -284,12 +290,8 @@ def repeated(part: TfData, times: int) -> TfData:
         is_cut=np.zeros(times, np.bool_),
         first_node=np.arange(times + 1) * nodes,
         parent=np.where(parent >= 0, parent + shift, -1),
-        **{
-            name: np.tile(getattr(part, name)[:nodes], times)
-            for name in ("iterator", "start_ps", "total_ps", "self_ps", "worker_ps", "wait_ps",
-                         "calls", "is_critical")
-        },
-    )  # fmt: skip
+        **tiled,
+    )
 
 
 def test_what_could_not_be_made_sense_of_is_said():

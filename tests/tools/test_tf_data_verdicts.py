@@ -2,13 +2,13 @@
 
 import pytest
 from builders.tf_data_calls import ROOT, Made, Node, made
+from helpers.tables import columns
 from helpers.tf_data_page import (
     ADVICE,
     BOTTLENECKS,
     DEVICE,
     PIPELINE,
     SUMMARY,
-    columns,
     fast,
     shown,
 )

@@ -25,7 +25,8 @@ from tbprof.xplane.reader import space_in
 COLUMN_PS = 1_000_000
 
 Stats = Mapping[str, "str | bytes | int | float"]
-ByLetter = Mapping[str, Stats]
+# Of `Stats`; where values differ in type, mypy joins literals to `object`.
+ByLetter = Mapping[str, Any]
 
 
 class Ref(str):

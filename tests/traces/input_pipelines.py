@@ -1,5 +1,8 @@
 """Input pipelines of drawn traces, and what is found of them in a few words."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.input.tf_data import TfData, find_tf_data
 from traces import COLUMN_PS, Unsigned, draw, space_of
@@ -9,7 +12,7 @@ ROOT = "Iterator::Root"
 HIGH = 2**63  # half of all ids are above
 
 
-def ids(of: int, parent: int = 0, **more: str | int) -> dict[str, str | int]:
+def ids(of: int, parent: int = 0, **more: Any) -> dict[str, Any]:
     """The stats of a call of the iterator number `of`, whose id takes 64 bits."""
     above = {"parent_id": Unsigned(HIGH + parent)} if parent else {}
     return {"id": Unsigned(HIGH + of), **above, **more}
@@ -19,7 +22,7 @@ def element(number: int) -> dict[str, int]:
     return {"element_id": number}
 
 
-def tf_data(drawing: str, names: dict[str, str], stats: dict[str, dict[str, str | int]]) -> TfData:
+def tf_data(drawing: str, names: dict[str, str], stats: Mapping[str, Any]) -> TfData:
     space = space_of(draw({HOST: drawing}, names=names, stats=stats))
     return find_tf_data(space, Programs(space))
 

@@ -1,7 +1,9 @@
 """Stats that are read while events are decoded are those that are read of them afterwards."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +30,7 @@ def of_short_lines_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tbprof.xplane.plane, "_SHARED_BYTES", -1)
 
 
-def drawn(stats: dict[str, dict[str, object]]) -> Plane:
+def drawn(stats: Mapping[str, Any]) -> Plane:
     return space_of(draw({HOST: "main |a.b.c.d"}, stats=stats)).planes[0]
 
 

@@ -25,7 +25,7 @@ from tbprof.xplane.reader import read_space
 # f32[6,96] lies in 8 x 128: 576 of 1,024 elements, 43.75 % padding. f32[8,128] fills its tile.
 PADDED = "%{} = f32[6,96]{{1,0:T(8,128)}} {}(f32[6,96]{{1,0:T(8,128)}} %x)"
 WHOLE = "%{} = f32[8,128]{{1,0:T(8,128)}} {}(f32[8,128]{{1,0:T(8,128)}} %x)"
-FACTS = {
+FACTS: dict[str, dict[str, object]] = {
     "tpu_max_pool_gradient": {"is_pool_gradient": True},
     "tpu_batch_norm": {"is_batch_norm": True},
     "tpu_reductions": {"reduction": int(Reduction.CHAINED)},

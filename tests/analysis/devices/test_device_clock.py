@@ -58,10 +58,13 @@ def test_the_line_is_found_among_wrong_shifts(offset, drift_ppm, is_wrong, error
     assert all(abs(one - other) <= 1000 for one, other in zip(ends, line, strict=True))
 
 
+def clock(*columns: list[int]) -> Clock:
+    first, shift, last, last_shift = (np.array(column, np.int64) for column in columns)
+    return Clock(first, shift, last, last_shift)
+
+
 # Ops at 0 to 10 and 20 to 30 in the file; the first is moved by 100, the second by 120.
-CLOCK = Clock(
-    *(np.array(column, np.int64) for column in ([0, 20], [100, 120], [10, 30], [100, 120]))
-)
+CLOCK = clock([0, 20], [100, 120], [10, 30], [100, 120])
 
 
 @pytest.mark.parametrize(
@@ -82,7 +85,7 @@ def test_an_event_begins_with_the_next_op_and_ends_with_the_last(event, moved):
 
 def test_no_event_is_moved_into_an_op():
     """Both ops are moved apart from each other, or towards each other."""
-    near = Clock(*(np.array(one, np.int64) for one in ([0, 20], [100, 91], [10, 30], [100, 91])))
+    near = clock([0, 20], [100, 91], [10, 30], [100, 91])
     start, duration = near.place(np.array([10, 0]), np.array([20, 19]))
     assert (start.tolist(), duration.tolist()) == ([110, 100], [11, 11])
     start, duration = near.place_waits(np.array([12]), np.array([8]))

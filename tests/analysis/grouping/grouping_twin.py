@@ -171,7 +171,9 @@ def find_roots(nodes: Sequence[Node]) -> list[Node]:
     roots.sort(key=lambda node: (-node.stats.get("_r", 1), node.event.start))
     if all(node.event.name in EXECUTIONS for node in roots):
         loops = find_loops(nodes, captured)
-        if loops and (len({execution(node)[0] for node in loops}) < 3 or not roots):
+        if loops and (
+            len({key[0] for key in map(execution, loops) if key is not None}) < 3 or not roots
+        ):
             for first, members in loops.items():
                 first.caused.extend(members)
             return sorted(loops, key=lambda node: (node.event.start, nodes.index(node)))
@@ -203,7 +205,8 @@ def spread(queue: list[Node], number: int) -> None:
 
 def spread_to_pools(lines: Sequence[Sequence[Node]], begun: Sequence[Node]) -> None:
     regions = [region for line in lines for region in find_regions(line)]
-    handed, run = defaultdict(int), defaultdict(int)
+    handed: defaultdict[object, int] = defaultdict(int)
+    run: defaultdict[object, int] = defaultdict(int)
     nodes = [node for line in lines for node in line]
     for node in nodes:
         if record_id(node) is not None:
@@ -285,7 +288,11 @@ def window(begun: Sequence[Node], number: int) -> tuple[float, float]:
         later = roots[roots.index(node) + 1 :]
         return next((other for other in later if other.event.start >= node.event.end), None)
 
-    steps = [following(node).event.start - node.event.start for node in roots if following(node)]
+    steps = [
+        after.event.start - node.event.start
+        for node in roots
+        if (after := following(node)) is not None
+    ]
     if not steps:
         return float("inf"), float("inf")
 

@@ -8,6 +8,7 @@ from traces.programs import Program
 
 from tbprof.analysis.hlo import hlo
 from tbprof.analysis.hlo.hlo import Module, Programs
+from tbprof.analysis.vocabulary.lines import metadata_planes
 from tbprof.events.space import Plane, Space
 
 
@@ -35,7 +36,7 @@ def test_a_program_is_found_by_id_else_by_name():
 def test_whoever_asks_while_programs_are_being_read_finds_them(monkeypatch: pytest.MonkeyPatch):
     """As threads do that share the programs: one asks in the middle of the reading of another."""
     found = programs()
-    read = hlo.metadata_planes
+    read = metadata_planes
     seen: list[Module | None] = []
 
     def ask_again(space: Space) -> Iterator[Plane]:

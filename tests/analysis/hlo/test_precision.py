@@ -198,8 +198,10 @@ def test_an_instruction_that_two_generations_share_goes_by_the_device():
 
 
 def instruction(operands=(), results=(), products=(), opcode="fusion") -> Instruction:
-    parse = [parse_tensors(" ".join(part)) for part in (operands, results, products)]
-    return Instruction(opcode, "", *parse, "", is_host_transfer=False)
+    read, made, multiplied = (
+        parse_tensors(" ".join(part)) for part in (operands, results, products)
+    )
+    return Instruction(opcode, "", read, made, multiplied, "", is_host_transfer=False)
 
 
 def test_a_products_name_comes_before_the_types_of_its_op():

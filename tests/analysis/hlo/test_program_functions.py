@@ -81,7 +81,7 @@ def test_what_does_not_say_where_it_is_written_stays_as_it_is():
     }  # fmt: skip
     # The line of an op, which older versions write, may be one of a function that f calls.
     f, unnamed = "jit(f)/add", "jit(<lambda>)/add"
-    assert located({at: module(f, source_file=f"{at}.py", source_line=1) for at in "12"}) == {}
+    assert located({at: module(f, source_file=f"{at}.py", source_line=1) for at in (1, 2)}) == {}
     lines = {at: module(unnamed, source_file="a.py", source_line=at) for at in (5, 6)}
     assert located(lines) == {5: "a.py line 5", 6: "a.py line 6"}
 

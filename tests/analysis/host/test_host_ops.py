@@ -119,7 +119,7 @@ def test_idle_and_busy_make_up_the_window(threads):
     space = message("tensorflow.profiler.XSpace")()
     plane = space.planes.add(name=HOST)
     plane.event_metadata[1].id, plane.event_metadata[1].name = 1, "a:A"
-    moments = set()
+    moments: set[int] = set()
     for number, events in enumerate(threads, 1):
         line = plane.lines.add(id=number, name=f"t{number}")
         for start, length in events:

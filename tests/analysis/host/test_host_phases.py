@@ -1,6 +1,7 @@
 """What threads did when, from drawn traces, and against a slow definition."""
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -167,6 +168,8 @@ def test_driving_rows_are_groups_the_markers_thread_and_programs_on_any():
     assert late.tolist() == [False, True, False, False, False, False, False, False, False]
 
 
+# Neither plane nor lines, groups nor counts are looked at.
+NOTHING: Any = None
 ROLES = [*(int(role) for role in Role), *SIGNS]
 EVENTS = st.lists(
     st.tuples(st.integers(0, 12), st.integers(0, 9), st.integers(0, len(ROLES) - 1), st.booleans()),
@@ -174,7 +177,7 @@ EVENTS = st.lists(
 )
 
 
-def slow_phase(row: int, parent, duration, role, counts) -> int | None:
+def slow_phase(row: int, parent, duration, role, counts) -> Any:
     """The phase of one event by the rules, from the outside in."""
     above = slow_phase(parent[row], parent, duration, role, counts) if parent[row] >= 0 else None
     compiles = role[row] == Phase.COMPILATION and above != "ahead"
@@ -222,14 +225,13 @@ def test_every_moment_has_the_phase_of_the_latest_event_that_goes_on(lines):
     counts = np.array([event[3] for event in flat], np.bool_)
     type_ = np.array([event[2] for event in flat], np.int32)
     parent = nest(first, start, duration)
-    events = Events(None, None, first, type_, start, duration, start, None)
+    events = Events(NOTHING, NOTHING, first, type_, start, duration, start, NOTHING)
     none = np.zeros(len(ROLES), np.bool_)
     types = HostTypes(np.array(ROLES, np.int8), none, none, none, none, none)
-    *found, cuts = flatten(
-        HostThreads(None, events, parent, None, CallsApart.none(events)), counts, types
-    )
+    threads = HostThreads(NOTHING, events, parent, NOTHING, CallsApart.none(events))
+    starts, ends, phases, cuts = flatten(threads, counts, types)
     assert cuts.size == first.size
-    assert (cuts[0], cuts[-1]) == (0, found[0].size)
+    assert (cuts[0], cuts[-1]) == (0, starts.size)
     role = [ROLES[kind] for kind in type_.tolist()]
     expected = []
     for begin, end in pairwise(first.tolist()):
@@ -246,7 +248,7 @@ def test_every_moment_has_the_phase_of_the_latest_event_that_goes_on(lines):
     got = [[None] * 22 for _ in lines]
     line = 0
     previous = -1
-    for begin, end, phase in zip(*(column.tolist() for column in found), strict=True):
+    for begin, end, phase in zip(starts.tolist(), ends.tolist(), phases.tolist(), strict=True):
         if begin < previous:
             line += 1
         previous = end

@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 WAITING = {"Prefetch", "ParallelMapV2", "MapAndBatch"}
 
@@ -16,7 +16,7 @@ class Event(NamedTuple):
     start: int
     duration: int
     name: str
-    id: int | None = None
+    id: Any = None
     parent_id: int | None = None
     element: int | None = None
 
@@ -172,13 +172,13 @@ class _Twin:
                     up[at] = self._around(min(takers)[1], "is_call")
                     self.fed.add(up[at])
         self._cut(up)
-        above = []
+        around = []
         for at in range(len(rows)):
             to = up[at]
             while to >= 0 and not rows[to].is_call:
                 to = up[to]
-            above.append(to)
-        return above
+            around.append(to)
+        return around
 
     @staticmethod
     def _cut(up: list[int]) -> None:

@@ -34,7 +34,7 @@ def input_ops(drawing: str, names=None, **more) -> InputOps:
     return find_input_ops(space, Programs(space))
 
 
-def figures(ops: InputOps) -> dict[str, tuple[int, int, int, int, int]]:
+def figures(ops: InputOps) -> dict[str, tuple[int, ...]]:
     """(count, total, self, wait, background) by op, times in µs."""
     columns = (ops.total_ps, ops.self_ps, ops.wait_ps, ops.background_ps)
     return {

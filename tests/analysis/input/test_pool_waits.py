@@ -1,6 +1,8 @@
 """Waiting for a pool of threads: what is a wait, and who fills the pool."""
 
 import random
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,9 +37,7 @@ FILLED = """
 """
 
 
-def blamed(
-    drawing: str, stats: dict[str, dict[str, str | int]] = STATS
-) -> dict[str, tuple[int, ...]]:
+def blamed(drawing: str, stats: Mapping[str, Any] = STATS) -> dict[str, tuple[int, ...]]:
     """(self, waiting for the pool, held up) in µs of each node of the only call."""
     found = tf_data(drawing, NAMES, stats)
     return {

@@ -1,6 +1,7 @@
 """Graphs of random calls agree with those of the plain twin."""
 
 import random
+from typing import Any
 
 import pytest
 from analysis.input.iterator_twin import Event, find_calls
@@ -48,7 +49,7 @@ def serialized(events: list[Event], chance: random.Random) -> bytes:
 
 def random_events(chance: random.Random) -> list[Event]:
     """Calls, turns, takings, functions and executions that nest at random on four threads."""
-    iterators = {}
+    iterators: dict[int, Any] = {}
     for at in range(chance.randint(2, 8)):
         above = chance.choice(list(iterators)[-2:]) if at and chance.random() < 0.9 else None
         name = "Iterator::Root" if above is None else f"{iterators[above][0]}::"

@@ -1,6 +1,7 @@
 """Steps of several hosts: which are the same, and whose they are."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -154,9 +155,8 @@ def test_cores_that_begin_late_or_end_early_are_said():
     kept = np.ones(15, bool)
     kept[[5, 6, 14]] = False
     rows = [field for field, value in part_fields(part) if len(value) == 15]
-    job = merge_steps(["a"], [dataclasses.replace(part, **{
-        field: taken(getattr(part, field), kept) for field in rows
-    })])  # fmt: skip
+    fewer: dict[str, Any] = {field: taken(getattr(part, field), kept) for field in rows}
+    job = merge_steps(["a"], [dataclasses.replace(part, **fewer)])
     assert [notice.code for notice in job.notices] == ["partial_devices"] * 2
     assert [notice.message for notice in job.notices] == [
         "TPU:1: recorded from step train 5 on; earlier steps have no figures of it.",

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,11 +26,11 @@ def memory_of(space: Space) -> Memory:
     return find_memory(space, Programs(space), find_steps(space, Programs(space)))
 
 
-def take(at: int, address: int | None, size: int | None = 1, **more: object) -> Change:
+def take(at: int, address: int | None, size: int | None = 1, **more: Any) -> Change:
     return Change(at, is_allocation=True, address=address, size=size, **more)
 
 
-def give(at: int, address: int | None, **more: object) -> Change:
+def give(at: int, address: int | None, **more: Any) -> Change:
     return Change(at, is_allocation=False, address=address, **more)
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,15 +25,15 @@ def memory_of(*changes: Change) -> Memory:
     return find_memory(space, Programs(space), find_steps(space, Programs(space)))
 
 
-def take(at: int, address: int | None, size: int | None = 1, **more: object) -> Change:
+def take(at: int, address: int | None, size: int | None = 1, **more: Any) -> Change:
     return Change(at, is_allocation=True, address=address, size=size, **more)
 
 
-def give(at: int, address: int | None, **more: object) -> Change:
+def give(at: int, address: int | None, **more: Any) -> Change:
     return Change(at, is_allocation=False, address=address, **more)
 
 
-def rows(memory: Memory, found: Breakdown) -> list[tuple[object, ...]]:
+def rows(memory: Memory, found: Breakdown) -> list[tuple[Any, ...]]:
     """(op, bytes, requested, occurrences, age, step, since in µs) of each row."""
     return [
         (

@@ -1,5 +1,7 @@
 """Ops on GPUs and TPUs, from drawn traces."""
 
+from typing import Any
+
 import pytest
 from traces import Unsigned, draw, space_of
 
@@ -122,13 +124,13 @@ def test_work_and_eager_execution_are_those_of_the_events():
 XLA = {"hlo_op": "fusion.1", "hlo_module": "jit_f", "program_id": 5, "tf_op": "XlaModule:"}
 
 
-def xla_ops(*instructions: tuple[str, str, str], **changed: object) -> dict[str, object]:
+def xla_ops(*instructions: tuple[str, str, str], **changed: object) -> dict[str, Any]:
     return table(
         ops_of(
             draw(
                 {"/host:metadata": "none |", GPU: "Stream #1 |aaaa"},
                 names={"P": "jit_f(5)", "a": "loop_fusion"},
-                stats={"a": {**XLA, **changed}},  # type: ignore[dict-item]
+                stats={"a": {**XLA, **changed}},
                 type_stats={"P": {"Hlo Proto": program(*instructions)}},
             )
         )

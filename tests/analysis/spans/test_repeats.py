@@ -1,5 +1,7 @@
 """Which events repeat, against a slow definition."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,6 +15,9 @@ LINE = st.lists(
     st.tuples(st.integers(0, 20), st.integers(0, 5), st.integers(-1, TYPES - 1)), max_size=12
 )
 
+# Neither plane nor lines nor counts are looked at.
+NOTHING: Any = None
+
 
 def events_of(lines: list[list[tuple[int, int, int]]]) -> Events:
     ordered = [sorted(line, key=lambda event: (event[0], -event[1])) for line in lines]
@@ -20,12 +25,12 @@ def events_of(lines: list[list[tuple[int, int, int]]]) -> Events:
     first = np.cumsum([0, *map(len, ordered)]).astype(np.int64)
     start, duration = (np.array([event[at] for event in flat], np.int64) for at in (0, 1))
     type_ = np.array([event[2] for event in flat], np.int32)
-    return Events(None, None, first, type_, start, duration, start, None)
+    return Events(NOTHING, NOTHING, first, type_, start, duration, start, NOTHING)
 
 
 def slow_repeats(line, wanted: int, least: int) -> list[tuple[int, ...]]:
     """(type, count, total, first, last) of a line; an event that begins in one is part of it."""
-    found = []
+    found: list[tuple[int, ...]] = []
     for kind in range(TYPES):
         events = sorted(event for event in line if event[2] == kind and event[1] > 0)
         events.sort(key=lambda event: (event[0], -event[1]))

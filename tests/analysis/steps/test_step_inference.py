@@ -1,5 +1,7 @@
 """Steps that nothing marks, in traces drawn after real ones."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from traces import draw, space_of
@@ -25,7 +27,8 @@ NAMES = {
 }  # fmt: skip
 
 
-def infer(drawing: str, **more) -> InferredSteps | None:
+def infer(drawing: str, **more: Any) -> Any:
+    """The steps, or None: tests of steps look into them."""
     return infer_in(space_of(draw({"/host:CPU": drawing}, **more)))
 
 
@@ -130,7 +133,7 @@ def test_a_single_op_marks_steps_only_where_nothing_else_repeats():
     assert (found.name, starts(found)) == ("dense/MatMul:MatMul", [0, 6, 12, 18])
 
 
-def infer_jitted(drawing: str, programs: dict[str, int]) -> InferredSteps | None:
+def infer_jitted(drawing: str, programs: dict[str, int]) -> Any:
     """Calls of functions by their first letter, each compiled to so many instructions."""
     names = {one[0]: f"PjitFunction({one})" for one in programs}
     names |= {one[0].upper(): f"jit_{one}({number})" for number, one in enumerate(programs)}

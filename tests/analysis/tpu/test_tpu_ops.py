@@ -3,6 +3,7 @@
 import dataclasses
 import math
 
+import numpy as np
 import pytest
 from traces import Unsigned, draw, space_of
 from traces.programs import Program
@@ -36,7 +37,7 @@ def ran(program: Program | None, *rows: str, tf_op: dict[str, str] | None = None
         stats["P"] = {"Hlo Proto": program.bytes()}
         names["P"] = "jit_f(7)"
     planes = {META: "none |", TPU: f"XLA Ops |{letters}"}
-    return ops_of(draw(planes, names=names, type_stats=stats))  # type: ignore[arg-type]
+    return ops_of(draw(planes, names=names, type_stats=stats))
 
 
 def by_name(ops: TpuOps, column: str) -> dict[str, object]:
@@ -309,7 +310,7 @@ def test_generators_of_the_compiler_are_fast():
 
 def test_hosts_add_up_by_program_and_instruction():
     one = ran(None, f"%a = {BIG} add()", f"%b = {BIG} add()")
-    other = dataclasses.replace(one, program=one.program * [1, 2])
+    other = dataclasses.replace(one, program=one.program * np.array([1, 2]))
     both = merge_tpu_ops([one, other])
     assert both.name == ["a", "b", "b"]
     assert both.program.tolist() == [7, 7, 14]

@@ -199,7 +199,9 @@ def slow(
 ) -> list[tuple[int, float, float, float]]:
     """(time, low, high, last) of each bucket that holds points, after the last one before."""
     before = [point for point in points if point[0] < begin + first * 2**level]
-    found = [(time, value, value, value) for time, value in before[-1:]]
+    found: list[tuple[int, float, float, float]] = [
+        (time, value, value, value) for time, value in before[-1:]
+    ]
     for bucket in sorted({(time - begin) // 2**level for time, _ in points}):
         if first <= bucket < last:
             mine = [point for point in points if (point[0] - begin) // 2**level == bucket]

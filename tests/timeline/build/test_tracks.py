@@ -1,6 +1,7 @@
 """Which lines become tracks, in which order, and what their events are called."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -329,7 +330,8 @@ def test_events_of_tpus_go_by_the_clock_of_the_core():
 def sources(space: Space, unlaid: UnlaidTracks) -> list[tuple[int, int]]:
     """(plane, source) of every event on a track or of a counter."""
     found: list[tuple[int, int]] = []
-    for part in (*unlaid.tracks, *unlaid.counters):
+    parts: list[Any] = [*unlaid.tracks, *unlaid.counters]
+    for part in parts:
         column = part.columns.source[part.first : part.last]
         found += [(part.plane, one) for one in column.tolist()]
     assert max(plane for plane, _ in found) < len(space.planes)

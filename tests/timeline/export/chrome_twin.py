@@ -1,6 +1,7 @@
 """Chrome traces the slow way: what a space's events become, and what a document says."""
 
 import contextlib
+import functools
 import json
 import math
 from collections.abc import Iterator, Sequence
@@ -33,10 +34,14 @@ class Event:
     duration_ps: int
 
 
+def opened(space: Space) -> contextlib.AbstractContextManager[Space]:
+    return contextlib.nullcontext(space)
+
+
 def written(*spaces: Space, span: Span | None = None, offsets: Sequence[int] = ()) -> bytes:
     """The document of hosts h0, h1, …"""
     hosts = [
-        Host(f"h{number}", lambda space=space: contextlib.nullcontext(space), offset_ps)
+        Host(f"h{number}", functools.partial(opened, space), offset_ps)
         for number, (space, offset_ps) in enumerate(
             zip(spaces, offsets or [0] * len(spaces), strict=True)
         )

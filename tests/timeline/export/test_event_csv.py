@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import functools
 import io
 from decimal import Decimal
 from pathlib import Path
@@ -23,9 +24,13 @@ from tbprof.xplane.reader import read_space
 Row = tuple[str, str, str, str, Decimal, Decimal]
 
 
+def opened(space: Space) -> contextlib.AbstractContextManager[Space]:
+    return contextlib.nullcontext(space)
+
+
 def table(*spaces: Space, span: Span | None = None) -> bytes:
     hosts = [
-        Host(f"h{number}", lambda space=space: contextlib.nullcontext(space), number * 10**6)
+        Host(f"h{number}", functools.partial(opened, space), number * 10**6)
         for number, space in enumerate(spaces)
     ]
     return b"".join(event_csv(hosts, span))

@@ -21,7 +21,7 @@ class Entry(NamedTuple):
     longest: int
     event: int
     type: int
-    count: int
+    count: int  # type: ignore[assignment]  # over that of tuples
 
 
 # Gaps and durations of all sizes, from none to a day in ps.

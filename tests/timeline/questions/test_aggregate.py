@@ -1,6 +1,7 @@
 """Sums over a range, from first principles and against a brute force over random events."""
 
 import math
+from typing import Any
 
 import pytest
 from builders import open_timelines
@@ -110,7 +111,8 @@ def test_shares_of_no_time_are_not_known():
 
 
 def test_nothing_sums_to_nothing():
-    for tracks in ([], [[]], [[], []]):
+    nothing: list[list[list[Any]]] = [[], [[]], [[], []]]
+    for tracks in nothing:
         answer = aggregate(open_timelines.opened(tracks))
         assert (answer["events"], answer["busy_ps"], answer["idle_ps"]) == (0, 0, 0)
         assert answer["rows"]["key"] == []

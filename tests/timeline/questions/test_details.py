@@ -1,6 +1,7 @@
 """One event: what the file says of it, what lies around it, and where moves lead."""
 
 import json
+from typing import Any
 
 import pytest
 from builders import open_timelines
@@ -69,7 +70,9 @@ def test_a_kernel_is_not_compared_with_its_launches():
         "others": 3,
     }  # fmt: skip
     second = move(opened, longest, "next_same")
+    assert second is not None
     third = move(opened, second, "next_same")
+    assert third is not None
     assert [int(start[one]) // US for one in (longest, second, third)] == [2, 7, 10]
     assert move(opened, third, "next_same") is None
     assert move(opened, third, "first_same") == longest
@@ -306,7 +309,7 @@ def test_moves():
         for at in range(opened.timeline.start_ps.size)
     }
 
-    def leads(name: str, start: int, how: str) -> tuple[str, int] | None:
+    def leads(name: str, start: int, how: Any) -> tuple[str, int] | None:
         to = move(opened, ids[name, start], how)
         return None if to is None else (opened.name(to), int(opened.timeline.start_ps[to]))
 
@@ -383,6 +386,7 @@ def test_events_deeper_than_rows_have_parents_and_children():
     assert len(enclosing(opened, deep)) == 1499
     assert len(details(opened, deep)["stack"]) == 256
     parent = move(opened, deep, "parent")
+    assert parent is not None
     assert int(opened.timeline.start_ps[parent]) == 1498
     assert children(opened, parent).first == deep
     assert details(opened, parent)["self_ps"] == 2
@@ -409,7 +413,7 @@ def test_lines_of_ops_lead_to_the_rows_of_their_ops(gpu_trace):
     opened = open_timelines.built(read_space(gpu_trace))
     kinds = {track.kind for track in opened.timeline.tracks}
     assert {"stream", "ops", "steps", "scopes", "thread"} <= kinds
-    links = {}
+    links: dict[str, Any] = {}
     for track in opened.timeline.tracks:
         if track.rows and opened.timeline.sections[track.section].kind == "device":
             event = int(opened.timeline.row_first[track.first_row])

@@ -8,7 +8,8 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.input.input_ops import find_input_ops
 from tbprof.analysis.ops.ops import find_ops
 from tbprof.events.space import Space
-from tbprof.timeline.search.row_events import TableRow, find_row_events
+from tbprof.timeline.search.query import TableRow
+from tbprof.timeline.search.row_events import find_row_events
 from tbprof.xplane.reader import read_space
 
 SAMPLES = sorted(

@@ -27,7 +27,7 @@ class Entry(NamedTuple):
     start: int
     end: int
     type: int
-    count: int
+    count: int  # type: ignore[assignment]  # over that of tuples
     id: int
 
 

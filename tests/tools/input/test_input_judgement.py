@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders.tf_data_calls import ROOT, Made, Node, chain, made
+from helpers.tables import columns
 from traces import draw, space_of, write
 from traces.every_trace import every_trace, opened
 from traces.runs import RUNS, gpu_steps
@@ -37,7 +39,7 @@ def cause_of(
     hosts: Sequence[str] = ("h0",),
 ):
     nan = float("nan")
-    parts = {
+    parts: dict[str, list[Any]] = {
         "tf_data": [made(*pipelines) for _ in hosts],
         "input_ops": [ops or inputs() for _ in hosts],
         "devices": [Devices(0, 0, "CPU", nan, nan) for _ in hosts],
@@ -166,7 +168,7 @@ def test_what_gpus_copy_is_the_cause_where_steps_wait_for_that(
         properties = engine.tables(DataRequest("r", tool))[STEPS].properties
         assert properties["input_cause"] == kind
     findings = engine.tables(DataRequest("r", "overview_page"))[7]
-    ids, details = (findings.column(name).cells() for name in ("id", "detail"))
+    ids, details = columns(findings, "id", "detail").values()
     assert ("copies_to_device" in ids) == (kind == "unknown")
     assert ("3 copies" in details[ids.index("input_bound")]) == (kind == "transfer")
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.payloads import content_of
 
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
@@ -20,7 +21,7 @@ def ask(gpu_trace: Path) -> Any:
 
     def answer(tool: str, layout: str = "columns", **params: str) -> Any:
         request = DataRequest(run, tool, layout=layout, params=params)  # type: ignore[arg-type]
-        return json.loads(engine.data(request).content)
+        return json.loads(content_of(engine, request))
 
     answer.tables = lambda tool: engine.tables(DataRequest(run, tool))  # type: ignore[attr-defined]
     return answer

@@ -5,6 +5,7 @@ from urllib.parse import parse_qs
 
 import pytest
 from builders.job_steps import job_of
+from helpers.tables import columns
 from hypothesis import given
 from hypothesis import strategies as st
 from traces import draw, space_of
@@ -19,10 +20,6 @@ from tbprof.tools.steps.step_table import PARTS, step_table
 
 MS = 1000
 COMPUTE, INPUT, OTHER = Phase.COMPUTE_32, Phase.INPUT, Phase.OTHER
-
-
-def columns(table: Table) -> dict[str, list[object]]:
-    return {column.id: column.cells() for column in table.columns}
 
 
 def pipeline(*events: str) -> InputOps:

@@ -1,0 +1,20 @@
+"""Cells of tables, by column and by row."""
+
+from typing import Any
+
+from tbprof.tools.datatable import Table
+
+
+def columns(table: Table, *names: str) -> dict[str, list[Any]]:
+    """The cells of those columns, or of all."""
+    return {
+        column.id: column.cells() for column in table.columns if not names or column.id in names
+    }
+
+
+def rows(table: Table) -> list[tuple[Any, ...]]:
+    return list(zip(*(column.cells() for column in table.columns), strict=True))
+
+
+def ids(table: Table) -> list[str]:
+    return [column.id for column in table.columns]
