@@ -1,4 +1,4 @@
-"""The tools of steps on hosts that contradict each other: what is doubtful is said.
+"""Hosts that contradict each other: every tool answers, and what is doubtful is said.
 
 One column of a drawn trace is 1 µs.
 """
@@ -6,7 +6,7 @@ One column of a drawn trace is 1 µs.
 from dataclasses import replace
 
 import pytest
-from helpers.step_pages import HOST, Ask, marked
+from helpers.all_pages import HOST, Ask, marked
 from jobs import TpuJob, draw_tpu_job
 from traces import draw
 

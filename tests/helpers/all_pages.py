@@ -1,34 +1,45 @@
-"""What the tools of steps answer of drawn runs, checked, for tests. One column is 1 µs."""
+"""What every tool and timeline answers of drawn runs, checked. One column is 1 µs."""
 
 import csv
 import io
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from traces import draw, write
+from werkzeug.test import Client
 
 from helpers.payloads import content_of
-from tbprof.base.errors import NoData
+from helpers.timeline_client import Timeline, get
+from tbprof.base.errors import TbprofError
 from tbprof.engine.engine import DataRequest, Engine
-from tbprof.storage.logdir import Logdir
+from tbprof.serving.routes import Application
+from tbprof.serving.service import Service
+from tbprof.tools import TOOLS
+from tbprof.tools.tool import Tool
 
-TOOLS = ("overview_page", "input_pipeline_analyzer", "pod_viewer")
-LAYOUTS = ("rows", "columns")
+# Of names that are a megabyte long.
+csv.field_size_limit(2**24)
+LAYOUTS: tuple[Literal["rows", "columns"], ...] = ("rows", "columns")
 HOST, GPU = "/host:CPU", "/device:GPU:0"
 
 
 @dataclass(frozen=True)
 class Answers:
-    """Everything that a run answers, by (tool, layout), and CSV files by (tool, table)."""
+    """Everything that a run answers.
+
+    `json` by (tool, layout), `csv` by (tool, table), what tools say that answer nothing by their
+    name, and timelines by host.
+    """
 
     json: dict[tuple[str, str], Any]
     csv: dict[tuple[str, int], str]
-    no_data: dict[str, NoData]
+    errors: dict[str, TbprofError]
+    timelines: dict[str, Timeline]
 
     @property
     def steps(self) -> list[dict[str, Any]]:
@@ -94,33 +105,36 @@ def answers_of(folder: Path, hosts: Mapping[str, bytes], params: dict[str, str])
     run.mkdir(parents=True)
     for host, content in hosts.items():
         write(run, content, host)
-    engine = Engine(Logdir(str(folder)))
-    found = Answers({}, {}, {})
+    service = Service(str(folder))
+    found = Answers({}, {}, {}, {})
     for tool in TOOLS:
         try:
-            _ask(engine, tool, params, found)
-        except NoData as error:
-            found.no_data[tool] = error
-    assert all(error.message and error.hint for error in found.no_data.values())
+            _ask(service.engine(), tool, params, found)
+        except TbprofError as error:
+            found.errors[tool.name] = error
+    client = Client(Application(service))
+    for host in hosts:
+        if get(client, "timeline", run="run", host=host).status_code != 422:
+            found.timelines[host] = Timeline(client, "run", host=host)
     _check(found)
     return found
 
 
-def _ask(engine: Engine, tool: str, params: dict[str, str], found: Answers) -> None:
+def _ask(engine: Engine, tool: Tool, params: dict[str, str], found: Answers) -> None:
     for layout in LAYOUTS:
-        request = DataRequest("run", tool, layout=layout, params=params)  # type: ignore[arg-type]
-        found.json[tool, layout] = json.loads(content_of(engine, request), parse_constant=refuse)
-    tables = len(engine.tables(DataRequest("run", tool, params=params)))
-    for table in range(tables):
-        request = DataRequest("run", tool, format="csv", table=table, params=params)
-        text = content_of(engine, request).decode("utf-8")
-        found.csv[tool, table] = text
+        request = DataRequest("run", tool.name, layout=layout, params=params)
+        content = content_of(engine, request)
+        found.json[tool.name, layout] = json.loads(content, parse_constant=refuse)
+    request = DataRequest("run", tool.name, params=params)
+    for table in range(1 if tool.is_streamed else len(engine.tables(request))):
+        text = content_of(engine, replace(request, format="csv", table=table)).decode("utf-8")
+        found.csv[tool.name, table] = text
         widths = {len(row) for row in csv.reader(io.StringIO(text.replace("\0", " ")))}
         assert len(widths) <= 1, "rows of one width"
 
 
 def _check(found: Answers) -> None:
-    """Nothing is NaN or infinite, as a number or in a text; what is unknown is not 0."""
+    """Nothing is NaN or infinite, as a number or in a text; errors say what to do."""
     for answer in found.json.values():
         for value in texts_and_numbers(answer):
             if isinstance(value, str):
@@ -131,8 +145,28 @@ def _check(found: Answers) -> None:
                 assert math.isfinite(value)
     for text in found.csv.values():
         assert "nan" not in text.lower().replace("\r\n", ",").split(",")
-    if ("overview_page", "rows") not in found.json:
-        return
+    assert all(error.message and error.hint for error in found.errors.values())
+    for timeline in found.timelines.values():
+        _check_timeline(timeline)
+    if ("overview_page", "rows") in found.json:
+        _check_steps(found)
+
+
+def _check_timeline(timeline: Timeline) -> None:
+    """All events are shown, and every question about them is answered."""
+    assert sum(entry.count for entry in timeline.whole().entries) == timeline.index["events"]
+    for warning in timeline.index["warnings"]:
+        assert set(warning) == {"code", "message", "hint"}
+    timeline.json("search", q="a", limit=3)
+    timeline.json("aggregate", by="track")
+    timeline.json("busy", buckets=10)
+    names = {key: timeline.which[key] for key in ("run", "host")}
+    derived = get(timeline.client, "timeline", part="derived", **names)
+    assert derived.status_code == 200
+
+
+def _check_steps(found: Answers) -> None:
+    """What is unknown is not 0; the parts of a step add up to it."""
     for id_, figure in found.figures.items():
         if figure["value"] is None:
             assert figure["text"] == "", id_

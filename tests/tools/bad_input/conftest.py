@@ -1,9 +1,9 @@
-"""Shared by tests of tools."""
+"""Bad input is asked of every tool that is registered, and of timelines."""
 
 from pathlib import Path
 
 import pytest
-from helpers.step_pages import Answers, Ask, answers_of
+from helpers.all_pages import Answers, Ask, answers_of
 
 
 @pytest.fixture

@@ -1,13 +1,15 @@
-"""The tools of steps on traces that are broken, hostile or odd: each says something sensible.
+"""Steps that are missing, hostile or odd: every tool says something sensible.
 
 One column of a drawn trace is 1 µs.
 """
 
 import pytest
-from helpers.step_pages import GPU, HOST, TOOLS, Ask, marked, rows
+from helpers.all_pages import GPU, HOST, Ask, marked, rows
 from traces import draw
 
 from tbprof._pb import message
+from tbprof.base.errors import NoData
+from tbprof.tools import TOOLS
 
 HUGE = 2**63 - 1
 
@@ -31,7 +33,9 @@ def test_no_steps_are_unknown_not_zero(ask: Ask):
 
 @pytest.mark.parametrize("planes", [{HOST: ""}, {GPU: ""}])
 def test_nothing_at_all_is_no_data(ask: Ask, planes: dict[str, str]):
-    assert set(ask(h0=draw(planes)).no_data) == set(TOOLS)
+    errors = ask(h0=draw(planes)).errors
+    assert set(errors) == {tool.name for tool in TOOLS}
+    assert all(isinstance(error, NoData) for error in errors.values())
 
 
 def test_one_step_has_no_deviation(ask: Ask):
