@@ -29,17 +29,14 @@ import trace_viewer
 from measure import Cost, Failed
 from programs import ROUTE, Programs
 
+from tbprof.tools import registry
+
 ROOT = Path(__file__).resolve().parent.parent
-STEP_TOOLS = ("overview_page", "input_pipeline_analyzer", "pod_viewer")
+# The trace viewer has a section of its own.
+TOOLS = tuple(tool.name for tool in registry.TOOLS if not tool.is_streamed)
+STEP_TOOLS = tuple(tool.name for tool in registry.TOOLS if "steps" in tool.params)
 # One process that makes the payloads of several tools.
 TOGETHER = "+".join(STEP_TOOLS)
-TOOLS = (
-    *STEP_TOOLS,
-    "kernel_stats",
-    "framework_op_stats",
-    "memory_profile",
-    "tf_data_bottleneck_analysis",  # xprof no longer has it
-)
 QUIET_S = 1.0
 START_REPEATS = 7
 

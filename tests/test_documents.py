@@ -13,6 +13,7 @@ from test_layers import LAYERS
 
 from tbprof import __version__
 from tbprof.engine.engine import DataRequest
+from tbprof.tools import TOOLS
 from tbprof.tools.datatable import Table
 from tbprof.tools.tool import Tool
 
@@ -26,6 +27,8 @@ PACKAGE = ROOT / "tbprof"
 ROOMS_OF = ("tbprof", "analysis", "timeline")
 GITHUB = ROOT / ".github"
 API = (ROOT / "docs" / "http_api.md").read_text(encoding="utf-8")
+# How sections refer to the tables of other tools.
+REFERENCES = {"overview_page": "the overview", "input_pipeline_analyzer": "the input pipeline"}
 ENDINGS = (".py", ".ts", ".tsx", ".md", ".css", ".mjs", ".proto")
 PLACES = (ROOT, ROOT / "tbprof", ROOT / "tbprof" / "analysis", ROOT / "frontend" / "src")
 
@@ -102,13 +105,31 @@ def test_the_api_names_every_column_and_property(
 ) -> None:
     engine, run = opened(trace, request)
     tables = engine.tables(DataRequest(run, tool.name))
-    words = set(re.findall(r"\w+", API))
+    words = words_of(tool)
     for layout in ("rows", "columns"):
         answer = json.loads(content_of(engine, DataRequest(run, tool.name, layout=layout)))
         if not tool.is_list and "cols" not in answer:
             named = set(answer.get("memoryIds", ()))
             assert not set(keys(answer)) - named - words
     assert not {name for table in tables for name in names(table)} - words
+
+
+def words_of(tool: Tool) -> set[str]:
+    """The words of the sections on a tool, of those that refer to each other, and of no tool."""
+    sections = re.split(r"^##+ ", API, flags=re.M)
+    [own] = [section for section in sections if section.startswith(f"`{tool.name}`")]
+    refers = {other: REFERENCES.get(other.name, other.name) for other in TOOLS}
+    others = [
+        f"`{other.name}`"
+        for other, reference in refers.items()
+        if other is not tool and reference not in own
+    ]
+    related = [
+        section
+        for section in sections
+        if not section.startswith(tuple(others)) or refers[tool] in section
+    ]
+    return set(re.findall(r"\w+", " ".join(related)))
 
 
 def names(table: Table) -> Iterator[str]:
