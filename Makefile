@@ -34,8 +34,9 @@ run: python
 	@exec $(BIN)/tensorboard --logdir '$(LOGDIR)' --host '$(HOST)' --port $(PORT)
 
 test: python
-	@$(PYTHON) scripts/bootstrap.py dev xprof profile record node
-	@TBPROF_CHROMIUM="$$($(PYTHON) scripts/bootstrap.py chromium)" scripts/check
+	@$(PYTHON) scripts/bootstrap.py dev node
+	@SET_UP='$(PYTHON) scripts/bootstrap.py xprof profile record' \
+	  TBPROF_CHROMIUM="$$($(PYTHON) scripts/bootstrap.py chromium)" scripts/check
 
 # As `make test`, with the environments as they are.
 check:

@@ -65,15 +65,19 @@ def set_up_project(level: str) -> None:
     """`.venv` holds the project, editable; at level `dev` with what tests and checks need."""
     python = _environment(PROJECT)
     install_headers()
-    recipe = [level, _content("pyproject.toml"), assets.descriptors_hash(ROOT)]
-    if level == "run":  # without the compilers that a checkout compiles its changes with
-        recipe.append(extensions.sources_hash(ROOT))
-    if _is_done(PROJECT, level, recipe):
+    if any(_is_done(PROJECT, done, _project_recipe(done)) for done in (level, "dev")):
         return
     _say(f"installing tbprof into .venv ({level})")
     groups = ["--group", "dev"] if level == "dev" else []
     _install(python, "--editable", str(ROOT), *groups)
-    _done(PROJECT, level, recipe)
+    _done(PROJECT, level, _project_recipe(level))
+
+
+def _project_recipe(level: str) -> list[str]:
+    recipe = [level, _content("pyproject.toml"), assets.descriptors_hash(ROOT)]
+    if level == "run":  # without the compilers that a checkout compiles its changes with
+        recipe.append(extensions.sources_hash(ROOT))
+    return recipe
 
 
 def set_up_packages(

@@ -1,5 +1,6 @@
 """Shared by all tests: a cache folder of their own, and where traces and other interpreters are."""
 
+import atexit
 import importlib.util
 import os
 import shutil
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from helpers.recordings import drop_used
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -17,10 +19,11 @@ NOBODY = 65534
 
 
 def _cache_directory() -> Path:
-    """An empty folder of this process."""
-    folder = ROOT / ".cache" / "tests" / os.environ.get("PYTEST_XDIST_WORKER", "main")
+    """An empty folder of this process, as long as it runs."""
+    folder = ROOT / ".cache" / "tests" / str(os.getpid())
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
@@ -30,6 +33,12 @@ os.environ["TBPROF_CACHE_DIR"] = str(_cache_directory())
 # How long an example takes depends on what else the machine does.
 settings.register_profile("tbprof", deadline=None)
 settings.load_profile("tbprof")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Tests failed: their cause may be in a recording, which would be kept."""
+    if session.testsfailed:
+        drop_used()
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from helpers.recordings import recorded
 
 from tbprof._pb import message
 
@@ -44,18 +45,19 @@ def steps(space) -> list[int]:
     ],
 )
 def test_script_records_its_steps(
-    record_python: str, script: str, numbers: list[int] | None, tmp_path: Path
+    record_python: str, script: str, numbers: list[int] | None
 ) -> None:
     name, *options = script.split()
-    result = subprocess.run(
-        [record_python, str(EXAMPLES / name), *options, str(tmp_path)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert result.returncode == 0, result.stderr[-2000:]
-    assert f"recorded in {tmp_path}" in result.stdout
-    [trace] = tmp_path.rglob("plugins/profile/*/*.xplane.pb")
+
+    def record(folder: Path) -> None:
+        command = [record_python, str(EXAMPLES / name), *options, str(folder)]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        assert result.returncode == 0, result.stderr[-2000:]
+        assert f"recorded in {folder}" in result.stdout
+
+    code = (EXAMPLES / name).read_text(encoding="utf-8")
+    folder = recorded(record_python, [script, code], record)
+    [trace] = folder.rglob("plugins/profile/*/*.xplane.pb")
     space = read(trace)
     assert [plane.name for plane in space.planes].count("/host:CPU") == 1
     if numbers is not None:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.payloads import content_of
+from helpers.recordings import recorded
 from numpy.typing import NDArray
 
 from tbprof.engine.engine import DataRequest, Engine
@@ -121,6 +122,17 @@ def run_script(python: str, script: str, *args: str) -> None:
     assert process.returncode == 0, complaints[-2000:]
 
 
+def sources(script: str) -> list[str]:
+    """The code of a recording script, and of those that others import."""
+    names = (script, "planting.py", "record_tensorflow.py")
+    return [(SCRIPTS / name).read_text(encoding="utf-8") for name in names]
+
+
+def recording_of(python: str, script: str) -> Path:
+    """The folder that a recording script left, once for all runs of the tests."""
+    return recorded(python, sources(script), lambda folder: run_script(python, script, str(folder)))
+
+
 def started(
     *command: str, stdout: int = subprocess.DEVNULL, stderr: int = subprocess.DEVNULL
 ) -> subprocess.Popen[str]:
@@ -155,31 +167,22 @@ def _shown(folder: Path) -> Callable[..., Shown]:
 
 
 @pytest.fixture(scope="session")
-def tensorflow_runs(
-    record_python: str, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[..., Shown]:
+def tensorflow_runs(record_python: str) -> Callable[..., Shown]:
     """What is shown of a case of `record_tensorflow.py`."""
-    folder = tmp_path_factory.mktemp("tensorflow")
-    run_script(record_python, "record_tensorflow.py", str(folder))
-    return _shown(folder)
+    return _shown(recording_of(record_python, "record_tensorflow.py"))
 
 
 @pytest.fixture(scope="session")
-def jax_runs(record_python: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Shown]:
+def jax_runs(record_python: str) -> Callable[..., Shown]:
     """What is shown of a case of `record_jax.py`."""
-    folder = tmp_path_factory.mktemp("jax")
-    run_script(record_python, "record_jax.py", str(folder))
-    return _shown(folder)
+    return _shown(recording_of(record_python, "record_jax.py"))
 
 
 @pytest.fixture(scope="session")
-def planted_runs(
-    record_python: str, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[..., Shown]:
+def planted_runs(record_python: str) -> Callable[..., Shown]:
     """What is shown of a case of `record_planted_<framework>.py`, "planted" or "without"."""
-    folder = tmp_path_factory.mktemp("planted")
-    for framework in ("tensorflow", "jax", "ranks"):
-        script = f"record_planted_{framework}.py"
-        run_script(record_python, script, str(folder / framework))
-    of = _shown(folder)
-    return lambda framework, case, kind: of(f"{framework}/{case}/{kind}")
+    of = {
+        framework: _shown(recording_of(record_python, f"record_planted_{framework}.py"))
+        for framework in ("tensorflow", "jax", "ranks")
+    }
+    return lambda framework, case, kind: of[framework](f"{case}/{kind}")

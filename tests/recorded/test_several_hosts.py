@@ -1,13 +1,16 @@
 """Workers of one job, recorded as several hosts of one run."""
 
+import functools
 import json
 import shutil
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
-from recorded.conftest import SCRIPTS, Shown, started
+from helpers.recordings import recorded
+from recorded.conftest import SCRIPTS, Shown, sources, started
 
 pytestmark = pytest.mark.slow
 
@@ -20,12 +23,28 @@ WORKERS = {"even": 20, "slow": 22, "late": 20}
 @pytest.fixture(scope="session")
 def job(record_python: str, tmp_path_factory: pytest.TempPathFactory) -> Job:
     """What is shown of a run of some of the workers."""
-    folder = tmp_path_factory.mktemp("workers")
+    code = [str(WORKERS), *sources("record_worker.py")]
+    folder = recorded(record_python, code, functools.partial(_record, record_python))
+
+    def shown(*names: str, **params: str) -> Shown:
+        run = tmp_path_factory.mktemp("job") / "plugins" / "profile" / "run"
+        run.mkdir(parents=True)
+        for name in names:
+            [trace] = (folder / name).rglob("*.xplane.pb")
+            shutil.copy(trace, run / f"{name}.xplane.pb")
+            shutil.copy(folder / f"{name}.json", run.parents[2] / f"{name}.json")
+        return Shown(run.parents[2], params)
+
+    return shown
+
+
+def _record(python: str, folder: Path) -> None:
+    """Two workers at once, then the third."""
     processes = {}
     for name, first in WORKERS.items():
         start = folder / ("later" if name == "late" else "now")
         script = str(SCRIPTS / "record_worker.py")
-        processes[name] = started(record_python, script, str(folder), name, str(first), str(start))
+        processes[name] = started(python, script, str(folder), name, str(first), str(start))
     try:
         deadline = time.monotonic() + 200
         while not all((folder / f"{name}.ready").exists() for name in processes):
@@ -39,17 +58,6 @@ def job(record_python: str, tmp_path_factory: pytest.TempPathFactory) -> Job:
         for process in processes.values():
             process.kill()
             process.wait()
-
-    def shown(*names: str, **params: str) -> Shown:
-        run = tmp_path_factory.mktemp("job") / "plugins" / "profile" / "run"
-        run.mkdir(parents=True)
-        for name in names:
-            [trace] = (folder / name).rglob("*.xplane.pb")
-            shutil.copy(trace, run / f"{name}.xplane.pb")
-            shutil.copy(folder / f"{name}.json", run.parents[2] / f"{name}.json")
-        return Shown(run.parents[2], params)
-
-    return shown
 
 
 def measured_us(shown: Shown, name: str) -> dict[int, float]:

@@ -6,12 +6,11 @@ to be.
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from recorded.conftest import Shown, run_script
+from recorded.conftest import Shown, recording_of
 from tools.input.test_input_judgement import check_pages_agree
 
 from tbprof.base.errors import NoData
@@ -68,10 +67,9 @@ class Recorded:
 
 
 @pytest.fixture(scope="module")
-def runs(record_python: str, tmp_path_factory: pytest.TempPathFactory) -> Runs:
+def runs(record_python: str) -> Runs:
     """What is shown of a case of `record_tf_data.py`."""
-    folder: Path = tmp_path_factory.mktemp("tf_data")
-    run_script(record_python, "record_tf_data.py", str(folder))
+    folder = recording_of(record_python, "record_tf_data.py")
     return lambda case: Recorded(Shown(folder / case, {}))
 
 
