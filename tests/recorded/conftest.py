@@ -181,8 +181,9 @@ def jax_runs(record_python: str) -> Callable[..., Shown]:
 @pytest.fixture(scope="session")
 def planted_runs(record_python: str) -> Callable[..., Shown]:
     """What is shown of a case of `record_planted_<framework>.py`, "planted" or "without"."""
-    of = {
-        framework: _shown(recording_of(record_python, f"record_planted_{framework}.py"))
-        for framework in ("tensorflow", "jax", "ranks")
-    }
-    return lambda framework, case, kind: of[framework](f"{case}/{kind}")
+
+    @functools.cache
+    def of(framework: str) -> Callable[..., Shown]:
+        return _shown(recording_of(record_python, f"record_planted_{framework}.py"))
+
+    return lambda framework, case, kind: of(framework)(f"{case}/{kind}")
