@@ -1,8 +1,8 @@
 """The compiled loops: what cannot be done by columns at once, as Cython in pure Python.
 
 Each fills arrays that its caller gives, allocates nothing and holds no interpreter lock. Numbers
-that kernels and callers share are in `codes.py`, types of arrays in `types.pxd`. A room is named
-for the package that calls it. Only `base` may come in.
+that kernels and callers share are in `codes.py`, types of arrays in `types.pxd`, binary searches
+in `searches.pxd`. A room is named for the package that calls it. Only `base` may come in.
 
 - Sources are Python that ruff and mypy read; types are annotations. Functions are inlined into
   other modules from `.pxd` files only.

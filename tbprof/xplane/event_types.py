@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.parallel import in_parallel
-from tbprof.kernels.xplane.event_decoding import find_types
+from tbprof.kernels.xplane.event_scan import find_types
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.interning import in_file_order
 from tbprof.xplane.metadata import Dictionary

@@ -24,15 +24,13 @@ from tbprof.kernels.codes import (
 )
 from tbprof.kernels.xplane.event_decoding import (
     DecodedEvents,
-    LineEnds,
     LineEvents,
     SpanEvents,
     StatMarks,
     decode_span,
     decode_spans,
-    scan_span,
-    scan_spans,
 )
+from tbprof.kernels.xplane.event_scan import LineEnds, scan_span, scan_spans
 from tbprof.kernels.xplane.id_lookup import Lookup
 from tbprof.kernels.xplane.passes import Pass, Window
 from tbprof.xplane.buffer import Buffer

@@ -1,4 +1,4 @@
-"""Twins of what is compiled into kernels: `wire.pxd`, `row_heaps.pxd`, and memory that is copied.
+"""Twins of what is compiled into kernels: `wire.pxd`, `searches.pxd`, and memory that is copied.
 
 Source of the wire format: protobuf.dev, "Encoding".
 """
@@ -93,6 +93,18 @@ def find_row(keys: Any, rows: Any, key: int) -> int:
             return rows[slot]
         slot = (slot + 1) & mask
     return -1
+
+
+def first_not_below(column: Any, first: int, last: int, value: int) -> int:
+    return next((row for row in range(first, last) if column[row] >= value), max(first, last))
+
+
+first_near = first_not_below
+
+
+def first_chosen(row: Any, first: int, last: int, column: Any, value: int) -> int:
+    entries = range(first, last)
+    return next((at for at in entries if column[row[at]] >= value), max(first, last))
 
 
 def sink(heap: Any, size: int, at: int, start: Any, id_: Any) -> None:

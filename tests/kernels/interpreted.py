@@ -26,14 +26,17 @@ from . import inlined_twins
 FOLDER = Path(tbprof.kernels.__file__).parent
 # After those that they take functions or classes of.
 _TEXTS = "export.json_bytes"
-_FIRST = {_TEXTS, "timeline.level_merging", "xplane.id_lookup", "xplane.passes"}
-NAMES = sorted(
-    (
-        f"{path.parent.name}.{path.stem}"
-        for path in FOLDER.glob("*/*.py")
-        if path.stem != "__init__"
-    ),
-    key=lambda name: (name not in _FIRST, name),
+_FIRST = [
+    "xplane.passes",
+    "xplane.id_lookup",
+    _TEXTS,
+    "export.stat_json",
+    "timeline.level_merging",
+    "timeline.row_heaps",
+]
+NAMES = _FIRST + sorted(
+    {f"{path.parent.name}.{path.stem}" for path in FOLDER.glob("*/*.py") if path.stem[0] != "_"}
+    - set(_FIRST)
 )
 
 
@@ -198,7 +201,7 @@ def interpreted() -> dict[str, dict[str, Any]]:
     vars(stubs["cython.cimports.libc.string"])["memcpy"] = None
     ours = "cython.cimports.tbprof.kernels"
     stubs |= {f"{ours}.codes": codes, f"{ours}.types": _Types("types")}
-    stubs |= {f"{ours}.xplane.wire": inlined_twins, f"{ours}.timeline.row_heaps": inlined_twins}
+    stubs |= {f"{ours}.xplane.wire": inlined_twins, f"{ours}.searches": inlined_twins}
     found: dict[str, dict[str, Any]] = {}
     with patch.dict(sys.modules, stubs):
         for name in NAMES:
@@ -208,6 +211,8 @@ def interpreted() -> dict[str, dict[str, Any]]:
             if name == "timeline.level_merging":
                 vars(module)["LevelEntry"] = inlined_twins.LevelEntry
             exec(compile(path.read_bytes(), path, "exec"), vars(module))
+            if name == "timeline.row_heaps":
+                vars(module).update(sink=inlined_twins.sink, sink_row=inlined_twins.sink_row)
             if name == _TEXTS:
                 vars(module)["copy_bytes"] = inlined_twins.copy_bytes
             found[name] = vars(module)

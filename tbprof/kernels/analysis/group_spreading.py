@@ -5,6 +5,7 @@ from cython.cimports.tbprof.kernels.codes import (
     CAUSES,
     HANDS_OVER,
 )
+from cython.cimports.tbprof.kernels.searches import first_not_below
 from cython.cimports.tbprof.kernels.types import (
     Bytes,
     Flags,
@@ -79,23 +80,6 @@ class Pool:
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(high=i64, low=i64, middle=i64)
-def _lower_bound(ascending: Ints, value: i64) -> i64:
-    low = 0
-    high = ascending.shape[0]
-    while low < high:
-        middle = (low + high) >> 1
-        if ascending[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 @cython.locals(region=i64)
 def _hand_over(at: i64, number: i64, pool: Pool, queue: OutInts, tail: i64) -> i64:
     """Queues the regions of one hand-over that belong to the group, as -1 - region."""
@@ -162,7 +146,7 @@ def _fill_group(
         group[row] = number
         if flag[row] & CAUSES:
             if at < 0:
-                at = _lower_bound(cause.row, row)
+                at = first_not_below(cause.row, 0, cause.row.shape[0], row)
             while at < cause.row.shape[0] and cause.row[at] == row:
                 bucket = cause.bucket[at]
                 if not cause.is_followed[bucket]:
@@ -174,7 +158,7 @@ def _fill_group(
                 at += 1
         if flag[row] & HANDS_OVER:
             if pool_at < 0:
-                pool_at = _lower_bound(pool.row, row)
+                pool_at = first_not_below(pool.row, 0, pool.row.shape[0], row)
             tail = _hand_over(pool_at, number, pool, queue, tail)
             pool_at += 1
         row += 1

@@ -4,6 +4,7 @@ import cython
 from cython.cimports.tbprof.kernels.codes import (
     MOST_TIME,
 )
+from cython.cimports.tbprof.kernels.searches import first_not_below
 from cython.cimports.tbprof.kernels.types import (
     Flags,
     Int32s,
@@ -194,19 +195,12 @@ def visit_calls(roots: Ints, calls: CallColumns, path: CallPath, nodes: CallNode
 
 @cython.ccall
 @cython.exceptval(check=False)
-@cython.locals(high=i64, low=i64, middle=i64, row=i64)
+@cython.locals(row=i64)
 def bisect_ranges(value: Ints, first: Ints, last: Ints, wanted: Ints, out: OutInts) -> cython.void:
     """For each range of rows the first whose value is not below `wanted`."""
     with cython.nogil:
         for row in range(wanted.shape[0]):
-            low, high = first[row], last[row]
-            while low < high:
-                middle = (low + high) // 2
-                if value[middle] < wanted[row]:
-                    low = middle + 1
-                else:
-                    high = middle
-            out[row] = low
+            out[row] = first_not_below(value, first[row], last[row], wanted[row])
 
 
 @cython.ccall

@@ -1,6 +1,7 @@
 """What searches find: events by type, by time, over all rows in order of time."""
 
 import cython
+from cython.cimports.tbprof.kernels.searches import first_chosen
 from cython.cimports.tbprof.kernels.timeline.row_heaps import sink
 from cython.cimports.tbprof.kernels.types import (
     Bytes,
@@ -177,21 +178,14 @@ def first_reaching(
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(middle=i64, step=i64)
+@cython.locals(step=i64)
 def first_from(event: Uint32s, low: i64, high: i64, start: Ints, begin: i64) -> i64:
     """The first of the hits [low, high) that starts at `begin` or later; it is near `low`."""
     step = 1
     while low + step < high and start[event[low + step]] < begin:
         low += step
         step *= 2
-    high = min(high, low + step)
-    while low < high:
-        middle = (low + high) >> 1
-        if start[event[middle]] < begin:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    return first_chosen(event, low, min(high, low + step), start, begin)
 
 
 @cython.ccall

@@ -5,28 +5,8 @@ from cython.cimports.tbprof.kernels.codes import (
     FAN,
     FAN_BITS,
 )
+from cython.cimports.tbprof.kernels.searches import first_near
 from cython.cimports.tbprof.kernels.types import Floats, Ints, OutFloats, OutInts, i64
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-@cython.locals(middle=i64, step=i64)
-def _lower_bound(time: Ints, first: i64, last: i64, at: i64) -> i64:
-    """The first of the rows `[first, last)` that is not before `at`; near ones are found sooner."""
-    step = 1
-    while first + step < last and time[first + step] < at:
-        first += step
-        step *= 2
-    last = min(last, first + step)
-    while first < last:
-        middle = (first + last) >> 1
-        if time[middle] < at:
-            first = middle + 1
-        else:
-            last = middle
-    return first
 
 
 @cython.cfunc
@@ -84,7 +64,7 @@ def read_points(
     with cython.nogil:
         first, last, begin, level = query[0], query[1], query[2], query[3]
         from_ps, to_ps = query[4], query[5]
-        row = _lower_bound(time, first, last, from_ps)
+        row = first_near(time, first, last, from_ps)
         found = 0
         if row > first:
             out_time[0] = time[row - 1]
@@ -92,7 +72,7 @@ def read_points(
             found = 1
         while row < last and time[row] < to_ps:
             end = begin + ((((time[row] - begin) >> level) + 1) << level)
-            after = _lower_bound(time, row, last, min(end, to_ps))
+            after = first_near(time, row, last, min(end, to_ps))
             out_time[found] = time[row]
             out_low[found] = -_extreme(value, low, row, after, -1.0)
             out_high[found] = _extreme(value, high, row, after, 1.0)

@@ -1,7 +1,22 @@
 # cython: wraparound=False
 # Heaps of rows by the next event of each, in arrays that the caller gives.
 
-from tbprof.kernels.types cimport Ints, OutInts, i64
+from tbprof.kernels.types cimport Flags, Int32s, Ints, OutInts, i64
+
+
+cdef class EventRows:
+    cdef readonly Ints first
+    cdef readonly Ints start
+    cdef readonly Ints duration
+    cdef readonly Int32s type
+    cdef readonly Flags crowded
+
+
+cdef class RowHeads:
+    cdef OutInts heap
+    cdef OutInts head
+    cdef OutInts start
+    cdef OutInts end
 
 
 cdef inline void sink(OutInts heap, i64 size, i64 at, Ints start, Ints id_) noexcept nogil:

@@ -11,6 +11,7 @@ from cython.cimports.tbprof.kernels.codes import (
     TILE_TYPE,
     UNIT_SHIFT,
 )
+from cython.cimports.tbprof.kernels.searches import first_chosen, first_not_below
 from cython.cimports.tbprof.kernels.timeline.level_merging import LevelEntry, RowEvents
 from cython.cimports.tbprof.kernels.types import (
     Bytes,
@@ -129,18 +130,13 @@ def _place(at: i64, is_chosen: cython.bint, ids: Uint32s) -> i64:
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(middle=i64)
 def _first_from(
     starts: Ints, begin: i64, end: i64, time_ps: i64, is_chosen: cython.bint, ids: Uint32s
 ) -> i64:
     """The first of the entries [begin, end) that does not start before a time."""
-    while begin < end:
-        middle = (begin + end) // 2
-        if starts[_place(middle, is_chosen, ids)] < time_ps:
-            begin = middle + 1
-        else:
-            end = middle
-    return begin
+    if is_chosen:
+        return first_chosen(ids, begin, end, starts, time_ps)
+    return first_not_below(starts, begin, end, time_ps)
 
 
 @cython.cfunc

@@ -8,14 +8,8 @@ from numpy.typing import NDArray
 from tbprof.base import names
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
-from tbprof.kernels.export.event_json import (
-    EventColumns,
-    StatColumns,
-    StatNames,
-    Tracks,
-    TypeTexts,
-    write_events,
-)
+from tbprof.kernels.export.event_json import EventColumns, Tracks, TypeTexts, write_events
+from tbprof.kernels.export.stat_json import StatColumns, StatNames
 from tbprof.kernels.xplane.passes import Writing
 from tbprof.timeline.build.device_times import on_device_clock
 from tbprof.timeline.build.lanes import count_lanes, find_lanes

@@ -21,8 +21,9 @@ from tbprof.kernels.codes import (
     PRODUCER_TYPE,
     SHOWN,
 )
-from tbprof.kernels.export.event_json import StatColumns, StatNames, TypeTexts, write_stats
+from tbprof.kernels.export.event_json import TypeTexts
 from tbprof.kernels.export.json_bytes import Texts
+from tbprof.kernels.export.stat_json import StatColumns, StatNames, write_stats
 from tbprof.kernels.xplane.passes import Writing
 from tbprof.timeline.export.event_text import INFINITE, NAN, NEGATIVE_INFINITE, WORDS
 from tbprof.timeline.export.json_text import joined, quoted

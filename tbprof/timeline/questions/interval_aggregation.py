@@ -5,10 +5,9 @@ from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
 from tbprof.kernels.codes import MOST_DEPTHS
+from tbprof.kernels.timeline.row_heaps import EventRows, RowHeads
 from tbprof.kernels.timeline.row_sums import (
-    EventRows,
     GroupSums,
-    RowHeads,
     TrackBounds,
     TrackSpans,
     add_tracks,

@@ -7,7 +7,7 @@ are going on when it starts, and hold all of it; the last of these is its parent
 import numpy as np
 
 from tbprof.base.records import dataclass
-from tbprof.kernels.timeline.row_sums import walk_children
+from tbprof.kernels.timeline.event_children import walk_children
 from tbprof.timeline.model.open_timeline import OpenTimeline
 from tbprof.timeline.questions.interval_aggregation import event_rows, row_heads
 
