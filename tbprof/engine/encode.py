@@ -7,16 +7,59 @@ from collections.abc import Sequence
 import numpy as np
 import orjson
 
-from tbprof.base.errors import Notice
+from tbprof.base.errors import BadRequest, Notice
+from tbprof.engine.requests import Body, DataRequest, check_table, csv_filename
 from tbprof.kernels.export.table_json import weave_rows
+from tbprof.storage.runs import Run
 from tbprof.tools.datatable import PERCENT, Column, Table
-from tbprof.tools.tool import Document
+from tbprof.tools.tool import Document, EventStream, Payload, Tool
 
 # A spreadsheet runs cells that begin with these as formulas.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 # Of a DataTable by rows.
 _BETWEEN_CELLS = np.frombuffer(b'},{"v":', np.uint8)
 _BETWEEN_ROWS = np.frombuffer(b'}]},{"c":[{"v":', np.uint8)
+
+
+def encode_payload(
+    tool: Tool, run: Run, request: DataRequest, payload: Payload, warnings: tuple[Notice, ...]
+) -> Body:
+    """The payload as a request asks for it, with what was lost."""
+    if request.format == "csv":
+        tables = tables_of(tool, payload)
+        check_table(tool, request.table, len(tables))
+        content = encode_csv(tables[request.table])
+        name = csv_filename(tool, run, request.hosts)
+        return Body(content, "text/csv; charset=utf-8", name)
+    if isinstance(payload, Document):
+        content = encode_document(payload, warnings, layout=request.layout)
+    else:
+        tables = with_warnings(tables_of(tool, payload), warnings)
+        content = encode_json(tables, layout=request.layout, is_list=tool.is_list)
+    return Body(content, "application/json; charset=utf-8")
+
+
+def tables_of(tool: Tool, payload: Payload) -> Sequence[Table]:
+    """The tables of a payload. Raises BadRequest for a stream."""
+    if isinstance(payload, EventStream):
+        raise BadRequest(
+            f"{tool.name} has no tables: it is every event of a trace",
+            "write it to a file: run.trace().to_chrome_json(path) in Python, or tbprof export",
+        )
+    return [payload.table()] if isinstance(payload, Document) else payload
+
+
+def is_empty(payload: Payload) -> bool:
+    """Whether there is nothing to show; streams say so themselves."""
+    if isinstance(payload, Document):
+        return payload.is_empty
+    return isinstance(payload, Sequence) and not any(map(len, payload))
+
+
+def with_warnings(tables: Sequence[Table], warnings: tuple[Notice, ...]) -> tuple[Table, ...]:
+    """Tables of which the first says what was lost."""
+    first = dataclasses.replace(tables[0], warnings=(*tables[0].warnings, *warnings))
+    return (first, *tables[1:])
 
 
 def encode_document(document: Document, warnings: Sequence[Notice], *, layout: str) -> bytes:

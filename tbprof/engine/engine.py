@@ -1,15 +1,14 @@
 """Answers requests for a logdir: which runs, hosts and tools there are, and each tool's payload."""
 
-import dataclasses
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.run.outline import Outline
 from tbprof.base.caches import LatestCache
-from tbprof.base.errors import BadRequest, Notice, TbprofError, ToolNotFound
-from tbprof.base.lazy import Later, get_logger, load
+from tbprof.base.errors import Notice, TbprofError, ToolNotFound
+from tbprof.base.lazy import Later, load
 from tbprof.base.parallel import thread_pool
 from tbprof.engine.empty_reasons import (
     Absence,
@@ -20,8 +19,10 @@ from tbprof.engine.empty_reasons import (
     find_warnings,
     no_data,
 )
-from tbprof.engine.encode import encode_csv, encode_document, encode_json
+from tbprof.engine.encode import encode_payload, is_empty, tables_of, with_warnings
 from tbprof.engine.kept_parts import PartResult
+from tbprof.engine.learned_absences import LearnedAbsences
+from tbprof.engine.look_ahead import LookAhead
 from tbprof.engine.parts import PARTS, PartKey, part_keys
 from tbprof.engine.progress import IDLE, Progress
 from tbprof.engine.requests import (
@@ -29,19 +30,17 @@ from tbprof.engine.requests import (
     Body,
     DataRequest,
     Stream,
-    check_table,
     choose_files,
-    csv_filename,
     find_tool,
 )
 from tbprof.engine.summaries import SummaryCache
-from tbprof.storage.files import fingerprint
+from tbprof.storage.files import fingerprints
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import Run, TraceFile
 from tbprof.tools import TOOLS
 from tbprof.tools.datatable import Table
-from tbprof.tools.tool import Document, EventStream, Payload, Tool
+from tbprof.tools.tool import EventStream, Payload, Tool
 
 if TYPE_CHECKING:
     from tbprof.engine.timelines.timeline_cache import TimelineCache, VersionedTimeline
@@ -49,16 +48,10 @@ if TYPE_CHECKING:
 
 __all__ = ["ALL_HOSTS", "Body", "DataRequest", "Engine", "Stream"]
 
-_log = get_logger(__name__)
-
 _MOST_BODIES, _BODIES_BYTES = 4096, 128 << 20
 # More at once only wait for the interpreter where files are small.
 _HOSTS_AT_ONCE, _SMALL_HOSTS_AT_ONCE, _SMALL = 4, 2, 4 << 20
-_RUNS_LEARNED = 256
 _TRACE_VIEWER = "trace_viewer"
-_LAYOUTS: tuple[Literal["columns", "rows"], ...] = ("columns", "rows")
-
-
 _NO_RUN = Absence("There is no run yet.", "")
 
 
@@ -77,14 +70,11 @@ class Engine:
         self._results = results
         self._timelines: TimelineCache | None = None
         self._bodies: LatestCache[Hashable, Body] = LatestCache(_MOST_BODIES, _BODIES_BYTES)
-        self._nothing: LatestCache[tuple[str, ...], dict[str, Absence]] = LatestCache(
-            _RUNS_LEARNED, 0
-        )
+        self._absences = LearnedAbsences()
         self._lock = threading.Lock()
         self._progress = Progress()
-        self._is_ahead = background
-        self._ahead_turn = threading.Lock()
-        self._foreseen: dict[object, threading.Thread] = {}
+        self._is_background = background
+        self._look_ahead = LookAhead(self.data)
 
     def load_tools(self) -> None:
         """Imports what pages are made of, which the first of each would have to wait for."""
@@ -123,7 +113,7 @@ class Engine:
 
         The index tells it, or a page that was asked for and had nothing, or that found no steps.
         """
-        learned = self._nothing.get(_versions(run.files)) or {}
+        learned = self._absences.of(run.files)
         found = {tool.name: find_absence(tool, run, outlines) for tool in TOOLS}
         return {
             name: absence
@@ -184,15 +174,16 @@ class Engine:
         params = _params(tool, request)
         if tool.is_streamed:
             return self._stream(tool, run, files, request)
-        key = (tool.name, _versions(files), request.layout, request.format, request.table,
+        key = (tool.name, fingerprints(files), request.layout, request.format, request.table,
                tuple(params.items()))  # fmt: skip
 
         def make() -> Body:
             payload, _, warnings = self._payload(tool, run, files, params)
-            return _encode(tool, run, request, payload, warnings)
+            return encode_payload(tool, run, request, payload, warnings)
 
         body = self._bodies.get_or_compute(key, make, lambda body: len(body.content))
-        self._look_ahead(run, files)
+        if self._is_background:
+            self._look_ahead.start(run, files)
         return body
 
     @property
@@ -223,7 +214,7 @@ class Engine:
         run = self._logdir.run(request.run)
         files = choose_files(run, request.hosts)
         payload, _, warnings = self._payload(tool, run, files, _params(tool, request))
-        return _with_warnings(_tables_of(tool, payload), warnings)
+        return with_warnings(tables_of(tool, payload), warnings)
 
     def _stream(
         self, tool: Tool, run: Run, files: Sequence[TraceFile], request: DataRequest
@@ -243,7 +234,7 @@ class Engine:
         )
         if stream is None:
             absence = empty_tool(tool, outlines)
-            self._learn(tool, run, files, absence)
+            self._absences.learn(tool, run, files, absence)
             raise no_data(tool, absence, ())
         return stream
 
@@ -266,36 +257,16 @@ class Engine:
         outlines = {host: found["outline"].value for host, found in good.items()}
         check_outlines(tool, outlines, failures)
         if not params:
-            self._learn_of_steps(run, files, good)
+            self._absences.learn_of_steps(run, files, good)
         parts = {name: [found[name].value for found in good.values()] for name in tool.parts}
         payload = tool.build(Summaries(tuple(good), parts, params))
         # Streams say themselves what they lack.
-        if _is_empty(payload):
+        if is_empty(payload):
             absence = empty_tool(tool, outlines)
             if not params:
-                self._learn(tool, run, files, absence)
+                self._absences.learn(tool, run, files, absence)
             raise no_data(tool, absence, failures)
         return payload, outlines, find_warnings(files, results)
-
-    def _learn(self, tool: Tool, run: Run, files: Sequence[TraceFile], absence: Absence) -> None:
-        """Keeps that a tool has nothing of all hosts together: the index did not tell."""
-        if len(files) < len(run.files):
-            return
-        key = _versions(files)
-        with self._lock:
-            self._nothing.put(key, {**(self._nothing.get(key) or {}), tool.name: absence})
-
-    def _learn_of_steps(
-        self, run: Run, files: Sequence[TraceFile], good: Mapping[str, dict[str, PartResult]]
-    ) -> None:
-        """Keeps which tools have nothing, where the hosts that can be read have no steps."""
-        steps = [found["steps"].value for found in good.values() if "steps" in found]
-        if not steps or any(step.worker.size or step.candidate_name for step in steps):
-            return
-        outlines = {host: found["outline"].value for host, found in good.items()}
-        for tool in TOOLS:
-            if tool.rests_on_steps:
-                self._learn(tool, run, files, empty_tool(tool, outlines))
 
     def _map(
         self,
@@ -348,78 +319,8 @@ class Engine:
         found = dict(zip((file.host for file in run.files), results, strict=True))
         good = {host: one for host, one in found.items() if not isinstance(one, TbprofError)}
         if "outline" in names:
-            self._learn_of_steps(run, run.files, good)
+            self._absences.learn_of_steps(run, run.files, good)
         return found
-
-    def _look_ahead(self, run: Run, files: Sequence[TraceFile]) -> None:
-        """Prepares the other tools' pages of the same hosts, one after another, behind requests."""
-        if not self._is_ahead:
-            return
-        versions = _versions(files)
-        with self._lock:
-            if versions in self._foreseen:
-                return
-            # A daemon: whoever stops the server does not wait for pages that nobody asked for.
-            self._foreseen[versions] = threading.Thread(
-                target=self._prepare_others, args=(run, files), name="tbprof-ahead", daemon=True
-            )
-        self._foreseen[versions].start()
-
-    def _prepare_others(self, run: Run, files: Sequence[TraceFile]) -> None:
-        hosts = tuple(file.host for file in files)
-        with self._ahead_turn:
-            # What our own pages ask for comes first.
-            for layout in _LAYOUTS:
-                for tool in TOOLS:
-                    if not tool.is_streamed:
-                        self._prepare(DataRequest(run.name, tool.name, hosts, layout))
-
-    def _prepare(self, request: DataRequest) -> None:
-        try:
-            body = self.data(request)
-            if isinstance(body, Body):
-                _ = body.gzipped
-        except TbprofError:  # a tool without data: the page will say why when it is opened
-            return
-        except Exception:  # noqa: BLE001 - a defect that the page itself will show
-            _log.debug("preparing %s failed", request.tag, exc_info=True)
-
-
-def _encode(
-    tool: Tool, run: Run, request: DataRequest, payload: Payload, warnings: tuple[Notice, ...]
-) -> Body:
-    if request.format == "csv":
-        tables = _tables_of(tool, payload)
-        check_table(tool, request.table, len(tables))
-        content = encode_csv(tables[request.table])
-        name = csv_filename(tool, run, request.hosts)
-        return Body(content, "text/csv; charset=utf-8", name)
-    if isinstance(payload, Document):
-        content = encode_document(payload, warnings, layout=request.layout)
-    else:
-        tables = _with_warnings(_tables_of(tool, payload), warnings)
-        content = encode_json(tables, layout=request.layout, is_list=tool.is_list)
-    return Body(content, "application/json; charset=utf-8")
-
-
-def _tables_of(tool: Tool, payload: Payload) -> Sequence[Table]:
-    if isinstance(payload, EventStream):
-        raise BadRequest(
-            f"{tool.name} has no tables: it is every event of a trace",
-            "write it to a file: run.trace().to_chrome_json(path) in Python, or tbprof export",
-        )
-    return [payload.table()] if isinstance(payload, Document) else payload
-
-
-def _is_empty(payload: Payload) -> bool:
-    if isinstance(payload, Document):
-        return payload.is_empty
-    return isinstance(payload, Sequence) and not any(map(len, payload))
-
-
-def _with_warnings(tables: Sequence[Table], warnings: tuple[Notice, ...]) -> tuple[Table, ...]:
-    first = dataclasses.replace(tables[0], warnings=(*tables[0].warnings, *warnings))
-    return (first, *tables[1:])
 
 
 def _params(tool: Tool, request: DataRequest) -> dict[str, str]:
@@ -443,7 +344,3 @@ def _error(outline: Outline | TbprofError) -> dict[str, str] | None:
     if isinstance(outline, Outline):
         return None
     return {"code": outline.code, "message": outline.message, "hint": outline.hint}
-
-
-def _versions(files: Sequence[TraceFile]) -> tuple[str, ...]:
-    return tuple(fingerprint(file) for file in files)

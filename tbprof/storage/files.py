@@ -5,7 +5,7 @@ import hashlib
 import os
 import threading
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -42,6 +42,11 @@ def fingerprint(file: TraceFile) -> str:
     facts = (file.url, str(file.bytes), str(file.modified_ns), file.version, file.compression)
     joined = "\0".join(facts).encode("utf-8", "surrogateescape")
     return hashlib.blake2b(joined, digest_size=16).hexdigest()
+
+
+def fingerprints(files: Iterable[TraceFile]) -> tuple[str, ...]:
+    """Those of several files, in their order."""
+    return tuple(map(fingerprint, files))
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from helpers.replaced_parts import replace_part
 from helpers.small_runs import KERNELS, ON_GPUS, OPS
 
 from tbprof.base.lazy import named
+from tbprof.engine import encode
 from tbprof.engine import engine as engine_module
 from tbprof.engine.engine import ALL_HOSTS, Body, DataRequest, Engine
 from tbprof.engine.parts import PARTS
@@ -64,7 +65,7 @@ def test_the_second_answer_comes_from_memory(engine: Engine, counts: Counter[str
 
 
 def wait_for_others(engine: Engine) -> None:
-    for thread in engine._foreseen.values():
+    for thread in engine._look_ahead.threads.values():
         thread.join(timeout=60)
 
 
@@ -79,7 +80,7 @@ def test_the_other_tools_are_prepared_behind_the_first_answer(logdir: Path, coun
                 body = engine.data(DataRequest("gpu", tool, hosts, layout))
                 assert "gzipped" in vars(body)  # compressed ahead, too
     assert counts == before
-    for thread in engine._foreseen.values():
+    for thread in engine._look_ahead.threads.values():
         thread.join(timeout=60)
 
 
@@ -89,10 +90,10 @@ def test_preparing_others_survives_what_they_lack_and_their_defects(
     engine = Engine(Logdir(str(logdir)), background=True)
     engine.data(DataRequest("cpu", OPS))  # there are no kernels to prepare
     wait_for_others(engine)
-    monkeypatch.setattr(engine_module, "encode_json", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(encode, "encode_json", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         engine.data(DataRequest("gpu", OPS))
-    engine._look_ahead(engine._logdir.run("gpu"), engine._logdir.run("gpu").files)
+    engine._look_ahead.start(engine._logdir.run("gpu"), engine._logdir.run("gpu").files)
     wait_for_others(engine)
 
 

@@ -1,0 +1,46 @@
+"""Which tools turned out to have nothing of a run, where its outlines do not say so."""
+
+import threading
+from collections.abc import Mapping, Sequence
+
+from tbprof.base.caches import LatestCache
+from tbprof.engine.empty_reasons import Absence, empty_tool
+from tbprof.engine.kept_parts import PartResult
+from tbprof.storage.files import fingerprints
+from tbprof.storage.runs import Run, TraceFile
+from tbprof.tools import TOOLS
+from tbprof.tools.tool import Tool
+
+_RUNS = 256
+
+
+class LearnedAbsences:
+    """By the files of a run, the tools that were asked for and had nothing, with the reason."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._found: LatestCache[tuple[str, ...], dict[str, Absence]] = LatestCache(_RUNS, 0)
+
+    def of(self, files: Sequence[TraceFile]) -> Mapping[str, Absence]:
+        """The reason of each tool that has nothing of these files, as far as is known."""
+        return self._found.get(fingerprints(files)) or {}
+
+    def learn(self, tool: Tool, run: Run, files: Sequence[TraceFile], absence: Absence) -> None:
+        """Keeps that a tool has nothing of all hosts together: the index does not say so."""
+        if len(files) < len(run.files):
+            return
+        key = fingerprints(files)
+        with self._lock:
+            self._found.put(key, {**(self._found.get(key) or {}), tool.name: absence})
+
+    def learn_of_steps(
+        self, run: Run, files: Sequence[TraceFile], good: Mapping[str, dict[str, PartResult]]
+    ) -> None:
+        """Keeps which tools have nothing, where the hosts that can be read have no steps."""
+        steps = [found["steps"].value for found in good.values() if "steps" in found]
+        if not steps or any(step.worker.size or step.candidate_name for step in steps):
+            return
+        outlines = {host: found["outline"].value for host, found in good.items()}
+        for tool in TOOLS:
+            if tool.rests_on_steps:
+                self.learn(tool, run, files, empty_tool(tool, outlines))
