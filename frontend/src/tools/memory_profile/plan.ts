@@ -1,4 +1,5 @@
 /** Where things are in the timeline: scales, marks, and the point that is meant by a place. */
+import { tickIncrement } from "../../widgets/chart/ticks";
 import { inUse, type Memory, type Timeline } from "./payload";
 
 /** Parts of the picture that a person can hide, the bottom of the stack first. */
@@ -96,11 +97,8 @@ export function marksOf(
   factor: number,
   marks: number,
 ): { readonly values: readonly number[]; readonly increment: number } {
-  const least = ((to - from) * factor) / Math.max(marks, 1);
-  if (!(least > 0)) return { values: [], increment: 1 };
-  const power = 10 ** Math.floor(Math.log10(least) + 1e-9);
-  const digit = [1, 2, 5, 10].find((candidate) => candidate * power >= least * (1 - 1e-9)) ?? 10;
-  const increment = (digit * power) / factor;
+  const increment = tickIncrement(to - from, factor, marks);
+  if (increment === 0) return { values: [], increment: 1 };
   const first = Math.ceil(from / increment - 1e-9);
   const last = Math.floor(to / increment + 1e-9);
   const values = Array.from(

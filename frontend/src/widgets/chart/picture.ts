@@ -1,8 +1,12 @@
 /** Charts as picture files: SVG built as elements, so that names are text whatever they hold. */
 import { saveFile } from "../../base/save";
+import type { Pen } from "./pen";
+import { svgElement, svgPen, svgText } from "./svg_pen";
 
 const SCALE = 2;
-const SVG = "http://www.w3.org/2000/svg";
+const MARGIN = 16;
+const HEAD = 64;
+const LEGEND = { left: 28, width: 220, line: 22 } as const;
 
 export function saveSvg(title: string, svg: string): void {
   saveFile(`${title}.svg`, new Blob([svg], { type: "image/svg+xml" }));
@@ -21,33 +25,43 @@ export async function savePng(title: string, svg: string): Promise<void> {
   });
 }
 
-export function svgElement(
-  name: string,
-  attributes: Readonly<Record<string, string | number>>,
-): SVGElement {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
-  return made;
+export interface PictureOf {
+  readonly title: string;
+  /** Below the title: what the axes measure. */
+  readonly note?: string;
+  /** Of the chart in pixels. */
+  readonly width: number;
+  readonly height: number;
+  /** Beside the chart, from the top; colours may be custom properties. */
+  readonly legend?: readonly { readonly label: string; readonly color: string }[];
+  readonly draw: (pen: Pen) => void;
 }
 
-export function svgText(
-  x: number,
-  y: number,
-  content: string,
-  fill: string,
-  more: Readonly<Record<string, string | number>> = {},
-): SVGElement {
-  const made = svgElement("text", {
-    x,
-    y,
-    fill,
-    "font-family": "sans-serif",
-    "font-size": 12,
-    ...more,
+/** An SVG file of a chart with its title and its legend. */
+export function drawPicture(picture: PictureOf): string {
+  const { title, note = "", width, height, legend = [], draw } = picture;
+  const size = {
+    width: Math.ceil(width + 2 * MARGIN + (legend.length > 0 ? LEGEND.width : 0)),
+    height: Math.ceil(HEAD + Math.max(height, legend.length * LEGEND.line) + MARGIN),
+  };
+  const root = svgElement("svg", { ...size, viewBox: `0 0 ${size.width} ${size.height}` });
+  const text = resolveColor("var(--text)");
+  const chart = svgElement("g", { transform: `translate(${MARGIN} ${HEAD})` });
+  root.append(
+    svgElement("rect", { ...size, fill: resolveColor("var(--background)") }),
+    svgText(MARGIN, 28, title, text, { "font-weight": 600, "font-size": 15 }),
+    svgText(MARGIN, 50, note, text),
+    chart,
+  );
+  legend.forEach(({ label, color }, index) => {
+    const x = MARGIN + width + LEGEND.left;
+    const y = HEAD + 8 + index * LEGEND.line;
+    const fill = resolveColor(color);
+    root.append(svgElement("rect", { x, y, width: 11, height: 11, fill }));
+    root.append(svgText(x + 18, y + 10, label, text));
   });
-  // XML allows no control characters.
-  made.textContent = content.replace(/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/gu, " ");
-  return made;
+  draw(svgPen(chart));
+  return new XMLSerializer().serializeToString(root);
 }
 
 /** What a custom property stands for under the theme in force. */

@@ -1,7 +1,8 @@
 /** A donut with its legend as a picture file. */
 import { formatRatio } from "../../base/format";
 import { ratio } from "../../base/units";
-import { resolveColor, savePng, saveSvg, svgElement, svgText } from "../chart/picture";
+import { resolveColor, savePng, saveSvg } from "../chart/picture";
+import { svgElement, svgText } from "../chart/svg_pen";
 import { ringPaths } from "./ring";
 import type { Slice } from "./slices";
 

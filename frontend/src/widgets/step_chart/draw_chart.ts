@@ -1,5 +1,7 @@
-/** Columns and lines of a step chart, put on a canvas. */
-import type { StepAxis, StepColumn, StepSeries } from "./steps";
+/** Columns and lines of a step chart. */
+import { type Box, hatch, type Pen } from "../chart/pen";
+import { resolveColor } from "../chart/picture";
+import type { Drawing, StepAxis, StepColumn, StepSeries } from "./steps";
 
 /** Resolved colours. */
 export interface ChartColors {
@@ -12,7 +14,7 @@ export interface ChartColors {
   readonly font: string;
 }
 
-interface Picture {
+export interface Picture {
   readonly steps: StepAxis;
   readonly series: readonly StepSeries[];
   readonly columns: readonly StepColumn[];
@@ -23,31 +25,48 @@ interface Picture {
   readonly selected: number | null;
   readonly colors: ChartColors;
   /** The plotting area in pixels of the canvas. */
-  readonly bbox: { left: number; top: number; width: number; height: number };
+  readonly bbox: Box;
+  /** Pixels of the canvas per CSS pixel. */
+  readonly ratio: number;
   /** What the upper edge stands for. */
   readonly top: number;
 }
 
-type Context = CanvasRenderingContext2D;
+/** Under the theme in force, in the font of `host`. */
+export function chartColors(series: readonly StepSeries[], host: HTMLElement): ChartColors {
+  return {
+    fills: series.map(({ color }) => resolveColor(color)),
+    background: resolveColor("var(--panel)"),
+    text: resolveColor("var(--text)"),
+    muted: resolveColor("var(--muted)"),
+    border: resolveColor("var(--border)"),
+    font: `11px ${getComputedStyle(host).fontFamily}`,
+  };
+}
 
 /** Narrower columns have no gaps, and none of the edges that set pale fills apart. */
 const GAP_FROM = 4;
 const EDGE_FROM = 8;
+const EDGE_ALPHA = 0.35;
 const HATCH = 6;
 const WIDEST = 120;
 const OUTLIER = 6;
 
-export function drawColumns(ctx: Context, picture: Picture): void {
-  const { steps, series, columns, totals, colors, bbox, top } = picture;
-  const ratio = devicePixelRatio || 1;
+export function drawSteps(pen: Pen, drawing: Drawing, picture: Picture): void {
+  if (drawing === "stack") drawColumns(pen, picture);
+  else drawLines(pen, picture);
+}
+
+function drawColumns(pen: Pen, picture: Picture): void {
+  const { steps, series, columns, totals, colors, bbox, top, ratio } = picture;
   const y = (value: number) => Math.round(bbox.top + bbox.height * (1 - value / top));
-  const boxes = columns.map((column) => columnBox(picture, column, ratio));
+  const boxes = columns.map((column) => columnBox(picture, column));
   const base = new Float64Array(columns.length);
-  begin(ctx, picture);
+  begin(pen, picture);
   series.forEach(({ values }, at) => {
-    ctx.fillStyle = colors.fills[at];
-    ctx.strokeStyle = "rgb(0 0 0 / 35%)";
-    ctx.lineWidth = ratio;
+    pen.fillStyle = colors.fills[at];
+    pen.strokeStyle = "#000";
+    pen.lineWidth = ratio;
     columns.forEach(({ step }, index) => {
       const value = values[step] || 0;
       if (value <= 0) return;
@@ -56,117 +75,114 @@ export function drawColumns(ctx: Context, picture: Picture): void {
       base[index] += value;
       const high = y(base[index]);
       if (low === high) return;
-      ctx.fillRect(left, high, right - left, low - high);
+      pen.fillRect(left, high, right - left, low - high);
       if (right - left >= EDGE_FROM * ratio && low - high > 2 * ratio) {
         const half = ratio / 2;
-        ctx.strokeRect(left + half, high + half, right - left - ratio, low - high - ratio);
+        pen.globalAlpha = EDGE_ALPHA;
+        pen.strokeRect(left + half, high + half, right - left - ratio, low - high - ratio);
+        pen.globalAlpha = 1;
       }
     });
   });
-  const hatch = hatching(ctx, colors.background, ratio);
-  const lost = hatching(ctx, colors.border, ratio);
   columns.forEach(({ step }, index) => {
     const [left, right] = boxes[index];
     const high = y(totals[step]);
-    if (steps.isTruncated[step]) {
-      ctx.fillStyle = hatch;
-      ctx.fillRect(left, high, right - left, bbox.top + bbox.height - high);
+    if (steps.isTruncated[step] && high < bbox.top + bbox.height) {
+      const box = { left, top: high, width: right - left, height: bbox.top + bbox.height - high };
+      hatch(pen, colors.background, box, HATCH * ratio);
     }
     if (steps.isUnrecorded?.[step]) {
-      ctx.fillStyle = lost;
-      ctx.fillRect(left, bbox.top, right - left, bbox.height);
+      const box = { ...bbox, left, width: right - left };
+      hatch(pen, colors.border, box, HATCH * ratio);
     }
   });
-  drawOutliers(ctx, picture, boxes, y, ratio);
-  drawAverage(ctx, picture, ratio);
-  drawSelected(ctx, picture, ratio);
-  ctx.restore();
+  drawOutliers(pen, picture, boxes, y);
+  drawAverage(pen, picture);
+  drawSelected(pen, picture);
+  pen.restore();
 }
 
-export function drawLines(ctx: Context, picture: Picture): void {
-  const { series, columns, colors, bbox, top } = picture;
-  const ratio = devicePixelRatio || 1;
+function drawLines(pen: Pen, picture: Picture): void {
+  const { series, columns, colors, bbox, top, ratio } = picture;
   const x = columns.map((column) => {
-    const [left, right] = columnBox(picture, column, ratio);
+    const [left, right] = columnBox(picture, column);
     return (left + right) / 2;
   });
   const y = (value: number) => bbox.top + bbox.height * (1 - value / top);
-  begin(ctx, picture);
+  begin(pen, picture);
   series.forEach(({ values, low, high }, at) => {
-    ctx.fillStyle = colors.fills[at];
-    ctx.strokeStyle = colors.fills[at];
-    ctx.lineWidth = 1.5 * ratio;
+    pen.fillStyle = colors.fills[at];
+    pen.strokeStyle = colors.fills[at];
+    pen.lineWidth = 1.5 * ratio;
     if (low && high) {
-      ctx.globalAlpha = 0.25;
-      ctx.beginPath();
+      pen.globalAlpha = 0.25;
+      pen.beginPath();
       columns.forEach(({ step }, index) => {
-        ctx.lineTo(x[index], y(high[step] || 0));
+        pen.lineTo(x[index], y(high[step] || 0));
       });
       for (let index = columns.length - 1; index >= 0; index--) {
-        ctx.lineTo(x[index], y(low[columns[index].step] || 0));
+        pen.lineTo(x[index], y(low[columns[index].step] || 0));
       }
-      ctx.fill();
-      ctx.globalAlpha = 1;
+      pen.fill();
+      pen.globalAlpha = 1;
     }
-    ctx.beginPath();
+    pen.beginPath();
     let isDown = false;
     columns.forEach(({ step }, index) => {
       const isMeasured = !Number.isNaN(values[step]);
-      if (isMeasured && isDown) ctx.lineTo(x[index], y(values[step]));
-      else if (isMeasured) ctx.moveTo(x[index], y(values[step]));
+      if (isMeasured && isDown) pen.lineTo(x[index], y(values[step]));
+      else if (isMeasured) pen.moveTo(x[index], y(values[step]));
       isDown = isMeasured;
     });
-    ctx.stroke();
+    pen.stroke();
     if (columns.length > 60) return;
     columns.forEach(({ step }, index) => {
       if (Number.isNaN(values[step])) return;
-      ctx.beginPath();
-      ctx.arc(x[index], y(values[step]), 2.5 * ratio, 0, 2 * Math.PI);
-      ctx.fill();
+      pen.beginPath();
+      pen.arc(x[index], y(values[step]), 2.5 * ratio, 0, 2 * Math.PI);
+      pen.fill();
     });
   });
-  drawAverage(ctx, picture, ratio);
-  ctx.restore();
+  drawAverage(pen, picture);
+  pen.restore();
 }
 
 /** A triangle on the column of an outlier, or under the upper edge where there is no room. */
 function drawOutliers(
-  ctx: Context,
-  { steps, columns, totals, colors, bbox }: Picture,
+  pen: Pen,
+  { steps, columns, totals, colors, bbox, ratio }: Picture,
   boxes: readonly (readonly [left: number, right: number])[],
   y: (value: number) => number,
-  ratio: number,
 ): void {
   const size = OUTLIER * ratio;
   columns.forEach(({ step }, index) => {
     if (!steps.outliers?.[step]) return;
     const x = (boxes[index][0] + boxes[index][1]) / 2;
     const tip = Math.max(y(totals[step]) - ratio, bbox.top + size + ratio);
-    ctx.beginPath();
-    ctx.moveTo(x, tip);
-    ctx.lineTo(x - size, tip - size);
-    ctx.lineTo(x + size, tip - size);
-    ctx.closePath();
-    ctx.fillStyle = colors.text;
-    ctx.strokeStyle = colors.background;
-    ctx.lineWidth = ratio;
-    ctx.fill();
-    ctx.stroke();
+    pen.beginPath();
+    pen.moveTo(x, tip);
+    pen.lineTo(x - size, tip - size);
+    pen.lineTo(x + size, tip - size);
+    pen.closePath();
+    pen.fillStyle = colors.text;
+    pen.strokeStyle = colors.background;
+    pen.lineWidth = ratio;
+    pen.fill();
+    pen.stroke();
   });
 }
 
-function begin(ctx: Context, { bbox }: Picture): void {
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
-  ctx.clip();
+function begin(pen: Pen, { bbox }: Picture): void {
+  pen.save();
+  pen.beginPath();
+  pen.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  pen.clip();
 }
 
 /** Left and right edge on whole pixels, at least one apart. */
 function columnBox(
-  { from, to, bbox }: Picture,
+  { from, to, bbox, ratio }: Picture,
   column: StepColumn,
-  ratio: number,
 ): [left: number, right: number] {
   const scale = bbox.width / (to - from);
   const left = bbox.left + (column.from - from) * scale;
@@ -182,48 +198,28 @@ function columnGap(width: number): number {
   return width < 16 ? 1 : Math.max(Math.min(width * 0.2, 24), width - WIDEST);
 }
 
-/** Stripes of the background: what lies under them was not recorded whole. */
-function hatching(ctx: Context, color: string, ratio: number): CanvasPattern | string {
-  const size = HATCH * ratio;
-  const tile = document.createElement("canvas");
-  tile.width = size;
-  tile.height = size;
-  const pen = tile.getContext("2d");
-  if (!pen) return "transparent";
-  pen.strokeStyle = color;
-  pen.globalAlpha = 0.75;
-  pen.lineWidth = size * 0.4;
-  for (const shift of [-size, 0, size]) {
-    pen.beginPath();
-    pen.moveTo(shift - 1, size + 1);
-    pen.lineTo(shift + size + 1, -1);
-    pen.stroke();
-  }
-  return ctx.createPattern(tile, "repeat") ?? "transparent";
-}
-
-function drawAverage(ctx: Context, { average, bbox, top, colors }: Picture, ratio: number): void {
+function drawAverage(pen: Pen, { average, bbox, top, colors, ratio }: Picture): void {
   if (average === null) return;
   const y = Math.round(bbox.top + bbox.height * (1 - average / top)) + ratio / 2;
-  ctx.strokeStyle = colors.text;
-  ctx.lineWidth = ratio;
-  ctx.setLineDash([4 * ratio, 4 * ratio]);
-  ctx.beginPath();
-  ctx.moveTo(bbox.left, y);
-  ctx.lineTo(bbox.left + bbox.width, y);
-  ctx.stroke();
-  ctx.setLineDash([]);
+  pen.strokeStyle = colors.text;
+  pen.lineWidth = ratio;
+  pen.setLineDash([4 * ratio, 4 * ratio]);
+  pen.beginPath();
+  pen.moveTo(bbox.left, y);
+  pen.lineTo(bbox.left + bbox.width, y);
+  pen.stroke();
+  pen.setLineDash([]);
 }
 
-function drawSelected(ctx: Context, picture: Picture, ratio: number): void {
-  const { selected, columns, bbox, totals, top, colors } = picture;
+function drawSelected(pen: Pen, picture: Picture): void {
+  const { selected, columns, bbox, totals, top, colors, ratio } = picture;
   const column = columns.find(
     ({ from, to }) => selected !== null && selected >= from && selected < to,
   );
   if (!column || selected === null) return;
-  const [left, right] = columnBox(picture, column, ratio);
+  const [left, right] = columnBox(picture, column);
   const high = bbox.top + bbox.height * (1 - totals[selected] / top);
-  ctx.strokeStyle = colors.text;
-  ctx.lineWidth = 2 * ratio;
-  ctx.strokeRect(left, high, right - left, bbox.top + bbox.height - high + 2 * ratio);
+  pen.strokeStyle = colors.text;
+  pen.lineWidth = 2 * ratio;
+  pen.strokeRect(left, high, right - left, bbox.top + bbox.height - high + 2 * ratio);
 }

@@ -2,9 +2,8 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { formatTick } from "../../base/format";
-import { resolveColor } from "../chart/picture";
 import { axisLabels } from "./axis_labels";
-import { type ChartColors, drawColumns, drawLines } from "./draw_chart";
+import { chartColors, drawSteps } from "./draw_chart";
 import {
   axisScale,
   type Drawing,
@@ -71,7 +70,7 @@ export function createPlot(host: HTMLElement, first: PlotInput, events: PlotEven
   let totals = stepTotals(input.series, input.steps.labels.length, input.drawing);
   let labels = axisLabels(input.steps.labels);
   let columns: StepColumn[] = [];
-  let colors = resolveColors(host, input);
+  let colors = chartColors(input.series, host);
   let seen: MouseEvent | undefined;
   let clickTimer: ReturnType<typeof setTimeout> | undefined;
   const marker = document.createElement("div");
@@ -174,9 +173,10 @@ export function createPlot(host: HTMLElement, first: PlotInput, events: PlotEven
 
   function draw() {
     findVisible();
-    const picture = { ...input, columns, totals, colors, bbox: u.bbox, top: u.scales.y.max ?? 1 };
-    if (input.drawing === "stack") drawColumns(u.ctx, picture);
-    else drawLines(u.ctx, picture);
+    const ratio = devicePixelRatio || 1;
+    const top = u.scales.y.max ?? 1;
+    const picture = { ...input, columns, totals, colors, bbox: u.bbox, ratio, top };
+    drawSteps(u.ctx, input.drawing, picture);
   }
 
   function columnAt(left: number): StepColumn | undefined {
@@ -214,7 +214,7 @@ export function createPlot(host: HTMLElement, first: PlotInput, events: PlotEven
       if (!isSame) {
         totals = stepTotals(input.series, input.steps.labels.length, input.drawing);
         labels = axisLabels(input.steps.labels);
-        colors = resolveColors(host, input);
+        colors = chartColors(input.series, host);
       }
       if (isTaller) u.setSize({ width: u.width, height: input.height });
       u.setData([indices(totals.length), totals]);
@@ -226,7 +226,7 @@ export function createPlot(host: HTMLElement, first: PlotInput, events: PlotEven
       return columns[Math.max(0, Math.min(at + by, columns.length - 1))]?.step ?? 0;
     },
     recolor: () => {
-      colors = resolveColors(host, input);
+      colors = chartColors(input.series, host);
       u.redraw(false, false);
     },
     destroy: () => {
@@ -239,15 +239,4 @@ export function createPlot(host: HTMLElement, first: PlotInput, events: PlotEven
 
 function indices(count: number): Float64Array {
   return Float64Array.from({ length: count }, (_, at) => at);
-}
-
-function resolveColors(host: HTMLElement, { series }: PlotInput): ChartColors {
-  return {
-    fills: series.map(({ color }) => resolveColor(color)),
-    background: resolveColor("var(--panel)"),
-    text: resolveColor("var(--text)"),
-    muted: resolveColor("var(--muted)"),
-    border: resolveColor("var(--border)"),
-    font: `11px ${getComputedStyle(host).fontFamily}`,
-  };
 }

@@ -1,8 +1,10 @@
-/** The timeline on a canvas: stacked areas that hold until the next event, and a line over them. */
+/** The timeline: stacked areas that hold until the next event, and a line over them. */
 import { formatTick, type Scale } from "../../../base/format";
+import type { Pen } from "../../../widgets/chart/pen";
+import { resolveColor } from "../../../widgets/chart/picture";
 import { MILLISECONDS } from "../format";
 import type { Memory, Timeline } from "../payload";
-import { MEMORY_PARTS, marksOf, type Plan, xOf } from "../plan";
+import { FRAGMENTATION, MEMORY_PARTS, marksOf, type Plan, xOf } from "../plan";
 
 export interface TimelineColors {
   /** By part. */
@@ -22,11 +24,22 @@ export interface Picture {
   readonly scale: Scale;
   readonly hidden: ReadonlySet<string>;
   readonly colors: TimelineColors;
-  readonly width: number;
-  readonly height: number;
 }
 
-type Pen = CanvasRenderingContext2D;
+/** Under the theme in force. */
+export function timelineColors(): TimelineColors {
+  const fills = [...MEMORY_PARTS, FRAGMENTATION].map(({ id, color }) => [id, resolveColor(color)]);
+  return {
+    fills: Object.fromEntries(fills),
+    background: resolveColor("var(--background)"),
+    text: resolveColor("var(--text)"),
+    muted: resolveColor("var(--muted)"),
+    border: resolveColor("var(--border)"),
+    band: resolveColor("color-mix(in srgb, var(--text) 8%, transparent)"),
+    halo: resolveColor("color-mix(in srgb, var(--background) 80%, transparent)"),
+    font: `11px ${getComputedStyle(document.body).fontFamily}`,
+  };
+}
 
 /** Of the strip above the plotting area that names the steps. */
 export const STRIP = 16;
@@ -36,16 +49,7 @@ const LEAST_STEP = 3;
 /** Times that a line goes through the whole height. */
 const DENSE = 20;
 
-export function drawTimeline(canvas: HTMLCanvasElement, picture: Picture): void {
-  const { width, height } = picture;
-  const ratio = devicePixelRatio || 1;
-  canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(height * ratio);
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
-  const pen = canvas.getContext("2d");
-  if (!pen) return;
-  pen.scale(ratio, ratio);
+export function drawTimeline(pen: Pen, picture: Picture): void {
   pen.font = picture.colors.font;
   drawGrid(pen, picture);
   pen.save();
@@ -123,8 +127,9 @@ function drawAreas(pen: Pen, { memory, plan, hidden, colors }: Picture): void {
     traceArea(pen, timeline, plan, tops[at]);
     pen.fill();
   }
-  // An edge, so that parts are told apart without their colours.
-  pen.strokeStyle = "rgb(0 0 0 / 40%)";
+  // An edge: colour is not the only sign.
+  pen.strokeStyle = "#000";
+  pen.globalAlpha = 0.4;
   pen.lineWidth = 1;
   shown.forEach(({ id }, at) => {
     const y = (point: number) => yOf(plan, tops[at][point]);
@@ -133,6 +138,7 @@ function drawAreas(pen: Pen, { memory, plan, hidden, colors }: Picture): void {
     traceSteps(pen, timeline, plan, y);
     pen.stroke();
   });
+  pen.globalAlpha = 1;
 }
 
 /** A line that goes up and down so much that it would be all that is seen. */
@@ -244,7 +250,7 @@ interface VisibleStep {
 }
 
 /** None where they would be too narrow to be told apart. */
-export function visibleSteps({ memory, plan }: Pick<Picture, "memory" | "plan">): VisibleStep[] {
+function visibleSteps({ memory, plan }: Pick<Picture, "memory" | "plan">): VisibleStep[] {
   const { labels, begin, end } = memory.steps;
   const found = labels.flatMap((label, step) => {
     const [left, right] = [xOf(plan, begin[step]), xOf(plan, end[step])];
@@ -256,7 +262,7 @@ export function visibleSteps({ memory, plan }: Pick<Picture, "memory" | "plan">)
   return room < LEAST_STEP ? [] : found;
 }
 
-export function yOf({ top, bottom, most }: Plan, value: number): number {
+function yOf({ top, bottom, most }: Plan, value: number): number {
   return bottom - (value / most) * (bottom - top);
 }
 

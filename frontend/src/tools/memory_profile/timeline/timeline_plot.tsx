@@ -4,15 +4,13 @@ import type { Scale } from "../../../base/format";
 import { bindKeys, runKey } from "../../../base/keys";
 import { watchColors } from "../../../base/theme";
 import type { View } from "../../../base/url_state";
-import { resolveColor } from "../../../widgets/chart/picture";
+import { canvasPen } from "../../../widgets/chart/pen";
 import { useWidth } from "../../../widgets/chart/use_size";
 import type { Select } from "../../tool";
 import { formatGibibytes } from "../format";
 import type { Memory } from "../payload";
 import {
-  FRAGMENTATION,
   lastPointBefore,
-  MEMORY_PARTS,
   type Plan,
   pointAt,
   SHORTEST,
@@ -23,7 +21,7 @@ import {
   xOf,
   zoomed,
 } from "../plan";
-import { drawTimeline, STRIP, type TimelineColors } from "./draw_timeline";
+import { drawTimeline, STRIP, timelineColors } from "./draw_timeline";
 import { eventFacts } from "./event_facts";
 import { TimelineHover } from "./timeline_hover";
 import { memoryTimelineKeys } from "./timeline_keys";
@@ -79,10 +77,11 @@ export function TimelinePlot(props: TimelinePlotProps) {
     }),
     [width, from, to, memory, hiddenKey],
   );
-  const colors = useMemo(resolveColors, [theme]);
+  const colors = useMemo(timelineColors, [theme]);
   useLayoutEffect(() => {
-    if (canvas.current && width > 0)
-      drawTimeline(canvas.current, { memory, plan, scale, hidden, colors, width, height: HEIGHT });
+    if (!canvas.current || width === 0) return;
+    const pen = canvasPen(canvas.current, width, HEIGHT);
+    if (pen) drawTimeline(pen, { memory, plan, scale, hidden, colors });
   }, [memory, plan, hiddenKey, colors, width]);
 
   const choose = (chosen: number) => {
@@ -253,18 +252,4 @@ function factText({ memory }: TimelinePlotProps, point: number, span: number): s
   return eventFacts(memory, point, span)
     .map(({ label, value, reason }) => `${label} ${reason === "" ? value : "none"}`)
     .join(", ");
-}
-
-function resolveColors(): TimelineColors {
-  const fills = [...MEMORY_PARTS, FRAGMENTATION].map(({ id, color }) => [id, resolveColor(color)]);
-  return {
-    fills: Object.fromEntries(fills),
-    background: resolveColor("var(--background)"),
-    text: resolveColor("var(--text)"),
-    muted: resolveColor("var(--muted)"),
-    border: resolveColor("var(--border)"),
-    band: resolveColor("color-mix(in srgb, var(--text) 8%, transparent)"),
-    halo: resolveColor("color-mix(in srgb, var(--background) 80%, transparent)"),
-    font: `11px ${getComputedStyle(document.body).fontFamily}`,
-  };
 }

@@ -5,7 +5,8 @@ import { columnScale, formatCount, formatTime, plural } from "../../../base/form
 import { bindKeys, runKey } from "../../../base/keys";
 import { watchColors } from "../../../base/theme";
 import { microseconds } from "../../../base/units";
-import { resolveColor, savePng, saveSvg } from "../../../widgets/chart/picture";
+import { canvasPen } from "../../../widgets/chart/pen";
+import { savePng, saveSvg } from "../../../widgets/chart/picture";
 import { useWidth } from "../../../widgets/chart/use_size";
 import { Menu } from "../../../widgets/overlays/menu";
 import { Why } from "../../../widgets/overlays/why";
@@ -22,7 +23,7 @@ import {
   planTicks,
 } from "./column_plan";
 import { ColumnTable, saveColumnCsv } from "./column_table";
-import { AXIS_WIDTH, type ColumnDrawing, drawStepColumns } from "./draw_columns";
+import { AXIS_WIDTH, type ColumnDrawing, columnColors, drawStepColumns } from "./draw_columns";
 
 interface ColumnChartProps {
   readonly pod: Pod;
@@ -53,6 +54,7 @@ export function ColumnChart(props: ColumnChartProps) {
   const title = `Step ${pod.steps.labels[cells.step].slice(0, 40)} on every worker`;
   const hasHosts = pod.hosts.length > 1 && pod.hosts.length < pod.workers.count;
   const file = `${fileName}_step_${cells.step}`;
+  const picture = () => drawColumnSvg(pod, cells, rows, { isByHost, isInOrder: !isLatestFirst });
   return (
     <section class="card pod-columns" aria-labelledby={id}>
       <header class="card-head">
@@ -99,11 +101,8 @@ export function ColumnChart(props: ColumnChartProps) {
           items={[
             { label: isTable ? "As chart" : "As table", run: () => setTable(!isTable) },
             { label: "Save as CSV", run: () => saveColumnCsv(file, pod, cells, rows) },
-            { label: "Save as SVG", run: () => saveSvg(file, drawColumnSvg(pod, cells, rows)) },
-            {
-              label: "Save as PNG",
-              run: () => void savePng(file, drawColumnSvg(pod, cells, rows)),
-            },
+            { label: "Save as SVG", run: () => saveSvg(file, picture()) },
+            { label: "Save as PNG", run: () => void savePng(file, picture()) },
           ]}
         />
       </header>
@@ -149,7 +148,7 @@ function ColumnPlot(props: ColumnPlotProps) {
   const most = cells.total.reduce((top, total) => Math.max(top, total), usual || 0);
   const scale = columnScale("time", most * 10);
   const middle = useMemo(() => median(cells.total), [cells]);
-  const colors = useMemo(() => findColors(pod), [pod, theme]);
+  const colors = useMemo(() => columnColors(pod), [pod, theme]);
   const draw = () => {
     if (!canvas.current || !scroller.current || width === 0) return;
     const drawing: ColumnDrawing = {
@@ -170,7 +169,8 @@ function ColumnPlot(props: ColumnPlotProps) {
       ...colors,
       font: `11px ${getComputedStyle(scroller.current).fontFamily}`,
     };
-    drawStepColumns(canvas.current, drawing);
+    const pen = canvasPen(canvas.current, drawing.width, HEIGHT);
+    if (pen) drawStepColumns(pen, drawing);
   };
   const drawNow = useRef(draw);
   drawNow.current = draw;
@@ -271,17 +271,4 @@ function columnText(pod: Pod, cells: StepCells, row: number): string {
   );
   const title = pod.workers.titles[cells.worker[row]];
   return [title, time(cells.total[row]), ...parts.toReversed()].join(", ");
-}
-
-function findColors({ phases }: Pod): Pick<ColumnDrawing, "fills" | "colors"> {
-  return {
-    fills: phases.map(({ color }) => resolveColor(color)),
-    colors: {
-      background: resolveColor("var(--panel)"),
-      text: resolveColor("var(--text)"),
-      muted: resolveColor("var(--muted)"),
-      border: resolveColor("var(--border)"),
-      pointed: resolveColor("color-mix(in srgb, var(--text) 10%, transparent)"),
-    },
-  };
 }

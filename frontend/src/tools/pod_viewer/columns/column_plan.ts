@@ -1,4 +1,5 @@
 /** Which workers the columns of a step stand for, in which order, and where they are. */
+import { tickIncrement } from "../../../widgets/chart/ticks";
 import type { Pod } from "../payload";
 import { ownTimes, type StepCells } from "../step_cells";
 
@@ -62,10 +63,7 @@ export interface Ticks {
 
 /** A zero-based axis over `most`, with marks at 1, 2 or 5 times a power of ten in its unit. */
 export function planTicks(most: number, factor: number, marks: number): Ticks {
-  const least = ((most || 1) * factor) / Math.max(marks, 1);
-  const power = 10 ** Math.floor(Math.log10(least));
-  const digit = [1, 2, 5, 10].find((candidate) => candidate * power >= least) ?? 10;
-  return { top: most * 1.05 || 1, increment: (digit * power) / factor };
+  return { top: most * 1.05 || 1, increment: tickIncrement(most || 1, factor, marks) };
 }
 
 const BETWEEN = 6;

@@ -1,5 +1,8 @@
-/** Stacked columns with their axes, put on a canvas; only those in view. */
-import { formatTick, type Scale } from "../../../base/format";
+/** Stacked columns with their axes; only those in view. */
+import type { Scale } from "../../../base/format";
+import { hatch, type Pen } from "../../../widgets/chart/pen";
+import { resolveColor } from "../../../widgets/chart/picture";
+import { drawValueAxis } from "../../../widgets/chart/ticks";
 import { fitLabel } from "../heat_map/draw_heat_map";
 import type { Pod } from "../payload";
 import type { StepCells } from "../step_cells";
@@ -35,25 +38,32 @@ export interface ColumnDrawing {
   readonly font: string;
 }
 
+/** Under the theme in force. */
+export function columnColors({ phases }: Pod): Pick<ColumnDrawing, "fills" | "colors"> {
+  return {
+    fills: phases.map(({ color }) => resolveColor(color)),
+    colors: {
+      background: resolveColor("var(--panel)"),
+      text: resolveColor("var(--text)"),
+      muted: resolveColor("var(--muted)"),
+      border: resolveColor("var(--border)"),
+      pointed: resolveColor("color-mix(in srgb, var(--text) 10%, transparent)"),
+    },
+  };
+}
+
 export const AXIS_WIDTH = 52;
 const TOP = 8;
 const NAMES = 18;
 const HOSTS = 18;
 const EDGE_FROM = 8;
 
-export function drawStepColumns(canvas: HTMLCanvasElement, drawing: ColumnDrawing): void {
-  const dpr = devicePixelRatio || 1;
-  canvas.width = Math.round(drawing.width * dpr);
-  canvas.height = Math.round(drawing.height * dpr);
-  canvas.style.width = `${drawing.width}px`;
-  canvas.style.height = `${drawing.height}px`;
-  const pen = canvas.getContext("2d");
-  if (!pen) return;
-  pen.scale(dpr, dpr);
+export function drawStepColumns(pen: Pen, drawing: ColumnDrawing): void {
+  const { ticks, scale, colors } = drawing;
   pen.font = drawing.font;
   pen.textBaseline = "middle";
   const y = valueScale(drawing);
-  drawAxis(pen, drawing, y);
+  drawValueAxis(pen, { ...ticks, scale, colors, y, left: AXIS_WIDTH, right: drawing.width });
   pen.save();
   pen.beginPath();
   pen.rect(AXIS_WIDTH, 0, drawing.width - AXIS_WIDTH, drawing.height);
@@ -94,23 +104,8 @@ function left({ plan, scroll }: ColumnDrawing, column: number): number {
   return AXIS_WIDTH + column * plan.pitch - scroll;
 }
 
-function drawAxis(
-  pen: CanvasRenderingContext2D,
-  drawing: ColumnDrawing,
-  y: (value: number) => number,
-) {
-  const { ticks, colors, scale, width } = drawing;
-  pen.textAlign = "right";
-  for (let value = 0; value <= ticks.top; value += ticks.increment) {
-    pen.fillStyle = colors.border;
-    pen.fillRect(AXIS_WIDTH, Math.round(y(value)), width - AXIS_WIDTH, 1);
-    pen.fillStyle = colors.muted;
-    pen.fillText(formatTick(value, scale, ticks.increment), AXIS_WIDTH - 6, y(value));
-  }
-}
-
 function drawColumn(
-  pen: CanvasRenderingContext2D,
+  pen: Pen,
   drawing: ColumnDrawing,
   y: (value: number) => number,
   column: number,
@@ -136,13 +131,16 @@ function drawColumn(
     pen.fillStyle = fills[phase];
     pen.fillRect(x, high, wide, low - high);
     if (wide >= EDGE_FROM && low - high > 2) {
-      pen.strokeStyle = "rgb(0 0 0 / 35%)";
+      pen.strokeStyle = "#000";
+      pen.globalAlpha = 0.35;
       pen.lineWidth = 1;
       pen.strokeRect(x + 0.5, high + 0.5, wide - 1, low - high - 1);
+      pen.globalAlpha = 1;
     }
   });
+  const top = Math.round(y(sum));
   if (cells.isTruncated[row])
-    hatch(pen, colors.background, x, Math.round(y(sum)), wide, base(drawing));
+    hatch(pen, colors.background, { left: x, top, width: wide, height: base(drawing) - top });
   if (worker === selected) {
     pen.strokeStyle = colors.text;
     pen.lineWidth = 2;
@@ -150,37 +148,8 @@ function drawColumn(
   }
 }
 
-/** Stripes of the background: what lies under them was not recorded whole. */
-function hatch(
-  pen: CanvasRenderingContext2D,
-  color: string,
-  x: number,
-  top: number,
-  width: number,
-  bottom: number,
-): void {
-  pen.save();
-  pen.beginPath();
-  pen.rect(x, top, width, bottom - top);
-  pen.clip();
-  pen.strokeStyle = color;
-  pen.lineWidth = 2;
-  for (let at = top - width; at < bottom; at += 6) {
-    pen.beginPath();
-    pen.moveTo(x - 1, at + width + 1);
-    pen.lineTo(x + width + 1, at - 1);
-    pen.stroke();
-  }
-  pen.restore();
-}
-
 /** Names of workers, or the numbers of some where there is less room, and under them their hosts. */
-function drawNames(
-  pen: CanvasRenderingContext2D,
-  drawing: ColumnDrawing,
-  first: number,
-  last: number,
-) {
+function drawNames(pen: Pen, drawing: ColumnDrawing, first: number, last: number) {
   const { pod, cells, rows, plan, colors, isByHost, isInOrder } = drawing;
   const hostOf = (column: number) => pod.workers.host[cells.worker[rows[column]]];
   const { texts, every } = columnNames(

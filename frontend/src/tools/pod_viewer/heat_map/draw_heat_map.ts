@@ -1,4 +1,5 @@
-/** The heat map and its axes, put on a canvas. */
+/** The heat map and its axes. */
+import { hatch, type Pen } from "../../../widgets/chart/pen";
 import type { Domain } from "../measures";
 import type { HeatPlan } from "./heat_plan";
 import { RAMP_LENGTH, type Ramp, rampIndex } from "./ramp";
@@ -28,27 +29,19 @@ export interface AxisLabel {
   readonly middle: number;
 }
 
-export const AXIS_HEIGHT = 20;
+const AXIS_HEIGHT = 20;
 /** For the half of the last column's name. */
 export const RIGHT = 14;
 /** Cells this large or larger are set apart by lines. */
 const LINES_FROM = 6;
-const HATCH = 6;
 /** Half the width of an outlier's mark, and its height. */
-export const OUTLIER = 5;
+const OUTLIER = 5;
 
-export function drawHeat(canvas: HTMLCanvasElement, drawing: HeatDrawing): void {
-  const { plan, left } = drawing;
-  const dpr = devicePixelRatio || 1;
-  const width = left + plan.width + RIGHT;
-  const height = plan.height + AXIS_HEIGHT;
-  canvas.width = Math.round(width * dpr);
-  canvas.height = Math.round(height * dpr);
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
-  const pen = canvas.getContext("2d");
-  if (!pen) return;
-  pen.scale(dpr, dpr);
+export function heatSize({ plan, left }: Pick<HeatDrawing, "plan" | "left">) {
+  return { width: left + plan.width + RIGHT, height: plan.height + AXIS_HEIGHT };
+}
+
+export function drawHeat(pen: Pen, drawing: HeatDrawing): void {
   drawCells(pen, drawing);
   drawLines(pen, drawing);
   drawLabels(pen, drawing);
@@ -56,7 +49,7 @@ export function drawHeat(canvas: HTMLCanvasElement, drawing: HeatDrawing): void 
 }
 
 /** One pixel per cell, in an image of its own; what is absent stays clear. */
-export function cellImage({ plan, cells, domain, ramp }: HeatDrawing): HTMLCanvasElement {
+function cellImage({ plan, cells, domain, ramp }: HeatDrawing): HTMLCanvasElement {
   const image = document.createElement("canvas");
   image.width = Math.max(plan.columns, 1);
   image.height = Math.max(plan.rows, 1);
@@ -76,25 +69,21 @@ export function cellImage({ plan, cells, domain, ramp }: HeatDrawing): HTMLCanva
   return image;
 }
 
-function drawCells(pen: CanvasRenderingContext2D, drawing: HeatDrawing): void {
+function drawCells(pen: Pen, drawing: HeatDrawing): void {
   const { plan, left, colors, isTruncated } = drawing;
-  pen.fillStyle = hatching(pen, colors.border);
-  pen.fillRect(left, 0, plan.width, plan.height);
+  hatch(pen, colors.border, { left, top: 0, width: plan.width, height: plan.height });
   pen.imageSmoothingEnabled = false;
   pen.drawImage(cellImage(drawing), left, 0, plan.width, plan.height);
-  pen.fillStyle = hatching(pen, colors.text);
   pen.globalAlpha = 0.4;
   isTruncated.forEach((isCut, column) => {
-    if (isCut)
-      pen.fillRect(left + column * plan.columnWidth, 0, Math.max(plan.columnWidth, 1), plan.height);
+    if (!isCut) return;
+    const [start, width] = [left + column * plan.columnWidth, Math.max(plan.columnWidth, 1)];
+    hatch(pen, colors.text, { left: start, top: 0, width, height: plan.height });
   });
   pen.globalAlpha = 1;
 }
 
-function drawLines(
-  pen: CanvasRenderingContext2D,
-  { plan, left, colors, borders }: HeatDrawing,
-): void {
+function drawLines(pen: Pen, { plan, left, colors, borders }: HeatDrawing): void {
   pen.fillStyle = colors.background;
   if (plan.columnWidth >= LINES_FROM) {
     for (let column = 1; column < plan.columns; column++)
@@ -108,7 +97,7 @@ function drawLines(
   for (const row of borders) pen.fillRect(left - 6, row * plan.rowHeight - 1, 6, 1);
 }
 
-function drawLabels(pen: CanvasRenderingContext2D, drawing: HeatDrawing): void {
+function drawLabels(pen: Pen, drawing: HeatDrawing): void {
   const { plan, left, colors } = drawing;
   pen.fillStyle = colors.text;
   pen.font = drawing.font;
@@ -124,7 +113,7 @@ function drawLabels(pen: CanvasRenderingContext2D, drawing: HeatDrawing): void {
 }
 
 /** A triangle below the column of each outlier, where a tick would be. */
-function drawOutliers(pen: CanvasRenderingContext2D, { plan, left, isOutlier }: HeatDrawing): void {
+function drawOutliers(pen: Pen, { plan, left, isOutlier }: HeatDrawing): void {
   isOutlier.forEach((isMarked, column) => {
     if (!isMarked) return;
     const middle = left + (column + 0.5) * plan.columnWidth;
@@ -137,28 +126,11 @@ function drawOutliers(pen: CanvasRenderingContext2D, { plan, left, isOutlier }: 
 }
 
 /** `text` cut in its middle to `room` CSS pixels. */
-export function fitLabel(pen: CanvasRenderingContext2D, text: string, room: number): string {
+export function fitLabel(pen: Pen, text: string, room: number): string {
   if (pen.measureText(text).width <= room) return text;
   for (let kept = Math.min(text.length - 1, 80); kept > 1; kept--) {
     const short = `${text.slice(0, Math.ceil(kept / 2))}…${text.slice(-Math.floor(kept / 2))}`;
     if (pen.measureText(short).width <= room) return short;
   }
   return "…";
-}
-
-function hatching(pen: CanvasRenderingContext2D, color: string): CanvasPattern | string {
-  const tile = document.createElement("canvas");
-  tile.width = HATCH;
-  tile.height = HATCH;
-  const stroke = tile.getContext("2d");
-  if (!stroke) return "transparent";
-  stroke.strokeStyle = color;
-  stroke.lineWidth = 2;
-  for (const shift of [-HATCH, 0, HATCH]) {
-    stroke.beginPath();
-    stroke.moveTo(shift - 1, HATCH + 1);
-    stroke.lineTo(shift + HATCH + 1, -1);
-    stroke.stroke();
-  }
-  return pen.createPattern(tile, "repeat") ?? "transparent";
 }

@@ -5,6 +5,7 @@ import { formatCount, formatRatio, formatTime, NOT_MEASURED, plural } from "../.
 import { bindKeys, runKey } from "../../../base/keys";
 import { watchColors } from "../../../base/theme";
 import { microseconds, ratio } from "../../../base/units";
+import { canvasPen } from "../../../widgets/chart/pen";
 import { resolveColor, savePng, saveSvg } from "../../../widgets/chart/picture";
 import { useWidth } from "../../../widgets/chart/use_size";
 import { Menu } from "../../../widgets/overlays/menu";
@@ -14,7 +15,7 @@ import { stepNotes } from "../../../widgets/step_chart/steps";
 import type { Select } from "../../tool";
 import { type Domain, findDomain, type Measure, measureValues } from "../measures";
 import { cellOf, type Pod } from "../payload";
-import { drawHeat, type HeatDrawing, RIGHT } from "./draw_heat_map";
+import { drawHeat, type HeatDrawing, heatSize, RIGHT } from "./draw_heat_map";
 import { heatKeys } from "./heat_keys";
 import { columnLabels, hostBorders, rowLabels } from "./heat_labels";
 import { drawHeatSvg } from "./heat_picture";
@@ -177,7 +178,9 @@ function HeatPicture(props: HeatPictureProps) {
       },
       font: `11px ${getComputedStyle(canvas.current).fontFamily}`,
     };
-    drawHeat(canvas.current, made);
+    const { width, height } = heatSize(made);
+    const pen = canvasPen(canvas.current, width, height);
+    if (pen) drawHeat(pen, made);
     keep(made);
   }, [pod, values, domain, ramp, theme, plan, left, roomWidth]);
   useSignalEffect(() => {

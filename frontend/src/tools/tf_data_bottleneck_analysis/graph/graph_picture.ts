@@ -1,6 +1,7 @@
 /** The graph as a picture file: all that is drawn, at its own size. */
 import { columnScale } from "../../../base/format";
-import { resolveColor, svgElement, svgText } from "../../../widgets/chart/picture";
+import { resolveColor } from "../../../widgets/chart/picture";
+import { svgElement, svgText } from "../../../widgets/chart/svg_pen";
 import type { GraphLayout } from "./graph_layout";
 import type { GraphTree, Shown } from "./graph_tree";
 import { EDGES, LEAST_START, nodeShapes, OUTLINES, type Shape, stubShapes } from "./node_shapes";

@@ -1,0 +1,37 @@
+/** Marks of an axis at 1, 2 or 5 times a power of ten in the unit that is written. */
+import { formatTick, type Scale } from "../../base/format";
+import type { Pen } from "./pen";
+
+/** The distance of at most `marks` marks over `span`; 0 where there is no span. */
+export function tickIncrement(span: number, factor: number, marks: number): number {
+  const least = (span * factor) / Math.max(marks, 1);
+  if (!(least > 0)) return 0;
+  const power = 10 ** Math.floor(Math.log10(least) + 1e-9);
+  const digit = [1, 2, 5, 10].find((candidate) => candidate * power >= least * (1 - 1e-9)) ?? 10;
+  return (digit * power) / factor;
+}
+
+export interface ValueAxis {
+  /** What the upper edge stands for. */
+  readonly top: number;
+  readonly increment: number;
+  readonly scale: Scale;
+  readonly left: number;
+  readonly right: number;
+  readonly y: (value: number) => number;
+  readonly colors: { readonly border: string; readonly muted: string };
+}
+
+/** Lines across the plotting area, and their values left of it. */
+export function drawValueAxis(pen: Pen, axis: ValueAxis): void {
+  const { top, increment, scale, left, right, y, colors } = axis;
+  if (!(increment > 0)) return;
+  pen.textAlign = "right";
+  pen.textBaseline = "middle";
+  for (let value = 0; value <= top * 1.0001; value += increment) {
+    pen.fillStyle = colors.border;
+    pen.fillRect(left, Math.round(y(value)), right - left, 1);
+    pen.fillStyle = colors.muted;
+    pen.fillText(formatTick(value, scale, increment), left - 6, y(value));
+  }
+}
