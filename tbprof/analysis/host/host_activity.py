@@ -12,6 +12,7 @@ from tbprof.analysis.vocabulary.name_families import name_families, remembered
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.analysis.vocabulary.python_frames import Wait, is_own, wait_of
 from tbprof.base import names
+from tbprof.base.columns import empty_column
 from tbprof.base.records import dataclass
 from tbprof.base.values import is_in
 from tbprof.kernels.analysis.phase_sweep import follow_activity
@@ -58,23 +59,26 @@ _RUNTIME_NAMES = (
     "ExecutorDoneCallback", "CompleteCallbacks", "ThenExecuteCallback",
     "RemoteCallOpDone", "MemCpyAsync",  # TensorFlow of 2020
 )  # fmt: skip
+_FEW_SLOTS = 1 << 14
 _LOOPS = ("train", "test", "TraceContext")
 _CALL_NAMES = tuple(f"EagerLocalExecute: __{how}_" for how in ("inference", "forward", "backward"))
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadActivity:
-    """What the events of a host plane do: `kind` is an `Activity`, -1 for nothing.
+    """What the events of a host plane do: `state` [n] are rows of the other columns [states].
 
-    `name` is the type of the event that names the activity: the innermost function of the program
-    in Python (else the outermost frame), or an annotation. `part` is the type of what that was busy
-    with: a call that it made, the wait, the stage of tf.data. Both are -1 where there is none. With
-    `is_sleep` the thread cannot be waiting for another thread of this process.
+    `kind` is an `Activity`, -1 for nothing. `name` is the type of the event that names the
+    activity: the innermost function of the program in Python (else the outermost frame), or an
+    annotation. `part` is the type of what that was busy with: a call that it made, the wait, the
+    stage of tf.data. Both are -1 where there is none. With `is_sleep` the thread cannot be waiting
+    for another thread of this process.
     """
 
-    kind: NDArray[np.int8]
-    name: NDArray[np.int32]
-    part: NDArray[np.int32]
+    state: NDArray[np.int32]
+    kind: NDArray[np.int64]
+    name: NDArray[np.int64]
+    part: NDArray[np.int64]
     is_sleep: NDArray[np.bool_]
 
 
@@ -87,7 +91,6 @@ def find_activity(threads: HostThreads, types: HostTypes, marker: str = "") -> T
              |...sleep.........|     ->  PYTHON, name batch, part -1, sleep and then sort
              |...........sort..|
     """
-    events = threads.events
     texts = [*threads.plane.strings.take(threads.plane.types.name.tolist()), ""]
     families = name_families(threads.plane)
     does = families.classify_with_roles(activity_of, types.role, np.int8)
@@ -102,12 +105,8 @@ def find_activity(threads: HostThreads, types: HostTypes, marker: str = "") -> T
     frame = families.classify(
         lambda text: text.startswith(names.PYTHON_FRAME) + is_own(text), np.int8
     )
-    rows = len(events)
-    kind, name, part = np.empty(rows, np.int8), np.empty(rows, np.int32), np.empty(rows, np.int32)
-    forced = _functions_of_pipelines(threads)
-    follow_activity(
-        threads.parent, events.duration_ps, events.type, does, frame, forced, kind, name, part
-    )  # fmt: skip
+    state, states = _follow(threads, does, frame)
+    kind, name, part = (np.ascontiguousarray(column) for column in states.T)
     is_sleep = kind == _SLEEP
     kind[is_sleep] = _PYTHON
     # A wait in an annotation counts as the annotation.
@@ -118,7 +117,26 @@ def find_activity(threads: HostThreads, types: HostTypes, marker: str = "") -> T
     in_function = kind == _TF_FUNCTION
     part[in_function] = name[in_function]
     name[~is_named] = -1
-    return ThreadActivity(kind, name, part, is_sleep)
+    return ThreadActivity(state, kind, name, part, is_sleep)
+
+
+def _follow(
+    threads: HostThreads, does: NDArray[np.int8], frame: NDArray[np.int8]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """(state of each event, states [states, 3]) as `follow_activity` has them."""
+    events = threads.events
+    forced = _functions_of_pipelines(threads)
+    state = empty_column(len(events), np.int32)
+    # Usually there are few states, which stay in the processor's cache.
+    size, count = _FEW_SLOTS, -1
+    while count < 0:
+        states = np.empty((size // 2 + 1, 3), np.int64)
+        count = follow_activity(
+            threads.parent, events.duration_ps, events.type, does, frame, forced,
+            np.full(size, -1, np.int32), states, state,
+        )  # fmt: skip
+        size *= 16
+    return state, states[:count]
 
 
 @remembered
@@ -159,19 +177,17 @@ def activity_of(text: str, role: int) -> int:
     return _OPS
 
 
-def _functions_of_pipelines(threads: HostThreads) -> NDArray[np.int8]:
-    """[n] TF_DATA_FUNCTION for executions of functions that a pipeline captured, else -1."""
+def _functions_of_pipelines(threads: HostThreads) -> NDArray[np.int64]:
+    """The rows, ascending, of executions of functions that a pipeline captured."""
     events = threads.events
-    out = np.full(len(events), -1, np.int8)
+    none = np.empty(0, np.int64)
     if names.EXECUTION_ID not in events.plane.stat_names:
-        return out
+        return none
     families = name_families(events.plane)
     functions = events.rows_of(families.classify(names.CAPTURED_FUNCTIONS.__contains__, np.bool_))
     runs = events.rows_of(families.classify(names.EXECUTOR.__eq__, np.bool_))
     if not functions.size or not runs.size:
-        return out
+        return none
     known = events.stats([names.EXECUTION_ID], functions)[names.EXECUTION_ID]
     is_known, of_run = execution_ids(events, runs)
-    is_match = is_known & is_in(of_run, known.bits[known.is_integer])
-    out[runs[is_match]] = _TF_FUNCTION
-    return out
+    return runs[is_known & is_in(of_run, known.bits[known.is_integer])]

@@ -1,26 +1,28 @@
 """What a host's threads did in step time that neither device work nor ops cover."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.host.host_activity import Activity, ThreadActivity, find_activity
+from tbprof.analysis.host.host_activity import Activity, find_activity
 from tbprof.analysis.host.host_events import HostThreads, async_rows
 from tbprof.analysis.host.host_phases import pieces
 from tbprof.analysis.host.host_roles import host_types
-from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.spans.layers import Spans, exclusive_time, unite
 from tbprof.analysis.steps.step_finding import find_step_layers
 from tbprof.analysis.steps.step_layers import StepLayers
+from tbprof.base.columns import empty_column
 from tbprof.base.records import dataclass
 from tbprof.events.space import Space
-from tbprof.kernels.analysis.span_sweep import keep_meeting
+from tbprof.kernels.analysis.phase_sweep import (
+    keep_active,
+    label_states,
+    sort_pieces,
+    tally_pieces,
+)
 
-# Rows that are labelled together: columns of all rows would need much memory.
-_PIECE = 1 << 16
 # How many activities are distinguished; the rest of a kind is merged.
 _MOST = 48
 # Annotations and Python on other threads than the driving one are named after everything else.
@@ -62,15 +64,27 @@ class IdleTime:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pieces:
-    """What a plane's threads did: spans of each activity, an index into `labels`, by line.
+class _LinePieces:
+    """What a plane's threads did: spans of each activity, an index into `labels`.
 
-    `is_for` [workers, lines] says whose idle time a line explains.
+    Rows `cuts[i]:cuts[i + 1]` are those of line i, in order of time. `is_for` [workers, lines] says
+    whose idle time a line explains.
     """
 
+    cuts: NDArray[np.int64]
     start_ps: NDArray[np.int64]
     end_ps: NDArray[np.int64]
     label: NDArray[np.int32]
+    is_for: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pieces:
+    """The same by label: rows `cuts[i]:cuts[i + 1]` are those of label i, in order of lines."""
+
+    cuts: NDArray[np.int64]
+    start_ps: NDArray[np.int64]
+    end_ps: NDArray[np.int64]
     line: NDArray[np.int32]
     is_for: NDArray[np.bool_]
 
@@ -85,12 +99,11 @@ def find_idle_time(space: Space, programs: Programs, marker: str = "") -> IdleTi
     covered = [layers.covered(worker) for worker in range(len(layers.windows))]
     idle = _idle(layers, covered)
     labels: dict[_Label, int] = {}
-    found = [
+    by_line = [
         _pieces(threads, layers, index, idle, labels)
         for index, threads in enumerate(layers.source.grouping.hosts if idle[0].size else ())
     ]
-    labels, found = _fewer(labels, found)
-    found = [_by_label(one) for one in found]
+    labels, found = _fewer(labels, by_line)
     order = sorted(range(len(labels)), key=lambda at: _precedence(list(labels)[at]))
     names, name_of = _open_names(labels)
     opened = [_opened(layers, name) for name in names]
@@ -172,74 +185,53 @@ def _idle(layers: StepLayers, covered: Sequence[Spans]) -> Spans:
 
 def _pieces(
     threads: HostThreads, layers: StepLayers, at: int, idle: Spans, labels: dict[_Label, int]
-) -> _Pieces:
+) -> _LinePieces:
     """What a plane's threads did in the idle time; new labels are added."""
-    # The activities of rows are freed here, before the pieces need as much memory.
     counts, label_of = _label_rows(threads, layers, at, idle, labels)
     most = 2 * int(np.count_nonzero(counts))
     start, end, label, cuts = pieces(threads.events, counts, label_of, most)
-    line = np.repeat(np.arange(cuts.size - 1, dtype=np.int32), np.diff(cuts))
-    return _Pieces(start, end, label, line, layers.host.explains[at])
+    return _LinePieces(cuts, start, end, label, layers.host.explains[at])
 
 
 def _label_rows(
     threads: HostThreads, layers: StepLayers, at: int, idle: Spans, labels: dict[_Label, int]
 ) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
-    """[n] (whether an event counts in the idle time, its label, -1 for none)."""
+    """[n] (whether an event counts in the idle time; its label where it does, -1 for none)."""
     events = threads.events
     types = host_types(events, has_device=bool(layers.devices))
     found = find_activity(threads, types, layers.source.marker)
-    driver = layers.source.line if at == layers.source.plane else -1
-    is_driver = np.zeros(len(events), np.bool_)
-    if driver >= 0:
-        is_driver[events.first_event[driver] : events.first_event[driver + 1]] = True
-    counts = (found.kind >= 0) & (events.duration_ps > 0)
+    is_driver = np.zeros(events.first_event.size - 1, np.bool_)
+    if at == layers.source.plane and layers.source.line >= 0:
+        is_driver[layers.source.line] = True
+    counts = np.ones(len(events), np.bool_)
     counts[async_rows(events)] = False
-    keep_meeting(events.first_event, events.start_ps, events.duration_ps, *idle, counts)
-    label_of = np.full(len(events), -1, np.int32)
-    _label(threads, found, np.flatnonzero(counts), is_driver, labels, label_of)
+    keys = np.empty(2 * found.kind.size, np.int64)
+    met = keep_active(
+        events.first_event, events.start_ps, events.duration_ps, *idle, found.state,
+        found.kind >= 0, is_driver, counts, np.zeros(keys.size, np.bool_), keys,
+    )  # fmt: skip
     # Waits of other threads explain nothing; those of the driving thread name what it waits for.
-    label_of[~is_driver & ((found.kind == Activity.WAIT) | found.is_sleep)] = -1
-    return counts, label_of
-
-
-def _label(
-    threads: HostThreads,
-    thread_activity: ThreadActivity,
-    rows: NDArray[np.int64],
-    is_driver: NDArray[np.bool_],
-    labels: dict[_Label, int],
-    label_of: NDArray[np.int32],
-) -> None:
-    """Writes the label of each of `rows`, by what it does and on which thread."""
+    hides = (found.kind == Activity.WAIT) | found.is_sleep
     texts = [*threads.plane.strings.take(threads.plane.types.name.tolist()), "", ""]
-    known: dict[tuple[int, ...], int] = {}  # by kind, name, part and thread: most pieces repeat
-    for begin in range(0, rows.size, _PIECE):
-        piece = rows[begin : begin + _PIECE]
-        columns: list[NDArray[Any]] = [
-            thread_activity.kind[piece], thread_activity.name[piece],
-            thread_activity.part[piece], is_driver[piece],
-        ]  # fmt: skip
-        code, first = group_rows([column.astype(np.int32) for column in columns])
-        numbers = []
-        for key in zip(*(column[first].tolist() for column in columns), strict=True):
-            number = known.get(key)
-            if number is None:
-                kind, name, part, is_own = key
-                label = kind, texts[name], texts[part], is_own
-                number = known[key] = labels.setdefault(label, len(labels))
-            numbers.append(number)
-        label_of[piece] = np.array(numbers, np.int32)[code]
+    label_of = np.full(keys.size, -1, np.int32)
+    for key in keys[:met].tolist():
+        state, is_own = key // 2, bool(key % 2)
+        kind, name, part = (int(column[state]) for column in (found.kind, found.name, found.part))
+        label = kind, texts[name], texts[part], is_own
+        number = labels.setdefault(label, len(labels))
+        label_of[key] = -1 if hides[state] and not is_own else number
+    label_states(events.first_event, is_driver, label_of, found.state)
+    return counts, found.state
 
 
 def _fewer(
-    labels: dict[_Label, int], found: Sequence[_Pieces]
+    labels: dict[_Label, int], found: Sequence[_LinePieces]
 ) -> tuple[dict[_Label, int], list[_Pieces]]:
     """The labels with most time; the other labels are reduced to their names, or to their kinds."""
-    time = np.zeros(len(labels))
-    for one in found:
-        time += np.bincount(one.label, one.end_ps - one.start_ps, minlength=time.size)
-    ranked = np.argsort(-time, kind="stable")
+    count, time = np.zeros((2, len(found), len(labels)), np.int64)
+    for one, *sums in zip(found, count, time, strict=True):
+        tally_pieces(one.label, one.start_ps, one.end_ps, *sums)
+    ranked = np.argsort(-time.sum(axis=0), kind="stable")
     shown = set(ranked[:_MOST].tolist())
     names = {(kind, name) for (kind, name, _, _), at in labels.items() if at in shown}
     fewer: dict[_Label, int] = {}
@@ -250,26 +242,34 @@ def _fewer(
             label = (kind, name if (kind, name) in names else "", "", is_driver)
         number[at] = fewer.setdefault(label, len(fewer))
     return fewer, [
-        _Pieces(one.start_ps, one.end_ps, number[one.label], one.line, one.is_for) for one in found
+        _by_label(one, number, of_label, len(fewer))
+        for one, of_label in zip(found, count, strict=True)
     ]
 
 
-def _by_label(pieces: _Pieces) -> _Pieces:
-    """The pieces label by label; those of one label stay in order."""
-    # There are few labels, and 16 bits are sorted in one pass.
-    order = np.argsort(pieces.label.astype(np.uint16), kind="stable")
-    start, end = pieces.start_ps[order], pieces.end_ps[order]
-    return _Pieces(start, end, pieces.label[order], pieces.line[order], pieces.is_for)
+def _by_label(
+    found: _LinePieces, number: NDArray[np.int32], count: NDArray[np.int64], labels: int
+) -> _Pieces:
+    """The pieces by the `number` of their label; `count` is how many each label has."""
+    cuts = np.zeros(labels + 1, np.int64)
+    np.add.at(cuts, number + 1, count)
+    cuts = np.cumsum(cuts)
+    size = found.label.size
+    start, end = empty_column(size, np.int64), empty_column(size, np.int64)
+    line = empty_column(size, np.int32)
+    sort_pieces(
+        found.cuts, found.label, number, found.start_ps, found.end_ps, cuts[:-1].copy(),
+        start, end, line,
+    )  # fmt: skip
+    return _Pieces(cuts, start, end, line, found.is_for)
 
 
 def _spans(found: Sequence[_Pieces], worker: int, label: int) -> Spans:
     starts, ends = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for pieces_of_plane in found:
-        rows = slice(
-            *np.searchsorted(pieces_of_plane.label, np.array([label, label + 1], np.int32))
-        )
-        start, end = pieces_of_plane.start_ps[rows], pieces_of_plane.end_ps[rows]
-        is_mine = pieces_of_plane.is_for[worker][pieces_of_plane.line[rows]]
+    for of_plane in found:
+        rows = slice(int(of_plane.cuts[label]), int(of_plane.cuts[label + 1]))
+        start, end = of_plane.start_ps[rows], of_plane.end_ps[rows]
+        is_mine = of_plane.is_for[worker][of_plane.line[rows]]
         if not is_mine.all():
             start, end = start[is_mine], end[is_mine]
         starts.append(start)

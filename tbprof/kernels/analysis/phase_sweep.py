@@ -18,6 +18,7 @@ from cython.cimports.tbprof.kernels.codes import (
     FOREVER,
     HOLDS_KNOWN,
     HOLDS_LAUNCHES,
+    LOW_40,
     NO_PHASE,
     PHASE_AHEAD,
     PHASE_COMPILATION,
@@ -38,6 +39,7 @@ from cython.cimports.tbprof.kernels.types import (
     Int32s,
     Ints,
     OutBytes,
+    OutFlags,
     OutInt8s,
     OutInt32s,
     OutInts,
@@ -219,10 +221,18 @@ def _in_event(what: i64, own: i64) -> i64:
 @cython.exceptval(check=False)
 @cython.locals(
     above=i64,
+    around=i64,
+    at=i64,
+    column=i64,
+    count=i64,
     here=i64,
     inner=i64,
     is_frame=cython.bint,
     is_wait=cython.bint,
+    mask=i64,
+    mixed=i64,
+    next_forced=i64,
+    other=i64,
     own=i64,
     row=i64,
     then=i64,
@@ -235,31 +245,38 @@ def follow_activity(
     type_: Int32s,
     does: Int8s,
     frame: Int8s,
-    forced: Int8s,
-    kind: OutInt8s,
-    name: OutInt32s,
-    part: OutInt32s,
-) -> cython.void:
-    """Fills in what each event does, the type that names it, and the type of its part."""
+    forced: Ints,
+    slots: OutInt32s,
+    states: OutIntTable,
+    state: OutInt32s,
+) -> i64:
+    """Fills in the state of each event, a row of `states`; returns how many there are.
+
+    A state is what an event does, the type that names it, and the type of its part; the first is
+    that of nothing. The rows `forced`, ascending, are functions of pipelines. `slots` are a hash
+    table. Returns -1 if there are more than half as many states as `slots`, which ends it.
+    """
     with cython.nogil:
+        mask = slots.shape[0] - 1
+        states[0, 0], states[0, 1], states[0, 2] = DOES_NOTHING, -1, -1
+        count = 1
+        next_forced = 0
         # `frame` of a type: 0 none, 1 of a library, 2 of the program.
         for row in range(type_.shape[0]):
             above = parent[row]
-            what, title, inner = DOES_NOTHING, -1, -1
-            if above >= 0:
-                what, title, inner = (
-                    cython.cast(i64, kind[above]),
-                    cython.cast(i64, name[above]),
-                    cython.cast(i64, part[above]),
-                )
+            around = cython.cast(i64, state[above]) if above >= 0 else 0
+            what, title, inner = states[around, 0], states[around, 1], states[around, 2]
             here = cython.cast(i64, type_[row])
             own = cython.cast(i64, does[here])
             is_frame = frame[here] > 0
             is_wait = own in (DOES_WAIT, DOES_SLEEP)
+            while next_forced < forced.shape[0] and forced[next_forced] < row:
+                next_forced += 1
             if duration[row] == 0 or own == DOES_TRANSPARENT:
-                own = DOES_TRANSPARENT
-            elif forced[row] >= 0:
-                what, title, inner = cython.cast(i64, forced[row]), -1, -1
+                state[row] = around
+                continue
+            if next_forced < forced.shape[0] and forced[next_forced] == row:
+                what, title, inner = DOES_TF_FUNCTION, -1, -1
             elif is_frame and (title < 0 or (frame[here] == 2 and not is_wait)):
                 then = _in_frame(what, own, frame[here] - 1)
                 # What the runtime does in Python is still named by what it does.
@@ -280,4 +297,121 @@ def follow_activity(
                 then = _in_event(what, own)
                 inner = here if inner < 0 or then != what else inner
                 what = then
-            kind[row], name[row], part[row] = what, title, inner
+            mixed = (((what + 1) * 31 ^ (title + 1)) * 31 ^ (inner + 1)) & LOW_40
+            at = ((mixed * 40503) ^ (mixed >> 15)) & mask
+            while True:
+                other = cython.cast(i64, slots[at])
+                if other < 0:
+                    if 2 * count >= slots.shape[0]:
+                        return -1
+                    states[count, 0], states[count, 1], states[count, 2] = what, title, inner
+                    slots[at] = count
+                    other = count
+                    count += 1
+                    break
+                if (
+                    states[other, 0] == what
+                    and states[other, 1] == title
+                    and states[other, 2] == inner
+                ):
+                    break
+                at = (at + 1) & mask
+            state[row] = other
+        return count
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(at=i64, key=i64, line=i64, met=i64, row=i64)
+def keep_active(
+    first: Ints,
+    start: Ints,
+    duration: Ints,
+    begin: Ints,
+    end: Ints,
+    state: Int32s,
+    is_active: Flags,
+    is_driver: Flags,
+    counts: OutFlags,
+    is_met: OutFlags,
+    keys: OutInts,
+) -> i64:
+    """Clears the flags of events that do nothing in any of the spans [begin, end), line by line.
+
+    Writes the keys of those that stay, as they appear: twice the state, and one more if the line
+    `is_driver`. Returns how many there are.
+    """
+    with cython.nogil:
+        met = 0
+        for line in range(first.shape[0] - 1):
+            at = 0
+            for row in range(first[line], first[line + 1]):
+                while at < end.shape[0] and end[at] <= start[row]:
+                    at += 1
+                if not counts[row]:
+                    continue
+                if (
+                    at == end.shape[0]
+                    or duration[row] == 0
+                    or not is_active[state[row]]
+                    or begin[at] >= start[row] + duration[row]
+                ):
+                    counts[row] = 0
+                    continue
+                key = 2 * cython.cast(i64, state[row]) + (1 if is_driver[line] else 0)
+                if not is_met[key]:
+                    is_met[key] = 1
+                    keys[met] = key
+                    met += 1
+        return met
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(line=i64, own=i64, row=i64)
+def label_states(first: Ints, is_driver: Flags, label: Int32s, state: OutInt32s) -> cython.void:
+    """Puts in place of each event's state the label of its key, as `keep_active` has them."""
+    with cython.nogil:
+        for line in range(first.shape[0] - 1):
+            own = 1 if is_driver[line] else 0
+            for row in range(first[line], first[line + 1]):
+                state[row] = label[2 * state[row] + own]
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(row=i64)
+def tally_pieces(
+    label: Int32s, start: Ints, end: Ints, count: OutInts, time: OutInts
+) -> cython.void:
+    """Adds up how many pieces each label has, and how long they last."""
+    with cython.nogil:
+        for row in range(label.shape[0]):
+            count[label[row]] += 1
+            time[label[row]] += end[row] - start[row]
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(at=i64, group=i64, line=i64, row=i64)
+def sort_pieces(
+    cuts: Ints,
+    label: Int32s,
+    number: Int32s,
+    start: Ints,
+    end: Ints,
+    free: OutInts,
+    out_start: OutInts,
+    out_end: OutInts,
+    out_line: OutInt32s,
+) -> cython.void:
+    """Writes the pieces of lines by the number of their label; `free` is each's next free place."""
+    with cython.nogil:
+        for line in range(cuts.shape[0] - 1):
+            for row in range(cuts[line], cuts[line + 1]):
+                group = cython.cast(i64, number[label[row]])
+                at = free[group]
+                out_start[at] = start[row]
+                out_end[at] = end[row]
+                out_line[at] = line
+                free[group] = at + 1

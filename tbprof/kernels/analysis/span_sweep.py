@@ -1,7 +1,7 @@
 """Times that spans cover."""
 
 import cython
-from cython.cimports.tbprof.kernels.types import Ints, OutFlags, OutInts, i64
+from cython.cimports.tbprof.kernels.types import Ints, OutInts, i64
 
 
 @cython.ccall
@@ -76,20 +76,3 @@ def measure_windows(
                 total += finish - begin
                 at += 1
             out[window] = total
-
-
-@cython.ccall
-@cython.exceptval(check=False)
-@cython.locals(at=i64, line=i64, row=i64)
-def keep_meeting(
-    first: Ints, start: Ints, duration: Ints, begin: Ints, end: Ints, counts: OutFlags
-) -> cython.void:
-    """Clears the flags of events that share no time with any span, line by line."""
-    with cython.nogil:
-        for line in range(first.shape[0] - 1):
-            at = 0
-            for row in range(first[line], first[line + 1]):
-                while at < end.shape[0] and end[at] <= start[row]:
-                    at += 1
-                if at == end.shape[0] or begin[at] >= start[row] + duration[row]:
-                    counts[row] = 0

@@ -186,3 +186,11 @@ LINE = st.lists(st.sampled_from([*"bBsnqaLIPREgjzk", "."]), min_size=12, max_siz
 @given(LINE, LINE, LINE, LINE)
 def test_all_idle_time_is_shared_out_once(one, below, two, under):
     idle(f"main|tttttttttttt\n |..........mm\n |{one}\n |{below}\nother|{two}\n |{under}")
+
+
+def test_a_table_of_states_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawing = "main|tttttttttttt\n    |.bbbbbb.LLmm\n    |..nnn..j...."
+    expected = idle(drawing)
+    monkeypatch.setattr("tbprof.analysis.host.host_activity._FEW_SLOTS", 2)
+    assert idle(drawing) == expected
+    assert len(expected) > 3

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tbprof.analysis.spans.layers import exclusive_time, unite
-from tbprof.kernels.analysis.span_sweep import keep_meeting
+from tbprof.kernels.analysis.phase_sweep import keep_active
 
 _intervals = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=12)
 
@@ -72,7 +72,17 @@ def test_events_that_meet_a_span_stay(
     start, end = _columns(rows)
     covered = {at for begin, length in spans for at in range(begin, begin + length)}
     counts = np.ones(len(rows), np.bool_)
-    keep_meeting(first, start, end - start, *unite(*_columns(spans)), counts)
+    nothing_else = (
+        np.zeros(len(rows), np.int32),
+        np.ones(1, np.bool_),
+        np.ones(len(lines), np.bool_),
+    )
+    keys = np.empty(2, np.int64)
+    met = keep_active(
+        first, start, end - start, *unite(*_columns(spans)), *nothing_else, counts,
+        np.zeros(2, np.bool_), keys,
+    )  # fmt: skip
+    assert keys[:met].tolist() == [1] * bool(counts.any())
     for (begin, length), meets in zip(rows, counts.tolist(), strict=True):
         if length:
             assert meets == bool(covered.intersection(range(begin, begin + length)))
