@@ -114,6 +114,21 @@ def test_the_api_names_every_column_and_property(
     assert not {name for table in tables for name in names(table)} - words
 
 
+def test_the_api_names_every_finding_and_no_others() -> None:
+    """Ids are texts in the rules; most are given as such to the finding."""
+    texts: set[str] = set()
+    given: set[str] = set()
+    for path in (PACKAGE / "advice" / "rules").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                texts.add(node.value)
+            if isinstance(node, ast.keyword) and node.arg == "id":
+                given.add(ast.unparse(node.value).strip("'"))
+    [ids] = re.findall(r"`guide_url`\. Ids: (.*?)\n\n", API, re.S)
+    named = set(re.findall(r"`([a-z_]+)`", ids))
+    assert {id_ for id_ in given if id_ in texts} <= named <= texts
+
+
 def words_of(tool: Tool) -> set[str]:
     """The words of the sections on a tool, of those that refer to each other, and of no tool."""
     sections = re.split(r"^##+ ", API, flags=re.M)
