@@ -14,6 +14,7 @@ from traces import draw, write
 from tbprof.base.lazy import Later, load, regex
 from tbprof.engine.engine import Engine
 from tbprof.engine.parts import PARTS
+from tbprof.engine.space_pool import read_space
 from tbprof.engine.timelines.timeline_cache import BUILDERS
 from tbprof.engine.timelines.timeline_requests import QUESTIONS
 from tbprof.storage.logdir import Logdir
@@ -141,6 +142,9 @@ print(json.dumps(sorted(sys.modules)))
         "timeline.search.search",
         "timeline.questions.details",
         "analysis.host.host_roles",
+        "analysis.hlo.hlo",
+        "events.space",
+        "xplane.reader",
     ):
         assert f"tbprof.{name}" not in modules
 
@@ -154,7 +158,7 @@ def test_a_server_imports_everything_before_someone_waits_for_it(
     built = [one.name for one in loaded[: len(TOOLS)] if isinstance(one, Later)]
     assert built == [f"tbprof.tools.{tool.name}.build" for tool in TOOLS]
     assert loaded[len(TOOLS) :] == [
-        *(kind.compute for kind in PARTS.values()), *BUILDERS.values(), *QUESTIONS,
+        *(kind.compute for kind in PARTS.values()), *BUILDERS.values(), *QUESTIONS, read_space,
     ]  # fmt: skip
 
 

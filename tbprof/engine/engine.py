@@ -33,6 +33,7 @@ from tbprof.engine.requests import (
     choose_files,
     find_tool,
 )
+from tbprof.engine.space_pool import read_space
 from tbprof.engine.summaries import SummaryCache
 from tbprof.storage.files import fingerprints
 from tbprof.storage.logdir import Logdir
@@ -83,7 +84,7 @@ class Engine:
 
         functions: list[Callable[..., object]] = [
             *(Later(f"{tool.module}.build") for tool in TOOLS),
-            *(kind.compute for kind in PARTS.values()), *BUILDERS.values(), *QUESTIONS,
+            *(kind.compute for kind in PARTS.values()), *BUILDERS.values(), *QUESTIONS, read_space,
         ]  # fmt: skip
         for function in functions:
             load(function)

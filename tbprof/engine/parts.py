@@ -55,7 +55,9 @@ def _part(
 
 # Their modules are imported when a part is computed, or read from what was kept.
 PARTS: Mapping[str, PartKind] = {
-    "outline": _part(4, "run.outline.Outline", "find_outline", "reading the index"),
+    "outline": _part(
+        4, "run.outline.Outline", "run.outline_finding.find_outline", "reading the index"
+    ),
     "coupling": _part(
         4, "job.coupling.Coupling", "find_coupling", "looking at what ties workers together"
     ),

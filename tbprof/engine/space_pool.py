@@ -4,25 +4,30 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tbprof.analysis.hlo.hlo import Programs
 from tbprof.base.caches import LatestCache, OnceCache
 from tbprof.base.errors import Notice
-from tbprof.events.space import Space
+from tbprof.base.lazy import Later
 from tbprof.storage.files import fingerprint, local_trace
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile
-from tbprof.xplane.reader import read_space
 
+if TYPE_CHECKING:
+    from tbprof.analysis.hlo.hlo import Programs
+    from tbprof.events.space import Space
+
+# A process that shows what is kept opens no file.
+read_space = Later("tbprof.xplane.reader.read_space")
+_find_programs = Later("tbprof.analysis.hlo.hlo.Programs")
 _OPEN_SPACES = 2
 
 
 class OpenSpace(NamedTuple):
     """The space of a file, its programs, and what opening it warned of."""
 
-    space: Space
-    programs: Programs
+    space: "Space"
+    programs: "Programs"
     warnings: tuple[Notice, ...]
 
 
@@ -63,6 +68,6 @@ class SpacePool:
         def read() -> OpenSpace:
             with local_trace(file, self._results) as local:
                 space = read_space(local)
-                return OpenSpace(space, Programs(space), local.warnings)
+                return OpenSpace(space, _find_programs(space), local.warnings)
 
         return self._latest.get_or_compute(key, read)

@@ -5,13 +5,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.run.recording import epoch_of_times
-from tbprof.analysis.vocabulary import input_names
-from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes
-from tbprof.base import names
 from tbprof.base.records import dataclass
-from tbprof.events.space import Plane, Space
 
 # What some files lack: events with names, GPU kernels, allocations, iterators of tf.data.
 Content = Literal["names", "kernels", "allocations", "iterators"]
@@ -35,34 +29,3 @@ class Outline:
     warnings: list[str]
     epoch_ns: int
     ends_early: str
-
-
-def find_outline(space: Space, _programs: Programs) -> Outline:
-    """The outline of a space; reads no events."""
-    return Outline(
-        [plane.name for plane in space.planes],
-        np.array([int(plane.line_bytes.sum()) for plane in space.planes], np.int64),
-        [*_contents(space)],
-        list(space.errors),
-        list(space.warnings),
-        epoch_of_times(space),
-        space.ends_early,
-    )
-
-
-def _contents(space: Space) -> "list[Content]":
-    contents: list[Content] = []
-    if any(plane.types.id.size and plane.line_bytes.any() for plane in space.planes):
-        contents.append("names")
-    if any(names.KERNEL_DETAILS in plane.stat_names for plane in gpu_planes(space)):
-        contents.append("kernels")
-    texts = [text for plane in host_planes(space) for text in _type_names(plane)]
-    if names.MEMORY_ALLOCATION in texts or names.MEMORY_DEALLOCATION in texts:
-        contents.append("allocations")
-    if any(map(input_names.is_iterator, texts)):
-        contents.append("iterators")
-    return contents
-
-
-def _type_names(plane: Plane) -> list[str]:
-    return plane.strings.take(plane.types.name.tolist())

@@ -1,11 +1,14 @@
 """When a trace was recorded, and what was lost, as its recorder says."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from tbprof.base import names
 from tbprof.base.errors import Notice
 from tbprof.base.recorder_errors import complaint_notices, fix_for
-from tbprof.events.space import Space, Value
+
+if TYPE_CHECKING:
+    from tbprof.events.space import Space, Value
 
 # Source: xplane_schema.h, kTaskEnvPlaneName and the stats that profiler sessions write to it.
 _START = "profile_start_time"
@@ -13,7 +16,7 @@ _STOP = "profile_stop_time"
 _DROPPED = "dropped_traces"
 
 
-def environment_stats(space: Space) -> dict[str, Value]:
+def environment_stats(space: "Space") -> dict[str, "Value"]:
     """What the recorder says about the recording as a whole, by name."""
     stats: dict[str, Value] = {}
     for plane in space.planes:
@@ -22,20 +25,20 @@ def environment_stats(space: Space) -> dict[str, Value]:
     return stats
 
 
-def stated_window(space: Space) -> tuple[int, int]:
+def stated_window(space: "Space") -> tuple[int, int]:
     """(start, stop) of the recording in ns since the epoch, 0 if not recorded."""
     stats = environment_stats(space)
     return _time(stats.get(_START)), _time(stats.get(_STOP))
 
 
-def dropped_events(space: Space) -> int:
+def dropped_events(space: "Space") -> int:
     """How many events the recorder says that it dropped, -1 if it says nothing."""
     counts = [plane.stats.get(_DROPPED) for plane in space.planes]
     known = [count for count in counts if isinstance(count, int) and count >= 0]
     return sum(known) if known else -1
 
 
-def recorder_notices(space: Space) -> Iterator[Notice]:
+def recorder_notices(space: "Space") -> Iterator[Notice]:
     """What the recorder says that it lost, and its errors and warnings."""
     dropped = dropped_events(space)
     if dropped > 0:
@@ -44,7 +47,7 @@ def recorder_notices(space: Space) -> Iterator[Notice]:
     yield from complaint_notices(space.errors, space.warnings)
 
 
-def epoch_of_times(space: Space) -> int:
+def epoch_of_times(space: "Space") -> int:
     """The time of day, in ns since the epoch, that a space's times count from; 0 if unknown.
 
     Times count from the start of the recording unless they are times of day themselves.
@@ -52,5 +55,5 @@ def epoch_of_times(space: Space) -> int:
     return space.start_ns or max(stated_window(space)[0], 0)
 
 
-def _time(value: Value | None) -> int:
+def _time(value: "Value | None") -> int:
     return value if isinstance(value, int) else 0

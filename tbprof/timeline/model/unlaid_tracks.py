@@ -1,11 +1,15 @@
 """What a timeline is built from: tracks of events in order, not yet in rows and levels."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
-from tbprof.events.space import Events
 from tbprof.timeline.model.store import Section, TypeTable
+
+if TYPE_CHECKING:
+    from tbprof.events.space import Events
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +26,7 @@ class UnlaidEvents:
     source: NDArray[np.int64]
 
 
-def unlaid_events(events: Events) -> UnlaidEvents:
+def unlaid_events(events: "Events") -> UnlaidEvents:
     """Those of some lines of a plane."""
     return UnlaidEvents(events.start_ps, events.duration_ps, events.type, events.source)
 
