@@ -7,9 +7,11 @@ TBPROF_XPROF_PYTHON and TBPROF_PROFILE_PYTHON.
 
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from parity.converters import close_converters
 
 ROOT = Path(__file__).resolve().parents[2]
 XPROF_VERSION = "2.24.2"
@@ -17,13 +19,20 @@ PROFILE_VERSION = "2.19.0"
 
 
 @pytest.fixture(scope="session")
-def xprof_python() -> str:
+def converters() -> Iterator[None]:
+    """Ends the processes that convert."""
+    yield
+    close_converters()
+
+
+@pytest.fixture(scope="session")
+def xprof_python(converters: None) -> str:
     """The interpreter that has xprof; a skip with the reason where there is none."""
     return _interpreter("TBPROF_XPROF_PYTHON", ".venv-xprof", "xprof", XPROF_VERSION)
 
 
 @pytest.fixture(scope="session")
-def profile_python() -> str:
+def profile_python(converters: None) -> str:
     """The interpreter that has the last profile plugin with a tf.data tool, or a skip."""
     return _interpreter(
         "TBPROF_PROFILE_PYTHON", ".venv-profile", "tensorboard-plugin-profile", PROFILE_VERSION

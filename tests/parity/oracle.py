@@ -1,25 +1,14 @@
 """What xprof shows for a trace: its tables as rows by column id."""
 
-import json
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from parity.converters import XPROF, convert
+
 from tbprof._pb import message
 
 Row = dict[str, Any]
-
-_SCRIPT = """
-import json, sys
-from xprof.convert import raw_to_tool_data
-out, tools, params, *paths = sys.argv[1:]
-answer = {}
-for tool in tools.split(","):
-    data, _ = raw_to_tool_data.xspace_to_tool_data(paths, tool, json.loads(params))
-    answer[tool] = json.loads(data)
-json.dump(answer, open(out, "w"))
-"""
 
 
 def ask_xprof(
@@ -38,13 +27,7 @@ def ask_xprof(
         path = folder / f"{host}.xplane.pb"
         path.write_bytes(content)
         paths.append(str(path))
-    out = folder / "answer.json"
-    options = json.dumps(params or {})
-    command = [python, "-c", _SCRIPT, str(out), ",".join(tools), options, *paths]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert result.returncode == 0, result.stderr[-2000:]
-    answer: dict[str, Any] = json.loads(out.read_text())
-    return answer
+    return convert(python, XPROF, folder / "answer.json", tools, paths, params)
 
 
 def rows(table: Mapping[str, Any]) -> list[Row]:

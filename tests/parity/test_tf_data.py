@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from parity.converters import PROFILE, convert
 from parity.oracle import Row, by, rows
 from traces import Unsigned, draw
 
@@ -23,13 +24,6 @@ pytestmark = [pytest.mark.parity, pytest.mark.slow]
 
 TOOL = "tf_data_bottleneck_analysis"
 GRAPH, SUMMARY, BOTTLENECKS = range(3)
-SCRIPT = f"""
-import json, sys
-from tensorboard_plugin_profile.convert import raw_to_tool_data
-out, *paths = sys.argv[1:]
-data, _ = raw_to_tool_data.xspace_to_tool_data(paths, "{TOOL}^", {{}})
-open(out, "w").write(data if isinstance(data, str) else data.decode())
-"""
 ID_STATS = ("id", "parent_id")
 NODE = re.compile(
     r"<b>(.*?)</b>.*Total Duration: (-?\d+) us.*Self Duration: (-?\d+) us.*# Calls: (\d+)"
@@ -45,10 +39,8 @@ class Both:
         path = folder / f"{hostnames[0] if hostnames else 'h0'}.xplane.pb"
         path.write_bytes(trace)
         out = folder / "answer.json"
-        command = [python, "-c", SCRIPT, str(out), str(path)]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=300)
-        assert result.returncode == 0, result.stderr[-2000:]
-        self.theirs_json = json.loads(out.read_text(encoding="utf-8"))
+        tool = f"{TOOL}^"
+        self.theirs_json = convert(python, PROFILE, out, [tool], [str(path)])[tool]
         engine = Engine(Logdir(str(path)))
         body = engine.data(DataRequest(engine.runs()[0], TOOL))
         self.ours_json = json.loads(body.content)  # type: ignore[union-attr]
