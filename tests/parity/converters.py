@@ -37,6 +37,7 @@ class Converter:
     """A process with the package imported, for one question after another."""
 
     def __init__(self, python: str, package: str) -> None:
+        self._seen: set[str] = set()
         self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - as long as the process
         self._process = subprocess.Popen(
             [python, "-c", _SCRIPT, package],
@@ -48,6 +49,7 @@ class Converter:
 
     def convert(self, out: Path, tools: Sequence[str], params: str, paths: Sequence[str]) -> str:
         """Why nothing was written to `out`, "" if it was; the process may have died of it."""
+        self._seen.update(paths)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps([str(out), tools, params, paths]) + "\n")
@@ -63,10 +65,15 @@ class Converter:
     def is_running(self) -> bool:
         return self._process.poll() is None
 
+    def is_fresh_for(self, paths: Sequence[str]) -> bool:
+        """Whether it runs and knows none of the paths: of those it remembers windows and more."""
+        return self.is_running and self._seen.isdisjoint(paths)
+
     def close(self) -> None:
-        self._process.kill()
-        self._process.communicate()
-        self._log.close()
+        if self.is_running:
+            self._process.kill()
+            self._process.communicate()
+            self._log.close()
 
 
 _converters: dict[tuple[str, str], Converter] = {}
@@ -82,7 +89,9 @@ def convert(
 ) -> dict[str, Any]:
     """The JSON of each tool for traces at `paths`; fails where the package does."""
     converter = _converters.get((python, package))
-    if converter is None or not converter.is_running:
+    if converter is None or not converter.is_fresh_for(paths):
+        if converter is not None:
+            converter.close()
         converter = _converters[python, package] = Converter(python, package)
     error = converter.convert(out, tools, json.dumps(params or {}), paths)
     assert not error, error
@@ -93,6 +102,5 @@ def convert(
 def close_converters() -> None:
     """Ends the processes."""
     for converter in _converters.values():
-        if converter.is_running:
-            converter.close()
+        converter.close()
     _converters.clear()

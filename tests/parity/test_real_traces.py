@@ -101,8 +101,9 @@ def _annotate(theirs: list[Row], ours: list[Row]) -> None:
         own = [row for row in ours if row["host_or_device"] == side]
         shown = [row for row in theirs if row["host_or_device"] == side]
         least = min((row["total_self_time"] for row in shown), default=0.0)
+        whole = sum(row["total_self_time"] for row in own)
         for row in own:
-            row["_whole"] = sum(each["total_self_time"] for each in own)
+            row["_whole"] = whole
             row["_is_over_cap"] = len(shown) >= CAP - 1 and row["total_self_time"] <= least
 
 
@@ -166,9 +167,8 @@ def test_rows_that_both_show_are_in_one_order(pair: Pair, case: str, which: str)
         [(row["host_or_device"], row["operation"]) for row in table if not _is_idle(row)]
         for table in pair.tables(which)
     )
-    assert [key for key in ours if key in set(theirs)] == [
-        key for key in theirs if key in set(ours)
-    ]
+    shared = set(theirs) & set(ours)
+    assert [key for key in ours if key in shared] == [key for key in theirs if key in shared]
 
 
 LABELS = {

@@ -125,14 +125,14 @@ PROCESSES = st.sampled_from([[None, None], [7, 8], [7, 7], [7, None]])
 
 @pytest.mark.slow
 @given(hosts(ORDINARY, MARKERS), PROCESSES)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_groups_are_those_of_the_twin(planes: list[Plane], processes: list[int | None]):
     check(planes, processes, follows_pools=True)
 
 
 @pytest.mark.slow
 @given(hosts(ORDINARY, EXECUTORS, EXECUTIONS), PROCESSES)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_groups_without_markers_are_those_of_the_twin(
     planes: list[Plane], processes: list[int | None]
 ):
@@ -141,7 +141,7 @@ def test_groups_without_markers_are_those_of_the_twin(
 
 @pytest.mark.slow
 @given(hosts(MARKERS, EXECUTORS, EXECUTIONS), PROCESSES)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_groups_with_executions_are_those_of_the_twin(
     planes: list[Plane], processes: list[int | None]
 ):
@@ -150,7 +150,7 @@ def test_groups_with_executions_are_those_of_the_twin(
 
 @pytest.mark.slow
 @given(step_lines(), st.lists(pool_lines(), min_size=1, max_size=3), st.booleans())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_groups_of_work_in_pools_are_those_of_the_twin(
     steps: list[Event], pools: list[list[Event]], follows_pools: bool
 ):
