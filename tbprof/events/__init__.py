@@ -1,1 +1,1 @@
-"""What a trace is made of, as columns: the waist between reading and analysis."""
+"""A trace as columns: the interface between reading and analysis."""

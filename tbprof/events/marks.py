@@ -1,4 +1,4 @@
-"""Stats that are read on the way, in the pass that decodes events: those that are asked of all."""
+"""Stats that are read in the pass that decodes events, since they are needed of all events."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,10 +9,10 @@ from tbprof.kernels.codes import HAS_RARE, IS_ODD
 
 @dataclass(frozen=True, slots=True)
 class MarkNames:
-    """Integer stats that are read on the way, in the pass that decodes the events of some lines.
+    """Integer stats that are read in the pass that decodes the events of some lines.
 
-    `number` is small and not negative as a rule, "" for none; of `flags`, at most `MOST_FLAGS`, it
-    matters whether they are 0; `rare` ones are looked for where few events have them.
+    `number` is usually small and not negative, "" for none. Of `flags`, at most `MOST_FLAGS`, only
+    matters whether they are 0. `rare` stats are those that few events have.
     """
 
     number: str
@@ -22,9 +22,9 @@ class MarkNames:
 
 @dataclass(slots=True)
 class EventMarks:
-    """What was read on the way of the events' own stats; `bits` [n] are those of `codes`.
+    """The events' own stats that were read while decoding; `bits` [n] are those of `codes`.
 
-    `number` [n] is -1 where there is none, and empty where it was not asked for.
+    `number` [n] is -1 for none, and empty if it was not requested.
     """
 
     names: MarkNames
@@ -32,15 +32,15 @@ class EventMarks:
     bits: NDArray[np.uint8]
 
     def is_set(self, flag: str) -> NDArray[np.bool_]:
-        """[n] whether a flag is not 0, as far as is known: of odd rows it is not."""
+        """[n] whether a flag is not 0, unknown for odd rows."""
         bit = 1 << self.names.flags.index(flag)
         return (self.bits & bit).astype(np.bool_)
 
     def odd_rows(self, *, or_rare: bool = False) -> NDArray[np.int64]:
-        """The rows whose stats have to be read, for they are not written as most are."""
+        """The rows whose stats must be read separately, since they are encoded unusually."""
         return np.flatnonzero(self.bits & (IS_ODD | HAS_RARE if or_rare else IS_ODD))
 
     def take_number(self) -> NDArray[np.int32] | None:
-        """The numbers, once: a column is large, and whoever has it may change it."""
+        """The numbers, once: the column is large, and the caller may change it."""
         number, self.number = self.number, np.empty(0, np.int32)
         return number if number.size == self.bits.size else None

@@ -19,7 +19,7 @@ from tbprof.events.strings import Strings
 
 Value = int | float | str | bytes
 
-# Rows that are looked at together: what is made of so many stays in a processor's cache.
+# Rows that are processed together: intermediate arrays of this size stay in the processor's cache.
 _PIECE = 1 << 16
 
 
@@ -28,7 +28,7 @@ class Lines:
     """The timelines of a plane, in file order.
 
     `start_ps` counts from `Space.start_ns`. Names are ids into the space's strings. The display
-    fields follow the events on the wire: they are set once the events have been decoded.
+    fields follow the events on the wire: they are set after the events have been decoded.
     """
 
     id: NDArray[np.int64]
@@ -40,7 +40,7 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Aggregated:
-    """Events that stand for several and have no position: for op tables, never for timelines."""
+    """Entries for several events each, without a position: for op tables, not for timelines."""
 
     line: NDArray[np.int32]
     type: NDArray[np.int32]
@@ -64,7 +64,7 @@ class Types(Protocol):
 
     @property
     def display_name(self) -> NDArray[np.int32]:
-        """[n] ids of the short labels, -1 where there is none."""
+        """[n] ids of the short labels, -1 for none."""
         ...
 
     def stats(self, names: Sequence[str]) -> dict[str, StatColumn]:
@@ -81,7 +81,7 @@ class Types(Protocol):
 
 
 class Plane(Protocol):
-    """One plane; what is asked for is decoded then, and the events are kept by `cache` at most."""
+    """One plane; fields are decoded when requested. Only `cache` holds events."""
 
     @property
     def name(self) -> str:
@@ -120,7 +120,7 @@ class Plane(Protocol):
 
     @property
     def notices(self) -> Sequence[Notice]:
-        """What was damaged in what has been decoded so far."""
+        """The damage in what has been decoded so far."""
         ...
 
     @property
@@ -130,18 +130,18 @@ class Plane(Protocol):
 
     @property
     def expected_stats(self) -> set[str]:
-        """What will be asked of all host events, as far as it is known before; a hint."""
+        """The stats that will be requested of all host events, as far as known; a hint."""
         ...
 
     @property
     def cache(self) -> OnceCache:
-        """What analyses share of this plane; cleared to free memory."""
+        """Results about this plane that analyses share; cleared to free memory."""
         ...
 
     def events(
         self, lines: Sequence[int] | None = None, marks: MarkNames | None = None
     ) -> "Events":
-        """The events of some lines (all by default); of few of them without the marks."""
+        """The events of some lines (all by default); without marks if there are few."""
         ...
 
     def event_stats(self, source: NDArray[np.int64], names: Sequence[str]) -> dict[str, StatColumn]:
@@ -149,7 +149,7 @@ class Plane(Protocol):
         ...
 
     def stat_rows(self, source: NDArray[np.int64]) -> StatRows:
-        """All stats of the events at the offsets `source` [n]: ask for thousands, not millions."""
+        """All stats of the events at the offsets `source` [n]: for thousands, not millions."""
         ...
 
     def event_types(self, source: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -162,7 +162,7 @@ class Plane(Protocol):
 
 
 class _Referable:
-    """What memos can lend. Python 3.10 has no `dataclass(weakref_slot=True)`."""
+    """Allows weak references. Python 3.10 has no `dataclass(weakref_slot=True)`."""
 
     __slots__ = ("__weakref__",)
 
@@ -171,9 +171,9 @@ class _Referable:
 class Events(_Referable):
     """Rows ordered by (line, start, longest first), so that a parent precedes its children.
 
-    Ties keep the file's order. `lines` are the decoded lines alone, and rows
-    `first_event[i]:first_event[i + 1]` are those of its row i. `source` is where an event's bytes
-    lie. Times are picoseconds since `Space.start_ns`. `marks` are what was asked for on the way.
+    Ties keep the file's order. `lines` are only the decoded lines, and rows
+    `first_event[i]:first_event[i + 1]` are those of its row i. `source` is the offset of an event's
+    bytes. Times are picoseconds since `Space.start_ns`. `marks` are stats read while decoding.
     """
 
     plane: Plane
@@ -198,7 +198,7 @@ class Events(_Referable):
     def by_type(self, table: NDArray[Any]) -> NDArray[Any]:
         """[n] the entry of `table` [types + 1] for each event's type; the last is for no type."""
         out = np.empty(len(self), table.dtype)
-        for begin in range(0, out.size, _PIECE):  # indices of all rows would need much memory
+        for begin in range(0, out.size, _PIECE):  # indices of all rows would take much memory
             part = slice(begin, begin + _PIECE)
             np.take(table, self.type[part], out=out[part], mode="wrap")  # -1 is the last row
         return out
@@ -210,7 +210,7 @@ class Events(_Referable):
         return np.flatnonzero(self.by_type(wanted))
 
     def used_types(self, types: int) -> NDArray[np.int64]:
-        """Those of the plane's `types` types that have events, ascending."""
+        """The rows of types that have events, ascending; the plane has `types` types."""
         used = np.zeros(types + 1, np.bool_)
         for begin in range(0, len(self), _PIECE):
             used[self.type[begin : begin + _PIECE]] = True
@@ -236,35 +236,37 @@ class Events(_Referable):
     def stats(
         self, names: Sequence[str], rows: NDArray[np.int64] | None = None
     ) -> dict[str, StatColumn]:
-        """One column per name for the events `rows` (all by default), each decoded in one pass.
+        """One column per name for the events `rows` (all by default), decoded in one pass.
 
-        A stat that the event lacks is taken from its type: those are defaults.
+        A stat that is missing from an event is taken from its type, which states defaults.
         """
         source = self.source if rows is None else self.source[rows]
         kind_of = self.type if rows is None else self.type[rows]
-        own = self.plane.event_stats(source, names)
-        shared = self.plane.types.stats(names)
-        return {name: _with_defaults(own[name], shared[name], kind_of) for name in names}
+        own_stats = self.plane.event_stats(source, names)
+        type_stats = self.plane.types.stats(names)
+        return {name: _with_defaults(own_stats[name], type_stats[name], kind_of) for name in names}
 
 
-def _with_defaults(own: StatColumn, shared: StatColumn, kind_of: NDArray[np.int32]) -> StatColumn:
-    if not shared.is_present.any():
-        return own
-    fills = (own.kind == ABSENT) & (kind_of >= 0)
-    kind = own.kind.copy()
-    bits = own.bits.copy()
-    kind[fills] = shared.kind[kind_of[fills]]
-    bits[fills] = shared.bits[kind_of[fills]]
-    return StatColumn(kind, bits, own.source)
+def _with_defaults(
+    own_column: StatColumn, type_column: StatColumn, kind_of: NDArray[np.int32]
+) -> StatColumn:
+    if not type_column.is_present.any():
+        return own_column
+    fills = (own_column.kind == ABSENT) & (kind_of >= 0)
+    kind = own_column.kind.copy()
+    bits = own_column.bits.copy()
+    kind[fills] = type_column.kind[kind_of[fills]]
+    bits[fills] = type_column.bits[kind_of[fills]]
+    return StatColumn(kind, bits, own_column.source)
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
     """One trace file.
 
-    `start_ns` is 0 where times count from the start of the profile, else the epoch time that they
-    count from. `errors` and `warnings` are those of the recorder; `notices` say what this file has
-    lost, `ends_early` where it ends if it was cut off, "" where it is whole.
+    `start_ns` is 0 if times count from the start of the profile, else the epoch time that they
+    count from. `errors` and `warnings` are the recorder's; `notices` describe damage in this file,
+    and `ends_early` says where it ends if it was cut off, "" if it is complete.
     """
 
     start_ns: int

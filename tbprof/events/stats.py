@@ -19,7 +19,7 @@ class TextSource(Protocol):
     """Turns the raw values of text-like stats into ids of texts, and reads bytes values."""
 
     def text_ids(self, kind: NDArray[np.uint8], bits: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Ids [n] into the space's strings, -1 where the value is no text."""
+        """Ids [n] into the space's strings, -1 where the value is not a text."""
         ...
 
     def bytes_at(self, bits: int) -> bytes:
@@ -29,7 +29,7 @@ class TextSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StatColumn:
-    """The values of one key for n events (or types); one name may use several kinds."""
+    """The values of one key for n events (or types); values of one name may differ in kind."""
 
     kind: NDArray[np.uint8]
     bits: NDArray[np.int64]
@@ -50,7 +50,7 @@ class StatColumn:
         return np.where(self.is_integer, self.bits, np.int64(default))
 
     def numbers(self, default: float = np.nan) -> NDArray[np.float64]:
-        """[n] integers and doubles as float64, `default` where the value is no number."""
+        """[n] integers and doubles as float64, `default` where the value is not a number."""
         out = np.full(self.kind.size, default, np.float64)
         double = self.kind == DOUBLE
         out[double] = self.bits[double].view(np.float64)
@@ -61,11 +61,11 @@ class StatColumn:
         return out
 
     def texts(self) -> NDArray[np.int32]:
-        """[n] ids into the space's strings, -1 where the value is no text."""
+        """[n] ids into the space's strings, -1 where the value is not a text."""
         return self.source.text_ids(self.kind, self.bits)
 
     def blob(self, row: int) -> bytes | None:
-        """The content of a bytes (or text) value, None where it is neither."""
+        """The content of a bytes (or text) value, None if it is neither."""
         if self.kind[row] not in (BYTES, TEXT):
             return None
         return self.source.bytes_at(int(self.bits[row]))
@@ -73,12 +73,12 @@ class StatColumn:
 
 @dataclass(frozen=True, slots=True)
 class StatRows:
-    """Every stat of n events (or types) that holds a value, a row each.
+    """Every stat with a value of n events (or types), one row each.
 
     Rows `begin[i]:end[i]` are those of event i, in file order. `name` [m] are rows of `names`, -1
-    where a stat's name is not in the file; `names` [k] are ids into the space's strings. `bits`
-    [m] are the value's 64 bits; the row in `names` (or -1) of a REFERENCE; where a TEXT begins in
-    `content`, which holds the bytes of texts as they are, valid UTF-8 or not. `size` [m] is the
+    for a stat whose name is not in the file; `names` [k] are ids into the space's strings. `bits`
+    [m] are the 64 bits of the value; for a REFERENCE its row in `names` (or -1); for a TEXT its
+    offset in `content`, which holds the raw bytes of texts, valid UTF-8 or not. `size` [m] is the
     length of a TEXT or BYTES in bytes.
     """
 
@@ -95,7 +95,7 @@ class StatRows:
         return int(self.kind.size)
 
     def text(self, row: int) -> str:
-        """The TEXT of a row, U+FFFD for invalid UTF-8."""
+        """The TEXT of a row, with U+FFFD for invalid UTF-8."""
         begin = int(self.bits[row])
         return (
             self.content[begin : begin + int(self.size[row])].tobytes().decode("utf-8", "replace")

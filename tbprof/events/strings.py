@@ -34,7 +34,7 @@ class Strings:
         """The ids [n] of `texts`, new texts appended."""
         with self._lock:
             ids = self._ids
-            found = np.array([ids.setdefault(text, len(ids)) for text in texts], np.int32)
+            text_ids = np.array([ids.setdefault(text, len(ids)) for text in texts], np.int32)
             new = list(islice(reversed(ids), len(ids) - len(self._texts)))
             self._texts += reversed(new)
-            return found
+            return text_ids

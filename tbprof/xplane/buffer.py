@@ -1,8 +1,8 @@
-"""The bytes of a file: small files in memory, large ones read by windows, never mapped.
+"""The bytes of a file: small files in memory, large ones read in windows, never mapped.
 
-With a map no tool is quicker, and reading a page of it that another process has cut off ends this
-process, at any moment of a compiled pass. What is read into memory of our own cannot vanish: a file
-that shrinks gives an error at the next window.
+No tool is faster with a map, and reading a mapped page that another process has cut off ends this
+process, at any moment of a compiled pass. What was read into our own memory cannot vanish: a file
+that shrinks causes an error at the next window.
 """
 
 import os
@@ -20,24 +20,24 @@ from tbprof.base.errors import BadTrace, Unreachable
 from tbprof.kernels.xplane.fields import body_at
 from tbprof.kernels.xplane.passes import Pass, Window
 
-# Smaller files are held as they are: nothing that happens to the file later matters.
+# Smaller files are read completely: later changes of the file do not matter.
 HELD_BYTES = 16 * 2**20
 
-# Windows fit a processor's cache, where passes find what was just copied: 767 MB take about 25 ms,
-# by 128 KiB as by 16 MiB. Smaller windows cost calls of kernels, larger ones memory.
+# Windows fit into the processor's cache, where passes find what was just copied: 767 MB take about
+# 25 ms with 128 KiB as with 16 MiB. Smaller windows cost calls of kernels, larger ones memory.
 WINDOW = 2**19
-# Most walks end after a few fields; the windows of those that go on grow.
+# Most walks end after a few fields; the windows of longer walks grow.
 _FIRST_WINDOW = 4096
-# Most events and names are shorter; longer ones are read anew, as far as they say they go.
+# Most events and names are shorter; longer ones are read again, up to their stated length.
 _MESSAGE = 512
 
 
 class Buffer:
-    """The bytes that were read from `path`, shown by windows; no bytes at all are refused.
+    """The bytes that were read from `path`, in windows; an empty file is refused.
 
-    Nothing but a window is ever handed out, of about `window` bytes, and each pass has windows of
-    its own: threads share no memory here. Reading raises BadTrace where the file has become shorter
-    than it was, and Unreachable where it cannot be read any more.
+    Only windows are ever handed out, of about `window` bytes, and each pass has its own windows:
+    threads share no memory here. Reading raises BadTrace if the file has become shorter, and
+    Unreachable if it can no longer be read.
     """
 
     def __init__(self, content: "bytes | OpenFile", path: str, window: int = WINDOW) -> None:
@@ -55,7 +55,7 @@ class Buffer:
 
     @classmethod
     def of_file(cls, path: str | os.PathLike[str]) -> "Buffer":
-        """The whole file at `path`; raises Unreachable where it cannot be read."""
+        """The whole file at `path`; raises Unreachable if it cannot be read."""
         try:
             if not stat.S_ISREG(Path(path).stat().st_mode):
                 raise Unreachable(f"{path}: cannot be read (it is no file)")
@@ -75,9 +75,9 @@ class Buffer:
         return self._shown(begin, end, [])
 
     def along(self, progress: Pass) -> Iterator[Window]:
-        """Windows for a pass from the offset where it is to its end; at least one.
+        """Windows for a pass from its current offset to its end; at least one.
 
-        Each begins where the pass has got to, so the one before is gone.
+        Each begins at the position of the pass, and replaces the previous one.
         """
         space: list[NDArray[np.uint8]] = []
         size = min(_FIRST_WINDOW, self.window)
@@ -94,7 +94,7 @@ class Buffer:
         return Pass(0, len(self))
 
     def around(self, progress: Pass, begins: NDArray[np.int64]) -> Iterator[Window]:
-        """Windows for a pass over the messages at ascending offsets, from its row on."""
+        """Windows for a pass over the messages at ascending offsets, from its current row on."""
         space: list[NDArray[np.uint8]] = []
         while progress.at < begins.size:
             begin = int(begins[progress.at])
@@ -103,7 +103,7 @@ class Buffer:
             yield Window(self._shown(begin, stop, space), begin)
 
     def text(self, begin: int, end: int) -> str:
-        """The text in [begin, end), U+FFFD for invalid UTF-8."""
+        """The text in [begin, end), with U+FFFD for invalid UTF-8."""
         return self.view(begin, end).tobytes().decode("utf-8", "replace")
 
     def texts(self, ranges: NDArray[np.int64]) -> list[str]:
@@ -111,11 +111,11 @@ class Buffer:
         rows = np.flatnonzero(ranges[:, 0] >= 0)
         rows = rows[np.argsort(ranges[rows, 0], kind="stable")]
         begins, ends = ranges[rows].T
-        found = [""] * len(ranges)
+        decoded = [""] * len(ranges)
         progress = self.messages()
         for window in self.around(progress, np.ascontiguousarray(begins)):
             content, base = bytes(window.content), window.base
-            # Up to the first that the window does not hold as a whole.
+            # Up to the first that is not completely in the window.
             fits = ends[progress.at :] <= base + len(content)
             stop = progress.at + (fits.size if fits.all() else int(np.argmin(fits)))
             part = slice(progress.at, stop)
@@ -125,47 +125,47 @@ class Buffer:
                 (ends[part] - base).tolist(),
                 strict=True,
             ):
-                found[row] = content[begin:end].decode("utf-8", "replace")
+                decoded[row] = content[begin:end].decode("utf-8", "replace")
             progress.at = stop
             progress.reach = int(ends[stop]) if stop < ends.size else 0
-        return found
+        return decoded
 
-    def body(self, at: int) -> tuple[int, int]:
-        """The range that the length varint at offset `at` announces; empty where it is damaged."""
-        if at < 0:
+    def body(self, offset: int) -> tuple[int, int]:
+        """The range that the length varint at `offset` states; empty if it is damaged."""
+        if offset < 0:
             return 0, 0
-        begin, end = body_at(self.view(at, at + 10), len(self) - at)
-        return (begin + at, end + at) if begin >= 0 else (0, 0)
+        begin, end = body_at(self.view(offset, offset + 10), len(self) - offset)
+        return (begin + offset, end + offset) if begin >= 0 else (0, 0)
 
     def _shown(self, begin: int, end: int, space: list[NDArray[np.uint8]]) -> NDArray[np.uint8]:
-        """The bytes [begin, end) that are there, read into the one array of `space` if it fits."""
+        """The existing bytes of [begin, end), read into the single array of `space` if it fits."""
         end = max(begin, min(end, len(self)))
         if isinstance(self._source, _Held):
             return self._source.content[begin:end]
         if not space or space[0].size < end - begin:
             space[:] = [np.empty(end - begin, np.uint8)]
-        shown = space[0][: end - begin]
-        self._fill(self._source, begin, shown.data)
-        # As those of a held file are: kernels are compiled for one kind of array.
-        shown.flags.writeable = False
-        return shown
+        window = space[0][: end - begin]
+        self._fill(self._source, begin, window.data)
+        # Like those of a file in memory: kernels are compiled for one kind of array.
+        window.flags.writeable = False
+        return window
 
     def _fill(self, source: "OpenFile", begin: int, out: memoryview) -> None:
         done = 0
         while done < len(out):
             try:
-                got = source.read_into(out[done:], begin + done)
-                end = min(source.size(), begin + done) if not got else 0
+                count = source.read_into(out[done:], begin + done)
+                end = min(source.size(), begin + done) if not count else 0
             except OSError as error:
                 raise Unreachable(f"{self.path}: cannot be read any more ({error})") from error
-            if not got:
+            if not count:
                 raise BadTrace(
                     self.path,
                     end,
                     f"the file shrank from {len(self)} bytes while it was read",
                     "it is being written again: reload in a moment",
                 )
-            done += got
+            done += count
 
 
 class _Held:
@@ -179,7 +179,7 @@ class _Held:
 
 
 class OpenFile:
-    """A file that is read at any offset, by several threads; closed once nobody refers to it."""
+    """A file that is read at any offset, by several threads; closed with its last reference."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.file = FileIO(path)
@@ -191,7 +191,7 @@ class OpenFile:
         return os.fstat(self.file.fileno()).st_size
 
     def read_into(self, out: memoryview, begin: int) -> int:
-        """Fills the front of `out` with what lies at `begin`; how many bytes, 0 at the end."""
+        """Fills the front of `out` with bytes from `begin` on; returns how many, 0 at the end."""
         if hasattr(os, "preadv"):
             return os.preadv(self.file.fileno(), [out], begin)
         with self._seeking:  # Windows: one position for all threads

@@ -1,15 +1,15 @@
-"""What a file has lost, as notices: each once, and few of one kind."""
+"""Damage of a file as notices: each once, and few of one kind."""
 
 import threading
 
 from tbprof.base.errors import Notice
 
-# Listed per kind of damage and file; more tell the reader nothing new.
+# Listed per kind of damage and file; more would not help the reader.
 MOST_PER_KIND = 10
 
 
 class Damage:
-    """Collects notices on one part of a file; the parts share the count of what is listed."""
+    """Collects notices on one part of a file; the parts share the counts of listed notices."""
 
     def __init__(
         self, where: str, counts: dict[str, int] | None = None, known: frozenset[str] = frozenset()
@@ -21,9 +21,9 @@ class Damage:
         self._lock = threading.Lock()
 
     def within(self, part: str, known: frozenset[str] = frozenset()) -> "Damage":
-        """The damage of a part, whose notices are its own.
+        """A collector for a part of this part.
 
-        Those of the codes `known` follow from what is said of the whole, and are left out.
+        Notices with `known` codes follow from those of the whole file, and are left out.
         """
         return Damage(f"{self.where}: {part}", self._counts, known)
 
@@ -34,7 +34,7 @@ class Damage:
             return tuple(self._notices)
 
     def note(self, code: str, message: str, hint: str = "") -> None:
-        """Lists what was lost, where it is new."""
+        """Adds a notice unless it is known or a duplicate."""
         if code in self._known:
             return
         notice = Notice(code, f"{self.where}: {message}", hint=hint)

@@ -1,4 +1,4 @@
-"""Which type events have, by their bytes alone: for events that were decoded before."""
+"""The types of events that were decoded before, from their bytes."""
 
 import numpy as np
 from numpy.typing import NDArray

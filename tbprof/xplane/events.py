@@ -1,7 +1,7 @@
 """Events of timelines as columns, by two passes over their bytes.
 
-The first counts, and finds what follows the events; the second decodes. Long lines are read window
-by window, short ones many at a time: what is done for each in plain Python costs more than they do.
+The first pass counts, and finds what follows the events; the second decodes. Long lines are read
+window by window, short ones many at a time, since plain Python per line costs more than the line.
 """
 
 from collections.abc import Callable, Sequence
@@ -45,7 +45,7 @@ Marks = tuple[NDArray[np.int32], NDArray[np.uint8]]
 
 @dataclass(frozen=True, slots=True)
 class OnTheWay:
-    """What is read of stats as well: `AS_…` or 0 for each row of stat metadata, and their ids."""
+    """Stats to read while decoding: `AS_…` or 0 for each row of stat metadata, and their ids."""
 
     wanted: NDArray[np.int8]
     lookup: Lookup
@@ -60,7 +60,7 @@ class Decoded:
     """The events of some lines: `columns` are type, start, duration and source.
 
     Rows `first_event[i]:first_event[i + 1]` are those of line i, ordered by start, longest first.
-    `marks` are number and bits of events.marks.EventMarks, empty where they were not asked for.
+    `marks` are number and bits of events.marks.EventMarks, empty if they were not requested.
     """
 
     lines: list[Line]
@@ -89,8 +89,8 @@ class EventReader:
         """The events of `lines`, each decoded in one pass after one that counts them."""
         size = sum(span.end - span.begin for line in lines for span in line.spans)
         groups = _groups(lines, self._buffer.window)
-        found, counted = self._scan(lines, groups, size)
-        first = np.concatenate(([0], np.cumsum(counted))).astype(np.int64)
+        scanned, event_counts = self._scan(lines, groups, size)
+        first = np.concatenate(([0], np.cumsum(event_counts))).astype(np.int64)
         total = int(first[-1])
         columns = (
             empty_column(total, np.int32),
@@ -103,22 +103,24 @@ class EventReader:
             empty_column(total if reads and on_the_way.has_number else 0, np.int32),
             empty_column(total if reads else 0, np.uint8),
         )
-        kept, merged = self._decode(found, groups, size, first, columns, on_the_way, marks)
+        decoded_counts, merged = self._decode(
+            scanned, groups, size, first, columns, on_the_way, marks
+        )
         aggregated = _aggregated(first, merged, columns)
-        return Decoded(found, *_compact(first, kept, columns, marks), aggregated)
+        return Decoded(scanned, *_compact(first, decoded_counts, columns, marks), aggregated)
 
     def _scan(
         self, lines: Sequence[Line], groups: Sequence[list[int]], size: int
     ) -> tuple[list[Line], NDArray[np.int64]]:
-        """(the lines with what follows their events, how many events each has)."""
+        """(the lines with the fields that follow their events, the number of events of each)."""
         scalars = np.zeros((5, len(lines)), np.int64)
-        counted, follows, id_, timestamp_ns, display_id = scalars
+        event_counts, follows, id_, timestamp_ns, display_id = scalars
         ranges = np.full((2, len(lines), 2), -1, np.int64)
         ends = LineEnds(*scalars, *ranges)
-        found = list(lines)
+        scanned = list(lines)
 
         def stamped(span: Span, row: int) -> Span:
-            """With the time stamp that followed its events, if one did."""
+            """The span with the time stamp that followed its events, if any."""
             if not follows[row] & FOLLOWS_TIMESTAMP:
                 return span
             follows[row] &= ~FOLLOWS_TIMESTAMP
@@ -138,7 +140,7 @@ class EventReader:
                     for window in self._buffer.along(progress):
                         scan_span(window, progress, ends, row)
                     spans.append(stamped(span, row))
-                found[row] = replace(lines[row], spans=tuple(spans))
+                scanned[row] = replace(lines[row], spans=tuple(spans))
 
         in_parallel(scan, range(len(groups)), size)
         rows = np.flatnonzero(follows)
@@ -146,15 +148,15 @@ class EventReader:
         for row, has, name, display_name in zip(
             rows.tolist(), follows[rows].tolist(), names, display_names, strict=True
         ):
-            line = found[row]
-            found[row] = Line(
+            line = scanned[row]
+            scanned[row] = Line(
                 int(id_[row]) if has & FOLLOWS_ID else line.id,
                 name if has & FOLLOWS_NAME else line.name,
                 int(display_id[row]) if has & FOLLOWS_DISPLAY_ID else line.display_id,
                 display_name if has & FOLLOWS_DISPLAY_NAME else line.display_name,
                 (stamped(line.spans[0], row), *line.spans[1:]),
             )
-        return found, counted
+        return scanned, event_counts
 
     def _decode(
         self,
@@ -166,7 +168,7 @@ class EventReader:
         on_the_way: OnTheWay,
         marks: Marks,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(events, aggregated ones) [lines] that are written into each line's rows of columns."""
+        """(events, aggregated entries) [lines]: how many were written into each line's rows."""
         counts = np.zeros((7, len(lines)), np.int64)
         events, aggregated, unsorted = counts[:3]
         of_lines = LineEvents(first[:-1], first[1:], *counts)
@@ -185,9 +187,9 @@ class EventReader:
                 )  # fmt: skip
                 window = self._window(int(begins[0]), int(ends[-1]))
                 decode_spans(window, of_spans, self._types.lookup, of_lines, decoded, stats)
-                for at in np.flatnonzero(cut_at >= 0).tolist():
-                    line = lines[rows[at]]
-                    self._note_cut(line, line.spans[0], int(cut_at[at]))
+                for position in np.flatnonzero(cut_at >= 0).tolist():
+                    line = lines[rows[position]]
+                    self._note_cut(line, line.spans[0], int(cut_at[position]))
             else:
                 line = lines[rows[0]]
                 for span, origin_ps in zip(line.spans, origins[rows[0]], strict=True):
@@ -212,11 +214,11 @@ class EventReader:
     def _window(self, begin: int, end: int) -> Window:
         return Window(self._buffer.view(begin, end), begin)
 
-    def _note_cut(self, line: Line, span: Span, at: int) -> None:
+    def _note_cut(self, line: Line, span: Span, offset: int) -> None:
         self._damage.note(
             "line_cut",
-            f"line {line.name[:80]!r}: damaged at byte {at}; "
-            f"the {span.end - at} bytes of events from there on are lost",
+            f"line {line.name[:80]!r}: damaged at byte {offset}; "
+            f"the {span.end - offset} bytes of events from there on are lost",
         )
 
     def _note(self, line: Line, damaged: int, damaged_at: int, clamped: int, dangling: int) -> None:
@@ -237,10 +239,10 @@ class EventReader:
 
 
 def _groups(lines: Sequence[Line], window: int) -> list[list[int]]:
-    """The rows of lines that one pass takes: many that lie in one window, or one by itself."""
+    """The rows of lines for each pass: many lines in one window, or a single one."""
     groups: list[list[int]] = []
     starts = [line.spans[0].begin for line in lines]
-    reach = -1  # where the window of the last group ends; no group is open without
+    reach = -1  # where the window of the last group ends; -1: no open group
     for row in sorted(range(len(lines)), key=starts.__getitem__):
         spans = lines[row].spans
         is_short = len(spans) == 1 and spans[0].end - spans[0].begin <= window
@@ -263,8 +265,8 @@ def _sort(columns: Columns, marks: Marks, begin: int, end: int) -> None:
     start, duration = columns[1][begin:end], columns[2][begin:end]
     order = np.lexsort((-duration, start))
     for column in (*columns, *marks):
-        own: NDArray[Any] = column[begin:end]  # empty where nothing is read
-        own[:] = own[order[: own.size]]
+        line_column: NDArray[Any] = column[begin:end]  # empty if nothing was read
+        line_column[:] = line_column[order[: line_column.size]]
 
 
 def _aggregated(
@@ -282,16 +284,16 @@ def _aggregated(
 
 
 def _compact(
-    first: NDArray[np.int64], kept: NDArray[np.int64], columns: Columns, marks: Marks
+    first: NDArray[np.int64], event_counts: NDArray[np.int64], columns: Columns, marks: Marks
 ) -> tuple[NDArray[np.int64], Columns, Marks]:
-    """(first_event, columns, marks) of the first `kept` rows of each line's slice."""
-    counted = np.diff(first)
-    if (kept == counted).all():
+    """(first_event, columns, marks) of the first `event_counts` rows of each line's slice."""
+    capacity = np.diff(first)
+    if (event_counts == capacity).all():
         return first, columns, marks
-    within = np.arange(first[-1]) - np.repeat(first[:-1], counted)
-    keeps = within < np.repeat(kept, counted)
+    within = np.arange(first[-1]) - np.repeat(first[:-1], capacity)
+    keeps = within < np.repeat(event_counts, capacity)
     type_, start, duration, source = columns
     packed = (type_[keeps], start[keeps], duration[keeps], source[keeps])
     number, bits = marks
     packed_marks = number[keeps[: number.size]], bits[keeps[: bits.size]]
-    return np.concatenate(([0], np.cumsum(kept))).astype(np.int64), packed, packed_marks
+    return np.concatenate(([0], np.cumsum(event_counts))).astype(np.int64), packed, packed_marks

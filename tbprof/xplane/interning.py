@@ -1,4 +1,4 @@
-"""Equal texts among byte ranges, grouped without making a Python string per event."""
+"""Equal texts among byte ranges, grouped without a Python string per event."""
 
 import os
 from itertools import pairwise
@@ -11,26 +11,26 @@ from tbprof.kernels.xplane.equal_texts import KnownTexts, group_texts
 from tbprof.xplane.buffer import Buffer
 
 _PER_PASS = 1 << 16
-# Texts that are met again are known by their bytes, up to so many of them.
+# Up to this many distinct texts are recognised by their bytes.
 _KNOWN_BYTES = 8 << 20
 
 
-def intern_texts(buffer: Buffer, at: NDArray[np.int64], strings: Strings) -> NDArray[np.int32]:
-    """Ids [n] in `strings` of the texts whose length varints lie at the offsets `at` [n].
+def intern_texts(buffer: Buffer, offsets: NDArray[np.int64], strings: Strings) -> NDArray[np.int32]:
+    """Ids [n] in `strings` of the texts whose length varints are at `offsets` [n].
 
-    A string is made once for many equal texts, and no array of all texts is needed. The hash is
-    drawn anew for each call, so that no file can be made of texts that collide.
+    One string is made for equal texts, and no array of all texts is needed. The hash is random for
+    each call, so that no file can contain texts that collide on purpose.
     """
     multiplier = 2**29 | int.from_bytes(os.urandom(4), "little") >> 3
-    out = np.full(at.size, -1, np.int32)
-    for begin in range(0, at.size, _PER_PASS):
+    out = np.full(offsets.size, -1, np.int32)
+    for begin in range(0, offsets.size, _PER_PASS):
         part = slice(begin, begin + _PER_PASS)
-        _intern_part(buffer, at[part], strings, multiplier, out[part])
+        _intern_part(buffer, offsets[part], strings, multiplier, out[part])
     return out
 
 
 class _Known:
-    """The distinct texts that a pass has met: text i is `content[ends[i]:ends[i + 1]]`.
+    """The distinct texts that a pass has seen: text i is `content[ends[i]:ends[i + 1]]`.
 
     `slots` is a hash table of them, `ids` are their ids in the space's strings.
     """
@@ -42,7 +42,7 @@ class _Known:
         self.ids = np.empty(0, np.int32)
 
     def make_room(self, more: int) -> None:
-        """Room for `more` bytes; where there are many, those that are known are forgotten."""
+        """Makes room for `more` bytes; forgets known texts if there are many."""
         used = int(self.ends[self.ids.size])
         if used > _KNOWN_BYTES:
             self.slots[:] = -1
@@ -54,7 +54,7 @@ class _Known:
             self.content = content
 
     def name(self, texts: int, strings: Strings) -> None:
-        """Gives those of the `texts` ids that have none."""
+        """Assigns ids to those of the `texts` that have none."""
         if texts == self.ids.size:
             return
         cuts = self.ends[self.ids.size : texts + 1].tolist()
@@ -68,13 +68,13 @@ class _Known:
 
 def _intern_part(
     buffer: Buffer,
-    at: NDArray[np.int64],
+    offsets: NDArray[np.int64],
     strings: Strings,
     multiplier: int,
     out: NDArray[np.int32],
 ) -> None:
-    rows = in_file_order(at)
-    begins = at[rows]
+    rows = in_file_order(offsets)
+    begins = offsets[rows]
     code = np.empty(begins.size, np.int64)
     progress = buffer.messages()
     known = _Known(begins.size)
@@ -82,8 +82,8 @@ def _intern_part(
         first = progress.at
         known.make_room(window.size)
         texts = KnownTexts(multiplier, known.content, known.ends, known.slots)
-        found = group_texts(window, progress, begins, texts, known.ids.size, code)
-        known.name(found, strings)
+        text_count = group_texts(window, progress, begins, texts, known.ids.size, code)
+        known.name(text_count, strings)
         part = slice(first, progress.at)
         out[rows[part]] = known.ids[code[part]]
 
@@ -91,7 +91,7 @@ def _intern_part(
 def in_file_order(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     """The rows of `offsets` in ascending order, without those below 0."""
     rows = np.flatnonzero(offsets >= 0)
-    known = offsets[rows]
-    if (known[1:] < known[:-1]).any():
-        return rows[np.argsort(known, kind="stable")]
+    present = offsets[rows]
+    if (present[1:] < present[:-1]).any():
+        return rows[np.argsort(present, kind="stable")]
     return rows

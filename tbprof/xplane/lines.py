@@ -22,7 +22,7 @@ from tbprof.xplane.scan import Field, read_header
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The events of one XLine: the bytes [begin, end), and what their offsets count from."""
+    """The events of one XLine: the bytes [begin, end), and the time that offsets count from."""
 
     begin: int
     end: int
@@ -31,7 +31,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One timeline: an XLine, or several of one id and name that continue each other."""
+    """One timeline: an XLine, or several with the same id and name."""
 
     id: int
     name: str
@@ -44,7 +44,7 @@ def read_lines(buffer: Buffer, bodies: Sequence[tuple[int, int]]) -> tuple[Line,
     """The timelines in XLine messages [begin, end), in file order.
 
     Recorders that write in chunks repeat a line. Lines of one id but of different names stay
-    apart: writers that set no id exist, and their lines are different threads.
+    apart: some writers do not set ids, and their lines are different threads.
     """
     heads, names, display_names = _read_heads(buffer, bodies)
     lines: dict[tuple[int, str], Line] = {}
@@ -85,7 +85,7 @@ def _read_heads(
 
 
 def _long_head(buffer: Buffer, begin: int, end: int) -> tuple[list[int], list[tuple[int, int]]]:
-    """The scalars and the ranges of names of a line that no window holds."""
+    """The scalars and the ranges of names of a line that does not fit into a window."""
     fields = read_header(buffer, begin, end, stop_field=LINE_EVENTS)
     texts = [fields.bodies(number) for number in (LINE_NAME, LINE_DISPLAY_NAME)]
     ranges = [(begins[-1], ends[-1]) if begins.size else (-1, -1) for begins, ends in texts]
@@ -94,6 +94,6 @@ def _long_head(buffer: Buffer, begin: int, end: int) -> tuple[list[int], list[tu
 
 
 def last_text(buffer: Buffer, fields: Field, number: int) -> str:
-    """The last value of a text field, as counts on the wire; "" where it is absent."""
+    """The last value of a text field, as protobuf requires; "" if it is absent."""
     begins, ends = fields.bodies(number)
     return buffer.text(int(begins[-1]), int(ends[-1])) if begins.size else ""

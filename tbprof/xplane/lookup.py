@@ -9,11 +9,11 @@ from tbprof.kernels.xplane.id_lookup import Lookup, fill_lookup
 
 
 def build_lookup(ids: NDArray[np.int64]) -> Lookup:
-    """A hash table from each id to its row, the last one where an id repeats.
+    """A hash table from each id to its row, the last one if an id repeats.
 
-    Half full at most, so that a probe for an unknown id ends. The multipliers behind the keys are
-    drawn anew for each table: a file whose ids are made to collide would else take hours. They
-    are below 2^31, so that no product overflows.
+    At most half full, so that a probe for an unknown id ends. The multipliers behind the keys are
+    random for each table: otherwise a file with colliding ids could take hours. They are below
+    2^31, so that no product overflows.
     """
     size = 8
     while size < 2 * ids.size + 2:

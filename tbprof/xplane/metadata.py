@@ -16,12 +16,12 @@ from tbprof.xplane.lookup import build_lookup
 
 @dataclass(frozen=True, slots=True)
 class Dictionary:
-    """One row per distinct id. Ranges are byte offsets, [-1, -1) where a field is absent."""
+    """One row per distinct id. Ranges are byte offsets, [-1, -1) if a field is absent."""
 
     id: NDArray[np.int64]
     name: NDArray[np.int64]  # [n, 2] first and last byte of the name
     display_name: NDArray[np.int64]  # [n, 2]; a stat's description
-    value: NDArray[np.int64]  # offset of the value message's length varint, -1 where absent
+    value: NDArray[np.int64]  # offset of the value message's length varint, -1 if absent
     lookup: Lookup  # the row of an id
     damaged: int
 
@@ -32,21 +32,21 @@ def read_dictionary(
     ends: NDArray[np.int64],
     display_field: int,
 ) -> Dictionary:
-    """The dictionary in the map entries [begins, ends); of entries with one id the last counts."""
+    """The dictionary in the map entries [begins, ends); the last entry of an id counts."""
     entries = begins.size
     id_ = np.zeros(entries, np.int64)
     name = np.full((entries, 2), -1, np.int64)
     display = np.full((entries, 2), -1, np.int64)
     value = np.full(entries, -1, np.int64)
-    found = MapEntries(id_, name, display, value)
+    map_entries = MapEntries(id_, name, display, value)
     progress = buffer.messages()
     damaged = 0
     for window in buffer.around(progress, begins):
-        damaged += read_entries(window, progress, begins, ends, display_field, found)
+        damaged += read_entries(window, progress, begins, ends, display_field, map_entries)
     if entries > 1:
         order = np.argsort(id_, kind="stable")
         last = np.append(id_[order][1:] != id_[order][:-1], True)
-        kept = np.sort(order[last])
-        if kept.size < entries:
-            id_, name, display, value = id_[kept], name[kept], display[kept], value[kept]
+        rows = np.sort(order[last])
+        if rows.size < entries:
+            id_, name, display, value = id_[rows], name[rows], display[rows], value[rows]
     return Dictionary(id_, name, display, value, build_lookup(id_), damaged)

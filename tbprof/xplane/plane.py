@@ -1,4 +1,4 @@
-"""One plane of a file: its lines by their headers, types and events when they are asked for."""
+"""One plane of a file: its lines by their headers, types and events when they are requested."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
@@ -38,12 +38,12 @@ _TYPE_DISPLAY_NAME = 4
 _TYPE_STATS = 5
 _STAT_DESCRIPTION = 3
 
-# What a file that ends inside a plane loses: reported once, for the file.
+# Consequences of a file that ends inside a plane: reported once, for the file.
 _OF_THE_CUT = frozenset(("plane_cut", "line_cut", "names_missing"))
 
-# Several parts ask for short lines, such as those of steps: they are decoded once.
+# Several parts request short lines, such as those of steps: they are decoded once.
 _SHARED_BYTES = 1 << 18
-# Of fewer types times names all stats are read at once: a pass costs as much as some thousand.
+# For fewer types × names, all stats are read at once: a pass costs as much as some thousand.
 _READ_AT_ONCE = 1 << 16
 
 # A recorder counts time from its start; larger time stamps count from 1970.
@@ -52,7 +52,7 @@ EPOCH_NS = 10**17
 
 @dataclass(slots=True)
 class Epoch:
-    """What the epoch time stamps of a space count from: known once all its planes are."""
+    """The reference of a space's epoch time stamps: known after all planes have been read."""
 
     start_ns: int = 0
 
@@ -60,7 +60,7 @@ class Epoch:
 class FilePlane:
     """A `Plane` over the bytes [begin, end) of a file. Implements events.space.Plane.
 
-    `epoch` comes to hold what epoch time stamps count from; XLines over `most_lines` are left out.
+    `epoch` receives the reference of epoch time stamps; XLines over `most_lines` are left out.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class FilePlane:
 
     @property
     def notices(self) -> Sequence[Notice]:
-        """What was damaged in what has been decoded so far."""
+        """The damage in what has been decoded so far."""
         return self._damage.notices
 
     @property
@@ -177,39 +177,45 @@ class FilePlane:
     @cached_property
     def stats(self) -> Mapping[str, Value]:
         """The plane's own stats: device capabilities, versions, process id."""
-        found: dict[str, Value] = {}
+        first_values: dict[str, Value] = {}
         for name, value in self._stats.values(*self._fields.bodies(_STATS)):
-            found.setdefault(name, value)
-        return found
+            first_values.setdefault(name, value)
+        return first_values
 
     def events(self, lines: Sequence[int] | None = None, marks: MarkNames | None = None) -> Events:
-        """The events of some lines (all by default); of few of them without the marks."""
-        known = self.timelines
-        rows = tuple(range(len(known)) if lines is None else lines)
+        """The events of some lines (all by default); without marks if there are few."""
+        timelines = self.timelines
+        rows = tuple(range(len(timelines)) if lines is None else lines)
         is_short = sum(self._line_sizes[row] for row in rows) <= _SHARED_BYTES
         on_the_way = NOTHING_ON_THE_WAY
         if marks is not None and not is_short:
             on_the_way = self._stats.on_the_way(marks)
 
-        # What is kept here does not refer to the plane: a space that is dropped goes at once.
+        # The cached value does not refer to the plane, so a dropped space is freed at once.
         def read() -> tuple[Lines, Decoded]:
             reader = EventReader(self._buffer, self.types.dictionary, self._origin_ps, self._damage)
-            found = reader.read([known[row] for row in rows], on_the_way)
-            is_known = len(found.lines) == len(known) and all(map(is_, found.lines, known))
-            return self.lines if is_known else self._columns(found.lines), found
+            decoded = reader.read([timelines[row] for row in rows], on_the_way)
+            is_known = len(decoded.lines) == len(timelines) and all(
+                map(is_, decoded.lines, timelines)
+            )
+            return self.lines if is_known else self._columns(decoded.lines), decoded
 
-        of_lines, found = self.cache.get_or_compute(("events", rows), read) if is_short else read()
+        of_lines, decoded = (
+            self.cache.get_or_compute(("events", rows), read) if is_short else read()
+        )
         read_too = None
         if marks is not None and on_the_way.wanted.any():
-            read_too = EventMarks(marks, *found.marks)
-        return Events(self, of_lines, found.first_event, *found.columns, found.aggregated, read_too)
+            read_too = EventMarks(marks, *decoded.marks)
+        return Events(
+            self, of_lines, decoded.first_event, *decoded.columns, decoded.aggregated, read_too
+        )
 
     def event_stats(self, source: NDArray[np.int64], names: Sequence[str]) -> dict[str, StatColumn]:
         """One column [n] per name, read from the events at the offsets `source` [n]."""
         return self._stats.columns(source, names, _EVENT_STATS)
 
     def stat_rows(self, source: NDArray[np.int64]) -> StatRows:
-        """All stats of the events at the offsets `source` [n]: ask for thousands, not millions."""
+        """All stats of the events at the offsets `source` [n]: for thousands, not millions."""
         return self._stats.rows(source, _EVENT_STATS)
 
     def event_types(self, source: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -226,16 +232,16 @@ def _dictionary(
     buffer: Buffer, fields: Field, damage: Damage, number: int, display_field: int
 ) -> Dictionary:
     begins, ends = fields.bodies(number)
-    found = read_dictionary(buffer, begins, ends, display_field)
-    if found.damaged:
+    dictionary = read_dictionary(buffer, begins, ends, display_field)
+    if dictionary.damaged:
         damage.note(
-            "names_damaged", f"{found.damaged} damaged names (from byte {int(begins[0])} on)"
+            "names_damaged", f"{dictionary.damaged} damaged names (from byte {int(begins[0])} on)"
         )
-    return found
+    return dictionary
 
 
 class FileTypes:
-    """XEventMetadata of one plane; names are decoded when they are first asked for."""
+    """XEventMetadata of one plane; names are decoded when first requested."""
 
     def __init__(
         self, dictionary: Dictionary, buffer: Buffer, strings: Strings, stats: StatReader
@@ -258,24 +264,24 @@ class FileTypes:
 
     @cached_property
     def display_name(self) -> NDArray[np.int32]:
-        """[n] ids of the short labels, -1 where there is none."""
+        """[n] ids of the short labels, -1 for none."""
         ranges = self.dictionary.display_name
         ids = self._strings.intern(self._buffer.texts(ranges))
         return np.where(ranges[:, 1] > ranges[:, 0], ids, np.int32(-1)).astype(np.int32)
 
     def stats(self, names: Sequence[str]) -> dict[str, StatColumn]:
         """One column [n] per name: stats that all events of a type share, each read once."""
-        known = self._known_stats
-        missing = [name for name in names if name not in known]
+        stat_columns = self._known_stats
+        missing = [name for name in names if name not in stat_columns]
         if missing:
-            # Others may ask at the same time: what they read is the same.
+            # Other threads may do the same at the same time, with the same result.
             every = self._stats.stat_names
             if len(every) * self.dictionary.value.size <= _READ_AT_ONCE:
-                missing = [*every.union(missing).difference(known)]
+                missing = [*every.union(missing).difference(stat_columns)]
             read = self._stats.columns(self.dictionary.value, missing, _TYPE_STATS)
             for name, column in read.items():
-                known[name] = StatColumn(column.kind, column.bits, _ReadOnce(self._stats))
-        return {name: known[name] for name in names}
+                stat_columns[name] = StatColumn(column.kind, column.bits, _ReadOnce(self._stats))
+        return {name: stat_columns[name] for name in names}
 
     def stat_rows(self) -> StatRows:
         """All stats of the types [n]."""
@@ -289,20 +295,20 @@ class FileTypes:
 
 
 class _ReadOnce:
-    """The texts of one column that many ask for. Implements events.stats.TextSource."""
+    """The texts of one column, cached for many users. Implements events.stats.TextSource."""
 
     def __init__(self, source: TextSource) -> None:
         self._source = source
         self._known: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None
 
     def text_ids(self, kind: NDArray[np.uint8], bits: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Ids [n] into the space's strings, -1 where the value is no text."""
-        known = self._known
-        if known is None or known[0] is not bits:
-            found = self._source.text_ids(kind, bits)
-            found.flags.writeable = False
-            self._known = known = bits, found
-        return known[1]
+        """Ids [n] into the space's strings, -1 where the value is not a text."""
+        cached = self._known
+        if cached is None or cached[0] is not bits:
+            ids = self._source.text_ids(kind, bits)
+            ids.flags.writeable = False
+            self._known = cached = bits, ids
+        return cached[1]
 
     def bytes_at(self, bits: int) -> bytes:
         """The content of one bytes value."""

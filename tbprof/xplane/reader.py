@@ -1,4 +1,4 @@
-"""A file of one XSpace as a `Space` whose planes decode themselves lazily."""
+"""A file of one XSpace as a `Space` with planes that are decoded lazily."""
 
 import os
 
@@ -16,12 +16,12 @@ _ERRORS = 2
 _WARNINGS = 3
 _HOSTNAMES = 4
 
-# The length-delimited wire type; of varints as long as any, and of files beyond any.
+# The length-delimited wire type; the longest varint, and more than any file.
 _LENGTH_DELIMITED = 2
 _LONGEST_VARINT = 10
 _LONGEST_FILE = 1 << 40
 
-# No recorder writes as many: 2 bytes each in a hostile file would fill the memory.
+# No recorder writes this many: 2 bytes each in a hostile file would fill the memory.
 MOST_PLANES = 4096
 MOST_LINES = 1 << 17
 MOST_TEXTS = 1000
@@ -32,15 +32,15 @@ _LOOKED_AT = 4096
 
 
 def read_space(path: str | os.PathLike[str]) -> Space:
-    """The space in the file at `path`; raises Unreachable where it cannot be read, and BadTrace."""
+    """The space in the file at `path`; raises Unreachable if it cannot be read, and BadTrace."""
     return space_in(Buffer.of_file(path))
 
 
 def space_in(buffer: Buffer) -> Space:
     """The space in `buffer`, planes found by their length prefixes.
 
-    A file that ends or is damaged inside a plane gives what could be read, with notices. Raises
-    BadTrace, with the byte offset, where nothing can be read.
+    If it ends or is damaged inside a plane, returns what can be read, with notices. Raises
+    BadTrace, with the byte offset, if nothing can be read.
     """
     fields, damaged_at, cut = field_columns(buffer, 0, len(buffer))
     strings = Strings()
@@ -116,14 +116,14 @@ def space_in(buffer: Buffer) -> Space:
     )
 
 
-def _early_end(buffer: Buffer, at: int) -> str:
-    """Where a file ends whose record at byte `at` goes on behind its end; "" where none does.
+def _early_end(buffer: Buffer, offset: int) -> str:
+    """Where a file ends if its record at byte `offset` continues beyond the end, else "".
 
-    The record is one of XSpace: its tag and its length precede it.
+    The record is a field of XSpace: its tag and length come first.
     """
     size = len(buffer)
     ends = f"the file ends early, at byte {size:,}"
-    head = buffer.view(at, min(at + 2 * _LONGEST_VARINT, size)).tobytes()
+    head = buffer.view(offset, min(offset + 2 * _LONGEST_VARINT, size)).tobytes()
     tag, after = _varint(head, 0)
     if after < 0:
         return ends if len(head) < _LONGEST_VARINT else ""
@@ -132,24 +132,24 @@ def _early_end(buffer: Buffer, at: int) -> str:
     length, begin = _varint(head, after)
     if begin < 0:
         return ends if len(head) - after < _LONGEST_VARINT else ""
-    end = at + begin + length
+    end = offset + begin + length
     if end <= size:
         return ""
     return f"{ends} of at least {end:,}" if end < _LONGEST_FILE else ends
 
 
-def _varint(content: bytes, at: int) -> tuple[int, int]:
-    """(value, next position) of the varint at `at`, both -1 where the bytes end inside it."""
+def _varint(content: bytes, offset: int) -> tuple[int, int]:
+    """(value, next offset) of the varint at `offset`, both -1 if the bytes end inside it."""
     value = 0
-    for place, byte in enumerate(content[at : at + _LONGEST_VARINT]):
-        value |= (byte & 0x7F) << 7 * place
+    for index, byte in enumerate(content[offset : offset + _LONGEST_VARINT]):
+        value |= (byte & 0x7F) << 7 * index
         if byte < 0x80:
-            return value, at + place + 1
+            return value, offset + index + 1
     return -1, -1
 
 
 def _first_epoch_stamp(planes: list[FilePlane]) -> int:
-    """The smallest epoch time stamp of the lines, 0 where times count from the start."""
+    """The smallest epoch time stamp of the lines, 0 if times count from the start."""
     spans = (span for plane in planes for line in plane.timelines for span in line.spans)
     stamps = (span.timestamp_ns for span in spans)
     return min((stamp for stamp in stamps if stamp > EPOCH_NS), default=0)
@@ -162,7 +162,7 @@ def _spans(fields: Field, number: int) -> list[tuple[int, int]]:
 def _refuse_useless(
     buffer: Buffer, damaged_at: int, ends_early: str, *, is_damaged: bool, has_planes: bool
 ) -> None:
-    """Raises BadTrace where no plane was found, or what was found comes from a mangled file."""
+    """Raises BadTrace if no plane was found, or only planes of a mangled file."""
     if is_damaged and _is_mangled(buffer):
         raise BadTrace(
             buffer.path,
@@ -191,7 +191,7 @@ def _refuse_useless(
 
 
 def _is_mangled(buffer: Buffer) -> bool:
-    """Whether a text decoder went over the file: nothing but UTF-8, with replacements in it."""
+    """Whether the file was decoded as text: valid UTF-8 that contains replacement characters."""
     start = buffer.view(0, _LOOKED_AT).tobytes()
     if _REPLACEMENT not in start:
         return False

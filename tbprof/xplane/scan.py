@@ -25,7 +25,7 @@ class Field:
         return self.begin[rows], self.end[rows]
 
     def scalar(self, number: int) -> int:
-        """The last value of the scalar field `number`, 0 where it is absent."""
+        """The last value of the scalar field `number`, 0 if it is absent."""
         rows = np.flatnonzero((self.number == number) & (self.begin < 0))
         return int(self.value[rows[-1]]) if rows.size else 0
 
@@ -33,9 +33,9 @@ class Field:
 def field_columns(
     buffer: Buffer, begin: int, end: int
 ) -> tuple[Field, int, tuple[int, int, int] | None]:
-    """The fields of the message in [begin, end), where it is damaged (-1: nowhere), what was cut.
+    """(fields of the message in [begin, end), offset of damage or -1, the field that was cut).
 
-    The last is (field, begin, end) of a body that is longer than what is there, else None.
+    The last is (field, begin, end) of a body that extends beyond the end, else None.
     """
     walk = FieldWalk(begin, end, 0)
     fields = _walk(buffer, walk, 64)

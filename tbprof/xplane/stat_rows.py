@@ -39,12 +39,12 @@ def read_rows(
         parts.append(
             (*(column[:more].copy() for column in columns[:-1]), columns[-1][:content].copy())
         )
-    joined = [np.concatenate(one) for one in zip(*parts, strict=True)]
+    joined = [np.concatenate(pieces) for pieces in zip(*parts, strict=True)]
     return [spans[:, 0].copy(), spans[:, 1].copy(), *joined], damaged
 
 
 def _columns(window: int) -> tuple[NDArray[Any], ...]:
-    """Name, kind, bits, size and content for the stats of a window of so many bytes."""
+    """Name, kind, bits, size and content for the stats of a window of `window` bytes."""
     rows = window // _STAT_BYTES
     return (
         np.empty(rows, np.int32),

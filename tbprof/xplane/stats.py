@@ -50,17 +50,17 @@ class StatReader:
 
     @cached_property
     def names(self) -> list[str]:
-        """The name of each stat metadata row, which may be a text that stats refer to."""
+        """The name of each stat metadata row, which may be a text that stats reference."""
         return self._buffer.texts(self._dictionary.name)
 
     @cached_property
     def _last_row(self) -> dict[str, int]:
-        """By name its last row. There may be thousands, as texts that stats refer to are names."""
+        """The last row of each name. There may be thousands: texts that stats refer to are names."""
         return dict(zip(self.names, range(len(self.names)), strict=True))
 
     @cached_property
     def _earlier_rows(self) -> dict[str, list[int]]:
-        """By name its other rows; several ids may have one name."""
+        """The other rows of each name; several ids may have one name."""
         earlier: dict[str, list[int]] = {}
         if len(self._last_row) < len(self.names):
             for row, name in enumerate(self.names):
@@ -70,7 +70,7 @@ class StatReader:
 
     @cached_property
     def stat_names(self) -> frozenset[str]:
-        """Every name."""
+        """All names."""
         return frozenset(self._last_row)
 
     @cached_property
@@ -88,7 +88,7 @@ class StatReader:
         bits = np.zeros((len(names), source.size), np.int64)
         slots, used = self._slots(names)
         if source.size and used.size:
-            # Columns that no stat can fill would keep the pass from ending events early.
+            # Columns that no stat can fill would keep the pass from finishing events early.
             dense = used.size < len(names)
             some_kinds = np.zeros((used.size, source.size), np.uint8) if dense else kinds
             some_bits = np.zeros((used.size, source.size), np.int64) if dense else bits
@@ -101,22 +101,22 @@ class StatReader:
 
     def on_the_way(self, marks: MarkNames) -> OnTheWay:
         """How each stat is read while events are decoded."""
-        wanted = np.zeros(len(self.names), np.int8)
-        ways = [(marks.number, AS_NUMBER), *((name, AS_RARE) for name in marks.rare)]
-        ways += [(name, AS_FLAG + index) for index, name in enumerate(marks.flags[:MOST_FLAGS])]
-        for name, way in ways:
+        mode_of_row = np.zeros(len(self.names), np.int8)
+        modes = [(marks.number, AS_NUMBER), *((name, AS_RARE) for name in marks.rare)]
+        modes += [(name, AS_FLAG + index) for index, name in enumerate(marks.flags[:MOST_FLAGS])]
+        for name, mode in modes:
             if name in self._last_row:
-                wanted[[self._last_row[name], *self._earlier_rows.get(name, ())]] = way
-        return OnTheWay(wanted, self._dictionary.lookup, has_number=marks.number != "")
+                mode_of_row[[self._last_row[name], *self._earlier_rows.get(name, ())]] = mode
+        return OnTheWay(mode_of_row, self._dictionary.lookup, has_number=marks.number != "")
 
     def _slots(self, names: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """(slot of each stat metadata row, -1 for those not asked for; the name of each slot)."""
+        """(slot of each stat metadata row, -1 if not requested; the name of each slot)."""
         slots = np.full(len(self.names), -1, np.int32)
         column_of = {name: column for column, name in enumerate(names)}
-        known = [name for name in column_of if name in self._last_row]
-        for slot, name in enumerate(known):
+        present = [name for name in column_of if name in self._last_row]
+        for slot, name in enumerate(present):
             slots[[self._last_row[name], *self._earlier_rows.get(name, ())]] = slot
-        return slots, np.array([column_of[name] for name in known], np.int64)
+        return slots, np.array([column_of[name] for name in present], np.int64)
 
     def _decode(
         self,
