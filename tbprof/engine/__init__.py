@@ -2,5 +2,5 @@
 
 from importlib import import_module
 
-# First, as it says in one sentence why nothing can be computed here.
+# Imported first, since it explains in one sentence if the kernels are not compiled.
 import_module("tbprof.kernels")

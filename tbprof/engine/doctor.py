@@ -27,7 +27,7 @@ _MOST_IGNORED = 20
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """One thing that was looked at: `about` what, how it is, and the way out where it is wrong."""
+    """One check: what it is about, its result, and the fix if something is wrong."""
 
     kind: Literal["good", "note", "bad"]
     about: str
@@ -38,17 +38,17 @@ class Diagnosis:
 def examine_installation() -> list[Diagnosis]:
     """The installed packages, other profile plugins, and the cache."""
     versions = f"{tbprof.__version__}, Python {platform.python_version()}"
-    found = [Diagnosis("good", "tbprof", versions)]
+    diagnoses = [Diagnosis("good", "tbprof", versions)]
     for name in _PACKAGES:
         version = _version(name)
         if version:
-            found.append(Diagnosis("good", name, version))
+            diagnoses.append(Diagnosis("good", name, version))
         else:
             fix = f"pip install {name}"
-            found.append(Diagnosis("bad", name, "is not installed", fix))
-    found.extend(_rival(name, _version(name)) for name in _RIVALS if _version(name))
-    found.append(_cache())
-    return found
+            diagnoses.append(Diagnosis("bad", name, "is not installed", fix))
+    diagnoses.extend(_rival(name, _version(name)) for name in _RIVALS if _version(name))
+    diagnoses.append(_cache())
+    return diagnoses
 
 
 def _rival(name: str, version: str) -> Diagnosis:
@@ -69,7 +69,7 @@ def _version(name: str) -> str:
 
 def _cache() -> Diagnosis:
     place = cache_directory()
-    existing = next((one for one in (place, *place.parents) if one.exists()), place)
+    existing = next((parent for parent in (place, *place.parents) if parent.exists()), place)
     if os.access(existing, os.W_OK):
         return Diagnosis("good", "cache", str(place))
     return Diagnosis(
@@ -81,7 +81,7 @@ def _cache() -> Diagnosis:
 
 
 def examine_logdir(logdir: Logdir, engine: Engine) -> list[Diagnosis]:
-    """What was searched and passed over, and how the newest runs are."""
+    """What was searched and skipped, and the state of the newest runs."""
     try:
         runs = logdir.runs()
     except TbprofError as error:
@@ -89,15 +89,15 @@ def examine_logdir(logdir: Logdir, engine: Engine) -> list[Diagnosis]:
     report = logdir.report()
     counts = f"{_count(report.directories, 'folder')}, {_count(report.files, 'file')}"
     searched = f"searched {report.logdir}: {counts}"
-    found: list[Diagnosis] = []
+    diagnoses: list[Diagnosis] = []
     if runs:
-        found.append(Diagnosis("good", "logdir", f"{searched}, {_count(len(runs), 'run')}"))
+        diagnoses.append(Diagnosis("good", "logdir", f"{searched}, {_count(len(runs), 'run')}"))
     elif report.ignored and not report.directories and not report.files:
-        texts = "; ".join(f"{one.path}: {one.reason}" for one in report.ignored)
+        texts = "; ".join(f"{entry.path}: {entry.reason}" for entry in report.ignored)
         fix = "check the spelling; give a logdir, the folder of a run, or a file .xplane.pb"
         return [Diagnosis("bad", "logdir", texts, fix)]
     else:
-        found.append(
+        diagnoses.append(
             Diagnosis(
                 "bad",
                 "logdir",
@@ -108,25 +108,25 @@ def examine_logdir(logdir: Logdir, engine: Engine) -> list[Diagnosis]:
         )
     if report.stopped:
         text = f"the search stopped early: {report.stopped}"
-        found.append(Diagnosis("note", "logdir", text, "give a folder further down"))
-    found.extend(
-        Diagnosis("note", one.path, f"passed over: {one.reason}")
-        for one in report.ignored[:_MOST_IGNORED]
+        diagnoses.append(Diagnosis("note", "logdir", text, "give a folder further down"))
+    diagnoses.extend(
+        Diagnosis("note", entry.path, f"passed over: {entry.reason}")
+        for entry in report.ignored[:_MOST_IGNORED]
     )
     if len(report.ignored) > _MOST_IGNORED:
         more = f"{len(report.ignored) - _MOST_IGNORED:,} more were passed over"
-        found.append(Diagnosis("note", "logdir", more))
+        diagnoses.append(Diagnosis("note", "logdir", more))
     for name in list(runs)[:_MOST_RUNS]:
-        found.extend(examine_run(engine, name))
+        diagnoses.extend(examine_run(engine, name))
     if len(runs) > _MOST_RUNS:
         text = f"{len(runs) - _MOST_RUNS:,} older ones were not looked at"
         fix = "give the folder of a run to look at that one"
-        found.append(Diagnosis("note", "runs", text, fix))
-    return found
+        diagnoses.append(Diagnosis("note", "runs", text, fix))
+    return diagnoses
 
 
 def examine_run(engine: Engine, name: str) -> list[Diagnosis]:
-    """How the hosts of a run are, which pages have nothing, and whether there are steps."""
+    """The state of a run's hosts, which pages are empty, and whether there are steps."""
     try:
         run = engine.run(name)
     except TbprofError as error:
@@ -137,12 +137,12 @@ def examine_run(engine: Engine, name: str) -> list[Diagnosis]:
         return [Diagnosis("bad", name, text, fix)]
     parts = engine.parts(run, "outline", "steps", "environment")
     outlines = {
-        host: found if isinstance(found, TbprofError) else found["outline"].value
-        for host, found in parts.items()
+        host: result if isinstance(result, TbprofError) else result["outline"].value
+        for host, result in parts.items()
     }
     good = [outline for outline in outlines.values() if isinstance(outline, Outline)]
     size = sum(file.bytes for file in run.files)
-    found = [
+    diagnoses = [
         Diagnosis(
             "good" if good else "bad",
             name,
@@ -151,16 +151,16 @@ def examine_run(engine: Engine, name: str) -> list[Diagnosis]:
         )
     ]
     for host, part in parts.items():
-        found.extend(_of_host(f"{name}/{host}", part))
-    if any(one.event_bytes.any() for one in good):
+        diagnoses.extend(_of_host(f"{name}/{host}", part))
+    if any(outline.event_bytes.any() for outline in good):
         absences = engine.absences(run, outlines)
-        found.extend(
+        diagnoses.extend(
             Diagnosis("note", f"{name}: {tool.label}", *absences[tool.name])
             for tool in TOOLS
             if tool.name in absences
         )
-        found.extend(_of_steps(engine, name))
-    return found
+        diagnoses.extend(_of_steps(engine, name))
+    return diagnoses
 
 
 def _of_host(about: str, parts: "dict[str, PartResult] | TbprofError") -> Iterator[Diagnosis]:
@@ -169,8 +169,8 @@ def _of_host(about: str, parts: "dict[str, PartResult] | TbprofError") -> Iterat
         return
     outline = parts["outline"].value
     damage = dict.fromkeys(notice for _, notices in parts.values() for notice in notices)
-    for one in damage:
-        yield Diagnosis("bad", about, one.message, one.hint)
+    for notice in damage:
+        yield Diagnosis("bad", about, notice.message, notice.hint)
     if not damage and not outline.event_bytes.any():
         yield Diagnosis(
             "bad",
@@ -191,12 +191,12 @@ def _of_host(about: str, parts: "dict[str, PartResult] | TbprofError") -> Iterat
 def _of_steps(engine: Engine, name: str) -> Iterator[Diagnosis]:
     about = f"{name}: steps"
     try:
-        steps = [one for one in engine.part(name, "steps") if isinstance(one, Steps)]
+        steps = [part for part in engine.part(name, "steps") if isinstance(part, Steps)]
     except TbprofError as error:
         yield Diagnosis("bad", about, error.message, error.hint)
         return
-    counts = [len(set(step.label)) for step in steps]
-    notes = list(dict.fromkeys(step.note for step in steps if step.note))
+    counts = [len(set(part.label)) for part in steps]
+    notes = list(dict.fromkeys(part.note for part in steps if part.note))
     if any(counts):
         yield Diagnosis("good", about, f"{_count(max(counts), 'step')}{_said(notes)}")
     else:
@@ -205,7 +205,7 @@ def _of_steps(engine: Engine, name: str) -> Iterator[Diagnosis]:
             about,
             f"none were found{_said(notes)}",
             CUT_HINT
-            if any(step.ends_early for step in steps)
+            if any(part.ends_early for part in steps)
             else "mark them: tf.profiler.experimental.Trace('train', step_num=step, _r=1), or "
             "jax.profiler.StepTraceAnnotation('train', step_num=step)",
         )

@@ -1,4 +1,4 @@
-"""Why a tool has nothing to show, and what was lost of what it shows."""
+"""Why a tool has nothing to show, and what is missing from what it shows."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -15,14 +15,14 @@ Outlines = Mapping[str, Outline | TbprofError]
 
 
 class Absence(NamedTuple):
-    """Why a tool has nothing to show, and the way out."""
+    """Why a tool has nothing to show, and what to do."""
 
     reason: str
     hint: str
 
 
 def find_absence(tool: Tool, run: Run, outlines: Outlines) -> Absence | None:
-    """Why the tool has nothing for the run, None where it may have; looks at outlines alone."""
+    """Why the tool has nothing for the run, None if it may have data; only reads outlines."""
     good = {host: outline for host, outline in outlines.items() if isinstance(outline, Outline)}
     if good:
         return _absence(tool, good)
@@ -38,19 +38,19 @@ def find_absence(tool: Tool, run: Run, outlines: Outlines) -> Absence | None:
 def check_outlines(
     tool: Tool, outlines: Mapping[str, Outline], failures: Sequence[TbprofError]
 ) -> None:
-    """Raises NoData where no host has what the tool is about."""
+    """Raises NoData if no host has what the tool shows."""
     absence = _absence(tool, outlines)
     if absence is not None:
         raise no_data(tool, absence, failures)
 
 
 def empty_tool(tool: Tool, outlines: Mapping[str, Outline]) -> Absence:
-    """Why a tool has nothing of events that its hosts have."""
+    """Why a tool has nothing to show although its hosts have events."""
     return _cut(outlines) or Absence(tool.empty, tool.empty_hint)
 
 
 def no_data(tool: Tool, absence: Absence, failures: Sequence[TbprofError]) -> NoData:
-    """The error for a tool without data; what was lost may be where the data was."""
+    """The error for a tool without data; the data may have been in what was lost."""
     hint = absence.hint
     if failures:
         hint = f"{hint}; {len(failures)} of the hosts could not be read: {failures[0].message}"
@@ -58,7 +58,7 @@ def no_data(tool: Tool, absence: Absence, failures: Sequence[TbprofError]) -> No
 
 
 def _absence(tool: Tool, outlines: Mapping[str, Outline]) -> Absence | None:
-    """None where a plane of the tool has events, and the file what it shows of them."""
+    """None if a plane of the tool has events, and the file contains what the tool shows."""
     is_there = False
     for outline in outlines.values():
         for plane, size in zip(outline.planes, outline.event_bytes.tolist(), strict=True):
@@ -72,7 +72,7 @@ def _absence(tool: Tool, outlines: Mapping[str, Outline]) -> Absence | None:
 
 
 def _cut(outlines: Mapping[str, Outline]) -> Absence | None:
-    """What to say of files that were cut off: what a tool lacks may be in the missing part."""
+    """The reason for files that were cut off: the tool's data may be in the missing part."""
     cut = [(host, outline.ends_early) for host, outline in outlines.items() if outline.ends_early]
     if not cut:
         return None
@@ -88,16 +88,16 @@ def _cut(outlines: Mapping[str, Outline]) -> Absence | None:
 def find_warnings(
     files: Sequence[TraceFile], results: Sequence[dict[str, PartResult] | TbprofError]
 ) -> tuple[Notice, ...]:
-    """What was lost, per host: hosts left out, damage, and the recorder's own complaints."""
+    """What is missing, per host: hosts left out, damage, and errors that the recorder reported."""
     warnings: dict[Notice, None] = {}
-    for file, found in zip(files, results, strict=True):
-        if isinstance(found, TbprofError):
-            notice = Notice(found.code, f"left out: {found.message}", file.host, found.hint)
+    for file, parts in zip(files, results, strict=True):
+        if isinstance(parts, TbprofError):
+            notice = Notice(parts.code, f"left out: {parts.message}", file.host, parts.hint)
             warnings[notice] = None
             continue
-        outline = found["outline"].value
+        outline = parts["outline"].value
         warnings |= dict.fromkeys(complaint_notices(outline.errors, outline.warnings, file.host))
-        for _, notices in found.values():
-            for one in notices:
-                warnings[dataclasses.replace(one, host=file.host)] = None
+        for _, notices in parts.values():
+            for lost in notices:
+                warnings[dataclasses.replace(lost, host=file.host)] = None
     return tuple(warnings)

@@ -1,7 +1,6 @@
 """Parts in the result store: one file per host for the small ones, large and chosen ones apart.
 
-A file of a host has one array of bytes per part, so that only those that are asked for are taken
-apart.
+A file of a host has one array of bytes per part, so that only requested parts are unpacked.
 """
 
 import threading
@@ -21,18 +20,18 @@ from tbprof.storage.results import ResultStore
 
 Arrays = Mapping[str, NDArray[Any]]
 
-# In place of the content of a part that has a file of its own.
+# Stands for the content of a part that has its own file.
 _APART: NDArray[Any] = np.zeros(0, np.uint8)
-# Begins the names of the arrays that hold what was lost.
+# Prefix of the arrays that hold notices.
 _LOST = "lost/"
-# The file of a host is written anew with each part that is new in it.
+# The file of a host is rewritten with each new part.
 _LARGE = 1 << 20
 # 100 MB take a tenth of a second.
 _WRITTEN_BEHIND = 1 << 24
 
 
 class PartResult(NamedTuple):
-    """A part of a file, and what was lost of the file as far as was known when it was computed."""
+    """A part of a file, and the notices on the file that were known when it was computed."""
 
     value: Any
     notices: tuple[Notice, ...]
@@ -46,18 +45,18 @@ class _Lost:
 
 
 class PartStore:
-    """The parts that were computed before, by the fingerprint of their file."""
+    """Parts on disk, by the fingerprint of their file."""
 
     def __init__(self, results: ResultStore) -> None:
         self._results = results
         self._writing = threading.Lock()
 
     def load(self, key: str) -> Arrays:
-        """What is kept of a file in one place, for `find`."""
+        """The small parts that are stored for a file, for `find`."""
         return load_arrays(self._results, _key(key)) or {}
 
     def find(self, key: str, part: PartKey, together: Arrays) -> PartResult | None:
-        """A part of a file of which `together` are the arrays; None where it is not kept."""
+        """A stored part of a file with the arrays `together`; None if it is not stored."""
         content = _APART if any(part.values) else together.get(str(part))
         if content is None:
             return None
@@ -71,9 +70,9 @@ class PartStore:
             return None
 
     def keep(self, key: str, results: Mapping[PartKey, PartResult]) -> None:
-        """Adds parts to those that are kept of a file.
+        """Adds parts to those that are stored for a file.
 
-        Very large ones are written behind the answer; a process does not end before they are.
+        Very large ones are written in the background; the process does not end before that.
         """
         together: dict[str, NDArray[Any]] = {}
         for part, result in results.items():

@@ -1,4 +1,4 @@
-"""The parts of the files that were asked for last, in memory."""
+"""The parts of recently used files, in memory."""
 
 import threading
 from collections import OrderedDict
@@ -15,9 +15,9 @@ _MOST_CHOICES = 16
 
 @dataclass(slots=True)
 class _FileParts:
-    """The parts of one version of one file; a part's lock makes it be computed once.
+    """The parts of one version of one file; a part's lock ensures that it is computed once.
 
-    `sizes` and their sum `bytes` are about how much memory the parts take.
+    `sizes` and their sum `bytes` estimate the memory of the parts.
     """
 
     results: dict[PartKey, PartResult] = field(default_factory=dict)
@@ -29,7 +29,7 @@ class _FileParts:
 class PartMemory:
     """Parts by file and key. The least recently used files go first.
 
-    The file that was asked for last stays, however large its parts are: it is being looked at.
+    The file that was used last stays, however large its parts are: the user is looking at it.
     """
 
     def __init__(self) -> None:
@@ -38,17 +38,17 @@ class PartMemory:
         self._bytes = 0
 
     def lock(self, key: str, part: PartKey) -> threading.Lock:
-        """What to hold while a part of a file is looked up and computed."""
+        """The lock to hold while a part of a file is looked up and computed."""
         with self._lock:
             return self._file(key).locks.setdefault(part, threading.Lock())
 
     def get(self, key: str, part: PartKey) -> PartResult | None:
-        """A part of the file with this fingerprint, None where it is not in memory."""
+        """A part of the file with this fingerprint, None if it is not in memory."""
         with self._lock:
             return self._file(key).results.get(part)
 
     def put(self, key: str, part: PartKey, result: PartResult) -> None:
-        """Keeps a part."""
+        """Stores a part."""
         size = bytes_of(result.value)
         with self._lock:
             file = self._file(key)
@@ -56,7 +56,7 @@ class PartMemory:
             file.results[part], file.sizes[part] = result, size
             file.bytes += size
             self._bytes += size
-            # What users chose piles up; what was computed without a choice stays.
+            # Parts of users' choices accumulate; those without a choice stay.
             chosen = [other for other in file.results if any(other.values) and other != part]
             for other in chosen[:-_MOST_CHOICES]:
                 self._remove(file, other)

@@ -1,4 +1,4 @@
-"""The parts of a host's summary, and what each is computed of."""
+"""The parts of a host's summary, and what each is computed from."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -13,12 +13,12 @@ from tbprof.base.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PartKind:
-    """One part: `version` changes whenever what is computed does, so that kept ones are redone.
+    """One part: `version` changes with what is computed, so that stored ones are recomputed.
 
-    `compute` takes a space, its programs, and the values of the `params` of a request, "" where
-    the request has none. The parts that it `needs`, as they are without choices, come before the
-    values. `reads` are stats that it asks of all host events. `task` is what the page says while it
-    is computed.
+    `compute` takes a space, its programs, and the values of the `params` of a request, "" for
+    parameters that the request does not have. The parts that it `needs`, as they are without
+    choices, come before the values. `reads` are stats that it needs of all host events. `task` is
+    what the page shows while the part is computed.
     """
 
     version: int
@@ -32,8 +32,8 @@ class PartKind:
     @property
     def type(self) -> type:
         """What `compute` returns; its module is imported."""
-        found: type = named(self.type_name)
-        return found
+        type_: type = named(self.type_name)
+        return type_
 
 
 def _part(
@@ -53,7 +53,7 @@ def _part(
     return PartKind(version, type_name, compute, task, params, needs, reads)
 
 
-# Their modules are imported when a part is computed, or read from what was kept.
+# Their modules are imported when a part is computed, or loaded from disk.
 PARTS: Mapping[str, PartKind] = {
     "outline": _part(
         4, "run.outline.Outline", "run.outline_finding.find_outline", "reading the index"
@@ -118,19 +118,19 @@ PARTS: Mapping[str, PartKind] = {
 
 
 class PartKey(NamedTuple):
-    """A part as a request wants it: its name, and the values of the parameters it depends on."""
+    """A part for a request: its name, and the values of the parameters that it depends on."""
 
     name: str
     values: tuple[str, ...] = ()
 
     @property
     def kind(self) -> PartKind:
-        """What the part is."""
+        """The kind of the part."""
         return PARTS[self.name]
 
     @property
     def needs(self) -> "list[PartKey]":
-        """The parts that it is computed of, without choices."""
+        """The parts that it is computed from, without choices."""
         return part_keys(self.kind.needs, {})
 
     def __str__(self) -> str:
@@ -148,12 +148,12 @@ def part_keys(names: Iterable[str], params: Mapping[str, str]) -> list[PartKey]:
     ]
 
 
-# The texts of one list are about as long as each other.
+# The texts of one list have similar lengths.
 _SAMPLED = 64
 
 
 def bytes_of(part: Any) -> int:
-    """About how much memory a part takes: its arrays and texts."""
+    """An estimate of the memory of a part: its arrays and texts."""
     total = 0
     for name in part.__match_args__:
         value = getattr(part, name)

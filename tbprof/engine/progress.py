@@ -19,7 +19,7 @@ class _State:
 
 
 class Progress:
-    """The work in hand by (run, tool); `total` and `done` count hosts."""
+    """The work in progress by (run, tool); `total` and `done` count hosts."""
 
     def __init__(self) -> None:
         self._states: dict[tuple[str, str], _State] = {}
@@ -27,13 +27,13 @@ class Progress:
 
     @contextmanager
     def request(self, run: str, tool: str, hosts: int) -> Iterator[None]:
-        """Shows a request as work in hand while the block runs."""
+        """Shows a request as work in progress while the block runs."""
         key = (run, tool)
         with self._lock:
             state = self._states.get(key)
             if state is None:
                 self._states[key] = _State(hosts)
-            else:  # the same hosts, most often: whichever request is ahead counts
+            else:  # usually the same hosts: the request that is ahead counts
                 state.requests += 1
                 state.total = max(state.total, hosts)
         try:
@@ -57,14 +57,14 @@ class Progress:
                 state.text = text
 
     def host_done(self, run: str, tool: str) -> None:
-        """Notes that one more host has all that the tool needs."""
+        """Notes that one more host has everything that the tool needs."""
         with self._lock:
             state = self._states.get((run, tool))
             if state is not None:
                 state.done = min(state.done + 1, state.total)
 
     def of(self, run: str, tool: str) -> dict[str, object]:
-        """The state of one (run, tool) as the `progress` route gives it."""
+        """The state of one (run, tool) as the `progress` route returns it."""
         with self._lock:
             state = self._states.get((run, tool))
             if state is None:

@@ -1,4 +1,4 @@
-"""What clients ask for and get, and what the names in a request stand for."""
+"""Requests and responses, and the tools and files that a request names."""
 
 import hashlib
 import re
@@ -17,7 +17,7 @@ ALL_HOSTS = "ALL_HOSTS"
 
 @dataclass(frozen=True, slots=True)
 class DataRequest:
-    """What a client asks for; no hosts means all of them."""
+    """A client's request; no hosts means all of them."""
 
     run: str
     tag: str
@@ -29,7 +29,7 @@ class DataRequest:
 
 
 class _Keeping:
-    """What keeps values beside its fields."""
+    """Allows cached values beside the fields."""
 
     __slots__ = ("__dict__",)
 
@@ -44,7 +44,7 @@ class Body(_Keeping):
 
     @cached_property
     def etag(self) -> str:
-        """Equal of equal content; an export does without."""
+        """Equal for equal content; not computed for exports."""
         return hashlib.blake2b(self.content, digest_size=12).hexdigest()
 
     @cached_property
@@ -57,7 +57,7 @@ class Body(_Keeping):
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A payload that is made while it is sent; equal requests of equal files have one `etag`."""
+    """A payload that is made while it is sent; its `etag` depends on the request and the files."""
 
     open: Callable[[bool], Generator[bytes, None, None]]
     content_type: str
@@ -65,22 +65,22 @@ class Stream:
     filename: str | None = None
 
     def chunks(self, *, is_strict: bool = True) -> Generator[bytes, None, None]:
-        """The content. What fails on the way is raised if `is_strict`, else reported at its end."""
+        """The content. Later failures are raised if `is_strict`, else reported at its end."""
         return self.open(is_strict)
 
 
 def find_tool(tag: str) -> Tool:
-    """The tool of this name or alias; a trailing `^` or `#`, as old releases wrote, is ignored."""
+    """The tool of this name or alias, without the trailing `^` or `#` of old releases."""
     name = tag.rstrip("^#")
     for tool in TOOLS:
         if name in (tool.name, *tool.aliases):
             return tool
-    known = ", ".join(tool.name for tool in TOOLS)
-    raise ToolNotFound(f"there is no tool {tag[:80]!r}", f"the tools are {known}")
+    names = ", ".join(tool.name for tool in TOOLS)
+    raise ToolNotFound(f"there is no tool {tag[:80]!r}", f"the tools are {names}")
 
 
 def choose_files(run: Run, hosts: Sequence[str]) -> tuple[TraceFile, ...]:
-    """The files of the hosts, in the run's order; all where none or `ALL_HOSTS` is named."""
+    """The files of the hosts, in the run's order; all if none or `ALL_HOSTS` is named."""
     if not run.files:
         raise NoData(
             f"run {run.name!r} holds no trace files",
@@ -88,9 +88,9 @@ def choose_files(run: Run, hosts: Sequence[str]) -> tuple[TraceFile, ...]:
         )
     if not hosts or ALL_HOSTS in hosts:
         return run.files
-    known = {file.host for file in run.files}
+    known_hosts = {file.host for file in run.files}
     for host in hosts:
-        if host not in known:
+        if host not in known_hosts:
             first = ", ".join(file.host for file in run.files[:5])
             raise HostNotFound(
                 f"host {host[:80]!r} is not in run {run.name!r}", f"its hosts are {first}"
@@ -99,13 +99,13 @@ def choose_files(run: Run, hosts: Sequence[str]) -> tuple[TraceFile, ...]:
 
 
 def check_table(tool: Tool, table: int, tables: int) -> None:
-    """Raises BadRequest where the tool has no such table."""
+    """Raises BadRequest if the tool has no such table."""
     if not 0 <= table < tables:
         raise BadRequest(f"{tool.name} has {tables} tables; there is no {table}")
 
 
 def csv_filename(tool: Tool, run: Run, hosts: Sequence[str]) -> str:
-    """`<tool>_<run>_<host>.csv` in characters that every system takes."""
+    """`<tool>_<run>_<host>.csv` in characters that every system accepts."""
     host = hosts[0] if len(hosts) == 1 else ALL_HOSTS
     name = re.sub(r"[^\w.-]+", "_", f"{tool.name}_{run.name}_{host}", flags=re.ASCII)
     return f"{name[:200]}.csv"

@@ -1,4 +1,4 @@
-"""The files that are open: each once for all that is computed of it at the same time."""
+"""Open files: each is opened once for everything that is computed from it at the same time."""
 
 import threading
 from collections import Counter
@@ -24,7 +24,7 @@ _OPEN_SPACES = 2
 
 
 class OpenSpace(NamedTuple):
-    """The space of a file, its programs, and what opening it warned of."""
+    """The space of a file, its programs, and the warnings of opening it."""
 
     space: "Space"
     programs: "Programs"
@@ -32,9 +32,9 @@ class OpenSpace(NamedTuple):
 
 
 class SpacePool:
-    """The spaces that were opened last, and those in use.
+    """The most recently opened spaces, and those in use.
 
-    What analyses share of a plane (`Plane.cache`) is let go with the last user of its file.
+    Results that analyses share (`Plane.cache`) are dropped with the last user of the file.
     """
 
     def __init__(self, results: ResultStore | None) -> None:
@@ -45,14 +45,14 @@ class SpacePool:
 
     @contextmanager
     def using(self, file: TraceFile) -> Iterator[Callable[[], OpenSpace]]:
-        """A function that gives the open space, for a block of which every call gives the same."""
+        """A function that returns the open space, the same for every call inside the block."""
         key = fingerprint(file)
         with self._lock:
             self._users[key] += 1
-        # Held here, as other files may push it out of the few that are kept open.
-        held = OnceCache()
+        # Held here, since other files may evict it from the few that stay open.
+        opened_once = OnceCache()
         try:
-            yield lambda: held.get_or_compute("space", lambda: self._open(file, key))
+            yield lambda: opened_once.get_or_compute("space", lambda: self._open(file, key))
         finally:
             with self._lock:
                 self._users[key] -= 1

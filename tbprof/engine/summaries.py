@@ -1,4 +1,4 @@
-"""Computes the parts of hosts: from memory, else from the result store, else of the file."""
+"""The parts of hosts: from memory, else from the result store, else computed from the file."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,12 +13,12 @@ from tbprof.storage.files import fingerprint
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile
 
-# Passes over bytes are for all processors anyway; each part more at once takes its own memory.
+# Passes over bytes use all processors anyway; each additional part takes more memory.
 _PARTS_AT_ONCE = 2
 
 
 class SummaryCache:
-    """The parts of files, each computed once, and the spaces that they are computed of."""
+    """The parts of files, each computed once, and the spaces that they are computed from."""
 
     def __init__(self, results: ResultStore | None) -> None:
         self._store = None if results is None else PartStore(results)
@@ -28,18 +28,18 @@ class SummaryCache:
     def parts(
         self,
         file: TraceFile,
-        wanted: Sequence[PartKey],
+        requested: Sequence[PartKey],
         on_work: Callable[[str], None] = lambda _name: None,
         *,
         side_by_side: bool = True,
     ) -> dict[str, PartResult]:
-        """The parts `wanted` of one file, by name; `on_work` hears of each that is computed.
+        """The requested parts of one file, by name; `on_work` is called for each that is computed.
 
-        `side_by_side` pays for large files: while one part runs plain Python, another decodes.
-        Parts of small files only take the interpreter from each other.
+        `side_by_side` is faster for large files: while one part runs Python, another decodes.
+        Parts of small files would only compete for the interpreter.
         """
         key = fingerprint(file)
-        results = {part: self._memory.get(key, part) for part in wanted}
+        results = {part: self._memory.get(key, part) for part in requested}
         missing = [part for part, result in results.items() if result is None]
         if missing:
             with self._computing(file, key, missing, on_work) as find:
@@ -52,12 +52,18 @@ class SummaryCache:
 
     @contextmanager
     def _computing(
-        self, file: TraceFile, key: str, wanted: Sequence[PartKey], on_work: Callable[[str], None]
+        self,
+        file: TraceFile,
+        key: str,
+        requested: Sequence[PartKey],
+        on_work: Callable[[str], None],
     ) -> Iterator[Callable[[PartKey], PartResult]]:
-        """A function that finds a part of a file; what it computes is stored after the block."""
+        """A function that returns a part of a file; computed parts are stored after the block."""
         computed: dict[PartKey, PartResult] = {}
-        # Known before anything is decoded, so that one pass reads them all.
-        reads = {name for one in wanted for part in (one, *one.needs) for name in part.kind.reads}
+        # Collected before anything is decoded, so that one pass reads them all.
+        reads = {
+            name for key in requested for part in (key, *key.needs) for name in part.kind.reads
+        }
         store, memory, shared = self._store, self._memory, OnceCache()
 
         def find(part: PartKey) -> PartResult:
@@ -88,8 +94,8 @@ class SummaryCache:
     def space(self, file: TraceFile) -> Iterator[OpenSpace]:
         """The open space of a file.
 
-        What is derived from its planes inside the block is shared with parts of the file, and let
-        go with the last of them.
+        Results about its planes inside the block are shared with parts of the file, and dropped
+        with the last user.
         """
         with self._spaces.using(file) as open_space:
             yield open_space()

@@ -55,7 +55,7 @@ class StatReader:
 
     @cached_property
     def _last_row(self) -> dict[str, int]:
-        """The last row of each name. There may be thousands: texts that stats refer to are names."""
+        """The last row of each name. Texts of stats are names, too, so there may be thousands."""
         return dict(zip(self.names, range(len(self.names)), strict=True))
 
     @cached_property

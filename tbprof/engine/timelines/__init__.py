@@ -1,4 +1,4 @@
-"""Timelines of hosts as clients see them: built once, kept, asked, and streamed as events.
+"""Timelines of hosts as clients see them: built once, cached, queried, and streamed as events.
 
-The trace viewer's side of the engine; what a timeline is lies in `tbprof.timeline`.
+The trace viewer's side of the engine; timelines themselves are in `tbprof.timeline`.
 """

@@ -1,4 +1,4 @@
-"""Payloads that are every event of traces: made while they are sent, from the files themselves."""
+"""Payloads of all events of traces: made while they are sent, directly from the files."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,10 +17,10 @@ from tbprof.timeline.export.event_csv import event_csv
 from tbprof.timeline.model.store import Timeline
 from tbprof.tools.tool import EventStream, Tool
 
-# Changes whenever the text of an event does: clients keep what they got for a version of a file.
+# Changes whenever the text of an event does: clients cache the response for a version of a file.
 _FORMAT = 1
 _PS_PER_MS = 10**9
-# What times of a trace stay within, and with them those of a document.
+# The bounds of times in a trace, and therefore in a document.
 _LIMIT_PS = 2**57
 _LATEST_PS = 2**60
 
@@ -37,10 +37,10 @@ def event_stream(
     open_file: Open,
     derive: Callable[[TraceFile], Timeline],
 ) -> Stream | None:
-    """The events of `files`, each with the time of day that it counts from; None without any.
+    """The events of `files`, which map to the time of day at which times are 0; None without any.
 
-    `notices` say what is lost already; `derive` gives the tracks that a file lacks. Raises
-    BadRequest, and what opening the files does.
+    `notices` are what is already known to be lost; `derive` returns the tracks that are not in a
+    file. Raises BadRequest, and what opening the files raises.
     """
     is_csv = request.format == "csv"
     if is_csv:
@@ -76,7 +76,7 @@ def _space(open_file: Open, file: TraceFile) -> Iterator[Space]:
 
 
 def _has_events(hosts: Sequence[Host]) -> bool:
-    """Whether any host has; one that cannot be read is no reason to look no further."""
+    """Whether any host has events; hosts that cannot be read are skipped."""
     failure: TbprofError | None = None
     for host in hosts:
         try:
@@ -91,9 +91,9 @@ def _has_events(hosts: Sequence[Host]) -> bool:
 
 
 def _offsets(files: Mapping[TraceFile, int]) -> tuple[list[int], list[Notice]]:
-    """(what to add to each host's times, in ps, so that they meet; whose times do not meet).
+    """(what to add to each host's times, in ps, to align them; notices on hosts not aligned).
 
-    A trace alone keeps its times. So do those that do not say what time of day they count from.
+    A single trace keeps its times, and so do traces without a time of day.
     """
     first_ns = min((epoch_ns for epoch_ns in files.values() if epoch_ns), default=0)
     offsets, apart = [], []

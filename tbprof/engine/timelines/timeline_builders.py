@@ -11,13 +11,13 @@ from tbprof.timeline.model.store import Timeline
 
 
 def build_events(_file: TraceFile, _summaries: SummaryCache, opened: OpenSpace) -> Timeline:
-    """What the file holds."""
+    """What is in the file."""
     space, _, _ = opened
     return build_timeline(space, find_tracks(space))
 
 
 def build_derived(file: TraceFile, summaries: SummaryCache, opened: OpenSpace) -> Timeline:
-    """What it lacks; steps are those of the other pages."""
+    """What is derived from it; steps are those of the other pages."""
     space, programs, _ = opened
     steps = summaries.parts(file, [PartKey("steps", ("",))])["steps"].value
     return build_timeline(space, find_derived(space, programs, steps), has_counters=False)

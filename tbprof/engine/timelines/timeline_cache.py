@@ -32,19 +32,19 @@ from tbprof.timeline.model.store import Levels, Timeline, freeze
 
 _log = logging.getLogger(__name__)
 
-# Changes whenever what is kept of a timeline does.
+# Changes whenever the stored form of a timeline does.
 _FORMAT = 10
-# Mapped ones take little memory until they are looked at; others what all their columns take.
+# Mapped ones take little memory until they are used; others the memory of all their columns.
 _OPEN = 64
 _UNMAPPED_BYTES = 1 << 30
-# Answers and indexes of all timelines together; the largest of them are of flows and of searches.
+# Answers and indexes of all timelines together; the largest are those of flows and searches.
 _ANSWERS = 256
 _ANSWER_BYTES = 1 << 28
-# Each build is for all processors anyway, and takes memory of its own.
+# Each build uses all processors anyway, and takes its own memory.
 _BUILDS_AT_ONCE = 2
 
 Build = Callable[[TraceFile, SummaryCache, OpenSpace], Timeline]
-# A process that finds a timeline kept builds none.
+# A process that finds a stored timeline does not build one.
 BUILDERS: Mapping[str, Build] = {
     "events": Later("tbprof.engine.timelines.timeline_builders.build_events"),
     "derived": Later("tbprof.engine.timelines.timeline_builders.build_derived"),
@@ -53,9 +53,9 @@ BUILDERS: Mapping[str, Build] = {
 
 @dataclass(frozen=True, slots=True)
 class VersionedTimeline:
-    """A timeline to ask, and a short text that changes whenever its content does.
+    """An open timeline, and a short text that changes whenever its content does.
 
-    `bytes` is the memory that its columns take, 0 where they are mapped.
+    `bytes` is the memory that its columns take, 0 if they are mapped.
     """
 
     version: str
@@ -79,35 +79,35 @@ class TimelineCache:
         self._builds = threading.BoundedSemaphore(_BUILDS_AT_ONCE)
 
     def version(self, file: TraceFile, part: str) -> str:
-        """What identifies the timeline: it is another one as soon as the file or our code is."""
+        """The version of the timeline: it changes with the file and with our code."""
         facts = [fingerprint(file), part, str(_FORMAT), tbprof.__version__]
         if part != "events":
             facts.append(str(PARTS["steps"].version))
         return hashlib.blake2b("\0".join(facts).encode(), digest_size=12).hexdigest()
 
     def is_open(self, file: TraceFile, part: str) -> bool:
-        """Whether the timeline can be had without any work."""
+        """Whether the timeline is available without any work."""
         with self._lock:
-            known = self._open.get(self.version(file, part))
-        return known is not None and known.done()
+            entry = self._open.get(self.version(file, part))
+        return entry is not None and entry.done()
 
     def open(
         self, file: TraceFile, part: str, on_work: Callable[[], None] = lambda: None
     ) -> VersionedTimeline:
         """The part of a file's timeline; `on_work` is called before it is built.
 
-        Threads that ask at the same time share one build. Raises what reading the file does.
+        Threads that call it at the same time share one build. Raises what reading the file raises.
         """
         version = self.version(file, part)
         with self._lock:
-            known = self._open.get(version)
-            if known is None:
+            entry = self._open.get(version)
+            if entry is None:
                 mine: Future[VersionedTimeline] = Future()
                 self._open[version] = mine
             else:
                 self._open.move_to_end(version)
-        if known is not None:
-            return known.result()
+        if entry is not None:
+            return entry.result()
         try:
             timeline = self._mapped(version)
             if timeline is None:
@@ -116,7 +116,7 @@ class TimelineCache:
                     timeline = self._build(file, part, version)
             mine.set_result(self._kept(file, version, timeline))
         except BaseException as error:
-            with self._lock:  # the next who asks tries again
+            with self._lock:  # the next caller tries again
                 self._open.pop(version, None)
             mine.set_exception(error)
             raise
@@ -127,12 +127,12 @@ class TimelineCache:
     def asking(
         self, file: TraceFile, part: str, on_work: Callable[[], None] = lambda: None
     ) -> Iterator[VersionedTimeline]:
-        """As `open`; what questions derive from the file's planes is let go after the block."""
+        """As `open`; results about the file's planes are dropped after the block."""
         with self._summaries.space(file):
             yield self.open(file, part, on_work)
 
     def settle(self) -> None:
-        """Returns when all that was built has been written."""
+        """Returns when everything that was built has been written."""
         while True:
             with self._lock:
                 writers, self._writers = self._writers, []
@@ -143,17 +143,17 @@ class TimelineCache:
 
     def _build(self, file: TraceFile, part: str, version: str) -> Timeline:
         with _uncollected, self._summaries.space(file) as opened:
-            found = freeze(self._builders[part](file, self._summaries, opened))
+            built = freeze(self._builders[part](file, self._summaries, opened))
         space, _, warnings = opened
         notices: list[Notice] = [
-            *recorder_notices(space), *found.notices, *warnings, *space.notices
+            *recorder_notices(space), *built.notices, *warnings, *space.notices
         ]  # fmt: skip
         for plane in space.planes:
             notices.extend(plane.notices)
-        timeline = replace(found, notices=tuple(dict.fromkeys(notices)))
+        timeline = replace(built, notices=tuple(dict.fromkeys(notices)))
         if self._results is not None:
-            # Behind the answer: writing takes as long as building. A daemon, as a process that
-            # ends does not wait for what it would only need later.
+            # In the background, since writing takes as long as building. A daemon: a process that
+            # ends does not wait for files that only save time later.
             writer = threading.Thread(
                 target=self._write, args=(file, version, timeline), name="tbprof-keep", daemon=True
             )
@@ -164,16 +164,16 @@ class TimelineCache:
         return timeline
 
     def _write(self, file: TraceFile, version: str, timeline: Timeline) -> None:
-        """Keeps a timeline, and uses the mapped one from then on: its memory can be taken back."""
+        """Stores a timeline, and then uses the mapped one: the system can reclaim its memory."""
         if self._results is None:
             return
         try:
             keep_arrays(self._results, _key(version), pack(timeline))
         except (MemoryError, ValueError):
-            _log.warning("a timeline could not be kept", exc_info=True)
+            _log.warning("a timeline could not be stored", exc_info=True)
             return
-        except RuntimeError:  # no thread starts any more: the process ends
-            _log.info("a timeline was not kept", exc_info=True)
+        except RuntimeError:  # no more threads can start: the process ends
+            _log.info("a timeline was not stored", exc_info=True)
             return
         mapped = self._mapped(version)
         if mapped is None:
@@ -189,11 +189,11 @@ class TimelineCache:
             with self._summaries.space(file) as opened:
                 return opened
 
-        own = _own_bytes(timeline) + _own_bytes(timeline.levels)
+        own_bytes = _own_bytes(timeline) + _own_bytes(timeline.levels)
         opened = OpenTimeline(
             timeline, lambda: read()[0], lambda: read()[1], self._answers, version
         )
-        return VersionedTimeline(version, opened, own)
+        return VersionedTimeline(version, opened, own_bytes)
 
     def _mapped(self, version: str) -> Timeline | None:
         if self._results is None:
@@ -204,30 +204,30 @@ class TimelineCache:
         try:
             return unpack(Timeline, arrays)
         except DAMAGE:  # written by another version
-            _log.info("a kept timeline cannot be used", exc_info=True)
+            _log.info("a stored timeline cannot be used", exc_info=True)
             return None
 
     def _forget(self) -> None:
-        """Lets the least recently used go; the last one stays, and so do those being built."""
+        """Drops the least recently used; the last one and those being built stay."""
         with self._lock:
             done = {
-                version: known.result().bytes
-                for version, known in self._open.items()
-                if known.done() and not known.exception()
+                version: entry.result().bytes
+                for version, entry in self._open.items()
+                if entry.done() and not entry.exception()
             }
             unmapped = sum(done.values())
-            for version, taken in list(done.items())[:-1]:
-                if len(done) <= _OPEN and (unmapped <= _UNMAPPED_BYTES or not taken):
+            for version, size in list(done.items())[:-1]:
+                if len(done) <= _OPEN and (unmapped <= _UNMAPPED_BYTES or not size):
                     continue
                 del self._open[version], done[version]
-                unmapped -= taken
+                unmapped -= size
 
 
 class _Uncollected:
-    """A block in which nobody looks for cyclic garbage; blocks of several threads may overlap.
+    """A block without garbage collection; blocks of several threads may overlap.
 
-    Of 100,000 lines a million small objects are made, which the collector would walk over again
-    and again: a third of the time of building. They leave no garbage behind.
+    100,000 lines make a million small objects, which the collector would traverse again and again:
+    a third of the time of building. They leave no garbage behind.
     """
 
     def __init__(self) -> None:
@@ -253,7 +253,7 @@ _uncollected = _Uncollected()
 
 
 def _own_bytes(columns: Timeline | Levels) -> int:
-    """The memory of the arrays of a dataclass, 0 for what others hold."""
+    """The memory of the arrays of a dataclass, 0 for arrays that are views."""
     values = [getattr(columns, field.name) for field in fields(columns)]
     arrays = [value for value in values if isinstance(value, np.ndarray)]
     return sum(array.nbytes for array in arrays if array.flags.owndata)

@@ -48,7 +48,7 @@ def timeline_index(timeline: Timeline, host: str, part: str, version: str) -> di
 
 
 def max_level(timeline: Timeline) -> int:
-    """The level of detail at which the whole span lies in one tile."""
+    """The level of detail at which the whole span is one tile."""
     span_ps = timeline.end_ps - timeline.begin_ps
     return max(0, span_ps.bit_length() - TILE_SHIFT)
 
@@ -80,9 +80,9 @@ def _sections(timeline: Timeline) -> list[dict[str, object]]:
 
 
 def _tracks(timeline: Timeline) -> dict[str, object]:
-    """The tracks as columns, of which there may be 10^5.
+    """The tracks as columns: there may be 10^5 tracks.
 
-    Times count `unit_ps`, which divides all of them. Where there are no events, `begin` and `end`
+    Times count `unit_ps`, which divides all of them. Without events, `begin` and `end`
     are null.
     """
     tracks = timeline.tracks
@@ -97,8 +97,8 @@ def _tracks(timeline: Timeline) -> dict[str, object]:
         (column // unit_ps).tolist()
         if has_any.all()
         else [
-            at // unit_ps if is_used else None
-            for at, is_used in zip(column.tolist(), has_any.tolist(), strict=True)
+            time // unit_ps if is_used else None
+            for time, is_used in zip(column.tolist(), has_any.tolist(), strict=True)
         ]
         for column in (begin_ps, end_ps)
     )
@@ -142,12 +142,14 @@ def track_spans(timeline: Timeline) -> tuple[NDArray[np.int64], NDArray[np.int64
 
 def _busy_ps(timeline: Timeline) -> list[int]:
     """[sections] how long any track of a section was busy."""
-    found = []
+    busy_ps = []
     for first, end in zip(timeline.busy_first[:-1], timeline.busy_first[1:], strict=True):
         if first == end:
-            found.append(0)
+            busy_ps.append(0)
             continue
         last = end - 1
         span_ps = timeline.busy_end_ps[last] - timeline.busy_start_ps[last]
-        found.append(int(timeline.busy_before_ps[last] + span_ps - timeline.busy_before_ps[first]))
-    return found
+        busy_ps.append(
+            int(timeline.busy_before_ps[last] + span_ps - timeline.busy_before_ps[first])
+        )
+    return busy_ps

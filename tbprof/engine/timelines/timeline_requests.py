@@ -1,4 +1,4 @@
-"""Answers questions about the timelines of hosts, as the routes of the trace viewer ask them."""
+"""Answers the requests of the trace viewer's routes about the timelines of hosts."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["QUESTIONS", "HostTimeline", "TileFilter", "TileSpan", "open_timeline", "parse_query"]
 
-# What is seen first, the index and tiles, does not wait for the imports of questions.
+# The first view, index and tiles, does not wait for the imports of questions.
 _aggregate = Later("tbprof.timeline.questions.aggregate.aggregate")
 _details = Later("tbprof.timeline.questions.details.details")
 _move = Later("tbprof.timeline.questions.details.move")
@@ -42,7 +42,7 @@ _step_windows = Later("tbprof.timeline.questions.steps_of_events.step_windows")
 _filter = Later("tbprof.timeline.tiles.event_filter.passing_types")
 QUESTIONS = (_aggregate, _details, _flows, _search, _filter)
 
-# Half-open; none at all stand for everything there is.
+# Half-open; no ranges mean everything.
 Ranges = Sequence[tuple[int, int]]
 
 _MOST_CHUNKS = 65_536
@@ -51,7 +51,7 @@ _MOST_COUNTED = 4096  # counters times tiles
 
 @dataclass(frozen=True, slots=True)
 class TileSpan:
-    """Tiles `first` to `last` (not included) at a level."""
+    """Tiles `first` to `last` (excluded) at a level."""
 
     level: int
     first: int
@@ -66,17 +66,17 @@ class TileSpan:
 
 
 class HostTimeline:
-    """One part of one host's timeline. Answers are bodies: JSON, but for tiles."""
+    """One part of one host's timeline. Answers are response bodies: JSON, except for tiles."""
 
     def __init__(
-        self, timelines: TimelineCache, file: TraceFile, part: str, kept: VersionedTimeline
+        self, timelines: TimelineCache, file: TraceFile, part: str, versioned: VersionedTimeline
     ) -> None:
         self._timelines, self._file, self._part = timelines, file, part
-        self._version, self._opened = kept.version, kept.opened
-        self._timeline = kept.opened.timeline
+        self._version, self._opened = versioned.version, versioned.opened
+        self._timeline = versioned.opened.timeline
 
     def index(self) -> bytes:
-        """What there is: sections, tracks, counters."""
+        """The index: sections, tracks, counters."""
         which = self._file.host, self._part, self._version
         return self._opened.cache.get_or_compute(
             ("index", which), lambda: _json(timeline_index(self._timeline, *which))
@@ -95,7 +95,7 @@ class HostTimeline:
         return encode_tiles(self._timeline, visible, span.level, span.first, span.last, chosen)
 
     def counters(self, span: TileSpan, counters: Ranges) -> bytes:
-        """What counters were in each bucket of some tiles, and before these."""
+        """The values of counters in each bucket of some tiles, and before these."""
         chosen = _numbers(counters, len(self._timeline.counters), "counter")
         tiles = span.last - span.first
         if chosen.size * tiles > _MOST_COUNTED:
@@ -104,16 +104,16 @@ class HostTimeline:
                 f"ask for {_MOST_COUNTED:,} at a time, or at a coarser level",
             )
         first, last = span.first << TILE_SHIFT, span.last << TILE_SHIFT
-        found = {}
+        values_by_counter = {}
         for counter in chosen.tolist():
             points = query_counter(self._timeline, counter, span.level, first, last)
-            found[str(counter)] = {
+            values_by_counter[str(counter)] = {
                 "time_ps": points.time_ps,
                 "min": points.low,
                 "max": points.high,
                 "last": points.last,
             }
-        return _json({"counters": found})
+        return _json({"counters": values_by_counter})
 
     def busy(self, from_ps: int | None, to_ps: int | None, buckets: int, sections: Ranges) -> bytes:
         """The busy share of each section in equal parts of a window."""
@@ -133,7 +133,7 @@ class HostTimeline:
         from_ps: int | None,
         to_ps: int | None,
     ) -> bytes:
-        """A page of the events that a query asks for."""
+        """A page of the events that match a query."""
         with self._reading_for(query):
             page = _search(
                 self._opened, query, limit=limit, after=after, from_ps=from_ps, to_ps=to_ps
@@ -141,7 +141,7 @@ class HostTimeline:
         return _json(page)
 
     def match_overview(self, query: "Query", span: TileSpan, rows: Ranges) -> bytes:
-        """Where on some rows the events lie that a query asks for."""
+        """Where on some rows the events are that match a query."""
         from_ps, to_ps = span.within(self._timeline)
         chosen = _numbers(rows, self._timeline.row_first.size - 1, "row")
         with self._reading_for(query):
@@ -150,30 +150,30 @@ class HostTimeline:
             )
         return _json(overview)
 
-    def event(self, event: int, how: "Move | None") -> bytes:
-        """All about an event, or about the one that a move leads to; null where there is none."""
+    def event(self, event: int, move: "Move | None") -> bytes:
+        """The details of an event, or of the one that a move leads to; null if there is none."""
         steps = self._derived_steps()
         with self._reading():
-            found = event if how is None else _move(self._opened, event, how)
-            if found is None:
+            target = event if move is None else _move(self._opened, event, move)
+            if target is None:
                 return _json(None)
-            return _json(_details(self._opened, found, steps=steps))
+            return _json(_details(self._opened, target, steps=steps))
 
     def flows(self, event: int) -> bytes:
-        """What caused an event, and what it caused."""
+        """The causes and effects of an event."""
         with self._reading():
             return _json(_flows(self._opened, event))
 
     def aggregate(self, from_ps: int | None, to_ps: int | None, tracks: Ranges, by: "By") -> bytes:
-        """IntervalSums over a window, by name, category or track."""
+        """Sums over a window, by name, category or track."""
         begin, end = self._window(from_ps, to_ps)
         chosen = _numbers(tracks, len(self._timeline.tracks), "track").tolist() if tracks else None
         return _json(_aggregate(self._opened, from_ps=begin, to_ps=end, tracks=chosen, by=by))
 
     def _derived_steps(self) -> "list[StepWindows]":
-        """The steps that were worked out of the file, whether it was asked for them before or not.
+        """The steps that are derived from the file, whether requested before or not.
 
-        Answers would else depend on what was asked first.
+        Otherwise answers would depend on the order of requests.
         """
         try:
             derived = self._timelines.open(self._file, "derived")
@@ -182,17 +182,17 @@ class HostTimeline:
         return [_step_windows(derived.opened, "derived")]
 
     def _reading(self) -> AbstractContextManager[VersionedTimeline]:
-        """A block in which questions of the file share what they decode."""
+        """A block in which questions about the file share what they decode."""
         return self._timelines.asking(self._file, self._part)
 
     def _reading_for(self, query: "Query") -> AbstractContextManager[object]:
-        """Such a block where a query needs the file, which need not be open for names."""
+        """Such a block if a query needs the file, which is not needed for names."""
         if query.needs_file:
             return self._reading()
         return nullcontext()
 
     def _window(self, from_ps: int | None, to_ps: int | None) -> tuple[int, int]:
-        """The window that was asked for, by default all of the timeline; a ps at least."""
+        """The requested window, by default all of the timeline; at least 1 ps."""
         begin = self._timeline.begin_ps if from_ps is None else from_ps
         end = self._timeline.end_ps if to_ps is None else to_ps
         if end < begin:
@@ -203,9 +203,9 @@ class HostTimeline:
 def open_timeline(
     engine: Engine, run: str, host: str, part: str, version: str | None
 ) -> HostTimeline:
-    """The timeline, built where it is asked for the first time; `host` may be empty for one host.
+    """The timeline, built with the first request; `host` may be empty for a single host.
 
-    Raises RunNotFound, HostNotFound, NoData, and Stale where `version` is another one.
+    Raises RunNotFound, HostNotFound, NoData, and Stale if `version` is outdated.
     """
     file = engine.trace(run, host) or _file(engine.run(run), host)
     if version is not None and version != engine.timelines.version(file, part):
@@ -233,13 +233,13 @@ def _file(run: Run, host: str) -> TraceFile:
     raise HostNotFound(f"host {host[:80]!r} is not in run {run.name!r}", f"its hosts are {first}")
 
 
-def _numbers(ranges: Ranges, size: int, what: str) -> NDArray[np.int64]:
-    """The numbers in the ranges, ascending, each once; all below `size` where there is no range."""
+def _numbers(ranges: Ranges, size: int, noun: str) -> NDArray[np.int64]:
+    """The numbers in the ranges, ascending, each once; all below `size` if there is no range."""
     if not ranges:
         return np.arange(size, dtype=np.int64)
     most = max(last for _, last in ranges)
     if most > size:
-        raise BadRequest(f"there is no {what} {most - 1:,}", f"there are {size:,}, from 0 on")
+        raise BadRequest(f"there is no {noun} {most - 1:,}", f"there are {size:,}, from 0 on")
     mask = np.zeros(size, np.bool_)
     for first, last in ranges:
         mask[first:last] = True
