@@ -88,7 +88,7 @@ def find_bottlenecks(
     other_percent = means.share(Phase.OTHER)
     shows = input_percent > 0 if pipeline is None or is_tpu else False
     is_recorded = shows or (pipeline is not None and pipeline.has_pipeline)
-    other_ms = sum_of(one.ms for one in idle if one.kind == Activity.UNCOVERED)
+    other_ms = sum_of(share_.ms for share_ in idle if share_.kind == Activity.UNCOVERED)
     other_ms = other_ms if idle else means.mean_ms(Phase.OTHER)
     of_input = input_bottleneck(
         input_percent,
@@ -98,7 +98,7 @@ def find_bottlenecks(
         is_transfer=is_transfer and not is_tpu,
     )
     bits_16 = means.share(Phase.COMPUTE_16) + means.share(Phase.COMPUTE_8)
-    known = means.share(*(phase for phase in COMPUTE if phase != Phase.COMPUTE_UNKNOWN))
+    known_share = means.share(*(phase for phase in COMPUTE if phase != Phase.COMPUTE_UNKNOWN))
     return Bottlenecks(
         of_input,
         output_bottleneck(means.share(Phase.OUTPUT)),
@@ -113,7 +113,7 @@ def find_bottlenecks(
             is_tpu=is_tpu,
             did=_did(idle, means.mean_ms()),
         ),
-        "" if is_tpu else precision_statement(bits_16, known),
+        "" if is_tpu else precision_statement(bits_16, known_share),
     )
 
 
@@ -132,8 +132,8 @@ def _did(idle: Sequence[IdleShare], step_ms: float) -> str:
     if not idle:
         return ""
     most = idle[0]
-    what = f"{describe_frame(most.name)} ran" if most.is_named else DID[most.kind]
-    return f" In {100 * most.ms / step_ms:.1f}% {what}."
+    clause = f"{describe_frame(most.name)} ran" if most.is_named else DID[most.kind]
+    return f" In {100 * most.ms / step_ms:.1f}% {clause}."
 
 
 def input_bottleneck(

@@ -122,17 +122,17 @@ class Evidence:
         what the host does while the devices work costs a step nothing. No more is taken of a phase
         than `most` percent.
         """
-        wanted = phases or tuple(one for one in Phase if one not in self.work)
+        wanted = phases or tuple(phase for phase in Phase if phase not in self.work)
         if not self.means.steps or not math.isfinite(share + self.share(*wanted)):
             return UNKNOWN_GAIN
         beyond = rest = max(share, 0.0)
         taken: dict[Phase, float] = {}
-        for one in wanted:
-            limit = most.get(one, 100.0)
-            beyond -= min(beyond, self.share(one), limit)
-            part = min(rest, self.left(one), limit)
+        for phase in wanted:
+            limit = most.get(phase, 100.0)
+            beyond -= min(beyond, self.share(phase), limit)
+            part = min(rest, self.left(phase), limit)
             if part > 0:
-                taken[one] = part
+                taken[phase] = part
                 rest -= part
         return self._gain(sum_of(taken.values()), taken, shared=rest - beyond)
 
@@ -150,8 +150,8 @@ class Evidence:
     def less(self, finding: Finding) -> "Evidence":
         """The evidence for other findings, which promise nothing of what this one does."""
         promised = dict(self.promised)
-        for one, part in finding.gain.taken.items():
-            promised[one] = promised.get(one, 0.0) + part
+        for phase, part in finding.gain.taken.items():
+            promised[phase] = promised.get(phase, 0.0) + part
         return replace(self, promised=promised)
 
     def worst_row(self, part_ps: NDArray[np.int64]) -> dict[str, str]:

@@ -63,9 +63,9 @@ def gap_shares(evidence: Evidence) -> tuple[float, float]:
         np.minimum(evidence.gap_ps, evidence.job.phase_ps[:, Phase.OTHER])
     )
     calls_ms = sum_of(
-        one.ms for one in evidence.idle if one.is_driver and one.kind == Activity.RUNTIME
+        share.ms for share in evidence.idle if share.is_driver and share.kind == Activity.RUNTIME
     )
     # Calls that take more than the rest of the time without ops lie in the gaps for the rest.
-    whole = evidence.share(Phase.OTHER)
-    calls = max(0.0, idle + 100 * calls_ms / evidence.step_ms - whole) if calls_ms else 0.0
+    other_share = evidence.share(Phase.OTHER)
+    calls = max(0.0, idle + 100 * calls_ms / evidence.step_ms - other_share) if calls_ms else 0.0
     return gap, max(min(idle - calls, evidence.left(Phase.OTHER)), 0.0)

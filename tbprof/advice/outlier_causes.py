@@ -59,10 +59,10 @@ def reasons(
     return out
 
 
-def where(outliers: StepOutliers, steps: NDArray[np.int64], whole: str = "it") -> str:
-    """What most of the excess is, "" where nothing has most of it; `whole` is what it is called."""
+def where(outliers: StepOutliers, steps: NDArray[np.int64], subject: str = "it") -> str:
+    """What most of the excess is, "" where nothing has most of it; `subject` names it."""
     phase = phase_of(outliers, steps)
-    return "" if phase is None else f", most of {whole} {LABELS[phase]}"
+    return "" if phase is None else f", most of {subject} {LABELS[phase]}"
 
 
 def excess_ps(
@@ -109,26 +109,26 @@ def _functions(
     uncovered_ps: NDArray[np.float64],
 ) -> list[str]:
     """What takes most of each group's uncovered excess, "" where nothing does."""
-    known: dict[tuple[Activity, str], dict[str, NDArray[np.float64]]] = {}
+    times_of_activity: dict[tuple[Activity, str], dict[str, NDArray[np.float64]]] = {}
     group = np.full(means.is_whole.size, -1, np.int64)
     group[means.is_whole & ~outliers.is_outlier] = 0
     for index, steps in enumerate(groups, 1):
         group[steps] = index
     if groups:
-        for host, one in enumerate(idle_time):
-            for row, time_ps in _driver_ps(job, means, host, one, group, len(groups) + 1):
-                key = Activity(int(one.kind[row])), one.name[row]
-                parts = known.setdefault(key, {})
-                parts[one.part[row]] = parts.get(one.part[row], 0.0) + time_ps
-    if not known:
+        for host, idle in enumerate(idle_time):
+            for row, time_ps in _driver_ps(job, means, host, idle, group, len(groups) + 1):
+                key = Activity(int(idle.kind[row])), idle.name[row]
+                parts = times_of_activity.setdefault(key, {})
+                parts[idle.part[row]] = parts.get(idle.part[row], 0.0) + time_ps
+    if not times_of_activity:
         return [""] * len(groups)
-    spent_ps = np.array([sum(parts.values()) for parts in known.values()])
+    spent_ps = np.array([sum(parts.values()) for parts in times_of_activity.values()])
     more_ps = spent_ps[:, 1:] - spent_ps[:, :1]
     most = more_ps.argmax(axis=0)
     is_cause = more_ps[most, np.arange(len(groups))] >= MOST_OF_IT * uncovered_ps
-    activities = list(known)
+    activities = list(times_of_activity)
     return [
-        _called(activities[cause], known[activities[cause]], index) if is_it else ""
+        _called(activities[cause], times_of_activity[activities[cause]], index) if is_it else ""
         for index, (cause, is_it) in enumerate(
             zip(most.tolist(), is_cause.tolist(), strict=True), 1
         )
@@ -157,10 +157,10 @@ def _driver_ps(
     weight = np.zeros(rows)
     weight[job.row[used]] = 1 / np.maximum(means.workers[step], 1) / steps[group[step]]
     is_cause = idle.is_driver & ~is_in(idle.kind, _NO_CAUSE)
-    found = np.flatnonzero(is_cause[idle.activity] & (of_row[idle.step] >= 0))
-    at = idle.step[found]
-    cell = idle.activity[found] * groups + of_row[at]
-    sums = np.bincount(cell, idle.time_ps[found] * weight[at], idle.kind.size * groups)
+    pieces = np.flatnonzero(is_cause[idle.activity] & (of_row[idle.step] >= 0))
+    at = idle.step[pieces]
+    cell = idle.activity[pieces] * groups + of_row[at]
+    sums = np.bincount(cell, idle.time_ps[pieces] * weight[at], idle.kind.size * groups)
     by_activity = sums.reshape(idle.kind.size, groups)
     return [(row, by_activity[row]) for row in np.flatnonzero(by_activity.any(axis=1)).tolist()]
 
@@ -170,7 +170,7 @@ def _called(
 ) -> str:
     """What an activity is called, with the call inside that takes most of a group's time."""
     kind, name = activity
-    part = max(parts, key=lambda one: parts[one][group])
+    part = max(parts, key=lambda part_name: parts[part_name][group])
     whole_ps = sum_of(time_ps[group] for time_ps in parts.values())
     is_inside = bool(part) and parts[part][group] >= MOST_OF_IT * whole_ps
     inner = f", in {shortened(describe_frame(part), _NAME_LENGTH)}" if is_inside else ""

@@ -27,8 +27,8 @@ class Page:
         A text in slashes is a regular expression. `place` is what it opens on, as of `worst_row`.
         """
         is_regex = len(events) > 2 and events.startswith("/") and events.endswith("/")
-        wanted = {"q": events[1:-1], "regex": "1"} if is_regex else {"q": events} if events else {}
-        return Page(self.tool, urlencode({**wanted, **(place or {})}))
+        search = {"q": events[1:-1], "regex": "1"} if is_regex else {"q": events} if events else {}
+        return Page(self.tool, urlencode({**search, **(place or {})}))
 
 
 NO_PAGE = Page("")

@@ -30,27 +30,29 @@ class Costly:
 
 def costly_functions(evidence: Evidence) -> dict[str, Costly]:
     """By name those that take `EXPENSIVE[0]` or more, the costliest first."""
-    found: dict[str, Costly] = {}
-    whole = sum(int(facts.function_ps.sum()) for facts in evidence.hosts)
-    for facts in evidence.hosts if whole > 0 else ():
+    costly: dict[str, Costly] = {}
+    total_ps = sum(int(facts.function_ps.sum()) for facts in evidence.hosts)
+    for facts in evidence.hosts if total_ps > 0 else ():
         for index, (name, mode) in enumerate(
             zip(facts.function_name, facts.function_mode, strict=True)
         ):
             if mode != "eager" and not mode.startswith("traced"):
                 continue
-            known = found.get(name, Costly(0.0, 0, 0, 0, 1, frozenset()))
-            ps = known.ps + int(facts.function_ps[index])
-            found[name] = Costly(
-                100 * ps / whole,
+            previous = costly.get(name, Costly(0.0, 0, 0, 0, 1, frozenset()))
+            ps = previous.ps + int(facts.function_ps[index])
+            costly[name] = Costly(
+                100 * ps / total_ps,
                 ps,
-                known.calls + int(facts.function_calls[index]),
-                max(known.tracings, int(facts.tracings[index])),
-                max(known.functions, int(facts.functions[index])),
-                known.modes | {"eager" if mode == "eager" else "traced"},
+                previous.calls + int(facts.function_calls[index]),
+                max(previous.tracings, int(facts.tracings[index])),
+                max(previous.functions, int(facts.functions[index])),
+                previous.modes | {"eager" if mode == "eager" else "traced"},
             )
-    ranked = sorted(found.items(), key=lambda item: -item[1].share)
+    ranked = sorted(costly.items(), key=lambda item: -item[1].share)
     return {
-        name: one for name, one in ranked if one.share >= EXPENSIVE[0] and not _is_first_call(one)
+        name: entry
+        for name, entry in ranked
+        if entry.share >= EXPENSIVE[0] and not _is_first_call(entry)
     }
 
 
@@ -64,7 +66,7 @@ def retraced_ms(evidence: Evidence) -> float:
     steps = len(evidence.job.label)
     if not steps or not evidence.step_ms > 0:
         return 0.0
-    spent = sum(one.ps for one in costly_functions(evidence).values()) / 1e9
+    spent = sum(entry.ps for entry in costly_functions(evidence).values()) / 1e9
     each = spent / steps / max(len(evidence.hosts), 1)
     return min(each, evidence.means.mean_ms(Phase.COMPILATION, Phase.OTHER, *evidence.work))
 

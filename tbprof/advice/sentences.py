@@ -40,5 +40,5 @@ def owner(allocator: str) -> str:
     TPUs are mere numbers.
     """
     host, _, name = allocator.rpartition(": ")
-    own = f"device {name}" if name.isdigit() else shortened(name)
-    return f"{own} of {shortened(host)}" if host else own
+    allocator_name = f"device {name}" if name.isdigit() else shortened(name)
+    return f"{allocator_name} of {shortened(host)}" if host else allocator_name

@@ -18,9 +18,9 @@ class Summaries:
 
     def take(self, name: str, kind: type[_T]) -> list[_T]:
         """The parts of this name, one per host; TypeError where one is of another kind."""
-        found: list[_T] = []
+        parts: list[_T] = []
         for part in self.parts[name]:
             if not isinstance(part, kind):
                 raise TypeError(f"part {name!r} is a {type(part).__name__}, not a {kind.__name__}")
-            found.append(part)
-        return found
+            parts.append(part)
+        return parts

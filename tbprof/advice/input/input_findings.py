@@ -36,8 +36,8 @@ def by_category(ops: InputOps, judgement: Judgement) -> list[tuple[InputCategory
     }
     usual = categories.get(judgement.usual.long_name if judgement.usual else "", _OTHERWISE)
     return [
-        (categories.get(one.stage, usual) if one.stage else usual, one)
-        for one in in_order(judgement.findings)
+        (categories.get(finding.stage, usual) if finding.stage else usual, finding)
+        for finding in in_order(judgement.findings)
     ]
 
 

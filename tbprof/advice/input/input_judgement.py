@@ -26,7 +26,7 @@ INPUT_PARTS = ("tf_data", "input_ops", "devices")
 def judge_input(summaries: Summaries) -> list[Judgement]:
     """What is said of each tf.data pipeline of the hosts, the worst first; none without tf.data."""
     pipelines = find_pipelines(summaries.hosts, summaries.take("tf_data", TfData))
-    has_gpu = any(one.gpus for one in summaries.take("devices", Devices))
+    has_gpu = any(devices.gpus for devices in summaries.take("devices", Devices))
     facts = {
         host: PipelineFacts(len(summaries.hosts), has_gpu, inputs.python_ps)
         for host, inputs in zip(summaries.hosts, summaries.take("input_ops", InputOps), strict=True)
@@ -43,7 +43,9 @@ def find_cause(summaries: Summaries, judgements: Sequence[Judgement]) -> InputCa
         is_sent = sent_ps > ops.program_wait_ps or copies_most(summaries.take("steps", Steps))
         if not is_sent:
             return _unknown(ops)
-        single_ps = sum(one.sent_ps for one in summaries.take("single_ops", SingleOps))
+        single_ps = sum(
+            single_ops.sent_ps for single_ops in summaries.take("single_ops", SingleOps)
+        )
         return _single_ops(ops) if 2 * single_ps > sent_ps else _transfer(ops)
     worst = judgements[0]
     if sent_ps > worst.pipeline.total_ps:
@@ -82,11 +84,11 @@ def _of_pipeline(worst: Judgement) -> InputCause:
 def _elsewhere(worst: Judgement) -> InputCause:
     """tf.data is fast: the waits are around its calls."""
     pipeline, share = worst.pipeline, worst.share
-    how = "" if math.isnan(share) else f" and take {percent(share)} of the time"
+    share_text = "" if math.isnan(share) else f" and take {percent(share)} of the time"
     return InputCause(
         "elsewhere", pipeline.host, pipeline.name, "", "", math.nan, call_ms(pipeline),
         f"It is not the pipeline that is slow: calls of {pipeline.name} last "
-        f"{milliseconds(call_ms(pipeline))} on average{how}.",
+        f"{milliseconds(call_ms(pipeline))} on average{share_text}.",
         "Look in the trace viewer at what happens around the calls of IteratorGetNext: copies of "
         "batches to devices, and work on them in Python.",
         DATA_ANALYSIS_GUIDE,
@@ -109,18 +111,18 @@ def _transfer(ops: InputOps) -> InputCause:
 
 def _single_ops(ops: InputOps) -> InputCause:
     """Data that ops which run one by one are given."""
-    whole = "jax.jit" if ops.has_jax else "tf.function"
+    jit = "jax.jit" if ops.has_jax else "tf.function"
     return _loose(
         "transfer",
         "Most of that is what ops are given that run one by one.",
-        f"Put these ops into one function that is compiled as a whole ({whole}): what they give to "
+        f"Put these ops into one function that is compiled as a whole ({jit}): what they give to "
         "each other then stays on the device.",
     )
 
 
 def _unknown(ops: InputOps) -> InputCause:
     """A loader that leaves no events of its own."""
-    said = (
+    sentence = (
         "The trace has no events of a tf.data pipeline or another instrumented loader, so it does "
         "not show what in the input is slow."
     )
@@ -130,7 +132,7 @@ def _unknown(ops: InputOps) -> InputCause:
         if ops.has_jax
         else "Then load the next batch on other threads or processes while the step runs."
     )
-    return _loose("unknown", said, f"{TRY_APART} {ahead}")
+    return _loose("unknown", sentence, f"{TRY_APART} {ahead}")
 
 
 def _loose(kind: CauseKind, sentence: str, action: str) -> InputCause:

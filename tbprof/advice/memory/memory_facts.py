@@ -107,9 +107,9 @@ def find_peak_facts(
     )
 
 
-def _is_tensorflow(memory: Memory, at: int) -> bool:
+def _is_tensorflow(memory: Memory, allocator: int) -> bool:
     """Whether the events name ops and regions, which TensorFlow's recorder alone does."""
-    rows = slice(int(memory.first_event[at]), int(memory.first_event[at + 1]))
+    rows = slice(int(memory.first_event[allocator]), int(memory.first_event[allocator + 1]))
     return bool((memory.op[rows] >= 0).any() or (memory.region[rows] >= 0).any())
 
 
@@ -134,10 +134,10 @@ def _row(memory: Memory, peak: Breakdown, row: int) -> str:
     op, dtype, shape = (
         _text(memory, int(column[row])) for column in (peak.op, peak.dtype, peak.shape)
     )
-    what = " ".join(part for part in (dtype, shape) if part)
-    named = shortened(op) or "no named op"
-    return f"{size(int(peak.allocated_bytes[row]))} of {named}" + (
-        f" ({shortened(what)})" if what else ""
+    details = " ".join(part for part in (dtype, shape) if part)
+    op_name = shortened(op) or "no named op"
+    return f"{size(int(peak.allocated_bytes[row]))} of {op_name}" + (
+        f" ({shortened(details)})" if details else ""
     )
 
 

@@ -43,9 +43,9 @@ _CALLED: Mapping[str, str] = {
 
 def find_memory_findings(facts: PeakFacts) -> list[Finding]:
     """What is to be said of an allocator: how full it is, then the rest, the most severe first."""
-    found = [finding for rule in _RULES for finding in rule(facts)]
-    found.sort(key=lambda finding: SEVERITIES.index(finding.severity))
-    return [*_near_capacity(facts), *found]
+    findings = [finding for rule in _RULES for finding in rule(facts)]
+    findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
+    return [*_near_capacity(facts), *findings]
 
 
 def _near_capacity(facts: PeakFacts) -> Iterator[Finding]:
@@ -54,10 +54,10 @@ def _near_capacity(facts: PeakFacts) -> Iterator[Finding]:
     if np.isnan(used):
         return
     grade = graded(used, *FULL)
-    left = facts.capacity_bytes - facts.peak_bytes
+    free_bytes = facts.capacity_bytes - facts.peak_bytes
     detail = (
         f"{size(facts.peak_bytes)} of {size(facts.capacity_bytes)} are in use at the peak; "
-        f"{size(left)} are left."
+        f"{size(free_bytes)} are left."
     )
     share = used / 100
     if grade is None:
@@ -69,7 +69,7 @@ def _near_capacity(facts: PeakFacts) -> Iterator[Finding]:
             title=f"{percent(100 - used)} of the memory of {owner(facts.name)} is free at its peak",
             detail=detail,
             action="There is room: a larger batch may use the device better.",
-            value=left,
+            value=free_bytes,
             unit="bytes",
             share=1 - share,
         )

@@ -52,22 +52,32 @@ def find_findings(evidence: Evidence) -> list[Finding]:
 
     Steps that were slow once come before that, and what is small behind it.
     """
-    found: list[Finding] = []
-    left = evidence
+    findings: list[Finding] = []
+    remaining = evidence
     for rule in RULES:
-        for finding in rule(left):
-            found.append(finding)
-            left = left.less(finding)
-    found.sort(key=lambda one: (-(one.gain_ms or 0.0), SEVERITIES.index(one.severity), one.id))
+        for claim in rule(remaining):
+            findings.append(claim)
+            remaining = remaining.less(claim)
+    findings.sort(
+        key=lambda finding: (
+            -(finding.gain_ms or 0.0),
+            SEVERITIES.index(finding.severity),
+            finding.id,
+        )
+    )
     if not evidence.step_ms > 0:  # without steps, or with such as have no length
         is_lost = bool(evidence.job.label) and not evidence.means.is_whole.any()
-        return [*found, _unrecorded() if is_lost else _no_steps(evidence)]
+        return [*findings, _unrecorded() if is_lost else _no_steps(evidence)]
     # Neither what is small holds up a program, nor what happened once.
-    if any(one.severity != "low" for one in found):
-        return found
-    once = [one for one in found if one.id == "slow_steps"]
-    small = [one for one in found if one.id != "slow_steps"]
-    return [*once, _good(evidence, has_once=bool(once), has_small=bool(small)), *small]
+    if any(finding.severity != "low" for finding in findings):
+        return findings
+    slow_steps = [finding for finding in findings if finding.id == "slow_steps"]
+    others = [finding for finding in findings if finding.id != "slow_steps"]
+    return [
+        *slow_steps,
+        _good(evidence, has_once=bool(slow_steps), has_small=bool(others)),
+        *others,
+    ]
 
 
 _NOTHING_ELSE = "no other figure is over its threshold."

@@ -18,14 +18,14 @@ def shuffle(case: Case) -> Iterator[Finding]:
     """A buffer that fills, or one that is large."""
     stage = case.stage
     # Buffers fill in few calls: all of them together hardly show it.
-    taken, given = sum(one.slowest.calls for one in case.below()), stage.slowest.calls
+    taken, returned = sum(below.slowest.calls for below in case.below()), stage.slowest.calls
     size = stage.number("buffer_size")
-    shown = "" if math.isnan(size) else f" of {size:,.0f} elements"
-    is_filling = taken >= _FILLING * max(given, 1)
+    size_text = "" if math.isnan(size) else f" of {size:,.0f} elements"
+    is_filling = taken >= _FILLING * max(returned, 1)
     if is_filling:
-        title = f"{case.type} fills its buffer{shown} before it gives an element out"
+        title = f"{case.type} fills its buffer{size_text} before it gives an element out"
         why = (
-            f"In the slowest call it took {taken:,} elements to give {given:,}: an epoch begins "
+            f"In the slowest call it took {taken:,} elements to give {returned:,}: an epoch begins "
             f"with the filling of the buffer. {_other_calls(case)}"
         )
     else:
@@ -147,7 +147,7 @@ def prefetch(case: Case) -> Iterator[Finding]:
     size, filled = stage.number("buffer_limit"), stage.number("buffered_elements")
     limit = "" if math.isnan(size) else f" of {size:.0f}"
     state = "" if math.isnan(filled) else f" Last its buffer{limit} held {filled:.0f} elements."
-    below_ps = sum(case.work_of(one).total_ps for one in case.below())
+    below_ps = sum(case.work_of(below).total_ps for below in case.below())
     made_ps = max(case.work.worker_ps, 0) + below_ps
     title = f"{case.type} had nothing ready"
     if case.taken() and 2 * made_ps < case.work.wait_ps:
@@ -189,7 +189,7 @@ def prefetch(case: Case) -> Iterator[Finding]:
 @of_kinds(Kind.COMBINE)
 def combine(case: Case) -> Iterator[Finding]:
     """Several inputs of which the slowest counts."""
-    inputs = sorted(case.below(), key=lambda one: -case.work_of(one).total_ps)
+    inputs = sorted(case.below(), key=lambda below: -case.work_of(below).total_ps)
     slowest = _input(case, inputs[0]) if inputs else ""
     yield Finding(
         id="combine",
@@ -218,8 +218,8 @@ def _input(case: Case, stage: Stage) -> str:
 @of_kinds(Kind.REPEAT)
 def repeat(case: Case) -> Iterator[Finding]:
     """Inputs that begin again and again."""
-    copies = max((one.iterators for one in case.below()), default=0)
-    begun = (
+    copies = max((below.iterators for below in case.below()), default=0)
+    start_text = (
         f" It began its input {copies:,} times, for {case.stage.overall.calls:,} elements in all: "
         "each time iterators are made anew."
         if copies > 1
@@ -229,7 +229,7 @@ def repeat(case: Case) -> Iterator[Finding]:
         id="repeat",
         severity=case.severity,
         title=f"{case.type} begins its input again and again",
-        detail=evidence(case) + begun,
+        detail=evidence(case) + start_text,
         action=(
             "Repeat more elements at a time: batch small inputs before repeating them, or keep the "
             "epoch: .cache().repeat()."

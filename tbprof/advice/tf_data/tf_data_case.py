@@ -70,7 +70,7 @@ class Case:
 
     def taken(self) -> int:
         """How many elements the stage asked those below for."""
-        return sum(self.work_of(one).calls for one in self.below())
+        return sum(self.work_of(stage).calls for stage in self.below())
 
     @property
     def type(self) -> str:
@@ -88,18 +88,18 @@ class Case:
 
     def way(self) -> Iterator[Stage]:
         """The stages that what it makes goes through, the nearest first, the root last."""
-        at = self.stage.parent
-        while at >= 0:
-            yield self.stages[at]
-            at = self.stages[at].parent
+        index = self.stage.parent
+        while index >= 0:
+            yield self.stages[index]
+            index = self.stages[index].parent
 
     def above(self, *kinds: Kind) -> Stage | None:
         """The nearest stage of these kinds that what it makes goes through, None without."""
-        return next((one for one in self.way() if one.kind in kinds), None)
+        return next((stage for stage in self.way() if stage.kind in kinds), None)
 
     def above_named(self, name: str) -> Stage | None:
         """The same by the stage's name in lower case, without version."""
-        return next((one for one in self.way() if one.parts[-1] == name), None)
+        return next((stage for stage in self.way() if stage.parts[-1] == name), None)
 
     def has_named(self, name: str) -> bool:
         """Whether the pipeline has a stage of this name."""
@@ -113,15 +113,15 @@ class Case:
     @property
     def pool_threads(self) -> float:
         """The threads that functions of the pipeline have, NaN where the trace does not say."""
-        found = self.stages[0].number("threadpool_size") if self.stages else math.nan
-        return found if found > 0 else math.nan
+        threads = self.stages[0].number("threadpool_size") if self.stages else math.nan
+        return threads if threads > 0 else math.nan
 
     def feeds(self, stage: Stage) -> bool:
         """Whether what a stage makes goes through the case's."""
-        at = stage.parent
-        while at >= 0 and self.stages[at] is not self.stage:
-            at = self.stages[at].parent
-        return at >= 0
+        index = stage.parent
+        while index >= 0 and self.stages[index] is not self.stage:
+            index = self.stages[index].parent
+        return index >= 0
 
     def busy(self) -> float:
         """The percentage of the time that its threads could have worked in which they did.
@@ -157,22 +157,26 @@ def evidence(case: Case) -> str:
 
 def _slowest(case: Case) -> str:
     work = case.work
-    whole = int(case.pipeline.duration_ps[case.pipeline.rank])
+    all_ps = int(case.pipeline.duration_ps[case.pipeline.rank])
     took = f"{case.type} took {duration(work.held_ps)} of the slowest call"
-    return f"{took} ({duration(whole)}{_share(work.held_ps, whole)}), called {_times(work.calls)}."
+    return (
+        f"{took} ({duration(all_ps)}{_share(work.held_ps, all_ps)}), called {_times(work.calls)}."
+    )
 
 
 def cause_sentence(case: Case) -> str:
     """How long the stage takes for each call of its pipeline: what all pages say of it."""
     pipeline = case.pipeline
-    held, call = stage_ms(case), call_ms(pipeline)
-    whose = f"{pipeline.name} of host {pipeline.host}" if case.facts.hosts > 1 else pipeline.name
-    lasts, took = milliseconds(call), f"{case.type} takes {milliseconds(held)}"
+    held_ms, call = stage_ms(case), call_ms(pipeline)
+    owner_text = (
+        f"{pipeline.name} of host {pipeline.host}" if case.facts.hosts > 1 else pipeline.name
+    )
+    lasts, took = milliseconds(call), f"{case.type} takes {milliseconds(held_ms)}"
     if pipeline.calls == 1:
-        calls = f"The only call of pipeline {whose} lasts {lasts}"
+        calls = f"The only call of pipeline {owner_text} lasts {lasts}"
     else:
-        calls = f"Calls of pipeline {whose} last {lasts} on average ({pipeline.calls} calls)"
-    if held <= call:
+        calls = f"Calls of pipeline {owner_text} last {lasts} on average ({pipeline.calls} calls)"
+    if held_ms <= call:
         return f"{calls}, and {took} of that."
     return f"{calls}; {took} for each, part of it ahead of the call or side by side."
 
@@ -200,7 +204,7 @@ def _share(held_ps: int, whole_ps: int) -> str:
 
 def _waiting(case: Case) -> list[str]:
     """Sentences on what of that was a wait: for its own threads, and for a thread of a pool."""
-    work, said = case.work, list[str]()
+    work, sentences = case.work, list[str]()
     filled, queue = work.filled_ps, work.held_ps - work.self_ps + work.queue_ps
     if case.stage.kind in BUFFERED and work.wait_ps > 0:
         waited = f"{duration(case.per_call(work.wait_ps))} of that is waiting for its own threads"
@@ -209,18 +213,18 @@ def _waiting(case: Case) -> list[str]:
             if work.worker_ps < 0
             else f", which worked {duration(case.per_call(work.worker_ps))} for it meanwhile."
         )
-        said.append(waited + worked)
+        sentences.append(waited + worked)
     if filled > work.held_ps * _NOTABLE:
-        said.append(
+        sentences.append(
             f"For {duration(case.per_call(filled))} of it {waits_for_pool(case)} waited for a "
             "thread of the pool that its function fills."
         )
     elif queue > work.held_ps * _NOTABLE:
-        said.append(
+        sentences.append(
             f"For {duration(case.per_call(queue))} of it its function waited for a thread of a "
             "pool that other work filled."
         )
-    return said
+    return sentences
 
 
 def waits_for_pool(case: Case) -> str:
@@ -230,8 +234,8 @@ def waits_for_pool(case: Case) -> str:
         for stage in case.stages
         if (work := case.work_of(stage)).self_ps > work.held_ps
     ]
-    found = sorted(passed, key=lambda one: -one[0])[:3]
-    return " and ".join(shown_type(one.type_name) for _, one in found) or "another stage"
+    longest = sorted(passed, key=lambda one: -one[0])[:3]
+    return " and ".join(shown_type(one.type_name) for _, one in longest) or "another stage"
 
 
 def describe_parameters(stage: Stage) -> str:

@@ -59,19 +59,22 @@ def judge(pipelines: Sequence[Pipeline], facts: Mapping[str, PipelineFacts]) -> 
     `facts` are by host.
     Device pipelines of hosts whose own pipelines were recorded are left out: they wait for those.
     """
-    found = [_judge_one(one, facts[one.host]) for one in judged(pipelines)]
-    return sorted(found, key=lambda one: (not is_bound(one.severity), -one.pipeline.total_ps))
+    judgements = [_judge_one(pipeline, facts[pipeline.host]) for pipeline in judged(pipelines)]
+    return sorted(
+        judgements,
+        key=lambda pipeline: (not is_bound(pipeline.severity), -pipeline.pipeline.total_ps),
+    )
 
 
 def _judge_one(pipeline: Pipeline, facts: PipelineFacts) -> Judgement:
     stages = find_stages(pipeline)
     severity = pipeline.severity()
     slowest = _stage_of(pipeline, stages)
-    usual = max(stages, key=lambda one: one.overall.held_ps, default=None)
+    usual = max(stages, key=lambda stage: stage.overall.held_ps, default=None)
     if usual is not None and not usual.overall.held_ps:
         usual = None
-    whole = Stage("", "", Kind.OTHER, ("",), 0, -1, {}, _NONE, _NONE)
-    case = Case(pipeline, stages, usual or whole, severity, facts, is_slowest=False)
+    no_stage = Stage("", "", Kind.OTHER, ("",), 0, -1, {}, _NONE, _NONE)
+    case = Case(pipeline, stages, usual or no_stage, severity, facts, is_slowest=False)
     advice = tuple(_advise(case, None if slowest is usual else slowest))
     return Judgement(pipeline, severity, pipeline.share(), slowest, usual, case, advice)
 
@@ -88,19 +91,23 @@ def _advise(case: Case, slowest: Stage | None) -> Iterator[Finding]:
         yield _fine(case)
         yield from _ask(ALWAYS, case)
         return
-    said: set[str] = set()
+    given_ids: set[str] = set()
     if prefetch_is_enough(case):
-        for one in ends_without_prefetch(case):  # one line that hides all that stages take
-            said.add(one.id)
-            yield one
+        for finding in ends_without_prefetch(case):  # one line that hides all that stages take
+            given_ids.add(finding.id)
+            yield finding
     if case.stage.overall.held_ps:
-        for one in _ask(_STAGE_RULES, case):
-            said.add(one.id)
-            yield one
+        for finding in _ask(_STAGE_RULES, case):
+            given_ids.add(finding.id)
+            yield finding
     if slowest is not None:
         of_call = replace(case, stage=slowest, is_slowest=True)
-        yield from (one for one in _ask(_STAGE_RULES, of_call) if one.id not in said)
-    yield from (one for one in _ask((*PIPELINE_RULES, *ALWAYS), case) if one.id not in said)
+        yield from (
+            finding for finding in _ask(_STAGE_RULES, of_call) if finding.id not in given_ids
+        )
+    yield from (
+        finding for finding in _ask((*PIPELINE_RULES, *ALWAYS), case) if finding.id not in given_ids
+    )
 
 
 def _ask(rules: Sequence[Rule], case: Case) -> Iterator[Finding]:
@@ -132,7 +139,10 @@ def _fine(case: Case) -> Finding:
 
 def in_order(advice: Sequence[Finding]) -> list[Finding]:
     """What is said of the bottleneck stays first; the rest by how much it may bring."""
-    return [*advice[:1], *sorted(advice[1:], key=lambda one: SEVERITIES.index(one.severity))]
+    return [
+        *advice[:1],
+        *sorted(advice[1:], key=lambda finding: SEVERITIES.index(finding.severity)),
+    ]
 
 
 def verdict(judgements: Sequence[Judgement], cause: InputCause) -> str:
@@ -154,16 +164,18 @@ def verdict(judgements: Sequence[Judgement], cause: InputCause) -> str:
         if pipeline.calls > 1
         else f"its only call took {duration(pipeline.max_ps)}"
     )
-    taken = (
+    time_text = (
         f"{name} is slow"
         if math.isnan(worst.share)
         else f"calls of {name} take {percent(worst.share)} of the time"
     )
     if not is_bound(worst.severity):
-        return f"tf.data does not hold the program up: {taken}; {calls}.{_devices_only(is_device)}"
+        return (
+            f"tf.data does not hold the program up: {time_text}; {calls}.{_devices_only(is_device)}"
+        )
     # Of a pipeline that is slow the cause is one of its stages, or that none is known.
     where = f" {cause.sentence}" if cause.kind in ("stage", "pipeline") else ""
-    return f"The program waits for tf.data: {taken}; {calls}.{where}"
+    return f"The program waits for tf.data: {time_text}; {calls}.{where}"
 
 
 def _devices_only(is_device: bool) -> str:

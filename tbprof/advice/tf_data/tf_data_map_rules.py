@@ -132,7 +132,7 @@ def map_vectorized(case: Case) -> Iterator[Finding]:
         return
     size = batch.number("batch_size")
     per_batch = "once per element" if math.isnan(size) else f"{size:.0f} times for each batch"
-    shown = "batch_size" if math.isnan(size) else f"{size:.0f}"
+    count = "batch_size" if math.isnan(size) else f"{size:.0f}"
     yield Finding(
         id="map_vectorize",
         severity="moderate",
@@ -142,11 +142,11 @@ def map_vectorized(case: Case) -> Iterator[Finding]:
             "call costs besides its work is a large part of that, and is paid every time."
         ),
         action=(
-            f"Where the function can work on batches, call batch before map: .batch({shown}).map("
+            f"Where the function can work on batches, call batch before map: .batch({count}).map("
             "f_of_batch, num_parallel_calls=tf.data.AUTOTUNE)."
         ),
         code=(
-            f"dataset = dataset.batch({shown}).map(f_of_batch, num_parallel_calls=tf.data.AUTOTUNE)"
+            f"dataset = dataset.batch({count}).map(f_of_batch, num_parallel_calls=tf.data.AUTOTUNE)"
         ),
         guide=VECTORIZING,
         stage=stage.long_name,
@@ -261,7 +261,7 @@ def batch(case: Case) -> Iterator[Finding]:
     """Copying elements into batches."""
     stage = case.stage
     size = stage.number("batch_size")
-    shown = "batch_size" if math.isnan(size) else f"{size:.0f}"
+    count = "batch_size" if math.isnan(size) else f"{size:.0f}"
     drops = stage.is_set("drop_remainder") is False
     remainder = ", drop_remainder=True" if drops else ""
     is_padded = stage.parts[-1] == "paddedbatch"
@@ -295,9 +295,9 @@ def batch(case: Case) -> Iterator[Finding]:
         action=(
             "Keep elements small (uint8 images, cast on the device): copying them is its work. "
             "Where they are large all the same, let several batches be made at a time: "
-            f".batch({shown}, num_parallel_calls=tf.data.AUTOTUNE{remainder})."
+            f".batch({count}, num_parallel_calls=tf.data.AUTOTUNE{remainder})."
         ),
-        code=f"dataset = dataset.batch({shown}, num_parallel_calls=tf.data.AUTOTUNE{remainder})",
+        code=f"dataset = dataset.batch({count}, num_parallel_calls=tf.data.AUTOTUNE{remainder})",
         guide=DATASET.section("batch"),
         stage=stage.long_name,
     )

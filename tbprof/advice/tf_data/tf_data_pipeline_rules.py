@@ -82,8 +82,8 @@ def _last(case: Case) -> Stage | None:
     """The stage that hands batches out: that below the root."""
     if len(case.stages) < 2:
         return None
-    below = [stage for stage in case.stages if stage.parent == 0]
-    return max(below, key=lambda one: one.overall.total_ps) if below else None
+    candidates = [stage for stage in case.stages if stage.parent == 0]
+    return max(candidates, key=lambda stage: stage.overall.total_ps) if candidates else None
 
 
 def prefetch_buffer(case: Case) -> Iterator[Finding]:
@@ -193,12 +193,12 @@ def autotune(case: Case) -> Iterator[Finding]:
     ]
     if not fixed:
         return
-    named = ", ".join(dict.fromkeys(shown_type(one.type_name) for one in fixed[:5]))
+    type_names = ", ".join(dict.fromkeys(shown_type(stage_.type_name) for stage_ in fixed[:5]))
     yield Finding(
         id="autotune",
         severity="low",
         title="Let tf.data tune itself",
-        detail=f"Its parallelism was chosen by hand for {named}.",
+        detail=f"Its parallelism was chosen by hand for {type_names}.",
         action=(
             "Pass tf.data.AUTOTUNE for num_parallel_calls, buffer sizes and cycle_length; "
             "options.autotune bounds what it may use: cpu_budget, ram_budget."
@@ -222,7 +222,7 @@ def memory(case: Case) -> Iterator[Finding]:
     used = 100 * int(match[1]) / int(match[2])
     buffers = sorted(
         (stage for stage in case.stages if stage.number("buffered_bytes_MB") > 0),
-        key=lambda one: -one.number("buffered_bytes_MB"),
+        key=lambda buffer_stage: -buffer_stage.number("buffered_bytes_MB"),
     )
     held = ", ".join(
         f"{shown_type(buffer.type_name)} {buffer.number('buffered_bytes_MB'):.0f} MB"

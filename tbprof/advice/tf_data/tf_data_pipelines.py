@@ -68,10 +68,10 @@ class Stage:
     def number(self, name: str) -> float:
         """A parameter as a number, NaN where the trace does not hold it as one; none is below 0."""
         try:
-            found = float(str(self.parameters.get(name)))
+            value = float(str(self.parameters.get(name)))
         except ValueError:
             return math.nan
-        return found if 0 <= found < math.inf else math.nan
+        return value if 0 <= value < math.inf else math.nan
 
     def is_set(self, name: str) -> bool | None:
         """A parameter as a truth value, None where the trace does not hold it."""
@@ -283,22 +283,22 @@ def _work(
         return reduce_groups(of, np.array(values[begin:end]), groups)[:2]
 
     total = summed(data.total_ps)[1]
-    counted, own = summed(data.self_ps, is_critical)
-    waited, queued, held = (
+    node_counts, self_ps = summed(data.self_ps, is_critical)
+    waited, queued, held_ps = (
         summed(values, is_critical)[1] for values in (data.wait_ps, data.queue_ps, data.held_ps)
     )
-    known, worked = summed(data.worker_ps, data.worker_ps[begin:end] >= 0)
+    known_counts, worked = summed(data.worker_ps, data.worker_ps[begin:end] >= 0)
     calls = summed(data.calls)[1]
     return [
         Work(
             int(total[index]),
-            int(own[index]),
+            int(self_ps[index]),
             int(waited[index]),
-            int(worked[index]) if known[index] else -1,
+            int(worked[index]) if known_counts[index] else -1,
             int(queued[index]),
-            int(held[index]),
+            int(held_ps[index]),
             int(calls[index]),
-            bool(counted[index]),
+            bool(node_counts[index]),
         )
         for index in range(groups)
     ]
@@ -307,7 +307,7 @@ def _work(
 def parameters_of(text: str) -> dict[str, object]:
     """The parameters of an iterator; {} where the text is no JSON object."""
     try:
-        found = json.loads(text)
+        parameters = json.loads(text)
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return parameters if isinstance(parameters, dict) else {}

@@ -123,17 +123,17 @@ _PLAIN: Mapping[Kind, _Plain] = {
 
 def plain(case: Case) -> Iterator[Finding]:
     """What is said of the stage's kind, where that is no matter of its numbers."""
-    said = _PLAIN.get(case.stage.kind)
-    if said is None:
+    advice = _PLAIN.get(case.stage.kind)
+    if advice is None:
         return
-    title = said.title.replace("{pipeline}", case.pipeline.name).replace("{type}", case.type)
+    title = advice.title.replace("{pipeline}", case.pipeline.name).replace("{type}", case.type)
     yield Finding(
-        id=said.id,
+        id=advice.id,
         severity=case.severity,
         title=title,
         detail=evidence(case),
-        action=said.action,
-        code=said.code,
-        guide=said.guide,
+        action=advice.action,
+        code=advice.code,
+        guide=advice.guide,
         stage=case.stage.long_name,
     )

@@ -49,8 +49,10 @@ def interleave_small_inputs(case: Case) -> Iterator[Finding]:
     """Many inputs of few elements: opening them is the work."""
     elements = case.work.calls
     # The input of names is called once for each file that is opened.
-    opened = [one for one in case.below() if one.kind is not Kind.READER and one.iterators == 1]
-    inputs = max((case.work_of(one).calls for one in opened), default=0)
+    single = [
+        stage for stage in case.below() if stage.kind is not Kind.READER and stage.iterators == 1
+    ]
+    inputs = max((case.work_of(stage).calls for stage in single), default=0)
     if inputs < 2 or elements >= _FEW_ELEMENTS * inputs:
         return
     yield Finding(

@@ -90,9 +90,9 @@ def kind_of(long_name: str, *, is_device: bool = False) -> Kind:
     parts = parts_of(long_name)
     if is_device:
         return Kind.DEVICE
-    found = _KINDS.get(parts[-1])
-    if found is not None:
-        return found
+    kind = _KINDS.get(parts[-1])
+    if kind is not None:
+        return kind
     return Kind.READER if is_reader(parts[-1]) else Kind.OTHER
 
 

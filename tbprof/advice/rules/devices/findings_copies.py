@@ -73,13 +73,13 @@ def _is_mostly_vmem(ops: TpuOps) -> bool:
     """Whether most time of copies within devices or between them goes to those from and to VMEM."""
     is_host = ops.is_host_copy
     copies = np.array([is_copy(opcode) for opcode in ops.opcode], bool) & ~is_host
-    own = float(ops.self_ps[copies | ops.is_between_devices].sum())
-    return 2 * float(ops.self_ps[ops.is_vmem_copy].sum()) > own
+    copy_ps = float(ops.self_ps[copies | ops.is_between_devices].sum())
+    return 2 * float(ops.self_ps[ops.is_vmem_copy].sum()) > copy_ps
 
 
 def _memories(ops: TpuOps) -> str:
     """A sentence on the share of op time that goes to copies by where they go, "" without."""
-    whole = float(ops.self_ps.sum())
+    total_ps = float(ops.self_ps.sum())
     parts: list[str] = []
     for name, is_meant in (
         ("copies between main memory (HBM) and the cores' own (VMEM)", ops.is_vmem_copy),
@@ -87,9 +87,9 @@ def _memories(ops: TpuOps) -> str:
     ):
         rows = ops.longest(is_meant)
         if rows:
-            named = grouped([ops.name[row] for row in rows])
-            share = percent(100 * float(ops.self_ps[rows].sum()) / whole)
-            parts.append(f"{share}{'' if parts else ' goes'} to {name} ({named})")
+            op_names = grouped([ops.name[row] for row in rows])
+            share = percent(100 * float(ops.self_ps[rows].sum()) / total_ps)
+            parts.append(f"{share}{'' if parts else ' goes'} to {name} ({op_names})")
     return f" Of the cores' op time {' and '.join(parts)}." if parts else ""
 
 
@@ -153,8 +153,8 @@ def _op_names(ops: TpuOps | None) -> tuple[list[str], list[str]]:
     """What op tables call the ops that copy to or from host memory, and those that send to it."""
     if ops is None:
         return [], []
-    meant = (ops.is_host_copy, ops.peer == Peer.HOST)
-    copies, exchanges = ([ops.op[row] for row in ops.longest(one)] for one in meant)
+    kinds = (ops.is_host_copy, ops.peer == Peer.HOST)
+    copies, exchanges = ([ops.op[row] for row in ops.longest(kind)] for kind in kinds)
     return copies, exchanges
 
 
@@ -170,7 +170,7 @@ def _what(copies: list[str], exchanges: list[str]) -> str:
 
 def _directions(ops: TpuOps) -> str:
     """A sentence on the share of op time that goes to copies of either direction, "" without."""
-    whole = float(ops.self_ps.sum())
+    total_ps = float(ops.self_ps.sum())
     to_host = np.array([IN_HOST in text.split("}")[0] for text in ops.result], bool)
     parts: list[str] = []
     for name, rows in (
@@ -180,12 +180,12 @@ def _directions(ops: TpuOps) -> str:
         time = float(ops.self_ps[rows].sum())
         if time <= 0:
             continue
-        notable = rows[100 * ops.self_ps[rows] >= NOTABLE * whole]
+        notable = rows[100 * ops.self_ps[rows] >= NOTABLE * total_ps]
         worst = notable[np.argsort(-ops.self_ps[notable], kind="stable")]
-        named = grouped([ops.name[row] for row in worst.tolist()])
+        op_names = grouped([ops.name[row] for row in worst.tolist()])
         goes = "" if parts else " goes"
-        of_these = f" ({named})" if named else ""
-        parts.append(f"{percent(100 * time / whole)}{goes} to {name}{of_these}")
+        of_these = f" ({op_names})" if op_names else ""
+        parts.append(f"{percent(100 * time / total_ps)}{goes} to {name}{of_these}")
     return f" Of the cores' op time {' and '.join(parts)}." if parts else ""
 
 

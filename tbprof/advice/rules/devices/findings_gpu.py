@@ -29,13 +29,13 @@ def small_kernels(evidence: Evidence) -> Iterator[Finding]:
     window = float(gpus.window_ps.sum())
     if window <= 0 or not gpus.small_kernels.any():
         return
-    lost = float(gpus.small_gap_ps.sum())
-    share = 100 * (float(gpus.small_ps.sum()) + lost) / window
+    gaps = float(gpus.small_gap_ps.sum())
+    share = 100 * (float(gpus.small_ps.sum()) + gaps) / window
     grade = graded(share, *SMALL)
     if grade is None:
         return
     count, small = int(gpus.kernels.sum()), int(gpus.small_kernels.sum())
-    gain = _gain_of_pauses(evidence, 100 * lost / window)
+    gain = _gain_of_pauses(evidence, 100 * gaps / window)
     # Without pauses the GPU loses nothing to launches, however short its kernels are.
     yield Finding(
         id="small_kernels",
@@ -47,7 +47,7 @@ def small_kernels(evidence: Evidence) -> Iterator[Finding]:
         detail=(
             f"{small:,} of {count:,} kernels are that short; the median of all lasts "
             f"{milliseconds(_median(evidence) / 1e9)}. A launch takes the host 5 to 20 µs, so that "
-            f"short kernels may leave the GPU idle: {milliseconds(lost / 1e9)} in pauses of up to "
+            f"short kernels may leave the GPU idle: {milliseconds(gaps / 1e9)} in pauses of up to "
             f"{PAUSE_PS // 10**6} µs.{said_elsewhere(evidence, gain)}"
         ),
         value=share,
@@ -101,7 +101,7 @@ def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
     not_known = f" Of {percent(unknown)} of kernel time it is not known." if unknown > 0 else ""
     of_amd = evidence.is_amd
     cores = core_name(is_amd=of_amd)
-    how = "bfloat16 arrays" if evidence.is_jax else "tf.keras.mixed_precision"
+    remedy = "bfloat16 arrays" if evidence.is_jax else "tf.keras.mixed_precision"
     sizes = "" if of_amd else " Keep sizes multiples of 8."
     yield Finding(
         id="no_mixed_precision",
@@ -115,7 +115,7 @@ def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
         unit="%",
         threshold=grade[1],
         gain=gain,
-        action=f"Compute in mixed precision if the model's accuracy allows it ({how}).{sizes}",
+        action=f"Compute in mixed precision if the model's accuracy allows it ({remedy}).{sizes}",
         next_page=KERNELS,
         evidence=KERNELS.showing(is_op_tensor_core_eligible="yes", tensor_core_use="=no"),
         guide=PRECISION_GUIDE,
@@ -124,10 +124,10 @@ def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
 
 def low_precision_share(means: StepMeans) -> float:
     """The percentage of device compute in 16 bit or less, of what is known; NaN without any."""
-    known = [phase for phase in COMPUTE if phase != Phase.COMPUTE_UNKNOWN]
-    whole = means.mean_ms(*known)
+    known_phases = [phase for phase in COMPUTE if phase != Phase.COMPUTE_UNKNOWN]
+    known_ms = means.mean_ms(*known_phases)
     low = means.mean_ms(Phase.COMPUTE_16, Phase.COMPUTE_8)
-    return 100 * low / whole if whole > 0 else float("nan")
+    return 100 * low / known_ms if known_ms > 0 else float("nan")
 
 
 def _has_tensor_cores(evidence: Evidence) -> bool:

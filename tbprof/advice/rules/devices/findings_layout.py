@@ -83,11 +83,11 @@ def _turns(kernel: str, pattern: re.Pattern[str]) -> bool:
 def bias_before_batch_norm(evidence: Evidence) -> Iterator[Finding]:
     """Biases that batch normalization takes away again."""
     gpus = evidence.gpus
-    total, lost = float(gpus.kernel_ps.sum()), float(gpus.bias_ps.sum())
-    grade = graded(100 * lost / total, *SHARE) if total > 0 else None
+    total, bias_ps = float(gpus.kernel_ps.sum()), float(gpus.bias_ps.sum())
+    grade = graded(100 * bias_ps / total, *SHARE) if total > 0 else None
     if grade is None:
         return
-    share = 100 * lost / total
+    share = 100 * bias_ps / total
     gain = evidence.gain_of_work(share / 100 * evidence.share(*COMPUTE), *COMPUTE)
     yield Finding(
         id="bias_before_batch_norm",

@@ -65,7 +65,7 @@ def padding(evidence: Evidence) -> Iterator[Finding]:
 def _batch_rule(ops: TpuOps, is_padded: NDArray[np.bool_]) -> str:
     """What the batch size decides, for programs that pad convolutions; "" for others."""
     kinds = zip(ops.category, ops.opcode, strict=True)
-    is_convolution = np.array([any("convolution" in one for one in kind) for kind in kinds], bool)
+    is_convolution = np.array([any("convolution" in name for name in kind) for kind in kinds], bool)
     if not (is_padded & is_convolution & (ops.self_ps > 0)).any():
         return ""
     return (
@@ -152,8 +152,8 @@ def reductions(evidence: Evidence) -> Iterator[Finding]:
     if ops is None:
         return
     kinds = [
-        f"{percent(share)} in {what}"
-        for kind, what in (
+        f"{percent(share)} in {clause}"
+        for kind, clause in (
             (Reduction.CHAINED, "reductions that wait for a sum over an equal array"),
             (Reduction.BESIDE, "reductions of an array that another one reads as well"),
             (Reduction.SCALED, "multiplications of what was summed up"),
@@ -219,8 +219,8 @@ def _finding(
 
     `lost_ps` [n] is the time that an op could do without.
     """
-    whole = float(ops.self_ps.sum())
-    rows = np.flatnonzero(is_meant & (ops.self_ps * 100 >= NOTABLE * whole) & (lost_ps > 0))
+    total_ps = float(ops.self_ps.sum())
+    rows = np.flatnonzero(is_meant & (ops.self_ps * 100 >= NOTABLE * total_ps) & (lost_ps > 0))
     share = _percent(ops, float(lost_ps[rows].sum()))
     grade = graded(share, *SHARE)
     if not rows.size or grade is None:
@@ -257,9 +257,9 @@ def _told(ops: TpuOps, row: int) -> str:
     wasted = float(ops.wasted[row])
     if wasted >= PADDED:
         about.append(f"{percent(100 * wasted)} padding, {shortened(ops.padding[row])}")
-    own = ops.name[row]
-    name = shortened(own, 40) if own == ops.op[row] else (
-        f"{shortened(ops.op[row], 60)} as {shortened(own, 40)}"
+    event_name = ops.name[row]
+    name = shortened(event_name, 40) if event_name == ops.op[row] else (
+        f"{shortened(ops.op[row], 60)} as {shortened(event_name, 40)}"
     )  # fmt: skip
     return f"{name} ({', '.join(about)})"
 
@@ -284,8 +284,8 @@ def grouped(names: list[str]) -> str:
 
 def _percent(ops: TpuOps, ps: float) -> float:
     """A time in percent of that of all ops, 0 without any."""
-    whole = float(ops.self_ps.sum())
-    return 100 * float(ps) / whole if whole > 0 else 0.0
+    total_ps = float(ops.self_ps.sum())
+    return 100 * float(ps) / total_ps if total_ps > 0 else 0.0
 
 
 def _listed(kinds: list[str]) -> str:

@@ -70,7 +70,7 @@ def core_callbacks(evidence: Evidence) -> Iterator[Finding]:
     gain = evidence.gain_of(share, Phase.HOST_CALLBACK)
     rows = ops.longest(ops.peer == Peer.CALLBACK) if ops is not None else []
     called = list(dict.fromkeys(ops.op[row] for row in rows)) if ops is not None else []
-    named = f", above all in {grouped(called)}"
+    above_all = f", above all in {grouped(called)}"
     yield Finding(
         id="host_callbacks",
         severity=grade[0],
@@ -81,7 +81,7 @@ def core_callbacks(evidence: Evidence) -> Iterator[Finding]:
         detail=(
             f"Of an average step of {milliseconds(evidence.step_ms)} the cores wait "
             f"{milliseconds(evidence.means.mean_ms(Phase.HOST_CALLBACK))} for what the host runs "
-            f"for them{named if called else ''}, and go on when it answers."
+            f"for them{above_all if called else ''}, and go on when it answers."
         ),
         value=share,
         unit="%",

@@ -76,7 +76,7 @@ def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:
     gain = evidence.gain_of(share, *_phases(evidence), most=most)
     event = "PjitFunction(" if evidence.is_jax else names.EAGER_EXECUTE
     trace = TRACE.marking(event, evidence.worst_row(time))
-    whole = "jax.jit" if evidence.is_jax else "tf.function"
+    compiler = "jax.jit" if evidence.is_jax else "tf.function"
     yield Finding(
         id="eager_ops",
         severity=grade[0],
@@ -93,7 +93,7 @@ def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:
         threshold=grade[1],
         gain=gain,
         action=(
-            f"Put them into one function that is compiled as a whole ({whole}), so that the "
+            f"Put them into one function that is compiled as a whole ({compiler}), so that the "
             "runtime sees and schedules them together."
         ),
         next_page=trace,
@@ -104,11 +104,11 @@ def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:
 
 def _between_share(evidence: Evidence) -> float:
     """The percentage of the time of all runs that no call of theirs covers."""
-    whole = sum(
+    total_ms = sum(
         int((single_op.end_ps - single_op.start_ps).sum()) for single_op in evidence.single_ops
     )
     called = sum(int(single_op.called_ps.sum()) for single_op in evidence.single_ops)
-    return 100 * (1 - called / whole)
+    return 100 * (1 - called / total_ms)
 
 
 EAGER_RULES: tuple[Rule, ...] = (ops_one_by_one,)

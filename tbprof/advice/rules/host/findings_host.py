@@ -66,11 +66,11 @@ def eager_shares(evidence: Evidence, *, of_writes: bool = True) -> tuple[float, 
         if of_writes or not _WRITES.match(name)
     )
     for side, called in ((ops.is_host, calls), (ops.is_device, 0)):
-        own, is_eager = ops.self_ps[side].astype(np.float64), (ops.is_eager & counts)[side]
-        eager, function = float(own[is_eager].sum()), float(own[~is_eager].sum())
+        self_ps, is_eager = ops.self_ps[side].astype(np.float64), (ops.is_eager & counts)[side]
+        eager, function = float(self_ps[is_eager].sum()), float(self_ps[~is_eager].sum())
         eager = max(eager, float(called))
-        whole = eager + function
-        shares.append(100 * eager / whole if whole > 0 else math.nan)
+        total_ps = eager + function
+        shares.append(100 * eager / total_ps if total_ps > 0 else math.nan)
     return shares[0], shares[1]
 
 
@@ -96,14 +96,14 @@ def eager_ops(evidence: Evidence) -> Iterator[Finding]:
     if 0 < count < FEWEST_PER_STEP * len(evidence.job.label):
         return  # a step that is a function makes a few calls beside it
     top = sorted(names, key=lambda name: -names[name])[:3]
-    which = f" {count:,} calls, most time in {_listed(top)}." if top else ""
+    top_text = f" {count:,} calls, most time in {_listed(top)}." if top else ""
     sides = [f"{percent(side)} of op time on the {where}"
              for side, where in ((host, "host"), (device, "device")) if side > 0]  # fmt: skip
     yield Finding(
         id="eager_ops",
         severity=grade[0],
         title=f"{' and '.join(sides)} is spent in ops that run one by one",
-        detail=f"Each op of eager execution is dispatched by Python on its own.{which}",
+        detail=f"Each op of eager execution is dispatched by Python on its own.{top_text}",
         value=float(share),
         unit="%",
         threshold=grade[1],
@@ -121,7 +121,7 @@ def eager_ops(evidence: Evidence) -> Iterator[Finding]:
 def retracing(evidence: Evidence) -> Iterator[Finding]:
     """Functions that are traced anew, or run eagerly, for much of the time in functions."""
     costly = costly_functions(evidence)
-    share = sum_of(one.share for one in costly.values())
+    share = sum_of(entry.share for entry in costly.values())
     grade = graded(share, *EXPENSIVE)
     if grade is None or is_in_outliers(evidence):
         return
@@ -138,7 +138,7 @@ def retracing(evidence: Evidence) -> Iterator[Finding]:
         severity=grade[0],
         title=(
             f"{percent(share)} of the time in tf.functions goes to "
-            f"{_doing(frozenset().union(*(one.modes for one in costly.values())))}"
+            f"{_doing(frozenset().union(*(entry.modes for entry in costly.values())))}"
         ),
         detail=f"{costliest}{more}.",
         value=share,
@@ -191,7 +191,7 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
         return  # other findings are about it
     # What was compiled outside of the steps holds up none of them.
     severity = "low" if spent < COMPILING[0] else grade[0]
-    which = _listed(host.compile_name[:2])
+    names_text = _listed(host.compile_name[:2])
     count = _times(host.compilations, "compilation")
     trace = TRACE.marking("category:compilation", _span(evidence, host))
     yield Finding(
@@ -201,7 +201,7 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
         detail=(
             f"{count}, {milliseconds(host.compile_ps / 1e9)} in all, from "
             f"{milliseconds(host.compile_first_ps / 1e9)} to "
-            f"{milliseconds(host.compile_last_ps / 1e9)} of the trace ({which})."
+            f"{milliseconds(host.compile_last_ps / 1e9)} of the trace ({names_text})."
             f"{said_elsewhere(evidence, gain)}"
         ),
         value=min(worst, 100.0),
@@ -222,8 +222,8 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
 def _span(evidence: Evidence, facts: HostFacts) -> dict[str, str]:
     """From the first compilation of a host to the last, for the address of the trace viewer."""
     hosts = evidence.job.hosts
-    at = next(index for index, host in enumerate(evidence.hosts) if host is facts)
-    place = {"hosts": hosts[at]} if len(hosts) > 1 else {}
+    host_index = next(index for index, host in enumerate(evidence.hosts) if host is facts)
+    place = {"hosts": hosts[host_index]} if len(hosts) > 1 else {}
     if facts.compile_first_ps >= 0:
         place["from_ms"] = f"{facts.compile_first_ps / 1e9:.9f}"
         place["to_ms"] = f"{facts.compile_last_ps / 1e9:.9f}"

@@ -65,14 +65,14 @@ def _how_long(evidence: Evidence, share: IdleShare, spent_ps: NDArray[np.int64])
     np.maximum.at(longest, job.step, spent_ps)
     spent = longest[means.is_counted]
     count, of = int((spent > 0).sum()), means.steps
-    times, which = 1.0, "of each step"
+    times, in_steps = 1.0, "of each step"
     if count and count < _NEARLY_ALL * of:
         typical = "typical " if evidence.outliers.step.size else ""
-        times, which = of / count, f"in {count} of {of} {typical}steps"
+        times, in_steps = of / count, f"in {count} of {of} {typical}steps"
     elif count and (spent >= _NOTABLE * share.ms * 1e9).sum() < _NEARLY_ALL * of:
-        which = "of an average step"
+        in_steps = "of an average step"
     name, ms = next(((name, ms) for name, ms in share.parts if name), ("", 0.0))
-    text = f"{milliseconds(times * share.ms)} {which}"
+    text = f"{milliseconds(times * share.ms)} {in_steps}"
     if share.holds_more or ms < _NOTABLE * share.ms:
         return text
     return f"{text}, {milliseconds(times * ms)} of them in {shortened(describe_frame(name), 60)}"
@@ -80,12 +80,12 @@ def _how_long(evidence: Evidence, share: IdleShare, spent_ps: NDArray[np.int64])
 
 def _beside(evidence: Evidence, share: IdleShare) -> str:
     """What other functions take, and that a caller is not known where it is not."""
-    others = [
-        f"{shortened(one.subject, 100)} {milliseconds(one.ms)}"
-        for one in named(evidence.idle)
-        if one.name != share.name and one.ms >= _NOTABLE * share.ms
+    functions = [
+        f"{shortened(other.subject, 100)} {milliseconds(other.ms)}"
+        for other in named(evidence.idle)
+        if other.name != share.name and other.ms >= _NOTABLE * share.ms
     ]
-    text = f" Beside it: {', '.join(others[:3])}." if others else ""
+    text = f" Beside it: {', '.join(functions[:3])}." if functions else ""
     if wait_of(share.name):
         text += " The function that calls it had begun before the recording."
     return text

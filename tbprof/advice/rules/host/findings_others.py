@@ -94,28 +94,28 @@ def _doing(most: Activity, part: float) -> str:
 def _listed(sums: dict[Activity, float], shares: Sequence[IdleShare]) -> str:
     """The kinds with their times, small ones together, and what most of the first was in."""
     total = sum_of(sums.values())
-    shown = [kind for kind, ms in sums.items() if ms >= _NOTABLE * total]
+    notable = [kind for kind, ms in sums.items() if ms >= _NOTABLE * total]
     texts = [
         f"{kind_label(kind)} {milliseconds(sums[kind])}"
         + (_inside(shares, kind, sums[kind]) if index == 0 else "")
-        for index, kind in enumerate(shown)
+        for index, kind in enumerate(notable)
     ]
-    left = total - sum_of(sums[kind] for kind in shown)
-    if left > (1 - _NEARLY_ALL) * total:
-        texts.append(f"other {milliseconds(left)}")
+    remaining_ms = total - sum_of(sums[kind] for kind in notable)
+    if remaining_ms > (1 - _NEARLY_ALL) * total:
+        texts.append(f"other {milliseconds(remaining_ms)}")
     return ", ".join(texts)
 
 
-def _inside(shares: Sequence[IdleShare], kind: Activity, whole: float) -> str:
+def _inside(shares: Sequence[IdleShare], kind: Activity, total_ms: float) -> str:
     """The event that most of a kind was in, "" where there is none to speak of."""
-    named: dict[str, float] = {}
+    ms_by_name: dict[str, float] = {}
     for share in shares:
         for part, ms in share.parts if _kind(share) == kind else ():
             name = share.name or part
-            named[name] = named.get(name, 0.0) + ms
-    named.pop("", None)
-    name = max(named, key=lambda name: named[name], default="")
-    if not name or named[name] < whole / 2:
+            ms_by_name[name] = ms_by_name.get(name, 0.0) + ms
+    ms_by_name.pop("", None)
+    name = max(ms_by_name, key=lambda name: ms_by_name[name], default="")
+    if not name or ms_by_name[name] < total_ms / 2:
         return ""
     return f" (most of it in {shortened(describe_frame(name), 60)})"
 
@@ -139,8 +139,8 @@ def _action(evidence: Evidence, most: Activity) -> str:
     if most in _ACTIONS:
         return _ACTIONS[most]
     if most == Activity.EAGER:
-        whole = "jax.jit" if evidence.is_jax else "tf.function"
-        return f"Put ops that are dispatched one by one into one compiled function ({whole})."
+        compiler = "jax.jit" if evidence.is_jax else "tf.function"
+        return f"Put ops that are dispatched one by one into one compiled function ({compiler})."
     if any(host.has_python for host in evidence.hosts):
         return f"{_SEE}; put annotations around what you suspect."
     return f"{_SEE}; record it with the Python tracer, or with annotations around what you suspect."

@@ -26,9 +26,9 @@ def hidden_share(evidence: Evidence) -> float:
     behind them. Read later, the shorter of the two times is gone. NaN without steps.
     """
     both = evidence.share_of_rows(np.minimum(*_reads_and_idle(evidence)))
-    waits = sum_of(one.ms for one in evidence.idle if one.kind == Activity.WAIT)
-    whole = evidence.share(Phase.OTHER)
-    return min(both, whole - 100 * waits / evidence.step_ms) if waits else both
+    waits = sum_of(share.ms for share in evidence.idle if share.kind == Activity.WAIT)
+    other_share = evidence.share(Phase.OTHER)
+    return min(both, other_share - 100 * waits / evidence.step_ms) if waits else both
 
 
 def _reads_and_idle(evidence: Evidence) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -48,9 +48,9 @@ def blocking_read(evidence: Evidence) -> Iterator[Finding]:
     waited_ms = evidence.share_of_rows(reads) / 100 * evidence.step_ms
     idle_ms = evidence.means.mean_ms(Phase.OTHER)
     trace = TRACE.marking(f"whole:{READ}", evidence.worst_row(np.minimum(reads, idle)))
-    who = "ops compute" if evidence.platform == "CPU" else "devices work"
+    busy = "ops compute" if evidence.platform == "CPU" else "devices work"
     doer = culprit(evidence)
-    what = (
+    why = (
         "while the program does other things"
         if doer is None or doer.ms < idle_ms / 2
         else f"most of it in {shortened(describe_frame(doer.event))}"
@@ -62,8 +62,8 @@ def blocking_read(evidence: Evidence) -> Iterator[Finding]:
         title=f"Reading results holds up {percent(share)} of step time",
         detail=(
             f"In an average step of {milliseconds(evidence.step_ms)} the program waits "
-            f"{milliseconds(waited_ms)} in {READ} (float, item, numpy.asarray) while {who}, and "
-            f"for {milliseconds(idle_ms)} {none}, {what}. Read later, the two would go on side by "
+            f"{milliseconds(waited_ms)} in {READ} (float, item, numpy.asarray) while {busy}, and "
+            f"for {milliseconds(idle_ms)} {none}, {why}. Read later, the two would go on side by "
             "side."
         ),
         value=share,

@@ -28,17 +28,17 @@ def input_bound(evidence: Evidence) -> Iterator[Finding]:
         return
     severity, threshold = grade
     cause = evidence.input_cause
-    taken = milliseconds(evidence.means.mean_ms(Phase.INPUT))
-    whole = milliseconds(evidence.step_ms)
+    waits = milliseconds(evidence.means.mean_ms(Phase.INPUT))
+    step = milliseconds(evidence.step_ms)
     yield Finding(
         id="input_bound",
         severity=severity,
         title=_title(evidence, share),
         detail=(
             (
-                f"Of an average step of {whole} it takes {taken}."
+                f"Of an average step of {step} it takes {waits}."
                 if is_transfer(evidence)
-                else f"Of an average step of {whole} the {_whom(evidence)} {taken} for data."
+                else f"Of an average step of {step} the {_whom(evidence)} {waits} for data."
             )
             + (f" {cause.sentence}" if cause is not None else "")
             + _copied(evidence)
@@ -151,9 +151,9 @@ def copies_in_words(gpus: GpuFacts) -> str:
     count = int(gpus.copies[is_input].sum())
     moved_ps = float(gpus.copy_ps[is_input].sum())
     sizes = gpus.copy_bytes[is_input]
-    known = sizes[sizes >= 0]
-    of_size = f" of {size(float(known.sum()) / count)} on average" if known.size else ""
-    rate = f", {known.sum() / moved_ps * 1e3:.3g} GB/s" if known.size else ""
+    known_sizes = sizes[sizes >= 0]
+    of_size = f" of {size(float(known_sizes.sum()) / count)} on average" if known_sizes.size else ""
+    rate = f", {known_sizes.sum() / moved_ps * 1e3:.3g} GB/s" if known_sizes.size else ""
     pageable = int(gpus.pageable[is_input].sum())
     from_pageable = (
         f" {pageable:,} of them read memory that is not pinned, which the driver copies twice."

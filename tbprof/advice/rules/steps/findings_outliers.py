@@ -34,7 +34,7 @@ def periodic_steps(evidence: Evidence) -> Iterator[Finding]:
     outliers = evidence.outliers
     if not outliers.periods:
         return
-    period = max(outliers.periods, key=lambda one: one.cost_ps)
+    period = max(outliers.periods, key=lambda candidate: candidate.cost_ps)
     cost_ms = period.cost_ps / 1e9
     # Of the average step with that cost, as the typical one is without it.
     ratio = period.cost_ps / (outliers.typical_ps + period.cost_ps)
@@ -76,8 +76,8 @@ def slow_steps(evidence: Evidence) -> Iterator[Finding]:
     once = outliers.once
     if not once.size:
         return
-    whole = float(evidence.means.whole.duration_ps[evidence.means.is_whole].sum())
-    share = 100 * float(outliers.excess_ps[once].sum()) / whole
+    total_ps = float(evidence.means.whole.duration_ps[evidence.means.is_whole].sum())
+    share = 100 * float(outliers.excess_ps[once].sum()) / total_ps
     if graded(share, MODERATE) is None:
         return
     count, steps = once.size, evidence.means.whole.steps
@@ -135,20 +135,22 @@ def _listed(evidence: Evidence, steps: NDArray[np.int64]) -> str:
 
 def _culprit(evidence: Evidence, steps: NDArray[np.int64]) -> str:
     """What takes most of the excess of some outliers, "" where the events do not say."""
-    known = evidence.job, evidence.means, evidence.outliers, evidence.idle_time
-    return culprits(*known, [steps])[0]
+    evidence_fields = evidence.job, evidence.means, evidence.outliers, evidence.idle_time
+    return culprits(*evidence_fields, [steps])[0]
 
 
-def _cause(evidence: Evidence, steps: NDArray[np.int64], culprit: str, whole: str = "it") -> str:
+def _cause(evidence: Evidence, steps: NDArray[np.int64], culprit: str, subject: str = "it") -> str:
     """What the excess of outliers is: phases, and the `culprit` where that is known."""
     excess = _excess_ps(evidence, steps)
-    large = [at for at in np.argsort(-excess).tolist() if excess[at] >= _PART * excess.sum() > 0]
-    labels = list(dict.fromkeys(LABELS[Phase(at)] for at in large))[:2]
-    said = where(evidence.outliers, steps, whole) or (
-        f", much of {whole} {labels[0]}" if labels else ""
+    large = [
+        phase for phase in np.argsort(-excess).tolist() if excess[phase] >= _PART * excess.sum() > 0
+    ]
+    labels = list(dict.fromkeys(LABELS[Phase(phase)] for phase in large))[:2]
+    sentence = where(evidence.outliers, steps, subject) or (
+        f", much of {subject} {labels[0]}" if labels else ""
     )
-    said += "".join(f", then {label}" for label in labels[1:] if label not in said)
-    return f"{said}: {culprit}" if culprit else said
+    sentence += "".join(f", then {label}" for label in labels[1:] if label not in sentence)
+    return f"{sentence}: {culprit}" if culprit else sentence
 
 
 def _excess_ps(evidence: Evidence, steps: NDArray[np.int64]) -> NDArray[np.float64]:

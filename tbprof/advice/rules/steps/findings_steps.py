@@ -25,7 +25,7 @@ def output_bound(evidence: Evidence) -> Iterator[Finding]:
     place = evidence.worst_step_in(Phase.OUTPUT)
     is_gpu = evidence.platform == "GPU"
     trace = TRACE.marking("/^memcpyd(2|to)h/" if is_gpu else "category:output", place)
-    taken = milliseconds(evidence.means.mean_ms(Phase.OUTPUT))
+    takes = milliseconds(evidence.means.mean_ms(Phase.OUTPUT))
     is_cpu = evidence.platform == "CPU"
     yield Finding(
         id="output_bound",
@@ -39,10 +39,10 @@ def output_bound(evidence: Evidence) -> Iterator[Finding]:
             )
         ),
         detail=(
-            f"Ops that write checkpoints and summaries, or hand results over, take {taken} of a "
+            f"Ops that write checkpoints and summaries, or hand results over, take {takes} of a "
             "step."
             if is_cpu
-            else f"Copies from device to host that nothing else hides take {taken} of a step."
+            else f"Copies from device to host that nothing else hides take {takes} of a step."
         ),
         value=share,
         unit="%",
@@ -117,17 +117,17 @@ def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
     Devices that still work after the marker has ended, on whatever, leave no gap. A function that
     most of it goes to is a finding of its own, by name.
     """
-    share, own = gap_shares(evidence)
-    gain = evidence.gain_of(own, Phase.OTHER)
+    share, unexplained = gap_shares(evidence)
+    gain = evidence.gain_of(unexplained, Phase.OTHER)
     grade = graded(gain.own, *OVERHEAD)
-    if grade is None or own < share / 2:
+    if grade is None or unexplained < share / 2:
         return
     name = evidence.job.marker
     after = f" with the event {shortened(name)}" if name else ""
     nobody = "no op computes" if evidence.platform == "CPU" else "no device works"
     rest = (
-        f" Nothing else explains {milliseconds(own / 100 * evidence.step_ms)} of them."
-        if own < _NEARLY_ALL * share
+        f" Nothing else explains {milliseconds(unexplained / 100 * evidence.step_ms)} of them."
+        if unexplained < _NEARLY_ALL * share
         else ""
     )
     place = evidence.worst_row(evidence.gap_ps)

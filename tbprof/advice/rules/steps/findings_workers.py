@@ -39,17 +39,17 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
     """
     share = evidence.share(Phase.COLLECTIVES)
     late = _latest(evidence)
-    left = share if late is None else min(share, _talking_share(evidence, late.worker))
-    grade = graded(left, *OVERHEAD)
+    remaining = share if late is None else min(share, _talking_share(evidence, late.worker))
+    grade = graded(remaining, *OVERHEAD)
     if grade is None:
         return
-    gain = evidence.gain_of(left, Phase.COLLECTIVES)
+    gain = evidence.gain_of(remaining, Phase.COLLECTIVES)
     title = f"{percent(share)} of step time goes to collective communication"
     waits = "waiting for late devices is part of it."
-    if late is not None and left < share:
+    if late is not None and remaining < share:
         name = shortened(worker_name(evidence.job, late.worker, late.device))
-        title += f", {percent(left)} without waiting for {name}"
-        waits = f"of {name}, which is late, {milliseconds(left / 100 * evidence.step_ms)}."
+        title += f", {percent(remaining)} without waiting for {name}"
+        waits = f"of {name}, which is late, {milliseconds(remaining / 100 * evidence.step_ms)}."
     ops = evidence.tpu_ops
     talking = [ops.op[row] for row in ops.longest(ops.is_collective)] if ops is not None else []
     slices = ops is not None and bool((ops.peer == Peer.SLICES).any())
@@ -62,7 +62,7 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
             f"{milliseconds(evidence.means.mean_ms(Phase.COLLECTIVES))} of a step; {waits}"
             f"{_between_slices(evidence.tpu_ops)}"
         ),
-        value=left,
+        value=remaining,
         unit="%",
         threshold=grade[1],
         gain=gain,
@@ -110,8 +110,10 @@ def _talking_share(evidence: Evidence, worker: int) -> float:
     """The percentage of collectives in one worker's steps that count."""
     job = evidence.job
     rows = (job.worker == worker) & evidence.means.is_counted[job.step] & ~job.is_unrecorded
-    whole = float(job.duration_ps[rows].sum())
-    return 100 * float(job.phase_ps[rows, Phase.COLLECTIVES].sum()) / whole if whole > 0 else 0.0
+    total_ps = float(job.duration_ps[rows].sum())
+    return (
+        100 * float(job.phase_ps[rows, Phase.COLLECTIVES].sum()) / total_ps if total_ps > 0 else 0.0
+    )
 
 
 def _between_slices(ops: TpuOps | None) -> str:
@@ -120,39 +122,39 @@ def _between_slices(ops: TpuOps | None) -> str:
     if ops is None or not rows:
         return ""
     share = 100 * float(ops.self_ps[rows].sum()) / float(ops.self_ps.sum())
-    named = grouped([ops.op[row] for row in rows])
+    op_names = grouped([ops.op[row] for row in rows])
     return (
         f" {percent(share)} of the cores' op time goes to exchanges with other slices over the "
-        f"network of the data center ({named})."
+        f"network of the data center ({op_names})."
     )
 
 
 def stragglers(evidence: Evidence) -> Iterator[Finding]:
     """The worker that makes the others wait longest."""
-    found = find_stragglers(evidence.job, evidence.means, evidence.couplings)
-    if not found.late:
+    stragglers = find_stragglers(evidence.job, evidence.means, evidence.couplings)
+    if not stragglers.late:
         return
-    one = found.late[0]
-    share = 100 * one.share
+    lateness = stragglers.late[0]
+    share = 100 * lateness.share
     grade = graded(share, *WAITING)
     if grade is None:
         return
-    name = shortened(worker_name(evidence.job, one.worker, one.device))
-    peer = shortened(worker_name(evidence.job, one.reference, one.reference_device))
-    lost = f", most of it in {_label(one.phase)}" if one.phase >= 0 else ""
-    more = len(found.late) - 1
+    name = shortened(worker_name(evidence.job, lateness.worker, lateness.device))
+    peer = shortened(worker_name(evidence.job, lateness.reference, lateness.reference_device))
+    lost_in = f", most of it in {_label(lateness.phase)}" if lateness.phase >= 0 else ""
+    more = len(stragglers.late) - 1
     others = f" {more} more {'makes' if more == 1 else 'make'} others wait." if more else ""
-    waited = 100 * one.wait_ps / 1e9 / evidence.step_ms
-    gain = evidence.gain_of(min(share, waited), *_phases_of(one))
+    waited = 100 * lateness.wait_ps / 1e9 / evidence.step_ms
+    gain = evidence.gain_of(min(share, waited), *_phases_of(lateness))
     yield Finding(
         id="straggler",
         severity=grade[0],
         title=f"{name} makes the others wait for {percent(share)} of step time",
         detail=(
-            f"It needs {milliseconds(one.late_ps / 1e9)} per step "
-            f"({100 * CONFIDENCE:.0f} %: {interval(one)} over {one.steps} steps) longer than "
-            f"{peer}, the median of its peers{lost}; {peer} waits "
-            f"{milliseconds(one.wait_ps / 1e9)} longer in collectives meanwhile.{others}"
+            f"It needs {milliseconds(lateness.late_ps / 1e9)} per step "
+            f"({100 * CONFIDENCE:.0f} %: {interval(lateness)} over {lateness.steps} steps) longer "
+            f"than {peer}, the median of its peers{lost_in}; {peer} waits "
+            f"{milliseconds(lateness.wait_ps / 1e9)} longer in collectives meanwhile.{others}"
         ),
         value=share,
         unit="%",
@@ -162,7 +164,7 @@ def stragglers(evidence: Evidence) -> Iterator[Finding]:
             "Give every device equally much to do, and see what else runs on the late one's host."
         ),
         next_page=POD,
-        evidence=POD.choosing(worker=one.worker),
+        evidence=POD.choosing(worker=lateness.worker),
         guide=GPU_GUIDE,
     )
 
@@ -172,14 +174,14 @@ def _phases_of(lateness: Lateness) -> tuple[Phase, ...]:
 
     Others wait in collectives; it loses the time in `phase` above all, or computes longer.
     """
-    own = (
+    own_phases = (
         COMPUTE
         if lateness.phase in COMPUTE
         else (Phase(lateness.phase),)
         if lateness.phase >= 0
         else ()
     )
-    first = (Phase.COLLECTIVES, *own, *COMPUTE, Phase.HOST_COMPUTE, Phase.OTHER)
+    first = (Phase.COLLECTIVES, *own_phases, *COMPUTE, Phase.HOST_COMPUTE, Phase.OTHER)
     return tuple(dict.fromkeys((*first, *Phase)))
 
 
