@@ -88,7 +88,7 @@ def find_bottlenecks(
     other_percent = means.share(Phase.OTHER)
     shows = input_percent > 0 if pipeline is None or is_tpu else False
     is_recorded = shows or (pipeline is not None and pipeline.has_pipeline)
-    other_ms = sum_of(share_.ms for share_ in idle if share_.kind == Activity.UNCOVERED)
+    other_ms = sum_of(idle_share.ms for idle_share in idle if idle_share.kind == Activity.UNCOVERED)
     other_ms = other_ms if idle else means.mean_ms(Phase.OTHER)
     of_input = input_bottleneck(
         input_percent,

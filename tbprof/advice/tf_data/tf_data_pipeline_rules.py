@@ -193,7 +193,9 @@ def autotune(case: Case) -> Iterator[Finding]:
     ]
     if not fixed:
         return
-    type_names = ", ".join(dict.fromkeys(shown_type(stage_.type_name) for stage_ in fixed[:5]))
+    type_names = ", ".join(
+        dict.fromkeys(shown_type(fixed_stage.type_name) for fixed_stage in fixed[:5])
+    )
     yield Finding(
         id="autotune",
         severity="low",

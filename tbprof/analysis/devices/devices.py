@@ -133,10 +133,10 @@ def _peak_gflops(plane: Plane) -> float:
     major, minor = _number(plane, names.COMPUTE_MAJOR), _number(plane, names.COMPUTE_MINOR)
     if math.isnan(major) or math.isnan(minor):
         return math.nan
-    known = [cap for cap in _FLOPS_PER_CYCLE if cap <= (major, minor) and cap[0] == major]
-    if not known:
+    capabilities = [cap for cap in _FLOPS_PER_CYCLE if cap <= (major, minor) and cap[0] == major]
+    if not capabilities:
         return math.nan
-    per_cycle = _FLOPS_PER_CYCLE[max(known)]
+    per_cycle = _FLOPS_PER_CYCLE[max(capabilities)]
     return _number(plane, "core_count") * _number(plane, "clock_rate") * 1e3 * per_cycle / 1e9
 
 

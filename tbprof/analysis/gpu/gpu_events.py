@@ -85,14 +85,16 @@ def find_gpu_kinds(plane: Plane, programs: Programs) -> GpuKinds:
 
 def _find(plane: Plane, programs: Programs) -> GpuKinds:
     events = plane.events(recorded_lines(plane))
-    known = plane.stat_names
+    stat_names = plane.stat_names
     text_names = (*OP_STATS, names.KERNEL_DETAILS, names.EQUATION, _SHAPES)
-    wanted = [name for name in (*text_names, *_COUNTED) if name in known]
+    requested = [name for name in (*text_names, *_COUNTED) if name in stat_names]
     # Annotation stacks differ from launch to launch: read only where nothing better exists.
-    last_resort = names.ANNOTATION in wanted and (names.TF_OP in known or names.LEVEL_0 in known)
+    last_resort = names.ANNOTATION in requested and (
+        names.TF_OP in stat_names or names.LEVEL_0 in stat_names
+    )
     if last_resort:
-        wanted.remove(names.ANNOTATION)
-    stats = events.stats(wanted)
+        requested.remove(names.ANNOTATION)
+    stats = events.stats(requested)
     keys: dict[str, NDArray[np.int64]] = {}
     for name in text_names:
         if name in stats:

@@ -152,8 +152,13 @@ def _bias_ps(kinds: GpuKinds) -> int:
     if not adds.any() or not norms.any():
         return 0
     code, line = kinds.code, kinds.events.line
-    here, there = code[:-1], code[1:]
-    is_lost = adds[here] & norms[there] & (scope[here] == scope[there]) & (line[:-1] == line[1:])
+    current, following = code[:-1], code[1:]
+    is_lost = (
+        adds[current]
+        & norms[following]
+        & (scope[current] == scope[following])
+        & (line[:-1] == line[1:])
+    )
     return int(kinds.events.duration_ps[:-1][is_lost].sum())
 
 
@@ -173,8 +178,10 @@ def gaps_before(start: NDArray[np.int64], duration: NDArray[np.int64]) -> NDArra
 
 def _copies(plane: Plane, kinds: GpuKinds, gpu: int) -> list[_Copies]:
     """The copies of one GPU by kind; memsets do not count, as they move nothing."""
-    known = sorted({kind for kind in kinds.copy if kind.startswith("Memcpy")})
-    number = np.array([known.index(kind) if kind in known else -1 for kind in kinds.copy], np.int64)
+    copy_kinds = sorted({kind for kind in kinds.copy if kind.startswith("Memcpy")})
+    number = np.array(
+        [copy_kinds.index(kind) if kind in copy_kinds else -1 for kind in kinds.copy], np.int64
+    )
     events = kinds.events
     rows = np.flatnonzero(number[kinds.code] >= 0)
     if not rows.size:
@@ -192,7 +199,7 @@ def _copies(plane: Plane, kinds: GpuKinds, gpu: int) -> list[_Copies]:
         copies.append(
             _Copies(
                 gpu,
-                known[code],
+                copy_kinds[code],
                 int(is_kind.sum()),
                 int(events.duration_ps[rows[is_kind]].sum()),
                 _union_ps(events.start_ps[rows[is_kind]], events.duration_ps[rows[is_kind]]),

@@ -49,14 +49,14 @@ def gpu_phases(
     Kernels are events with launch details, and everything that is neither copy nor memset.
     """
     phase = kind_phases(plane, kinds, programs)[kinds.code]
-    named = list(map(_named, kinds.copy, kinds.event_name))
-    is_unclear = np.array([event.is_unclear for event in named], bool)
+    named_phases = list(map(_named, kinds.copy, kinds.event_name))
+    is_unclear = np.array([event.is_unclear for event in named_phases], bool)
     rows = np.flatnonzero(is_unclear[kinds.code])
     if rows.size:
         phase[rows] = _copies_by_details(plane, kinds.events, rows, phase[rows])
     is_kernel = [
         not (event.copy is not None or event.is_set) or (details is not None and not copy)
-        for event, details, copy in zip(named, kinds.details, kinds.copy, strict=True)
+        for event, details, copy in zip(named_phases, kinds.details, kinds.copy, strict=True)
     ]
     return phase, np.array(is_kernel, bool)[kinds.code]
 
@@ -75,17 +75,17 @@ def kind_phases(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[np
 def _kind_phases(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[np.int8]:
     compute_capability = _capability(plane)
     out: list[int] = []
-    for kind, named in enumerate(map(_named, kinds.copy, kinds.event_name)):
+    for kind, phase in enumerate(map(_named, kinds.copy, kinds.event_name)):
         instruction = kinds.instruction[kind]
         is_collective = bool(instruction) and is_collective_op(instruction)
-        if named.copy is not None:
-            between = is_collective and named.copy == Phase.DEVICE_TO_DEVICE
-            out.append(Phase.COLLECTIVES if between else named.copy)
-        elif named.is_set:
+        if phase.copy is not None:
+            between = is_collective and phase.copy == Phase.DEVICE_TO_DEVICE
+            out.append(Phase.COLLECTIVES if between else phase.copy)
+        elif phase.is_set:
             out.append(Phase.COMPUTE_UNKNOWN)
-        elif kinds.details[kind] is None and named.is_no_work:
+        elif kinds.details[kind] is None and phase.is_no_work:
             out.append(NO_PHASE)
-        elif is_collective or named.is_collective:
+        elif is_collective or phase.is_collective:
             out.append(Phase.COLLECTIVES)
         else:
             program_instruction = None
@@ -95,7 +95,7 @@ def _kind_phases(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[n
                 )
             shapes = kinds.shapes[kind]
             out.append(
-                kernel_precision(named.label, program_instruction, shapes, compute_capability)
+                kernel_precision(phase.label, program_instruction, shapes, compute_capability)
             )
     return np.array(out, np.int8)
 
@@ -136,14 +136,14 @@ def name_phase(name: str) -> int:
 
     -1 if it is not work of the device.
     """
-    named = _named(driver_copy(name), name)
-    if named.copy is not None:
-        return named.copy
-    if named.is_set:
+    phase = _named(driver_copy(name), name)
+    if phase.copy is not None:
+        return phase.copy
+    if phase.is_set:
         return Phase.COMPUTE_UNKNOWN
-    if named.is_no_work:
+    if phase.is_no_work:
         return NO_PHASE
-    return Phase.COLLECTIVES if named.is_collective else Phase.COMPUTE_UNKNOWN
+    return Phase.COLLECTIVES if phase.is_collective else Phase.COMPUTE_UNKNOWN
 
 
 def _copy_ends(name: str) -> tuple[str, str] | None:

@@ -110,11 +110,11 @@ class _KernelRows:
             np.add.at(total, row, total_ps)
             np.minimum.at(least, row, least_ps)
             np.maximum.at(most, row, most_ps)
-            known = np.flatnonzero(~np.isnan(occupancy_pct))
+            measured = np.flatnonzero(~np.isnan(occupancy_pct))
             # Kernels without a duration still have an occupancy.
-            weight = np.maximum(total_ps[known], 1).astype(np.float64)
-            np.add.at(weights, row[known], weight)
-            np.add.at(occupancies, row[known], occupancy_pct[known] * weight)
+            weight = np.maximum(total_ps[measured], 1).astype(np.float64)
+            np.add.at(weights, row[measured], weight)
+            np.add.at(occupancies, row[measured], occupancy_pct[measured] * weight)
         occupancy = np.full(len(keys), np.nan)
         np.divide(occupancies, weights, out=occupancy, where=weights > 0)
 
@@ -183,10 +183,10 @@ def _size(text: str) -> int | None:
 
 def _dimensions(text: str) -> tuple[int, int, int] | None:
     sizes = [_size(part) for part in text.split(",", 3)[:3]]
-    known = [size for size in sizes if size is not None]
-    if len(known) != len(sizes):
+    known_sizes = [size for size in sizes if size is not None]
+    if len(known_sizes) != len(sizes):
         return None
-    x, y, z = (*known, 1, 1)[:3]
+    x, y, z = (*known_sizes, 1, 1)[:3]
     return x, y, z
 
 

@@ -102,11 +102,11 @@ def _among(ends: Ends, others: Ends) -> Ends:
     """The ends whose first key occurs among the others; the rest need not be grouped."""
     if ends.row.size < 8 * others.row.size:
         return ends
-    known = unique(others.keys[0])
-    if not known.size:
+    known_keys = unique(others.keys[0])
+    if not known_keys.size:
         return Ends(_NOTHING, [_NOTHING for _ in ends.keys])
-    index = np.minimum(np.searchsorted(known, ends.keys[0]), known.size - 1)
-    keeps = known[index] == ends.keys[0]
+    index = np.minimum(np.searchsorted(known_keys, ends.keys[0]), known_keys.size - 1)
+    keeps = known_keys[index] == ends.keys[0]
     return Ends(ends.row[keeps], [key[keeps] for key in ends.keys])
 
 

@@ -68,12 +68,12 @@ def read_groups(
     return ids, group, _roots(ids, hosts, parsed, group, labels)
 
 
-def _renumber(own: NDArray[np.int32], new_number: NDArray[np.int32]) -> None:
+def _renumber(groups: NDArray[np.int32], new_number: NDArray[np.int32]) -> None:
     """Replaces each number by `new_number[number]`, in place; -1 stays."""
     table = np.append(new_number, np.int32(-1))
-    for begin in range(0, own.size, _PIECE):  # indices of all rows would take much memory
+    for begin in range(0, groups.size, _PIECE):  # indices of all rows would take much memory
         rows = slice(begin, begin + _PIECE)
-        own[rows] = table[own[rows]]
+        groups[rows] = table[groups[rows]]
 
 
 def codes(ids: NDArray[np.int64], column: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -109,19 +109,19 @@ def _read(events: Events) -> _Host:
 
     marks = events.marks
     others = None  # the rows whose stats are read here: all
-    own = None if marks is None else marks.take_number()
-    if marks is None or own is None:
-        own = np.full(len(events), -1, np.int32)
+    groups = None if marks is None else marks.take_number()
+    if marks is None or groups is None:
+        groups = np.full(len(events), -1, np.int32)
     else:
         others = marks.odd_rows(or_rare=True)
-        own[others] = -1
-        for begin in range(0, own.size, _PIECE):
-            part = own[begin : begin + _PIECE]
+        groups[others] = -1
+        for begin in range(0, groups.size, _PIECE):
+            part = groups[begin : begin + _PIECE]
             part[:] = numbered(np.where(part < 0, np.int64(_NONE), part))
     row, rank, label = [], [], []
     for rows, stats in stats_by_pieces(events, GROUP_STATS, others):
         if names.GROUP_ID in stats:
-            own[rows] = numbered(group_ids(stats[names.GROUP_ID]))
+            groups[rows] = numbered(group_ids(stats[names.GROUP_ID]))
         for name, worth in ((names.STEP_NAME, _NAMED), (names.ROOT, _ROOT)):
             if name in stats:
                 has = np.flatnonzero(stats[name].is_present)
@@ -133,7 +133,7 @@ def _read(events: Events) -> _Host:
     rank.append(np.full(executions.size, _EXECUTION))
     label.append(np.full(executions.size, -1))
     ids = np.array(list(number), np.int64)
-    return _Host(ids, own, np.concatenate(row), np.concatenate(rank), np.concatenate(label))
+    return _Host(ids, groups, np.concatenate(row), np.concatenate(rank), np.concatenate(label))
 
 
 def _distinct(column: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -207,8 +207,8 @@ def _best_candidates(
     _, first = np.unique(group_of[order], return_index=True)
     chosen = order[first]
     return [
-        (group_of[own].astype(np.int64), candidate[own].astype(np.int64))
-        for own in (chosen[plane[chosen] == index] for index in range(len(hosts)))
+        (group_of[candidates].astype(np.int64), candidate[candidates].astype(np.int64))
+        for candidates in (chosen[plane[chosen] == index] for index in range(len(hosts)))
     ]
 
 

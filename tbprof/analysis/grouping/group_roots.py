@@ -79,19 +79,19 @@ def _is_execution_of(
     if not executions.size:
         return out
     for (events, _), begin in graph.planes():
-        own = np.flatnonzero((rows >= begin) & (rows < begin + len(events)))
-        known, (execution,) = keyed_rows(events, rows[own] - begin, (names.EXECUTION_ID,))
-        matching = known[is_in(execution, executions)] + begin
-        out[own] = is_in(rows[own], matching)
+        own_rows = np.flatnonzero((rows >= begin) & (rows < begin + len(events)))
+        has_id, (execution,) = keyed_rows(events, rows[own_rows] - begin, (names.EXECUTION_ID,))
+        matching = has_id[is_in(execution, executions)] + begin
+        out[own_rows] = is_in(rows[own_rows], matching)
     return out
 
 
 def _has_marker(graph: Graph, rows: NDArray[np.int64]) -> bool:
     """Whether a root is an event of the program itself rather than an execution."""
     for (events, _), begin in graph.planes():
-        own = rows[(rows >= begin) & (rows < begin + len(events))] - begin
-        first_of_type = np.unique(events.type[own], return_index=True)[1]
-        if not set(event_names(events, own[first_of_type])) <= names.IMPLICIT_ROOTS:
+        own_rows = rows[(rows >= begin) & (rows < begin + len(events))] - begin
+        first_of_type = np.unique(events.type[own_rows], return_index=True)[1]
+        if not set(event_names(events, own_rows[first_of_type])) <= names.IMPLICIT_ROOTS:
             return True
     return False
 
@@ -206,8 +206,8 @@ def label_roots(
     label of an execution is its number alone, unless the user chose it.
     """
     above = _with_ancestors(parent, rows)
-    wanted = [names.ITERATION, names.STEP_NUMBER, names.GRAPH_TYPE]
-    stats = events.stats([name for name in wanted if name in events.plane.stat_names], above)
+    stat_names = [names.ITERATION, names.STEP_NUMBER, names.GRAPH_TYPE]
+    stats = events.stats([name for name in stat_names if name in events.plane.stat_names], above)
     local = np.searchsorted(above, parent[above])
     local = np.where(parent[above] >= 0, local, -1)
     index = np.searchsorted(above, rows)

@@ -57,13 +57,13 @@ def read_pools(
     after = np.minimum(mark + 1, len(events) - 1)
     is_done = (after == stop) | ((group[after] >= 0) & (last[after] - offset + 1 >= stop))
     rows = np.flatnonzero(~is_done | (begin < mark))
-    known, region_id = _pool_ids(events, mark[rows], CONSUMER)
+    has_id, region_id = _pool_ids(events, mark[rows], CONSUMER)
     order = np.argsort(region_id)
-    rows = rows[known][order]
+    rows = rows[has_id][order]
     begin, mark, stop = begin[rows], mark[rows], stop[rows]
     records = np.flatnonzero(kind == CausalKind.POOL_RECORD) if rows.size else rows
-    known, record_id = _pool_ids(events, records, PRODUCER)
-    records = records[known]
+    has_id, record_id = _pool_ids(events, records, PRODUCER)
+    records = records[has_id]
     first, until = np.zeros(records.size, np.int64), np.zeros(records.size, np.int64)
     match_records(np.argsort(record_id), record_id, region_id[order], CROWD, first, until)
     matched = np.flatnonzero(first < until)

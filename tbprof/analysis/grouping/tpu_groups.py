@@ -175,8 +175,10 @@ def _runs(
     }
     for row in np.flatnonzero(count < most_runs[code[order[first_of_part]]]).tolist():
         other = fullest[int(code[order[first_of_part[row]]])]
-        known = start[order[first_of_part[other] : first_of_part[other] + count[other]]]
-        nearest = np.abs(known - start[order[first_of_part[row]]])[: count[other] - count[row] + 1]
+        known_starts = start[order[first_of_part[other] : first_of_part[other] + count[other]]]
+        nearest = np.abs(known_starts - start[order[first_of_part[row]]])[
+            : count[other] - count[row] + 1
+        ]
         shift[row] = int(nearest.argmin())
     run = np.empty(code.size, np.int64)
     run[order] = np.arange(code.size) - first_of_part[part_of] + shift[part_of]

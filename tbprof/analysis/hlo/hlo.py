@@ -239,8 +239,8 @@ def _count_work(blob: bytes) -> int:
 
 def _cached(read: Callable[[bytes], _T]) -> Callable[[bytes], _T]:
     """As `read`, but caches the result for small programs: hosts of one job run the same."""
-    known = functools.lru_cache(_PROGRAMS_CACHED)(read)
-    return lambda blob: known(blob) if len(blob) <= _LARGEST_CACHED else read(blob)
+    cached = functools.lru_cache(_PROGRAMS_CACHED)(read)
+    return lambda blob: cached(blob) if len(blob) <= _LARGEST_CACHED else read(blob)
 
 
 @_cached

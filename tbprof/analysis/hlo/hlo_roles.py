@@ -122,10 +122,10 @@ class Reductions:
 
     def role(self, proto: Any) -> Reduction:
         """How an instruction could be part of another pass."""
-        own = self._sum(proto)
-        if own is not None:
+        addends = self._sum(proto)
+        if addends is not None:
             before = self._before(proto, _ELEMENTWISE | _PASSING, _MOST_STEPS)
-            equal = [other for other in before if other[:2] == own[:2]]
+            equal = [other for other in before if other[:2] == addends[:2]]
             if any(other.is_sum for other in equal):
                 return Reduction.CHAINED
             # What waits for a maximum cannot run beside it.
@@ -164,15 +164,15 @@ class Reductions:
 
     def _before(self, proto: Any, through: frozenset[str], steps: int) -> Iterator[_Sum]:
         """The nearest reductions that an instruction depends on `through` given opcodes."""
-        seen = {proto.id}
+        visited = {proto.id}
         edge = [proto]
         for _ in range(steps):
             following = []
             for proto_at_edge in edge:
                 for operand in self._module.operands_of(proto_at_edge):
-                    if operand.id in seen or len(seen) > _MOST_SEEN:
+                    if operand.id in visited or len(visited) > _MOST_SEEN:
                         continue
-                    seen.add(operand.id)
+                    visited.add(operand.id)
                     reduction = self._sum(operand)
                     if reduction is not None:
                         yield reduction
@@ -186,13 +186,13 @@ class Reductions:
             beside: set[int] = set()
             known_keys: set[tuple[object, ...]] = set()
             for proto in self._module.scheduled():
-                own = self._sum(proto)
-                if own is None:
+                addends = self._sum(proto)
+                if addends is None:
                     continue
                 keys = {
-                    (operand.id, own.taken, own.returned)
+                    (operand.id, addends.taken, addends.returned)
                     for operand in self._module.operands_of(proto)
-                    if _count(_sizes(operand)) == _count(own.taken)
+                    if _count(_sizes(operand)) == _count(addends.taken)
                 }
                 if keys & known_keys:
                     beside.add(proto.id)

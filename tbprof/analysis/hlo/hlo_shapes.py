@@ -45,8 +45,10 @@ class Shape(NamedTuple):
     @property
     def order(self) -> tuple[int, ...]:
         """The dimensions, major first; in their own order if the layout does not say."""
-        own = tuple(range(len(self.sizes)))
-        return self.minor_to_major[::-1] if sorted(self.minor_to_major) == list(own) else own
+        default = tuple(range(len(self.sizes)))
+        return (
+            self.minor_to_major[::-1] if sorted(self.minor_to_major) == list(default) else default
+        )
 
     @property
     def is_assumed(self) -> bool:
@@ -156,12 +158,12 @@ def padding_of(shapes: Iterable[Shape]) -> Padding:
     worst = None
     is_assumed = False
     for shape in shapes:
-        own, padded = _bytes(shape)
-        held_bytes += own
+        bytes_, padded = _bytes(shape)
+        held_bytes += bytes_
         padded_bytes += padded
-        is_assumed |= shape.is_assumed and padded > own
-        if padded - own > most_wasted:
-            most_wasted, worst = padded - own, shape
+        is_assumed |= shape.is_assumed and padded > bytes_
+        if padded - bytes_ > most_wasted:
+            most_wasted, worst = padded - bytes_, shape
     return Padding(held_bytes, padded_bytes, worst, is_assumed)
 
 
@@ -198,8 +200,8 @@ def read_shape(proto: Any, depth: int = 0) -> Iterator[Shape]:
 def _word(element_type: int) -> str:
     """The name of a PrimitiveType, "" if unknown."""
     words = message("xla.ShapeProto").DESCRIPTOR.fields_by_name["element_type"].enum_type
-    found = words.values_by_number.get(element_type)
-    return found.name.lower() if found is not None else ""
+    name = words.values_by_number.get(element_type)
+    return name.name.lower() if name is not None else ""
 
 
 def parse_shapes(text: str) -> tuple[Shape, ...]:
@@ -212,8 +214,12 @@ def parse_shapes(text: str) -> tuple[Shape, ...]:
     for match in _SHAPE.finditer(text):
         parts = [part for part in match[2].split(",") if part.strip()]
         sizes = [_SIZE.search(part) for part in parts]
-        known = tuple(int(size[0]) for size in sizes if size is not None)
-        if not _is_array(match[1]) or len(known) < len(parts) or len(known) > _MOST_DIMENSIONS:
+        dimensions = tuple(int(size[0]) for size in sizes if size is not None)
+        if (
+            not _is_array(match[1])
+            or len(dimensions) < len(parts)
+            or len(dimensions) > _MOST_DIMENSIONS
+        ):
             continue
         order, _, rest = (match[3] or "").partition(":")
         tiles = _TILES.search(rest)
@@ -221,7 +227,7 @@ def parse_shapes(text: str) -> tuple[Shape, ...]:
         shapes.append(
             Shape(
                 match[1],
-                known,
+                dimensions,
                 tuple(int(number) for number in _SIZE.findall(order)),
                 tuple(map(_tile, _TILE.findall(tiles[1]))) if tiles else (),
                 int(space[1]) if space else 0,
@@ -236,12 +242,16 @@ def split_text(text: str) -> tuple[str, str, str]:
 
     "%a = f32[8]{0} negate(f32[8]{0} %b), metadata={...}"    ("f32[8]{0}", "negate", "f32[8]{0} %b")
     """
-    _, equals, right = text.partition(" = ")
-    opcode = _OPCODE.search(right) if equals else None
+    _, equals, definition = text.partition(" = ")
+    opcode = _OPCODE.search(definition) if equals else None
     if opcode is None:
-        return right, "", ""
-    end = _ATTRIBUTES.search(right, opcode.end())
-    return right[: opcode.start()], opcode[1], right[opcode.end() : end.start() if end else None]
+        return definition, "", ""
+    end = _ATTRIBUTES.search(definition, opcode.end())
+    return (
+        definition[: opcode.start()],
+        opcode[1],
+        definition[opcode.end() : end.start() if end else None],
+    )
 
 
 def _tile(text: str) -> tuple[int, ...]:

@@ -41,13 +41,13 @@ def _of_texts(kernel: str, shapes: str, compute_capability: int) -> Phase:
 def _of_kernel(
     kernel: str, instruction: Instruction | None, shapes: str, compute_capability: int
 ) -> Phase:
-    named = name_types(kernel, compute_capability)
-    if named.is_product:
-        both = [phase for phase in (named.floating, named.integer) if phase is not None]
+    types = name_types(kernel, compute_capability)
+    if types.is_product:
+        both = [phase for phase in (types.floating, types.integer) if phase is not None]
         if both:
             return max(both)
     stated = parse_tensors(shapes) if shapes else ()
-    for words, in_name in ((FLOATS, named.floating), (INTEGERS, named.integer)):
+    for words, in_name in ((FLOATS, types.floating), (INTEGERS, types.integer)):
         if instruction is not None:
             phase = _of_instruction(instruction, words)
             if phase is not None:
@@ -73,9 +73,9 @@ def hlo_precision(instruction: Instruction | None, text: str, *, is_product: boo
                 return phase
     tensors = parse_tensors(text)
     if is_product:
-        _, equals, right = text.partition(" = ")
+        _, equals, definition = text.partition(" = ")
         # Operands begin after the opcode: results may be tuples, which have brackets as well.
-        operands = parse_tensors(_after_opcode(right)) if equals else ()
+        operands = parse_tensors(_after_opcode(definition)) if equals else ()
         tensors = operands or tensors
     for words in (FLOATS, INTEGERS):
         phase = widest_share(tensors, words)
@@ -84,15 +84,15 @@ def hlo_precision(instruction: Instruction | None, text: str, *, is_product: boo
     return Phase.COMPUTE_UNKNOWN
 
 
-def _after_opcode(right: str) -> str:
+def _after_opcode(definition: str) -> str:
     """What follows the results of an instruction: `fusion(…)` for `f32[8]{0} fusion(…)`."""
-    if not right.startswith("("):
-        return right.partition(" ")[2]
+    if not definition.startswith("("):
+        return definition.partition(" ")[2]
     depth = 0
-    for position, letter in enumerate(right):
+    for position, letter in enumerate(definition):
         depth += (letter == "(") - (letter == ")")
         if depth == 0:
-            return right[position + 1 :]
+            return definition[position + 1 :]
     return ""
 
 

@@ -27,13 +27,13 @@ def locate_functions(places: Mapping[int, set[Place]]) -> dict[int, str]:
         jit(<lambda>)/tanh  by train.py, line 8
     """
     groups: list[tuple[set[Place], list[int]]] = []
-    for program, own in places.items():
-        if not own:
+    for program, functions in places.items():
+        if not functions:
             continue
-        joined, programs = set(own), [program]
+        joined, programs = set(functions), [program]
         apart = []
         for group in groups:
-            if group[0] & own:
+            if group[0] & functions:
                 joined |= group[0]
                 programs += group[1]
             else:
@@ -41,7 +41,9 @@ def locate_functions(places: Mapping[int, set[Place]]) -> dict[int, str]:
         groups = [*apart, (joined, programs)]
     if len(groups) < 2:
         return {}
-    return {program: _text(min(own)) for own, programs in groups for program in programs}
+    return {
+        program: _text(min(functions)) for functions, programs in groups for program in programs
+    }
 
 
 def with_location(op_name: str, place: str) -> str:

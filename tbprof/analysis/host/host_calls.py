@@ -94,13 +94,13 @@ def _add(rows: dict[tuple[str, str], NDArray[np.int64]], plane: Plane) -> None:
     is_call = events.by_type(kind >= 0) & lasts & (above != _RUNTIME)
     is_call &= np.repeat(_is_program(events, types), np.diff(events.first_event))
     calls = events.select(np.flatnonzero(is_call))
-    own = self_times(
+    self_ps = self_times(
         nest(calls.first_event, calls.start_ps, calls.duration_ps),
         calls.start_ps,
         calls.duration_ps,
     )
     count, total, _, _ = reduce_groups(calls.type, calls.duration_ps, len(texts))
-    _, total_own, _, _ = reduce_groups(calls.type, own, len(texts))
+    _, total_own, _, _ = reduce_groups(calls.type, self_ps, len(texts))
     for type_ in np.flatnonzero(count).tolist():
         key = texts[type_], _KINDS[kind[type_]]
         rows[key] = rows.get(key, 0) + np.array(
@@ -113,19 +113,19 @@ def _is_program(events: Events, types: HostTypes) -> NDArray[np.bool_]:
     calls = calls_framework(events, types)
     lines = events.plane.strings.take(events.lines.name.tolist())
     names = [_NUMBER.sub("", name) for name in lines]
-    own = {name for name, is_own in zip(names, calls.tolist(), strict=True) if is_own}
-    return np.array([not own or name in own for name in names], np.bool_)
+    program_names = {name for name, is_own in zip(names, calls.tolist(), strict=True) if is_own}
+    return np.array([not program_names or name in program_names for name in names], np.bool_)
 
 
 def _kinds(families: NameFamilies, types: HostTypes) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
     """(index into `_KINDS`, -1 for none; whether calls inside count), by type."""
-    named = classify_host_names(families.names, has_device=False)[families.of]
+    kinds = classify_host_names(families.names, has_device=False)[families.of]
     does = families.classify_with_roles(activity_of, types.role, np.int8)
     # Wrappers with unknown names have stats that identify them: they mark steps.
-    is_annotation = (types.role == Role.WRAPPER) & (named == Role.ACTIVITY)
+    is_annotation = (types.role == Role.WRAPPER) & (kinds == Role.ACTIVITY)
     is_annotation |= does == Activity.ANNOTATION
     is_annotation |= families.classify(_LOOPS.__contains__, np.bool_)
-    kind = np.full(named.size, -1, np.int8)
+    kind = np.full(kinds.size, -1, np.int8)
     kind[families.classify(lambda text: text.startswith(_JITTED), np.bool_)] = _KINDS.index(
         COMPILED
     )

@@ -73,13 +73,18 @@ def host_events(plane: Plane, *, is_kept: bool = True) -> Events:
 def _marks(plane: Plane) -> MarkNames:
     """The expected stats, unless types say them for their events: one pass reads them all."""
     expected = plane.expected_stats
-    asked = (*(GROUP_STATS if names.GROUP_ID in expected else ()), *expected.intersection(_FLAGS))
-    known = [name for name in asked if name in plane.stat_names]
-    shared = plane.types.stats(known)
-    own = {name for name in known if not shared[name].is_present.any()}
-    is_own = names.GROUP_ID in own and own.issuperset(set(GROUP_STATS).intersection(known))
+    requested = (
+        *(GROUP_STATS if names.GROUP_ID in expected else ()),
+        *expected.intersection(_FLAGS),
+    )
+    stat_names = [name for name in requested if name in plane.stat_names]
+    shared = plane.types.stats(stat_names)
+    own_names = {name for name in stat_names if not shared[name].is_present.any()}
+    is_own = names.GROUP_ID in own_names and own_names.issuperset(
+        set(GROUP_STATS).intersection(stat_names)
+    )
     number, *rare = GROUP_STATS if is_own else ("",)
-    return MarkNames(number, tuple(own.intersection(_FLAGS)), tuple(rare))
+    return MarkNames(number, tuple(own_names.intersection(_FLAGS)), tuple(rare))
 
 
 def host_threads(plane: Plane) -> tuple[Events, NDArray[np.int64]]:
@@ -113,12 +118,12 @@ def async_rows(events: Events) -> NDArray[np.int64]:
 def has_flag(events: Events, name: str) -> NDArray[np.bool_]:
     """[n] whether an integer stat of host events is there and not 0."""
     marks = events.marks
-    found, rows = np.zeros(len(events), np.bool_), None
+    is_set, rows = np.zeros(len(events), np.bool_), None
     if marks is not None and name in marks.names.flags:
-        found, rows = marks.is_set(name), marks.odd_rows()
+        is_set, rows = marks.is_set(name), marks.odd_rows()
     for piece, stats in stats_by_pieces(events, [name], rows):
-        found[piece] = stats[name].integers() != 0
-    return found
+        is_set[piece] = stats[name].integers() != 0
+    return is_set
 
 
 def stats_by_pieces(
@@ -128,12 +133,12 @@ def stats_by_pieces(
 
     Nothing where it has none of them.
     """
-    known = [name for name in wanted if name in events.plane.stat_names]
+    stat_names = [name for name in wanted if name in events.plane.stat_names]
     size = len(events) if rows is None else rows.size
-    for begin in range(0, size if known else 0, _PIECE):
+    for begin in range(0, size if stat_names else 0, _PIECE):
         end = min(begin + _PIECE, size)
         piece = np.arange(begin, end) if rows is None else rows[begin:end]
-        yield piece, events.stats(known, piece)
+        yield piece, events.stats(stat_names, piece)
 
 
 def execution_ids(
@@ -147,8 +152,8 @@ def execution_ids(
     source, is_known, ids = plane.cache.get_or_compute(
         "execution ids", lambda: _execution_ids(plane)
     )
-    at = np.searchsorted(source, events.source[rows])
-    return is_known[at], ids[at]
+    position = np.searchsorted(source, events.source[rows])
+    return is_known[position], ids[position]
 
 
 def _execution_ids(

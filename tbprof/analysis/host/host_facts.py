@@ -147,10 +147,10 @@ def _functions(
     rows, mode = rows[mode >= 0], mode[mode >= 0]
     calls = events.select(rows)
     parent = nest(calls.first_event, calls.start_ps, calls.duration_ps)
-    own = self_times(parent, calls.start_ps, calls.duration_ps)
+    self_ps = self_times(parent, calls.start_ps, calls.duration_ps)
     tracings = calls.stats([names.TRACING_COUNT])[names.TRACING_COUNT].integers()
     code, first = group_rows([calls.type.astype(np.int64), mode.astype(np.int64)])
-    count, total, _, _ = reduce_groups(code, own, first.size)
+    count, total, _, _ = reduce_groups(code, self_ps, first.size)
     most = reduce_groups(code, np.maximum(tracings, 0), first.size)[3]
     # Calls with the same name, mode and tracing count.
     equal, first_equal = group_rows([code.astype(np.int64), tracings])
@@ -196,12 +196,12 @@ def _by_type(
 def _add(table: dict[Any, tuple[int, ...]], rows: Mapping[Any, tuple[int, ...]]) -> None:
     """Adds times and counts of equal keys; the third number is the highest."""
     for key, row in rows.items():
-        known = table.get(key)
-        if known is None:
+        totals = table.get(key)
+        if totals is None:
             table[key] = row
         else:
-            sums = [total + added for total, added in zip(known[:2], row[:2], strict=True)]
-            table[key] = (*sums, *map(max, known[2:], row[2:]))
+            sums = [total + added for total, added in zip(totals[:2], row[:2], strict=True)]
+            table[key] = (*sums, *map(max, totals[2:], row[2:]))
 
 
 def _ranked(table: Mapping[_K, tuple[int, ...]]) -> dict[_K, tuple[int, ...]]:

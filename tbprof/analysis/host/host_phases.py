@@ -78,8 +78,8 @@ def _builds_graphs(
     if not calls.size:
         return builds
     mode = events.stats([names.TF_FUNCTION_CALL], calls)[names.TF_FUNCTION_CALL].texts()
-    known, code = np.unique(mode, return_inverse=True)
-    traces = [text.startswith("traced") for text in events.plane.strings.take(known.tolist())]
+    modes, code = np.unique(mode, return_inverse=True)
+    traces = [text.startswith("traced") for text in events.plane.strings.take(modes.tolist())]
     calls = calls[np.array(traces, np.bool_)[code]]
     if not calls.size:
         return builds

@@ -210,8 +210,8 @@ def _known(text: str) -> str:
 
 @functools.lru_cache(maxsize=NAMES_AT_ONCE)
 def _group(text: str) -> str:
-    known = _NAME.match(text)
-    return (known.lastgroup or "") if known else ""
+    match = _NAME.match(text)
+    return (match.lastgroup or "") if match else ""
 
 
 def _op_role(text: str, *, has_device: bool) -> int:
@@ -266,8 +266,8 @@ def _find_types(events: Events, *, has_device: bool) -> HostTypes:
     """The types by their names, and by the stats of their first and last events."""
     families = name_families(events.plane)
     is_used, has = events.plane.cache.get_or_compute("sampled stats", lambda: _sample_stats(events))
-    named = classify_host_names(families.names, has_device=has_device)[families.of]
-    role = np.where(is_used, named, np.int8(Role.FRAME))
+    roles = classify_host_names(families.names, has_device=has_device)[families.of]
+    role = np.where(is_used, roles, np.int8(Role.FRAME))
     is_hlo = has[names.HLO_OP] & is_in(role, (Role.ACTIVITY, Phase.HOST_COMPUTE))
     role[is_hlo] = Phase.HOST_COMPUTE
     if not has_device and is_hlo.any():
@@ -298,10 +298,10 @@ def _sample_stats(events: Events) -> tuple[NDArray[np.bool_], dict[str, NDArray[
     sample = np.full((events.plane.types.id.size + 1, 2), -1, np.int64)
     sample_types(events.type, events.duration_ps, sample)
     has = {name: np.zeros(len(sample), np.bool_) for name in _ROLE_STATS}
-    wanted = [name for name in _ROLE_STATS if name in events.plane.stat_names]
+    stat_names = [name for name in _ROLE_STATS if name in events.plane.stat_names]
     kind, _ = np.nonzero(sample >= 0)
     rows = sample[sample >= 0]
-    stats = events.stats(wanted, rows) if wanted and rows.size else {}
+    stats = events.stats(stat_names, rows) if stat_names and rows.size else {}
     for name, column in stats.items():
         has[name][kind[column.is_present]] = True
     return sample[:, 0] >= 0, has

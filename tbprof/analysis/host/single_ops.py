@@ -131,10 +131,10 @@ def _eager(plane: Plane, events: Events, is_execute: NDArray[np.bool_]) -> _Call
     stats = events.stats([names.IS_FUNCTION, names.EAGER_OP], rows)
     is_function, op = stats[names.IS_FUNCTION], stats[names.EAGER_OP].texts()
     is_op = is_function.is_integer & (is_function.bits == 0) & (op >= 0)
-    known = unique(op[is_op])
+    op_rows = unique(op[is_op])
     fetches = [
         code
-        for code, text in zip(known.tolist(), plane.strings.take(known.tolist()), strict=True)
+        for code, text in zip(op_rows.tolist(), plane.strings.take(op_rows.tolist()), strict=True)
         if fetches_batch(text)
     ]
     is_op &= ~is_in(op, fetches)
@@ -181,13 +181,13 @@ def _joined(
     is_first[1:] |= np.diff(np.searchsorted(others, rows)) > 0
     first = np.flatnonzero(is_first)
     calls = np.diff([*first.tolist(), rows.size])
-    is_run, kept = is_kept[first], is_kept
-    code, count = np.unique(text[kept], return_counts=True)
+    is_run, keeps = is_kept[first], is_kept
+    code, count = np.unique(text[keeps], return_counts=True)
     texts = events.plane.strings.take(code.tolist())
     called = dict(zip(map(_op, texts), count.tolist(), strict=True))
     last = first + calls - 1
     is_call = np.full(len(events), -1, np.int64)
-    is_call[rows[kept]] = 1
+    is_call[rows[keeps]] = 1
     sent = np.flatnonzero((inherit(parent, is_call) == 1) & events.by_type(sends))
     return _CallRuns(
         start[first[is_run]],

@@ -52,12 +52,12 @@ class OpIndex:
 
     def number(self, name: str, category: InputCategory) -> int:
         """The number of an op, a new one where it is new."""
-        found = self._numbers.get(name)
-        if found is None:
-            found = self._numbers[name] = len(self.names)
+        code = self._numbers.get(name)
+        if code is None:
+            code = self._numbers[name] = len(self.names)
             self.names.append(name)
             self.categories.append(category)
-        return found
+        return code
 
     def get(self, name: str) -> int:
         """The number of an op, -1 where there is none."""
@@ -93,10 +93,10 @@ def find_input_events(plane: Plane, events: Events, ops: OpIndex) -> InputEvents
     is_wanted = kind != InputKind.NONE
     if not is_in(types.kind, (InputKind.FUNCTION, InputKind.ASYNC_FUNCTION)).any():
         is_wanted &= kind != InputKind.EXECUTION
-    at = np.flatnonzero(is_wanted)
-    events, kind = events.select(at), kind[at]
+    rows = np.flatnonzero(is_wanted)
+    events, kind = events.select(rows), kind[rows]
     op = types.op[events.type]
-    op[np.searchsorted(at, staged)] = stage_op
+    op[np.searchsorted(rows, staged)] = stage_op
     is_python = kind == InputKind.PYTHON
     python_ps = int(events.duration_ps[is_python].sum())
     runs = _match_executions(events, kind)
@@ -138,11 +138,11 @@ class _Types:
 
 def _classify(plane: Plane, events: Events, ops: OpIndex) -> _Types:
     families = name_families(plane)
-    named = families.classify(_kind_of, np.int8)
-    used = events.used_types(named.size - 1)
-    kind = np.full(named.size, InputKind.NONE, np.int8)
-    kind[used] = named[used]
-    op, feeds = np.full((2, named.size), -1, np.int64)
+    kinds = families.classify(_kind_of, np.int8)
+    used = events.used_types(kinds.size - 1)
+    kind = np.full(kinds.size, InputKind.NONE, np.int8)
+    kind[used] = kinds[used]
+    op, feeds = np.full((2, kinds.size), -1, np.int64)
 
     def texts_of(rows: NDArray[np.int64]) -> list[str]:
         return plane.strings.take(plane.types.name[rows].tolist())
@@ -153,7 +153,7 @@ def _classify(plane: Plane, events: Events, ops: OpIndex) -> _Types:
     categories = input_names.categories(texts)
     op[rows] = [ops.number(*of) for of in zip(texts, categories, strict=True)]
     feeds[rows] = [ops.get(input_names.op_above(text)) for text in texts]
-    rows = used[~is_iterator & (named[used] == InputKind.OP)]
+    rows = used[~is_iterator & (kinds[used] == InputKind.OP)]
     op[rows] = [
         ops.number(parse_op_name(text).name, InputCategory.ENQUEUE) for text in texts_of(rows)
     ]
@@ -196,11 +196,11 @@ def _find_stages(
     type_of = events.type[stages.rows]
     code, first = group_rows([type_of, stages.stage, stages.category])
     numbers = np.empty(first.size, np.int64)
-    for group, at in enumerate(first.tolist()):
-        row = int(type_of[at])
+    for group, event in enumerate(first.tolist()):
+        row = int(type_of[event])
         text = plane.strings[int(plane.types.name[row])] if row >= 0 else ""
-        category = input_names.stage_category(plane.strings[int(stages.category[at])])
-        numbers[group] = ops.number(stages.label(parse_op_name(text).name, at), category)
+        category = input_names.stage_category(plane.strings[int(stages.category[event])])
+        numbers[group] = ops.number(stages.label(parse_op_name(text).name, event), category)
     return stages.rows, numbers[code]
 
 
@@ -212,13 +212,13 @@ def _match_executions(events: Events, kind: NDArray[np.int8]) -> NDArray[np.int6
     if not functions.size or not executions.size:
         return runs
     ids = events.stats([names.EXECUTION_ID], functions)[names.EXECUTION_ID]
-    known, first = np.unique(ids.bits[ids.is_integer], return_index=True)
-    if not known.size:
+    unique_ids, first = np.unique(ids.bits[ids.is_integer], return_index=True)
+    if not unique_ids.size:
         return runs
-    is_known, wanted = execution_ids(events, executions)
-    at = np.minimum(np.searchsorted(known, wanted), known.size - 1)
-    is_match = is_known & (known[at] == wanted)
-    runs[executions[is_match]] = functions[ids.is_integer][first[at[is_match]]]
+    is_known, execution = execution_ids(events, executions)
+    position = np.minimum(np.searchsorted(unique_ids, execution), unique_ids.size - 1)
+    is_match = is_known & (unique_ids[position] == execution)
+    runs[executions[is_match]] = functions[ids.is_integer][first[position[is_match]]]
     return runs
 
 

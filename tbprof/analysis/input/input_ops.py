@@ -171,29 +171,29 @@ class _Gatherer:
     def add_ops(self, ops: NDArray[np.int64], figures: NDArray[np.int64]) -> None:
         """Adds rows [n, 5]: count, total, self, wait and background, for the ops [n]."""
         for op, row in zip(ops.tolist(), figures.tolist(), strict=True):
-            known = self.ops.setdefault(op, [0] * 5)
+            sums = self.ops.setdefault(op, [0] * 5)
             for index, value in enumerate(row):
-                known[index] += value
+                sums[index] += value
 
     def add_activity(self, key: _ActivityKey, *figures: int) -> None:
         """Adds threads, count, total and self time to an activity."""
-        known = self.activities.setdefault(key, [0] * 4)
+        sums = self.activities.setdefault(key, [0] * 4)
         for index, value in enumerate(figures):
-            known[index] += value
+            sums[index] += value
 
     def table(self) -> InputOps:
         """The rows as columns, in the order in which they were first seen."""
         ops = [self.ops.get(number, [0] * 5) for number in range(len(self.index.names))]
         keys = list(self.activities)
         activities = list(self.activities.values())
-        count, total, own, wait, background = _columns(ops, 5)
+        count, total, self_ps, wait, background = _columns(ops, 5)
         threads, activity_count, activity_total, activity_own = _columns(activities, 4)
         return InputOps(
             list(self.index.names),
             np.array(self.index.categories, np.int64),
             count,
             total,
-            own,
+            self_ps,
             wait,
             background,
             [key[0] for key in keys],
@@ -228,12 +228,12 @@ def _gather(plane: Plane, events: Events, gatherer: _Gatherer) -> None:
     gatherer.python_count += rows.python_count
     gatherer.has_jax |= rows.has_jax
     gatherer.has_infeed |= rows.has_infeed
-    own = self_times(rows.parent, rows.events.start_ps, rows.events.duration_ps)
+    self_ps = self_times(rows.parent, rows.events.start_ps, rows.events.duration_ps)
     is_device = rows.op_kind == InputKind.DEVICE_OP
     waits = (InputKind.GET_NEXT, InputKind.BUFFERED_OP, InputKind.AWAITED_FUNCTION)
     is_wait = is_in(rows.kind, waits) | is_device
-    _gather_ops(rows, own, is_wait, gatherer)
-    _gather_activities(plane, rows, own, is_wait, gatherer)
+    _gather_ops(rows, self_ps, is_wait, gatherer)
+    _gather_activities(plane, rows, self_ps, is_wait, gatherer)
 
 
 def _program_wait(rows: InputEvents) -> int:
@@ -245,18 +245,18 @@ def _program_wait(rows: InputEvents) -> int:
 
 
 def _gather_ops(
-    rows: InputEvents, own: NDArray[np.int64], is_wait: NDArray[np.bool_], gatherer: _Gatherer
+    rows: InputEvents, self_ps: NDArray[np.int64], is_wait: NDArray[np.bool_], gatherer: _Gatherer
 ) -> None:
     ops = len(gatherer.index.names)
-    at = np.flatnonzero(is_in(rows.kind, OPS))
-    calls, op = rows.events.select(at), rows.op[at]
+    op_rows = np.flatnonzero(is_in(rows.kind, OPS))
+    calls, op = rows.events.select(op_rows), rows.op[op_rows]
     parent = nest(calls.first_event, calls.start_ps, calls.duration_ps)
     own_of_op = self_times(parent, calls.start_ps, calls.duration_ps)
     count, total, _, _ = reduce_groups(op, calls.duration_ps, ops)
     _, total_own, _, _ = reduce_groups(op, own_of_op, ops)
-    _, wait, _, _ = reduce_groups(np.where(is_wait, rows.op, -1), own, ops)
+    _, wait, _, _ = reduce_groups(np.where(is_wait, rows.op, -1), self_ps, ops)
     is_behind = rows.op_kind < 0
-    _, background, _, _ = reduce_groups(np.where(is_behind, rows.op, -1), own, ops)
+    _, background, _, _ = reduce_groups(np.where(is_behind, rows.op, -1), self_ps, ops)
     figures = np.stack((count, total, total_own, wait, background), axis=1)
     gatherer.add_ops(np.arange(ops), figures)
 
@@ -264,7 +264,7 @@ def _gather_ops(
 def _gather_activities(
     plane: Plane,
     rows: InputEvents,
-    own: NDArray[np.int64],
+    self_ps: NDArray[np.int64],
     is_wait: NDArray[np.bool_],
     gatherer: _Gatherer,
 ) -> None:
@@ -272,15 +272,15 @@ def _gather_activities(
     is_op = is_in(rows.kind, OPS)
     is_execution = rows.kind == InputKind.EXECUTION
     # Ops go by number, executions are one kind of activity, other events go by type.
-    what = np.where(is_op, rows.op, np.where(is_execution, -1, events.type.astype(np.int64)))
+    activity = np.where(is_op, rows.op, np.where(is_execution, -1, events.type.astype(np.int64)))
     form = is_op.astype(np.int64) + 2 * is_execution
     role = is_wait.astype(np.int64)
     thread, threads = _threads(plane, events)
     line = events.line.astype(np.int64)
     thread_of = thread[line] if line.size else line
-    code, first = group_rows([what, form, rows.op, role, thread_of])
+    code, first = group_rows([activity, form, rows.op, role, thread_of])
     count, total, _, _ = reduce_groups(code, events.duration_ps, first.size)
-    _, total_own, _, _ = reduce_groups(code, own, first.size)
+    _, total_own, _, _ = reduce_groups(code, self_ps, first.size)
     _, once = group_rows([code, line])
     lines = np.bincount(code[once], minlength=first.size)
     for group, row in enumerate(first.tolist()):

@@ -71,11 +71,11 @@ def visit(roots: NDArray[np.int64], calls: Calls, stage: NDArray[np.int32]) -> V
     order = order[above[order] >= 0]
     first_child = np.searchsorted(above[order], np.arange(size + 1)).astype(np.int64)
     depth = size + 1
-    call, next_child, covered, own = np.empty((4, depth), np.int64)
-    seen, node_of = np.zeros((2, stage.size), np.int64)
+    call, next_child, covered, self_ps = np.empty((4, depth), np.int64)
+    visited, node_of = np.zeros((2, stage.size), np.int64)
     path = CallPath(
-        call, next_child, covered, own, np.zeros(depth, np.bool_),
-        seen, node_of, np.zeros(stage.size, np.bool_),
+        call, next_child, covered, self_ps, np.zeros(depth, np.bool_),
+        visited, node_of, np.zeros(stage.size, np.bool_),
     )  # fmt: skip
     first_node = np.zeros(roots.size + 1, np.int64)
     nodes, is_critical = np.empty((6, size), np.int64), np.zeros(size, np.bool_)
@@ -118,7 +118,7 @@ def _blame(
 ) -> _Blame:
     size, roots = is_critical.size, first_node.size - 1
     number = np.repeat(np.arange(roots), np.diff(first_node))
-    row, own = nodes[0], nodes[4]
+    row, owner = nodes[0], nodes[4]
     cut = np.flatnonzero(calls.is_cut & (node_of_call >= 0))
     unknown = _summed(node_of_call[cut], own_of_call[cut], size)
     waiting = np.flatnonzero((calls.queue_ps > 0) & (node_of_call >= 0))
@@ -130,22 +130,22 @@ def _blame(
     ])  # fmt: skip
     of, filler = code[:size], code[size:]
     groups = int(of.max(initial=-1)) + 1
-    known = np.flatnonzero(filler < groups)
-    filled = _summed(filler[known], queue[known], groups)
+    known_rows = np.flatnonzero(filler < groups)
+    filled = _summed(filler[known_rows], queue[known_rows], groups)
     first = first[:groups]
-    held_ps = own - _summed(node[known], queue[known], size)
+    held_ps = owner - _summed(node[known_rows], queue[known_rows], size)
     held_ps[first] += filled
     is_awaited = filled > 0
     is_awaited[of[is_critical]] = True
-    held, unknown = _summed(of, held_ps, groups), _summed(of, unknown, groups)
+    held_by, unknown = _summed(of, held_ps, groups), _summed(of, unknown, groups)
     # The stage that delayed each call longest; the first of equal ones.
-    candidates = np.flatnonzero(is_awaited & (held > 0))
-    order = candidates[np.lexsort((candidates, -held[candidates], number[first[candidates]]))]
-    called, at = np.unique(number[first[order]], return_index=True)
-    best = order[at]
+    candidates = np.flatnonzero(is_awaited & (held_by > 0))
+    order = candidates[np.lexsort((candidates, -held_by[candidates], number[first[candidates]]))]
+    called, index = np.unique(number[first[order]], return_index=True)
+    best = order[index]
     bottleneck, is_unknown = np.full(roots, -1, np.int64), np.zeros(roots, np.bool_)
     bottleneck[called] = first[best]
-    is_unknown[called] = 2 * unknown[best] > held[best]
+    is_unknown[called] = 2 * unknown[best] > held_by[best]
     queue_ps = _summed(node, queue, size)
     return _Blame(bottleneck, is_unknown, queue_ps, held_ps, is_awaited[of])
 
@@ -192,9 +192,9 @@ def work_in_windows(
         count = np.concatenate(([0], np.cumsum(weight[order])))
         # May wrap around; what is left of it in the end does not.
         amount = np.concatenate(([0], np.cumsum(weight[order] * edge)))
-        for at, direction in ((window_end_ps, 1), (window_begin_ps, -1)):
-            until = first_at_or_after(edge, first, last, at)
-            ramp = at * (count[until] - count[first]) - (amount[until] - amount[first])
+        for edges, direction in ((window_end_ps, 1), (window_begin_ps, -1)):
+            until = first_at_or_after(edge, first, last, edges)
+            ramp = edges * (count[until] - count[first]) - (amount[until] - amount[first])
             total += direction * ramp
         size += last - first
     return np.where(size > 0, np.maximum(total, 0), -1)

@@ -93,8 +93,8 @@ def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
     if not (by_type == _Kind.CALL).any():
         return None
     kind = events.by_type(by_type)
-    at = np.flatnonzero(kind)
-    events, kind = events.select(at), kind[at]
+    rows = np.flatnonzero(kind)
+    events, kind = events.select(rows), kind[rows]
     parent = nest(events.first_event, events.start_ps, events.duration_ps)
     is_call = kind == _Kind.CALL
     calls = np.flatnonzero(is_call)
@@ -144,10 +144,10 @@ def cut_circles(up: NDArray[np.int64]) -> int:
 
 def _classify(plane: Plane, events: Events) -> NDArray[np.int8]:
     """[types + 1] the kind of each type; executions count only where functions ran."""
-    named = name_families(plane).classify(_kind_of, np.int8)
-    kind = np.full(named.size, _Kind.NONE, np.int8)
-    used = events.used_types(named.size - 1)
-    kind[used] = named[used]
+    kinds = name_families(plane).classify(_kind_of, np.int8)
+    kind = np.full(kinds.size, _Kind.NONE, np.int8)
+    used = events.used_types(kinds.size - 1)
+    kind[used] = kinds[used]
     if not is_in(kind, (_Kind.FUNCTION, _Kind.ASYNC_FUNCTION)).any():
         kind[is_in(kind, _OF_FUNCTIONS)] = _Kind.NONE
     return kind
@@ -182,13 +182,13 @@ def _iterator_ids(
             id_[rows], has_id[rows] = _unsigned(events, stats[_ID])
         if _PARENT_ID in stats:
             parent_id[rows], _ = _unsigned(events, stats[_PARENT_ID])
-    missing = calls[~has_id[calls]]
-    if missing.size:
-        kinds, which = np.unique(events.type[missing], return_inverse=True)
+    without_id = calls[~has_id[calls]]
+    if without_id.size:
+        kinds, inverse = np.unique(events.type[without_id], return_inverse=True)
         texts = events.plane.strings.take(events.plane.types.name[kinds].tolist())
-        id_[missing] = np.array([_id_of_name(text) for text in texts], np.uint64)[which]
+        id_[without_id] = np.array([_id_of_name(text) for text in texts], np.uint64)[inverse]
         of_parent = [_id_of_name(input_names.op_above(text)) for text in texts]
-        parent_id[missing] = np.array(of_parent, np.uint64)[which]
+        parent_id[without_id] = np.array(of_parent, np.uint64)[inverse]
     return id_, parent_id
 
 
@@ -198,10 +198,10 @@ def _unsigned(events: Events, column: StatColumn) -> tuple[NDArray[np.uint64], N
     is_known = column.is_integer
     if not (column.is_present & ~is_known).any():
         return bits, is_known
-    text_id, which = np.unique(column.texts(), return_inverse=True)
+    text_id, inverse = np.unique(column.texts(), return_inverse=True)
     values = [_decimal(text) for text in events.plane.strings.take(text_id.tolist())]
-    spelt = np.array([value is not None for value in values])[which]
-    bits[spelt] = np.array([value or 0 for value in values], np.uint64)[which][spelt]
+    spelt = np.array([value is not None for value in values])[inverse]
+    bits[spelt] = np.array([value or 0 for value in values], np.uint64)[inverse][spelt]
     return bits, is_known | spelt
 
 
@@ -225,15 +225,15 @@ def _match_executions(events: Events, kind: NDArray[np.int8]) -> NDArray[np.int6
     runs = np.full(len(events), -1, np.int64)
     functions = np.flatnonzero((kind == _Kind.FUNCTION) | (kind == _Kind.ASYNC_FUNCTION))
     executions = np.flatnonzero(kind == _Kind.EXECUTION)
-    known, ids = _integers(events, names.EXECUTION_ID, functions)
-    functions = functions[known]
+    has_execution, ids = _integers(events, names.EXECUTION_ID, functions)
+    functions = functions[has_execution]
     if not functions.size or not executions.size:
         return runs
     unique, first = np.unique(ids, return_index=True)
-    is_known, wanted = execution_ids(events, executions)
-    at = np.minimum(np.searchsorted(unique, wanted), unique.size - 1)
-    is_match = is_known & (unique[at] == wanted)
-    runs[executions[is_match]] = functions[first[at[is_match]]]
+    is_known, execution = execution_ids(events, executions)
+    position = np.minimum(np.searchsorted(unique, execution), unique.size - 1)
+    is_match = is_known & (unique[position] == execution)
+    runs[executions[is_match]] = functions[first[position[is_match]]]
     return runs
 
 
@@ -242,12 +242,12 @@ def _integers(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(which of `rows` have an integer, the integers)."""
     has, values = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    at = 0
+    first = 0
     for piece, stats in stats_by_pieces(events, [stat], rows):
         is_known = stats[stat].is_integer
-        has.append(at + np.flatnonzero(is_known))
+        has.append(first + np.flatnonzero(is_known))
         values.append(stats[stat].bits[is_known])
-        at += piece.size
+        first += piece.size
     return np.concatenate(has), np.concatenate(values)
 
 
@@ -311,25 +311,25 @@ def _match_elements(
     """
     out = np.full(kind.size, -1, np.int64)
     around = _around(parent, kind == _Kind.CALL)
-    made = np.flatnonzero((kind == _Kind.PRODUCE) & (served != 0))
-    taken = np.flatnonzero((kind == _Kind.CONSUME) & (around >= 0))
-    known, element_made = _integers(events, _ELEMENT_ID, made)
-    made = made[known]
-    known, element_taken = _integers(events, _ELEMENT_ID, taken)
+    producers = np.flatnonzero((kind == _Kind.PRODUCE) & (served != 0))
+    consumers = np.flatnonzero((kind == _Kind.CONSUME) & (around >= 0))
+    has_id, element_made = _integers(events, _ELEMENT_ID, producers)
+    producers = producers[has_id]
+    has_id, element_taken = _integers(events, _ELEMENT_ID, consumers)
     is_element = element_taken >= 0  # there is none at the end of the data
-    taken, element_taken = taken[known[is_element]], element_taken[is_element]
-    stages = np.concatenate((served[made], id_[around[taken]])).view(np.int64)
+    consumers, element_taken = consumers[has_id[is_element]], element_taken[is_element]
+    stages = np.concatenate((served[producers], id_[around[consumers]])).view(np.int64)
     element, _ = group_rows([stages, np.concatenate((element_made, element_taken))])
-    ends = events.start_ps[taken] + events.duration_ps[taken]
-    order = np.lexsort((np.concatenate((events.start_ps[made], ends)), element))
+    ends = events.start_ps[consumers] + events.duration_ps[consumers]
+    order = np.lexsort((np.concatenate((events.start_ps[producers], ends)), element))
     # The next place of a taking at or after each place.
-    places = np.where(order >= made.size, np.arange(order.size), order.size)
+    places = np.where(order >= producers.size, np.arange(order.size), order.size)
     following = np.minimum.accumulate(places[::-1])[::-1]
-    at = np.flatnonzero((order < made.size) & (following < order.size))
-    taker = order[following[at]]
-    is_same = element[taker] == element[order[at]]
-    out[made[order[at][is_same]]] = around[taken[taker[is_same] - made.size]]
-    return out, around[taken]
+    pairs = np.flatnonzero((order < producers.size) & (following < order.size))
+    taker = order[following[pairs]]
+    is_same = element[taker] == element[order[pairs]]
+    out[producers[order[pairs][is_same]]] = around[consumers[taker[is_same] - producers.size]]
+    return out, around[consumers]
 
 
 def _find_work(
@@ -350,11 +350,11 @@ def _find_work(
     inside = (around >= 0) & is_work[above]
     work = np.flatnonzero(is_work)
     # A stage that does its work in its own call does not do it beside.
-    own = np.flatnonzero(is_work & (around >= 0) & is_call[above] & (id_[above] == served))
+    work_rows = np.flatnonzero(is_work & (around >= 0) & is_call[above] & (id_[above] == served))
     other = np.flatnonzero((is_work | is_call) & inside)
-    rows = np.concatenate((work, own, other))
-    sign = np.repeat(np.array([1, -1], np.int64), (work.size, own.size + other.size))
-    iterator = np.concatenate((served[work], served[own], served[above[other]]))
+    rows = np.concatenate((work, work_rows, other))
+    sign = np.repeat(np.array([1, -1], np.int64), (work.size, work_rows.size + other.size))
+    iterator = np.concatenate((served[work], served[work_rows], served[above[other]]))
     start = events.start_ps[rows]
     return iterator, start, start + events.duration_ps[rows], sign
 
@@ -377,17 +377,17 @@ def _find_queues(
     """
     handed = np.flatnonzero((kind == _Kind.HAND_OVER) & (parent >= 0))
     handed = handed[owner[parent[handed]] != 0]
-    taken = np.flatnonzero(kind == _Kind.TAKE_UP) if handed.size else handed
-    known, id_taken = _integers(events, names.CONSUMER_ID, taken)
-    taken = taken[known]
-    known, id_handed = _integers(events, names.PRODUCER_ID, handed)
-    handed = handed[known]
+    takers = np.flatnonzero(kind == _Kind.TAKE_UP) if handed.size else handed
+    has_id, id_taken = _integers(events, names.CONSUMER_ID, takers)
+    takers = takers[has_id]
+    has_id, id_handed = _integers(events, names.PRODUCER_ID, handed)
+    handed = handed[has_id]
     unique, first = np.unique(id_taken, return_index=True)
     if not unique.size:
         handed, id_handed = handed[:0], id_handed[:0]
-    at = np.minimum(np.searchsorted(unique, id_handed), max(unique.size - 1, 0))
-    is_match = unique[at] == id_handed
-    handed, taken = handed[is_match], taken[first[at[is_match]]]
-    start, end = events.start_ps[handed], events.start_ps[taken]
+    position = np.minimum(np.searchsorted(unique, id_handed), max(unique.size - 1, 0))
+    is_match = unique[position] == id_handed
+    handed, takers = handed[is_match], takers[first[position[is_match]]]
+    start, end = events.start_ps[handed], events.start_ps[takers]
     is_after = end > start
     return owner[parent[handed[is_after]]], start[is_after], end[is_after]

@@ -87,10 +87,10 @@ def find_iterators(planes: Sequence[IteratorEvents]) -> Iterators:
     of_call[order] = code
     last_known = _last_known(planes, order, code, first.size)
     first = order[first]
-    known = np.argsort(id_[first])
-    wanted = parent_id[first]
-    at = np.minimum(np.searchsorted(id_[first][known], wanted), known.size - 1)
-    is_known = (id_[first][known[at]] == wanted) & (wanted != 0)
+    by_id = np.argsort(id_[first])
+    parents = parent_id[first]
+    position = np.minimum(np.searchsorted(id_[first][by_id], parents), by_id.size - 1)
+    is_known = (id_[first][by_id[position]] == parents) & (parents != 0)
     # Thousands of iterators have few names.
     names_of = [events.plane.types.name[events.type] for events in planes]
     unique, name = np.unique(np.concatenate(names_of)[first], return_inverse=True)
@@ -108,17 +108,17 @@ def find_iterators(planes: Sequence[IteratorEvents]) -> Iterators:
     return Iterators(
         of_call,
         id_[first],
-        wanted,
-        np.where(is_known, known[at], -1),
+        parents,
+        np.where(is_known, by_id[position], -1),
         [texts[row] for row in name.tolist()],
         [types[row] for row in stage.tolist()],
         stage,
         stage_name,
-        claim(lambda one: len(one) == 1),
+        claim(lambda path: len(path) == 1),
         is_device,
         is_waiting & ~is_device,
         is_waiting,
-        claim(lambda one: one[:-1] in recorded) & ~is_known,
+        claim(lambda path: path[:-1] in recorded) & ~is_known,
         _parameters(planes, last_known),
     )
 
@@ -148,8 +148,8 @@ def _last_known(
 
 
 def _tells(events: IteratorEvents) -> NDArray[np.bool_]:
-    known = [name for name in _GUARDED if name in events.plane.stat_names]
-    columns = events.plane.event_stats(events.source, known).values() if known else ()
+    stat_names = [name for name in _GUARDED if name in events.plane.stat_names]
+    columns = events.plane.event_stats(events.source, stat_names).values() if stat_names else ()
     is_told = np.ones(events.id.size, np.bool_)
     for column in columns:
         is_told &= ~column.is_present | column.is_integer

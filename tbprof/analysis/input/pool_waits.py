@@ -25,8 +25,8 @@ class Pieces:
 
     def of(self, stage: int) -> "Pieces":
         """Those of one stage."""
-        at = np.flatnonzero((self.stage == stage) & (self.end_ps > self.start_ps))
-        return Pieces(self.stage[at], self.start_ps[at], self.end_ps[at])
+        rows = np.flatnonzero((self.stage == stage) & (self.end_ps > self.start_ps))
+        return Pieces(self.stage[rows], self.start_ps[rows], self.end_ps[rows])
 
 
 def pool_waits(
@@ -55,9 +55,9 @@ def pool_waits(
             continue
         # What ran while each piece waited, as shares of everything that ran.
         worked = np.array([_worked(runs[other], begin, end) for other in others])
-        whole = worked.sum(axis=0)
-        share = np.divide(worked, whole, out=np.zeros_like(worked), where=whole > 0)
-        blame = np.array([_within(begin, end, one, *window) for one in share])
+        total = worked.sum(axis=0)
+        share = np.divide(worked, total, out=np.zeros_like(worked), where=total > 0)
+        blame = np.array([_within(begin, end, worked_share, *window) for worked_share in share])
         most = blame.argmax(axis=0)
         is_known = blame[most, np.arange(rows.size)] > 0
         filler[rows] = np.where(is_known, np.array(others, np.int64)[most], -1)
@@ -74,14 +74,14 @@ def _longest_first(ran: Pieces) -> list[int]:
 def _alone(queued: Pieces, ran: Pieces) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(begin, end) of the times, ascending, in which something is queued and nothing runs."""
     edges = np.concatenate((queued.start_ps, queued.end_ps, ran.start_ps, ran.end_ps))
-    ones = np.repeat(np.array([1, -1, 1, -1]), np.repeat((queued.stage.size, ran.stage.size), 2))
+    signs = np.repeat(np.array([1, -1, 1, -1]), np.repeat((queued.stage.size, ran.stage.size), 2))
     is_queued = np.arange(edges.size) < 2 * queued.stage.size
     order = np.argsort(edges, kind="stable")
     edges = edges[order]
-    waiting = np.cumsum(np.where(is_queued, ones, 0)[order]) > 0
-    running = np.cumsum(np.where(is_queued, 0, ones)[order]) > 0
-    at = np.flatnonzero((waiting & ~running)[:-1] & (np.diff(edges) > 0))
-    return edges[at].astype(np.float64), edges[at + 1].astype(np.float64)
+    waiting = np.cumsum(np.where(is_queued, signs, 0)[order]) > 0
+    running = np.cumsum(np.where(is_queued, 0, signs)[order]) > 0
+    pieces = np.flatnonzero((waiting & ~running)[:-1] & (np.diff(edges) > 0))
+    return edges[pieces].astype(np.float64), edges[pieces + 1].astype(np.float64)
 
 
 def _worked(
@@ -91,10 +91,10 @@ def _worked(
     edges = np.concatenate((ran.start_ps, ran.end_ps))
     change = np.repeat((1.0, -1.0), ran.stage.size)
     order = np.argsort(edges, kind="stable")
-    at = edges[order].astype(np.float64)
+    positions = edges[order].astype(np.float64)
     threads = np.cumsum(change[order])
-    until = np.concatenate(([0.0], np.cumsum(threads[:-1] * np.diff(at))))
-    return np.asarray(np.interp(end, at, until) - np.interp(begin, at, until))
+    until = np.concatenate(([0.0], np.cumsum(threads[:-1] * np.diff(positions))))
+    return np.asarray(np.interp(end, positions, until) - np.interp(begin, positions, until))
 
 
 def _within(
@@ -105,7 +105,7 @@ def _within(
     last: NDArray[np.int64],
 ) -> NDArray[np.float64]:
     """[n] how much of the pieces lies between each `first` and `last`, by their weights."""
-    at = np.stack((begin, end), axis=1).ravel()
+    edges = np.stack((begin, end), axis=1).ravel()
     length = np.cumsum(weight * (end - begin))
     until = np.stack((np.concatenate(([0.0], length[:-1])), length), axis=1).ravel()
-    return np.asarray(np.interp(last, at, until) - np.interp(first, at, until))
+    return np.asarray(np.interp(last, edges, until) - np.interp(first, edges, until))

@@ -105,8 +105,10 @@ class TfData:
 
 def find_tf_data(space: Space, _programs: Programs) -> TfData:
     """The input pipelines of a host; without rows if the trace has no tf.data events."""
-    found = [find_iterator_events(plane, host_events(plane)) for plane in host_planes(space)]
-    planes = [events for events in found if events is not None]
+    iterator_events = [
+        find_iterator_events(plane, host_events(plane)) for plane in host_planes(space)
+    ]
+    planes = [events for events in iterator_events if events is not None]
     if not planes:
         return _nothing()
     calls = _join(planes)
@@ -117,14 +119,14 @@ def find_tf_data(space: Space, _programs: Programs) -> TfData:
 
 
 def _nothing() -> TfData:
-    whole, small = np.zeros(0, np.int64), np.zeros(0, np.int32)
+    numbers, codes = np.zeros(0, np.int64), np.zeros(0, np.int32)
     claims, ids = np.zeros(0, np.bool_), np.zeros(0, np.uint64)
-    one = np.zeros(1, np.int64)
+    zero = np.zeros(1, np.int64)
     return TfData(
-        ids, ids, [], [], claims, [], small, [],
-        [], claims, claims, small, small, one,
-        whole, whole, small, whole, claims, one,
-        small, whole, whole, whole, whole, whole, whole, whole, whole, whole, claims,
+        ids, ids, [], [], claims, [], codes, [],
+        [], claims, claims, codes, codes, zero,
+        numbers, numbers, codes, numbers, claims, zero,
+        codes, numbers, numbers, numbers, numbers, numbers, numbers, numbers, numbers, numbers, claims,
         [], 0, 0,
     )  # fmt: skip
 
@@ -214,13 +216,13 @@ def _adopt(calls: _Calls, iterators: Iterators) -> None:
         rows, upper = rows[goes_on], upper[goes_on]
         if not rows.size:
             return
-        at = first_at_or_after(by_end, first[upper], first[upper + 1], ends[rows])
-        waiter = order[np.minimum(at, order.size - 1)]
-        is_over = at < first[upper + 1]
+        index = first_at_or_after(by_end, first[upper], first[upper + 1], ends[rows])
+        waiter = order[np.minimum(index, order.size - 1)]
+        is_over = index < first[upper + 1]
         is_over &= calls.start_ps[waiter] < ends[rows]
         is_over &= calls.line[waiter] != calls.line[rows]
-        found = is_over & ~calls.is_fed[waiter]
-        calls.above[rows[found]] = waiter[found]
+        adopted = is_over & ~calls.is_fed[waiter]
+        calls.above[rows[adopted]] = waiter[adopted]
         rows, upper = rows[~is_over], waiting_above[upper[~is_over]]
 
 
@@ -233,7 +235,7 @@ def _find_pipelines(calls: _Calls, iterators: Iterators) -> _Pipelines:
     # A device's iterator asks the host's, which is a pipeline of its own all the same.
     above = np.maximum(calls.above, 0)
     is_asked = (calls.above >= 0) & iterators.is_root[of_call] & is_device[of_call[above]]
-    asked, asker = of_call[is_asked], top[of_call[above[is_asked]]]
+    called, caller = of_call[is_asked], top[of_call[above[is_asked]]]
     calls.above[is_asked] = -1
     # A pipeline that a function of another one asks is part of that one, even where the recording
     # began or ended in between.
@@ -258,7 +260,7 @@ def _find_pipelines(calls: _Calls, iterators: Iterators) -> _Pipelines:
         source[:] = hosts[0]
     of_root = np.full(is_root.size, -1)
     of_root[roots] = np.arange(roots.size)
-    source[asker] = of_root[asked]
+    source[caller] = of_root[called]
     return _Pipelines(
         roots,
         fetches[roots],
@@ -356,12 +358,12 @@ def _work(
     duration_ps: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """[m] how long threads worked for each node besides its calls, -1 if none ever did."""
-    known, of = _known(iterators, calls.work_id)
+    known_rows, of = _known(iterators, calls.work_id)
     return work_in_windows(
         of,
-        calls.work_start_ps[known],
-        calls.work_end_ps[known],
-        calls.work_sign[known],
+        calls.work_start_ps[known_rows],
+        calls.work_end_ps[known_rows],
+        calls.work_sign[known_rows],
         iterator.astype(np.int64),
         begin_ps[call],
         (begin_ps + duration_ps)[call],
@@ -370,13 +372,17 @@ def _work(
 
 def _pool_waits(calls: _Calls, iterators: Iterators) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(how long functions of each call's stage waited for a pool, the stage that occupied it)."""
-    known, of = _known(iterators, calls.queue_id)
+    known_rows, of = _known(iterators, calls.queue_id)
     queued = Pieces(
-        iterators.stage[of].astype(np.int64), calls.queue_start_ps[known], calls.queue_end_ps[known]
+        iterators.stage[of].astype(np.int64),
+        calls.queue_start_ps[known_rows],
+        calls.queue_end_ps[known_rows],
     )
-    known, of = _known(iterators, calls.run_id)
+    known_rows, of = _known(iterators, calls.run_id)
     ran = Pieces(
-        iterators.stage[of].astype(np.int64), calls.run_start_ps[known], calls.run_end_ps[known]
+        iterators.stage[of].astype(np.int64),
+        calls.run_start_ps[known_rows],
+        calls.run_end_ps[known_rows],
     )
     stage = iterators.stage[iterators.of_call].astype(np.int64)
     ends = calls.start_ps + calls.duration_ps
@@ -388,9 +394,9 @@ def _known(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(which of the ids are those of iterators, the iterators)."""
     by_id = np.argsort(iterators.id)
-    at = np.minimum(np.searchsorted(iterators.id[by_id], id_), by_id.size - 1)
-    known = np.flatnonzero(iterators.id[by_id[at]] == id_)
-    return known, by_id[at[known]]
+    position = np.minimum(np.searchsorted(iterators.id[by_id], id_), by_id.size - 1)
+    known_rows = np.flatnonzero(iterators.id[by_id[position]] == id_)
+    return known_rows, by_id[position[known_rows]]
 
 
 def _names(is_device: NDArray[np.bool_]) -> list[str]:

@@ -63,7 +63,9 @@ def align(hosts: Sequence[HostSteps]) -> Alignment:
     """
     if not hosts:
         return [], [], []
-    lead = max(range(len(hosts)), key=lambda at: (hosts[at].has_explicit_numbers, len(hosts[at])))
+    lead = max(
+        range(len(hosts)), key=lambda index: (hosts[index].has_explicit_numbers, len(hosts[index]))
+    )
     keys: Keys = [
         list(zip(host.number.tolist(), host.label, host.repeat.tolist(), strict=True))
         if host.has_explicit_numbers
@@ -71,41 +73,45 @@ def align(hosts: Sequence[HostSteps]) -> Alignment:
         for host in hosts
     ]
     doubts = _match_by_number(hosts, keys, lead)
-    for at, host in enumerate(hosts):
-        if at != lead and not host.has_explicit_numbers:
+    for index, host in enumerate(hosts):
+        if index != lead and not host.has_explicit_numbers:
             match = match_steps(hosts[lead], host)
-            keys[at] = [
+            keys[index] = [
                 keys[lead][place] if 0 <= place < len(keys[lead]) else (place,)
                 for place in range(match.shift, match.shift + len(host))
             ]
-            doubts += _doubts_of_match(at, match)
+            doubts += _doubts_of_match(index, match)
     return (*_merged(keys, lead), doubts)
 
 
 def _match_by_number(hosts: Sequence[HostSteps], keys: Keys, lead: int) -> list[Doubt]:
     """Doubts about hosts with numbers; other names of the same steps are replaced."""
     numbered = [index for index, host in enumerate(hosts) if host.has_explicit_numbers]
-    shared = Counter(key for at in numbered for key in keys[at])
+    shared = Counter(key for host_row in numbered for key in keys[host_row])
     doubts = []
-    for at in numbered if len(numbered) > 1 else ():
-        if any(shared[key] > 1 for key in keys[at]):
+    for host_row in numbered if len(numbered) > 1 else ():
+        if any(shared[key] > 1 for key in keys[host_row]):
             continue
-        host, label = hosts[at], hosts[at].label
-        if at != lead and _is_renamed(hosts[lead], host):
+        host, label = hosts[host_row], hosts[host_row].label
+        if host_row != lead and _is_renamed(hosts[lead], host):
             names = {key[::2]: key for key in keys[lead]}
-            keys[at] = [names.get(key[::2], key) for key in keys[at]]
+            keys[host_row] = [names.get(key[::2], key) for key in keys[host_row]]
             text = (
                 f"its steps have other names than those of the other hosts ({label[0]} to "
                 f"{label[-1]}), so they are paired by number alone"
             )
-            doubts.append(Doubt(at, "other_names", text))
-        elif at != lead or not any(_is_renamed(host, hosts[one]) for one in numbered if one != at):
+            doubts.append(Doubt(host_row, "other_names", text))
+        elif host_row != lead or not any(
+            _is_renamed(host, hosts[other]) for other in numbered if other != host_row
+        ):
             text = (
                 f"it has no step in common with the other hosts ({label[0]} to {label[-1]}): its "
                 "steps stand beside theirs, and averages are over the steps of all"
             )
-            doubts.append(Doubt(at, "no_common_step", text, is_unpaired=True))
-    return doubts + _clocks_apart(hosts, keys, [lead, *(at for at in numbered if at != lead)])
+            doubts.append(Doubt(host_row, "no_common_step", text, is_unpaired=True))
+    return doubts + _clocks_apart(
+        hosts, keys, [lead, *(host_row for host_row in numbered if host_row != lead)]
+    )
 
 
 def _is_renamed(lead: HostSteps, host: HostSteps) -> bool:
@@ -124,70 +130,70 @@ def _clocks_apart(hosts: Sequence[HostSteps], keys: Keys, numbered: Sequence[int
     lead = hosts[numbered[0]]
     place = {key: row for row, key in enumerate(keys[numbered[0]])}
     apart: dict[int, float] = {}
-    for at in numbered:
-        rows = [(place[key], row) for row, key in enumerate(keys[at]) if key in place]
-        origin = epochs_apart_ps(lead, hosts[at])
+    for index in numbered:
+        rows = [(place[key], row) for row, key in enumerate(keys[index]) if key in place]
+        origin = epochs_apart_ps(lead, hosts[index])
         if rows and origin is not None:
             theirs, mine = np.array(rows, np.int64).T
-            between = hosts[at].start_ps[mine] - lead.start_ps[theirs]
-            apart[at] = float(median(between)) + origin
+            between = hosts[index].start_ps[mine] - lead.start_ps[theirs]
+            apart[index] = float(median(between)) + origin
     away = np.array(list(apart.values()))
     distance = np.abs(away[:, None] - away).sum(axis=1)
     usual = float(away[distance.argmin()]) if away.size else 0.0
     least = max(float(median(lead.length_ps)), _LEAST_APART_PS)
     return [
-        Doubt(at, "clocks_apart", _paired(one - usual, _BY_NUMBER))
-        for at, one in apart.items()
-        if abs(one - usual) >= least
+        Doubt(index, "clocks_apart", _paired(offset - usual, _BY_NUMBER))
+        for index, offset in apart.items()
+        if abs(offset - usual) >= least
     ]
 
 
-def _doubts_of_match(at: int, match: Match) -> list[Doubt]:
+def _doubts_of_match(host: int, match: Match) -> list[Doubt]:
     if match.is_sure:
         return []
-    how = _HOW[match.by]
+    why = _HOW[match.by]
     if not match.shares_time and match.by != "lengths":
         if match.apart_ps is None:
             text = (
-                f"nothing says when its steps and those of the other hosts were, so they are {how}"
+                f"nothing says when its steps and those of the other hosts were, so they are {why}"
             )
         else:
-            text = f"its steps share no time with those of the other hosts, so they are {how}"
+            text = f"its steps share no time with those of the other hosts, so they are {why}"
             text = f"{text}: {_TWO_CAUSES}"
-        return [Doubt(at, "hosts_apart", text, is_unpaired=True)]
+        return [Doubt(host, "hosts_apart", text, is_unpaired=True)]
     if match.by == "clocks":
         text = (
             "nothing numbers its steps, and by the clocks each may be one of two steps of the "
             "other hosts: those that are paired may be a step apart"
         )
-        return [Doubt(at, "doubtful_pairs", text)]
+        return [Doubt(host, "doubtful_pairs", text)]
     if match.apart_ps is None:
         return []  # the lengths of steps are evidence enough, and nothing contradicts
     code: Code = "clocks_apart" if match.by == "lengths" else "doubtful_pairs"
-    return [Doubt(at, code, _paired(match.apart_ps, how))]
+    return [Doubt(host, code, _paired(match.apart_ps, why))]
 
 
-def _paired(apart_ps: float, how: str) -> str:
+def _paired(apart_ps: float, why: str) -> str:
     """A doubt: steps of a host are apart in time from those that they are paired with."""
     ms = abs(apart_ps) / 1e9
     size = f"{ms / 1e3:,.1f} s" if ms >= 1000 else f"{ms:.3g} ms"
     side = "later" if apart_ps > 0 else "earlier"
-    return f"its steps lie {size} {side} than the other hosts' and are {how}: {_TWO_CAUSES}"
+    return f"its steps lie {size} {side} than the other hosts' and are {why}: {_TWO_CAUSES}"
 
 
 def _merged(
     keys: Sequence[Sequence[tuple[object, ...]]], lead: int
 ) -> tuple[list[NDArray[np.int64]], list[tuple[int, int]]]:
     """(job step of each step, per host; (host, row) of one of each job step)."""
-    known: dict[tuple[object, ...], tuple[int, int]] = {}
+    rows: dict[tuple[object, ...], tuple[int, int]] = {}
     after: dict[tuple[object, ...] | None, list[tuple[object, ...]]] = {}
     for row, key in enumerate(keys[lead]):
-        known[key] = (lead, row)
+        rows[key] = (lead, row)
     for host, mine in enumerate(keys):
         before = None
         for row, key in enumerate(mine):
-            if key not in known:
-                known[key] = (host, row)
+            if key not in rows:
+                rows[key] = (host, row)
                 after.setdefault(before, []).append(key)
             before = key
     order: list[tuple[object, ...]] = []
@@ -198,4 +204,4 @@ def _merged(
         stack.extend(reversed(after.get(key, [])))
     place = {key: index for index, key in enumerate(order)}
     steps = [np.array([place[key] for key in mine], np.int64) for mine in keys]
-    return steps, [known[key] for key in order]
+    return steps, [rows[key] for key in order]

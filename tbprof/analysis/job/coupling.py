@@ -59,18 +59,18 @@ class Coupling:
 
 def find_coupling(space: Space, programs: Programs) -> Coupling:
     """The names of what ran on each device of a space, and the meetings of its CPU's devices."""
-    found = [_gpu_names(plane, programs) for plane in gpu_planes(space)]
-    found += [_tpu_names(plane, programs) for plane in tpu_planes(space)]
-    found = [one for one in found if one[1]]
-    meetings = [_meetings(plane) for plane in host_planes(space)] if not found else []
-    if not found:
-        found = [_cpu_names(space)]
-    rows = [(of, *row) for of, (_, ran) in enumerate(found) for row in _sampled(ran)]
+    named = [_gpu_names(plane, programs) for plane in gpu_planes(space)]
+    named += [_tpu_names(plane, programs) for plane in tpu_planes(space)]
+    named = [pair for pair in named if pair[1]]
+    meetings = [_meetings(plane) for plane in host_planes(space)] if not named else []
+    if not named:
+        named = [_cpu_names(space)]
+    rows = [(of, *row) for of, (_, ran) in enumerate(named) for row in _sampled(ran)]
     columns = [np.concatenate(column) for column in zip(*meetings, strict=True)] or [
         np.empty(0, np.int64)
     ] * 4
     return Coupling(
-        [name for name, _ in found],
+        [name for name, _ in named],
         np.array([row[0] for row in rows], np.int32),
         np.array([row[1] for row in rows], np.int64),
         np.array([row[2] for row in rows], np.int8),
@@ -88,8 +88,8 @@ _Ran = dict[str, int]
 def _sampled(ran: _Ran) -> Iterator[tuple[int, int]]:
     """(hash, exchange) of names: those with the least hashes, of exchanges and of others."""
     hashed = sorted((_hash(name), exchange) for name, exchange in ran.items())
-    yield from [one for one in hashed if one[1] != NO_EXCHANGE][:MOST_NAMES]
-    yield from [one for one in hashed if one[1] == NO_EXCHANGE][:MOST_NAMES]
+    yield from [pair for pair in hashed if pair[1] != NO_EXCHANGE][:MOST_NAMES]
+    yield from [pair for pair in hashed if pair[1] == NO_EXCHANGE][:MOST_NAMES]
 
 
 @remembered
@@ -106,10 +106,10 @@ def _gpu_names(plane: Plane, programs: Programs) -> tuple[str, _Ran]:
     kinds = find_gpu_kinds(plane, programs)
     phase = kind_phases(plane, kinds, programs)
     ran: _Ran = {}
-    for name, one in zip(kinds.event_name, phase.tolist(), strict=True):
+    for name, phase_code in zip(kinds.event_name, phase.tolist(), strict=True):
         # Copies have the same names in all programs.
-        if one == Phase.COLLECTIVES or 0 <= one <= Phase.COMPUTE_UNKNOWN:
-            ran[name] = max(ran.get(name, NO_EXCHANGE), int(one == Phase.COLLECTIVES))
+        if phase_code == Phase.COLLECTIVES or 0 <= phase_code <= Phase.COMPUTE_UNKNOWN:
+            ran[name] = max(ran.get(name, NO_EXCHANGE), int(phase_code == Phase.COLLECTIVES))
     return _device_name(plane), ran
 
 
@@ -117,15 +117,17 @@ def _tpu_names(plane: Plane, programs: Programs) -> tuple[str, _Ran]:
     # The types say it: those of ops have a category, unless the recorder writes none.
     category = plane.types.stats([names.HLO_CATEGORY])[names.HLO_CATEGORY].texts()
     is_op = category >= 0 if (category >= 0).any() else category < 0
-    known = plane.strings.take(plane.types.name.tolist())
-    types = np.flatnonzero(is_op | np.array([name == names.CORE_BARRIER for name in known], bool))
+    type_names = plane.strings.take(plane.types.name.tolist())
+    types = np.flatnonzero(
+        is_op | np.array([name == names.CORE_BARRIER for name in type_names], bool)
+    )
     phase = tpu_phases(plane, programs, types)
     texts = plane.strings.take(plane.types.name[types].tolist())
     return _device_name(plane), {
         text: COLLECTIVE
-        if one == Phase.COLLECTIVES
-        else TRANSFER * (one == Phase.DEVICE_TO_DEVICE and _is_transfer(text))
-        for text, one in zip(texts, phase.tolist(), strict=True)
+        if phase_code == Phase.COLLECTIVES
+        else TRANSFER * (phase_code == Phase.DEVICE_TO_DEVICE and _is_transfer(text))
+        for text, phase_code in zip(texts, phase.tolist(), strict=True)
     }
 
 
@@ -163,14 +165,14 @@ def _meetings(plane: Plane) -> tuple[NDArray[np.int64], ...]:
     run, device = np.full(rows.size, -1, np.int64), np.full(rows.size, -1, np.int64)
     kind, above = np.full(rows.size, -1, np.int64), parent[rows]
     for _ in range(_LEVELS):
-        at = np.flatnonzero((device < 0) & (above >= 0))
-        stats = _numbers(plane, above[at])
-        run[at] = np.where(stats[1] >= 0, stats[0], run[at])
-        device[at] = stats[1]
-        kind[at] = np.where(stats[1] >= 0, events.type[above[at]], kind[at])
-        above[at] = parent[above[at]]
+        nested = np.flatnonzero((device < 0) & (above >= 0))
+        stats = _numbers(plane, above[nested])
+        run[nested] = np.where(stats[1] >= 0, stats[0], run[nested])
+        device[nested] = stats[1]
+        kind[nested] = np.where(stats[1] >= 0, events.type[above[nested]], kind[nested])
+        above[nested] = parent[above[nested]]
     order = np.lexsort((events.start_ps[rows], device))
-    rows, key, run, device, kind = (one[order] for one in (rows, key, run, device, kind))
+    rows, key, run, device, kind = (column[order] for column in (rows, key, run, device, kind))
     repeat = repeats([key, run, kind, device])
     meeting, _ = group_rows([key, run, kind, repeat])
     end = events.start_ps[rows] + events.duration_ps[rows]
@@ -189,13 +191,13 @@ def _texts(plane: Plane, rows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _numbers(plane: Plane, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(execution, ordinal of the device) of instructions; -1 if not recorded."""
-    known = [name for name in (names.RUN_ID, names.DEVICE_ORDINAL) if name in plane.stat_names]
-    missing = np.full(rows.size, -1, np.int64)
-    if not known or not rows.size:
-        return missing, missing
-    stats = host_events(plane).stats(known, rows)
+    stat_names = [name for name in (names.RUN_ID, names.DEVICE_ORDINAL) if name in plane.stat_names]
+    unknown = np.full(rows.size, -1, np.int64)
+    if not stat_names or not rows.size:
+        return unknown, unknown
+    stats = host_events(plane).stats(stat_names, rows)
     run, device = (
-        stats[name].integers(-1) if name in stats else missing
+        stats[name].integers(-1) if name in stats else unknown
         for name in (names.RUN_ID, names.DEVICE_ORDINAL)
     )
     return run, device

@@ -111,23 +111,23 @@ def named(shares: Sequence[IdleShare]) -> tuple[IdleShare, ...]:
 
     If one contains more than this time: the call, or its own code, that most of the time goes to.
     """
-    found: dict[str, IdleShare] = {}
-    for one in shares:
-        if one.is_named:
-            known = found.get(one.name)
-            if known is None:
-                found[one.name] = one
+    shares_by_name: dict[str, IdleShare] = {}
+    for share in shares:
+        if share.is_named:
+            previous = shares_by_name.get(share.name)
+            if previous is None:
+                shares_by_name[share.name] = share
             else:
-                parts = tuple(sorted((*known.parts, *one.parts), key=lambda part: -part[1]))
-                kind = min(known.kind, one.kind)
-                found[one.name] = replace(
-                    known,
+                parts = tuple(sorted((*previous.parts, *share.parts), key=lambda part: -part[1]))
+                kind = min(previous.kind, share.kind)
+                shares_by_name[share.name] = replace(
+                    previous,
                     kind=kind,
-                    ms=known.ms + one.ms,
+                    ms=previous.ms + share.ms,
                     parts=parts,
-                    open_ms=max(known.open_ms, one.open_ms),
+                    open_ms=max(previous.open_ms, share.open_ms),
                 )
-    return tuple(sorted(map(_narrowed, found.values()), key=lambda one: -one.ms))
+    return tuple(sorted(map(_narrowed, shares_by_name.values()), key=lambda share: -share.ms))
 
 
 def _narrowed(idle_share: IdleShare) -> IdleShare:
@@ -146,9 +146,9 @@ def without(shares: Sequence[IdleShare], first: IdleShare | None) -> list[IdleSh
         if first is None or not share.is_named or share.name != first.name:
             out.append(share)
         elif first.holds_more:
-            left = tuple(part for part in share.parts if part[0] != first.parts[0][0])
-            out.append(replace(share, ms=sum_of(ms for _, ms in left), parts=left))
-    return [one for one in out if one.ms > 0]
+            remaining = tuple(part for part in share.parts if part[0] != first.parts[0][0])
+            out.append(replace(share, ms=sum_of(ms for _, ms in remaining), parts=remaining))
+    return [remainder for remainder in out if remainder.ms > 0]
 
 
 def outside(shares: Sequence[IdleShare], callbacks: Sequence[HostCallbacks]) -> list[IdleShare]:
@@ -184,16 +184,16 @@ def idle_shares(
             parts[host.part[row]] = parts.get(host.part[row], 0.0) + float(ms[row])
         for name, most in _most_open(host, open_ms).items():
             opened[name] = opened.get(name, 0.0) + most
-    found = [
+    all_shares = [
         IdleShare(
             *key,
             sum_of(parts.values()),
-            tuple(sorted(parts.items(), key=lambda one: -one[1])),
+            tuple(sorted(parts.items(), key=lambda share: -share[1])),
             opened.get(key[1], 0.0) if key[2] else 0.0,
         )
         for key, parts in sums.items()
     ]
-    return tuple(sorted(found, key=lambda one: (-one.ms, one.kind, one.name)))
+    return tuple(sorted(all_shares, key=lambda share: (-share.ms, share.kind, share.name)))
 
 
 def share_ps(
@@ -210,10 +210,10 @@ def share_ps(
             ],
             bool,
         )
-        found = np.flatnonzero(is_it[host.activity])
+        activities = np.flatnonzero(is_it[host.activity])
         mine = np.flatnonzero(job.worker_host[job.worker] == index)
         time = np.zeros(_rows(job, host), np.int64)
-        np.add.at(time, host.step[found], host.time_ps[found])
+        np.add.at(time, host.step[activities], host.time_ps[activities])
         out[mine] = time[job.row[mine]]
     return out
 

@@ -124,14 +124,16 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
     rows = [_rows(part, has_device=has_device) for part in parts]
     used, why_not = choose_hosts(parts, rows)
     left_out = {index for index, chosen in enumerate(rows) if chosen.size} - set(used)
-    for at, chosen in enumerate(rows):
-        if at in left_out:
-            notices.append(Notice("other_steps", f"its steps are left out: {why_not}", hosts[at]))
-        elif used and not chosen.size and not (has_device and CPU in parts[at].worker_kind):
-            reason = parts[at].note or "its trace marks none"
+    for host_row, chosen in enumerate(rows):
+        if host_row in left_out:
+            notices.append(
+                Notice("other_steps", f"its steps are left out: {why_not}", hosts[host_row])
+            )
+        elif used and not chosen.size and not (has_device and CPU in parts[host_row].worker_kind):
+            reason = parts[host_row].note or "its trace marks none"
             text = f"left out of the figures of steps, as it has none: {reason}"
-            notices.append(Notice("host_without_steps", text, hosts[at]))
-    sequences = [_sequence(parts[at], rows[at]) for at in used]
+            notices.append(Notice("host_without_steps", text, hosts[host_row]))
+    sequences = [_sequence(parts[host_row], rows[host_row]) for host_row in used]
     step_of, order, doubts = align([sequence for sequence, _ in sequences])
     notices.extend(Notice(doubt.code, doubt.message, hosts[used[doubt.host]]) for doubt in doubts)
     workers = _Workers(hosts, parts, left_out, has_device=has_device)
@@ -139,16 +141,17 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
     pieces = [
         (
             step_of[number][sequences[number][1]],
-            workers.first[at] + workers.place[at][parts[at].worker[rows[at]]],
-            rows[at],
-            parts[at].start_ps[rows[at]],
-            parts[at].duration_ps[rows[at]],
-            parts[at].own_ps[rows[at]],
-            parts[at].is_truncated[rows[at]],
-            parts[at].is_unrecorded[rows[at]],
-            parts[at].phase_ps[rows[at]],
+            workers.first[host_row]
+            + workers.place[host_row][parts[host_row].worker[rows[host_row]]],
+            rows[host_row],
+            parts[host_row].start_ps[rows[host_row]],
+            parts[host_row].duration_ps[rows[host_row]],
+            parts[host_row].own_ps[rows[host_row]],
+            parts[host_row].is_truncated[rows[host_row]],
+            parts[host_row].is_unrecorded[rows[host_row]],
+            parts[host_row].phase_ps[rows[host_row]],
         )
-        for number, at in enumerate(used)
+        for number, host_row in enumerate(used)
     ]
     joined = [np.concatenate(column) for column in zip(*pieces, strict=True)] or [
         *(np.empty(0, np.int64) for _ in range(6)),
@@ -157,8 +160,8 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
         np.empty((0, PHASES), np.int64),
     ]
     by_step = np.lexsort((joined[1], joined[0]))
-    step, worker, row, start, duration, own, truncated, unrecorded, phases = (
-        one[by_step] for one in joined
+    step, worker, row, start, duration, own_ps, truncated, unrecorded, phases = (
+        values[by_step] for values in joined
     )
     numbers = [sequences[host][0].number[row] for host, row in order]
     labels = [sequences[host][0].label[row] for host, row in order]
@@ -168,8 +171,8 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
     notices += unrecorded_notices(
         hosts, labels, workers.names, worker_host, worker[unrecorded], step[unrecorded]
     )
-    known = list(zip(workers.hosts, workers.kinds, workers.names, strict=True))
-    notices += partial_notices(hosts, labels, known, worker, step)
+    worker_keys = list(zip(workers.hosts, workers.kinds, workers.names, strict=True))
+    notices += partial_notices(hosts, labels, worker_keys, worker, step)
     return JobSteps(
         tuple(hosts),
         lead.source if lead else "none",
@@ -186,7 +189,7 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
         row,
         start,
         duration,
-        own,
+        own_ps,
         truncated,
         unrecorded,
         phases,
@@ -201,9 +204,9 @@ def _doubt_notices(
 ) -> list[Notice]:
     """What is uncertain about the steps of single hosts; once if it holds for all hosts."""
     having: dict[str, list[str]] = {}
-    for at in used:
-        for text in parts[at].doubts:
-            having.setdefault(text, []).append(hosts[at])
+    for host in used:
+        for text in parts[host].doubts:
+            having.setdefault(text, []).append(hosts[host])
     return [
         Notice("doubtful_steps", text, "" if len(names) == len(used) else few(names))
         for text, names in having.items()
@@ -238,7 +241,7 @@ class _Workers:
         for host, part in zip(range(len(hosts)), parts, strict=True):
             self.first.append(len(self.names))
             place = np.full(len(part.worker_name), -1, np.int64)
-            taken: set[int] = set()
+            taken_ids: set[int] = set()
             for index, kind in enumerate(part.worker_kind):
                 if host in left_out or (kind == CPU and has_device):
                     continue
@@ -246,11 +249,11 @@ class _Workers:
                 self.names.append(part.worker_name[index])
                 self.kinds.append(kind)
                 self.hosts.append(host)
-                own = int(part.worker_id[index]) if kind in ("TPU", SPARSE_CORE) else 1
-                if own in taken or not 0 <= own < _PER_HOST:
-                    own = next(free for free in count(1) if free not in taken)
-                taken.add(own)
-                self.core_ids.append(host * _PER_HOST + own)
+                core_id = int(part.worker_id[index]) if kind in ("TPU", SPARSE_CORE) else 1
+                if core_id in taken_ids or not 0 <= core_id < _PER_HOST:
+                    core_id = next(free for free in count(1) if free not in taken_ids)
+                taken_ids.add(core_id)
+                self.core_ids.append(host * _PER_HOST + core_id)
             self.place.append(place)
 
 

@@ -27,8 +27,8 @@ def choose_hosts(
     begins steps on most hosts, and those of the same length.
     """
     having = [index for index, mine in enumerate(rows) if mine.size]
-    chosen = [at for at in having if parts[at].source == CHOSEN]
-    marked = [at for at in having if not parts[at].is_inferred]
+    chosen = [host for host in having if parts[host].source == CHOSEN]
+    marked = [host for host in having if not parts[host].is_inferred]
     if chosen:
         name = quoted(parts[chosen[0]].marker)
         return chosen, f"it has no {name}, which was chosen to mark them"
@@ -44,13 +44,13 @@ def _alike(
     parts: Sequence[Steps], rows: Sequence[NDArray[np.int64]], having: Sequence[int]
 ) -> list[int]:
     """The hosts whose inferred steps may be the same ones."""
-    count = Counter(parts[at].marker for at in having)
-    length = {at: float(median(parts[at].duration_ps[rows[at]])) for at in having}
-    total = {at: int(parts[at].duration_ps[rows[at]].sum()) for at in having}
-    lead = max(having, key=lambda at: (count[parts[at].marker], total[at]), default=-1)
+    count = Counter(parts[host].marker for host in having)
+    length = {host: float(median(parts[host].duration_ps[rows[host]])) for host in having}
+    total = {host: int(parts[host].duration_ps[rows[host]].sum()) for host in having}
+    lead = max(having, key=lambda host: (count[parts[host].marker], total[host]), default=-1)
 
-    def is_alike(at: int) -> bool:
-        short, long = sorted((length[at], length[lead]))
-        return parts[at].marker == parts[lead].marker or long <= _ALIKE * short
+    def is_alike(host: int) -> bool:
+        short, long = sorted((length[host], length[lead]))
+        return parts[host].marker == parts[lead].marker or long <= _ALIKE * short
 
-    return [at for at in having if is_alike(at)]
+    return [host for host in having if is_alike(host)]

@@ -86,7 +86,10 @@ def match_steps(lead: HostSteps, host: HostSteps) -> Match:
     is_as_long = are_as_long(lead, host)
     by: Basis
     if alike:
-        by, shift = "lengths", min(alike, key=lambda one: (one != clock, abs(one - in_order)))
+        by, shift = (
+            "lengths",
+            min(alike, key=lambda candidate: (candidate != clock, abs(candidate - in_order))),
+        )
     elif clock is not None and (clock == in_order or not is_as_long or (more and share >= _SURE)):
         by, shift = "clocks", clock
     else:
@@ -101,8 +104,8 @@ def are_as_long(host_steps: HostSteps, other: HostSteps) -> bool:
     return long <= _ALIKE * short
 
 
-def _between(value: int, one: int, other: int) -> int:
-    return min(max(value, min(one, other)), max(one, other))
+def _between(value: int, begin: int, end: int) -> int:
+    return min(max(value, min(begin, end)), max(begin, end))
 
 
 def epochs_apart_ps(lead: HostSteps, host: HostSteps) -> int | None:
@@ -143,8 +146,8 @@ def _by_clocks(lead: HostSteps, host: HostSteps) -> tuple[int | None, float]:
         return None, 0.0
     weight = np.bincount(theirs - mine + len(host), np.maximum(shared, 0).astype(np.float64))
     best = int(np.argmax(weight))
-    here = theirs - mine + len(host) == best
-    length = np.minimum(host.length_ps[mine[here]], lead.length_ps[theirs[here]])
+    matches = theirs - mine + len(host) == best
+    length = np.minimum(host.length_ps[mine[matches]], lead.length_ps[theirs[matches]])
     return best - len(host), float(weight[best] / max(int(length.sum()), 1))
 
 
@@ -159,12 +162,16 @@ def _by_lengths(lead: NDArray[np.int64], host: NDArray[np.int64]) -> list[int]:
         return []
     steps, r = _correlations(a, b)
     r[steps < least] = 0.0
-    found = np.flatnonzero(_deviations(r, steps) >= _BY_CHANCE)
-    if not found.size:
+    shifts = np.flatnonzero(_deviations(r, steps) >= _BY_CHANCE)
+    if not shifts.size:
         return []
-    found = found[r[found] >= r[found].max() - _AS_WELL]
-    best = found[np.argsort(-r[found], kind="stable")][:_MOST_SHIFTS]
-    return [at - (b.size - 1) for at in best.tolist() if _is_of_several(a, b, at - (b.size - 1))]
+    shifts = shifts[r[shifts] >= r[shifts].max() - _AS_WELL]
+    best = shifts[np.argsort(-r[shifts], kind="stable")][:_MOST_SHIFTS]
+    return [
+        shift - (b.size - 1)
+        for shift in best.tolist()
+        if _is_of_several(a, b, shift - (b.size - 1))
+    ]
 
 
 def _ranks(values: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -218,7 +225,7 @@ def _is_of_several(a: NDArray[np.float64], b: NDArray[np.float64], shift: int) -
     first, last = max(0, -shift), min(b.size, a.size - shift)
     x, y = a[first + shift : last + shift], b[first:last]
     most = int(np.argmax((x - x.mean()) * (y - y.mean())))
-    x, y = (np.concatenate([one[:most], one[most + 1 :]]) for one in (x, y))
+    x, y = (np.concatenate([sequence[:most], sequence[most + 1 :]]) for sequence in (x, y))
     if not (np.ptp(x) and np.ptp(y)):
         return False
     x, y = x - x.mean(), y - y.mean()

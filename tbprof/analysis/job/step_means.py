@@ -49,9 +49,9 @@ class StepMeans:
 
     def share_of(self, part_ps: NDArray[np.float64]) -> float:
         """The percentage of the counted steps' time in these parts [steps] of them."""
-        whole = float(self.duration_ps[self.is_counted].sum())
+        total_ps = float(self.duration_ps[self.is_counted].sum())
         part = float(part_ps[self.is_counted].sum())
-        return 100.0 * part / whole if whole > 0 else float("nan")
+        return 100.0 * part / total_ps if total_ps > 0 else float("nan")
 
     @property
     def gap_ps(self) -> NDArray[np.float64]:

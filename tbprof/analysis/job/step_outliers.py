@@ -108,11 +108,11 @@ def find_outliers(means: StepMeans, number: NDArray[np.int64]) -> StepOutliers:
     rough = means.duration_ps - _median(means.duration_ps[means.is_counted & ~is_slow])
     periods = _find_periods(is_slow, is_slowish, rough, means.is_counted, number)
     recurring = unique(np.concatenate([place[:0], *(steps for _, steps in periods)]))
-    counted = means.steps
-    if recurring.size > MOST_RECURRING * counted + 1:
+    counted_steps = means.steps
+    if recurring.size > MOST_RECURRING * counted_steps + 1:
         periods, recurring = [], place[:0]
     once = difference(place, recurring)
-    if once.size > max(1, int(MOST_ONCE * counted)):
+    if once.size > max(1, int(MOST_ONCE * counted_steps)):
         periods, recurring, once = [], place[:0], place[:0]
     is_outlier = np.zeros(means.duration_ps.size, np.bool_)
     is_outlier[recurring] = is_outlier[once] = True
@@ -179,10 +179,10 @@ def _find_periods(
     number: NDArray[np.int64],
 ) -> list[tuple[int, NDArray[np.int64]]]:
     """(period, steps) of what recurs; a step recurs in one period only."""
-    found: list[tuple[int, NDArray[np.int64]]] = []
+    periods: list[tuple[int, NDArray[np.int64]]] = []
     is_left, is_like, is_judged = is_slow.copy(), is_slowish.copy(), is_counted.copy()
     is_judged[:1] = False  # many programs do something in each k-th step but not in the first one
-    while len(found) < _PERIODS and is_left.any():
+    while len(periods) < _PERIODS and is_left.any():
         is_bounded = is_judged.copy()
         is_bounded[-1:] = (
             False  # what follows a step's work belongs to it, except for the last step
@@ -195,9 +195,9 @@ def _find_periods(
         )
         if best is None:
             break
-        found.append(best)
+        periods.append(best)
         is_left[best[1]] = is_like[best[1]] = is_judged[best[1]] = False
-    return found
+    return periods
 
 
 def _best_period(
@@ -228,9 +228,9 @@ def _best_period(
                 number is None or not _is_pair(members, period, excess, number)
             ):
                 continue
-            lost = float(excess[members].sum())
-            if best is None or lost > best[0]:
-                best = (lost, period, members)
+            excess_ps = float(excess[members].sum())
+            if best is None or excess_ps > best[0]:
+                best = (excess_ps, period, members)
     return None if best is None else best[1:]
 
 

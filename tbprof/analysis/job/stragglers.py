@@ -95,17 +95,19 @@ def find_stragglers(
     than the others wait meanwhile.
     """
     least_ps = least_share * means.mean_ms() * 1e9
-    found = [
+    judged = [
         _judge(job, means, group, least_ps)
         for group in coupled_groups(job, means.is_counted, couplings)
     ]
-    late = [one for stragglers in found for one in stragglers.late]
+    late = [lateness for stragglers in judged for lateness in stragglers.late]
     if late:
-        return Stragglers(tuple(sorted(late, key=lambda one: -one.late_ps)), None, "")
+        return Stragglers(tuple(sorted(late, key=lambda lateness: -lateness.late_ps)), None, "")
     if has_unnamed_devices(job, couplings):
         return Stragglers((), None, "unnamed")
-    if found:
-        return max(found, key=lambda one: one.compared.late_ps if one.compared else -1.0)
+    if judged:
+        return max(
+            judged, key=lambda lateness: lateness.compared.late_ps if lateness.compared else -1.0
+        )
     group = everyone(job, means.is_counted)
     if group.worker.size < 2:
         return Stragglers((), None, "alone")
@@ -122,13 +124,15 @@ def _judge(job: JobSteps, means: StepMeans, group: WorkerGroup, least_ps: float)
     reference, over, steps = _against_median(group)
     confidence = 1 - 2 * _MISTAKES / max(group.worker.size - 1, 1)
     reasons = {
-        at: _doubt(group, at, reference, least_ps, confidence)
-        for at in np.flatnonzero((steps > 0) & (over >= least_ps)).tolist()
+        member: _doubt(group, member, reference, least_ps, confidence)
+        for member in np.flatnonzero((steps > 0) & (over >= least_ps)).tolist()
     }
-    late = [at for at, reason in reasons.items() if not reason]
+    late = [member for member, reason in reasons.items() if not reason]
     if late:
         return Stragglers(
-            tuple(_lateness(job, means, group, at, reference, is_met=True) for at in late), None, ""
+            tuple(_lateness(job, means, group, member, reference, is_met=True) for member in late),
+            None,
+            "",
         )
     longest = _longest(over, steps, reference)
     if longest < 0:
@@ -145,10 +149,10 @@ def _against_median(
     The lower of two in the middle, so that one of two can be late, and never more than half of
     them.
     """
-    own = group.own_ps
-    over, _ = _means(own - _means(own.T)[0])
+    own_ps = group.own_ps
+    over, _ = _means(own_ps - _means(own_ps.T)[0])
     reference = int(np.argsort(over, kind="stable")[(over.size - 1) // 2])
-    return reference, *_means(own - own[reference])
+    return reference, *_means(own_ps - own_ps[reference])
 
 
 def _means(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -165,10 +169,10 @@ def _longest(over: NDArray[np.float64], steps: NDArray[np.int64], reference: int
 
 
 def _doubt(
-    group: WorkerGroup, at: int, reference: int, least_ps: float, confidence: float
+    group: WorkerGroup, member: int, reference: int, least_ps: float, confidence: float
 ) -> Reason:
     """Why others may not wait for a worker that took longer than the median; "" if they do."""
-    over, met = _differences(group, at, reference)
+    over, met = _differences(group, member, reference)
     if over.size < LEAST_STEPS:
         return "few_steps"
     if mean_interval(over, confidence)[0] <= 0:
@@ -178,34 +182,34 @@ def _doubt(
 
 
 def _differences(
-    group: WorkerGroup, at: int, reference: int
+    group: WorkerGroup, member: int, reference: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """([n] own time beyond the reference's, [n] extra wait of the reference) by common step."""
-    over = group.own_ps[at] - group.own_ps[reference]
+    over = group.own_ps[member] - group.own_ps[reference]
     is_common = np.isfinite(over)
-    return over[is_common], (group.wait_ps[reference] - group.wait_ps[at])[is_common]
+    return over[is_common], (group.wait_ps[reference] - group.wait_ps[member])[is_common]
 
 
 def _lateness(
     job: JobSteps,
     means: StepMeans,
     group: WorkerGroup,
-    at: int,
+    member: int,
     reference: int,
     *,
     is_met: bool = False,
 ) -> Lateness:
     """The lateness of a worker, limited to how long others wait for it if they do (`is_met`)."""
-    over, met = _differences(group, at, reference)
-    is_common = np.isfinite(group.own_ps[at] - group.own_ps[reference])
+    over, met = _differences(group, member, reference)
+    is_common = np.isfinite(group.own_ps[member] - group.own_ps[reference])
     stated = met if is_met and met.mean() < over.mean() else over
     most = np.where(np.isfinite(group.own_ps), group.own_ps, -np.inf).max(axis=0)
     low, high = mean_interval(stated, CONFIDENCE)
-    worker, other = int(group.worker[at]), int(group.worker[reference])
-    is_device = group.device[at] >= 0
+    worker, other = int(group.worker[member]), int(group.worker[reference])
+    is_device = group.device[member] >= 0
     return Lateness(
         worker,
-        int(group.device[at]),
+        int(group.device[member]),
         other,
         int(group.device[reference]),
         float(stated.mean()),
@@ -214,7 +218,7 @@ def _lateness(
         float(met.mean()),
         float(stated.mean()) / (means.mean_ms() * 1e9),
         -1 if is_device else _phase(job, means, worker, other, group.waits),
-        int((group.own_ps[at] >= most)[is_common].sum()),
+        int((group.own_ps[member] >= most)[is_common].sum()),
         over.size,
     )
 
@@ -224,13 +228,13 @@ def _phase(
 ) -> int:
     """The phase, except `waits`, in which a worker exceeds another most over their steps."""
     steps = len(job.label)
-    known = np.zeros((2, steps), bool)
+    is_known = np.zeros((2, steps), bool)
     phases = np.zeros((2, steps, job.phase_ps.shape[1]), np.int64)
-    for side, one in enumerate((worker, reference)):
-        rows = np.flatnonzero((job.worker == one) & ~job.is_unrecorded)
-        known[side, job.step[rows]] = True
+    for side, member in enumerate((worker, reference)):
+        rows = np.flatnonzero((job.worker == member) & ~job.is_unrecorded)
+        is_known[side, job.step[rows]] = True
         phases[side, job.step[rows]] = job.phase_ps[rows]
-    common = known.all(axis=0) & means.is_counted
+    common = is_known.all(axis=0) & means.is_counted
     excess = (phases[0, common] - phases[1, common]).sum(axis=0)
     excess[list(waits)] = np.iinfo(np.int64).min
     return int(excess.argmax())

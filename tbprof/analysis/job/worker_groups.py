@@ -87,7 +87,7 @@ def _comparable(job: JobSteps) -> list[int]:
 
 def _what_ran(job: JobSteps, couplings: Sequence[Coupling]) -> dict[int, _Ran]:
     """What ran on each worker that exchanges data."""
-    found: dict[int, _Ran] = {}
+    ran: dict[int, _Ran] = {}
     for worker in _comparable(job):
         host = int(job.worker_host[worker])
         coupling = couplings[host] if host < len(couplings) else None
@@ -96,30 +96,33 @@ def _what_ran(job: JobSteps, couplings: Sequence[Coupling]) -> dict[int, _Ran]:
         rows = coupling.of == coupling.worker.index(job.worker_name[worker])
         exchanges = rows & (coupling.exchange != NO_EXCHANGE)
         if exchanges.any():
-            found[worker] = _Ran(
+            ran[worker] = _Ran(
                 job.worker_kind[worker],
                 host if host in job.unpaired else -1,
                 np.sort(coupling.hash[exchanges]),
                 np.sort(coupling.hash[rows & ~exchanges]),
                 bool((coupling.exchange[exchanges] == TRANSFER).any()),
             )
-    return found
+    return ran
 
 
 def _alike(ran: dict[int, _Ran]) -> Iterator[tuple[list[int], tuple[Phase, ...]]]:
     """(workers, the phases in which they wait) for workers that ran the same program."""
     same: dict[tuple[object, ...], list[int]] = {}
-    for worker, one in ran.items():
-        same.setdefault(one.key, []).append(worker)
+    for worker, programs in ran.items():
+        same.setdefault(programs.key, []).append(worker)
     groups = list(same.values())
     of = list(range(len(groups)))
     if len(groups) <= _MOST_PROGRAMS:
         for a, b in combinations(range(len(groups)), 2):
             if of[a] != of[b] and _is_same_program(ran[groups[a][0]], ran[groups[b][0]]):
-                of = [of[a] if one == of[b] else one for one in of]
+                of = [of[a] if programs == of[b] else programs for programs in of]
     for number in dict.fromkeys(of):
         workers = [
-            one for index, group in enumerate(groups) if of[index] == number for one in group
+            programs
+            for index, group in enumerate(groups)
+            if of[index] == number
+            for programs in group
         ]
         if len(workers) > 1:
             transfers = all(ran[worker].transfers for worker in workers)
@@ -147,23 +150,23 @@ def _table(
 ) -> WorkerGroup:
     """The steps of workers (ascending)."""
     shape = workers.size, int(is_counted.sum())
-    own, wait = np.full(shape, np.nan), np.full(shape, np.nan)
+    own_ps, wait_ps = np.full(shape, np.nan), np.full(shape, np.nan)
     is_used = is_counted[job.step] & ~job.is_unrecorded
     rows = np.flatnonzero(is_used & is_in(job.worker, workers))
-    at = np.searchsorted(workers, job.worker[rows]), (np.cumsum(is_counted) - 1)[job.step[rows]]
-    wait[at] = job.phase_ps[rows][:, list(waits)].sum(axis=1)
-    own[at] = job.duration_ps[rows] - wait[at]
-    return WorkerGroup(workers, np.full(workers.size, -1, np.int64), own, wait, waits)
+    cells = np.searchsorted(workers, job.worker[rows]), (np.cumsum(is_counted) - 1)[job.step[rows]]
+    wait_ps[cells] = job.phase_ps[rows][:, list(waits)].sum(axis=1)
+    own_ps[cells] = job.duration_ps[rows] - wait_ps[cells]
+    return WorkerGroup(workers, np.full(workers.size, -1, np.int64), own_ps, wait_ps, waits)
 
 
 def _cpu_of(job: JobSteps, host: int) -> int:
     """The worker that is the CPU of a host, -1 if there is none."""
-    found = [
+    cpus = [
         worker
         for worker, kind in enumerate(job.worker_kind)
         if kind == CPU and int(job.worker_host[worker]) == host
     ]
-    return found[0] if found else -1
+    return cpus[0] if cpus else -1
 
 
 def _met(
@@ -188,13 +191,13 @@ def _met(
     np.maximum.at(last, meeting, arrive)
     rows = np.flatnonzero((job.worker == worker) & is_counted[job.step])
     rows = rows[np.argsort(job.start_ps[rows], kind="stable")]
-    at = np.searchsorted(job.start_ps[rows], last[meeting], "right") - 1
+    step_row = np.searchsorted(job.start_ps[rows], last[meeting], "right") - 1
     end = np.append(job.start_ps[rows] + job.duration_ps[rows], np.iinfo(np.int64).min)
-    is_inside = (at >= 0) & (last[meeting] <= end[at])
-    meeting, arrive, at = meeting[is_inside], arrive[is_inside], at[is_inside]
+    is_inside = (step_row >= 0) & (last[meeting] <= end[step_row])
+    meeting, arrive, step_row = meeting[is_inside], arrive[is_inside], step_row[is_inside]
     devices, of = np.unique(device[is_inside], return_inverse=True)
     shape = devices.size, rows.size
-    cell = of * rows.size + at
+    cell = of * rows.size + step_row
     count = np.bincount(cell, minlength=shape[0] * shape[1])
 
     def table(values: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -202,11 +205,11 @@ def _met(
         return np.where(count > 0, total, np.nan).reshape(shape)
 
     # A device that is missing from one of the step's meetings was not recorded in all of it.
-    own, wait = table(arrive - first[meeting]), table(last[meeting] - arrive)
+    own_ps, wait = table(arrive - first[meeting]), table(last[meeting] - arrive)
     is_whole = count.reshape(shape) == count.reshape(shape).max(axis=0, initial=0)
     return WorkerGroup(
         np.full(devices.size, worker, np.int64),
         devices,
-        np.where(is_whole, own, np.nan),
+        np.where(is_whole, own_ps, np.nan),
         np.where(is_whole, wait, np.nan),
     )

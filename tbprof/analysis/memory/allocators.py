@@ -36,8 +36,8 @@ class Allocator:
 
     def figure(self, name: str) -> int | None:
         """A column of the summary; None where it was not recorded."""
-        found = int(getattr(self.summary, name)[self.at])
-        return found if found >= 0 else None
+        value = int(getattr(self.summary, name)[self.at])
+        return value if value >= 0 else None
 
     @property
     def used_share(self) -> float:
@@ -48,11 +48,11 @@ class Allocator:
 
 def find_allocators(hosts: Sequence[str], memories: Sequence[Memory]) -> list[Allocator]:
     """The allocators that have events, by host; with several hosts their ids are `host: name`."""
-    found = []
+    allocators = []
     for host, memory in zip(hosts, memories, strict=True):
         summary = summarize(memory)
-        for at in np.flatnonzero(np.diff(memory.first_event)).tolist():
-            name = memory.name[at]
+        for row in np.flatnonzero(np.diff(memory.first_event)).tolist():
+            name = memory.name[row]
             id_ = f"{host}: {name}" if len(hosts) > 1 else name
-            found.append(Allocator(id_, host, memory, summary, at))
-    return found
+            allocators.append(Allocator(id_, host, memory, summary, row))
+    return allocators

@@ -129,12 +129,12 @@ def find_memory(space: Space, _programs: Programs, steps: Steps) -> Memory:
     _inherit(kinds, [requested, allocated], is_allocation, partner)
     first_event = np.searchsorted(owner, np.arange(len(name) + 1)).astype(np.int64)
     heap = column("heap_bytes")
-    own = np.where(allocated >= 0, allocated, np.maximum(requested, 0))
+    sizes = np.where(allocated >= 0, allocated, np.maximum(requested, 0))
     own_steps, step = find_memory_steps(space, steps, name, first_event, column("group"), time)
     return Memory(
         name=name,
         is_device=np.array([is_device_name(column_field) for column_field in name], np.bool_),
-        is_summed=_sum_heaps(heap, first_event, own, address, is_allocation, partner),
+        is_summed=_sum_heaps(heap, first_event, sizes, address, is_allocation, partner),
         first_event=first_event,
         begin_ps=min((events.begin_ps for _, events in recorded), default=0),
         end_ps=max((events.end_ps for _, events in recorded), default=0),
@@ -227,9 +227,9 @@ def _allocators(
     texts = [(process, text) for process, text, _ in keys]
     name = []
     for process, text, ordinal in keys:  # a process of its own is `/host:CPU [pid]`
-        own = text or (str(ordinal) if ordinal >= 0 else UNKNOWN_ALLOCATOR)
+        label = text or (str(ordinal) if ordinal >= 0 else UNKNOWN_ALLOCATOR)
         is_shared = bool(text) and texts.count((process, text)) > 1
-        name.append(f"{own} ({ordinal}){process}" if is_shared else own + process)
+        name.append(f"{label} ({ordinal}){process}" if is_shared else label + process)
     order = sorted(
         range(len(name)),
         key=lambda index: (not is_device_name(name[index]), natural_order(name[index])),
@@ -262,12 +262,12 @@ def _inherit(
 def _sum_heaps(
     heap: NDArray[np.int64],
     first_event: NDArray[np.int64],
-    own: NDArray[np.int64],
+    event_bytes: NDArray[np.int64],
     address: NDArray[np.uint64],
     is_allocation: NDArray[np.bool_],
     partner: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
-    """[a] which allocators did not record their heaps; sums of `own` sizes replace these, in place.
+    """[a] which allocators did not record their heaps; sums of event sizes replace these, in place.
 
     Releases at addresses that the trace does not allocate were in use before and do not count;
     releases without an address are subtracted from what is in use.
@@ -278,11 +278,11 @@ def _sum_heaps(
             continue
         is_summed[allocator] = True
         is_counted = is_allocation[begin:end] | (address[begin:end] == 0)
-        change = np.where(is_counted, own[begin:end], 0)
+        change = np.where(is_counted, event_bytes[begin:end], 0)
         np.negative(change, out=change, where=~is_allocation[begin:end])
-        ended = np.flatnonzero(is_allocation[begin:end] & (partner[begin:end] >= 0)) + begin
+        released = np.flatnonzero(is_allocation[begin:end] & (partner[begin:end] >= 0)) + begin
         # An event ends at most one allocation.
-        change[partner[ended] - begin] -= own[ended]
+        change[partner[released] - begin] -= event_bytes[released]
         total = np.cumsum(change)
         heap[begin:end] = total - np.minimum(np.minimum.accumulate(total), 0)
     return is_summed

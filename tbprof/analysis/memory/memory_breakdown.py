@@ -63,8 +63,8 @@ def break_down(memory: Memory, allocator: int, event: int) -> Breakdown:
     stack, heap, used = _state(memory, event)
     rest = heap - int(np.maximum(total, 0).sum()) if heap >= 0 else 0
     special = [
-        [-1, -1, -1, -1, -1, own, size, size, 1, -1]
-        for own, size in ((Age.BEFORE, rest), (Age.STACK, stack))
+        [-1, -1, -1, -1, -1, kind, size, size, 1, -1]
+        for kind, size in ((Age.BEFORE, rest), (Age.STACK, stack))
         if size > 0
     ]
     table = np.column_stack([np.asarray(column, np.int64) for column in columns])
@@ -106,14 +106,16 @@ def _ages(
     if event < 0 or memory.step[event] >= 0:
         is_own = step == (memory.step[event] if event >= 0 else -1)
     else:
-        ended = memory.step_end_ps[memory.steps_of(allocator)]
-        ended = ended[ended <= memory.time_ps[event]]
-        is_own = (memory.time_ps[live] >= ended.max(initial=np.iinfo(np.int64).min)) & (step < 0)
+        step_ends = memory.step_end_ps[memory.steps_of(allocator)]
+        step_ends = step_ends[step_ends <= memory.time_ps[event]]
+        is_own = (memory.time_ps[live] >= step_ends.max(initial=np.iinfo(np.int64).min)) & (
+            step < 0
+        )
     return np.where(is_own, Age.STEP, Age.EARLIER).astype(np.int32)
 
 
 def _totals(code: NDArray[np.int32], size: NDArray[np.int64], groups: int) -> NDArray[np.int64]:
     """[groups] the sums of the known sizes, -1 if none is known."""
-    known = np.where(size >= 0, code, -1).astype(np.int32)
-    count, total, _, _ = reduce_groups(known, size, groups)
+    known_codes = np.where(size >= 0, code, -1).astype(np.int32)
+    count, total, _, _ = reduce_groups(known_codes, size, groups)
     return np.where(count > 0, total, -1)

@@ -115,15 +115,15 @@ def read_memory_stats(memory_events: MemoryEvents) -> MemoryStats:
     size = len(events)
     out = _no_stats(size)
     ordinal = np.full(size, -1, np.int64)
-    known = [name for name in _COLUMNS if name in events.plane.stat_names]
+    stat_names = [name for name in _COLUMNS if name in events.plane.stat_names]
 
     def read(begin: int) -> None:
         piece = slice(begin, begin + _PIECE)
-        stats = events.stats(known, np.arange(begin, min(begin + _PIECE, size)))
+        stats = events.stats(stat_names, np.arange(begin, min(begin + _PIECE, size)))
         ordinal[piece] = _ordinals(stats, ordinal[piece].size)
         _fill(out, piece, stats, events.plane)
 
-    begins = range(0, size if known else 0, _PIECE)
+    begins = range(0, size if stat_names else 0, _PIECE)
     if len(begins) < 2:
         deque(map(read, begins), 0)
     else:
@@ -260,13 +260,13 @@ def _texts(stats: Mapping[str, StatColumn], rows: int) -> dict[str, NDArray[np.i
 
     Columns are read side by side, in the order in which they lie in the file.
     """
-    known = [name for name in _TEXTS if name in stats]
+    text_names = [name for name in _TEXTS if name in stats]
     ids_of = {name: np.full(rows, -1, np.int32) for name in _TEXTS}
-    if known:
-        kind = np.stack([stats[name].kind for name in known], axis=1)
-        bits = np.stack([stats[name].bits for name in known], axis=1)
-        ids = stats[known[0]].source.text_ids(kind.ravel(), bits.ravel())
-        ids_of.update(zip(known, ids.reshape(rows, -1).T, strict=True))
+    if text_names:
+        kind = np.stack([stats[name].kind for name in text_names], axis=1)
+        bits = np.stack([stats[name].bits for name in text_names], axis=1)
+        ids = stats[text_names[0]].source.text_ids(kind.ravel(), bits.ravel())
+        ids_of.update(zip(text_names, ids.reshape(rows, -1).T, strict=True))
     return ids_of
 
 

@@ -48,12 +48,12 @@ def use_by_step(memory: Memory, allocator: int) -> StepUsage:
     """The memory in use in each step and at its end, and what the step left behind."""
     rows = event_rows(memory, allocator)
     time, used = memory.time_ps[rows], in_use(memory, rows)
-    own = memory.steps_of(allocator)
-    steps = own.stop - own.start
-    begin = np.searchsorted(time, memory.step_begin_ps[own], side="left")
-    end = np.searchsorted(time, memory.step_end_ps[own], side="left")
+    own_steps = memory.steps_of(allocator)
+    steps = own_steps.stop - own_steps.start
+    begin = np.searchsorted(time, memory.step_begin_ps[own_steps], side="left")
+    end = np.searchsorted(time, memory.step_end_ps[own_steps], side="left")
     if steps:  # the last step includes its end
-        end[-1] = np.searchsorted(time, memory.step_end_ps[own][-1], side="right")
+        end[-1] = np.searchsorted(time, memory.step_end_ps[own_steps][-1], side="right")
     before = np.append(used, -1)[begin - 1]
     peak = before.copy()
     has_events = np.flatnonzero(end > begin)
@@ -62,9 +62,9 @@ def use_by_step(memory: Memory, allocator: int) -> StepUsage:
         inside = np.maximum.reduceat(np.append(used, -1), cuts)[::2]
         peak[has_events] = np.maximum(peak[has_events], inside)
     alive = _left_behind(memory, allocator)
-    kept = np.zeros(steps, np.int64)
-    np.add.at(kept, memory.step[alive], np.maximum(own_bytes(memory, alive), 0))
-    return StepUsage(peak, np.append(used, -1)[end - 1], kept)
+    kept_bytes = np.zeros(steps, np.int64)
+    np.add.at(kept_bytes, memory.step[alive], np.maximum(own_bytes(memory, alive), 0))
+    return StepUsage(peak, np.append(used, -1)[end - 1], kept_bytes)
 
 
 def find_leaks(memory: Memory, allocator: int) -> Leaks:
@@ -74,8 +74,8 @@ def find_leaks(memory: Memory, allocator: int) -> Leaks:
     may be incomplete.
     """
     alive = _left_behind(memory, allocator)
-    own = memory.steps_of(allocator)
-    last = own.stop - own.start - 1
+    own_steps = memory.steps_of(allocator)
+    last = own_steps.stop - own_steps.start - 1
     alive = alive[(memory.step[alive] > 0) & (memory.step[alive] < last)]
     columns = (memory.op, memory.region, memory.dtype, memory.shape)
     code, first = group_rows([column[alive] for column in columns])

@@ -30,9 +30,9 @@ def sample_events(
     edges = np.linspace(float(time[0]), float(time[-1]), buckets + 1)[1:-1]
     starts = unique(np.append(0, np.searchsorted(time, edges.astype(np.int64))))
     starts = starts[starts < time.size]
-    kept = [np.array([0, time.size - 1]), _first(used, starts, np.minimum)]
-    kept.append(_first(used, starts, np.maximum))
-    sampled: NDArray[np.int64] = unique(np.concatenate(kept)) + rows.start + begin
+    kept_rows = [np.array([0, time.size - 1]), _first(used, starts, np.minimum)]
+    kept_rows.append(_first(used, starts, np.maximum))
+    sampled: NDArray[np.int64] = unique(np.concatenate(kept_rows)) + rows.start + begin
     return sampled
 
 

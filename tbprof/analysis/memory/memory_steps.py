@@ -31,7 +31,7 @@ class MemorySteps:
 
 def find_memory_steps(
     space: Space,
-    found: Steps,
+    host_steps: Steps,
     allocators: Sequence[str],
     first_event: NDArray[np.int64],
     group: NDArray[np.int64],
@@ -39,7 +39,7 @@ def find_memory_steps(
 ) -> tuple[list[MemorySteps], NDArray[np.int32]]:
     """(the steps of each allocator, the step [n] of each event among its allocator's, or -1).
 
-    Steps are those that were `found` (None without events) for the allocator's own device. Memory
+    Steps are `host_steps` (None without events) of the allocator's own device. Memory
     of the host, or of a device without steps, has the steps that all devices of the host share;
     else the steps of all devices, labelled by device, if they do not overlap; else those of the
     device with most steps. If nothing has steps, the groups of the file (`group` [n], `NO_GROUP`
@@ -51,12 +51,12 @@ def find_memory_steps(
     if not time_ps.size:
         none = np.empty(0, np.int64)
         return [MemorySteps([], none, none) for _ in allocators], np.empty(0, np.int32)
-    if not found.label and (group != NO_GROUP).any():
+    if not host_steps.label and (group != NO_GROUP).any():
         steps, step = _by_groups(space, group, time_ps)
         others = np.flatnonzero(step < 0)
         step[others] = step_at(steps.begin_ps, steps.end_ps, time_ps[others])
         return [steps] * len(allocators), step
-    by_allocator = [_by_device(found, name) for name in allocators]
+    by_allocator = [_by_device(host_steps, name) for name in allocators]
     step = np.empty(time_ps.size, np.int32)
     for steps, cuts in zip(by_allocator, pairwise(first_event.tolist()), strict=True):
         rows = slice(*cuts)
@@ -81,11 +81,11 @@ def _by_device(steps: Steps, allocator: str) -> MemorySteps:
     workers = [np.flatnonzero(steps.worker == index) for index in range(len(steps.worker_name))]
     workers = [rows for rows in workers if rows.size]
     if is_device_name(allocator):
-        own = _NUMBER.search(allocator)
-        wanted = "TPU" if allocator.isdigit() and "TPU" in steps.worker_kind else "GPU"
+        match = _NUMBER.search(allocator)
+        kind = "TPU" if allocator.isdigit() and "TPU" in steps.worker_kind else "GPU"
         for rows in workers:
-            at = int(steps.worker[rows[0]])
-            if own and steps.worker_name[at].partition(" ")[0] == f"{wanted}:{int(own[0])}":
+            worker = int(steps.worker[rows[0]])
+            if match and steps.worker_name[worker].partition(" ")[0] == f"{kind}:{int(match[0])}":
                 return _steps(steps, rows)
         if not _are_alike(steps, workers):
             return _steps(steps, np.empty(0, np.int64))
@@ -148,8 +148,8 @@ def _by_groups(
     ids = ids[ids != NO_GROUP]
     code = codes(ids, group)
     first, last = hulls(code, time_ps, time_ps, ids.size)
-    known = _labels(space)
-    label = [known.get(id_) or str(id_) for id_ in ids.tolist()]
+    labels = _labels(space)
+    label = [labels.get(id_) or str(id_) for id_ in ids.tolist()]
     rows = np.arange(ids.size, dtype=np.int64)
     windows = tile(rows, ids, label, first, last + 1)
     step_of = np.full(ids.size + 1, -1, np.int32)

@@ -58,7 +58,7 @@ def _gather_tpu(plane: Plane, gatherer: OpGatherer, side: int) -> None:
     stats = plane.types.stats([names.MEMORY_BREAKDOWN, *WORK])
     by_type = [np.maximum(stats[name].integers(), 0) for name in WORK]
     has_model_flops = stats[names.MODEL_FLOPS].is_present
-    named = list(map(ops.op, kinds.type.tolist()))
+    ops_by_kind = list(map(ops.op, kinds.type.tolist()))
     work: list[tuple[int, int, int, int]] = []
     for kind, row in enumerate(kinds.type.tolist()):
         occurrences = int(kinds.occurrences[kind])
@@ -81,7 +81,7 @@ def _gather_tpu(plane: Plane, gatherer: OpGatherer, side: int) -> None:
     columns = ("flops", "model_flops", "bytes_accessed", "hbm_bytes")
     for index, name in enumerate(columns):
         sums[name] = as_counts([row[index] for row in work])
-    gatherer.add(side, [op.name for op in named], [op.type for op in named], sums)
+    gatherer.add(side, [op.name for op in ops_by_kind], [op.type for op in ops_by_kind], sums)
     gatherer.add_idle(side, kinds.window_ps - kinds.busy_ps)
 
 

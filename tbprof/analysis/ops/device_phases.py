@@ -118,8 +118,8 @@ def _tpu_intervals(plane: Plane, programs: Programs) -> DeviceIntervals:
     # The names before the events, by which the ops below are chosen: names may also follow them.
     line_names = plane.strings.take(plane.lines.name[rows].tolist())
     op_rows, async_rows, marks = (
-        np.flatnonzero(np.array([name in wanted for name in line_names], bool)[events.line])
-        for wanted in (_OP_LINES, lines[-2:-1], lines[-1:])
+        np.flatnonzero(np.array([name in line_group for name in line_names], bool)[events.line])
+        for line_group in (_OP_LINES, lines[-2:-1], lines[-1:])
     )
     barriers = marks[events.type[marks] == _barrier_type(plane)]
     ops = find_core_ops(plane, *_OP_LINES)
@@ -216,10 +216,10 @@ def _find_steps(plane: Plane, clock: Clock | None) -> DeviceSteps | None:
     order = np.argsort(events.start_ps, kind="stable")
     stats = events.stats([names.GROUP_ID, names.STEP_NUMBER, names.STEP_NAME], order)
     number = stats[names.STEP_NUMBER].integers(-1).tolist()
-    given = plane.strings.take(stats[names.STEP_NAME].texts().tolist())
+    step_names = plane.strings.take(stats[names.STEP_NAME].texts().tolist())
     types = plane.strings.take(plane.types.name.tolist())
-    own = [types[row] if row >= 0 else "" for row in events.type[order].tolist()]
-    labels = [name or other for name, other in zip(given, own, strict=True)]
+    type_names = [types[row] if row >= 0 else "" for row in events.type[order].tolist()]
+    labels = [name or other for name, other in zip(step_names, type_names, strict=True)]
     return DeviceSteps(
         *_placed(events, order, clock),
         stats[names.GROUP_ID].integers(-1),
@@ -241,10 +241,10 @@ def _find_executions(plane: Plane, clock: Clock | None) -> Executions:
     events = plane.events(named_lines(plane, *_MODULE_LINES))
     order = np.argsort(events.start_ps, kind="stable")
     types, kind = np.unique(events.type[order], return_inverse=True)
-    known = plane.strings.take(plane.types.name.tolist())
+    type_names = plane.strings.take(plane.types.name.tolist())
     return Executions(
         *_placed(events, order, clock),
         events.stats([names.RUN_ID], order)[names.RUN_ID].integers(-1),
         kind.astype(np.int32),
-        [known[row] if row >= 0 else "" for row in types.tolist()],
+        [type_names[row] if row >= 0 else "" for row in types.tolist()],
     )

@@ -79,8 +79,8 @@ def _add(
 def _own_by_op(events: Events, code: NDArray[np.int32], ops: int) -> NDArray[np.int64]:
     """[ops] the self time of each op. The columns that this needs are freed on return."""
     parent = nest(events.first_event, events.start_ps, events.duration_ps)
-    own = self_times(parent, events.start_ps, events.duration_ps)
-    _, total, _, _ = reduce_groups(code, own, ops)
+    self_ps = self_times(parent, events.start_ps, events.duration_ps)
+    _, total, _, _ = reduce_groups(code, self_ps, ops)
     return total
 
 
@@ -107,13 +107,13 @@ def _classify(
     index: dict[str, int] = {}
 
     def number(op: OpName) -> int:
-        known = index.get(op.name)
-        if known is None:
-            known = index[op.name] = len(ops)
+        position = index.get(op.name)
+        if position is None:
+            position = index[op.name] = len(ops)
             ops.append(op)
-        elif not ops[known].type:
-            ops[known] = op
-        return known
+        elif not ops[position].type:
+            ops[position] = op
+        return position
 
     families = name_families(plane)
     category = families.classify(lambda text: parse_op_name(text).category, np.int8)
@@ -259,8 +259,8 @@ def _gather_aggregated(plane: Plane, events: Events, gatherer: OpGatherer) -> No
     merged = events.aggregated
     if not merged.type.size:
         return
-    own = plane.event_stats(merged.source, [names.SELF_DURATION])[names.SELF_DURATION]
-    own_ps = np.where(own.is_integer, own.bits, merged.duration_ps)
+    self_column = plane.event_stats(merged.source, [names.SELF_DURATION])[names.SELF_DURATION]
+    own_ps = np.where(self_column.is_integer, self_column.bits, merged.duration_ps)
     texts = plane.strings.take(plane.types.name.tolist())
     ops = [parse_op_name(texts[row] if row >= 0 else "") for row in merged.type.tolist()]
     rows = np.flatnonzero(np.array([op.category for op in ops]) != OpCategory.UNKNOWN)

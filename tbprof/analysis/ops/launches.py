@@ -86,11 +86,11 @@ def _find_kernels(devices: Sequence[DeviceIntervals]) -> _Kernels:
 def _of_host(plane: int, threads: HostThreads, kernels: _Kernels) -> tuple[NDArray[np.int64], ...]:
     """(group, device, plane, device that the call names or -1, line) of the launches of a host."""
     events = threads.events
-    known = events.plane.stat_names
-    if names.CORRELATION_ID not in known:
+    stat_names = events.plane.stat_names
+    if names.CORRELATION_ID not in stat_names:
         return tuple(np.empty(0, np.int64) for _ in range(5))
     rows = events.rows_of(host_types(events, has_device=True).is_launch)
-    wanted = [name for name in (names.CORRELATION_ID, names.DEVICE_ID) if name in known]
+    wanted = [name for name in (names.CORRELATION_ID, names.DEVICE_ID) if name in stat_names]
     stats = events.stats(wanted, rows)
     id_ = stats[names.CORRELATION_ID].integers()
     named_by = stats[names.DEVICE_ID].integers(-1) if len(stats) > 1 else np.full(id_.size, -1)

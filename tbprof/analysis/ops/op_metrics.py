@@ -112,12 +112,12 @@ class OpGatherer:
         if not names:
             return
         ops_of_side = self._sides.setdefault(side, _Side())
-        number, known = ops_of_side.number, ops_of_side.type
+        number, types_of_ops = ops_of_side.number, ops_of_side.type
         rows = [number.setdefault(name, len(number)) for name in names]
-        known += [""] * (len(number) - len(known))
+        types_of_ops += [""] * (len(number) - len(types_of_ops))
         for row, type_ in zip(rows, types, strict=True):
-            if not known[row]:
-                known[row] = type_
+            if not types_of_ops[row]:
+                types_of_ops[row] = type_
         ops_of_side.rows.append(np.array(rows, np.int64))
         ops_of_side.sums.append(sums)
         ops_of_side.is_eager.append(np.zeros(len(rows), np.bool_) if is_eager is None else is_eager)

@@ -226,9 +226,9 @@ def _events_window(space: Space, programs: Programs) -> int:
 def _percentage(space: Space, stat: str) -> float:
     """The mean over the planes that have the stat; NaN if none has it."""
     values = [plane.stats[stat] for plane in space.planes if stat in plane.stats]
-    known = [float(value) for value in values if isinstance(value, int | float)]
-    known = [value for value in known if math.isfinite(value)]
-    return sum_of(known) / len(known) if known else math.nan
+    numbers = [float(value) for value in values if isinstance(value, int | float)]
+    numbers = [value for value in numbers if math.isfinite(value)]
+    return sum_of(numbers) / len(numbers) if numbers else math.nan
 
 
 def _integer(value: Value | None, default: int = 0) -> int:

@@ -34,8 +34,8 @@ def stated_window(space: "Space") -> tuple[int, int]:
 def dropped_events(space: "Space") -> int:
     """How many events the recorder says that it dropped, -1 if it says nothing."""
     counts = [plane.stats.get(_DROPPED) for plane in space.planes]
-    known = [count for count in counts if isinstance(count, int) and count >= 0]
-    return sum(known) if known else -1
+    valid = [count for count in counts if isinstance(count, int) and count >= 0]
+    return sum(valid) if valid else -1
 
 
 def recorder_notices(space: "Space") -> Iterator[Notice]:

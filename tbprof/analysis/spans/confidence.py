@@ -31,11 +31,11 @@ def t_quantile(probability: float, freedom: int) -> float:
         from statistics import NormalDist  # brings fractions and decimals
 
         return NormalDist().inv_cdf(probability)
-    wanted = 2 * probability - 1
+    two_sided = 2 * probability - 1
     low, high = 0.0, math.pi / 2
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if _within(middle, freedom) < wanted:
+        if _within(middle, freedom) < two_sided:
             low = middle
         else:
             high = middle

@@ -32,9 +32,9 @@ def self_times(
 
     Children that overlap each other are counted once.
     """
-    own = np.empty(parent.size, np.int64)
-    fill_self_times(parent, start_ps, duration_ps, own, np.empty(parent.size, np.int64))
-    return own
+    self_ps = np.empty(parent.size, np.int64)
+    fill_self_times(parent, start_ps, duration_ps, self_ps, np.empty(parent.size, np.int64))
+    return self_ps
 
 
 def inherit(parent: NDArray[np.int64], value: NDArray[np.int64]) -> NDArray[np.int64]:

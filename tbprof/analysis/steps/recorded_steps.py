@@ -63,21 +63,21 @@ def find_recorded_steps(devices: Sequence[DeviceIntervals], grouping: Grouping) 
         if device.steps is None and device.kind == "TPU"
     ]
     lines = [read_line(device, grouping, doubts) for device in devices]
-    known = _placed_by_markers([line for line in lines if len(line)], grouping)
-    has_numbers = bool(known) and all(bool((line.place >= 0).all()) for line in known)
+    placed = _placed_by_markers([line for line in lines if len(line)], grouping)
+    has_numbers = bool(placed) and all(bool((line.place >= 0).all()) for line in placed)
     if has_numbers:
         cores = {device.name for device in devices if device.kind == "TPU"}
-        doubts += _contradictions([line for line in known if line.device in cores])
+        doubts += _contradictions([line for line in placed if line.device in cores])
     else:
-        known = _placed_by_time(known)
-        if len(known) > 1:
+        placed = _placed_by_time(placed)
+        if len(placed) > 1:
             doubts.append(
                 "The Steps lines have no numbers, so steps of several devices are paired by time."
             )
-    doubts += _unlinked(known, grouping)
-    known, is_named = _named(known, grouping)
+    doubts += _unlinked(placed, grouping)
+    placed, is_named = _named(placed, grouping)
     by_name = {device.name: device for device in devices}
-    by_device = {line.device: with_cut_ends(line, by_name[line.device]) for line in known}
+    by_device = {line.device: with_cut_ends(line, by_name[line.device]) for line in placed}
     windows, is_lost, is_cut = [], [], []
     for device, line in zip(devices, lines, strict=True):
         line = by_device.get(device.name, line)
@@ -224,8 +224,10 @@ def _counted_from(line: StepsLine, place: NDArray[np.int64]) -> StepsLine:
     """The line with these places, which number the steps that have no number."""
     is_known = line.number >= 0
     label = [
-        name if known else f"{name} {index}".strip()
-        for name, known, index in zip(line.label, is_known.tolist(), place.tolist(), strict=True)
+        name if is_placed else f"{name} {index}".strip()
+        for name, is_placed, index in zip(
+            line.label, is_known.tolist(), place.tolist(), strict=True
+        )
     ]
     return replace(line, place=place, number=np.where(is_known, line.number, place), label=label)
 
@@ -239,15 +241,15 @@ def _named(lines: Sequence[StepsLine], grouping: Grouping) -> tuple[list[StepsLi
     offsets = unique(roots.number[groups] - places)
     if len(stems) == 1 and offsets.size == 1:
         (stem,) = stems
-        named = [_counted(line, stem, int(offsets[0])) for line in lines]
-        return named, are_numbered(grouping, groups)
+        named_lines = [_counted(line, stem, int(offsets[0])) for line in lines]
+        return named_lines, are_numbered(grouping, groups)
     known_names = {
         place: (int(roots.number[group]), roots.label[group])
         for place, group in zip(places.tolist(), groups.tolist(), strict=True)
     }
     if not all(line.is_ascending for line in lines):
         known_names = {}
-    named, unnamed = [], 0
+    named_lines, unnamed = [], 0
     for line in lines:
         number, label = line.number.copy(), list(line.label)
         for row, (place, group) in enumerate(
@@ -260,8 +262,8 @@ def _named(lines: Sequence[StepsLine], grouping: Grouping) -> tuple[list[StepsLi
             else:
                 label[row] = label[row] or str(number[row])
                 unnamed += 1
-        named.append(replace(line, number=number, label=label))
-    return named, bool(groups.size) and not unnamed and are_numbered(grouping, groups)
+        named_lines.append(replace(line, number=number, label=label))
+    return named_lines, bool(groups.size) and not unnamed and are_numbered(grouping, groups)
 
 
 def _counted(line: StepsLine, stem: str, offset: int) -> StepsLine:

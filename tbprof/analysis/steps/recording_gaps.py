@@ -27,12 +27,12 @@ def unrecorded_notices(
     step: NDArray[np.int64],
 ) -> list[Notice]:
     """One notice per host and set of steps [rows: worker, step] that workers did not record."""
-    missing: dict[tuple[int, tuple[int, ...]], list[str]] = {}
+    missing_steps: dict[tuple[int, tuple[int, ...]], list[str]] = {}
     for index in unique(worker).tolist():
         if worker_name[index] == "CPU":
             continue  # it stands for lost devices, which have a notice of their own
         steps = tuple(unique(step[worker == index]).tolist())
-        missing.setdefault((int(worker_host[index]), steps), []).append(worker_name[index])
+        missing_steps.setdefault((int(worker_host[index]), steps), []).append(worker_name[index])
     return [
         Notice(
             "unrecorded_steps",
@@ -40,7 +40,7 @@ def unrecorded_notices(
             f"{'them' if len(steps) > 1 else 'it'} out.",
             hosts[host] if len(hosts) > 1 else "",
         )
-        for (host, steps), names in missing.items()
+        for (host, steps), names in missing_steps.items()
     ]
 
 
@@ -76,11 +76,11 @@ def partial_notices(
     return [
         Notice(
             "partial_devices",
-            f"{listed(names)}: {how.format(_range([label[index]], '', 1)[0])} have no figures of "
+            f"{listed(names)}: {text.format(_range([label[index]], '', 1)[0])} have no figures of "
             f"{'it' if len(names) == 1 else 'them'}.",
             hosts[host] if len(hosts) > 1 else "",
         )
-        for (host, how, index), names in partial.items()
+        for (host, text, index), names in partial.items()
     ]
 
 
@@ -94,11 +94,13 @@ def lost_notices(hosts: Sequence[str], parts: Sequence[Steps]) -> list[Notice]:
 
 
 def _lost(part: Steps) -> str:
-    known = listed(_devices(part))
-    which = f"{part.lost_devices}{' more' if known else ''} device"
-    text = f"Work was launched for {which}{'s' if part.lost_devices > 1 else ''}, but none was "
-    if known:
-        return f"{text}recorded: figures cover only {known}."
+    named_devices = listed(_devices(part))
+    devices_text = f"{part.lost_devices}{' more' if named_devices else ''} device"
+    text = (
+        f"Work was launched for {devices_text}{'s' if part.lost_devices > 1 else ''}, but none was "
+    )
+    if named_devices:
+        return f"{text}recorded: figures cover only {named_devices}."
     return f"{text}recorded: what devices did in the steps is not known."
 
 
@@ -165,8 +167,8 @@ def _steps(label: Sequence[str], steps: Sequence[int]) -> str:
 
 def _range(texts: Sequence[str], to: str, most: int) -> list[str]:
     """Consecutive texts, as a range if there are more than `most`."""
-    shown = [text if len(text) <= 40 else f"{text[:39]}…" for text in texts]
-    return shown if len(shown) <= most else [f"{shown[0]}{to}{shown[-1]}"]
+    short_texts = [text if len(text) <= 40 else f"{text[:39]}…" for text in texts]
+    return short_texts if len(short_texts) <= most else [f"{short_texts[0]}{to}{short_texts[-1]}"]
 
 
 def few(texts: Sequence[str], most: int = _MOST_NAMES) -> str:

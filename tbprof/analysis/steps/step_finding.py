@@ -66,17 +66,17 @@ def _find_step_layers(space: Space, programs: Programs, marker: str) -> StepLaye
 
     # Work that is missing from the trace.
     silent = find_silent_gpus(space, devices)
-    missing = find_unrecorded(source.grouping, source.steps, devices, has_silent=bool(silent))
+    unrecorded = find_unrecorded(source.grouping, source.steps, devices, has_silent=bool(silent))
 
     # When steps began and ended; some devices record that themselves.
     is_recorded = source.source == STEPS_LINE
     recorded = find_recorded_steps(devices, source.grouping) if is_recorded else None
-    windows, note = find_windows(source, devices, missing, recorded)
+    windows, note = find_windows(source, devices, unrecorded, recorded)
 
     # What covers the windows.
     host = find_host_layers(source, windows, devices)
     windows = end_with_work(windows, devices, host)
-    return StepLayers(source, note, devices, windows, host, silent, missing, recorded)
+    return StepLayers(source, note, devices, windows, host, silent, unrecorded, recorded)
 
 
 def _compute_once(space: Space, key: Hashable, compute: Callable[[], _T]) -> _T:

@@ -100,9 +100,9 @@ def infer_steps(
     ]
     for choices in (functions, None, executions):
         choices = [_pattern(threads) for threads in hosts] if choices is None else choices
-        known = [(plane, choice) for plane, choice in enumerate(choices) if choice is not None]
-        if known:
-            plane, choice = max(known, key=lambda pair: pair[1].weight)
+        candidates = [(plane, choice) for plane, choice in enumerate(choices) if choice is not None]
+        if candidates:
+            plane, choice = max(candidates, key=lambda pair: pair[1].weight)
             return _steps(plane, hosts[plane], choice)
     return None
 
@@ -132,8 +132,8 @@ def _executions(threads: HostThreads) -> _Choice | None:
         text = texts[type_]
         if types.is_function[type_]:
             programs[type_] = text
-        elif named := _JAX.match(text) or _TENSORFLOW.match(text):
-            programs[type_] = named[1]
+        elif match := _JAX.match(text) or _TENSORFLOW.match(text):
+            programs[type_] = match[1]
         elif _UNNAMED.match(text):
             programs[type_] = ""
     wanted = np.zeros(len(texts), np.bool_)
@@ -188,7 +188,7 @@ def _is_op(choice: _Choice | None, threads: HostThreads, programs: Programs | No
     begin, end = events.first_event[choice.line : choice.line + 2].tolist()
     types = unique(events.type[begin:end])
     texts = threads.plane.strings.take(threads.plane.types.name[types[types >= 0]].tolist())
-    called = {named[1] for text in texts if (named := _JAX.match(text))}
+    called = {match[1] for text in texts if (match := _JAX.match(text))}
     if choice.program not in called:
         return False
     keys = {_module_key(program) for program in called}

@@ -148,8 +148,8 @@ def find_host_layers(
             own_phase = phase
             if not is_for[worker].all():
                 own_phase = np.where(np.repeat(is_for[worker], np.diff(cuts)), phase, -1)
-            for layer, wanted in zip(layers[worker], _LAYERS, strict=True):
-                rows = own_phase == wanted
+            for layer, layer_kinds in zip(layers[worker], _LAYERS, strict=True):
+                rows = own_phase == layer_kinds
                 if rows.any():
                     layer.append((start[rows], end[rows]))
     # The events of each thread ascend, and a stable sort is fast on ascending runs.
@@ -168,12 +168,12 @@ def end_with_work(
 ) -> list[Windows]:
     """The windows with `own_ps` extended by what any device works after the step's own work."""
     busy = _busy(devices, host)
-    ended = []
+    ends = []
     for window in windows:
         start = window.start_ps + window.own_ps
         [busy_ps] = exclusive_time(start, window.end_ps, [busy]).T
-        ended.append(replace(window, own_ps=window.own_ps + busy_ps))
-    return ended
+        ends.append(replace(window, own_ps=window.own_ps + busy_ps))
+    return ends
 
 
 def _busy(devices: Sequence[DeviceIntervals], host: HostLayers) -> Spans:

@@ -60,17 +60,17 @@ def tile(
     is_kept[1:] = start[1:] > start[:-1]
     order, start, end = order[is_kept], start[is_kept], end[is_kept]
     following = np.append(start[1:], np.iinfo(np.int64).max)
-    own = np.minimum(end, following) - start
-    duration = np.append(following[:-1] - start[:-1], own[-1:])
+    own_ps = np.minimum(end, following) - start
+    duration = np.append(following[:-1] - start[:-1], own_ps[-1:])
     is_positive = duration > 0
     order = order[is_positive]
     return Windows(
         group[order],
         number[order],
-        [label[at] for at in order.tolist()],
+        [label[row] for row in order.tolist()],
         start[is_positive],
         duration[is_positive],
-        own[is_positive],
+        own_ps[is_positive],
     )
 
 
@@ -176,11 +176,11 @@ def by_device(steps: GroupSteps, device: DeviceIntervals, is_missing: NDArray[np
     """
     first, last = device_hulls(steps, device)
     ran = first <= last
-    kept = np.flatnonzero(ran | is_missing)
-    first, last = first[kept], last[kept]
-    _place_missing(first, last, ~ran[kept], steps.start_ps[kept])
-    labels = [steps.label[step] for step in kept.tolist()]
-    return tile(steps.group[kept], steps.number[kept], labels, first, last)
+    device_rows = np.flatnonzero(ran | is_missing)
+    first, last = first[device_rows], last[device_rows]
+    _place_missing(first, last, ~ran[device_rows], steps.start_ps[device_rows])
+    labels = [steps.label[step] for step in device_rows.tolist()]
+    return tile(steps.group[device_rows], steps.number[device_rows], labels, first, last)
 
 
 def _place_missing(

@@ -269,15 +269,15 @@ def _begins(
     rank = np.arange(missing.size) - np.searchsorted(row, row)
     free = np.minimum(low + gap, (low + high) // 2)
     begin = free + (high - free) * rank / size
-    known = np.full((len(others), missing.size), np.nan)
+    begins = np.full((len(others), missing.size), np.nan)
     for index, other in enumerate(others):
         _, own_row, other_row = np.intersect1d(line.place, other.place, return_indices=True)
         _, missing_row, known_row = np.intersect1d(missing, other.place, return_indices=True)
         if own_row.size:
             later = int(median(line.start_ps[own_row] - other.start_ps[other_row]))
-            known[index, missing_row] = other.start_ps[known_row] + later
-    is_known = np.isfinite(known).any(axis=0)
-    begin[is_known] = np.nanmedian(known[:, is_known], axis=0)
+            begins[index, missing_row] = other.start_ps[known_row] + later
+    is_known = np.isfinite(begins).any(axis=0)
+    begin[is_known] = np.nanmedian(begins[:, is_known], axis=0)
     begin = np.where(row < 0, np.minimum(begin, line.start_ps[0]), np.maximum(begin, low))
     begin = np.where(row < len(line) - 1, np.minimum(begin, high), begin)
     out: NDArray[np.int64] = np.rint(begin).astype(np.int64)

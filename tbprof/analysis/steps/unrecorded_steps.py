@@ -91,9 +91,9 @@ def find_unrecorded(
         return Unrecorded(nothing, nothing, 0)  # the usual case: launches need not be read
     launches = find_launches(grouping.hosts, devices)
     launch_step = _step(step_of, launches.group)
-    without, lost, usual = _lost(launches, launch_step, works)
+    without, lost_launches, usual = _lost(launches, launch_step, works)
     has_usual = (usual > 0)[:, None]
-    is_missing = has_usual & (lost >= np.maximum(_LAUNCHED * usual, 1)[:, None])
+    is_missing = has_usual & (lost_launches >= np.maximum(_LAUNCHED * usual, 1)[:, None])
     has_launches = np.bincount(launch_step[launch_step >= 0], minlength=count) > 0
     if not (works | has_launches).all():
         active = works | is_missing
@@ -101,7 +101,7 @@ def find_unrecorded(
         is_missing |= ~has_launches & would_work
     hardly_any = median(np.where(works, without, 0), axis=1) <= _HARDLY_ANY * usual
     is_cut = works & has_usual & hardly_any[:, None]
-    is_cut &= lost >= np.maximum(_PART * usual, 1)[:, None]
+    is_cut &= lost_launches >= np.maximum(_PART * usual, 1)[:, None]
     return Unrecorded(is_missing & ~works, is_cut, _lost_devices(launches))
 
 
@@ -109,8 +109,8 @@ def _of_host(grouping: Grouping, steps: GroupSteps, nothing: NDArray[np.bool_]) 
     """What is missing if no device's work was recorded."""
     launches = find_launches(grouping.hosts, [])
     launches_any = is_in(steps.group, launches.group)[None, :]
-    lost = _lost_devices(launches) or int(launches.group.size > 0)
-    return Unrecorded(launches_any, nothing, lost)
+    lost_devices = _lost_devices(launches) or int(launches.group.size > 0)
+    return Unrecorded(launches_any, nothing, lost_devices)
 
 
 def _step(step_of: NDArray[np.int64], group: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -143,29 +143,29 @@ def _lost(
     """
     devices, steps = works.shape
     targets = launches.is_named.size
-    made = np.zeros(works.shape, np.int64)
+    launched = np.zeros(works.shape, np.int64)
     is_for = np.zeros((devices, targets), bool)
     for device in range(devices):
-        own = launches.device == device
-        made[device] = np.bincount(step[own & (step >= 0)], minlength=steps)
-        is_for[device, launches.target[own]] = True
+        is_own = launches.device == device
+        launched[device] = np.bincount(step[is_own & (step >= 0)], minlength=steps)
+        is_for[device, launches.target[is_own]] = True
     usual = np.array(
-        [median(row[did]) if did.any() else 0.0 for row, did in zip(made, works, strict=True)]
+        [median(row[did]) if did.any() else 0.0 for row, did in zip(launched, works, strict=True)]
     )
     is_lost = (launches.device < 0) & (step >= 0)
     by_target = np.bincount(
         launches.target[is_lost] * steps + step[is_lost], minlength=targets * steps
     ).reshape(targets, steps)
-    lost = np.zeros(works.shape)
+    lost_launches = np.zeros(works.shape)
     order = np.argsort(-works.sum(axis=1), kind="stable").tolist()
     for target in np.flatnonzero(is_for.any(axis=0)).tolist():
-        left = by_target[target].astype(np.float64)
+        remaining = by_target[target].astype(np.float64)
         for device in [device for device in order if is_for[device, target]]:
-            lacks = np.maximum(usual[device] - made[device] - lost[device], 0)
-            own_lost = np.minimum(left, lacks) if is_for[:, target].sum() > 1 else left
-            lost[device] += own_lost
-            left = left - own_lost
-    return is_for.astype(np.int64) @ by_target, lost, usual
+            lacks = np.maximum(usual[device] - launched[device] - lost_launches[device], 0)
+            own_lost = np.minimum(remaining, lacks) if is_for[:, target].sum() > 1 else remaining
+            lost_launches[device] += own_lost
+            remaining = remaining - own_lost
+    return is_for.astype(np.int64) @ by_target, lost_launches, usual
 
 
 def _lost_devices(launches: Launches) -> int:

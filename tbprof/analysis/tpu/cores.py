@@ -45,27 +45,27 @@ def find_cores(space: Space, _programs: Programs) -> Cores:
 
 def consistent_details(planes: Sequence[Plane]) -> tuple[list[CoreDetails | None], list[str]]:
     """(details of each plane, None if missing or contradictory; the contradictions)."""
-    known = [core_details(plane) for plane in planes]
-    doubts = _doubts(planes, known)
+    stated = [core_details(plane) for plane in planes]
+    doubts = _doubts(planes, stated)
     used = [
         None if plane.name in doubts else details
-        for plane, details in zip(planes, known, strict=True)
+        for plane, details in zip(planes, stated, strict=True)
     ]
     return used, list(doubts.values())
 
 
-def _doubts(planes: Sequence[Plane], known: Sequence[CoreDetails | None]) -> dict[str, str]:
+def _doubts(planes: Sequence[Plane], stated: Sequence[CoreDetails | None]) -> dict[str, str]:
     """What is wrong with the details of planes, by the plane's name."""
-    places = Counter(_place(details) for details in known if details is not None)
-    hosts = Counter(details.hostname for details in known if details is not None)
+    places = Counter(_place(details) for details in stated if details is not None)
+    hosts = Counter(details.hostname for details in stated if details is not None)
     usual = hosts.most_common(1)[0][0] if hosts else ""
-    has_ordinals = any(details is not None and details.ordinal for details in known)
+    has_ordinals = any(details is not None and details.ordinal for details in stated)
     doubts: dict[str, str] = {}
-    for plane, details in zip(planes, known, strict=True):
+    for plane, details in zip(planes, stated, strict=True):
         if details is None:
             continue
-        own = _worker(plane)
-        number = own.removeprefix("TPU:").partition(" ")[0]
+        worker = _worker(plane)
+        number = worker.removeprefix("TPU:").partition(" ")[0]
         if has_ordinals and number.isdigit() and int(number) != details.ordinal:
             problem = f"they are those of device {details.ordinal}"
         elif details.is_sparse_core != is_sparse_core(plane):
@@ -78,7 +78,7 @@ def _doubts(planes: Sequence[Plane], known: Sequence[CoreDetails | None]) -> dic
             problem = f"they name the host {details.hostname!r}, others {usual!r}"
         else:
             continue
-        doubts[plane.name] = f"the core details of {own} are left out: {problem}"
+        doubts[plane.name] = f"the core details of {worker} are left out: {problem}"
     return doubts
 
 

@@ -242,9 +242,9 @@ def _exchange_in(module: Module, proto: Any, depth: int = 0) -> Any | None:
     if proto.opcode in ("fusion", "async-start"):
         for computation in module.called_by(proto) if depth < _MOST_DEPTH else ():
             for part in computation.instructions:
-                found = _exchange_in(module, part, depth + 1)
-                if found is not None:
-                    return found
+                exchange = _exchange_in(module, part, depth + 1)
+                if exchange is not None:
+                    return exchange
         return None
     is_part = proto.opcode.endswith(("-done", "-update"))
     return proto if is_collective_op(proto.opcode) and not is_part else None

@@ -51,13 +51,13 @@ def _find(plane: Plane, ops: CoreOps) -> TpuKinds:
     first = events.first_event
     order = nesting_order(first, start, duration)
     start, duration = start[order], duration[order]
-    code, seen = group_rows([events.type[order].astype(np.int64)])
+    code, kinds = group_rows([events.type[order].astype(np.int64)])
     parent = nest(first, start, duration)
-    count, total, _, _ = reduce_groups(code, duration, seen.size)
-    _, own, _, _ = reduce_groups(code, self_times(parent, start, duration), seen.size)
+    count, total, _, _ = reduce_groups(code, duration, kinds.size)
+    _, self_ps, _, _ = reduce_groups(code, self_times(parent, start, duration), kinds.size)
     # The work of the event if stated (as for custom calls), else that of its type.
     work = [
-        reduce_groups(code, np.maximum(stats[name].integers()[order], 0), seen.size)[1]
+        reduce_groups(code, np.maximum(stats[name].integers()[order], 0), kinds.size)[1]
         for name in WORK
     ]
     busy, window = busy_time(first, start, duration)
@@ -66,12 +66,12 @@ def _find(plane: Plane, ops: CoreOps) -> TpuKinds:
     merged_own = np.where(stat.is_integer, stat.bits, merged.duration_ps)
     merged_work = np.zeros((merged.type.size, len(WORK)), np.int64)
     return TpuKinds(
-        np.concatenate([events.type[order][seen], merged.type]).astype(np.int64),
+        np.concatenate([events.type[order][kinds], merged.type]).astype(np.int64),
         np.concatenate([count, merged.occurrences]),
         np.concatenate([total, merged.duration_ps]),
-        np.concatenate([own, merged_own]),
+        np.concatenate([self_ps, merged_own]),
         np.concatenate([np.stack(work, axis=1), merged_work]),
-        np.repeat([True, False], [seen.size, merged.type.size]),
+        np.repeat([True, False], [kinds.size, merged.type.size]),
         busy,
         window + _beyond(plane, ops),
     )
@@ -109,9 +109,9 @@ class TpuOpNames:
         if op.name:
             return OpName(op.category, op.name, op.type or UNKNOWN_TYPE)
         label = int(self._types.display_name[row])
-        own = self._strings[label if label >= 0 else int(self._types.name[row])]
+        text = self._strings[label if label >= 0 else int(self._types.name[row])]
         # What the compiler added has no framework op; its HLO category says what it is.
-        return OpName(OpCategory.UNKNOWN, own or "(unnamed)", self.category(row) or UNKNOWN_TYPE)
+        return OpName(OpCategory.UNKNOWN, text or "(unnamed)", self.category(row) or UNKNOWN_TYPE)
 
     def category(self, row: int) -> str:
         """The HLO category of a type, "" if none is stated."""

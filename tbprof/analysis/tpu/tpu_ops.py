@@ -92,8 +92,8 @@ class TpuOps:
     @property
     def wasted(self) -> NDArray[np.float64]:
         """[n] the share of the bytes that is padding, NaN for unknown shapes."""
-        known = np.where(self.padded_bytes > 0, self.padded_bytes, np.nan)
-        return np.asarray(1 - self.bytes / known, np.float64)
+        padded = np.where(self.padded_bytes > 0, self.padded_bytes, np.nan)
+        return np.asarray(1 - self.bytes / padded, np.float64)
 
     @property
     def is_host_copy(self) -> NDArray[np.bool_]:
@@ -190,8 +190,8 @@ def _gather(plane: Plane, reader: "_OpReader", rows: dict[tuple[int, str], _OpRo
     for kind, row in enumerate(kinds.type.tolist()):
         event = strings[int(plane.types.name[row])] if row >= 0 else ""
         label = strings[int(plane.types.display_name[row])] if row >= 0 else ""
-        named = _NAME.match(event)
-        name = named[1] if named else label or event or "(unnamed)"
+        match = _NAME.match(event)
+        name = match[1] if match else label or event or "(unnamed)"
         number = int(program[row]) if row >= 0 else -1
         key = (number, name)
         if key not in rows:
@@ -354,11 +354,11 @@ def merge_tpu_ops(parts: Sequence[TpuOps]) -> TpuOps:
         for index, name in enumerate(part.name):
             values = {field.name: getattr(part, field.name)[index] for field in fields(TpuOps)}
             key = (int(part.program[index]), name)
-            known = rows.get(key)
-            if known is None:
+            row = rows.get(key)
+            if row is None:
                 rows[key] = _OpRow(**values)
                 continue
-            known.occurrences += values["occurrences"]
-            known.total_ps += values["total_ps"]
-            known.self_ps += values["self_ps"]
+            row.occurrences += values["occurrences"]
+            row.total_ps += values["total_ps"]
+            row.self_ps += values["self_ps"]
     return _table(list(rows.values()))

@@ -108,8 +108,8 @@ def _async_phase(text: str, label: str, instruction: Instruction | None) -> Phas
 
 def _opcode(text: str, label: str) -> str:
     """The opcode in an instruction's text, else the short name without its number."""
-    _, equals, right = text.partition(" = ")
-    match = _OPCODE.search(right) if equals else None
+    _, equals, definition = text.partition(" = ")
+    match = _OPCODE.search(definition) if equals else None
     return match[1] if match else (label or text).lstrip("%").partition(".")[0]
 
 
@@ -151,24 +151,24 @@ def tpu_phases(
     Unless `is_precise`, computation may have any precision, and programs are read only for ops that
     send, receive or copy.
     """
-    wanted = [names.HLO_CATEGORY, names.PROGRAM_ID, names.TF_OP, "shape_with_layout"]
-    stats = plane.types.stats(wanted)
+    stat_names = [names.HLO_CATEGORY, names.PROGRAM_ID, names.TF_OP, "shape_with_layout"]
+    stats = plane.types.stats(stat_names)
     columns: list[NDArray[Any]] = [
         plane.types.name,
         plane.types.display_name,
         *(stats[name].texts() for name in (names.HLO_CATEGORY, "shape_with_layout", names.TF_OP)),
         stats[names.PROGRAM_ID].integers(-1),
     ]
-    strings, known = plane.strings, programs.phases
+    strings, known_phases = plane.strings, programs.phases
     out = np.full(types.size, Phase.COMPUTE_UNKNOWN, np.int8)
     is_typed = types >= 0
     rows = np.stack([column[types[is_typed]].astype(np.int64) for column in columns], axis=1)
     phases: list[int] = []
     for *texts, program in rows.tolist():
         key = (is_precise, program, *texts)
-        phase = known.get(key)  # cores of a host run the same programs
+        phase = known_phases.get(key)  # cores of a host run the same programs
         if phase is None:
-            phase = known[key] = _phase(
+            phase = known_phases[key] = _phase(
                 programs, program, *map(strings.__getitem__, texts), is_precise=is_precise
             )
         phases.append(phase)
@@ -187,14 +187,14 @@ def _phase(
     *,
     is_precise: bool,
 ) -> Phase:
-    named = _NAME.match(text)
-    own = named[1] if named else label
+    match = _NAME.match(text)
+    name = match[1] if match else label
     if " = " not in text:
         text = f"{text} = {shape}"
-    kind = op_kind(category, text, label or own, None)
+    kind = op_kind(category, text, label or name, None)
     instruction = None
     if is_precise or is_exchange(kind) or is_copy(kind) or _ASYNC.fullmatch(kind):
-        instruction = programs.instruction(program, "", own)
+        instruction = programs.instruction(program, "", name)
     else:
         text = text[:_LONGEST]
-    return op_phase(category, text, label or own, instruction, op)
+    return op_phase(category, text, label or name, instruction, op)

@@ -84,8 +84,8 @@ _OWNERS = {
 
 def wait_of(text: str) -> Wait:
     """What an event of this name waits for, `NONE` if it is no frame of a wait."""
-    known = _WAITS.match(text) if text.startswith(names.PYTHON_FRAME) else None
-    return Wait[known.lastgroup or ""] if known else Wait.NONE
+    wait = _WAITS.match(text) if text.startswith(names.PYTHON_FRAME) else None
+    return Wait[wait.lastgroup or ""] if wait else Wait.NONE
 
 
 def is_own(text: str) -> bool:

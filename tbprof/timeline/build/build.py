@@ -62,7 +62,7 @@ def build_timeline(space: Space, unlaid: UnlaidTracks, *, has_counters: bool = T
         counting = aside.submit(find_counters)
         in_parallel(place, order)
         counters = counting.result()
-    layout = _join([one for one in laid_out if one is not None], firsts)
+    layout = _join([laid for laid in laid_out if laid is not None], firsts)
     row_first = layout.row_first
     start_ps, duration_ps, type_ = columns.start_ps, columns.duration_ps, columns.type
     begin_ps = int(start_ps[row_first[:-1]].min()) if total else 0
@@ -110,19 +110,19 @@ def _batches(unlaid: UnlaidTracks) -> list[list[UnlaidTrack]]:
 
     `unlaid` loses them, so that columns last as long as the batches that are laid out.
     """
-    found: list[list[UnlaidTrack]] = []
+    batches: list[list[UnlaidTrack]] = []
     for _, tracks in groupby(unlaid.tracks, lambda track: (id(track.columns), id(track.type_of))):
         batch: list[UnlaidTrack] = []
         events = 0
         for track in tracks:
             if batch and (events + track.events > PIECE or len(batch) == _MOST_TRACKS):
-                found.append(batch)
+                batches.append(batch)
                 batch, events = [], 0
             batch.append(track)
             events += track.events
-        found.append(batch)
+        batches.append(batch)
     unlaid.tracks.clear()
-    return found
+    return batches
 
 
 def _place(batch: list[UnlaidTrack], ordered: UnlaidEvents, part: slice) -> Layout:
@@ -132,10 +132,15 @@ def _place(batch: list[UnlaidTrack], ordered: UnlaidEvents, part: slice) -> Layo
     """
     begins = np.array([track.first for track in batch], np.int64)
     ends = np.array([track.last for track in batch], np.int64)
-    given, type_of = batch[0].columns, batch[0].type_of
+    columns, type_of = batch[0].columns, batch[0].type_of
     batch.clear()
-    start, duration, type_, source = given.start_ps, given.duration_ps, given.type, given.source
-    del given
+    start, duration, type_, source = (
+        columns.start_ps,
+        columns.duration_ps,
+        columns.type,
+        columns.source,
+    )
+    del columns
     layout = lay_out(begins, ends, start, duration)
     by_row(layout, begins, ends, start, ordered.start_ps[part])
     del start

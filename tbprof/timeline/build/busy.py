@@ -41,10 +41,10 @@ def find_busy(unlaid: UnlaidTracks) -> Busy:
     spans = [(nothing, nothing)] * len(unlaid.sections)
     for section, tracks in groupby(unlaid.tracks, lambda track: track.section):
         spans[section] = _of_section(_counted(list(tracks)))
-    start = np.concatenate([nothing, *(one for one, _ in spans)])
-    end = np.concatenate([nothing, *(one for _, one in spans)])
+    start = np.concatenate([nothing, *(part for part, _ in spans)])
+    end = np.concatenate([nothing, *(part for _, part in spans)])
     length = end - start
-    first = np.cumsum([0, *(one.size for one, _ in spans)], dtype=np.int64)
+    first = np.cumsum([0, *(part.size for part, _ in spans)], dtype=np.int64)
     return Busy(first, start, end, np.cumsum(length) - length)
 
 
@@ -93,17 +93,17 @@ def busy_shares(
     edges = _edges(from_ps, to_ps, buckets)
     if not starts.size:
         return np.zeros(buckets)
-    at = np.searchsorted(starts, edges, side="right") - 1
-    begun = np.maximum(at, 0)
-    inside = np.clip(edges, starts[begun], ends[begun]) - starts[begun]
-    busy = np.diff(timeline.busy_before_ps[rows][begun] + inside)
+    position = np.searchsorted(starts, edges, side="right") - 1
+    first = np.maximum(position, 0)
+    inside = np.clip(edges, starts[first], ends[first]) - starts[first]
+    busy = np.diff(timeline.busy_before_ps[rows][first] + inside)
     length = np.diff(edges)
-    is_busy = (at >= 0) & (edges < ends[begun])
+    is_busy = (position >= 0) & (edges < ends[first])
     return np.where(length > 0, busy / np.maximum(length, 1), is_busy[:-1])
 
 
 def _edges(from_ps: int, to_ps: int, buckets: int) -> NDArray[np.int64]:
     """[buckets + 1] the edges of equal parts of a window, rounded down to whole ps."""
-    whole, rest = divmod(to_ps - from_ps, buckets)
-    at = np.arange(buckets + 1, dtype=np.int64)
-    return from_ps + whole * at + rest * at // buckets
+    width, rest = divmod(to_ps - from_ps, buckets)
+    index = np.arange(buckets + 1, dtype=np.int64)
+    return from_ps + width * index + rest * index // buckets

@@ -88,7 +88,7 @@ def plan_counters(space: Space, unlaid: UnlaidTracks) -> Callable[[], Counters]:
     sections = unlaid.sections
 
     def find() -> Counters:
-        series = [one for found in recorded for one in _of_lines(*found)]
+        series = [line_series for line_args in recorded for line_series in _of_lines(*line_args)]
         for section, plane, points in memory:
             series += _memory_series(plane, section, points, sections)
         return _joined(series)
@@ -97,17 +97,21 @@ def plan_counters(space: Space, unlaid: UnlaidTracks) -> Callable[[], Counters]:
 
 
 def _joined(series: list[Series]) -> Counters:
-    series.sort(key=lambda one: (one.section, natural_order(one.name)))
+    series.sort(key=lambda line_series: (line_series.section, natural_order(line_series.name)))
     counters: list[Counter] = []
     points = 0
-    for one in series:
-        end = points + one.time_ps.size
-        counters.append(Counter(one.section, one.name, one.unit, points, end))
+    for line_series in series:
+        end = points + line_series.time_ps.size
+        counters.append(
+            Counter(line_series.section, line_series.name, line_series.unit, points, end)
+        )
         points = end
-    value = np.concatenate([np.empty(0, np.float64), *(one.value for one in series)])
+    value = np.concatenate(
+        [np.empty(0, np.float64), *(line_series.value for line_series in series)]
+    )
     return Counters(
         counters,
-        np.concatenate([np.empty(0, np.int64), *(one.time_ps for one in series)]),
+        np.concatenate([np.empty(0, np.int64), *(line_series.time_ps for line_series in series)]),
         value,
         *make_pyramid(value),
     )
@@ -129,8 +133,10 @@ def _of_lines(
     """The counters of a plane's lines of counters."""
     types, first, code = np.unique(type_, return_index=True, return_inverse=True)
     stat_of = _first_numbers(plane, points.source[first])
-    known = plane.strings.take(np.append(plane.types.name, np.int32(-1))[types].tolist())
-    shown = plane.strings.take(np.append(plane.types.display_name, np.int32(-1))[types].tolist())
+    full_names = plane.strings.take(np.append(plane.types.name, np.int32(-1))[types].tolist())
+    display_names = plane.strings.take(
+        np.append(plane.types.display_name, np.int32(-1))[types].tolist()
+    )
     order = np.argsort(code, kind="stable")
     cuts = np.searchsorted(code[order], np.arange(types.size + 1))
     for kind, stat in enumerate(stat_of):
@@ -138,10 +144,10 @@ def _of_lines(
             continue
         mine = order[cuts[kind] : cuts[kind + 1]]
         value = plane.event_stats(points.source[mine], [stat])[stat].numbers()
-        name = shown[kind] or known[kind] or UNNAMED
-        found = _series(section, name, _unit(name, stat), points.time_ps[mine], value)
-        if found is not None:
-            yield found
+        name = display_names[kind] or full_names[kind] or UNNAMED
+        series_of_line = _series(section, name, _unit(name, stat), points.time_ps[mine], value)
+        if series_of_line is not None:
+            yield series_of_line
 
 
 def _first_numbers(plane: Plane, source: NDArray[np.int64]) -> list[str]:
@@ -150,10 +156,10 @@ def _first_numbers(plane: Plane, source: NDArray[np.int64]) -> list[str]:
     texts = plane.strings.take(stats.names.tolist())
     is_number = is_in(stats.kind, (DOUBLE, INT64, UINT64)) & (stats.name >= 0)
     numbers = np.flatnonzero(is_number)
-    at = np.searchsorted(numbers, stats.begin).tolist()
+    first = np.searchsorted(numbers, stats.begin).tolist()
     return [
-        texts[stats.name[numbers[one]]] if one < numbers.size and numbers[one] < end else ""
-        for one, end in zip(at, stats.end.tolist(), strict=True)
+        texts[stats.name[numbers[begin]]] if begin < numbers.size and numbers[begin] < end else ""
+        for begin, end in zip(first, stats.end.tolist(), strict=True)
     ]
 
 
@@ -217,8 +223,8 @@ def _memory_series(
         name = f"{text}: {_IN_USE_LABEL}" if text else _IN_USE_LABEL
         if not text and device < 0:
             name = f"{ordinal[owner]}: {_IN_USE_LABEL}"
-        at = device if device >= 0 else section
-        yield Series(at, name, _BYTES, time[mine], value[mine])
+        place = device if device >= 0 else section
+        yield Series(place, name, _BYTES, time[mine], value[mine])
 
 
 def _memory_events(plane: Plane, columns: Sequence[UnlaidEvents]) -> _Points:
@@ -226,39 +232,39 @@ def _memory_events(plane: Plane, columns: Sequence[UnlaidEvents]) -> _Points:
     parts = [(column, _memory_rows(plane, column)) for column in columns]
     parts.sort(key=lambda part: part[0].source[part[1][:1]].tolist())
     events = sum(rows.size for _, rows in parts)
-    found = _Points(empty_column(events, np.int64), empty_column(events, np.int64))
-    at = 0
-    for one, rows in parts:
-        part = slice(at, at + rows.size)
-        np.take(one.start_ps, rows, out=found.time_ps[part])
-        np.take(one.source, rows, out=found.source[part])
-        at += rows.size
-    return found
+    points = _Points(empty_column(events, np.int64), empty_column(events, np.int64))
+    first = 0
+    for events_plane, rows in parts:
+        part = slice(first, first + rows.size)
+        np.take(events_plane.start_ps, rows, out=points.time_ps[part])
+        np.take(events_plane.source, rows, out=points.source[part])
+        first += rows.size
+    return points
 
 
 def _memory_rows(plane: Plane, columns: UnlaidEvents) -> NDArray[np.int64]:
     """The rows of allocations and releases."""
-    wanted = (names.MEMORY_ALLOCATION, names.MEMORY_DEALLOCATION)
+    event_names = (names.MEMORY_ALLOCATION, names.MEMORY_DEALLOCATION)
     texts = plane.strings.take(plane.types.name.tolist())
-    is_memory = np.array([*(text in wanted for text in texts), False], np.bool_)
+    is_memory = np.array([*(text in event_names for text in texts), False], np.bool_)
     if not is_memory.any():
         return np.empty(0, np.int64)
-    found = [
+    pieces = [
         np.flatnonzero(is_memory[columns.type[begin : begin + _PIECE]]) + begin
         for begin in range(0, columns.type.size, _PIECE)
     ]
-    return np.concatenate([np.empty(0, np.int64), *found])
+    return np.concatenate([np.empty(0, np.int64), *pieces])
 
 
 def _read_memory(
     plane: Plane, source: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """(allocator, number of the device, bytes in use) [n] of memory events; NaN where unknown."""
-    known = [name for name in (*OWNERS, *IN_USE) if name in plane.stat_names]
+    stat_names = [name for name in (*OWNERS, *IN_USE) if name in plane.stat_names]
     parts = []
     for begin in range(0, source.size, _PIECE):
         piece = source[begin : begin + _PIECE]
-        stats = plane.event_stats(piece, known)
+        stats = plane.event_stats(piece, stat_names)
         used, is_known = bytes_in_use(stats, piece.size)
         parts.append((*find_owners(stats, piece.size), np.where(is_known, used, np.nan)))
     allocator, ordinal, value = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -267,11 +273,11 @@ def _read_memory(
 
 def _section_of(allocator: str, ordinal: int, sections: list[Section]) -> int:
     """The section of an allocator's device, -1 where it has none."""
-    found = _DEVICE_ALLOCATOR.match(allocator)
-    if found:
-        wanted = [f"/device:{found[1].upper()}:{int(found[2])}"]
+    match = _DEVICE_ALLOCATOR.match(allocator)
+    if match:
+        plane_names = [f"/device:{match[1].upper()}:{int(match[2])}"]
     elif not allocator and ordinal >= 0:
-        wanted = [f"{prefix}{ordinal}" for prefix in (names.TPU_PREFIX, names.GPU_PREFIX)]
+        plane_names = [f"{prefix}{ordinal}" for prefix in (names.TPU_PREFIX, names.GPU_PREFIX)]
     else:
         return -1
-    return next((row for row, section in enumerate(sections) if section.name in wanted), -1)
+    return next((row for row, section in enumerate(sections) if section.name in plane_names), -1)

@@ -40,17 +40,19 @@ def find_derived(space: Space, programs: Programs, steps: Steps) -> UnlaidTracks
     tracks: list[UnlaidTrack] = []
     for row in section_order(space):
         plane = space.planes[row]
-        own = steps.worker == worker_of.get(row, -1)
+        is_own = steps.worker == worker_of.get(row, -1)
         has = _kinds(plane)
-        found: list[DerivedTrack] = []
-        if own.any() and not ("steps" in has and steps.source == "steps_line"):
-            found.append(_step_track(steps, np.flatnonzero(own), labels, is_second="steps" in has))
+        derived_tracks: list[DerivedTrack] = []
+        if is_own.any() and not ("steps" in has and steps.source == "steps_line"):
+            derived_tracks.append(
+                _step_track(steps, np.flatnonzero(is_own), labels, is_second="steps" in has)
+            )
         if any(plane is device for device in devices) and plane.lines.id.size:
-            missing = [kind for kind in _DERIVED if kind not in has]
-            if missing:
-                found += derive_ops(plane, programs, steps.start_ps[own], missing)
-        if found:
-            tracks += _drafts(found, len(sections), types, space.strings)
+            missing_kinds = [kind for kind in _DERIVED if kind not in has]
+            if missing_kinds:
+                derived_tracks += derive_ops(plane, programs, steps.start_ps[is_own], missing_kinds)
+        if derived_tracks:
+            tracks += _drafts(derived_tracks, len(sections), types, space.strings)
             sections.append(section_of(plane))
     initial_window = _initial_window(steps, labels)
     return UnlaidTracks(sections, tracks, [], types.table(), 0, 0, 0, initial_window)
@@ -75,12 +77,12 @@ def _worker_planes(space: Space, steps: Steps) -> dict[int, int]:
     for row, plane in enumerate(space.planes):
         rows.setdefault(plane.name, row)
     hosts = [plane.name for plane in host_planes(space)]
-    found = {}
+    plane_of = {}
     for worker, (name, kind) in enumerate(zip(steps.worker_name, steps.worker_kind, strict=True)):
         plane_name = (hosts[0] if hosts else "") if kind == "CPU" else f"/device:{name}"
         if plane_name in rows:
-            found[rows[plane_name]] = worker
-    return found
+            plane_of[rows[plane_name]] = worker
+    return plane_of
 
 
 def _kinds(plane: Plane) -> set[str]:
@@ -99,11 +101,11 @@ def _step_track(
 ) -> DerivedTrack:
     name = [labels[row] for row in rows.tolist()]
     # Beside the device's own line it says where these are from.
-    how = "inferred" if steps.is_inferred else steps.marker if is_second else ""
+    suffix = "inferred" if steps.is_inferred else steps.marker if is_second else ""
     start = steps.start_ps[rows]
     return DerivedTrack(
         "steps",
-        f"Steps ({how})" if how else "Steps",
+        f"Steps ({suffix})" if suffix else "Steps",
         0,
         start,
         start + steps.duration_ps[rows],
@@ -115,20 +117,20 @@ def _step_track(
 
 
 def _drafts(
-    found: Sequence[DerivedTrack], section: int, types: TypeCollector, strings: Strings
+    derived_tracks: Sequence[DerivedTrack], section: int, types: TypeCollector, strings: Strings
 ) -> list[UnlaidTrack]:
     """The tracks of one section, in their order."""
-    found = sorted(found, key=lambda track: KIND_ORDER.index(track.kind))
-    start = np.concatenate([track.start_ps for track in found])
+    derived_tracks = sorted(derived_tracks, key=lambda track: KIND_ORDER.index(track.kind))
+    start = np.concatenate([track.start_ps for track in derived_tracks])
     columns = UnlaidEvents(
         start,
-        np.concatenate([track.end_ps for track in found]) - start,
-        np.concatenate([track.type for track in found]).astype(np.int32),
+        np.concatenate([track.end_ps for track in derived_tracks]) - start,
+        np.concatenate([track.type for track in derived_tracks]).astype(np.int32),
         np.full(start.size, -1, np.int64),
     )
     unlaid: list[UnlaidTrack] = []
     last = 0
-    for track in found:
+    for track in derived_tracks:
         first, last = last, last + track.start_ps.size
         type_of = types.add(
             np.arange(len(track.name)),

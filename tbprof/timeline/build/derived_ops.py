@@ -108,8 +108,8 @@ def _tpu_work(plane: Plane) -> _Work:
     ops = placed.events
     start, duration, row = find_op_segments(placed)
     types, kind = np.unique(ops.type[row], return_inverse=True)
-    known = TpuOpNames(plane)
-    found = [known.op(one) for one in types.tolist()]
+    op_names = TpuOpNames(plane)
+    op_of_type = [op_names.op(type_row) for type_row in types.tolist()]
     spans = Spans(
         ops.line[row].astype(np.int64),
         start,
@@ -118,7 +118,7 @@ def _tpu_work(plane: Plane) -> _Work:
         kind.astype(np.int64),
     )
     # What the compiler has added is no op of the framework.
-    op_of = [op if op.category != OpCategory.UNKNOWN else _NO_OP for op in found]
+    op_of = [op if op.category != OpCategory.UNKNOWN else _NO_OP for op in op_of_type]
     nothing = [""] * types.size
     return _Work(spans, op_of, nothing, nothing)
 
@@ -131,9 +131,9 @@ def _numbered(
     first: list[_T] = []
     out = np.full(len(values), -1, np.int64)
     for index, value in enumerate(values):
-        own = key(value)
-        if own is not None:
-            number = numbers.setdefault(own, len(numbers))
+        own_key = key(value)
+        if own_key is not None:
+            number = numbers.setdefault(own_key, len(numbers))
             if number == len(first):
                 first.append(value)
             out[index] = number

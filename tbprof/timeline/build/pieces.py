@@ -42,22 +42,24 @@ def read_pieces(planes: Sequence[Plane], most_bytes: int) -> list[list[Piece]]:
         for index, plane in enumerate(planes)
         for size, rows in _split(plane, most_bytes)
     ]
-    in_parallel(lambda at: planes[at].types.name, range(len(planes)))  # once per plane
+    in_parallel(
+        lambda plane_row: planes[plane_row].types.name, range(len(planes))
+    )  # once per plane
     order = sorted(range(len(chosen)), key=lambda piece: -chosen[piece][0])
 
     def read(number: int) -> Piece:
-        _, at, rows = chosen[order[number]]
-        plane = planes[at]
+        _, plane_row, rows = chosen[order[number]]
+        plane = planes[plane_row]
         is_whole = len(rows) == plane.lines.id.size
         events = on_device_clock(plane.events(None if is_whole else rows))
         is_host = section_of(plane).kind == "host"
         return Piece(rows, events, lasting_rows(events) if is_host else np.empty(0, np.int64))
 
     read_ = dict(zip(order, in_parallel(read, range(len(order))), strict=True))
-    found: list[list[Piece]] = [[] for _ in planes]
-    for number, (_, at, _) in enumerate(chosen):
-        found[at].append(read_[number])
-    return found
+    pieces: list[list[Piece]] = [[] for _ in planes]
+    for number, (_, plane_row, _) in enumerate(chosen):
+        pieces[plane_row].append(read_[number])
+    return pieces
 
 
 def _split(plane: Plane, most_bytes: int) -> list[tuple[int, list[int]]]:
@@ -68,14 +70,14 @@ def _split(plane: Plane, most_bytes: int) -> list[tuple[int, list[int]]]:
         return [(sum(sizes), rows)] if rows else []
     texts = plane.strings.take(plane.lines.name.tolist())
     rows.sort(key=lambda row: natural_order(texts[row]))
-    found: list[tuple[int, list[int]]] = []
+    groups: list[tuple[int, list[int]]] = []
     for row in rows:
-        if not found or found[-1][0] + sizes[row] > most_bytes:
-            found.append((0, []))
-        size, others = found[-1]
+        if not groups or groups[-1][0] + sizes[row] > most_bytes:
+            groups.append((0, []))
+        size, others = groups[-1]
         others.append(row)
-        found[-1] = size + sizes[row], others
-    return found
+        groups[-1] = size + sizes[row], others
+    return groups
 
 
 def sampled(pieces: Sequence[Piece]) -> Events:

@@ -87,10 +87,10 @@ def find_tracks(space: Space, piece_bytes: int = PIECE_BYTES) -> UnlaidTracks:
             counters += _counter_lines(pieces, lines, row, len(sections))
             sections.append(lines.section)
     table = types.table()
-    counted = sum(line.last - line.first for line in counters)
+    counter_events = sum(line.last - line.first for line in counters)
     initial_window = _initial_window(tracks, table.name)
     return UnlaidTracks(
-        sections, tracks, counters, table, in_file, counted, unplaced, initial_window
+        sections, tracks, counters, table, in_file, counter_events, unplaced, initial_window
     )
 
 
@@ -113,38 +113,38 @@ class _Lines:
 
 
 def _read_lines(pieces: Sequence[Piece], section: Section) -> _Lines:
-    found = _Lines(section, [], [], [], [], [], [], [], [])
+    all_lines = _Lines(section, [], [], [], [], [], [], [], [])
     for number, piece in enumerate(pieces):
         lines, strings = piece.events.lines, piece.events.plane.strings
-        given = strings.take(lines.name.tolist())
-        shown = strings.take(lines.display_name.tolist())
+        names_ = strings.take(lines.name.tolist())
+        display_names = strings.take(lines.display_name.tolist())
         numbers = lines.display_id.tolist()
         derived = is_derived(lines).tolist()
         first = piece.events.first_event.tolist()
-        found.piece.extend([number] * len(given))
-        found.row.extend(piece.rows)
-        found.first.extend(first[:-1])
-        found.last.extend(first[1:])
-        found.number.extend(numbers)
-        found.is_derived.extend(derived)
-        found.name.extend(
-            one or other or f"Line {number}"
-            for one, other, number in zip(shown, given, numbers, strict=True)
+        all_lines.piece.extend([number] * len(names_))
+        all_lines.row.extend(piece.rows)
+        all_lines.first.extend(first[:-1])
+        all_lines.last.extend(first[1:])
+        all_lines.number.extend(numbers)
+        all_lines.is_derived.extend(derived)
+        all_lines.name.extend(
+            display_name or other or f"Line {number}"
+            for display_name, other, number in zip(display_names, names_, numbers, strict=True)
         )
-        found.kind.extend(
+        all_lines.kind.extend(
             "" if name == names.COUNTERS_LINE else line_kind(name, section, is_derived=is_added)
-            for name, is_added in zip(given, derived, strict=True)
+            for name, is_added in zip(names_, derived, strict=True)
         )
-    return found
+    return all_lines
 
 
 def line_kind(name: str, section: Section, *, is_derived: bool) -> str:
     """The kind of the track that a line becomes, by its name; `is_derived` as `lines` says."""
     if section.kind == "host":
         return "other" if is_derived else "thread"
-    known = _KIND_OF.get(name)
-    if known:
-        return known
+    kind = _KIND_OF.get(name)
+    if kind:
+        return kind
     if name.startswith(_ASYNC):
         return "async"
     is_gpu = section.name.startswith(names.GPU_PREFIX)
@@ -180,9 +180,11 @@ def _tracks(
         if not kind:
             continue
         if kind == "steps" and names.STEP_NAME in plane.stat_names:
-            for at, rows in _rows_of_kind(lines, kind).items():
-                column, type_of[at, kind] = _named_steps(pieces[at].events, rows, types)
-                columns[at] = replace(columns[at], type=column)
+            for piece_row, rows in _rows_of_kind(lines, kind).items():
+                column, type_of[piece_row, kind] = _named_steps(
+                    pieces[piece_row].events, rows, types
+                )
+                columns[piece_row] = replace(columns[piece_row], type=column)
             continue
         rows = np.flatnonzero(in_use)
         rows = np.where(rows == is_call.size - 1, -1, rows)
@@ -220,10 +222,12 @@ def _look(
     calls = np.zeros(kind_of.size, np.int64)
     ends = np.cumsum([len(piece.rows) for piece in pieces]).tolist()
 
-    def look(at: int) -> None:
-        events = pieces[at].events
-        own = slice(ends[at] - len(pieces[at].rows), ends[at])
-        survey_types(events.first_event, kind_of[own], events.type, is_call, used, calls[own])
+    def look(piece: int) -> None:
+        events = pieces[piece].events
+        piece_rows = slice(ends[piece] - len(pieces[piece].rows), ends[piece])
+        survey_types(
+            events.first_event, kind_of[piece_rows], events.type, is_call, used, calls[piece_rows]
+        )
 
     in_parallel(look, range(len(pieces)))
     return used, calls.tolist()
@@ -231,20 +235,20 @@ def _look(
 
 def _rows_of_kind(lines: _Lines, kind: str) -> dict[int, NDArray[np.int64]]:
     """The rows of the events on lines of a kind, by piece."""
-    found: dict[int, list[NDArray[np.int64]]] = {}
+    rows_of_piece: dict[int, list[NDArray[np.int64]]] = {}
     for line, other in enumerate(lines.kind):
         if other == kind:
             rows = np.arange(lines.first[line], lines.last[line])
-            found.setdefault(lines.piece[line], []).append(rows)
-    return {at: np.concatenate(rows) for at, rows in found.items()}
+            rows_of_piece.setdefault(lines.piece[line], []).append(rows)
+    return {piece: np.concatenate(rows) for piece, rows in rows_of_piece.items()}
 
 
 def _calls(events: Events, *, has_device: bool) -> NDArray[np.bool_]:
     """[types + 1] whether events of the type are what a program calls its framework by."""
-    known = host_types(events, has_device=has_device)
+    types = host_types(events, has_device=has_device)
     texts = events.plane.strings.take(events.plane.types.name.tolist())
     by_name = [text.startswith(_CALLS) for text in texts]
-    return np.array([*by_name, False], np.bool_) | known.has_number | known.is_function
+    return np.array([*by_name, False], np.bool_) | types.has_number | types.is_function
 
 
 def _names(
@@ -266,9 +270,9 @@ def _named_steps(
 
     A step is called by its `step_name` where it has one: its event's own name is a mere number.
     """
-    given = events.stats([names.STEP_NAME], rows)[names.STEP_NAME].texts()
+    step_names = events.stats([names.STEP_NAME], rows)[names.STEP_NAME].texts()
     name, full_name = _names(events.plane, events.type[rows])
-    name = np.where(given >= 0, given, name).astype(np.int32)
+    name = np.where(step_names >= 0, step_names, name).astype(np.int32)
     code, first = group_rows([name, full_name])
     column = events.type.copy()
     column[rows] = code
@@ -324,8 +328,8 @@ def _initial_window(tracks: list[UnlaidTrack], name: list[str]) -> tuple[int, in
             rows = slice(track.first, track.last)
             columns = track.columns
             labels = [name[row] for row in track.type_of[columns.type[rows]].tolist()]
-            found = median_step(columns.start_ps[rows], columns.duration_ps[rows], labels)
-            if found is not None:
-                begin, end, label = found
+            step = median_step(columns.start_ps[rows], columns.duration_ps[rows], labels)
+            if step is not None:
+                begin, end, label = step
                 return begin, end, f"step {label}" if label.isdigit() else label
     return None

@@ -69,7 +69,7 @@ class _Document:
             if host.derived is not None:
                 yield from filter(None, writer.derived(host.derived()))
                 entry["derived_events"] = writer.derived_events
-            self._notices += [replace(one, host=host.name) for one in writer.notices()]
+            self._notices += [replace(notice, host=host.name) for notice in writer.notices()]
 
     def lose(self, host: Host, error: TbprofError) -> None:
         """Notes that a host could not be read to its end."""

@@ -23,16 +23,16 @@ def derived_text(
     writer = EventWriter(
         0, stat_names(Strings(), np.zeros(0, np.int32), {}), named_texts(timeline.types)
     )
-    for section, known in enumerate(timeline.sections):
+    for section, timeline_section in enumerate(timeline.sections):
         tracks = [track for track in timeline.tracks if track.section == section]
-        found = [
+        of_section = [
             _events(timeline, track, index, span, offset_ps) for index, track in enumerate(tracks)
         ]
-        if not any(events.type.size for events in found):
+        if not any(events.type.size for events in of_section):
             continue
-        threads = threads_of(known.name).of_tracks(tracks)
-        yield as_items(threads.events(np.array([events.type.size > 0 for events in found]))), 0
-        for events in found:
+        threads = threads_of(timeline_section.name).of_tracks(tracks)
+        yield as_items(threads.events(np.array([events.type.size > 0 for events in of_section]))), 0
+        for events in of_section:
             stats = stat_columns(no_stats(events.type.size))
             yield from writer.write(events, stats, threads.tracks)
 

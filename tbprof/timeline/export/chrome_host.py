@@ -93,10 +93,10 @@ class HostWriter:
 
     def notices(self) -> list[Notice]:
         """What was lost of the host's file."""
-        found = [*recorder_notices(self._space), *self._space.notices, *self._notices]
+        all_notices = [*recorder_notices(self._space), *self._space.notices, *self._notices]
         for plane in self._space.planes:
-            found.extend(plane.notices)
-        return found
+            all_notices.extend(plane.notices)
+        return all_notices
 
     def _plane(self, row: int, links: Mapping[str, int]) -> Iterator[bytes]:
         plane = self._space.planes[row]
@@ -113,9 +113,13 @@ class HostWriter:
             for piece, count in process.write(lines, events, self._span):
                 self.events += count
                 yield self._opening(row) + piece if piece else piece
-            known = {self._space.planes[row].name: self._threads[row].process for row in self._told}
+            known_processes = {
+                self._space.planes[row].name: self._threads[row].process for row in self._told
+            }
             if row in self._told:
-                yield from memory_text(events, threads.process, known, self._span, offset_ps)
+                yield from memory_text(
+                    events, threads.process, known_processes, self._span, offset_ps
+                )
         if unplaced:
             self._notices.append(_left_out(plane, unplaced))
 
@@ -148,11 +152,11 @@ def _left_out(plane: Plane, unplaced: int) -> Notice:
 
 def _launch_links(space: Space) -> dict[int, dict[str, int]]:
     """By row of plane: what correlation ids are, where both launches and kernels carry them."""
-    found = {}
+    links = {}
     for planes, purpose in ((host_planes(space), LAUNCH), (gpu_planes(space), LAUNCHED)):
         with_ids = [plane for plane in planes if names.CORRELATION_ID in plane.stat_names]
         if not with_ids:
             return {}
         for plane in with_ids:
-            found[space.planes.index(plane)] = {names.CORRELATION_ID: purpose}
-    return found
+            links[space.planes.index(plane)] = {names.CORRELATION_ID: purpose}
+    return links

@@ -129,8 +129,8 @@ class Process:
         self._threads = threads
         self._offset_ps = offset_ps
         stats = plane.types.stat_rows()
-        known = stat_names(plane.strings, stats.names, links)
-        self._writer = EventWriter(scope, known, type_texts(plane, stats, known))
+        keys = stat_names(plane.strings, stats.names, links)
+        self._writer = EventWriter(scope, keys, type_texts(plane, stats, keys))
 
     def write(self, lines: range, events: Events, span: Span | None) -> Iterator[tuple[bytes, int]]:
         """(text, how many events it is of) for the events of `lines` that overlap the span.
@@ -172,9 +172,9 @@ class Process:
         if names.ASYNC not in self._plane.stat_names or _FLOW not in self._plane.stat_names:
             return apart
         rows = np.flatnonzero(np.repeat(lanes > 1, np.diff(events.first_event)))
-        found = self._plane.event_stats(events.source[rows], [names.ASYNC, _FLOW])
-        is_both = (found[_FLOW].integers() & _BOTH) == _BOTH
-        apart[rows] = is_both & (found[names.ASYNC].integers() != 0)
+        flow_stats = self._plane.event_stats(events.source[rows], [names.ASYNC, _FLOW])
+        is_both = (flow_stats[_FLOW].integers() & _BOTH) == _BOTH
+        apart[rows] = is_both & (flow_stats[names.ASYNC].integers() != 0)
         return apart
 
 

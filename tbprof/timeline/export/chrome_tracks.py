@@ -95,7 +95,7 @@ class Threads:
 
     def of_lines(self, rows: range, lines: Lines, lanes: NDArray[np.int64]) -> "ThreadTable":
         """The threads of the lines `rows` of the plane: `lanes` [lines] for each, in order."""
-        given = self.plane.strings.take(lines.name.tolist())
+        names_ = self.plane.strings.take(lines.name.tolist())
         labels = line_labels(self.plane, lines)
         thread: list[int] = []
         name: list[str] = []
@@ -106,7 +106,7 @@ class Threads:
                 thread.append(self.numbers.take(wanted))
                 name.append(f"{labels[index]} ({lane + 1})" if lane else labels[index])
                 place.append(self.rank[row] * MOST_LANES + lane)
-        is_counter = np.array([text == names.COUNTERS_LINE for text in given], np.bool_)
+        is_counter = np.array([text == names.COUNTERS_LINE for text in names_], np.bool_)
         return self._threads(thread, name, place, np.repeat(is_counter, lanes))
 
     def of_tracks(self, tracks: Sequence[Track]) -> "ThreadTable":
@@ -142,24 +142,24 @@ class ThreadTable:
         Perfetto takes a name for the thread of that number that it has met last, so each comes
         before anything else of its thread.
         """
-        for at in np.flatnonzero(is_used).tolist():
-            who = b'"ph":"M","pid":%d,"tid":%d}' % (self.process, self.thread[at])
-            name = quoted(self.name[at])
-            yield b'{"args":{"name":%b},"name":"thread_name",%b' % (name, who)
+        for row in np.flatnonzero(is_used).tolist():
+            ids = b'"ph":"M","pid":%d,"tid":%d}' % (self.process, self.thread[row])
+            name = quoted(self.name[row])
+            yield b'{"args":{"name":%b},"name":"thread_name",%b' % (name, ids)
             yield b'{"args":{"sort_index":%d},"name":"thread_sort_index",%b' % (
-                self.place[at],
-                who,
+                self.place[row],
+                ids,
             )
 
 
 def line_labels(plane: Plane, lines: Lines) -> list[str]:
     """What lines of a plane are called."""
-    shown = plane.strings.take(lines.display_name.tolist())
-    given = plane.strings.take(lines.name.tolist())
+    display_names = plane.strings.take(lines.display_name.tolist())
+    names_ = plane.strings.take(lines.name.tolist())
     numbers = (lines.display_id & _THREAD_MASK).tolist()
     return [
         label or name or f"Line {number}"
-        for label, name, number in zip(shown, given, numbers, strict=True)
+        for label, name, number in zip(display_names, names_, numbers, strict=True)
     ]
 
 

@@ -78,13 +78,15 @@ def _names(
 ) -> tuple[NDArray[np.int64], Texts]:
     """(the name of each event as a row of the texts, the texts); `cells` keeps those by id."""
     types = plane.types
-    own = np.where(types.display_name >= 0, types.display_name, types.name)
-    ids = np.append(own, np.int32(-1))[events.type[rows]]
+    type_names = np.where(types.display_name >= 0, types.display_name, types.name)
+    ids = np.append(type_names, np.int32(-1))[events.type[rows]]
     if names.STEP_NAME in plane.stat_names:
-        given = plane.event_stats(events.source[rows], [names.STEP_NAME])[names.STEP_NAME].texts()
-        ids = np.where(given >= 0, given, ids)
+        step_names = plane.event_stats(events.source[rows], [names.STEP_NAME])[
+            names.STEP_NAME
+        ].texts()
+        ids = np.where(step_names >= 0, step_names, ids)
     used, name = np.unique(ids, return_inverse=True)
-    for one in used.tolist():
-        if one not in cells:
-            cells[one] = cell(plane.strings[one]) + b","
-    return name.astype(np.int64), joined(cells[one] for one in used.tolist())
+    for row in used.tolist():
+        if row not in cells:
+            cells[row] = cell(plane.strings[row]) + b","
+    return name.astype(np.int64), joined(cells[row] for row in used.tolist())

@@ -57,8 +57,8 @@ def stat_names(strings: Strings, names_: NDArray[np.int32], more: Mapping[str, i
     purpose = {**_PURPOSE, **more}
     # The argument that we add, and what a stat without a name is called.
     added = strings.intern([_FULL_NAME, ""])
-    found, place = np.unique(np.concatenate((names_, added)), return_inverse=True)
-    texts = strings.take(found.tolist())
+    name_ids, place = np.unique(np.concatenate((names_, added)), return_inverse=True)
+    texts = strings.take(name_ids.tolist())
     of_name = np.array([purpose.get(text, SHOWN) for text in texts], np.uint8)
     return StatNames(
         joined(quoted(text) + b":" for text in texts),
@@ -100,10 +100,10 @@ def type_texts(plane: Plane, rows: StatRows, stats: StatNames) -> TypeTexts:
     """The names and stats of a plane's types; `rows` are their stats, `stats` all names."""
     arg = _written(stat_columns(rows), stats)
     strings = plane.strings
-    shown, full = plane.types.display_name, plane.types.name
-    has_both = (shown >= 0) & (shown != full)
+    display_names, full = plane.types.display_name, plane.types.name
+    has_both = (display_names >= 0) & (display_names != full)
     return _texts(
-        strings.take(np.where(shown >= 0, shown, full).tolist()),
+        strings.take(np.where(display_names >= 0, display_names, full).tolist()),
         strings.take(np.where(has_both, full, np.int32(-1)).tolist()),
         rows,
         arg,
@@ -114,8 +114,8 @@ def type_texts(plane: Plane, rows: StatRows, stats: StatNames) -> TypeTexts:
 def named_texts(types: TypeTable) -> TypeTexts:
     """The names of types that have no stats."""
     full = [
-        whole if whole != name else ""
-        for name, whole in zip(types.name, types.full_name, strict=True)
+        full_name if full_name != name else ""
+        for name, full_name in zip(types.name, types.full_name, strict=True)
     ]
     rows = no_stats(len(full))
     return _texts(types.name, full, rows, joined([]), rows.name.astype(np.int64))
@@ -124,9 +124,9 @@ def named_texts(types: TypeTable) -> TypeTexts:
 def no_stats(events: int) -> StatRows:
     """The stats of events that have none."""
     none = np.zeros(0, np.int64)
-    at = np.zeros(events, np.int64)
+    zeros = np.zeros(events, np.int64)
     name, kind = np.zeros(0, np.int32), np.zeros(0, np.uint8)
-    return StatRows(name, at, at, name, kind, none, none, kind)
+    return StatRows(name, zeros, zeros, name, kind, none, none, kind)
 
 
 def _texts(

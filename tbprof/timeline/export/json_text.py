@@ -19,10 +19,10 @@ from tbprof.kernels.export.json_bytes import Texts
 
 def joined(parts: Iterable[bytes]) -> Texts:
     """The parts as `Texts`."""
-    known = list(parts)
-    first = np.zeros(len(known) + 1, np.int64)
-    np.cumsum([len(part) for part in known], out=first[1:])
-    return Texts(np.frombuffer(b"".join(known), np.uint8), first)
+    texts = list(parts)
+    first = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum([len(part) for part in texts], out=first[1:])
+    return Texts(np.frombuffer(b"".join(texts), np.uint8), first)
 
 
 def quoted(text: str) -> bytes:

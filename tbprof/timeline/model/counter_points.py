@@ -55,22 +55,22 @@ def query_counter(
     Before these comes the last point before the window, if there is one: it holds on into it. The
     result has at most one entry per bucket, and per point, more.
     """
-    one = timeline.counters[counter]
+    entry = timeline.counters[counter]
     begin = timeline.begin_ps
     from_ps = max(min(begin + (from_bucket << level), _FAR), -_FAR)
     to_ps = max(min(begin + (to_bucket << level), _FAR), from_ps)
-    most = min(max(to_bucket - from_bucket, 0), one.last - one.first) + 1
+    most = min(max(to_bucket - from_bucket, 0), entry.last - entry.first) + 1
     time = np.empty(most, np.int64)
     low, high, last = (np.empty(most, np.float64) for _ in range(3))
-    found = read_points(
+    points = read_points(
         timeline.counter_time_ps,
         timeline.counter_value,
         timeline.counter_low,
         timeline.counter_high,
-        np.array([one.first, one.last, begin, level, from_ps, to_ps], np.int64),
+        np.array([entry.first, entry.last, begin, level, from_ps, to_ps], np.int64),
         time,
         low,
         high,
         last,
     )
-    return CounterPoints(time[:found], low[:found], high[:found], last[:found])
+    return CounterPoints(time[:points], low[:points], high[:points], last[:points])

@@ -46,7 +46,7 @@ def find_levels(
     """
     rows = row_first.size - 1
     merges = np.empty(start_ps.size, np.uint8)
-    kept, entries = np.zeros((2, rows), np.int64)
+    kept_entries, entries = np.zeros((2, rows), np.int64)
     numbers = np.empty(0, np.uint32) if ids is None else ids
     columns = (start_ps, duration_ps, type_)
     pieces = [
@@ -57,36 +57,38 @@ def find_levels(
     def plan(piece: int) -> None:
         part, events = pieces[piece]
         merged = np.empty(MOST_SHIFT + 2, np.int64)
-        plan_levels(events, begin_ps, fewest, merged, merges, kept[part], entries[part])
+        plan_levels(events, begin_ps, fewest, merged, merges, kept_entries[part], entries[part])
 
     in_parallel(plan, range(len(pieces)))
-    levels = sum(((kept >> shift) & 1 for shift in range(MOST_SHIFT + 1)), np.zeros(rows, np.int64))
+    levels = sum(
+        ((kept_entries >> shift) & 1 for shift in range(MOST_SHIFT + 1)), np.zeros(rows, np.int64)
+    )
     row_level = np.concatenate(([0], np.cumsum(levels))).astype(np.int64)
     row_entry = np.concatenate(([0], np.cumsum(entries))).astype(np.int64)
-    found = _empty_levels(row_level, int(row_entry[-1]))
+    out = _empty_levels(row_level, int(row_entry[-1]))
     buffers = LevelBuffers(
-        found.shift, found.first, found.start_ps, found.extent_ps, found.longest_ps, found.event,
-        found.type, found.count,
+        out.shift, out.first, out.start_ps, out.extent_ps, out.longest_ps, out.event,
+        out.type, out.count,
     )  # fmt: skip
 
     def make(piece: int) -> None:
         part, events = pieces[piece]
         level, entry = row_level[part.start], row_entry[part.start]
-        make_levels(events, merges, kept[part], level, entry, buffers)
+        make_levels(events, merges, kept_entries[part], level, entry, buffers)
 
     in_parallel(make, range(len(pieces)))
-    return found
+    return out
 
 
 def split_rows(row_first: NDArray[np.int64], events: int = PIECE) -> list[tuple[int, int]]:
     """Consecutive rows (begin, end) of about so many events together, a row at least."""
-    found = []
+    pieces = []
     begin, rows = 0, row_first.size - 1
     while begin < rows:
         end = int(np.searchsorted(row_first, row_first[begin] + events, "right")) - 1
-        found.append((begin, max(begin + 1, end)))
-        begin = found[-1][1]
-    return found
+        pieces.append((begin, max(begin + 1, end)))
+        begin = pieces[-1][1]
+    return pieces
 
 
 def _empty_levels(row_level: NDArray[np.int64], entries: int) -> Levels:

@@ -90,8 +90,8 @@ class OpenTimeline:
         """The compiled programs in the file."""
         if self._read_programs is not None:
             return self._read_programs()
-        found: Programs = self.cache.get_or_compute("programs", lambda: _programs(self.space))
-        return found
+        programs: Programs = self.cache.get_or_compute("programs", lambda: _programs(self.space))
+        return programs
 
     @property
     def columns(self) -> TimelineColumns:

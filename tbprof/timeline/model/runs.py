@@ -63,6 +63,12 @@ def unite_runs(runs: Spans) -> Spans:
     ordered = runs.take(np.lexsort((runs.start_ps, runs.key)))
     first, end = np.empty(runs.key.size, np.int64), np.empty(runs.key.size, np.int64)
     count = unite_spans(ordered.start_ps, ordered.end_ps, ordered.key, first, end)
-    kept = ordered.take(first[:count])
-    united = Spans(kept.line, kept.start_ps, end[:count].copy(), kept.part, kept.key)
+    united_runs = ordered.take(first[:count])
+    united = Spans(
+        united_runs.line,
+        united_runs.start_ps,
+        end[:count].copy(),
+        united_runs.part,
+        united_runs.key,
+    )
     return united.take(np.lexsort((-united.end_ps, united.start_ps)))

@@ -32,11 +32,11 @@ class TypeCollector:
         The kinds in use are `rows` [n], -1 for the last; ids of their names, -1 for none.
         """
         type_of = np.full(size, -1, np.int32)
-        own = np.where(name >= 0, name, full_name)
-        shown = np.where(self._is_empty(own), self._unnamed, own)
-        full = np.where(self._is_empty(full_name), shown, full_name)
+        label = np.where(name >= 0, name, full_name)
+        shown_name = np.where(self._is_empty(label), self._unnamed, label)
+        full = np.where(self._is_empty(full_name), shown_name, full_name)
         self._columns.append(
-            (shown.astype(np.int64), full.astype(np.int64), category.astype(np.int64))
+            (shown_name.astype(np.int64), full.astype(np.int64), category.astype(np.int64))
         )
         self._targets.append((type_of, rows))
         return type_of
@@ -50,10 +50,10 @@ class TypeCollector:
             return TypeTable([], [], np.zeros(0, np.uint8))
         columns = [np.concatenate(column) for column in zip(*self._columns, strict=True)]
         code, first = group_rows(columns)
-        at = 0
+        first_row = 0
         for type_of, rows in self._targets:
-            type_of[rows] = code[at : at + rows.size]
-            at += rows.size
+            type_of[rows] = code[first_row : first_row + rows.size]
+            first_row += rows.size
         return TypeTable(
             self._strings.take(columns[0][first].tolist()),
             self._strings.take(columns[1][first].tolist()),

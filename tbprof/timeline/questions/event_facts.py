@@ -80,11 +80,11 @@ def read_facts(opened: OpenTimeline, event: int) -> Facts:
         return Facts(track.kind, is_device, None, -1, name, [], [])
     plane = planes[track.plane]
     row = int(plane.event_types(np.array([source], np.int64))[0])
-    own = plane.details(source)
-    known = {key for key, _ in own}
+    own_stats = plane.details(source)
+    keys = {key for key, _ in own_stats}
     shared = plane.types.details(row) if row >= 0 else []
-    shared = [one for one in shared if one[0] not in known]
-    return Facts(track.kind, is_device, plane, row, name, own, shared)
+    shared = [stat for stat in shared if stat[0] not in keys]
+    return Facts(track.kind, is_device, plane, row, name, own_stats, shared)
 
 
 def find_op(opened: OpenTimeline, facts: Facts) -> OpName | None:
@@ -156,12 +156,12 @@ def _module(opened: OpenTimeline, facts: Facts) -> Module | None:
 def find_source(opened: OpenTimeline, facts: Facts) -> str | None:
     """Where in a program the event comes from: a stat, the instruction's line, a Python frame."""
     *stated, recorded = (facts.text(key) for key in SOURCE_STATS)
-    found = next(filter(None, stated), "")
-    if not found and facts.text(names.HLO_OP):
+    source = next(filter(None, stated), "")
+    if not source and facts.text(names.HLO_OP):
         module = _module(opened, facts)
         instruction = instruction_of(facts.text(names.HLO_OP))
-        found = source_line(module, instruction) if module else ""
-    if not found and facts.name.startswith(names.PYTHON_FRAME):
+        source = source_line(module, instruction) if module else ""
+    if not source and facts.name.startswith(names.PYTHON_FRAME):
         file, _, line = facts.name[1:].partition(" ")[0].rpartition(":")
-        found = f"{file}:{line}" if file and line.isdecimal() else ""
-    return found or recorded or None
+        source = f"{file}:{line}" if file and line.isdecimal() else ""
+    return source or recorded or None

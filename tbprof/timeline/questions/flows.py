@@ -44,22 +44,22 @@ def flows(opened: OpenTimeline, event: int, limit: int = 200) -> dict[str, Any]:
     """
     index = flow_index(opened)
     keys = keys_of(opened, event)
-    found: dict[tuple[int, int], str] = {}
+    flow_kinds: dict[tuple[int, int], str] = {}
     total = 0
     for link, key, extra in zip(
         keys.link.tolist(), keys.key.tolist(), keys.extra.tolist(), strict=True
     ):
         some, count = _of_key(opened, index, (Link(link), key, extra), event, limit)
-        total += count - len(some.keys() & found.keys())
-        found = {**some, **found}
-    is_enclosed = not found
+        total += count - len(some.keys() & flow_kinds.keys())
+        flow_kinds = {**some, **flow_kinds}
+    is_enclosed = not flow_kinds
     if is_enclosed:
-        found, total = _enclosed(opened, index, event, limit)
+        flow_kinds, total = _enclosed(opened, index, event, limit)
     start = opened.timeline.start_ps
-    pairs = sorted(found, key=lambda pair: (int(start[pair[0]]), int(start[pair[1]]), pair))
+    pairs = sorted(flow_kinds, key=lambda pair: (int(start[pair[0]]), int(start[pair[1]]), pair))
     return {
         "flows": [
-            {"kind": found[pair], "from": opened.place(pair[0]), "to": opened.place(pair[1])}
+            {"kind": flow_kinds[pair], "from": opened.place(pair[0]), "to": opened.place(pair[1])}
             for pair in pairs[:limit]
         ],
         "total": total,
@@ -79,21 +79,21 @@ def _of_key(
     order = np.lexsort((ids, opened.timeline.start_ps[ids]))
     ids, side = ids[order], side[order]
     if key[0] == Link.FLOW:
-        one, other = _chain(side)
-        near = np.argsort(np.abs(one - int(np.argmax(ids == event))), kind="stable")
-        one, other = one[near], other[near]
+        maker_rows, user_rows = _chain(side)
+        near = np.argsort(np.abs(maker_rows - int(np.argmax(ids == event))), kind="stable")
+        maker_rows, user_rows = maker_rows[near], user_rows[near]
     elif key[0] == Link.CONTEXT:
-        one, other = _shared(ids, side, event)
+        maker_rows, user_rows = _shared(ids, side, event)
     else:
-        one, other = _launched(side)
-        keeps = (ids[one] == event) | (ids[other] == event)
-        one, other = one[keeps], other[keeps]
-    keeps = ids[one] != ids[other]
-    one, other = one[keeps], other[keeps]
-    total, one, other = one.size, one[:limit], other[:limit]
-    is_async = (side[one] & side[other] & ASYNC) > 0
-    found = zip(ids[one].tolist(), ids[other].tolist(), is_async.tolist(), strict=True)
-    return {(a, b): "async" if both else _KINDS[key[0]] for a, b, both in found}, total
+        maker_rows, user_rows = _launched(side)
+        keeps = (ids[maker_rows] == event) | (ids[user_rows] == event)
+        maker_rows, user_rows = maker_rows[keeps], user_rows[keeps]
+    keeps = ids[maker_rows] != ids[user_rows]
+    maker_rows, user_rows = maker_rows[keeps], user_rows[keeps]
+    total, maker_rows, user_rows = maker_rows.size, maker_rows[:limit], user_rows[:limit]
+    is_async = (side[maker_rows] & side[user_rows] & ASYNC) > 0
+    pairs = zip(ids[maker_rows].tolist(), ids[user_rows].tolist(), is_async.tolist(), strict=True)
+    return {(a, b): "async" if both else _KINDS[key[0]] for a, b, both in pairs}, total
 
 
 def _launched(side: NDArray[np.uint8]) -> _Pairs:
@@ -112,11 +112,13 @@ def _shared(ids: NDArray[np.int64], side: NDArray[np.uint8], event: int) -> _Pai
     makers, users = np.flatnonzero(side & FROM), np.flatnonzero(side & TO)
     if makers.size >= CROWD and users.size >= CROWD:  # it says nothing
         return makers[:0], users[:0]
-    own = makers[ids[makers] == event]
-    given = users[ids[users] == event]
-    one = np.concatenate([np.repeat(own, users.size), np.repeat(makers, given.size)])
-    other = np.concatenate([np.tile(users, own.size), np.tile(given, makers.size)])
-    return one, other
+    own_makers = makers[ids[makers] == event]
+    own_users = users[ids[users] == event]
+    maker_rows = np.concatenate(
+        [np.repeat(own_makers, users.size), np.repeat(makers, own_users.size)]
+    )
+    other = np.concatenate([np.tile(users, own_makers.size), np.tile(own_users, makers.size)])
+    return maker_rows, other
 
 
 def _chain(side: NDArray[np.uint8]) -> _Pairs:
@@ -138,8 +140,8 @@ def _enclosed(
     ]
     every = np.concatenate([np.empty(0, np.uint32), *rows])
     start = opened.timeline.start_ps[index.event[every]]
-    found: dict[tuple[int, int], str] = {}
+    flow_kinds: dict[tuple[int, int], str] = {}
     for row in every[np.argsort(start, kind="stable")][:limit].tolist():
         key = (Link.CORRELATION, int(index.key[row]), int(index.extra[row]))
-        found.update(_of_key(opened, index, key, int(index.event[row]), limit)[0])
-    return found, max(every.size, len(found))
+        flow_kinds.update(_of_key(opened, index, key, int(index.event[row]), limit)[0])
+    return flow_kinds, max(every.size, len(flow_kinds))

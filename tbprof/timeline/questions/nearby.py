@@ -30,7 +30,7 @@ def enclosing(opened: OpenTimeline, event: int) -> list[int]:
     row = opened.row(event)
     start = int(columns.start_ps[event])
     end = start + int(columns.duration_ps[event])
-    found: list[int] = []
+    rows: list[int] = []
     for above in range(opened.track(row).first_row, row + 1):
         first = int(columns.row_first[above])
         last = int(columns.row_first[above + 1])
@@ -38,15 +38,17 @@ def enclosing(opened: OpenTimeline, event: int) -> list[int]:
             if not columns.crowded[row]:
                 break
             last = event
-        at = first + int(np.searchsorted(columns.start_ps[first:last], start, "right"))
-        begin = max(first, at - (_MOST_BACK if columns.crowded[above] else 1))
-        starts = columns.start_ps[begin:at]
-        ends = starts + columns.duration_ps[begin:at]
+        position = first + int(np.searchsorted(columns.start_ps[first:last], start, "right"))
+        begin = max(first, position - (_MOST_BACK if columns.crowded[above] else 1))
+        starts = columns.start_ps[begin:position]
+        ends = starts + columns.duration_ps[begin:position]
         holds = (ends >= end) & (ends > start)
-        found += (np.flatnonzero(holds) + begin).tolist()
+        rows += (np.flatnonzero(holds) + begin).tolist()
     length = columns.duration_ps
-    found.sort(key=lambda one: (int(columns.start_ps[one]), -int(length[one]), one))
-    return found
+    rows.sort(
+        key=lambda candidate: (int(columns.start_ps[candidate]), -int(length[candidate]), candidate)
+    )
+    return rows
 
 
 def enclosed(opened: OpenTimeline, event: int) -> list[tuple[int, int]]:
@@ -79,9 +81,9 @@ def children(opened: OpenTimeline, event: int) -> Children:
     columns = opened.columns
     row = opened.row(event)
     track = opened.track(row)
-    found = np.array([-1, 0, 0], np.int64)
+    triple = np.array([-1, 0, 0], np.int64)
     walk_children(
         event_rows(columns), event, row, track.first_row, track.first_row + track.rows,
-        row_heads(), found,
+        row_heads(), triple,
     )  # fmt: skip
-    return Children(*found.tolist())
+    return Children(*triple.tolist())

@@ -133,8 +133,8 @@ def text_test(query: Query) -> Callable[[Sequence[str]], NDArray[np.bool_]]:
 
 def number_test(query: Query) -> Callable[[Sequence[int | float]], NDArray[np.bool_]]:
     """A function of numbers: [n] which of them the expression matches, all of their digits."""
-    whole = Pattern(query.text, is_whole=True)
-    return lambda numbers: whole.matches([str(number) for number in numbers])
+    whole_text = Pattern(query.text, is_whole=True)
+    return lambda numbers: whole_text.matches([str(number) for number in numbers])
 
 
 def number_in(query: Query) -> int | float | None:

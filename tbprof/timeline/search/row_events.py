@@ -50,8 +50,8 @@ def _of_device_op(space: Space, programs: Programs, row: TableRow) -> _Found:
     for plane in gpu_planes(space):
         kinds = find_gpu_kinds(plane, programs)
         is_wanted = [
-            op_or_event(*one).name == row.name
-            for one in zip(kinds.op, kinds.event_name, kinds.copy, strict=True)
+            op_or_event(*op_names).name == row.name
+            for op_names in zip(kinds.op, kinds.event_name, kinds.copy, strict=True)
         ]
         yield plane, _of_kinds(kinds, is_wanted)
     yield from _of_tpu_op(tensor_core_planes(space) or tpu_planes(space), row)
@@ -66,8 +66,8 @@ def _of_tpu_op(planes: Sequence[Plane], row: TableRow) -> _Found:
         events = plane.events(named_lines(plane, names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE))
         ops, types = TpuOpNames(plane), int(plane.types.id.size)
         wanted = np.zeros(types + 1, np.bool_)
-        for at in events.used_types(types).tolist():
-            wanted[at] = ops.op(at).name == row.name
+        for type_row in events.used_types(types).tolist():
+            wanted[type_row] = ops.op(type_row).name == row.name
         wanted[-1] = ops.op(-1).name == row.name
         yield plane, events.source[events.rows_of(wanted)]
 
@@ -91,8 +91,8 @@ def _of_kinds(kinds: GpuKinds, is_wanted: list[bool]) -> NDArray[np.int64]:
 
 def _launch_text(details: str) -> str:
     launch = parse_launch(details)
-    sizes = [",".join(map(str, one)) for one in (launch.grid, launch.block)]
-    known = ["" if one is None else str(one) for one in (launch.registers, launch.shared_bytes)]
+    sizes = [",".join(map(str, size)) for size in (launch.grid, launch.block)]
+    known = ["" if size is None else str(size) for size in (launch.registers, launch.shared_bytes)]
     return "/".join([*sizes, *known])
 
 
@@ -107,9 +107,13 @@ def _of_host_op(space: Space, programs: Programs, row: TableRow) -> _Found:
 def _of_input_op(space: Space, _programs: Programs, row: TableRow) -> _Found:
     index = OpIndex()
     for plane in host_planes(space):
-        found = find_input_events(plane, host_events(plane, is_kept=False), index)
-        is_op = is_in(found.kind, OPS) & (found.op == index.get(row.name)) & (found.op >= 0)
-        yield plane, found.events.source[is_op]
+        input_events = find_input_events(plane, host_events(plane, is_kept=False), index)
+        is_op = (
+            is_in(input_events.kind, OPS)
+            & (input_events.op == index.get(row.name))
+            & (input_events.op >= 0)
+        )
+        yield plane, input_events.events.source[is_op]
 
 
 def _of_iterator(space: Space, _programs: Programs, row: TableRow) -> _Found:

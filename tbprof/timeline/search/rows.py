@@ -14,25 +14,25 @@ def row_ids(
     timeline: Timeline, space: Space, programs: Programs, row: TableRow
 ) -> NDArray[np.int64]:
     """The ids, ascending, of the events that a row counts; empty in a part that is derived."""
-    found = [
+    pieces = [
         ids
         for plane, sources in find_row_events(space, programs, row)
         for track in timeline.tracks
         if track.plane == plane and not track.is_derived
         for ids in [_ids_on(timeline, track, np.sort(sources))]
     ]
-    return np.sort(np.concatenate([np.empty(0, np.int64), *found]))
+    return np.sort(np.concatenate([np.empty(0, np.int64), *pieces]))
 
 
 def _ids_on(timeline: Timeline, track: Track, sources: NDArray[np.int64]) -> NDArray[np.int64]:
     """The ids of a track's events at these sources, which ascend."""
     first = int(timeline.row_first[track.first_row])
     last = int(timeline.row_first[track.first_row + track.rows])
-    own = timeline.source[first:last]
+    row_sources = timeline.source[first:last]
     # The bytes of a line lie together: most tracks have none of them.
-    if not own.size or np.searchsorted(sources, own.min()) == np.searchsorted(
-        sources, own.max(), "right"
+    if not row_sources.size or np.searchsorted(sources, row_sources.min()) == np.searchsorted(
+        sources, row_sources.max(), "right"
     ):
         return np.empty(0, np.int64)
-    at = np.minimum(np.searchsorted(sources, own), sources.size - 1)
-    return np.flatnonzero(sources[at] == own) + first
+    position = np.minimum(np.searchsorted(sources, row_sources), sources.size - 1)
+    return np.flatnonzero(sources[position] == row_sources) + first

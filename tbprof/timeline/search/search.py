@@ -80,7 +80,7 @@ def match_overview(
     """
     results = find_results(opened, query)
     spans = overview_spans(opened, results, level, from_ps, to_ps, np.asarray(rows, np.int64))
-    return {"rows": {str(row): found.tolist() for row, found in spans.items()}}
+    return {"rows": {str(row): row_spans.tolist() for row, row_spans in spans.items()}}
 
 
 def find_results(
@@ -109,11 +109,11 @@ def matching_types(types: TypeTable, query: Query) -> NDArray[np.bool_]:
         return np.append(categories[types.category], np.False_)
     is_whole = query.scope == "whole"
     test = _by_text(text_test(query), [*types.name, *types.full_name])
-    wanted = [
+    patterns = [
         test[name] or ((is_whole or not is_instruction(full)) and test[full])
         for name, full in zip(types.name, types.full_name, strict=True)
     ]
-    return np.array([*wanted, False], np.bool_)
+    return np.array([*patterns, False], np.bool_)
 
 
 def is_instruction(full_name: str) -> bool:
@@ -130,14 +130,15 @@ def _by_text(
 
 
 def _categories(query: Query) -> NDArray[np.bool_]:
-    known = [name for name, _ in CATEGORIES]
+    category_names = [name for name, _ in CATEGORIES]
     if query.is_regex:
-        return text_test(query)(known)
-    if query.text.casefold() not in known:
+        return text_test(query)(category_names)
+    if query.text.casefold() not in category_names:
         raise BadRequest(
-            f"there is no category {query.text[:80]!r}", f"categories are {', '.join(known)}"
+            f"there is no category {query.text[:80]!r}",
+            f"categories are {', '.join(category_names)}",
         )
-    return np.array([name == query.text.casefold() for name in known], np.bool_)
+    return np.array([name == query.text.casefold() for name in category_names], np.bool_)
 
 
 def _find(opened: OpenTimeline, query: Query) -> SearchResults:
@@ -145,17 +146,17 @@ def _find(opened: OpenTimeline, query: Query) -> SearchResults:
         ids = row_ids(opened.timeline, opened.space, opened.programs, query.row)
         return results_of(opened.columns, ids.astype(np.uint32))
     if query.scope == "arg":
-        found = events_with_stat(opened, query)
+        matches = events_with_stat(opened, query)
         if query.key.casefold() == _LONG_NAME:
             longer = events_of_types(
                 opened.columns, _long_names(opened.timeline.types, query)
             ).event
-            found = union(found, longer)
-        return results_of(opened.columns, found)
+            matches = union(matches, longer)
+        return results_of(opened.columns, matches)
     if query.scope == "source":
-        found = events_from_source(opened, query)
+        matches = events_from_source(opened, query)
         frames = events_of_types(opened.columns, _frames(opened.timeline.types, query)).event
-        return results_of(opened.columns, union(found, frames))
+        return results_of(opened.columns, union(matches, frames))
     return events_of_types(opened.columns, matching_types(opened.timeline.types, query))
 
 
@@ -172,10 +173,10 @@ def _frames(types: TypeTable, query: Query) -> NDArray[np.bool_]:
 def _long_names(types: TypeTable, query: Query) -> NDArray[np.bool_]:
     """[types + 1] which types have a full name beside the one shown, and one that is asked for."""
     test = _by_text(text_test(query), types.full_name)
-    wanted = [
+    full_names = [
         name != full and test[full] for name, full in zip(types.name, types.full_name, strict=True)
     ]
-    return np.array([*wanted, False], np.bool_)
+    return np.array([*full_names, False], np.bool_)
 
 
 def _parse_cursor(text: str) -> tuple[int, int] | None:

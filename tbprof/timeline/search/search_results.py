@@ -71,13 +71,15 @@ def in_range(
 def count_types(opened: OpenTimeline, results: SearchResults) -> int:
     """How many different names the results have."""
     names = opened.names
-    seen = np.zeros(len(names.text) + 1, np.bool_)
+    is_used = np.zeros(len(names.text) + 1, np.bool_)
     columns = opened.columns
     in_pieces(
-        lambda begin, end: mark_names(results.event[begin:end], columns.type, names.of_type, seen),
+        lambda begin, end: mark_names(
+            results.event[begin:end], columns.type, names.of_type, is_used
+        ),
         len(results),
     )
-    return int(seen[:-1].sum())
+    return int(is_used[:-1].sum())
 
 
 def count_by_track(opened: OpenTimeline, results: SearchResults) -> dict[int, int]:

@@ -47,15 +47,19 @@ def plane_events(opened: OpenTimeline, *, is_recorded: bool = False) -> list[Pla
         last = int(timeline.row_first[track.first_row + track.rows])
         if track.plane < 0 or first == last or (is_recorded and track.is_derived):
             continue
-        known = ranges.setdefault(track.plane, [])
-        if known and known[-1][1] == first:
-            known[-1] = (known[-1][0], last)
+        plane_ranges = ranges.setdefault(track.plane, [])
+        if plane_ranges and plane_ranges[-1][1] == first:
+            plane_ranges[-1] = (plane_ranges[-1][0], last)
         else:
-            known.append((first, last))
+            plane_ranges.append((first, last))
     if not ranges:
         return []
     planes = opened.space.planes
-    return [PlaneEvents(planes[at], found) for at, found in ranges.items() if at < len(planes)]
+    return [
+        PlaneEvents(planes[plane_row], spans)
+        for plane_row, spans in ranges.items()
+        if plane_row < len(planes)
+    ]
 
 
 def events_with_stat(opened: OpenTimeline, query: Query) -> NDArray[np.uint32]:
@@ -65,27 +69,27 @@ def events_with_stat(opened: OpenTimeline, query: Query) -> NDArray[np.uint32]:
     def asks_for(name: str) -> bool:
         return name == query.key if query.has_case else name.casefold() == folded
 
-    found = []
+    matches = []
     for events in plane_events(opened):
         for name in sorted(filter(asks_for, events.plane.stat_names)):
-            found += list(_matching(opened, events, name, _value_test(events.plane, query)))
-    return _together(found)
+            matches += list(_matching(opened, events, name, _value_test(events.plane, query)))
+    return _together(matches)
 
 
 def events_from_source(opened: OpenTimeline, query: Query) -> NDArray[np.uint32]:
     """The ids, ascending, of the events that a stat places in the source that is asked for."""
-    found = []
+    matches = []
     for events in plane_events(opened):
         for name in SOURCE_STATS:
             if name in events.plane.stat_names:
-                found += list(_matching(opened, events, name, _text_matches(events.plane, query)))
-    return _together(found)
+                matches += list(_matching(opened, events, name, _text_matches(events.plane, query)))
+    return _together(matches)
 
 
-def _together(found: list[NDArray[np.uint32]]) -> NDArray[np.uint32]:
-    if not found:
+def _together(pieces: list[NDArray[np.uint32]]) -> NDArray[np.uint32]:
+    if not pieces:
         return np.empty(0, np.uint32)
-    return found[0] if len(found) == 1 else unique(np.concatenate(found))
+    return pieces[0] if len(pieces) == 1 else unique(np.concatenate(pieces))
 
 
 def _matching(
@@ -97,10 +101,10 @@ def _matching(
     has_shared = bool(shared.is_present.any())
     of_type = np.append(matches(shared), np.False_)
     for ids, rows in events.pieces():
-        own = plane.event_stats(source[rows], [name])[name]
-        is_hit = matches(own)
+        column = plane.event_stats(source[rows], [name])[name]
+        is_hit = matches(column)
         if has_shared:
-            lacks = np.flatnonzero(~own.is_present)
+            lacks = np.flatnonzero(~column.is_present)
             is_hit[lacks] = of_type[plane.event_types(source[rows][lacks])]
         yield ids[is_hit]
 
@@ -122,8 +126,8 @@ def _text_matches(plane: Plane, query: Query) -> _Matches:
         out = np.zeros(column.kind.size, np.bool_)
         if is_text.any():
             some = StatColumn(column.kind[is_text], column.bits[is_text], column.source)
-            ids, at = np.unique(some.texts(), return_inverse=True)
-            out[is_text] = test(plane.strings.take(ids.tolist()))[at]
+            ids, inverse = np.unique(some.texts(), return_inverse=True)
+            out[is_text] = test(plane.strings.take(ids.tolist()))[inverse]
         return out
 
     return matches
@@ -131,14 +135,14 @@ def _text_matches(plane: Plane, query: Query) -> _Matches:
 
 def _number_matches(query: Query) -> _Matches:
     """Which values are numbers that the query asks for."""
-    wanted = number_in(query)
+    number = number_in(query)
 
     def equals(column: StatColumn) -> NDArray[np.bool_]:
-        if wanted is None:
+        if number is None:
             return np.zeros(column.kind.size, np.bool_)
-        is_equal: NDArray[np.bool_] = column.numbers() == float(wanted)
-        if isinstance(wanted, int):  # doubles do not tell large integers apart
-            low = (wanted & (2**64 - 1)) - (2**64 if wanted & 2**63 else 0)
+        is_equal: NDArray[np.bool_] = column.numbers() == float(number)
+        if isinstance(number, int):  # doubles do not tell large integers apart
+            low = (number & (2**64 - 1)) - (2**64 if number & 2**63 else 0)
             is_equal &= (column.bits == low) | (column.kind == DOUBLE)
         return is_equal
 
@@ -148,9 +152,9 @@ def _number_matches(query: Query) -> _Matches:
         for kind in _NUMBERS:
             rows = np.flatnonzero(column.kind == kind)
             if rows.size:
-                bits, at = np.unique(column.bits[rows], return_inverse=True)
+                bits, inverse = np.unique(column.bits[rows], return_inverse=True)
                 values = bits.view({DOUBLE: np.float64, INT64: np.int64, UINT64: np.uint64}[kind])
-                out[rows] = number_test(query)(values.tolist())[at]
+                out[rows] = number_test(query)(values.tolist())[inverse]
         return out & is_number
 
     return matches if query.is_regex else equals
