@@ -126,7 +126,8 @@ def _nothing() -> TfData:
         ids, ids, [], [], claims, [], codes, [],
         [], claims, claims, codes, codes, zero,
         numbers, numbers, codes, numbers, claims, zero,
-        codes, numbers, numbers, numbers, numbers, numbers, numbers, numbers, numbers, numbers, claims,
+        codes, numbers, numbers, numbers, numbers,
+        numbers, numbers, numbers, numbers, numbers, claims,
         [], 0, 0,
     )  # fmt: skip
 
