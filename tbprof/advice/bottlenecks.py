@@ -19,8 +19,8 @@ HIGHLY_OUTPUT_BOUND = 20.0
 MODERATELY_OUTPUT_BOUND = 5.0
 HIGH = 15.0
 MODERATE = 3.0
-# (moderate, high) percentages of step time from which on a finding says it: of overheads, and of
-# what steps wait for, late workers and copies as well as input.
+# (moderate, high) percentages of step time from which findings are reported: of overheads, and of
+# waits, for late workers and copies as well as for input.
 OVERHEAD = (MODERATE, HIGH)
 WAITING = (MODERATELY_INPUT_BOUND, HIGHLY_INPUT_BOUND)
 # Threads of tf.data at work at once, on average over the steps.
@@ -28,7 +28,7 @@ CONTENDING = 2.0
 # A share of the compute time, exclusive.
 LITTLE_16_BIT = 10.0
 
-# Classes: where the bottleneck of the input is, and how large any other is.
+# Classes: where the input bottleneck is, and how large other bottlenecks are.
 HOST, BOTH, DEVICE, UNKNOWN = "host", "both", "device", "unknown"
 HIGH_CLASS, MODERATE_CLASS, NO_CLASS = "high", "moderate", "no"
 
@@ -37,7 +37,7 @@ HIGH_CLASS, MODERATE_CLASS, NO_CLASS = "high", "moderate", "no"
 class Bottleneck:
     """A class, the share of the step time (percent, NaN: unknown) behind it, and a sentence.
 
-    The sentence is empty where there is nothing to say. `is_guess` says that it is about time
+    The sentence is empty if there is nothing to say. `is_guess` says that it is about time
     which may be for input, or for something else.
     """
 
@@ -57,7 +57,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Bottlenecks:
-    """What may limit a step, each by itself; `precision` is a sentence or empty."""
+    """What may limit a step, each independently; `precision` is a sentence or empty."""
 
     input: Bottleneck
     output: Bottleneck
@@ -75,11 +75,10 @@ def find_bottlenecks(
     idle: Sequence[IdleShare] = (),
     is_transfer: bool = False,
 ) -> Bottlenecks:
-    """The bottlenecks of a job's counted steps; `is_transfer` says that input is data on its way.
+    """The bottlenecks of a job's counted steps; `is_transfer`: input is data sent to devices.
 
-    Time that nothing explains may be input only where waiting for input would not have been
-    recorded: without tf.data and infeeds. Where `idle` is known, what threads are known to have
-    done then is named instead.
+    Unexplained time may be input only if waiting for input would not have been recorded: without
+    tf.data and infeeds. If `idle` is known, what threads did during that time is named instead.
     """
     if not means.steps or not means.mean_ms() > 0:
         none = Bottleneck(NO_CLASS, float("nan"), "")
@@ -118,9 +117,9 @@ def find_bottlenecks(
 
 
 def _taken(first: IdleShare | None, step_ms: float) -> Taken | None:
-    """What the longest function takes, None where it is too little to speak of."""
+    """The share of the longest function, None if it is too small to mention."""
     share = 100 * first.ms / step_ms if first is not None else 0.0
-    # What holds the whole loop makes no input by itself; a call in it may.
+    # A function that contains the whole loop does not prepare input itself; a call in it may.
     is_loop = first is not None and first.holds_more and not first.parts[0][0]
     if first is None or is_loop or share < POTENTIALLY_INPUT_BOUND:
         return None
@@ -128,7 +127,7 @@ def _taken(first: IdleShare | None, step_ms: float) -> Taken | None:
 
 
 def _did(idle: Sequence[IdleShare], step_ms: float) -> str:
-    """A sentence on what most of the time went to that nothing covers, "" where not known."""
+    """A sentence on what most of the uncovered time went to, "" if unknown."""
     if not idle:
         return ""
     most = idle[0]
@@ -144,11 +143,11 @@ def input_bottleneck(
     taken: Taken | None = None,
     is_transfer: bool = False,
 ) -> Bottleneck:
-    """Whether steps wait for input; NaN stands for steps without time.
+    """Whether steps wait for input; NaN means steps without duration.
 
-    `is_recorded` says that the trace would show such waiting, so that other gaps are none.
-    `other_percent` is the time that no event covers, `taken` what is known to take it,
-    `is_transfer` that the input is data on its way to devices, such as arguments of calls.
+    `is_recorded` says that the trace would show such waiting, so that other gaps are not input.
+    `other_percent` is the time that no event covers, `taken` the function that is known to take it,
+    `is_transfer` that the input is data sent to devices, such as arguments of calls.
     """
     if not input_percent >= 0:
         return Bottleneck(
@@ -246,7 +245,7 @@ def collectives_bottleneck(percent: float) -> Bottleneck:
 
 
 def contends(means: StepMeans, pipeline: InputOps | None) -> bool:
-    """Whether threads of tf.data work so much that they may keep launches waiting for a core."""
+    """Whether threads of tf.data work so much that launches may have to wait for a processor."""
     if pipeline is None or not pipeline.has_tf_data:
         return False
     work_ps = float(pipeline.self_ps.sum() + pipeline.background_ps.sum())
@@ -267,9 +266,9 @@ def kernel_launch_bottleneck(percent: float, *, contends: bool = False) -> Bottl
 def other_bottleneck(
     percent: float, *, is_reported: bool = False, is_tpu: bool = False, did: str = ""
 ) -> Bottleneck:
-    """Whether much of a step is in no phase; no where `is_reported` elsewhere.
+    """Whether much of a step is in no phase; no if that `is_reported` elsewhere.
 
-    `did` is a sentence on what threads did then.
+    `did` is a sentence on what threads did during that time.
     """
     if is_reported:
         return Bottleneck(NO_CLASS, percent, "")
@@ -287,7 +286,7 @@ def other_bottleneck(
 
 
 def precision_statement(bits_16_percent: float, compute_percent: float) -> str:
-    """What to say of 16 (and 8) bit compute, given it and all compute of known precision."""
+    """The sentence on 16 (and 8) bit compute, given its time and that of all known precisions."""
     if not compute_percent > 0:
         return ""
     share = 100.0 * bits_16_percent / compute_percent

@@ -1,4 +1,4 @@
-"""What findings are drawn from, and how much of it they may promise."""
+"""The evidence for findings, and how much time they may promise."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,9 +36,9 @@ from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 from tbprof.base.records import dataclass, field
 from tbprof.base.values import sum_of
 
-# Phases in which a device works; in all others it waits for its host or for data.
+# Phases in which a device works; in all other phases it waits for its host or for data.
 WORK = (*COMPUTE, Phase.COLLECTIVES, Phase.DEVICE_TO_DEVICE, Phase.HOST_TRANSFER)
-# Phases of the ops of a TPU core: transfers to and from the host are some of them.
+# Phases of the ops of a TPU core: including transfers to and from the host.
 ON_CORES = (*WORK, Phase.HOST_CALLBACK, Phase.INPUT, Phase.OUTPUT)
 
 
@@ -47,14 +47,13 @@ _NO_LIMITS: Mapping[Phase, float] = {}
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of the chosen hosts.
+    """What is known about the chosen hosts.
 
-    `inputs`, `tpu_ops` and `input_cause` are None where they are not known; `couplings` are by
-    host, empty where they are not known. `means` are of the typical steps, or where the user takes
-    them in of all whole ones; `outliers` are the others, in either case.
-    `idle` is what threads did in the average step's time that nothing covers, longest first;
-    `idle_time` what that is of, by host. `promised` is the percentage of step time, by phase, that
-    findings promise which were drawn before.
+    `inputs`, `tpu_ops` and `input_cause` are None if unknown; `couplings` are by host, empty if
+    unknown. `means` are over the typical steps, or over all complete steps if the user chose these;
+    `outliers` are the others, in either case. `idle` is what threads did in the uncovered time of
+    the average step, longest first; `idle_time` is its source, by host. `promised` is the
+    percentage of step time, by phase, that earlier findings promise.
     """
 
     job: JobSteps
@@ -80,12 +79,12 @@ class Evidence:
 
     @property
     def platform(self) -> Literal["GPU", "TPU", "CPU"]:
-        """What the program ran on; TPUs win where there are both."""
+        """What the program ran on; TPUs come first if there are both."""
         return "TPU" if self.devices.tpus else "GPU" if self.devices.gpus else "CPU"
 
     @property
     def is_jax(self) -> bool:
-        """Whether the program says that it is one of JAX, or its ops have names of JAX."""
+        """Whether the program states that it uses JAX, or its ops have JAX names."""
         says_so = any("JAX" in environment.version_name for environment in self.environments)
         return says_so or "\njit(" in "\n".join(["", *self.ops.name])
 
@@ -101,13 +100,13 @@ class Evidence:
 
     @property
     def work(self) -> tuple[Phase, ...]:
-        """The phases in which a device works, or where there is none the host's ops compute."""
+        """The phases in which a device works or, without devices, the host's ops compute."""
         return WORK if self.platform != "CPU" else (*WORK, Phase.HOST_COMPUTE)
 
     def left(self, *phases: Phase) -> float:
-        """The percentage of step time in some phases that no finding promises; NaN without steps.
+        """The percentage of step time in some phases that is not promised; NaN without steps.
 
-        An instant has one phase, so that time which is promised once is gone for other findings.
+        An instant has one phase, so time that is promised once is not available to other findings.
         """
         return sum_of(
             max(self.share(phase) - self.promised.get(phase, 0.0), 0.0) for phase in phases
@@ -116,11 +115,11 @@ class Evidence:
     def gain_of(
         self, share: float, *phases: Phase, most: Mapping[Phase, float] = _NO_LIMITS
     ) -> Gain:
-        """What `share` percent of the step may gain: of what is left of phases, in this order.
+        """The gain of `share` percent of the step: from what is left of the phases, in this order.
 
-        Without phases, for findings on the host and gaps, it is the time in which nothing works:
-        what the host does while the devices work costs a step nothing. No more is taken of a phase
-        than `most` percent.
+        Without phases, for findings on the host and gaps, it comes from the time in which nothing
+        works: host work during device work does not make a step longer. At most `most` percent
+        come from each phase.
         """
         wanted = phases or tuple(phase for phase in Phase if phase not in self.work)
         if not self.means.steps or not math.isfinite(share + self.share(*wanted)):
@@ -137,7 +136,7 @@ class Evidence:
         return self._gain(sum_of(taken.values()), taken, shared=rest - beyond)
 
     def gain_of_work(self, share: float, *phases: Phase) -> Gain:
-        """The same for findings on what devices compute: no more than `phases`, or all work."""
+        """The same for findings on what devices compute: at most `phases`, or all work."""
         most = self.share(*(phases or self.work))
         if not self.means.steps or not math.isfinite(share + most):
             return UNKNOWN_GAIN
@@ -148,21 +147,21 @@ class Evidence:
         return Gain(ratio * self.step_ms, ratio, taken, shared)
 
     def less(self, finding: Finding) -> "Evidence":
-        """The evidence for other findings, which promise nothing of what this one does."""
+        """The evidence for other findings, without the time that this one promises."""
         promised = dict(self.promised)
         for phase, part in finding.gain.taken.items():
             promised[phase] = promised.get(phase, 0.0) + part
         return replace(self, promised=promised)
 
     def worst_row(self, part_ps: NDArray[np.int64]) -> dict[str, str]:
-        """Where in the trace viewer that worker's step is of which a part [rows] was largest.
+        """The trace viewer parameters of the worker's step of which a part [rows] was largest.
 
-        Rows are those of `job`; of steps that count, the first of equal ones; {} without any.
+        Rows are those of `job`; only steps that count, the first of equals; {} without any.
         """
         return worst_place(self.job, self.means, part_ps)
 
     def place_of(self, step: int) -> dict[str, str]:
-        """Where in the trace viewer a step of the job is: that of the worker who took longest."""
+        """The trace viewer parameters of a step of the job, for the worker that took longest."""
         return slowest_place(self.job, step)
 
     def worst_step_in(self, *phases: Phase) -> dict[str, str]:
@@ -171,7 +170,7 @@ class Evidence:
 
     @property
     def gap_ps(self) -> NDArray[np.int64]:
-        """[rows] the time after the own work of each worker's step, until the next one starts."""
+        """[rows] the time after the own work of each worker's step, until the next step starts."""
         return self.job.duration_ps - self.job.own_ps
 
     def in_steps(self, spans: Sequence[Spans]) -> NDArray[np.int64]:
@@ -187,7 +186,7 @@ class Evidence:
         return out
 
     def share_of_rows(self, part_ps: NDArray[np.int64]) -> float:
-        """The percentage of step time that parts of each worker's steps [rows] make up."""
+        """The percentage of step time in parts of each worker's steps [rows]."""
         job = self.job
         rows = used_rows(job)
         steps = len(job.label)
@@ -199,14 +198,14 @@ class Evidence:
         return self.means.share(*phases)
 
 
-# So little of a time goes unsaid.
+# Smaller shares of a time are not mentioned.
 _LITTLE = 0.02
 
 Rule = Callable[[Evidence], Iterator[Finding]]
 
 
 def said_elsewhere(evidence: Evidence, gain: Gain) -> str:
-    """A sentence on how much of a time other findings are about, "" where that is little."""
+    """A sentence on how much of a time other findings cover, "" if that is little."""
     if gain.shared <= _LITTLE * (gain.own + gain.shared):
         return ""
     time = milliseconds(gain.shared / 100 * evidence.step_ms)

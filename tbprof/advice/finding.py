@@ -14,14 +14,14 @@ SEVERITIES: tuple[Severity, ...] = ("high", "moderate", "low", "good")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A claim with its number, why it holds, what to do about it and what that would bring.
+    """A claim with its number, its reason, what to do about it and the gain of that.
 
     `value` reached `threshold`, both in `unit`; NaN without a figure. `share` is the value as a
-    part (0 to 1) of the memory that is in use, or of its capacity; None where it is of no memory.
-    `gain` never exceeds the time that the finding is about, nor what findings before it leave of
-    that, see `Evidence.gain_of`. `evidence` is the page that shows it, `next_page` the one to go on
-    with, `NO_PAGE` where it is on the page itself. `code` can be copied; `stage` is the long name
-    of the stage of an input pipeline that it is about. Both are "" without.
+    part (0 to 1) of the memory in use, or of its capacity; None if it is not about memory. `gain`
+    never exceeds the time that the finding is about, nor what earlier findings leave of it, see
+    `Evidence.gain_of`. `evidence` is the page that shows it, `next_page` the one to open next,
+    `NO_PAGE` if it is on the page itself. `code` can be copied; `stage` is the long name of the
+    stage of an input pipeline that it is about. Both are "" without.
     """
 
     id: str
@@ -42,17 +42,17 @@ class Finding:
 
     @property
     def gain_ms(self) -> float | None:
-        """The gain in ms of a step, None where it is not known."""
+        """The gain in ms of a step, None if unknown."""
         return self.gain.ms
 
     @property
     def gain_ratio(self) -> float | None:
-        """The gain as a part of the step, None where it is not known."""
+        """The gain as a fraction of the step, None if unknown."""
         return self.gain.ratio
 
 
 def graded(value: float, moderate: float, high: float = math.inf) -> tuple[Severity, float] | None:
-    """(severity, the threshold that was reached), None below both or where nothing is known."""
+    """(severity, the threshold that was reached), None below both or if unknown."""
     if math.isnan(value) or value < moderate:
         return None
     return ("high", high) if value >= high else ("moderate", moderate)

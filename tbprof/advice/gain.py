@@ -1,4 +1,4 @@
-"""What a step may be shorter by, and the time of which phases that is."""
+"""How much shorter a step may become, and which phases that time comes from."""
 
 from collections.abc import Mapping
 
@@ -9,11 +9,11 @@ from tbprof.base.values import sum_of
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """The most that a step would be shorter by; None where that is not known.
+    """The most that a step could be shortened by; None if unknown.
 
-    `ratio` is the same as a part of the step. `taken` is how many percent of the step's time it is
-    of each phase, where other findings may be about the same time: no two promise it. `shared` is
-    the percentage that it lacks because findings before it promise that.
+    `ratio` is the same as a fraction of the step. `taken` is how many percent of step time come
+    from each phase, for time that other findings may be about: no two promise it. `shared` is the
+    percentage that is missing because earlier findings promise it.
     """
 
     ms: float | None

@@ -27,7 +27,7 @@ from tbprof.analysis.tpu.tpu_ops import TpuOps, merge_tpu_ops
 
 
 class _Source(NamedTuple):
-    """A part that a field is made of: the parts of all hosts, merged where there is a `merge`."""
+    """The source of a field: a part of all hosts, merged if there is a `merge`."""
 
     part: str
     type: type
@@ -50,14 +50,14 @@ FIELDS: Mapping[str, _Source] = {
     "couplings": _Source("coupling", Coupling),
     "idle_time": _Source("idle_time", IdleTime),
 }
-# What evidence is gathered from: of those fields, and of the others.
+# The parts that evidence is gathered from: for those fields, and for the others.
 PARTS: tuple[str, ...] = (
     "steps", *(source.part for source in FIELDS.values()), "memory_peaks", "tf_data",
 )  # fmt: skip
 
 
 def gather(summaries: Summaries) -> Evidence:
-    """What the chosen hosts show, together."""
+    """The evidence of the chosen hosts together."""
     fields = {name: _field(summaries, source) for name, source in FIELDS.items()}
     job = merge_steps(summaries.hosts, summaries.take("steps", Steps))
     means, outliers = chosen_means(job, summaries.params)

@@ -1,11 +1,11 @@
-"""The texts that findings lead to."""
+"""The guides that findings link to."""
 
 from tbprof.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """A text to read on."""
+    """A text for further reading."""
 
     title: str
     url: str
@@ -16,7 +16,7 @@ class Guide:
 
 
 NO_GUIDE = Guide("", "")
-# The guide that the profiler's users know, and the texts that it leads to.
+# The guide that the profiler's users know, and the texts that it links to.
 _TENSORFLOW = "https://www.tensorflow.org/"
 DATA_GUIDE = Guide(
     "Better performance with the tf.data API", f"{_TENSORFLOW}guide/data_performance"

@@ -1,4 +1,4 @@
-"""Which uncovered step time other findings are about, so that each is said once."""
+"""Which uncovered step time other findings are about, so that each is reported once."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from tbprof.analysis.job.idle_shares import culprit as longest
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.values import sum_of
 
-# Less is small beside what a program may gain elsewhere.
+# Smaller shares are small compared to what a program may gain elsewhere.
 _SMALL = 5.0
 
 
@@ -25,7 +25,7 @@ def graded_idle(share: float) -> tuple[Severity, float] | None:
 def culprit(evidence: Evidence) -> IdleShare | None:
     """The function or annotation of the driving thread that takes most of the uncovered time.
 
-    None where it takes too little to be worth a finding.
+    None if it takes too little to be worth a finding.
     """
     first = longest(evidence.idle) if evidence.step_ms > 0 else None
     if first is None or graded(100 * first.ms / evidence.step_ms, *OVERHEAD) is None:
@@ -46,17 +46,17 @@ def callback_share(evidence: Evidence) -> float:
 
 
 def is_in_callbacks(evidence: Evidence, share: IdleShare) -> bool:
-    """Whether a function was recorded in callbacks, which are a finding of their own."""
+    """Whether a function was recorded in callbacks, which have their own finding."""
     return callback_share(evidence) >= OVERHEAD[0] and any(
         share.name in callback.function for callback in evidence.callbacks
     )
 
 
 def gap_shares(evidence: Evidence) -> tuple[float, float]:
-    """(percentage of step time between steps in which nothing works, that which none explains).
+    """(percentage of step time between steps in which nothing works, the unexplained part of it).
 
-    Neither waits for input there are unexplained, nor what other findings promise, nor calls of the
-    runtime, in which ops may run that leave no event. NaN without steps.
+    Both exclude waits for input, what other findings promise, and calls of the runtime, in which
+    ops may run that leave no event. NaN without steps.
     """
     gap = evidence.share_of_rows(evidence.gap_ps)
     idle = evidence.share_of_rows(
@@ -65,7 +65,7 @@ def gap_shares(evidence: Evidence) -> tuple[float, float]:
     calls_ms = sum_of(
         share.ms for share in evidence.idle if share.is_driver and share.kind == Activity.RUNTIME
     )
-    # Calls that take more than the rest of the time without ops lie in the gaps for the rest.
+    # Calls that take more than the other time without ops are in the gaps for the excess.
     other_share = evidence.share(Phase.OTHER)
     calls = max(0.0, idle + 100 * calls_ms / evidence.step_ms - other_share) if calls_ms else 0.0
     return gap, max(min(idle - calls, evidence.left(Phase.OTHER)), 0.0)

@@ -1,4 +1,4 @@
-"""What makes steps slow that take much longer than the others: a phase, a function."""
+"""Why some steps take much longer than the others: a phase, a function."""
 
 from collections.abc import Sequence
 
@@ -30,7 +30,7 @@ LABELS = {
     Phase.OTHER: "time that no op covers",
 }
 _WRITING = "ops that write checkpoints and summaries"
-# These are no cause: something else made the thread wait, or is not known.
+# These are not causes: the thread waited for something else, or the cause is unknown.
 _NO_CAUSE = (Activity.UNCOVERED, Activity.WAIT, Activity.RUNTIME)
 _NAME_LENGTH = 60
 
@@ -38,9 +38,9 @@ _NAME_LENGTH = 60
 def reasons(
     job: JobSteps, means: StepMeans, outliers: StepOutliers, idle_time: Sequence[IdleTime]
 ) -> list[str]:
-    """[steps] what makes an outlier slow, for people; "" for other steps.
+    """[steps] what makes an outlier slow, as text; "" for other steps.
 
-    `idle_time` is by host, empty where it is not known. What recurs has one cause, as in the
+    `idle_time` is by host, empty if unknown. What recurs has one cause, as in the
     finding about it.
     """
     groups = [*(period.step for period in outliers.periods), *outliers.once[:, None]]
@@ -68,7 +68,7 @@ def where(outliers: StepOutliers, steps: NDArray[np.int64], subject: str = "it")
 def excess_ps(
     means: StepMeans, outliers: StepOutliers, steps: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """[PHASES] how much more time outliers spend in each phase than typical steps, on average."""
+    """[PHASES] how much longer each phase is in outliers than in typical steps, on average."""
     is_typical = means.is_whole & ~outliers.is_outlier
     if not is_typical.any() or not steps.size:
         return np.zeros(means.phase_ps.shape[1])
@@ -83,7 +83,7 @@ def culprits(
     idle_time: Sequence[IdleTime],
     groups: Sequence[NDArray[np.int64]],
 ) -> list[str]:
-    """What takes most of the excess of each group of outliers, "" where the events do not say.
+    """What takes most of the excess of each group of outliers, "" if the events do not show it.
 
     A function or an annotation of the thread that drives the program, garbage collection, or on a
     CPU the ops that write. A step is in one group at most.
@@ -108,7 +108,7 @@ def _functions(
     groups: Sequence[NDArray[np.int64]],
     uncovered_ps: NDArray[np.float64],
 ) -> list[str]:
-    """What takes most of each group's uncovered excess, "" where nothing does."""
+    """What takes most of each group's uncovered excess, "" if nothing does."""
     times_of_activity: dict[tuple[Activity, str], dict[str, NDArray[np.float64]]] = {}
     group = np.full(means.is_whole.size, -1, np.int64)
     group[means.is_whole & ~outliers.is_outlier] = 0
@@ -145,7 +145,7 @@ def _driver_ps(
 ) -> list[tuple[int, NDArray[np.float64]]]:
     """(activity, [groups] its time in the mean step of each) of what could be a cause.
 
-    `group` is that of each step, -1 for none.
+    `group` is the group of each step, -1 for none.
     """
     used = used_rows(job)
     used = used[(job.worker_host[job.worker[used]] == host) & (group[job.step[used]] >= 0)]

@@ -1,4 +1,4 @@
-"""The pages of ours that findings lead to."""
+"""The pages that findings link to."""
 
 from collections.abc import Mapping
 from urllib.parse import urlencode
@@ -8,7 +8,7 @@ from tbprof.base.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of ours: a tool, and what the address adds to show a part of it."""
+    """A page: a tool, and address parameters that show a part of it."""
 
     tool: str
     query: str = ""
@@ -18,13 +18,13 @@ class Page:
         return Page(self.tool, urlencode({f"f.{name}": text for name, text in filters.items()}))
 
     def choosing(self, **choices: str | int) -> "Page":
-        """The page with something of it chosen, as its address says it."""
+        """The page with a selection, as in its address."""
         return Page(self.tool, urlencode(choices))
 
     def marking(self, events: str = "", place: Mapping[str, str] | None = None) -> "Page":
-        """The trace viewer with the events marked that a search for `events` finds.
+        """The trace viewer, with the results of a search for `events` marked.
 
-        A text in slashes is a regular expression. `place` is what it opens on, as of `worst_row`.
+        A text in slashes is a regular expression. `place` is where it opens, as from `worst_row`.
         """
         is_regex = len(events) > 2 and events.startswith("/") and events.endswith("/")
         search = {"q": events[1:-1], "regex": "1"} if is_regex else {"q": events} if events else {}

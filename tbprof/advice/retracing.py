@@ -1,4 +1,4 @@
-"""Functions that are traced anew, or run eagerly, and what that takes of steps."""
+"""Functions that are retraced, or run eagerly, and their share of steps."""
 
 from tbprof.advice.bottlenecks import MODERATE
 from tbprof.advice.evidence import Evidence
@@ -8,7 +8,7 @@ from tbprof.base.records import dataclass
 
 # Percentages of the time in tf.functions. Source: tools-steps.md, section 9.
 EXPENSIVE = (20.0, 50.0)
-# Of what outliers take beyond typical steps.
+# Share of the additional time of outliers.
 _PART = 0.2
 
 
@@ -17,7 +17,7 @@ class Costly:
     """The calls of functions of one name that traced, or ran eagerly.
 
     `share` is a percentage of the time in functions; `functions` is how many have the name, as far
-    as that shows, `modes` what they did: "traced", "eager".
+    as known; `modes` is what they did: "traced", "eager".
     """
 
     share: float
@@ -29,7 +29,7 @@ class Costly:
 
 
 def costly_functions(evidence: Evidence) -> dict[str, Costly]:
-    """By name those that take `EXPENSIVE[0]` or more, the costliest first."""
+    """By name, those that take `EXPENSIVE[0]` or more, costliest first."""
     costly: dict[str, Costly] = {}
     total_ps = sum(int(facts.function_ps.sum()) for facts in evidence.hosts)
     for facts in evidence.hosts if total_ps > 0 else ():
@@ -57,12 +57,12 @@ def costly_functions(evidence: Evidence) -> dict[str, Costly]:
 
 
 def _is_first_call(costly: Costly) -> bool:
-    """Whether it was one call that traced: the first one of a function has to."""
+    """Whether only one call traced: the first call of a function must."""
     return costly.calls == 1 and costly.tracings <= 1 and costly.modes == {"traced"}
 
 
 def retraced_ms(evidence: Evidence) -> float:
-    """What such calls take of an average step, no more than steps compile or leave uncovered."""
+    """The time of such calls in an average step, limited to compilation and uncovered time."""
     steps = len(evidence.job.label)
     if not steps or not evidence.step_ms > 0:
         return 0.0
@@ -72,9 +72,9 @@ def retraced_ms(evidence: Evidence) -> float:
 
 
 def is_in_outliers(evidence: Evidence) -> bool:
-    """Whether what is compiled or traced makes outliers of steps, and typical steps do neither.
+    """Whether compiling or tracing makes steps outliers, and typical steps do neither.
 
-    Findings about those steps say so.
+    Findings about those steps report it.
     """
     outliers = evidence.outliers
     if evidence.share(Phase.COMPILATION) >= MODERATE or not outliers.step.size:

@@ -1,8 +1,8 @@
-"""Figures and names as sentences have them."""
+"""Figures and names for sentences."""
 
 
 def milliseconds(value: float) -> str:
-    """A duration for a sentence: three significant digits, in ms or what fits better."""
+    """A duration for a sentence: three significant digits, in ms or a better unit."""
     if value < 0.9995:
         return f"{value * 1000:.3g} µs"
     if value < 999.5:
@@ -26,7 +26,7 @@ def size(count: float) -> str:
 
 
 def shortened(name: str, most: int = 80) -> str:
-    """A name from the trace for a sentence: one line, the middle left out of long ones."""
+    """A name from the trace for a sentence: one line, without the middle if it is long."""
     line = " ".join(name.split())
     if len(line) <= most:
         return line
@@ -35,9 +35,9 @@ def shortened(name: str, most: int = 80) -> str:
 
 
 def owner(allocator: str) -> str:
-    """What an allocator is called in a sentence, with its host if it has one.
+    """The name of an allocator in a sentence, with its host if it has one.
 
-    TPUs are mere numbers.
+    TPUs are only numbers.
     """
     host, _, name = allocator.rpartition(": ")
     allocator_name = f"device {name}" if name.isdigit() else shortened(name)

@@ -1,4 +1,4 @@
-"""What pages and findings are made of: the parts of the chosen hosts."""
+"""The parts of the chosen hosts, from which pages and findings are made."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
@@ -10,14 +10,14 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Summaries:
-    """The parts that a tool asked for, each with one entry per chosen host, in host order."""
+    """The parts that a tool requested, each with one entry per chosen host, in host order."""
 
     hosts: tuple[str, ...]
     parts: Mapping[str, Sequence[object]]
     params: Mapping[str, str] = field(default_factory=dict)
 
     def take(self, name: str, kind: type[_T]) -> list[_T]:
-        """The parts of this name, one per host; TypeError where one is of another kind."""
+        """The parts of this name, one per host; TypeError if one is of another kind."""
         parts: list[_T] = []
         for part in self.parts[name]:
             if not isinstance(part, kind):

@@ -1,1 +1,1 @@
-"""What the program waits for when it waits for input, and what to do about each kind of work."""
+"""What the program waits for when it waits for input, and advice on each kind of work."""

@@ -1,4 +1,4 @@
-"""What makes a program wait for its input: one judgement, which all pages show."""
+"""What makes a program wait for its input: one judgement for all pages."""
 
 import math
 from typing import Literal
@@ -16,14 +16,14 @@ CauseKind = Literal["stage", "pipeline", "transfer", "elsewhere", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class InputCause:
-    """What the waits for input are for, and what to do.
+    """The cause of waits for input, and what to do.
 
-    `kind` is "stage" where it is a stage of a tf.data pipeline; "pipeline" where the trace does not
-    say which stage of it; "transfer" where data is on its way to devices; "elsewhere" where tf.data
-    was recorded and is not slow; "unknown" where no input pipeline was recorded.
+    `kind` is "stage" for a stage of a tf.data pipeline; "pipeline" if the trace does not show which
+    stage of it; "transfer" if data is on its way to devices; "elsewhere" if tf.data was recorded
+    and is not slow; "unknown" if no input pipeline was recorded.
 
-    `stage` is the long name of the stage, `type` what programs call it, "" without. It takes
-    `stage_ms` for each call of its pipeline, which lasts `call_ms`, both on average; NaN without.
+    `stage` is the long name of the stage, `type` its name in programs, "" without. It takes
+    `stage_ms` of each call of its pipeline, which lasts `call_ms`, both on average; NaN without.
     `sentence` says that, `action` what to do.
     """
 
@@ -44,7 +44,7 @@ class InputCause:
         return self.kind == "stage" and 2 * self.stage_ms >= self.call_ms
 
     def properties(self) -> dict[str, str]:
-        """What scripts, and pages that agree, know of it; "" where there is no figure."""
+        """The properties for scripts and other pages; "" without a figure."""
         return {
             "input_cause": self.kind,
             "input_cause_host": self.host,

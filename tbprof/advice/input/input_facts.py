@@ -1,4 +1,4 @@
-"""What the pages of input pipelines know of one: its categories, and facts that advice needs."""
+"""Facts about input pipelines: categories, and what advice needs."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ CATEGORIES: tuple[tuple[InputCategory, str, str], ...] = (
 class InputFacts:
     """What advice depends on.
 
-    `transfer` is the op of those that send data to devices which took longest, "" for none;
+    `transfer` is the op that took longest among those that send data to devices, "" for none;
     `transfers` counts its calls and `transfer_us` is their mean time.
     """
 
@@ -46,6 +46,6 @@ def find_input_facts(ops: InputOps) -> InputFacts:
 
 
 def dominant_category(ops: InputOps) -> InputCategory | None:
-    """The category that most work is in, None without work."""
+    """The category with most work, None without work."""
     best = max(InputCategory, key=lambda category: (ops.work_of(category), -category))
     return best if ops.work_of(best) > 0 else None

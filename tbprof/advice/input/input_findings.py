@@ -1,4 +1,4 @@
-"""What to do about each kind of work of an input pipeline, by what was recorded of it."""
+"""Advice on each kind of work of an input pipeline, by what was recorded about it."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -16,14 +16,14 @@ from tbprof.advice.tf_data.tf_data_judgement import Judgement, in_order
 from tbprof.analysis.input.input_ops import NO_CATEGORY, InputOps
 from tbprof.analysis.vocabulary.input_names import InputCategory, stage_name
 
-# That of a pipeline of which the stages are not known.
+# The guide for a pipeline with unknown stages.
 _OTHERWISE = InputCategory.PREPROCESSING
 # A transfer this short is mostly the cost of starting one.
 _SMALL_TRANSFER_US = 100.0
 
 
 def find_input_findings(facts: InputFacts) -> list[tuple[InputCategory, Finding]]:
-    """What applies to any program that waits for its input, by category of work."""
+    """Advice for any program that waits for its input, by category of work."""
     return [(category, finding) for category, rule in _RULES.items() for finding in rule(facts)]
 
 
@@ -42,7 +42,7 @@ def by_category(ops: InputOps, judgement: Judgement) -> list[tuple[InputCategory
 
 
 def _sending(facts: InputFacts) -> Iterator[Finding]:
-    """Data on its way to devices."""
+    """Data sent to devices."""
     if facts.transfers > 1 and facts.transfer_us < _SMALL_TRANSFER_US:
         yield Finding(
             id="small_transfers",
@@ -95,7 +95,7 @@ def _sending(facts: InputFacts) -> Iterator[Finding]:
 
 
 def _loading(facts: InputFacts) -> Iterator[Finding]:
-    """Loaders that leave no events of their own."""
+    """Loaders that leave no events."""
     if not facts.has_tf_data:
         yield Finding(
             id="instrumented_loader",

@@ -1,4 +1,4 @@
-"""What makes a program wait for its input, judged in one place for all pages."""
+"""Why a program waits for its input, judged in one place for all pages."""
 
 import math
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ from tbprof.analysis.input.tf_data import TfData
 from tbprof.analysis.steps.steps import Steps, copies_most
 from tbprof.analysis.vocabulary.input_names import InputCategory
 
-# The parts that a judgement takes.
+# The parts that a judgement needs.
 INPUT_PARTS = ("tf_data", "input_ops", "devices")
 
 
 def judge_input(summaries: Summaries) -> list[Judgement]:
-    """What is said of each tf.data pipeline of the hosts, the worst first; none without tf.data."""
+    """The judgement of each tf.data pipeline of the hosts, worst first; empty without tf.data."""
     pipelines = find_pipelines(summaries.hosts, summaries.take("tf_data", TfData))
     has_gpu = any(devices.gpus for devices in summaries.take("devices", Devices))
     facts = {
@@ -35,11 +35,11 @@ def judge_input(summaries: Summaries) -> list[Judgement]:
 
 
 def find_cause(summaries: Summaries, judgements: Sequence[Judgement]) -> InputCause:
-    """What waits for input are for, given what was judged."""
+    """The cause of waits for input, given the judgements."""
     ops = merge_input_ops(summaries.take("input_ops", InputOps))
     sent_ps = ops.work_of(InputCategory.ENQUEUE)
     if not judgements:
-        # Where tf.data was recorded its page agrees, which knows nothing of steps.
+        # If tf.data was recorded, this agrees with its page, which does not know steps.
         is_sent = sent_ps > ops.program_wait_ps or copies_most(summaries.take("steps", Steps))
         if not is_sent:
             return _unknown(ops)
@@ -56,7 +56,7 @@ def find_cause(summaries: Summaries, judgements: Sequence[Judgement]) -> InputCa
 
 
 def _of_pipeline(worst: Judgement) -> InputCause:
-    """A stage of the pipeline, or that the trace does not tell which."""
+    """A stage of the pipeline, or that the trace does not show which."""
     pipeline, stage = worst.pipeline, worst.usual
     first = worst.findings[0]
     lasts = call_ms(pipeline)
@@ -96,7 +96,7 @@ def _elsewhere(worst: Judgement) -> InputCause:
 
 
 def _transfer(ops: InputOps) -> InputCause:
-    """Data on its way to devices: a batch, or what else a call is given."""
+    """Data sent to devices: a batch, or other arguments of calls."""
     sent = np.where(ops.category == InputCategory.ENQUEUE, ops.work_ps, 0)
     name = ops.name[int(sent.argmax())] if sent.any() else "copies from the host to GPUs"
     ahead = "jax.device_put of the next batch" if ops.has_jax else "prefetch to the device"
@@ -110,7 +110,7 @@ def _transfer(ops: InputOps) -> InputCause:
 
 
 def _single_ops(ops: InputOps) -> InputCause:
-    """Data that ops which run one by one are given."""
+    """Data passed to ops that run one by one."""
     jit = "jax.jit" if ops.has_jax else "tf.function"
     return _loose(
         "transfer",
@@ -121,7 +121,7 @@ def _single_ops(ops: InputOps) -> InputCause:
 
 
 def _unknown(ops: InputOps) -> InputCause:
-    """A loader that leaves no events of its own."""
+    """A loader that leaves no events."""
     sentence = (
         "The trace has no events of a tf.data pipeline or another instrumented loader, so it does "
         "not show what in the input is slow."

@@ -1,4 +1,4 @@
-"""What findings about one allocator rest on: its peak by groups, and its steps."""
+"""Facts for findings about one allocator: its peak by groups, and its steps."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +12,7 @@ from tbprof.analysis.memory.memory_growth import Leaks, StepUsage
 from tbprof.base.records import dataclass
 
 _MOST_LEAKS = 3
-# What is in use, by what can be done about it.
+# Groups of memory in use, by what can be done about them.
 ACTIVATIONS, TEMPORARIES, WEIGHTS = "activations", "temporaries", "weights"
 EARLIER, BEFORE, STACK, UNNAMED = "earlier_steps", "before_the_recording", "stack", "unnamed"
 _KIND_OF_REGION: Mapping[str, str] = {
@@ -26,7 +26,7 @@ _KIND_OF_REGION: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Rows of the breakdown at the peak that are dealt with alike; `largest` is one for a text."""
+    """Rows of the breakdown at the peak with the same advice; `largest` describes one of them."""
 
     kind: str
     bytes: int
@@ -36,10 +36,10 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class PeakFacts:
-    """What is known of an allocator: -1 bytes and NaN where it is not.
+    """What is known about an allocator: -1 bytes and NaN if unknown.
 
     `groups` are the groups at the peak, `requested_bytes` and `allocated_bytes` the sums over
-    allocations there. `excess_bytes` are what allocations that seem alive exceed what is in use by,
+    allocations there. `excess_bytes` is how much allocations that seem alive exceed what is in use,
     `addressless` counts allocations that cannot be matched with releases.
     `end_bytes` [steps] is what was in use at the end of each step, `leaks` texts of the ops whose
     live bytes grow, the fastest first.
@@ -63,7 +63,7 @@ class PeakFacts:
 
     @property
     def used_percent(self) -> float:
-        """The percentage of the capacity that is in use at the peak, NaN where it is unknown."""
+        """The percentage of the capacity that is in use at the peak, NaN if unknown."""
         if self.peak_bytes < 0 or self.capacity_bytes <= 0:
             return float("nan")
         return 100 * self.peak_bytes / self.capacity_bytes
@@ -80,7 +80,7 @@ def kind_of(region: str, age: Age) -> str:
 def find_peak_facts(
     allocator: Allocator, peak: Breakdown, steps: StepUsage, leaks: Leaks
 ) -> PeakFacts:
-    """The facts of an allocator, of the breakdown at its peak."""
+    """The facts of an allocator with the breakdown at its peak."""
     memory, event = allocator.memory, allocator.peak_event
     is_allocation = (peak.age != Age.BEFORE) & (peak.age != Age.STACK)
     is_sized = is_allocation & (peak.requested_bytes >= 0) & (peak.allocated_bytes >= 0)
@@ -108,7 +108,7 @@ def find_peak_facts(
 
 
 def _is_tensorflow(memory: Memory, allocator: int) -> bool:
-    """Whether the events name ops and regions, which TensorFlow's recorder alone does."""
+    """Whether the events name ops and regions, which only TensorFlow's recorder does."""
     rows = slice(int(memory.first_event[allocator]), int(memory.first_event[allocator + 1]))
     return bool((memory.op[rows] >= 0).any() or (memory.region[rows] >= 0).any())
 
@@ -123,7 +123,7 @@ def _groups(memory: Memory, peak: Breakdown) -> list[Group]:
             kind,
             int(np.maximum(peak.allocated_bytes[of], 0).sum()),
             int(peak.occurrences[of].sum()),
-            _row(memory, peak, of[0]),  # rows come by size
+            _row(memory, peak, of[0]),  # rows are sorted by size
         )
         for kind, of in rows.items()
     ]

@@ -19,13 +19,13 @@ from tbprof.advice.memory.memory_facts import (
 from tbprof.advice.memory_limits import FRAGMENTED, FULL, IN_USE
 from tbprof.advice.sentences import owner, percent, size
 
-# Percentages of the bytes in use at the peak, ours: a group below the first is not what to begin
-# with, one above the second is most of what there is.
+# Percentages of the bytes in use at the peak, ours: a group below the first is not worth beginning
+# with, one above the second is most of the total.
 GROUP = (10.0, 50.0)
-# Percentage that an allocator gives out beyond what was asked for: rounding takes less.
+# Percentage that an allocator returns beyond requested sizes: rounding takes less.
 ROUNDED = 10.0
-# A leak shows in this share of so many steps at least, the first left out: it makes what the
-# program keeps. It is urgent where the memory is full after so few more.
+# A leak shows in this share of at least this many steps, without the first, which allocates what
+# the program keeps. It is urgent if the memory will be full after this many more steps.
 GROWING_STEPS = 3
 GROWING_SHARE = 0.6
 SOON = 100
@@ -42,7 +42,7 @@ _CALLED: Mapping[str, str] = {
 
 
 def find_memory_findings(facts: PeakFacts) -> list[Finding]:
-    """What is to be said of an allocator: how full it is, then the rest, the most severe first."""
+    """The findings about an allocator: how full it is, then the rest, most severe first."""
     findings = [finding for rule in _RULES for finding in rule(facts)]
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     return [*_near_capacity(facts), *findings]
@@ -95,7 +95,7 @@ def _near_capacity(facts: PeakFacts) -> Iterator[Finding]:
 
 
 def _groups(facts: PeakFacts) -> Iterator[Finding]:
-    """The groups of what is in use at the peak that are worth a thought, the largest first."""
+    """The groups in use at the peak that are worth considering, largest first."""
     if facts.peak_bytes <= 0:
         return
     pressure = graded(facts.used_percent, *FULL)
@@ -120,7 +120,7 @@ def _groups(facts: PeakFacts) -> Iterator[Finding]:
 
 
 def _detail(group: Group) -> str:
-    """What the group is made of."""
+    """What the group consists of."""
     if group.kind == BEFORE:
         return (
             f"{size(group.bytes)} were in use already when the recording began, so the trace "
@@ -136,7 +136,7 @@ def _detail(group: Group) -> str:
 
 
 def _fragmentation(facts: PeakFacts) -> Iterator[Finding]:
-    """Free memory in pieces that a large tensor does not fit into."""
+    """Free memory in chunks that are too small for a large tensor."""
     if np.isnan(facts.fragmentation) or not facts.used_percent >= IN_USE:
         return
     scattered = 100 * facts.fragmentation
@@ -166,7 +166,7 @@ def _fragmentation(facts: PeakFacts) -> Iterator[Finding]:
 
 
 def _allocators(facts: PeakFacts) -> str:
-    """Other allocators than the one that scatters its memory."""
+    """Alternatives to the allocator that fragments its memory."""
     if not facts.is_tensorflow:
         return (
             " In JAX, XLA_PYTHON_CLIENT_ALLOCATOR=platform gives memory back at once (slower), and "
@@ -183,7 +183,7 @@ _ASYNC = " On an NVIDIA GPU set TF_GPU_ALLOCATOR=cuda_malloc_async, which fragme
 def _growth(facts: PeakFacts) -> Iterator[Finding]:
     """What stays in use from step to step.
 
-    The first step makes what the program keeps, and the last may still be at work.
+    The first step allocates what the program keeps, and the last may not be finished.
     """
     ends = np.array(facts.end_bytes, np.int64)[1:-1]
     growth = np.diff(ends)
@@ -219,7 +219,7 @@ def _growth(facts: PeakFacts) -> Iterator[Finding]:
 
 
 def _rounding(facts: PeakFacts) -> Iterator[Finding]:
-    """What an allocator gives out beyond what it is asked for."""
+    """What an allocator returns beyond requested sizes."""
     if facts.requested_bytes <= 0 or facts.peak_bytes <= 0:
         return
     extra = facts.allocated_bytes - facts.requested_bytes
@@ -244,7 +244,7 @@ def _rounding(facts: PeakFacts) -> Iterator[Finding]:
 
 
 def _missing(facts: PeakFacts) -> Iterator[Finding]:
-    """Allocations that seem alive, as their releases were not recorded."""
+    """Allocations that seem alive, since their releases were not recorded."""
     if facts.excess_bytes <= 0:
         return
     yield Finding(
@@ -263,7 +263,7 @@ def _missing(facts: PeakFacts) -> Iterator[Finding]:
 
 
 def _addressless(facts: PeakFacts) -> Iterator[Finding]:
-    """Allocations of which nobody can tell when they end."""
+    """Allocations with an unknown end."""
     if facts.addressless:
         yield Finding(
             id="no_addresses",
@@ -278,7 +278,7 @@ def _addressless(facts: PeakFacts) -> Iterator[Finding]:
 
 
 def _unknown(facts: PeakFacts) -> Iterator[Finding]:
-    """Bytes in use that are a sum of events, for want of the allocator's own figure."""
+    """Bytes in use that are summed from events, without the allocator's own figure."""
     if not facts.is_summed:
         return
     yield Finding(

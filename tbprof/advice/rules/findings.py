@@ -1,4 +1,4 @@
-"""All findings of a run, those that gain most first."""
+"""All findings of a run, largest gain first."""
 
 from tbprof.advice.evidence import Evidence, Rule
 from tbprof.advice.finding import SEVERITIES, Finding
@@ -24,8 +24,8 @@ from tbprof.advice.sentences import milliseconds, percent
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.errors import CUT_HINT
 
-# A rule yields no finding, or one; adding one is a function in a file of its story. Where two are
-# about the same time the first promises it: those that know more of its cause come first.
+# A rule yields no finding, or one; adding one is a function in the module of its subject. If two
+# are about the same time, the first promises it: those that know more about the cause come first.
 RULES: tuple[Rule, ...] = (
     *WORKER_RULES,
     *CALLBACK_RULES,
@@ -48,9 +48,9 @@ RULES: tuple[Rule, ...] = (
 
 
 def find_findings(evidence: Evidence) -> list[Finding]:
-    """What all rules find, by gain, then severity; what is good where there is nothing else.
+    """What all rules find, by gain, then severity; what is good if there is nothing else.
 
-    Steps that were slow once come before that, and what is small behind it.
+    Without other findings, steps that were slow once come before that, and small findings after it.
     """
     findings: list[Finding] = []
     remaining = evidence
@@ -65,10 +65,10 @@ def find_findings(evidence: Evidence) -> list[Finding]:
             finding.id,
         )
     )
-    if not evidence.step_ms > 0:  # without steps, or with such as have no length
+    if not evidence.step_ms > 0:  # without steps, or with steps of no length
         is_lost = bool(evidence.job.label) and not evidence.means.is_whole.any()
         return [*findings, _unrecorded() if is_lost else _no_steps(evidence)]
-    # Neither what is small holds up a program, nor what happened once.
+    # Neither small findings nor single events hold up a program.
     if any(finding.severity != "low" for finding in findings):
         return findings
     slow_steps = [finding for finding in findings if finding.id == "slow_steps"]

@@ -70,7 +70,7 @@ _PLACE = " Place ops that share data on one device."
 
 
 def _is_mostly_vmem(ops: TpuOps) -> bool:
-    """Whether most time of copies within devices or between them goes to those from and to VMEM."""
+    """Whether copies from and to VMEM take most of the time of device copies."""
     is_host = ops.is_host_copy
     copies = np.array([is_copy(opcode) for opcode in ops.opcode], bool) & ~is_host
     copy_ps = float(ops.self_ps[copies | ops.is_between_devices].sum())
@@ -78,7 +78,7 @@ def _is_mostly_vmem(ops: TpuOps) -> bool:
 
 
 def _memories(ops: TpuOps) -> str:
-    """A sentence on the share of op time that goes to copies by where they go, "" without."""
+    """A sentence on the share of op time in copies by destination, "" without."""
     total_ps = float(ops.self_ps.sum())
     parts: list[str] = []
     for name, is_meant in (
@@ -94,9 +94,9 @@ def _memories(ops: TpuOps) -> str:
 
 
 def host_transfers(evidence: Evidence) -> Iterator[Finding]:
-    """Steps that wait for what compiled programs copy between the devices' memory and the host's.
+    """Steps that wait for copies by compiled programs between device and host memory.
 
-    What is fed to programs, and what they return, is input and output: it has findings of its own.
+    Arguments and results of programs are input and output, which have their own findings.
     """
     share = evidence.share(Phase.HOST_TRANSFER)
     grade = graded(share, *WAITING)
@@ -150,7 +150,7 @@ _EXCHANGE_LESS = (
 
 
 def _op_names(ops: TpuOps | None) -> tuple[list[str], list[str]]:
-    """What op tables call the ops that copy to or from host memory, and those that send to it."""
+    """The names of ops that copy to or from host memory, and of those that send to it."""
     if ops is None:
         return [], []
     kinds = (ops.is_host_copy, ops.peer == Peer.HOST)
@@ -169,7 +169,7 @@ def _what(copies: list[str], exchanges: list[str]) -> str:
 
 
 def _directions(ops: TpuOps) -> str:
-    """A sentence on the share of op time that goes to copies of either direction, "" without."""
+    """A sentence on the share of op time in copies in either direction, "" without."""
     total_ps = float(ops.self_ps.sum())
     to_host = np.array([IN_HOST in text.split("}")[0] for text in ops.result], bool)
     parts: list[str] = []

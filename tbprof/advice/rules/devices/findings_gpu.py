@@ -15,8 +15,8 @@ from tbprof.analysis.gpu.gpu_facts import PAUSE_PS, SMALL_PS
 from tbprof.analysis.job.step_means import StepMeans
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 
-# Percentages of the time from a GPU's first event to its last; ours, at half of what the
-# statements about input take for moderate and high, as small kernels add up to other findings.
+# Percentages of the time from a GPU's first event to its last; ours, at half of the thresholds of
+# the statements about input, since small kernels add to other findings.
 SMALL = (10.0, 30.0)
 _PAUSES = 3.0
 # Percentages of the time of all kernels; ours.
@@ -36,7 +36,7 @@ def small_kernels(evidence: Evidence) -> Iterator[Finding]:
         return
     count, small = int(gpus.kernels.sum()), int(gpus.small_kernels.sum())
     gain = _gain_of_pauses(evidence, 100 * gaps / window)
-    # Without pauses the GPU loses nothing to launches, however short its kernels are.
+    # Without pauses launches cost the GPU nothing, however short its kernels are.
     yield Finding(
         id="small_kernels",
         severity=grade[0] if gain.own >= _PAUSES else "low",
@@ -65,9 +65,9 @@ def small_kernels(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _gain_of_pauses(evidence: Evidence, share: float) -> Gain:
-    """What pauses before kernels cost that launches, of which other findings are, do not explain.
+    """The cost of pauses before kernels without launches, which have their own finding.
 
-    A pause is a launch as far as that is known, else time in which nothing was recorded.
+    A pause is a launch if known to be one, else time in which nothing was recorded.
     """
     launch_share = evidence.share(Phase.KERNEL_LAUNCH) - evidence.left(Phase.KERNEL_LAUNCH)
     phases = (Phase.KERNEL_LAUNCH, Phase.OTHER, Phase.HOST_COMPUTE)
@@ -76,13 +76,13 @@ def _gain_of_pauses(evidence: Evidence, share: float) -> Gain:
 
 
 def _median(evidence: Evidence) -> int:
-    """The median kernel of the GPU that ran most of them, in ps."""
+    """The median kernel duration on the GPU that ran most kernels, in ps."""
     gpus = evidence.gpus
     return int(gpus.median_ps[int(gpus.kernels.argmax())])
 
 
 def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
-    """Products that are known to run beside the Tensor Cores of GPUs that have them."""
+    """Matrix products that are known not to use the Tensor Cores of their GPU."""
     kernels = evidence.kernels
     total = float(kernels.total_ps.sum())
     if total <= 0 or not _has_tensor_cores(evidence):
@@ -94,7 +94,7 @@ def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
     if grade is None or low >= LITTLE_16_BIT:
         return
     compute = evidence.share(*COMPUTE)
-    # These cores are at least twice as fast, and 16 bit halves what has to be read.
+    # These cores are at least twice as fast, and 16 bit halves the memory traffic.
     gain = evidence.gain_of_work(compute * share / 100 / 2, *COMPUTE)
     of_compute = f" {percent(low)} of device compute is in 16 bit or less." if low == low else ""
     unknown = 100 * float(kernels.total_ps[kernels.core_use == CoreUse.UNKNOWN].sum()) / total
@@ -123,7 +123,7 @@ def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
 
 
 def low_precision_share(means: StepMeans) -> float:
-    """The percentage of device compute in 16 bit or less, of what is known; NaN without any."""
+    """The percentage of compute of known precision that is in 16 bit or less; NaN without any."""
     known_phases = [phase for phase in COMPUTE if phase != Phase.COMPUTE_UNKNOWN]
     known_ms = means.mean_ms(*known_phases)
     low = means.mean_ms(Phase.COMPUTE_16, Phase.COMPUTE_8)
@@ -131,7 +131,7 @@ def low_precision_share(means: StepMeans) -> float:
 
 
 def _has_tensor_cores(evidence: Evidence) -> bool:
-    """False only where the trace tells that the GPUs are of a generation without."""
+    """False only if the trace shows that the GPUs are of a generation without Tensor Cores."""
     for environment in evidence.environments:
         details = dict(zip(environment.detail_name, environment.detail_value, strict=True))
         capability = details.get("Compute capability", "")

@@ -1,4 +1,4 @@
-"""Findings about what stands around convolutions on GPUs: the order of dimensions, biases."""
+"""Findings about the surroundings of convolutions on GPUs: the order of dimensions, biases."""
 
 import re
 from collections.abc import Iterator
@@ -16,21 +16,21 @@ from tbprof.base.lazy import regex
 
 # Percentages of the time of all kernels.
 SHARE = (MODERATE, HIGH)
-# cuDNN's own kernels between both orders; what it is given channels first it turns before it
-# computes on Tensor Cores, and turns the result back.
+# cuDNN's own conversions between both orders: it converts channels-first arrays before it computes
+# on Tensor Cores, and converts the result back.
 _TO_LAST = regex(r"nchw_?to_?nhwc", re.IGNORECASE)
 _TO_FIRST = regex(r"nhwc_?to_?nchw", re.IGNORECASE)
 _EITHER = "/nchw_?to_?nhwc|nhwc_?to_?nchw/"
 _CONVOLUTION = regex(r"conv|cudnn|fprop|dgrad|wgrad", re.IGNORECASE)
-# TensorFlow turned what the program gave channels last.
+# TensorFlow transposed the program's channels-last arrays.
 _TURNED = "LayoutOptimizer"
 
 
 def channels_last(evidence: Evidence) -> Iterator[Finding]:
-    """Convolutions that are given images channels first, and turn them themselves.
+    """Convolutions of channels-first images, which they transpose themselves.
 
-    Each turns its two inputs and one result: where more is turned from channels last, the program
-    has that order already, and so it has where TensorFlow turned it.
+    Each transposes its two inputs and one result. If more is transposed from channels last, or if
+    TensorFlow transposed it, the program already has channels last.
     """
     kernels = evidence.kernels
     total = float(kernels.total_ps.sum())
@@ -81,7 +81,7 @@ def _turns(kernel: str, pattern: re.Pattern[str]) -> bool:
 
 
 def bias_before_batch_norm(evidence: Evidence) -> Iterator[Finding]:
-    """Biases that batch normalization takes away again."""
+    """Biases that batch normalization cancels."""
     gpus = evidence.gpus
     total, bias_ps = float(gpus.kernel_ps.sum()), float(gpus.bias_ps.sum())
     grade = graded(100 * bias_ps / total, *SHARE) if total > 0 else None

@@ -50,7 +50,7 @@ def near_capacity(evidence: Evidence) -> Iterator[Finding]:
 
 
 def fragmentation(evidence: Evidence) -> Iterator[Finding]:
-    """The device whose free memory is most scattered."""
+    """The device whose free memory is most fragmented."""
     memory = evidence.memory
     used = memory_use(evidence)
     scattered = np.where(used >= IN_USE, 100 * memory.fragmentation, np.nan)
@@ -89,7 +89,7 @@ def fragmentation(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _where_it_fails(evidence: Evidence, allocator: int) -> str:
-    """How to see what a program fails of, and what keeps a scattered memory from failing."""
+    """How to see what exhausts the memory, and how to avoid failures from fragmentation."""
     if evidence.is_jax:
         return " jax.profiler.save_device_memory_profile writes down what is alive."
     if evidence.platform != "GPU":
@@ -102,7 +102,7 @@ def _where_it_fails(evidence: Evidence, allocator: int) -> str:
 
 
 def _other_allocator(evidence: Evidence, allocator: int) -> str:
-    """TensorFlow's other allocator, which NVIDIA's driver provides; "" where there is none."""
+    """TensorFlow's other allocator, which NVIDIA's driver provides; "" if there is none."""
     is_bfc = evidence.memory.name[allocator].lower().endswith("bfc")
     if evidence.platform != "GPU" or evidence.is_amd or evidence.is_jax or not is_bfc:
         return ""
@@ -110,7 +110,7 @@ def _other_allocator(evidence: Evidence, allocator: int) -> str:
 
 
 def free_memory(evidence: Evidence) -> int:
-    """The bytes that are free at the peak of the fullest device, -1 where that is not known."""
+    """The bytes that are free at the peak of the fullest device, -1 if unknown."""
     memory = evidence.memory
     used = memory_use(evidence)
     if not used.size or np.isnan(used).all():

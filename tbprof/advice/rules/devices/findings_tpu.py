@@ -17,12 +17,12 @@ from tbprof.analysis.tpu.tpu_ops import TpuOps
 from tbprof.analysis.vocabulary.tpu_op_names import Random
 from tbprof.base.lazy import regex
 
-# Percentages of the time of all ops, inclusive; a rule counts its notable ops alone.
+# Percentages of the time of all ops, inclusive; a rule only counts notable ops.
 SHARE = (MODERATE, HIGH)
 NOTABLE = 1.0
-# The part of an op's bytes from which it counts as padded.
+# The share of padding from which an op counts as padded.
 PADDED = 0.1
-# Ops that a finding names, and those that its link shows.
+# How many ops a finding names, and how many its link shows.
 _NAMED, _LINKED = 3, 8
 _MOST_PATTERN = 480
 _NUMBER = regex(r"(?:\.\d+)+\Z")
@@ -40,7 +40,7 @@ _MOVES = {
 
 
 def padding(evidence: Evidence) -> Iterator[Finding]:
-    """Ops that compute and store much padding; moves have a finding of their own."""
+    """Ops that compute and store much padding; moves have their own finding."""
     ops = evidence.tpu_ops
     if ops is None:
         return
@@ -63,7 +63,7 @@ def padding(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _batch_rule(ops: TpuOps, is_padded: NDArray[np.bool_]) -> str:
-    """What the batch size decides, for programs that pad convolutions; "" for others."""
+    """The effect of the batch size, for programs that pad convolutions; "" for others."""
     kinds = zip(ops.category, ops.opcode, strict=True)
     is_convolution = np.array([any("convolution" in name for name in kind) for kind in kinds], bool)
     if not (is_padded & is_convolution & (ops.self_ps > 0)).any():
@@ -76,7 +76,7 @@ def _batch_rule(ops: TpuOps, is_padded: NDArray[np.bool_]) -> str:
 
 
 def padded_moves(evidence: Evidence) -> Iterator[Finding]:
-    """Ops that only move data, and padding along with it."""
+    """Ops that only move data, including padding."""
     ops = evidence.tpu_ops
     if ops is None:
         return
@@ -107,7 +107,7 @@ def padded_moves(evidence: Evidence) -> Iterator[Finding]:
 
 
 def unfused_batch_norm(evidence: Evidence) -> Iterator[Finding]:
-    """Batch normalization in TensorFlow that is made of reductions and elementwise ops."""
+    """Batch normalization in TensorFlow that consists of reductions and elementwise ops."""
     ops = evidence.tpu_ops
     if ops is None:
         return
@@ -215,9 +215,9 @@ def _finding(
     action: str,
     guide: Guide,
 ) -> Iterator[Finding]:
-    """The finding of a rule; `{share}` in texts is its share of op time, `{ops}` its worst ops.
+    """The finding of a rule; in texts, `{share}` is its share of op time, `{ops}` its worst ops.
 
-    `lost_ps` [n] is the time that an op could do without.
+    `lost_ps` [n] is the time that each op could save.
     """
     total_ps = float(ops.self_ps.sum())
     rows = np.flatnonzero(is_meant & (ops.self_ps * 100 >= NOTABLE * total_ps) & (lost_ps > 0))
@@ -228,7 +228,7 @@ def _finding(
     worst = rows[np.argsort(-lost_ps[rows], kind="stable")]
     more = f" and {rows.size - _NAMED} more" if rows.size > _NAMED else ""
     listed = "; ".join(_told(ops, row) for row in worst[:_NAMED].tolist())
-    # The cores are busy for a part of each step: no more than that can be gained.
+    # The cores are busy for a part of each step, which limits the gain.
     gain = evidence.gain_of_work(share / 100 * evidence.share(*ON_CORES))
     assumed = (
         " Where the trace states no tiles, those of the TPU's registers are taken."
@@ -265,7 +265,7 @@ def _told(ops: TpuOps, row: int) -> str:
 
 
 def grouped(names: list[str]) -> str:
-    """Ops for a sentence, those of one kind together: "3 ops copy-done, fusion.7", at most three.
+    """Ops for a sentence, those of one kind combined: "3 ops copy-done, fusion.7", at most three.
 
     Names of one kind differ in the number at their end.
     """
@@ -283,7 +283,7 @@ def grouped(names: list[str]) -> str:
 
 
 def _percent(ops: TpuOps, ps: float) -> float:
-    """A time in percent of that of all ops, 0 without any."""
+    """A time as a percentage of the time of all ops, 0 without any."""
     total_ps = float(ops.self_ps.sum())
     return 100 * float(ps) / total_ps if total_ps > 0 else 0.0
 
@@ -293,7 +293,7 @@ def _listed(kinds: list[str]) -> str:
 
 
 def showing_ops(names: list[str]) -> Page:
-    """The table of ops, showing these and as many as a link can hold."""
+    """The table of ops, filtered to these, as many as a link can hold."""
     distinct = list(dict.fromkeys(names))[:_LINKED]
     if len(distinct) == 1:
         return OPS.showing(operation=f"={distinct[0]}")
@@ -309,7 +309,7 @@ def showing_ops(names: list[str]) -> Page:
 
 
 def _escaped(name: str) -> str:
-    """A name for a pattern of the browser."""
+    """A name, escaped for a regular expression of the browser."""
     return re.sub(r"([\\^$.|?*+()\[\]{}/])", r"\\\1", name)
 
 

@@ -21,7 +21,7 @@ def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
     share = callback_share(evidence)
     if not share >= OVERHEAD[0]:
         return
-    # What a function waits for in a callback is no op: that time is the callback's.
+    # A wait in a callback is not an op: that time is the callback's.
     most = culprit(evidence)
     waits = most is not None and is_in_callbacks(evidence, most)
     phases = (Phase.OTHER, Phase.HOST_COMPUTE) if waits else (Phase.HOST_COMPUTE, Phase.OTHER)
@@ -58,9 +58,9 @@ def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
 
 
 def core_callbacks(evidence: Evidence) -> Iterator[Finding]:
-    """Cores of TPUs that wait for what the host runs for their program.
+    """TPU cores that wait for what the host runs for their program.
 
-    Outside compilation of TensorFlow is a finding of its own.
+    TensorFlow's outside compilation has its own finding.
     """
     share = evidence.share(Phase.HOST_CALLBACK)
     grade = graded(share, *OVERHEAD)

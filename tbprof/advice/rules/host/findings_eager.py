@@ -1,4 +1,4 @@
-"""The finding about ops that run one by one, in the time of steps that they take."""
+"""The finding about ops that run one by one, by their share of step time."""
 
 from collections.abc import Iterator
 
@@ -15,15 +15,15 @@ from tbprof.analysis.host.single_ops import SingleOps
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
 
-# A step that is one function makes a few calls beside it, or is one small call itself.
+# A step that is one function also makes a few other calls, or is one small call itself.
 FEWEST_PER_STEP = 4
 _NO_SPANS = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 def single_ops_ps(evidence: Evidence) -> NDArray[np.int64]:
-    """[rows of the job's steps] the time in which ops of the row's host ran one by one.
+    """[rows of the job's steps] the time in which ops ran one by one on the row's host.
 
-    None of hosts that make but a few such calls per step.
+    None for hosts with only a few such calls per step.
     """
     return evidence.in_steps(
         [
@@ -34,7 +34,7 @@ def single_ops_ps(evidence: Evidence) -> NDArray[np.int64]:
 
 
 def _sent_ps(evidence: Evidence) -> NDArray[np.int64]:
-    """[rows] the part of it in which these calls sent data to their devices."""
+    """[rows] the part of it in which these calls sent data to devices."""
     return evidence.in_steps(
         [
             (single_op.sent_start_ps, single_op.sent_end_ps)
@@ -50,13 +50,13 @@ def _is_many(evidence: Evidence, single_ops: SingleOps) -> bool:
 
 
 def _phases(evidence: Evidence) -> tuple[Phase, ...]:
-    """What ops that run one by one take longer in: what an op computes is no part of it."""
+    """The phases that running ops one by one makes longer, without the ops' own computation."""
     phases = (Phase.INPUT, Phase.KERNEL_LAUNCH, Phase.OTHER)
     return phases if evidence.platform == "CPU" else (*phases, Phase.HOST_COMPUTE)
 
 
 def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:
-    """Steps that dispatch op after op from Python."""
+    """Steps that dispatch ops one after the other from Python."""
     time = single_ops_ps(evidence)
     share = evidence.share_of_rows(time)
     grade = graded(share, *OVERHEAD)
@@ -103,7 +103,7 @@ def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _between_share(evidence: Evidence) -> float:
-    """The percentage of the time of all runs that no call of theirs covers."""
+    """The percentage of the time of all runs that is between their calls."""
     total_ms = sum(
         int((single_op.end_ps - single_op.start_ps).sum()) for single_op in evidence.single_ops
     )

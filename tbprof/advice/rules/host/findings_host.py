@@ -27,18 +27,18 @@ from tbprof.base.lazy import regex
 from tbprof.base.values import sum_of
 
 # Percentages: of op time on a side, of the time in tf.functions, of device op time.
-# Source: tools-steps.md, section 9; where it says "more than", a hair more is asked for.
+# Source: tools-steps.md, section 9; where it says "more than", these are slightly larger.
 EAGER = (math.nextafter(10.0, 100.0), 50.0)
 OUTSIDE = (math.nextafter(5.0, 100.0), 20.0)
-# Of the trace's length; ours, those of other overheads.
+# Of the trace's length; ours, as for other overheads.
 COMPILING = (3.0, 15.0)
 
-# In which of the cores' phases such transfers are, first those that are made of them.
+# The core phases that contain such transfers, first those that consist of them.
 _TRANSFERS = (Phase.HOST_CALLBACK, Phase.HOST_TRANSFER, Phase.INPUT, Phase.OUTPUT)
 OUTSIDE_TYPES = frozenset({"XlaSendToHost", "XlaRecvFromHost"})
 
 
-# What writes checkpoints and summaries belongs into no compiled step.
+# Ops that write checkpoints and summaries do not belong in a compiled step.
 _WRITES = regex(
     r"Save|Restore|MergeV2Checkpoints|DisableCopyOnRead|ShardedFilename"
     r"|Write\w*Summary|FlushSummaryWriter|AsString"
@@ -48,9 +48,8 @@ _WRITES = regex(
 def eager_shares(evidence: Evidence, *, of_writes: bool = True) -> tuple[float, float]:
     """(host, device) percentages of op time in ops that ran one by one; NaN without ops.
 
-    Ops that leave no event of their own count by the call that ran them; a wait for a batch is no
-    computation. Without `of_writes` those that write checkpoints and summaries count as ops that
-    did not run one by one.
+    Ops without an event count by the call that ran them; a wait for a batch is not a computation.
+    Without `of_writes`, ops that write checkpoints and summaries count as not run one by one.
     """
     ops = evidence.ops
     shares = []
@@ -77,7 +76,7 @@ def eager_shares(evidence: Evidence, *, of_writes: bool = True) -> tuple[float, 
 def eager_ops(evidence: Evidence) -> Iterator[Finding]:
     """Ops that run one by one rather than in a function."""
     if evidence.share_of_rows(single_ops_ps(evidence)) >= OVERHEAD[0]:
-        return  # said by the time that it takes of steps
+        return  # reported by its share of step time
     host, device = eager_shares(evidence, of_writes=False)
     share = np.nanmax([host, device, 0.0])
     grade = graded(float(share), *EAGER)
@@ -94,7 +93,7 @@ def eager_ops(evidence: Evidence) -> Iterator[Finding]:
                 count += each
                 names[name] = names.get(name, 0) + time
     if 0 < count < FEWEST_PER_STEP * len(evidence.job.label):
-        return  # a step that is a function makes a few calls beside it
+        return  # a step that is a function also makes a few other calls
     top = sorted(names, key=lambda name: -names[name])[:3]
     top_text = f" {count:,} calls, most time in {_listed(top)}." if top else ""
     sides = [f"{percent(side)} of op time on the {where}"
@@ -119,7 +118,7 @@ def eager_ops(evidence: Evidence) -> Iterator[Finding]:
 
 
 def retracing(evidence: Evidence) -> Iterator[Finding]:
-    """Functions that are traced anew, or run eagerly, for much of the time in functions."""
+    """Functions that spend much of their time retracing or running eagerly."""
     costly = costly_functions(evidence)
     share = sum_of(entry.share for entry in costly.values())
     grade = graded(share, *EXPENSIVE)
@@ -156,7 +155,7 @@ def retracing(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _name_with_cost(name: str, costly: Costly) -> str:
-    """The calls of a name for a sentence; functions of one name each count their own tracings."""
+    """The calls of a name for a sentence; each function of the name counts its own tracings."""
     spent = f"{_times(costly.calls, 'call')}, {milliseconds(costly.ps / 1e9)}"
     if costly.functions > 1:
         return f"{shortened(name, 60)} ({costly.functions} tf.functions or more): {spent}"
@@ -189,7 +188,7 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
     gain = evidence.gain_of(spent, Phase.COMPILATION)
     if gain.own < COMPILING[0] <= spent:
         return  # other findings are about it
-    # What was compiled outside of the steps holds up none of them.
+    # Compilation outside of the steps does not hold up any.
     severity = "low" if spent < COMPILING[0] else grade[0]
     names_text = _listed(host.compile_name[:2])
     count = _times(host.compilations, "compilation")
@@ -245,7 +244,7 @@ def outside_compilation(evidence: Evidence) -> Iterator[Finding]:
     grade = graded(100 * time / device, *OUTSIDE)
     if grade is None:
         return
-    # The cores run ops for a part of each step, and transfers to the host are some of those.
+    # The cores run ops for a part of each step, including transfers to the host.
     share = time / device * evidence.share(*ON_CORES)
     gain = evidence.gain_of(share, *_TRANSFERS, *WORK)
     yield Finding(

@@ -17,16 +17,16 @@ from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.analysis.vocabulary.python_frames import describe_frame, wait_of
 from tbprof.base.values import sum_of
 
-# From this part of the time on, what a function was busy with is worth saying.
+# From this share of the time on, what a function was busy with is mentioned.
 _NOTABLE = 0.1
-# What so many steps do, each does.
+# What this share of the steps do is attributed to every step.
 _NEARLY_ALL = 0.9
-# Where other findings are about all of what a function takes but so much, they are what to say.
+# If other findings cover all of a function's time except this share, only they are reported.
 _HIDDEN = 0.1
 
 
 def python_overhead(evidence: Evidence) -> Iterator[Finding]:
-    """The Python function, or the annotation, that most uncovered step time goes to."""
+    """The Python function, or the annotation, that takes most of the uncovered step time."""
     share = culprit(evidence)
     if share is None:
         return
@@ -59,7 +59,7 @@ def python_overhead(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _how_long(evidence: Evidence, share: IdleShare, spent_ps: NDArray[np.int64]) -> str:
-    """How much of each step, or of those that it is in, and the call that most of it goes to."""
+    """Its share of each step, or of the steps that it is in, and the call that takes most of it."""
     job, means = evidence.job, evidence.means
     longest = np.zeros(len(job.label))
     np.maximum.at(longest, job.step, spent_ps)
@@ -79,7 +79,7 @@ def _how_long(evidence: Evidence, share: IdleShare, spent_ps: NDArray[np.int64])
 
 
 def _beside(evidence: Evidence, share: IdleShare) -> str:
-    """What other functions take, and that a caller is not known where it is not."""
+    """The times of other functions, and a note if a caller is unknown."""
     functions = [
         f"{shortened(other.subject, 100)} {milliseconds(other.ms)}"
         for other in named(evidence.idle)
@@ -117,7 +117,7 @@ def _advice(share: IdleShare) -> str:
 
 
 def nobody(evidence: Evidence) -> str:
-    """Who did nothing in time that is in no phase: ops may run that leave no event."""
+    """The clause on inactivity in time that is in no phase: ops without events may have run."""
     if evidence.platform == "CPU":
         return "no op of the step was recorded"
     return "no device worked and no op of the step was recorded"

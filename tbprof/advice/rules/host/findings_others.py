@@ -1,4 +1,4 @@
-"""The finding about the rest of the step time that no op covers: what threads did then, by kind."""
+"""The finding about the remaining uncovered step time: what threads did, by kind."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,16 +16,16 @@ from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.analysis.vocabulary.python_frames import describe_frame
 from tbprof.base.values import sum_of
 
-# What takes less of the time than this goes unnamed.
+# Kinds with a smaller share of the time are not named.
 _NOTABLE = 0.02
-# So much of a sum is all of it: the rest is rounding.
+# This share of a sum counts as all of it: the rest is rounding.
 _NEARLY_ALL = 0.995
-# Frames of Python might tell of so much uncovered time, and of no less.
+# Python frames are suggested if at least this much time is uncovered.
 _MISSED = 0.1
 
 
 def all_others(evidence: Evidence) -> Iterator[Finding]:
-    """The rest of the step time that no op covers, and what threads did then."""
+    """The rest of the step time that no op covers, and what threads did meanwhile."""
     gain = evidence.gain_of(evidence.share(Phase.OTHER), Phase.OTHER)
     share = gain.own
     rest = without(evidence.idle, culprit(evidence))
@@ -35,7 +35,7 @@ def all_others(evidence: Evidence) -> Iterator[Finding]:
     grade = _graded(share, most)
     if grade is None:
         return
-    # Where other findings are about a part of it, what threads did is known of both together.
+    # If other findings cover a part of it, what threads did is only known for both together.
     is_all = share / 100 * evidence.step_ms >= _NEARLY_ALL * total
     trace = TRACE.marking(place=evidence.worst_step_in(Phase.OTHER))
     start = f"In {'' if is_all else 'another '}{percent(share)} of step time {nobody(evidence)}"
@@ -65,7 +65,7 @@ def all_others(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _graded(share: float, most: Activity) -> tuple[Severity, float] | None:
-    """Calls of the runtime may wait for a processor: what they could do without is not known."""
+    """Calls of the runtime may wait for a processor: so their gain is unknown."""
     grade = graded_idle(share)
     if grade is not None and grade[0] == "high" and most == Activity.RUNTIME:
         return "moderate", OVERHEAD[0]
@@ -73,7 +73,7 @@ def _graded(share: float, most: Activity) -> tuple[Severity, float] | None:
 
 
 def _by_kind(shares: Sequence[IdleShare]) -> dict[Activity, float]:
-    """ms by kind, longest first; what tf.data does goes together."""
+    """ms by kind, longest first; work of tf.data is combined."""
     sums: dict[Activity, float] = {}
     for share in shares:
         sums[_kind(share)] = sums.get(_kind(share), 0.0) + share.ms
@@ -85,14 +85,14 @@ def _kind(idle_share: IdleShare) -> Activity:
 
 
 def _doing(most: Activity, part: float) -> str:
-    """What went on for most of the time."""
+    """What happened for most of the time."""
     if part > _NEARLY_ALL and most == Activity.UNCOVERED:
         return "nothing else was recorded then"
     return f"{DID[most]} in {percent(100 * part)} of that"
 
 
 def _listed(sums: dict[Activity, float], shares: Sequence[IdleShare]) -> str:
-    """The kinds with their times, small ones together, and what most of the first was in."""
+    """The kinds with their times, small ones combined, and the main event of the first."""
     total = sum_of(sums.values())
     notable = [kind for kind, ms in sums.items() if ms >= _NOTABLE * total]
     texts = [
@@ -107,7 +107,7 @@ def _listed(sums: dict[Activity, float], shares: Sequence[IdleShare]) -> str:
 
 
 def _inside(shares: Sequence[IdleShare], kind: Activity, total_ms: float) -> str:
-    """The event that most of a kind was in, "" where there is none to speak of."""
+    """The event that contains most of a kind, "" if none does."""
     ms_by_name: dict[str, float] = {}
     for share in shares:
         for part, ms in share.parts if _kind(share) == kind else ():

@@ -1,4 +1,4 @@
-"""The finding about results that are read before the next step is under way."""
+"""The finding about results that are read before the next step has been dispatched."""
 
 from collections.abc import Iterator
 
@@ -20,10 +20,10 @@ from tbprof.base.values import sum_of
 
 
 def hidden_share(evidence: Evidence) -> float:
-    """The percentage of step time that the devices could work through while the host reads nothing.
+    """The percentage of step time in which devices could work if the host read later.
 
-    In each step the host waits in reads, and the devices wait until the host has done what comes
-    behind them. Read later, the shorter of the two times is gone. NaN without steps.
+    In each step the host waits in reads, and the devices wait until the host has done what follows
+    them. If results are read later, the shorter of the two times is saved. NaN without steps.
     """
     both = evidence.share_of_rows(np.minimum(*_reads_and_idle(evidence)))
     waits = sum_of(share.ms for share in evidence.idle if share.kind == Activity.WAIT)
@@ -32,7 +32,7 @@ def hidden_share(evidence: Evidence) -> float:
 
 
 def _reads_and_idle(evidence: Evidence) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """[rows of the job's steps] the time of reads, and that in which nothing works."""
+    """[rows of the job's steps] the time of reads, and the time in which nothing works."""
     reads = evidence.in_steps([(read.start_ps, read.end_ps) for read in evidence.reads])
     return reads, evidence.job.phase_ps[:, Phase.OTHER]
 

@@ -1,4 +1,4 @@
-"""Findings about input: that steps wait for it, and what for; that it is copied to GPUs."""
+"""Findings about input: steps that wait for it, and why; copies of it to GPUs."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ from tbprof.analysis.vocabulary.phases import Phase
 
 
 def input_bound(evidence: Evidence) -> Iterator[Finding]:
-    """Steps that wait for their input, with what they wait for where the trace tells it."""
+    """Steps that wait for their input, with the cause if the trace shows it."""
     share = evidence.share(Phase.INPUT)
     gain = evidence.gain_of(share, Phase.INPUT)
     grade = graded(gain.own, *WAITING)
@@ -56,16 +56,16 @@ def input_bound(evidence: Evidence) -> Iterator[Finding]:
 
 
 def is_transfer(evidence: Evidence) -> bool:
-    """Whether data on its way to devices is what counts as input.
+    """Whether what counts as input is data sent to devices.
 
-    Cores of TPUs wait for their infeed, whatever hosts send meanwhile.
+    TPU cores wait for their infeed, whatever hosts send meanwhile.
     """
     cause = evidence.input_cause
     return cause is not None and cause.kind == "transfer" and evidence.platform != "TPU"
 
 
 def _copied(evidence: Evidence) -> str:
-    """A sentence on the copies that the input is made of, "" where it is not."""
+    """A sentence on the copies that make up the input, "" if it is something else."""
     copies = copies_in_words(evidence.gpus)
     if copies and is_transfer(evidence):
         return f" {copies}"
@@ -77,7 +77,7 @@ def _title(evidence: Evidence, share: float) -> str:
     if is_transfer(evidence):
         return f"{percent(share)} of step time goes to sending data to devices"
     cause = evidence.input_cause
-    # As all pages say it, whatever part of it other findings are about.
+    # The same on all pages, whatever part of it other findings cover.
     how_much = "highly" if share >= HIGHLY_INPUT_BOUND else "moderately"
     above_all = f", above all for {cause.type}" if cause is not None and cause.is_most else ""
     return (
@@ -94,9 +94,9 @@ def _whom(evidence: Evidence) -> str:
 
 
 def waits_in_trace(job: JobSteps, means: StepMeans, cause: InputCause | None) -> Page:
-    """The trace viewer at the longest wait of a step that counts, with what is waited for marked.
+    """The trace viewer at the longest wait of a step that counts, with the awaited events marked.
 
-    Copies are what is waited for where no pipeline is slow.
+    Copies are awaited if no pipeline is slow.
     """
     of_pipeline = cause is not None and cause.kind not in ("transfer", "unknown")
     events = "category:input" if of_pipeline else "/category:^(input|copies)$/"
@@ -108,7 +108,7 @@ def _next_page(cause: InputCause | None) -> Page:
 
 
 def copies_to_device(evidence: Evidence) -> Iterator[Finding]:
-    """GPUs to which the host copies for much of their time."""
+    """GPUs that spend much of their time on copies from the host."""
     gpus = evidence.gpus
     is_input = np.array([kind == "MemcpyHToD" for kind in gpus.copy_kind], bool)
     window = float(gpus.window_ps.sum())
@@ -118,10 +118,10 @@ def copies_to_device(evidence: Evidence) -> Iterator[Finding]:
     grade = graded(share, *WAITING)
     if grade is None:
         return
-    # What computation hides costs nothing: no more can be gained than steps wait for input.
+    # Hidden copies cost nothing: the gain is limited to the time that steps wait for input.
     gain = evidence.gain_of(share, Phase.INPUT)
     if gain.shared and _copied(evidence):
-        return  # the input is these copies, and said to be
+        return  # the input consists of these copies, and its finding says so
     is_hidden = 2 * evidence.share(Phase.INPUT) < share
     rest = " Steps wait for little of that." if is_hidden else said_elsewhere(evidence, gain)
     yield Finding(

@@ -23,20 +23,20 @@ from tbprof.base.lazy import regex
 # Percentages of the time of all steps.
 COST = (MODERATE, HIGH)
 _NAMED = 3
-# What has less of an excess than this is no cause of it.
+# What has a smaller share of an excess is not its cause.
 _PART = 0.2
 _GARBAGE = DID[Activity.GARBAGE]
 _CHECKPOINT = regex(r"save|checkpoint|ckpt|orbax", re.IGNORECASE)
 
 
 def periodic_steps(evidence: Evidence) -> Iterator[Finding]:
-    """What recurs in each k-th step, the costliest."""
+    """The costliest recurrence in each k-th step."""
     outliers = evidence.outliers
     if not outliers.periods:
         return
     period = max(outliers.periods, key=lambda candidate: candidate.cost_ps)
     cost_ms = period.cost_ps / 1e9
-    # Of the average step with that cost, as the typical one is without it.
+    # As a share of the average step with that cost, since the typical one does not have it.
     ratio = period.cost_ps / (outliers.typical_ps + period.cost_ps)
     grade = graded(100 * ratio, *COST)
     if grade is None:
@@ -134,13 +134,13 @@ def _listed(evidence: Evidence, steps: NDArray[np.int64]) -> str:
 
 
 def _culprit(evidence: Evidence, steps: NDArray[np.int64]) -> str:
-    """What takes most of the excess of some outliers, "" where the events do not say."""
+    """What takes most of the excess of some outliers, "" if the events do not show it."""
     evidence_fields = evidence.job, evidence.means, evidence.outliers, evidence.idle_time
     return culprits(*evidence_fields, [steps])[0]
 
 
 def _cause(evidence: Evidence, steps: NDArray[np.int64], culprit: str, subject: str = "it") -> str:
-    """What the excess of outliers is: phases, and the `culprit` where that is known."""
+    """What the excess of outliers consists of: phases, and the `culprit` if known."""
     excess = _excess_ps(evidence, steps)
     large = [
         phase for phase in np.argsort(-excess).tolist() if excess[phase] >= _PART * excess.sum() > 0

@@ -1,4 +1,4 @@
-"""Findings from what steps are made of: output, launches, gaps, Python."""
+"""Findings from the parts of steps: output, launches, gaps, Python."""
 
 from collections.abc import Iterator
 
@@ -11,12 +11,12 @@ from tbprof.advice.pages import OPS, TRACE
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.vocabulary.phases import Phase
 
-# So much of a sum is all of it.
+# This share of a sum counts as all of it.
 _NEARLY_ALL = 0.98
 
 
 def output_bound(evidence: Evidence) -> Iterator[Finding]:
-    """Steps that wait while results go to the host."""
+    """Steps that wait while results are copied to the host."""
     share = evidence.share(Phase.OUTPUT)
     gain = evidence.gain_of(share, Phase.OUTPUT)
     grade = graded(gain.own, *WAITING)
@@ -89,7 +89,7 @@ def kernel_launch(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _launch_advice(evidence: Evidence) -> str:
-    """What makes launches fewer, and what helps where other threads want the same cores."""
+    """How to launch less often, and what helps if other threads compete for the same processors."""
     if any(host.is_xla for host in evidence.hosts):
         advice = (
             "The program is compiled by XLA already. Have each call do more: a larger batch, "
@@ -114,8 +114,8 @@ def _launch_advice(evidence: Evidence) -> str:
 def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
     """Time between the end of a step's own work and the start of the next one, with no work in it.
 
-    Devices that still work after the marker has ended, on whatever, leave no gap. A function that
-    most of it goes to is a finding of its own, by name.
+    Devices that still work after the marker has ended, on anything, leave no gap. A function that
+    takes most of it has its own finding, by name.
     """
     share, unexplained = gap_shares(evidence)
     gain = evidence.gain_of(unexplained, Phase.OTHER)
@@ -157,6 +157,6 @@ def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-# Between the two come rules that know more of what passes between steps.
+# Rules that know more about the time between steps run between the two.
 WAITING_RULES: tuple[Rule, ...] = (output_bound, kernel_launch)
 GAP_RULES: tuple[Rule, ...] = (gap_between_steps,)

@@ -1,4 +1,4 @@
-"""Findings about workers of one job: what they spend on each other, and who is late."""
+"""Findings about workers of one job: communication, and late workers."""
 
 from collections.abc import Iterator
 
@@ -33,9 +33,9 @@ _LABELS = {
 
 
 def collectives(evidence: Evidence) -> Iterator[Finding]:
-    """Steps that wait for communication among devices, less what they wait for a late worker.
+    """Steps that wait for communication among devices, minus waiting for a late worker.
 
-    The late worker comes last, so that it waits for none: its collectives are communication.
+    The late worker comes last and waits for none, so its collectives are communication.
     """
     share = evidence.share(Phase.COLLECTIVES)
     late = _latest(evidence)
@@ -82,7 +82,7 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _evidence(evidence: Evidence, talking: list[str]) -> Page:
-    """The ops that communicate; waits for other cores are no ops."""
+    """The ops that communicate; waits for other cores are not ops."""
     if talking:
         return showing_ops(talking)
     if evidence.tpu_ops is not None:
@@ -97,9 +97,9 @@ _NETWORK = (
 
 
 def _latest(evidence: Evidence) -> Lateness | None:
-    """The worker that others wait for longest, where that is a finding.
+    """The worker that others wait for longest, if that is a finding.
 
-    Devices that a CPU plays have no collectives of their own in the steps.
+    Devices that a CPU simulates have no collectives in the steps.
     """
     late = find_stragglers(evidence.job, evidence.means, evidence.couplings).late
     is_said = late and late[0].device < 0 and graded(100 * late[0].share, *WAITING) is not None
@@ -107,7 +107,7 @@ def _latest(evidence: Evidence) -> Lateness | None:
 
 
 def _talking_share(evidence: Evidence, worker: int) -> float:
-    """The percentage of collectives in one worker's steps that count."""
+    """The percentage of collectives in one worker's counted steps."""
     job = evidence.job
     rows = (job.worker == worker) & evidence.means.is_counted[job.step] & ~job.is_unrecorded
     total_ps = float(job.duration_ps[rows].sum())
@@ -117,7 +117,7 @@ def _talking_share(evidence: Evidence, worker: int) -> float:
 
 
 def _between_slices(ops: TpuOps | None) -> str:
-    """A sentence on the share of op time that goes to other slices, "" without any."""
+    """A sentence on the share of op time in exchanges with other slices, "" without any."""
     rows = ops.longest(ops.peer == Peer.SLICES) if ops is not None else []
     if ops is None or not rows:
         return ""
@@ -170,9 +170,9 @@ def stragglers(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _phases_of(lateness: Lateness) -> tuple[Phase, ...]:
-    """Of what a late worker's step and those of the others get shorter, in this order.
+    """The phases that get shorter if a late worker is not late, in this order.
 
-    Others wait in collectives; it loses the time in `phase` above all, or computes longer.
+    The others wait in collectives; it loses time mainly in `phase`, or computes longer.
     """
     own_phases = (
         COMPUTE
@@ -190,7 +190,7 @@ def _label(phase: int) -> str:
 
 
 def worker_name(job: JobSteps, worker: int, device: int) -> str:
-    """What a worker is called in a sentence: with its host where there are several."""
+    """The name of a worker in a sentence, with its host if there are several."""
     name = job.worker_name[worker] if device < 0 else f"CPU device {device}"
     several = len(job.hosts) > 1
     return f"{name} of {job.hosts[int(job.worker_host[worker])]}" if several else name
