@@ -1,4 +1,4 @@
-"""Advice where a stage that keeps elements, or takes them of several others, is what takes time."""
+"""Advice on bottlenecks that keep elements, or take them from several inputs."""
 
 import math
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from tbprof.advice.tf_data.tf_data_case import Case, Rule, duration, evidence, f
 from tbprof.advice.tf_data.tf_data_pipelines import Stage
 from tbprof.advice.tf_data.tf_data_stages import Kind, shown_type
 
-# Elements taken for each that is given out above which a shuffle fills its buffer.
+# Above this many elements taken for each one returned, a shuffle fills its buffer.
 _FILLING = 2
 
 
@@ -17,7 +17,7 @@ _FILLING = 2
 def shuffle(case: Case) -> Iterator[Finding]:
     """A buffer that fills, or one that is large."""
     stage = case.stage
-    # Buffers fill in few calls: all of them together hardly show it.
+    # Buffers fill in a few calls, which hardly shows in the sum over all.
     taken, returned = sum(below.slowest.calls for below in case.below()), stage.slowest.calls
     size = stage.number("buffer_size")
     size_text = "" if math.isnan(size) else f" of {size:,.0f} elements"
@@ -188,7 +188,7 @@ def prefetch(case: Case) -> Iterator[Finding]:
 
 @of_kinds(Kind.COMBINE)
 def combine(case: Case) -> Iterator[Finding]:
-    """Several inputs of which the slowest counts."""
+    """Several inputs, the slowest of which counts."""
     inputs = sorted(case.below(), key=lambda below: -case.work_of(below).total_ps)
     slowest = _input(case, inputs[0]) if inputs else ""
     yield Finding(
@@ -217,7 +217,7 @@ def _input(case: Case, stage: Stage) -> str:
 
 @of_kinds(Kind.REPEAT)
 def repeat(case: Case) -> Iterator[Finding]:
-    """Inputs that begin again and again."""
+    """Inputs that are restarted again and again."""
     copies = max((below.iterators for below in case.below()), default=0)
     start_text = (
         f" It began its input {copies:,} times, for {case.stage.overall.calls:,} elements in all: "

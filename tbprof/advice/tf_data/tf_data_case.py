@@ -1,4 +1,4 @@
-"""What a rule of advice is given, what it gives, and the sentences that several of them need."""
+"""The input of advice rules, and sentences that several of them need."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -9,11 +9,11 @@ from tbprof.advice.tf_data.tf_data_pipelines import Pipeline, Stage, Work
 from tbprof.advice.tf_data.tf_data_stages import BUFFERED, Kind, shown_type
 from tbprof.base.records import dataclass
 
-# Percentage of the time that its threads could have worked above which a stage lacks processors.
+# A stage lacks processors if its threads work for more than this percentage of the time.
 BUSY = 70.0
-# Parts of what a stage takes from which a wait for a pool is worth a sentence.
+# Share of a stage's time from which a wait for a pool is mentioned.
 _NOTABLE = 0.1
-# What the trace tells of stages, in the order of sentences.
+# Parameters of stages, in the order of sentences.
 _TOLD = (
     "parallelism", "autotune", "cycle_length", "block_length", "buffer_size", "buffer_limit",
     "batch_size", "drop_remainder", "deterministic", "max_batch_results", "buffered_elements",
@@ -23,9 +23,9 @@ _TOLD = (
 
 @dataclass(frozen=True, slots=True)
 class PipelineFacts:
-    """What advice depends on besides the pipeline: of a run, and of the pipeline's host.
+    """What advice depends on besides the pipeline: facts about the run and the pipeline's host.
 
-    `hosts` are those that were recorded, `python_ps` is the time in Python functions and generators
+    `hosts` is how many were recorded, `python_ps` is the time in Python functions and generators
     of pipelines on this one.
     """
 
@@ -38,7 +38,7 @@ class PipelineFacts:
 class Case:
     """A stage that is a pipeline's bottleneck, and the pipeline around it.
 
-    `is_slowest` says that it is that of the slowest call; else it is the one over all calls.
+    `is_slowest`: it is the bottleneck of the slowest call, not of all calls together.
     """
 
     pipeline: Pipeline
@@ -59,22 +59,22 @@ class Case:
 
     @property
     def calls(self) -> str:
-        """The calls that it is about, for a sentence."""
+        """The calls that the case is about, for a sentence."""
         if self.pipeline.calls == 1:
             return "the only call"
         return "the slowest call" if self.is_slowest else f"all {self.pipeline.calls} calls"
 
     def per_call(self, value_ps: int) -> int:
-        """A time of the calls that it is about, on average."""
+        """A time per call, on average over the calls that the case is about."""
         return value_ps if self.is_slowest else value_ps // max(self.pipeline.telling_calls, 1)
 
     def taken(self) -> int:
-        """How many elements the stage asked those below for."""
+        """How many elements the stage requested from those below."""
         return sum(self.work_of(stage).calls for stage in self.below())
 
     @property
     def type(self) -> str:
-        """The stage as its program calls it: "ParallelMap"."""
+        """The stage's name in programs: "ParallelMap"."""
         return shown_type(self.stage.type_name)
 
     def below(self) -> list[Stage]:
@@ -87,14 +87,14 @@ class Case:
         return any(stage.kind in kinds for stage in self.stages)
 
     def way(self) -> Iterator[Stage]:
-        """The stages that what it makes goes through, the nearest first, the root last."""
+        """The stages that its elements pass through, nearest first, root last."""
         index = self.stage.parent
         while index >= 0:
             yield self.stages[index]
             index = self.stages[index].parent
 
     def above(self, *kinds: Kind) -> Stage | None:
-        """The nearest stage of these kinds that what it makes goes through, None without."""
+        """The nearest stage of these kinds that its elements pass through, or None."""
         return next((stage for stage in self.way() if stage.kind in kinds), None)
 
     def above_named(self, name: str) -> Stage | None:
@@ -107,26 +107,26 @@ class Case:
 
     @property
     def processors(self) -> float:
-        """The processors that tf.data reckons with, NaN where the trace does not tell."""
+        """The number of processors that tf.data assumes, NaN if unknown."""
         return self.stages[0].number("cpu_budget") if self.stages else math.nan
 
     @property
     def pool_threads(self) -> float:
-        """The threads that functions of the pipeline have, NaN where the trace does not say."""
+        """The number of threads for the pipeline's functions, NaN if unknown."""
         threads = self.stages[0].number("threadpool_size") if self.stages else math.nan
         return threads if threads > 0 else math.nan
 
     def feeds(self, stage: Stage) -> bool:
-        """Whether what a stage makes goes through the case's."""
+        """Whether a stage's elements pass through the stage of the case."""
         index = stage.parent
         while index >= 0 and self.stages[index] is not self.stage:
             index = self.stages[index].parent
         return index >= 0
 
     def busy(self) -> float:
-        """The percentage of the time that its threads could have worked in which they did.
+        """The percentage of the time in which its threads could work that they did work.
 
-        NaN where the trace does not tell.
+        NaN if the trace does not show it.
         """
         work, threads = self.work, self.stage.number("parallelism")
         if work.worker_ps < 0 or not work.total_ps or not threads > 0:
@@ -138,7 +138,7 @@ Rule = Callable[[Case], Iterator[Finding]]
 
 
 def of_kinds(*kinds: Kind) -> Callable[[Rule], Rule]:
-    """Makes a rule have nothing to say of stages of other kinds."""
+    """Limits a rule to stages of these kinds."""
 
     def bound(rule: Rule) -> Rule:
         return lambda case: rule(case) if case.stage.kind in kinds else iter(())
@@ -147,7 +147,7 @@ def of_kinds(*kinds: Kind) -> Callable[[Rule], Rule]:
 
 
 def evidence(case: Case) -> str:
-    """How long the stage held calls up, with which parameters, working or waiting."""
+    """How long the stage held up calls, with its parameters and waits."""
     sentences = [_slowest(case) if case.is_slowest else cause_sentence(case), *_waiting(case)]
     parameters = describe_parameters(case.stage)
     if parameters:
@@ -165,7 +165,7 @@ def _slowest(case: Case) -> str:
 
 
 def cause_sentence(case: Case) -> str:
-    """How long the stage takes for each call of its pipeline: what all pages say of it."""
+    """How long the stage takes for each call of its pipeline, the same on all pages."""
     pipeline = case.pipeline
     held_ms, call = stage_ms(case), call_ms(pipeline)
     owner_text = (
@@ -182,7 +182,7 @@ def cause_sentence(case: Case) -> str:
 
 
 def stage_ms(case: Case) -> float:
-    """How long the stage holds a call of its pipeline up, on average of those that tell."""
+    """How long the stage holds up a call of its pipeline, on average over calls that show it."""
     return case.stage.overall.held_ps / 1e9 / max(case.pipeline.telling_calls, 1)
 
 
@@ -196,14 +196,14 @@ def _times(count: int) -> str:
 
 
 def _share(held_ps: int, whole_ps: int) -> str:
-    """The part of the whole that a stage took; one that works ahead may have begun before."""
+    """The part of the whole that a stage took; stages that work ahead may have begun before."""
     if held_ps > whole_ps:
         return "; some of it ahead of that, or side by side"
     return f", {percent(100 * held_ps / whole_ps)}" if whole_ps else ""
 
 
 def _waiting(case: Case) -> list[str]:
-    """Sentences on what of that was a wait: for its own threads, and for a thread of a pool."""
+    """Sentences on waits in that time: for its own threads, and for a thread of a pool."""
     work, sentences = case.work, list[str]()
     filled, queue = work.filled_ps, work.held_ps - work.self_ps + work.queue_ps
     if case.stage.kind in BUFFERED and work.wait_ps > 0:
@@ -228,7 +228,7 @@ def _waiting(case: Case) -> list[str]:
 
 
 def waits_for_pool(case: Case) -> str:
-    """The stages whose functions waited while others filled their pool, the longest wait first."""
+    """The stages whose functions waited while others filled their pool, longest wait first."""
     passed = [
         (work.self_ps - work.held_ps, stage)
         for stage in case.stages
@@ -248,7 +248,7 @@ def describe_parameters(stage: Stage) -> str:
 
 
 def fused(stage: Stage) -> str:
-    """A sentence where tf.data itself made the stage, "" where the program did."""
+    """A sentence if tf.data itself created the stage, "" if the program did."""
     name = str(stage.parameters.get("name", ""))
     if name.startswith("fused("):
         return "tf.data made it of a map and the batch behind it. "

@@ -1,4 +1,4 @@
-"""What is said of every input pipeline: its bottlenecks first, then the pipeline as a whole."""
+"""The judgement of every input pipeline: its bottlenecks first, then the whole pipeline."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,11 +37,11 @@ _NONE = Work(0, 0, 0, -1, 0, 0, 0, is_critical=False)
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What is said of one pipeline: how slow it is, its bottlenecks, and advice.
+    """The judgement of one pipeline: how slow it is, its bottlenecks, and advice.
 
-    `usual` is the stage that holds its calls up longest, all of them together, `slowest` that of
-    the slowest call that tells; None where no stage has time of its own. `case` is the former with
-    the pipeline around it.
+    `usual` is the stage that holds up all its calls together longest, `slowest` that of the slowest
+    call with a known bottleneck; None if no stage has self time. `case` is the former with the
+    pipeline around it.
     """
 
     pipeline: Pipeline
@@ -54,10 +54,10 @@ class Judgement:
 
 
 def judge(pipelines: Sequence[Pipeline], facts: Mapping[str, PipelineFacts]) -> list[Judgement]:
-    """Those that hold their program up first, then the one that it spends most time in.
+    """Judgements: pipelines that hold up the program first, then by total time.
 
     `facts` are by host.
-    Device pipelines of hosts whose own pipelines were recorded are left out: they wait for those.
+    Device pipelines of hosts whose own pipelines were recorded are left out: they wait for these.
     """
     judgements = [_judge_one(pipeline, facts[pipeline.host]) for pipeline in judged(pipelines)]
     return sorted(
@@ -86,14 +86,14 @@ def _stage_of(pipeline: Pipeline, stages: Sequence[Stage]) -> Stage | None:
 
 
 def _advise(case: Case, slowest: Stage | None) -> Iterator[Finding]:
-    """Advice on a pipeline by its bottleneck, then on that of the slowest call, another stage."""
+    """Advice on a pipeline's bottleneck, then on that of the slowest call if it differs."""
     if case.severity == "good":
         yield _fine(case)
         yield from _ask(ALWAYS, case)
         return
     given_ids: set[str] = set()
     if prefetch_is_enough(case):
-        for finding in ends_without_prefetch(case):  # one line that hides all that stages take
+        for finding in ends_without_prefetch(case):  # one line that hides the time of all stages
             given_ids.add(finding.id)
             yield finding
     if case.stage.overall.held_ps:
@@ -138,7 +138,7 @@ def _fine(case: Case) -> Finding:
 
 
 def in_order(advice: Sequence[Finding]) -> list[Finding]:
-    """What is said of the bottleneck stays first; the rest by how much it may bring."""
+    """Advice on the bottleneck stays first; the rest is sorted by severity."""
     return [
         *advice[:1],
         *sorted(advice[1:], key=lambda finding: SEVERITIES.index(finding.severity)),
@@ -146,7 +146,7 @@ def in_order(advice: Sequence[Finding]) -> list[Finding]:
 
 
 def verdict(judgements: Sequence[Judgement], cause: InputCause) -> str:
-    """The sentence on all pipelines, of which the first is the worst."""
+    """The sentence on all pipelines, worst first."""
     worst = judgements[0]
     pipeline = worst.pipeline
     is_slow, is_device = has_slow_calls(judgements), is_of_devices(judgements)
@@ -173,7 +173,7 @@ def verdict(judgements: Sequence[Judgement], cause: InputCause) -> str:
         return (
             f"tf.data does not hold the program up: {time_text}; {calls}.{_devices_only(is_device)}"
         )
-    # Of a pipeline that is slow the cause is one of its stages, or that none is known.
+    # The cause of a slow pipeline is one of its stages, or an unknown one.
     where = f" {cause.sentence}" if cause.kind in ("stage", "pipeline") else ""
     return f"The program waits for tf.data: {time_text}; {calls}.{where}"
 
@@ -193,5 +193,5 @@ def has_slow_calls(judgements: Sequence[Judgement]) -> bool:
 
 
 def is_of_devices(judgements: Sequence[Judgement]) -> bool:
-    """Whether only pipelines of devices were recorded."""
+    """Whether only device pipelines were recorded."""
     return all(judgement.pipeline.is_device for judgement in judgements)

@@ -1,4 +1,4 @@
-"""Advice where a function is what takes time: map, batch, filter, flat_map and their like."""
+"""Advice on bottlenecks that run a function: map, batch, filter, flat_map and the like."""
 
 import math
 from collections.abc import Iterator
@@ -20,13 +20,13 @@ from tbprof.advice.sentences import percent
 from tbprof.advice.tf_data.tf_data_case import BUSY, Case, Rule, duration, evidence, fused, of_kinds
 from tbprof.advice.tf_data.tf_data_stages import BATCHES, MAPS, Kind
 
-# A call that takes longer is mostly work of its function.
+# A longer call is mostly work of the function.
 _SHORT_PS = 500_000_000
 
 
 @of_kinds(Kind.PARALLEL_MAP, Kind.MAP_AND_BATCH)
 def map_parallel(case: Case) -> Iterator[Finding]:
-    """Several threads, that are too few, all busy, or waiting themselves."""
+    """Several threads: too few, all busy, or waiting themselves."""
     stage = case.stage
     busy, threads, processors = case.busy(), stage.number("parallelism"), case.processors
     detail = fused(stage) + evidence(case)
@@ -106,7 +106,7 @@ def _private_pool(threads: float) -> str:
 
 
 def _reached(case: Case) -> str:
-    """Why more threads are no advice."""
+    """Why more threads are not advised."""
     threads, processors = case.stage.number("parallelism"), case.processors
     if threads >= processors:
         return (
@@ -122,7 +122,7 @@ def _how_busy(busy: float) -> str:
 
 @of_kinds(*MAPS)
 def map_vectorized(case: Case) -> Iterator[Finding]:
-    """A function per element whose elements are batched afterwards."""
+    """A function per element, with elements that are batched afterwards."""
     stage = case.stage
     batch = stage if stage.kind is Kind.MAP_AND_BATCH else case.above(*BATCHES)
     if batch is None or any(case.feeds(stage) and stage.kind in BATCHES for stage in case.stages):
@@ -216,7 +216,7 @@ def map_python(case: Case) -> Iterator[Finding]:
 
 @of_kinds(*MAPS)
 def more_processors(case: Case) -> Iterator[Finding]:
-    """Processors on other machines, or on the device: where those of the host all work."""
+    """Processors on other machines, or on the device, if those of the host are all busy."""
     if case.facts.python_ps or not (math.isnan(case.busy()) or case.busy() >= BUSY):
         return
     if case.facts.has_gpu:
@@ -333,7 +333,7 @@ def filter_(case: Case) -> Iterator[Finding]:
 
 
 def pool(case: Case) -> Iterator[Finding]:
-    """Functions that wait for threads of a pool which nothing of the pipeline fills."""
+    """Functions that wait for threads of a pool that the pipeline itself does not fill."""
     work = case.work
     waits = work.held_ps - work.self_ps + work.queue_ps
     if work.filled_ps or 2 * waits < work.held_ps or not work.held_ps:

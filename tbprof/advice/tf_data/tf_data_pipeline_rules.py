@@ -1,4 +1,4 @@
-"""Advice on a pipeline as a whole: its end, its memory, its options, its calls."""
+"""Advice on a whole pipeline: its end, its memory, its options, its calls."""
 
 import math
 from collections.abc import Iterator
@@ -11,18 +11,18 @@ from tbprof.advice.tf_data.tf_data_pipelines import SLOW_PS, Stage
 from tbprof.advice.tf_data.tf_data_stages import BUFFERED, Kind, shown_type
 from tbprof.base.lazy import regex
 
-# Percentages of the memory of the host in use above which pipelines are short of it.
+# Percentage of host memory in use above which pipelines are short of it.
 _MUCH_MEMORY = 80.0
 _RAM = regex(r"(\d+) out of (\d+)")
 _STALL_RATIO = 10
-# Percentage of the time up to which calls fit beside what the program does between them.
+# Up to this percentage of the time, calls fit beside the program's own work between them.
 _HIDDEN = 50.0
 
 
 def prefetch_is_enough(case: Case) -> bool:
     """Whether batches are made on demand, each in less time than the program takes between two.
 
-    Made ahead, they would all be there in time.
+    If made ahead, they would all be ready in time.
     """
     last = _last(case)
     if last is None or last.kind is Kind.PREFETCH or last.kind in BUFFERED:
@@ -36,10 +36,10 @@ def prefetch_is_enough(case: Case) -> bool:
 
 
 def ends_without_prefetch(case: Case) -> Iterator[Finding]:
-    """Batches that are made when they are asked for.
+    """Batches that are made on request.
 
-    A prefetch that tf.data added by itself is as good as one of the program. Stages that work ahead
-    by themselves gain nothing by one behind them, but for parallel maps, which gain little:
+    A prefetch that tf.data added itself is as good as one in the program. Stages that work ahead
+    themselves gain nothing from a prefetch behind them, except parallel maps, which gain little:
     measured, see the guide.
     """
     last = _last(case)
@@ -79,7 +79,7 @@ def _elements(count: float) -> str:
 
 
 def _last(case: Case) -> Stage | None:
-    """The stage that hands batches out: that below the root."""
+    """The stage that returns batches: the one below the root."""
     if len(case.stages) < 2:
         return None
     candidates = [stage for stage in case.stages if stage.parent == 0]
@@ -131,7 +131,7 @@ def throughput(case: Case) -> Iterator[Finding]:
 
 
 def apart(case: Case) -> Iterator[Finding]:
-    """An experiment: the loader alone, and the model on what does not have to be loaded."""
+    """An experiment: the loader alone, and the model on data that need not be loaded."""
     if case.pipeline.is_device:
         return
     yield Finding(
@@ -183,7 +183,7 @@ def rare_stalls(case: Case) -> Iterator[Finding]:
 
 
 def autotune(case: Case) -> Iterator[Finding]:
-    """Parameters that were chosen by hand, and are less than tuning could choose."""
+    """Parameters that were chosen by hand, below what tuning could choose."""
     fixed = [
         stage
         for stage in case.stages
@@ -253,7 +253,7 @@ def memory(case: Case) -> Iterator[Finding]:
 
 
 def cut_off(case: Case) -> Iterator[Finding]:
-    """Calls whose elements were being made when recording began."""
+    """Calls for elements that were in progress when recording began."""
     if not case.pipeline.is_cut:
         return
     yield Finding(
@@ -291,5 +291,5 @@ PIPELINE_RULES: tuple[Rule, ...] = (
     ends_without_prefetch, prefetch_buffer, throughput, rare_stalls, autotune, cut_off,
     partly_recorded, apart,
 )  # fmt: skip
-# To the point for a pipeline that is fast enough, too.
+# Also relevant for a pipeline that is fast enough.
 ALWAYS: tuple[Rule, ...] = (memory,)

@@ -1,4 +1,4 @@
-"""The input pipelines of all hosts in figures: their calls, their stages, and how slow they are."""
+"""The input pipelines of all hosts: their calls, their stages, and how slow they are."""
 
 import json
 import math
@@ -20,13 +20,13 @@ Sums = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 # A call that takes longer is slow. Source: the TensorFlow profiler guide.
 SLOW_PS = 50_000_000
-# Calls this long are noticed even where they are rare.
+# Calls this long are reported even if they are rare.
 STALL_PS = 10_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a stage did in some calls: ps, and how often it was called; `worker_ps` -1 unknown.
+    """A stage's work in some calls, in ps, and how often it was called; `worker_ps` is -1 if unknown.
 
     Columns as in `TfData`.
     """
@@ -48,11 +48,11 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The iterators of one stage of a pipeline taken together, of which there may be thousands.
+    """All iterators of one stage of a pipeline: there may be thousands.
 
-    `parent` is the stage that it feeds, a row in the list of stages, -1 for the root. `slowest`
-    is what it did in the slowest call that tells (`Pipeline.rank`), `overall` in all of them; there
-    `self_ps` and `held_ps` are those of calls that tell and in which it was on the critical path.
+    `parent` is the stage that it feeds, an index into the list of stages, -1 for the root.
+    `slowest` is its work in the slowest call with a known bottleneck (`Pipeline.rank`), `overall`
+    in all calls, with `self_ps` and `held_ps` only of calls in which it was on the critical path.
     """
 
     long_name: str
@@ -66,7 +66,7 @@ class Stage:
     overall: Work
 
     def number(self, name: str) -> float:
-        """A parameter as a number, NaN where the trace does not hold it as one; none is below 0."""
+        """A parameter as a number, NaN if the trace does not contain it as one; never below 0."""
         try:
             value = float(str(self.parameters.get(name)))
         except ValueError:
@@ -74,7 +74,7 @@ class Stage:
         return value if 0 <= value < math.inf else math.nan
 
     def is_set(self, name: str) -> bool | None:
-        """A parameter as a truth value, None where the trace does not hold it."""
+        """A parameter as a truth value, None if it is not in the trace."""
         value = self.parameters.get(name)
         if value is None:
             return None
@@ -93,12 +93,12 @@ class Pipeline:
 
     @property
     def name(self) -> str:
-        """As tables have it: "Host:0"."""
+        """The name in tables: "Host:0"."""
         return self.data.pipeline_name[self.row]
 
     @property
     def is_device(self) -> bool:
-        """Whether it fetches for a device what a host's pipeline made."""
+        """Whether it fetches for a device from a host's pipeline."""
         return bool(self.data.is_device[self.row])
 
     @property
@@ -133,7 +133,7 @@ class Pipeline:
 
     @property
     def rank(self) -> int:
-        """The slowest call of those that tell what they waited for; 0 where none does."""
+        """The slowest call that shows what it waited for; 0 if none does."""
         is_cut = self.data.is_cut[self.first : self.last]
         return int(is_cut.argmin()) if is_cut.size else 0
 
@@ -149,12 +149,12 @@ class Pipeline:
 
     @property
     def is_cut(self) -> bool:
-        """Whether no call tells what it waited for: it was made before the recording began."""
+        """Whether no call shows what it waited for: elements were made before the recording."""
         return bool(self.data.is_cut[self.first : self.last].all())
 
     @property
     def telling_calls(self) -> int:
-        """The calls that tell what they waited for, or all where none does."""
+        """The calls that show what they waited for, or all if none does."""
         cut = int(np.count_nonzero(self.data.is_cut[self.first : self.last]))
         return self.calls - cut or self.calls
 
@@ -171,7 +171,7 @@ class Pipeline:
         return 100.0 * busy / window if window else math.nan
 
     def severity(self) -> Severity:
-        """How much a program that asks for batches in these calls is held up by them.
+        """How much these calls hold up the program that makes them.
 
         high, moderate: slow calls take 20, 5 percent of the time or more; low: some call takes
         10 ms or more; good: no call is slow, or they are too short to matter.
@@ -203,7 +203,7 @@ def find_pipelines(hosts: Sequence[str], parts: Sequence[TfData]) -> list[Pipeli
 
 
 def judged(pipelines: Sequence[Pipeline]) -> list[Pipeline]:
-    """Those that tell how a host's input is: its host pipelines, and where it has none all."""
+    """The pipelines that judge a host's input: its host pipelines, or all if it has none."""
     with_host = {pipeline.host for pipeline in pipelines if not pipeline.is_device}
     return [
         pipeline
@@ -220,7 +220,7 @@ def find_stages(pipeline: Pipeline) -> list[Stage]:
     bounds = data.first_node[pipeline.first : pipeline.last + 1]
     begin, end = int(bounds[0]), int(bounds[-1])
     slowest = bounds[pipeline.rank : pipeline.rank + 2] - begin
-    # Calls that do not tell what they waited for count where no call does.
+    # Calls that do not show what they waited for only count if no call does.
     tells = ~data.is_cut[pipeline.first : pipeline.last] | pipeline.is_cut
     is_critical = data.is_critical[begin:end] & np.repeat(tells, np.diff(bounds))
     iterator = data.iterator[begin:end].astype(np.int64)
@@ -250,7 +250,7 @@ def find_stages(pipeline: Pipeline) -> list[Stage]:
 
 
 def _stage_above(code: NDArray[np.int32], parent: int, stage: int) -> int:
-    """The stage of a parent node; -1 for none, and where names are such that it feeds itself."""
+    """The stage of a parent node; -1 for none, and if its name makes it feed itself."""
     above = int(code[parent]) if parent >= 0 else -1
     return above if above < stage else -1
 
@@ -273,13 +273,13 @@ def _work(
     first: int,
     last: int,
 ) -> list[Work]:
-    """What each group did in its nodes from `first` to `last`; the node of row 0 is `begin`."""
+    """The work of each group in its nodes from `first` to `last`; the node of row 0 is `begin`."""
     code, is_critical = code[first:last].copy(), is_critical[first:last]
     begin, end = begin + first, begin + last
 
     def summed(values: NDArray[np.int64], where: NDArray[np.bool_] | None = None) -> Sums:
         of = code if where is None else np.where(where, code, -1).astype(np.int32)
-        # A copy: kernels are compiled for arrays that may be written, kept ones may not.
+        # A copy: kernels are compiled for writable arrays, and cached ones are read-only.
         return reduce_groups(of, np.array(values[begin:end]), groups)[:2]
 
     total = summed(data.total_ps)[1]
@@ -305,7 +305,7 @@ def _work(
 
 
 def parameters_of(text: str) -> dict[str, object]:
-    """The parameters of an iterator; {} where the text is no JSON object."""
+    """The parameters of an iterator; {} if the text is not a JSON object."""
     try:
         parameters = json.loads(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Advice on stages of which there is nothing more to say than what they took."""
+"""Advice on stages about which only their time is reported."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from tbprof.advice.tf_data.tf_data_stages import Kind
 
 
 class _Plain(NamedTuple):
-    """Advice on a kind of stage; `{type}` and `{pipeline}` in the title stand for those."""
+    """Advice on a kind of stage; `{type}` and `{pipeline}` in the title are replaced."""
 
     id: str
     title: str
@@ -122,7 +122,7 @@ _PLAIN: Mapping[Kind, _Plain] = {
 
 
 def plain(case: Case) -> Iterator[Finding]:
-    """What is said of the stage's kind, where that is no matter of its numbers."""
+    """Advice that depends only on the kind of the stage, not on its numbers."""
     advice = _PLAIN.get(case.stage.kind)
     if advice is None:
         return

@@ -1,4 +1,4 @@
-"""Advice where reading is what takes time: files, generators, other machines."""
+"""Advice on bottlenecks that read: files, generators, other machines."""
 
 from collections.abc import Iterator
 
@@ -7,13 +7,13 @@ from tbprof.advice.guides import CACHING, DATASET, PARALLEL_READING, SOURCES, TR
 from tbprof.advice.tf_data.tf_data_case import Case, Rule, duration, evidence, of_kinds
 from tbprof.advice.tf_data.tf_data_stages import INTERLEAVES, Kind, shown_type
 
-# Elements per input below which opening files is most of the work.
+# Below this many elements per input, opening files is most of the work.
 _FEW_ELEMENTS = 10
 
 
 @of_kinds(Kind.PARALLEL_INTERLEAVE)
 def interleave_parallel(case: Case) -> Iterator[Finding]:
-    """Threads that read, and are too few or too slow."""
+    """Reading threads that are too few or too slow."""
     stage = case.stage
     threads, cycle = stage.number("parallelism"), stage.number("cycle_length")
     if threads < cycle and stage.is_set("autotune") is not True:
@@ -48,7 +48,7 @@ def interleave_parallel(case: Case) -> Iterator[Finding]:
 def interleave_small_inputs(case: Case) -> Iterator[Finding]:
     """Many inputs of few elements: opening them is the work."""
     elements = case.work.calls
-    # The input of names is called once for each file that is opened.
+    # The input with file names is called once for each opened file.
     single = [
         stage for stage in case.below() if stage.kind is not Kind.READER and stage.iterators == 1
     ]
@@ -74,7 +74,7 @@ def interleave_small_inputs(case: Case) -> Iterator[Finding]:
 
 @of_kinds(Kind.READER)
 def reader(case: Case) -> Iterator[Finding]:
-    """A reader that its reader waits for."""
+    """A reader that its consumer waits for."""
     above = case.above(*INTERLEAVES)
     if above is not None and above.kind is Kind.PARALLEL_INTERLEAVE:
         title = f"{case.type} reads too slowly, from several files already"
@@ -127,7 +127,7 @@ def reader(case: Case) -> Iterator[Finding]:
 
 @of_kinds(Kind.READER)
 def reader_sharded(case: Case) -> Iterator[Finding]:
-    """Hosts that read what is for others."""
+    """Hosts that read other hosts' data."""
     sharded = case.above_named("shard")
     if sharded is not None:
         shards = sharded.number("num_shards")

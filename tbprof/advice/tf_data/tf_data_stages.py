@@ -1,4 +1,4 @@
-"""What kinds of stages pipelines of tf.data are made of: what advice goes by."""
+"""The kinds of tf.data stages, by which advice is chosen."""
 
 from enum import Enum
 
@@ -7,7 +7,7 @@ from tbprof.base.lazy import regex
 
 
 class Kind(Enum):
-    """A kind of stage; the values are what scripts know it by."""
+    """A kind of stage; the values are the names for scripts."""
 
     MAP = "map"  # one element at a time
     PARALLEL_MAP = "parallel_map"
@@ -27,10 +27,10 @@ class Kind(Enum):
     WINDOW = "window"  # a dataset for each window or group
     GENERATOR = "generator"  # Python
     READER = "reader"  # of files
-    MEMORY = "memory"  # a source of tensors that are there
+    MEMORY = "memory"  # a source of tensors in memory
     DATA_SERVICE = "data_service"
     REMOTE = "remote"  # another source on other machines
-    DEVICE = "device"  # what fetches for a device
+    DEVICE = "device"  # an iterator that fetches for a device
     OTHER = "other"
 
 
@@ -71,11 +71,11 @@ _KINDS: dict[str, Kind] = {
     for name in names
 }  # fmt: skip
 
-# Which of several copies of an input: `ForeverRepeat[3]`.
+# The number of a copy of an input: `ForeverRepeat[3]`.
 _INDEX = regex(r"\[\d*\](?=::|\Z)")
 _VERSION = regex(r"V\d+\Z")
 
-# Stages that hand out what others made, without work of their own.
+# Stages that only pass on elements.
 BUFFERED = frozenset({
     Kind.PARALLEL_MAP, Kind.MAP_AND_BATCH, Kind.PARALLEL_INTERLEAVE, Kind.PARALLEL_BATCH,
     Kind.PREFETCH, Kind.DATA_SERVICE,
@@ -86,7 +86,7 @@ BATCHES = frozenset({Kind.BATCH, Kind.PARALLEL_BATCH, Kind.MAP_AND_BATCH})
 
 
 def kind_of(long_name: str, *, is_device: bool = False) -> Kind:
-    """The kind of the last stage of an iterator's name, of a device's pipeline or a host's."""
+    """The kind of the last stage of an iterator's name, of a device or host pipeline."""
     parts = parts_of(long_name)
     if is_device:
         return Kind.DEVICE
@@ -97,5 +97,5 @@ def kind_of(long_name: str, *, is_device: bool = False) -> Kind:
 
 
 def shown_type(type_name: str) -> str:
-    """The stage as a program calls it, without version and number of the copy: "ParallelMap"."""
+    """The stage's name in programs, without version and number of the copy: "ParallelMap"."""
     return _VERSION.sub("", _INDEX.sub("", type_name))

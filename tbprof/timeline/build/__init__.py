@@ -1,1 +1,1 @@
-"""Makes timelines of traces: tracks of lines, derived tracks, counters."""
+"""Builds timelines from traces: tracks of lines, derived tracks, counters."""

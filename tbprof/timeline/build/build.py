@@ -1,4 +1,4 @@
-"""Drafts of tracks become timelines: laid out in rows, with levels of detail."""
+"""Turns unlaid tracks into timelines: laid out in rows, with levels of detail."""
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
@@ -16,12 +16,12 @@ from tbprof.timeline.model.levels import PIECE, find_levels
 from tbprof.timeline.model.store import Timeline, Track
 from tbprof.timeline.model.unlaid_tracks import UnlaidEvents, UnlaidTrack, UnlaidTracks
 
-# Tracks that are laid out together: none is too short to be worth a call.
+# Tracks that are laid out together: so that none is too short to be worth a call.
 _MOST_TRACKS = 4096
 
 
 def build_timeline(space: Space, unlaid: UnlaidTracks, *, has_counters: bool = True) -> Timeline:
-    """The timeline of tracks, which are used up: a plane's columns go as soon as they are in rows.
+    """The timeline of tracks, which are consumed: columns are freed once they are in rows.
 
     Without `has_counters` it has none. Tracks stay in the order of `unlaid`.
     """
@@ -49,8 +49,8 @@ def build_timeline(space: Space, unlaid: UnlaidTracks, *, has_counters: bool = T
         np.empty(total, np.int32),
         np.empty(total, np.int64),
     )
-    # Stats of counters are read while tracks are laid out. Long batches come first, and last those
-    # that a thread has done soon.
+    # Stats of counters are read while tracks are laid out. Long batches come first, so that threads
+    # finish at about the same time.
     order = sorted(range(len(batches)), key=lambda number: -sizes[number])
     laid_out: list[Layout | None] = [None] * len(batches)
 
@@ -106,9 +106,9 @@ def _no_counters() -> Counters:
 
 
 def _batches(unlaid: UnlaidTracks) -> list[list[UnlaidTrack]]:
-    """Neighbouring tracks of the same columns and types, many short ones together.
+    """Neighbouring tracks with the same columns and types, many short ones together.
 
-    `unlaid` loses them, so that columns last as long as the batches that are laid out.
+    They are removed from `unlaid`, so columns live as long as the batches that are laid out.
     """
     batches: list[list[UnlaidTrack]] = []
     for _, tracks in groupby(unlaid.tracks, lambda track: (id(track.columns), id(track.type_of))):
@@ -126,9 +126,9 @@ def _batches(unlaid: UnlaidTracks) -> list[list[UnlaidTrack]]:
 
 
 def _place(batch: list[UnlaidTrack], ordered: UnlaidEvents, part: slice) -> Layout:
-    """The layout of a batch, which is used up; its rows are that `part` of `ordered`.
+    """The layout of a batch, which is consumed; its rows are that `part` of `ordered`.
 
-    Column by column: each may go as soon as it lies in rows.
+    Column by column: each can be freed once it is in rows.
     """
     begins = np.array([track.first for track in batch], np.int64)
     ends = np.array([track.last for track in batch], np.int64)

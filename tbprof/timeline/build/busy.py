@@ -12,8 +12,8 @@ from tbprof.kernels.timeline.track_layout import unite_tracks
 from tbprof.timeline.model.store import Timeline
 from tbprof.timeline.model.unlaid_tracks import UnlaidTrack, UnlaidTracks
 
-# What a device is busy with, if it has such tracks: its other tracks gather these events (programs,
-# ops, scopes), last longer than they (copies that go on beside others), or are the host's.
+# What a device is busy with, if it has such tracks. Its other tracks repeat these events (programs,
+# ops, scopes), last longer (copies that are asynchronous), or belong to the host.
 _WORK = ("stream", "xla_ops")
 
 
@@ -35,7 +35,7 @@ def find_busy(unlaid: UnlaidTracks) -> Busy:
     """When the sections of unlaid tracks were busy.
 
     A device is busy while it runs ops, kernels or copies, a host while any of its threads has an
-    event; lines that were derived from others and steps say nothing, unless there is nothing else.
+    event; derived lines and steps do not count, unless there is nothing else.
     """
     nothing = np.zeros(0, np.int64)
     spans = [(nothing, nothing)] * len(unlaid.sections)
@@ -64,12 +64,12 @@ def _of_tracks(tracks: list[UnlaidTrack]) -> Spans:
     most = int((last - first).sum())
     start, end = empty_column(most, np.int64), empty_column(most, np.int64)
     rows = unite_tracks(first, last, columns.start_ps, columns.duration_ps, start, end)
-    # Copies: what was made room for may be many times as large.
+    # Copies, since the allocated room may be many times as large.
     return start[:rows].copy(), end[:rows].copy()
 
 
 def _counted(tracks: list[UnlaidTrack]) -> list[UnlaidTrack]:
-    """Those of a section's tracks that tell when it was busy."""
+    """The tracks of a section that show when it was busy."""
     recorded = [track for track in tracks if not track.is_derived]
     work = [track for track in recorded if track.kind in _WORK]
     return (
@@ -85,8 +85,8 @@ def busy_shares(
 ) -> NDArray[np.float64]:
     """[buckets] the share (0 to 1) of each of equal parts of a window that a section was busy.
 
-    Parts end at whole ps, so they differ by 1 ps at most; one of no length is busy when its instant
-    is. The window is not empty. Costs two binary searches a bucket, however many spans there are.
+    Parts end at whole ps, so they differ by 1 ps at most; one of no length is busy if its instant
+    is. The window is not empty. Takes two binary searches per bucket, however many spans there are.
     """
     rows = slice(int(timeline.busy_first[section]), int(timeline.busy_first[section + 1]))
     starts, ends = timeline.busy_start_ps[rows], timeline.busy_end_ps[rows]

@@ -26,7 +26,7 @@ from tbprof.timeline.model.unlaid_tracks import CounterLine, UnlaidEvents, Unlai
 _BYTES = "bytes"
 _PERCENT = "%"
 _IN_USE_LABEL = "memory in use"
-# Stats are read for so many events at once: dense columns of all would be large.
+# Stats are read for this many events at once: dense columns for all would be large.
 _PIECE = 1 << 18
 # The device of an allocator. Source: tensorflow/core/common_runtime/gpu/gpu_process_state.cc.
 _DEVICE_ALLOCATOR = regex(r"(GPU|TPU)_([0-9]{1,9})(?:_|\Z)", re.IGNORECASE)
@@ -34,7 +34,7 @@ _DEVICE_ALLOCATOR = regex(r"(GPU|TPU)_([0-9]{1,9})(?:_|\Z)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """Counters by section and name; `time_ps` and `value` [points] hold those of one after another.
+    """Counters by section and name; `time_ps` and `value` [points], one after the other.
 
     The points of a counter are by time, ties in the file's order. `low` and `high` are the pyramid
     of `counter_points`.
@@ -67,17 +67,17 @@ class _Points:
 
 
 def find_counters(space: Space, unlaid: UnlaidTracks) -> Counters:
-    """The counters that the file has, and the bytes in use of each allocator that it tells.
+    """The counters in the file, and the bytes in use of each allocator.
 
-    An event on a line of counters is a point of the counter of its name: the first number among
-    its stats. Memory is counted where the allocator's device has a section, else with its host.
-    Events that carry no finite number are no points.
+    An event on a counter line is a point of the counter with its name: the first number among its
+    stats. Memory is shown in the section of the allocator's device if there is one, else with its
+    host. Events without a finite number are not points.
     """
     return plan_counters(space, unlaid)()
 
 
 def plan_counters(space: Space, unlaid: UnlaidTracks) -> Callable[[], Counters]:
-    """What finds the counters, of less than the columns of `unlaid`: these may go before."""
+    """A finder of the counters that does not hold the columns of `unlaid`, which may be freed."""
     recorded = [
         (section, space.planes[row], *_points(list(lines)))
         for (section, row), lines in groupby(
@@ -151,7 +151,7 @@ def _of_lines(
 
 
 def _first_numbers(plane: Plane, source: NDArray[np.int64]) -> list[str]:
-    """The name of the first stat of each event that is a number, "" where none is."""
+    """The name of the first numeric stat of each event, "" if there is none."""
     stats = plane.stat_rows(source)
     texts = plane.strings.take(stats.names.tolist())
     is_number = is_in(stats.kind, (DOUBLE, INT64, UINT64)) & (stats.name >= 0)
@@ -164,7 +164,7 @@ def _first_numbers(plane: Plane, source: NDArray[np.int64]) -> list[str]:
 
 
 def _unit(*texts: str) -> str:
-    """What a counter is measured in as far as its names tell, "" where they do not."""
+    """The unit of a counter according to its names, "" if unknown."""
     for text in (text[:256].lower() for text in texts):
         if "byte" in text:
             return _BYTES
@@ -272,7 +272,7 @@ def _read_memory(
 
 
 def _section_of(allocator: str, ordinal: int, sections: list[Section]) -> int:
-    """The section of an allocator's device, -1 where it has none."""
+    """The section of an allocator's device, -1 if it has none."""
     match = _DEVICE_ALLOCATOR.match(allocator)
     if match:
         plane_names = [f"/device:{match[1].upper()}:{int(match[2])}"]

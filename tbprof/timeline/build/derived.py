@@ -1,4 +1,4 @@
-"""Tracks that the file lacks: the steps of the analysis, and what devices ran as ops and scopes."""
+"""Tracks that are not in the file: the steps of the analysis, and the ops and scopes of devices."""
 
 from collections.abc import Sequence
 
@@ -21,16 +21,16 @@ from tbprof.timeline.model.type_tables import TypeCollector
 from tbprof.timeline.model.unlaid_tracks import UnlaidEvents, UnlaidTrack, UnlaidTracks
 
 _DERIVED = ("modules", "ops", "xla_ops", "scopes")
-# Derived lines have such ids, read as signed numbers of 32 bits.
+# Derived lines have these ids, read as signed 32-bit numbers.
 _FIRST_ID = names.DERIVED_FIRST - 2**32
 
 
 def find_derived(space: Space, programs: Programs, steps: Steps) -> UnlaidTracks:
     """Steps for each worker, and the ops, scopes and programs of devices, as tracks.
 
-    Only of kinds of which the device's plane has no line. Sections are those of `find_tracks`.
-    Steps go up to the next one, as on all pages; those that nothing in the trace marks are called
-    inferred. The window to open with is the median step of those that were recorded whole.
+    Only kinds for which the device's plane has no line. Sections are those of `find_tracks`. Steps
+    last until the next one, as on all pages; unmarked steps are called inferred. The window to open
+    with is the median complete step.
     """
     labels = step_names(steps)
     worker_of = _worker_planes(space, steps)
@@ -59,9 +59,9 @@ def find_derived(space: Space, programs: Programs, steps: Steps) -> UnlaidTracks
 
 
 def step_names(steps: Steps) -> list[str]:
-    """What the steps [n] are called: "train 7", "step 7", "step 7 (inferred)".
+    """The names of the steps [n]: "train 7", "step 7", "step 7 (inferred)".
 
-    "train 7 (not recorded)" is one of which the device's work is not in the trace.
+    "train 7 (not recorded)" is a step without recorded device work.
     """
     suffix = " (inferred)" if steps.is_inferred else ""
     return [
@@ -72,7 +72,7 @@ def step_names(steps: Steps) -> list[str]:
 
 
 def _worker_planes(space: Space, steps: Steps) -> dict[int, int]:
-    """The worker of each plane that is one, by the plane's row in `space.planes`."""
+    """The worker of each worker's plane, by the plane's row in `space.planes`."""
     rows: dict[str, int] = {}
     for row, plane in enumerate(space.planes):
         rows.setdefault(plane.name, row)
@@ -100,7 +100,7 @@ def _step_track(
     steps: Steps, rows: NDArray[np.int64], labels: Sequence[str], *, is_second: bool
 ) -> DerivedTrack:
     name = [labels[row] for row in rows.tolist()]
-    # Beside the device's own line it says where these are from.
+    # If the device has its own line, the name states the source.
     suffix = "inferred" if steps.is_inferred else steps.marker if is_second else ""
     start = steps.start_ps[rows]
     return DerivedTrack(
@@ -157,7 +157,7 @@ def _drafts(
 
 
 def _initial_window(steps: Steps, labels: Sequence[str]) -> tuple[int, int, str] | None:
-    """The median step of the worker that has most of them, the first of equals."""
+    """The median step of the worker that has most of them, the first if several are equal."""
     count = np.bincount(steps.worker, minlength=1)
     rows = np.flatnonzero(steps.worker == int(count.argmax()))
     return median_step(

@@ -1,4 +1,4 @@
-"""What devices ran, as ops, name scopes and programs, where the file has no lines of them."""
+"""Ops, name scopes and programs of devices, if the file has no lines of them."""
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TypeVar
@@ -19,7 +19,7 @@ from tbprof.timeline.model.categories import op_category
 from tbprof.timeline.model.category_names import Category
 from tbprof.timeline.model.runs import FOREVER_PS, LONGEST_GAP_PS, Spans, join_runs, unite_runs
 
-# Deeper scopes are left out: names are anyone's text.
+# Deeper scopes are left out: names are untrusted.
 _DEEPEST = 64
 _LONGEST = 4096
 _NO_OP = OpName(OpCategory.UNKNOWN, "", "")
@@ -30,8 +30,8 @@ _T = TypeVar("_T", bound=Hashable)
 class DerivedTrack:
     """A track's events [n] by (start, longest first).
 
-    `type` [n] are rows of `name`, `full_name` and `category`. `number` tells the kinds of derived
-    lines apart as recorders do.
+    `type` [n] are rows of `name`, `full_name` and `category`. `number` distinguishes derived
+    lines as recorders do.
     """
 
     kind: str
@@ -47,7 +47,7 @@ class DerivedTrack:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What ran on a device, and of each kind (the `key` of `spans`) what it was, "" for unknown."""
+    """What ran on a device, and the op of each kind (the `key` of `spans`), "" if unknown."""
 
     spans: Spans
     op: list[OpName]
@@ -58,12 +58,12 @@ class _Work:
 def derive_ops(
     plane: Plane, programs: Programs, step_start_ps: NDArray[np.int64], missing: Sequence[str]
 ) -> Iterator[DerivedTrack]:
-    """The tracks of those kinds that are `missing`: modules, ops, xla_ops, scopes.
+    """The tracks of the kinds in `missing`: modules, ops, xla_ops, scopes.
 
     An op lasts from its first kernel to its last one: runs of kernels of one op are joined on each
     stream, within a step (`step_start_ps`, ascending), and overlapping runs on several streams are
     one. Scopes are joined in the same way, level by level, so that they enclose each other and
-    their ops; in a step no gap ends them. Without events nothing is made.
+    their ops; gaps within a step do not end them. Empty without events.
     """
     work = _gpu_work(plane, programs) if _is_gpu(plane) else _tpu_work(plane)
     if not work.spans.key.size:
@@ -78,7 +78,7 @@ def derive_ops(
         if "ops" in missing:
             yield _op_track(unite_runs(runs), ops)
         if "scopes" in missing:
-            # Steps part the turns of a scope; where there are none, only gaps can.
+            # Steps separate the runs of a scope; without steps, only gaps can.
             gap = FOREVER_PS if step_start_ps.size else LONGEST_GAP_PS
             yield from _scope_track(runs, [op.name for op in ops], gap)
     if "xla_ops" in missing and any(work.instruction):
@@ -117,7 +117,7 @@ def _tpu_work(plane: Plane) -> _Work:
         np.zeros(row.size, np.int64),
         kind.astype(np.int64),
     )
-    # What the compiler has added is no op of the framework.
+    # What the compiler added is not an op of the framework.
     op_of = [op if op.category != OpCategory.UNKNOWN else _NO_OP for op in op_of_type]
     nothing = [""] * types.size
     return _Work(spans, op_of, nothing, nothing)
@@ -126,7 +126,7 @@ def _tpu_work(plane: Plane) -> _Work:
 def _numbered(
     values: Sequence[_T], key: Callable[[_T], Hashable | None]
 ) -> tuple[NDArray[np.int64], list[_T]]:
-    """(number [values], the first value of each number): equal keys have one, None has -1."""
+    """(number [values], the first value of each number): equal keys share one, None has -1."""
     numbers: dict[Hashable, int] = {}
     first: list[_T] = []
     out = np.full(len(values), -1, np.int64)
@@ -141,7 +141,7 @@ def _numbered(
 
 
 def _known(spans: Spans, key: NDArray[np.int64]) -> Spans:
-    """Those pieces that have a key: what no op claims interrupts none."""
+    """The pieces with a key: pieces without an op do not interrupt one."""
     rows = np.flatnonzero(key[spans.key] >= 0)
     return spans if rows.size == spans.key.size else spans.take(rows)
 
@@ -178,7 +178,7 @@ def _program_category(_module: str) -> int:
 
 
 def _op_track(runs: Spans, ops: Sequence[OpName]) -> DerivedTrack:
-    """Ops are called by their type, as recorders do; TensorFlow's full names are `name:Type`."""
+    """Ops are named by their type, as recorders do; TensorFlow's full names are `name:Type`."""
     full_name = [f"{op.name}:{op.type}" if _is_tensorflow(op) else op.name for op in ops]
     return DerivedTrack(
         "ops",
@@ -223,7 +223,7 @@ def _scope_track(runs: Spans, op_names: Sequence[str], gap: int) -> Iterator[Der
 def _scopes(op_names: Sequence[str]) -> tuple[list[tuple[str, ...]], NDArray[np.int64]]:
     """(paths of scopes, the row [ops, levels] in these of each op's scope on each level, else -1).
 
-    "a/b/MatMul" lies in the scopes "a" and "a/b".
+    "a/b/MatMul" is in the scopes "a" and "a/b".
     """
     paths = [tuple(split_path(name[:_LONGEST])[:-1][:_DEEPEST]) for name in op_names]
     rows: dict[tuple[str, ...], int] = {}

@@ -17,8 +17,8 @@ _WAIT_LINES = (names.XLA_TRACE_LINE,)
 def on_device_clock(events: Events) -> Events:
     """The events, ordered again by (line, start, longest first), at the times they really ran.
 
-    Steps and what ran in them would else not meet: see `device_clock.Clock`. Events of planes that
-    are no TPU's, or whose ops lack the clock, are returned as they are.
+    Otherwise steps and their ops would not match: see `device_clock.Clock`. Events of planes that
+    do not belong to a TPU, or without device times, are returned unchanged.
     """
     plane = events.plane
     if not plane.name.startswith(names.TPU_PREFIX):
@@ -43,7 +43,7 @@ def on_device_clock(events: Events) -> Events:
 
 
 def _rows_of_lines(events: Events) -> list[NDArray[np.int64]]:
-    """The rows of ops, of what cores mark between ops, and of all others."""
+    """The rows of ops, of waits that cores mark between ops, and of all other lines."""
     kind = np.full(events.first_event.size - 1, 2)
     for number, wanted in enumerate((_OP_LINES, _WAIT_LINES)):
         kind[named_lines(events.plane, *wanted)] = number

@@ -1,7 +1,7 @@
-"""Which events of a line can stand on one track where viewers want slices to nest.
+"""Which events of a line can share a track if viewers require slices to nest.
 
-Viewers of Chrome traces draw the slices of a thread as a stack: of two that overlap without one
-being inside the other they cut one short, or leave it out. Such events get a track beside.
+Viewers of Chrome traces draw the slices of a thread as a stack. If two overlap without nesting,
+they cut one short, or leave it out. Such events get a separate track.
 """
 
 import numpy as np
@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from tbprof.events.space import Events
 from tbprof.kernels.timeline.track_layout import assign_lanes
 
-# More events at a time share the last track, whatever viewers make of that.
+# Beyond this many simultaneous events, events share the last track.
 MOST_LANES = 64
 
 
 def find_lanes(events: Events, is_apart: NDArray[np.bool_] | None = None) -> NDArray[np.int32]:
-    """[n] the lane of each event on its line, the first that it nests on; those `is_apart` on 0.
+    """[n] the lane of each event on its line, the first on which it nests; `is_apart` ones on 0.
 
     one line   |aaaaaa..cccc       lane 0: a, c
                |...bbbbbb..        lane 1: b, since a ends inside it
@@ -30,7 +30,7 @@ def find_lanes(events: Events, is_apart: NDArray[np.bool_] | None = None) -> NDA
 
 
 def count_lanes(events: Events, lane: NDArray[np.int32]) -> NDArray[np.int64]:
-    """[lines] how many lanes each line takes, 0 without events."""
+    """[lines] how many lanes each line needs, 0 without events."""
     lanes = np.zeros(events.first_event.size - 1, np.int64)
     has_any = np.diff(events.first_event) > 0
     if has_any.any():

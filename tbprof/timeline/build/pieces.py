@@ -1,4 +1,4 @@
-"""Planes decoded piece by piece: some lines each, whose columns are let go one after another."""
+"""Planes decoded piece by piece: some lines each, with columns that are freed one after another."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from tbprof.events.space import Aggregated, Events, Lines, Plane
 from tbprof.timeline.build.device_times import on_device_clock
 from tbprof.timeline.model.sections import natural_order, section_of
 
-# Lines are decoded together up to so many bytes: 28 bytes of columns for about 80 of these.
+# Lines are decoded together up to this many bytes: 28 bytes of columns for about 80 of these.
 PIECE_BYTES = 1 << 24
 
 
@@ -22,7 +22,7 @@ PIECE_BYTES = 1 << 24
 class Piece:
     """The events of some lines of a plane; `rows` [lines] are their rows in `Plane.lines`.
 
-    `lasting` [n] are rows of `events`, ascending: of each type the first and the last that lasts.
+    `lasting` [n] are rows of `events`, ascending: the first and last event with a duration of each type.
     """
 
     rows: list[int]
@@ -31,11 +31,11 @@ class Piece:
 
 
 def read_pieces(planes: Sequence[Plane], most_bytes: int) -> list[list[Piece]]:
-    """The events of all lines of each of some planes, decoded side by side.
+    """The events of all lines of each of some planes, decoded in parallel.
 
-    A piece has lines of `most_bytes` together, or a longer one. Lines of a plane that takes several
-    are in the natural order of their names, else in that of the file. TPU cores are read as a
-    whole: their clock goes by all of their lines.
+    A piece consists of lines of `most_bytes` together, or of a longer one. The lines of a plane
+    with several pieces are in the natural order of their names, else in file order. TPU cores are
+    read completely: their clock depends on all of their lines.
     """
     chosen = [
         (size, index, rows)
@@ -81,9 +81,9 @@ def _split(plane: Plane, most_bytes: int) -> list[tuple[int, list[int]]]:
 
 
 def sampled(pieces: Sequence[Piece]) -> Events:
-    """Of each type of a host's plane the first and the last event that lasts, as on one line.
+    """The first and last event with a duration of each type of a host plane, as on one line.
 
-    These alone say what events of a type are (`host_types`), in the file's order of lines.
+    Only these determine the kind of a type (`host_types`), in file order of lines.
     """
     line = [
         np.array(piece.rows)[np.searchsorted(piece.events.first_event, piece.lasting, "right") - 1]

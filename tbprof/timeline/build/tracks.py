@@ -1,8 +1,8 @@
 """Which lines of a trace become tracks: in what order, under which names, of which kinds.
 
-Every event of the file lies on a track, bookkeeping of the recorder too (`MemoryAllocation`, marks
-of thread pools): it has a category of its own by which it can be left out. Only the lines of
-counters are no tracks, as their events are points of curves.
+Every event of the file is on a track, including bookkeeping of the recorder (`MemoryAllocation`,
+events of thread pools), which has its own category and can be left out. Only counter lines are not
+tracks, since their events are points of curves.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ from tbprof.timeline.model.unlaid_tracks import (
     unlaid_events,
 )
 
-# What the lines of devices are, by their names; other lines of GPUs are streams.
+# The kinds of device lines, by their names; other lines of GPUs are streams.
 _KIND_OF = {
     names.STEPS_LINE: "steps",
     names.SPARSE_CORE_STEPS_LINE: "steps",
@@ -53,19 +53,19 @@ _ASYNC = ("Async ", "Host Offload Ops")
 KIND_ORDER = (
     "steps", "modules", "ops", "xla_ops", "scopes", "source", "thread", "stream", "async", "other",
 )  # fmt: skip
-# Frames of the Python tracer, and what Python calls its framework by.
+# Frames of the Python tracer, and events of Python's calls into its framework.
 _CALLS = ("$", "PjitFunction(", "TFE_Py_", "np.asarray(")
 _MAIN_THREADS = ("python", "main/")
 
 
 def find_tracks(space: Space, piece_bytes: int = PIECE_BYTES) -> UnlaidTracks:
-    """What the file holds, as tracks; sections have a track or a counter at least.
+    """The tracks of the file; sections have at least a track or a counter.
 
-    Lines are decoded by pieces of so many bytes, see `read_pieces`.
+    Lines are decoded in pieces of this many bytes, see `read_pieces`.
 
     Devices come first, then host threads, then all other planes. On a device steps come first, then
     programs, ops and scopes, then streams; threads on which the program calls its framework come
-    before other ones. Equals are in the natural order of their names.
+    before others. Ties are in the natural order of names.
     """
     has_device = any(plane.lines.id.size for plane in (*gpu_planes(space), *tpu_planes(space)))
     types = TypeCollector(space.strings)
@@ -96,9 +96,9 @@ def find_tracks(space: Space, piece_bytes: int = PIECE_BYTES) -> UnlaidTracks:
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """The lines of one plane, piece by piece: where they are, what they are, "" for counters.
+    """The lines of one plane, piece by piece: their positions and kinds, "" for counters.
 
-    `row` is the place in the file, `first` and `last` are rows of the events of `piece`.
+    `row` is the position in the file, `first` and `last` are rows of the events of `piece`.
     """
 
     section: Section
@@ -139,7 +139,7 @@ def _read_lines(pieces: Sequence[Piece], section: Section) -> _Lines:
 
 
 def line_kind(name: str, section: Section, *, is_derived: bool) -> str:
-    """The kind of the track that a line becomes, by its name; `is_derived` as `lines` says."""
+    """The kind of a line's track, by its name; `is_derived` as in `lines`."""
     if section.kind == "host":
         return "other" if is_derived else "thread"
     kind = _KIND_OF.get(name)
@@ -162,7 +162,7 @@ def _tracks(
 ) -> list[UnlaidTrack]:
     """The tracks of one plane, in order. Their kinds of event are added to `types`.
 
-    `place` is the row of the plane, and that of its section.
+    `place` is the row of the plane and of its section.
     """
     plane_row, section = place
     plane = pieces[0].events.plane
@@ -244,7 +244,7 @@ def _rows_of_kind(lines: _Lines, kind: str) -> dict[int, NDArray[np.int64]]:
 
 
 def _calls(events: Events, *, has_device: bool) -> NDArray[np.bool_]:
-    """[types + 1] whether events of the type are what a program calls its framework by."""
+    """[types + 1] whether events of the type are calls of the program into its framework."""
     types = host_types(events, has_device=has_device)
     texts = events.plane.strings.take(events.plane.types.name.tolist())
     by_name = [text.startswith(_CALLS) for text in texts]
@@ -254,8 +254,8 @@ def _calls(events: Events, *, has_device: bool) -> NDArray[np.bool_]:
 def _names(
     plane: Plane, types: NDArray[np.int64] | NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """(display names, full names) of `types` as ids, -1 where there is none."""
-    # Behind the last type stands what events of no type (-1) are called: nothing.
+    """(display names, full names) of `types` as ids, -1 for none."""
+    # The entry after the last type is for events without a type (-1), which have no name.
     nothing = np.int32(-1)
     return (
         np.append(plane.types.display_name, nothing)[types],
@@ -266,9 +266,9 @@ def _names(
 def _named_steps(
     events: Events, rows: NDArray[np.int64], types: TypeCollector
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """(types [n] in which the events `rows` have kinds of their own, `type_of` for these).
+    """(types [n] with a separate type for each of the events `rows`, `type_of` for these).
 
-    A step is called by its `step_name` where it has one: its event's own name is a mere number.
+    A step is named by its `step_name` if it has one: the event's own name is only a number.
     """
     step_names = events.stats([names.STEP_NAME], rows)[names.STEP_NAME].texts()
     name, full_name = _names(events.plane, events.type[rows])
@@ -322,7 +322,7 @@ def _counter_lines(
 
 
 def _initial_window(tracks: list[UnlaidTrack], name: list[str]) -> tuple[int, int, str] | None:
-    """The typical step of the first device whose steps the file tells."""
+    """The typical step of the first device with steps in the file."""
     for track in tracks:
         if track.kind == "steps":
             rows = slice(track.first, track.last)

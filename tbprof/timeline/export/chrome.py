@@ -1,7 +1,7 @@
 """A trace as Chrome trace JSON, piece by piece: for Perfetto, chrome://tracing and scripts.
 
-Nothing is left out, and nothing is held but the events of a line (of a plane, on TPUs): memory does
-not follow the size of the document. A document is valid JSON wherever the trace is damaged.
+Nothing is left out, and only the events of a line (on TPUs, of a plane) are in memory: memory does
+not grow with the document. A document is valid JSON even if the trace is damaged.
 """
 
 import json
@@ -28,15 +28,15 @@ def chrome_trace(
 ) -> Generator[bytes, None, None]:
     """The document of some hosts, in pieces that end with an event.
 
-    `notices` are what is known to be lost; what is found while reading is added to them. A host
-    that cannot be read raises our error where `is_strict`, and is reported at the end otherwise.
+    `notices` are known at the start; those found while reading are added to them. A host that
+    cannot be read raises our error if `is_strict`, and is reported at the end otherwise.
     """
     document = _Document(span, notices, has_several=len(hosts) > 1)
     opening = _HEAD
     for number, host in enumerate(hosts):
         try:
             for piece in document.host(number, host):
-                # Each event is preceded by a comma, but for the first.
+                # Each event is preceded by a comma, except the first.
                 yield opening + piece[1:] if opening else piece
                 opening = b""
         except TbprofError as error:
@@ -77,7 +77,7 @@ class _Document:
         self._notices.append(Notice(error.code, error.message, host.name, error.hint))
 
     def end(self) -> bytes:
-        """What there is to say of the whole."""
+        """The closing part, with metadata of the whole document."""
         values: dict[str, object] = {
             "highres-ticks": True,
             "producer": f"tbprof {__version__}",

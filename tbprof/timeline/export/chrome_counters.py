@@ -1,4 +1,4 @@
-"""How full memory was, as counters of a Chrome trace: one value after each event that tells it."""
+"""Memory in use as counters of a Chrome trace: one value after each event that reports it."""
 
 from collections.abc import Iterator, Mapping
 
@@ -21,10 +21,10 @@ _MOST_BYTES = 2.0**53
 def memory_text(
     events: Events, process: int, processes: Mapping[str, int], span: Span | None, offset_ps: int
 ) -> Iterator[bytes]:
-    """The bytes in use of each allocator that events of a host's plane tell, as text.
+    """The bytes in use of each allocator of a host's plane, as text.
 
-    Each value is preceded by a comma. It belongs to the process of the allocator's device where
-    `processes` by plane have that, else to `process`. Times are moved by `offset_ps`.
+    Each value is preceded by a comma. It belongs to the process of the allocator's device if
+    that is in `processes` (by plane), else to `process`. Times are shifted by `offset_ps`.
     """
     plane = events.plane
     if section_of(plane).kind != "host":

@@ -1,4 +1,4 @@
-"""Tracks that a file lacks, as threads of a Chrome trace beside those that it has."""
+"""Derived tracks, as threads of a Chrome trace beside those of the file."""
 
 from collections.abc import Callable, Iterator
 
@@ -15,10 +15,10 @@ from tbprof.timeline.model.store import Timeline, Track
 def derived_text(
     timeline: Timeline, threads_of: Callable[[str], Threads], span: Span | None, offset_ps: int
 ) -> Iterator[tuple[bytes, int]]:
-    """(text, how many events it is of) for the events that overlap the span.
+    """(text, number of events) for the events that overlap the span.
 
-    `threads_of` gives the threads of a section by its name, and is asked for those alone that have
-    an event. Times are moved by `offset_ps`.
+    `threads_of` returns the threads of a section by its name, and is only called for sections with
+    an event. Times are shifted by `offset_ps`.
     """
     writer = EventWriter(
         0, stat_names(Strings(), np.zeros(0, np.int32), {}), named_texts(timeline.types)

@@ -17,7 +17,7 @@ from tbprof.timeline.export.chrome_tracks import Numbers, Threads, process_event
 from tbprof.timeline.model.sections import section_order
 from tbprof.timeline.model.store import Timeline
 
-# Flows of more hosts share scopes.
+# With more hosts, flows share scopes.
 _SCOPES = 128
 
 
@@ -25,7 +25,7 @@ _SCOPES = 128
 class Host:
     """A host's trace, opened when its turn comes. `offset_ps` is added to its times.
 
-    `derived` gives the tracks that the file lacks, where they are to be written, too.
+    `derived` returns the derived tracks, if they are to be written.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Host:
 
 
 class Places:
-    """The numbers of processes, and their places from top to bottom."""
+    """The numbers of processes, and their positions from top to bottom."""
 
     def __init__(self, has_several: bool) -> None:
         self.has_several = has_several
@@ -43,7 +43,7 @@ class Places:
         self._taken = 0
 
     def next(self) -> int:
-        """The place below all others."""
+        """The position below all others."""
         self._taken += 1
         return self._taken
 
@@ -69,13 +69,13 @@ class HostWriter:
         self._notices: list[Notice] = []
 
     def recorded(self) -> Iterator[bytes]:
-        """What the file holds, plane by plane."""
+        """The events in the file, plane by plane."""
         links = _launch_links(self._space)
         for row in section_order(self._space):
             yield from self._plane(row, links.get(row, {}))
 
     def derived(self, timeline: Timeline) -> Iterator[bytes]:
-        """What it lacks; after what it holds."""
+        """The derived events; after the recorded ones."""
         rows: dict[str, int] = {}
         for row, plane in enumerate(self._space.planes):
             rows.setdefault(plane.name, row)
@@ -133,7 +133,7 @@ class HostWriter:
         return self._threads[row]
 
     def _opening(self, row: int) -> bytes:
-        """What tells the name of a process, before anything else of it; once."""
+        """The metadata of a process, once, before its other events."""
         if row in self._told:
             return b""
         self._told.add(row)
@@ -151,7 +151,7 @@ def _left_out(plane: Plane, unplaced: int) -> Notice:
 
 
 def _launch_links(space: Space) -> dict[int, dict[str, int]]:
-    """By row of plane: what correlation ids are, where both launches and kernels carry them."""
+    """By row of plane: the purpose of correlation ids, if both launches and kernels have them."""
     links = {}
     for planes, purpose in ((host_planes(space), LAUNCH), (gpu_planes(space), LAUNCHED)):
         with_ids = [plane for plane in planes if names.CORRELATION_ID in plane.stat_names]

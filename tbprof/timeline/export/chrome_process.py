@@ -17,11 +17,11 @@ from tbprof.timeline.export.chrome_tracks import Threads
 from tbprof.timeline.export.event_tables import stat_columns, stat_names, type_texts
 from tbprof.timeline.export.event_text import WORDS
 
-# Events whose stats are read at a time, and bytes that are written at a time: both stay in a
-# processor's cache.
+# How many events have their stats read at a time, and how many bytes are written at a time: both
+# stay in the processor's cache.
 _PIECE = 1 << 13
 _ROOM = 1 << 20
-# Lines are read so many at a time that they have about so many events.
+# Lines are read in groups with about this many events.
 _EVENTS_AT_ONCE = 1 << 18
 _LINES_AT_ONCE = 4096
 
@@ -38,7 +38,7 @@ class Span:
 
 
 def pieces(events: Events, span: Span | None, offset_ps: int) -> Iterator[NDArray[np.int64]]:
-    """The rows of the events that overlap the span once moved by `offset_ps`, some at a time."""
+    """The rows of the events that overlap the span after a shift by `offset_ps`, some at a time."""
     for begin in range(0, len(events), _PIECE):
         rows = np.arange(begin, min(begin + _PIECE, len(events)))
         if span is not None:
@@ -51,14 +51,14 @@ def pieces(events: Events, span: Span | None, offset_ps: int) -> Iterator[NDArra
 def overlapping(
     start: NDArray[np.int64], duration: NDArray[np.int64], span: Span | None
 ) -> NDArray[np.bool_]:
-    """[n] whether an event overlaps the span; all do without one."""
+    """[n] whether an event overlaps the span; all do without a span."""
     if span is None:
         return np.ones(start.size, np.bool_)
     return (start <= span.to_ps) & (start + duration >= span.from_ps)
 
 
 def batches(plane: Plane) -> Iterator[tuple[range, Events]]:
-    """The lines of a plane by row, and their events: as many lines at a time as are small.
+    """The lines of a plane by row, and their events: many small lines at a time.
 
     All at once on TPUs, whose lines share a clock.
     """
@@ -69,7 +69,7 @@ def batches(plane: Plane) -> Iterator[tuple[range, Events]]:
 
 
 def has_events(space: Space) -> bool:
-    """Whether there is any event with a position; reads no more than it takes to tell."""
+    """Whether there is any event with a position; stops reading as soon as one is found."""
     return any(len(events) for plane in space.planes for _, events in _by_lines(plane))
 
 
@@ -88,7 +88,7 @@ def _by_lines(plane: Plane) -> Iterator[tuple[range, Events]]:
 
 
 class EventWriter:
-    """Writes events of one plane or timeline. `scope` keeps its flows apart from other hosts'."""
+    """Writes events of one plane or timeline. `scope` separates its flows from other hosts'."""
 
     def __init__(self, scope: int, names_: StatNames, types: TypeTexts) -> None:
         self._scope = scope
@@ -101,7 +101,7 @@ class EventWriter:
     def write(
         self, events: EventColumns, stats: StatColumns, tracks: Tracks
     ) -> Iterator[tuple[bytes, int]]:
-        """(text, how many events it is of): each event preceded by a comma."""
+        """(text, number of events): each event preceded by a comma."""
         progress = self._progress
         progress.at = 0
         while progress.at < events.type.size:
@@ -119,7 +119,7 @@ class EventWriter:
 class Process:
     """Writes the events of one plane.
 
-    `links` are purposes of stats besides the usual ones. Times are moved by `offset_ps`.
+    `links` are additional purposes of stats. Times are shifted by `offset_ps`.
     """
 
     def __init__(
@@ -133,9 +133,9 @@ class Process:
         self._writer = EventWriter(scope, keys, type_texts(plane, stats, keys))
 
     def write(self, lines: range, events: Events, span: Span | None) -> Iterator[tuple[bytes, int]]:
-        """(text, how many events it is of) for the events of `lines` that overlap the span.
+        """(text, number of events) for the events of `lines` that overlap the span.
 
-        Each event, and what tells a thread's name, is preceded by a comma.
+        Each event, and the metadata of each thread, is preceded by a comma.
         """
         lane = find_lanes(events)
         lanes = count_lanes(events, lane)
@@ -164,9 +164,9 @@ class Process:
             yield from self._writer.write(columns, stats, threads.tracks)
 
     def _is_apart(self, events: Events, lanes: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """[n] whether an event goes on beside its thread, of lines that need several lanes.
+        """[n] whether an event is asynchronous, for lines that need several lanes.
 
-        Those that say so, with an id to draw them by, take no lane: they are written as such.
+        Events marked as asynchronous, with an id, need no lane: they are written as such.
         """
         apart = np.zeros(len(events), np.bool_)
         if names.ASYNC not in self._plane.stat_names or _FLOW not in self._plane.stat_names:

@@ -1,9 +1,9 @@
 """The processes and threads of a Chrome trace: their numbers, names and order.
 
-A process is a plane, a thread a line. Numbers are those that scripts know from other exporters of
-XPlane traces: a device has its plane's id plus 1, custom devices count from 501, planes of hosts
-from 701; a thread has its line's display id. What would share a number, or have 0, gets the next
-that is free. Source: xla/tsl/profiler/utils/trace_utils.h.
+A process is a plane, a thread a line. Numbers are those of other exporters of XPlane traces: a
+device has its plane's id plus 1, custom devices count from 501, planes of hosts from 701; a thread
+has its line's display id. A number that is taken, or 0, is replaced by the next free one. Source:
+xla/tsl/profiler/utils/trace_utils.h.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -35,7 +35,7 @@ _PER_KIND = 1 << 18
 
 
 class Numbers:
-    """Numbers that are given once each; what is `reserved` is given to those alone who want it."""
+    """Assigns each number once; `reserved` numbers only to those that request them."""
 
     def __init__(self, reserved: Collection[int] = ()) -> None:
         self._taken = {0}
@@ -43,7 +43,7 @@ class Numbers:
         self._next: dict[int, int] = {}
 
     def take(self, wanted: int, free_from: int = 1) -> int:
-        """`wanted`, or where that is taken, the next free one from `free_from` on."""
+        """`wanted`, or the next free number from `free_from` on if that is taken."""
         number = wanted
         if number in self._taken:
             number = self._next.get(free_from, free_from)
@@ -55,7 +55,7 @@ class Numbers:
 
 
 def process_number(plane: Plane, host: int, numbers: Numbers) -> int:
-    """The number of a plane's process; `host` is 0 where there is one, else counts from 1."""
+    """The number of a plane's process; `host` is 0 for a single host, else counts from 1."""
     kind = section_of(plane).kind
     has_place = 0 <= plane.id < _MOST_OF_KIND
     wanted = free_from = _FIRST_OTHER
@@ -69,7 +69,7 @@ def process_number(plane: Plane, host: int, numbers: Numbers) -> int:
 
 
 def process_events(number: int, name: str, place: int) -> Iterator[bytes]:
-    """What tells viewers a process' name, and its place among others."""
+    """The metadata events with a process's name and position."""
     head = b'{"args":{"name":%b},"name":"process_name","ph":"M","pid":%d}'
     yield head % (quoted(name), number)
     yield b'{"args":{"sort_index":%d},"name":"process_sort_index","ph":"M","pid":%d}' % (
@@ -89,7 +89,7 @@ class Threads:
 
     @classmethod
     def of(cls, process: int, plane: Plane) -> "Threads":
-        """Those of a plane of which nothing has been read yet."""
+        """The threads of a plane, before any lines are read."""
         wanted = (plane.lines.display_id & _THREAD_MASK).tolist()
         return cls(process, plane, _ranks(plane), Numbers(wanted))
 
@@ -110,7 +110,7 @@ class Threads:
         return self._threads(thread, name, place, np.repeat(is_counter, lanes))
 
     def of_tracks(self, tracks: Sequence[Track]) -> "ThreadTable":
-        """The threads of tracks that the file lacks."""
+        """The threads of derived tracks."""
         thread = [self.numbers.take(track.line_id & _THREAD_MASK) for track in tracks]
         place = [
             (KIND_ORDER.index(track.kind) * _PER_KIND + index) * MOST_LANES
@@ -128,7 +128,7 @@ class Threads:
 
 @dataclass(frozen=True, slots=True)
 class ThreadTable:
-    """Some threads of a process, and what is written of each event of theirs."""
+    """Some threads of a process, and the text for their events."""
 
     process: int
     thread: list[int]
@@ -137,10 +137,10 @@ class ThreadTable:
     tracks: Tracks
 
     def events(self, is_used: NDArray[np.bool_]) -> Iterator[bytes]:
-        """What tells viewers the names and places of the threads that are used [threads].
+        """The metadata events with the names and positions of the used threads [threads].
 
-        Perfetto takes a name for the thread of that number that it has met last, so each comes
-        before anything else of its thread.
+        Perfetto applies a name to the latest thread of that number, so each comes before the other
+        events of its thread.
         """
         for row in np.flatnonzero(is_used).tolist():
             ids = b'"ph":"M","pid":%d,"tid":%d}' % (self.process, self.thread[row])
@@ -153,7 +153,7 @@ class ThreadTable:
 
 
 def line_labels(plane: Plane, lines: Lines) -> list[str]:
-    """What lines of a plane are called."""
+    """The labels of a plane's lines."""
     display_names = plane.strings.take(lines.display_name.tolist())
     names_ = plane.strings.take(lines.name.tolist())
     numbers = (lines.display_id & _THREAD_MASK).tolist()
@@ -164,7 +164,7 @@ def line_labels(plane: Plane, lines: Lines) -> list[str]:
 
 
 def _ranks(plane: Plane) -> dict[int, int]:
-    """The place of each line: steps, programs, ops and scopes before streams and the rest."""
+    """The position of each line: steps, programs, ops and scopes before streams and the rest."""
     section = section_of(plane)
     texts = plane.strings.take(plane.lines.name.tolist())
     derived = is_derived(plane.lines).tolist()

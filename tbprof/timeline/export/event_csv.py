@@ -1,4 +1,4 @@
-"""Every event of some hosts as CSV: where it ran, its name, when and how long."""
+"""Every event of some hosts as CSV: its place, name, start and duration."""
 
 from collections.abc import Generator, Iterator, Sequence
 
@@ -22,10 +22,10 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def event_csv(hosts: Sequence[Host], span: Span | None = None) -> Generator[bytes, None, None]:
-    """The table in pieces that end with a row. Raises our error where a host cannot be read.
+    """The table in pieces that end with a row. Raises our error if a host cannot be read.
 
     Texts that a spreadsheet would run as formulas get a leading apostrophe, and U+FFFD stands for
-    NUL, which most readers of CSV refuse. Times are µs on the axis that the hosts' offsets make.
+    NUL, which most readers of CSV refuse. Times are µs, shifted by the hosts' offsets.
     """
     yield _HEAD
     for host in hosts:
@@ -63,7 +63,7 @@ def _rows(host: Host, events: Events, span: Span | None) -> Iterator[bytes]:
 
 
 def _parts(room: NDArray[np.int64]) -> Iterator[tuple[slice, int]]:
-    """(rows, their room) for as many rows at a time as fit a buffer: names may be megabytes."""
+    """(rows, their size) for as many rows as fit into a buffer: names may be megabytes."""
     upto = np.cumsum(room)
     begin = 0
     while begin < room.size:
@@ -76,7 +76,7 @@ def _parts(room: NDArray[np.int64]) -> Iterator[tuple[slice, int]]:
 def _names(
     plane: Plane, events: Events, rows: NDArray[np.int64], cells: dict[int, bytes]
 ) -> tuple[NDArray[np.int64], Texts]:
-    """(the name of each event as a row of the texts, the texts); `cells` keeps those by id."""
+    """(the name of each event as a row of the texts, the texts); `cells` caches them by id."""
     types = plane.types
     type_names = np.where(types.display_name >= 0, types.display_name, types.name)
     ids = np.append(type_names, np.int32(-1))[events.type[rows]]

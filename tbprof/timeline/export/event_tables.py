@@ -1,4 +1,4 @@
-"""What is written of a plane's events again and again, as JSON made once: names, stats of types."""
+"""Repeated parts of a plane's events as JSON, made once: names, stats of types."""
 
 from collections.abc import Mapping, Sequence
 
@@ -29,8 +29,8 @@ from tbprof.timeline.export.event_text import INFINITE, NAN, NEGATIVE_INFINITE, 
 from tbprof.timeline.export.json_text import joined, quoted
 from tbprof.timeline.model.store import TypeTable
 
-# What stats say of their event besides being arguments; the hidden ones are numbers by which
-# recorders find things again. Source: xplane_schema.cc, IsInternalStat, as far as that holds.
+# Purposes of stats besides being arguments; hidden ones are numbers that recorders use internally.
+# Source: xplane_schema.cc, IsInternalStat, as far as that applies.
 _PURPOSE = {
     "flow": FLOW,
     names.CONSUMER_TYPE: CONSUMER_TYPE,
@@ -53,9 +53,9 @@ _COMMA = ord(",")
 
 
 def stat_names(strings: Strings, names_: NDArray[np.int32], more: Mapping[str, int]) -> StatNames:
-    """The names in `StatRows.names`; `more` are purposes of names besides the usual ones."""
+    """The names in `StatRows.names`; `more` are additional purposes of names."""
     purpose = {**_PURPOSE, **more}
-    # The argument that we add, and what a stat without a name is called.
+    # The argument that we add, and the name of a stat without one.
     added = strings.intern([_FULL_NAME, ""])
     name_ids, place = np.unique(np.concatenate((names_, added)), return_inverse=True)
     texts = strings.take(name_ids.tolist())
@@ -70,7 +70,7 @@ def stat_names(strings: Strings, names_: NDArray[np.int32], more: Mapping[str, i
 
 
 def stat_columns(rows: StatRows) -> StatColumns:
-    """The stats as the writers take them: doubles as texts, the shortest that read the same."""
+    """The stats for the writers: doubles as the shortest texts that read the same."""
     bits = rows.bits
     is_double = rows.kind == DOUBLE
     number = Texts(np.zeros(0, np.uint8), np.zeros(1, np.int64))
@@ -136,7 +136,7 @@ def _texts(
     arg: Texts,
     key: NDArray[np.int64],
 ) -> TypeTexts:
-    """Of types [t]; those without a `full_name` have none but their name."""
+    """The texts of types [t]; a type without `full_name` only has a name."""
     names_ = joined(map(quoted, (*name, "")))
     full = joined(map(_full_name, (*full_name, "")))
     begin, end = np.append(rows.begin, 0), np.append(rows.end, 0)

@@ -1,15 +1,15 @@
-"""What is said of events in Chrome trace JSON, and in place of numbers that JSON lacks.
+"""The text of events in Chrome trace JSON, and replacements for numbers that JSON lacks.
 
     {"args":{…},"name":"…","ph":"X","pid":1,"tid":7,"ts":12.5,"dur":3,"bind_id":"0x2a","flow_in":true}
 
 Source: the document "Trace Event Format" of Chromium, and what the importers of Perfetto
-(json_trace_parser_impl.cc) and chrome://tracing (trace_event_importer.html) make of it.
+(json_trace_parser_impl.cc) and chrome://tracing (trace_event_importer.html) interpret it.
 """
 
 from tbprof.kernels.codes import FLOW_CATEGORIES
 from tbprof.timeline.export.json_text import joined
 
-# In place of the number of a double's text, where JSON has no number for it.
+# Replaces the index of a double's text if JSON has no number for it.
 NAN, INFINITE, NEGATIVE_INFINITE = -1, -2, -3
 
 # Source: xla/tsl/profiler/utils/context_types.cc; generic and legacy contexts have no name.
@@ -17,8 +17,8 @@ _CONTEXTS = {2: "tf_exec", 3: "tfrt_exec", 4: "batch_sched", 5: "PjRt", 6: "as_b
              7: "tfrt_rt", 8: "tpu_embed", 9: "gpu_launch", 10: "batcher", 11: "tpu_stream",
              12: "tpu_launch", 13: "pathways_exec", 14: "pjrt_library_call",
              15: "threadpool_event", 16: "jax_serving_exec"}  # fmt: skip
-# By the numbers `SAY_…` of kernels/codes.py; doubles that are no numbers by the negative ones that
-# stand for them.
+# By the numbers `SAY_…` of kernels/codes.py; for doubles that are not numbers, by the negative ones
+# that stand for them.
 WORDS = joined([
     b',\n{"args":{', b',\n{"name":', b'"name":', b'},"name":', b',"ph":"X",',
     b',"ph":"i","s":"t",', b',"ph":"C","cat":"counter",', b',"ph":"b",', b',"ph":"e",',

@@ -1,7 +1,7 @@
 """Texts and numbers as JSON, written by compiled kernels into byte buffers.
 
-A writer takes the buffer and the place where it goes on, and returns the place after what it has
-written. The caller sees to it that there is room. Source: RFC 8259.
+A writer takes the buffer and the current offset, and returns the offset after what it has
+written. The caller ensures that there is room. Source: RFC 8259.
 """
 
 from collections.abc import Iterable
@@ -12,9 +12,9 @@ import numpy as np
 from tbprof.kernels.export.json_bytes import Texts
 
 # The most bytes that one byte of a text becomes: a control character as \u0000.
-# The most bytes of a number, in quotes where a double could not hold it.
+# The most bytes of a number, in quotes if a double could not represent it.
 
-# Readers take numbers for doubles, which hold integers up to 2^53. Source: RFC 8259, section 6.
+# Readers parse numbers as doubles, exact up to 2^53. Source: RFC 8259, section 6.
 
 
 def joined(parts: Iterable[bytes]) -> Texts:

@@ -1,4 +1,4 @@
-"""What a timeline is: tracks, rows, levels of detail, counters, kinds of events.
+"""The data of timelines: tracks, rows, levels of detail, counters, kinds of events.
 
-Plain columns that are kept and mapped; nothing here reads a trace.
+Plain columns that are stored and mapped; nothing here reads a trace.
 """
