@@ -26,7 +26,7 @@ STALL_PS = 10_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A stage's work in some calls, in ps, and how often it was called; `worker_ps` is -1 if unknown.
+    """A stage's work in some calls, in ps, and its number of calls; `worker_ps` is -1 if unknown.
 
     Columns as in `TfData`.
     """

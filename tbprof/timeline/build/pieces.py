@@ -22,7 +22,7 @@ PIECE_BYTES = 1 << 24
 class Piece:
     """The events of some lines of a plane; `rows` [lines] are their rows in `Plane.lines`.
 
-    `lasting` [n] are rows of `events`, ascending: the first and last event with a duration of each type.
+    `lasting` [n] are rows of `events`, ascending: of each type the first and last with a duration.
     """
 
     rows: list[int]
