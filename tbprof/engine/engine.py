@@ -57,7 +57,7 @@ _NO_RUN = Absence("There is no run yet.", "")
 
 
 class Engine:
-    """Everything a client can ask about one logdir. Safe to use from several threads.
+    """The answers to all requests about one logdir. Safe to use from several threads.
 
     With `background`, the first payload of a run is followed by the parts of its other tools, so
     that a second page opens at once.
@@ -78,7 +78,7 @@ class Engine:
         self._look_ahead = LookAhead(self.data)
 
     def load_tools(self) -> None:
-        """Imports what pages are made of, which the first of each would have to wait for."""
+        """Imports the modules of pages ahead of the first requests."""
         from tbprof.engine.timelines.timeline_cache import BUILDERS
         from tbprof.engine.timelines.timeline_requests import QUESTIONS
 
@@ -89,7 +89,7 @@ class Engine:
         for function in functions:
             load(function)
 
-    # What there is.
+    # Listings.
 
     def runs(self) -> list[str]:
         """The names of the runs, descending."""
@@ -100,7 +100,7 @@ class Engine:
         return self._logdir.run(name)
 
     def trace(self, run: str, host: str) -> TraceFile | None:
-        """The file of one host as it is now, None where `run` has to be asked."""
+        """The file of one host as it is now, None if `run` must be called."""
         return self._logdir.trace(run, host)
 
     def run_tools(self, run: str) -> list[str]:
@@ -110,9 +110,9 @@ class Engine:
         return [tool.name for tool in TOOLS if tool.name not in absences]
 
     def absences(self, run: Run, outlines: Outlines) -> dict[str, Absence]:
-        """By tool why it has nothing to show of the run, where it has nothing.
+        """The reasons of tools that have nothing to show for the run.
 
-        The index tells it, or a page that was asked for and had nothing, or that found no steps.
+        They come from the index, from requests that had no data, or from parts without steps.
         """
         learned = self._absences.of(run.files)
         found = {tool.name: find_absence(tool, run, outlines) for tool in TOOLS}
@@ -131,7 +131,7 @@ class Engine:
     def session(self, run: str = "") -> dict[str, Any]:
         """One run for the shell: its hosts with their errors, and every tool with its reason.
 
-        Without a run, the tools that there are.
+        Without a run, only the tools.
         """
         if not run:
             return {"run": "", "hosts": [], "tools": [_entry(tool, _NO_RUN) for tool in TOOLS]}
@@ -165,9 +165,9 @@ class Engine:
     # Payloads.
 
     def data(self, request: DataRequest) -> Body | Stream:
-        """The encoded payload of a request; the second time from memory, or made as it is sent.
+        """The encoded payload of a request; from memory if repeated, or streamed.
 
-        Raises our errors: run, host or tool not found, nothing for this tool, no readable host.
+        Raises our errors: run, host or tool not found, no data for this tool, no readable host.
         """
         tool = find_tool(request.tag)
         run = self._logdir.run(request.run)
@@ -210,7 +210,7 @@ class Engine:
             )
 
     def tables(self, request: DataRequest) -> tuple[Table, ...]:
-        """The tables of a request, before they are encoded."""
+        """The tables of a request, not encoded."""
         tool = find_tool(request.tag)
         run = self._logdir.run(request.run)
         files = choose_files(run, request.hosts)
@@ -261,7 +261,7 @@ class Engine:
             self._absences.learn_of_steps(run, files, good)
         parts = {name: [found[name].value for found in good.values()] for name in tool.parts}
         payload = tool.build(Summaries(tuple(good), parts, params))
-        # Streams say themselves what they lack.
+        # Streams report themselves what they lack.
         if is_empty(payload):
             absence = empty_tool(tool, outlines)
             if not params:
@@ -275,7 +275,7 @@ class Engine:
         wanted: Sequence[PartKey],
         on_work: Callable[[TraceFile, str], None],
     ) -> list[dict[str, PartResult] | TbprofError]:
-        """The parts of every file, or the error that its host met: one bad host hides no other."""
+        """The parts of every file, or the error of its host: a bad host does not hide others."""
 
         def one(file: TraceFile) -> dict[str, PartResult] | TbprofError:
             try:
@@ -295,7 +295,7 @@ class Engine:
             return list(pool.map(one, files))
 
     def _reporter(self, run: Run, tool: Tool) -> Callable[[TraceFile, str], None]:
-        """Notes each part of each host when its turn comes, and "" when a host is done."""
+        """Notes each part of each host when it is started, and "" when a host is done."""
 
         def report(file: TraceFile, part: str) -> None:
             if part:
@@ -306,14 +306,14 @@ class Engine:
         return report
 
     def outlines(self, run: Run) -> dict[str, Outline | TbprofError]:
-        """By host what its file holds, or why it cannot be read."""
+        """By host the outline of its file, or why it cannot be read."""
         return {
             host: found if isinstance(found, TbprofError) else found["outline"].value
             for host, found in self.parts(run, "outline").items()
         }
 
     def parts(self, run: Run, *names: str) -> dict[str, dict[str, PartResult] | TbprofError]:
-        """By host its parts, each with what was lost of the file, or why it cannot be read."""
+        """By host its parts, each with notices on the file, or why it cannot be read."""
         if not run.files:
             return {}
         results = self._map(run.files, part_keys(names, {}), lambda _file, _part: None)

@@ -1,4 +1,4 @@
-"""Which tools turned out to have nothing of a run, where its outlines do not say so."""
+"""Tools that turned out to have no data for a run although its outlines did not show it."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -15,18 +15,18 @@ _RUNS = 256
 
 
 class LearnedAbsences:
-    """By the files of a run, the tools that were asked for and had nothing, with the reason."""
+    """By the files of a run, the tools that had no data when requested, with the reason."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._found: LatestCache[tuple[str, ...], dict[str, Absence]] = LatestCache(_RUNS, 0)
 
     def of(self, files: Sequence[TraceFile]) -> Mapping[str, Absence]:
-        """The reason of each tool that has nothing of these files, as far as is known."""
+        """The reason of each tool that is known to have no data for these files."""
         return self._found.get(fingerprints(files)) or {}
 
     def learn(self, tool: Tool, run: Run, files: Sequence[TraceFile], absence: Absence) -> None:
-        """Keeps that a tool has nothing of all hosts together: the index does not say so."""
+        """Remembers that a tool has no data for all hosts, which the index does not show."""
         if len(files) < len(run.files):
             return
         key = fingerprints(files)
@@ -36,7 +36,7 @@ class LearnedAbsences:
     def learn_of_steps(
         self, run: Run, files: Sequence[TraceFile], good: Mapping[str, dict[str, PartResult]]
     ) -> None:
-        """Keeps which tools have nothing, where the hosts that can be read have no steps."""
+        """Remembers the tools without data if the hosts that can be read have no steps."""
         steps = [found["steps"].value for found in good.values() if "steps" in found]
         if not steps or any(step.worker.size or step.candidate_name for step in steps):
             return

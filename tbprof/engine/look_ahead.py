@@ -1,4 +1,4 @@
-"""Prepares the other pages of a run behind the first, so that a second one opens at once."""
+"""Prepares the other pages of a run after the first, so that a second one opens at once."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -13,14 +13,14 @@ from tbprof.tools import TOOLS
 
 _log = get_logger(__name__)
 
-# What our own pages ask for comes first.
+# What our own pages request comes first.
 _LAYOUTS: tuple[Literal["columns", "rows"], ...] = ("columns", "rows")
 
 
 class LookAhead:
-    """Asks `data` for all payloads of the hosts that were asked for, once for each choice of them.
+    """Requests all payloads of the chosen hosts from `data`, once for each choice of hosts.
 
-    `threads` are those that do so. One works at a time.
+    `threads` do so, one at a time.
     """
 
     def __init__(self, data: Callable[[DataRequest], Body | Stream]) -> None:
@@ -30,12 +30,12 @@ class LookAhead:
         self.threads: dict[tuple[str, ...], threading.Thread] = {}
 
     def start(self, run: Run, files: Sequence[TraceFile]) -> None:
-        """Prepares the other tools' pages of the same hosts, one after another, behind requests."""
+        """Prepares the other tools' pages of the same hosts, one after another, after requests."""
         key = fingerprints(files)
         with self._lock:
             if key in self.threads:
                 return
-            # A daemon: whoever stops the server does not wait for pages that nobody asked for.
+            # A daemon: stopping the server does not wait for pages that were not requested.
             thread = self.threads[key] = threading.Thread(
                 target=self._prepare_all, args=(run, files), name="tbprof-ahead", daemon=True
             )

@@ -1,6 +1,6 @@
 """What kind of work an event is, by the unique names of events.
 
-Names that the analyses know mean here what they mean there: `host_roles` for threads of hosts,
+Names have the same meaning as in the analyses: `host_roles` for threads of hosts,
 `gpu_phases` for what ran on GPUs, `tpu_phases` for the ops of TPUs.
 """
 
@@ -20,7 +20,7 @@ from tbprof.base import names
 from tbprof.events.space import Events, Plane
 from tbprof.timeline.model.category_names import Category
 
-# No pattern looks farther into a name.
+# No pattern looks further into a name.
 _LONGEST = 4096
 
 
@@ -44,7 +44,7 @@ _OF_PHASE: dict[int, Category] = {
     Role.UPKEEP: Category.OTHER,
     Role.FRAME: Category.BOOKKEEPING,
 }
-# What a GPU does by itself for one of these is a copy, or something that its recorder writes.
+# What a GPU does for one of these is a copy, or an event of its recorder.
 _OF_GPU_PHASE: dict[int, Category] = {
     **_OF_PHASE,
     Phase.INPUT: Category.COPIES,
@@ -52,7 +52,7 @@ _OF_GPU_PHASE: dict[int, Category] = {
     Phase.HOST_COMPUTE: Category.COPIES,
     NO_PHASE: Category.BOOKKEEPING,
 }
-# Kinds of track of which every event is the same.
+# Kinds of track with a single category.
 _OF_TRACK = {
     "steps": Category.STEPS,
     "modules": Category.PROGRAMS,
@@ -64,15 +64,15 @@ _OF_TRACK = {
 def host_categories(
     events: Events, types: NDArray[np.int64], *, has_device: bool
 ) -> NDArray[np.uint8]:
-    """[n] the categories of those of a host plane's `types` [n] that have `events`; -1 is none.
+    """[n] the categories of a host plane's `types` [n] that have `events`; -1 for none.
 
-    Copies are of that category whoever makes them; the marker of steps is a step.
+    Copies have that category whatever makes them; step markers are steps.
     """
     plane = events.plane
     known = host_types(events, has_device=has_device)
     texts = plane.strings.take(np.append(plane.types.name, np.int32(-1))[types].tolist())
     role = known.role[types]
-    # Of types whose events all last no time only the name tells.
+    # Types whose events all have no duration are classified by name only.
     frames = np.flatnonzero(role == Role.FRAME)
     role[frames] = classify_host_names([texts[at] for at in frames], has_device=has_device)
     return np.where(known.has_number[types], Category.STEPS, _of_roles(texts, role)).astype(
@@ -81,7 +81,7 @@ def host_categories(
 
 
 def name_categories(texts: Sequence[str], *, has_device: bool) -> NDArray[np.uint8]:
-    """[n] the categories that the full names of host events say by themselves."""
+    """[n] the categories of the full names of host events, judged by name only."""
     return _of_roles(texts, classify_host_names(texts, has_device=has_device))
 
 
@@ -111,7 +111,7 @@ def _is_copy(text: str) -> bool:
 def track_categories(
     plane: Plane, types: NDArray[np.int64], kind: str, programs: Programs
 ) -> NDArray[np.uint8]:
-    """[n] the categories of the `types` [n] of a device's tracks of this kind; -1 is no type."""
+    """[n] the categories of the `types` [n] of a device's tracks of this kind; -1 for no type."""
     if kind in _OF_TRACK:
         return np.full(types.size, _OF_TRACK[kind], np.uint8)
     texts = plane.strings.take(np.append(plane.types.name, np.int32(-1))[types].tolist())
@@ -129,7 +129,7 @@ def track_categories(
 
 
 def gpu_category(event: str) -> Category:
-    """The category of a GPU's event by its name alone."""
+    """The category of a GPU's event by its name only."""
     return _OF_GPU_PHASE[name_phase(event)]
 
 

@@ -6,8 +6,8 @@ from enum import IntEnum
 class Category(IntEnum):
     """A row of `CATEGORIES`.
 
-    BOOKKEEPING are marks that recorders leave for analyses, mostly without duration: allocations,
-    hand-overs to pools of threads, ends of asynchronous work, buffers of the recorder.
+    BOOKKEEPING are events that recorders write for analyses, mostly without duration: allocations,
+    hand-overs to thread pools, ends of asynchronous work, buffers of the recorder.
     """
 
     OTHER = 0
@@ -27,7 +27,7 @@ class Category(IntEnum):
     BOOKKEEPING = 14
 
 
-# (name, meaning): a meaning is a key of the palette that all pages share, "" where none fits.
+# (name, meaning): a meaning is a key of the palette that all pages share, "" if none fits.
 CATEGORIES: tuple[tuple[str, str], ...] = (
     ("other", ""),
     ("compute", "compute"),

@@ -1,8 +1,8 @@
 """The points of counters at any resolution, at a cost that does not grow with their number.
 
-The values of all counters are the base of a pyramid: of each 16 of them the least and the greatest
-are known, of each 16 of those again, and so on up to one. Between any two points the least and the
-greatest value then follow from a few dozen of these.
+The values of all counters are the base of a pyramid: the least and the greatest of each 16 values
+are stored, then those of each 16 of these, and so on up to one. The least and the greatest value
+between any two points then follow from a few dozen entries.
 
     values      3 1 4 1 5 9 2 6 5 3 5 8     here with 4 instead of 16
     low         1       2       3           then 1
@@ -23,10 +23,10 @@ _FAR = 2**61
 
 @dataclass(frozen=True, slots=True)
 class CounterPoints:
-    """What a counter was in buckets [n] of time, of those that hold points, in order.
+    """The values of a counter in the time buckets [n] that contain points, in order.
 
-    `time_ps` is that of a bucket's first point, `low` and `high` are its least and greatest value,
-    `last` is the one that holds on.
+    `time_ps` is the time of a bucket's first point, `low` and `high` are its least and greatest
+    value, `last` is the last value, which continues.
     """
 
     time_ps: NDArray[np.int64]
@@ -52,7 +52,7 @@ def query_counter(
 ) -> CounterPoints:
     """A counter in the buckets `[from_bucket, to_bucket)` of 2^`level` ps since the first moment.
 
-    Before these comes the last point before the window, if there is one: it holds on into it. The
+    Before these comes the last point before the window, if there is one: its value continues. The
     result has at most one entry per bucket, and per point, more.
     """
     entry = timeline.counters[counter]

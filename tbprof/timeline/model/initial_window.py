@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-# Of so many steps the first and the last are left out where nothing tells whether they are whole:
-# the one warms up, the other is cut.
+# With this many steps, the first and the last are left out if completeness is unknown:
+# the first warms up, the last is cut off.
 _ENOUGH = 3
 
 
@@ -16,9 +16,9 @@ def median_step(
     label: Sequence[str],
     is_whole: NDArray[np.bool_] | None = None,
 ) -> tuple[int, int, str] | None:
-    """(begin, end, label) of the step of median length, the shorter of two; None without steps.
+    """(begin, end, label) of the step of median length (the shorter of two); None without steps.
 
-    Of steps [n] by start, those that are whole if there are any; the first of equals.
+    Only complete steps count if there are any; the first of equals. Steps [n] are by start.
     """
     rows = np.flatnonzero(duration_ps > 0)
     if is_whole is None:

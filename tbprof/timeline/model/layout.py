@@ -1,4 +1,4 @@
-"""How deep every event lies on its track, and the events of a track in the order of its rows."""
+"""The depth of every event on its track, and the events of a track in the order of its rows."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,11 @@ from tbprof.kernels.timeline.track_layout import (
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the events of some tracks lie.
+    """The rows of the events of some tracks.
 
-    By track, `rows` says how many it takes, `busy_ps` for how long at least one of its events goes
-    on, `end_ps` when the last ends, and `too_deep` how many events lie on the last row for want of
-    a deeper one. `row_first` [rows in all + 1] are the events of each row. `depth` [n] goes by
+    By track, `rows` is the number of its rows, `busy_ps` how long at least one of its events is in
+    progress, `end_ps` when the last ends, and `too_deep` how many events are on the last row
+    without a deeper one. `row_first` [all rows + 1] are the events of each row. `depth` [n] is by
     track and time.
     """
 
@@ -42,16 +42,16 @@ def lay_out(
 ) -> Layout:
     """The depths of the events of some tracks: `begins[t]:ends[t]` of the columns, by start.
 
-    Of equal starts the longest comes first. An event lies on the first depth that is free when it
-    starts, below the deepest event that is still going on and holds all of it, ends included. So
+    Of equal starts the longest comes first. An event is on the first depth that is free when it
+    starts, below the deepest event that is in progress and contains it, ends included. So
     rows nest, and events of one row never overlap, even where a line's events overlap in part:
 
         |aaaaaaaa.dd        depth 0: a, d      b and a overlap in part: b goes where there is room
         |..bbbbbbbb    ->   depth 1: b         c lies within both of them, so below both
         |..ccc              depth 2: c         d starts when a has ended, while b goes on
 
-    Events without a duration take no room. Rows beyond the last of `MOST_DEPTHS` are not made: what
-    belongs there overlaps on the last one.
+    Events without a duration take no room. There are at most `MOST_DEPTHS` rows: deeper events
+    overlap on the last one.
     """
     total = int((ends - begins).sum())
     rows = np.empty(begins.size, np.int32)
@@ -75,8 +75,8 @@ def by_row(
 ) -> None:
     """Fills `ordered` with a column of the events, by row and time.
 
-    `column` is one that `begins` and `ends` count in, as for `lay_out`. A column at a time, so that
-    each may go before the next one takes memory.
+    `begins` and `ends` are indices into `column`, as for `lay_out`. One column at a time, so that
+    each can be freed before the next one takes memory.
     """
     place = layout.row_first[:-1].copy()
     scatter_column(begins, ends, layout.rows, layout.depth, place, column, ordered)

@@ -1,7 +1,7 @@
 """Levels of detail: rows whose short events are merged, bucket by bucket.
 
-At the level k buckets are 2^k ps wide and counted from where the timeline begins. Neighbours on a
-row are one entry where they start in the same bucket and are all shorter than it; an event that is
+At the level k buckets are 2^k ps wide and counted from the begin of the timeline. Neighbours on a
+row are one entry if they start in the same bucket and are all shorter than it; an event that is
 as long as a bucket stands alone. So nothing is left out at any level: an entry says how many events
 it stands for, and these add up to those of the row. With buckets of 4:
 
@@ -9,9 +9,9 @@ it stands for, and these add up to those of the row. With buckets of 4:
                                  c, d -> one entry from 4 to 8, which stands for 2
                                  e    -> an entry of its own, as it lasts 6
 
-What is merged at a level is merged at every coarser one, whatever lies between, so a level may be
-made of any finer one. Those are kept that have at most `_SHRINKS` of the entries of the kept one
-before: any other level is then made of at most five times as many entries as it has.
+What is merged at a level is merged at every coarser one, whatever is between, so a level can be
+made of any finer one. A level is stored if it has at most `_SHRINKS` of the entries of the stored
+one before: any other level is then computed from at most five times as many entries as it has.
 """
 
 import numpy as np
@@ -23,9 +23,9 @@ from tbprof.kernels.timeline.level_merging import LevelBuffers, RowEvents, make_
 from tbprof.timeline.model.store import Levels
 
 # Times of a trace lie within 2^59 ps of each other.
-# Rows with fewer entries are read as they are.
+# Rows with fewer entries are read directly.
 FEWEST = 64
-# So many events are looked at by a thread at a time.
+# A thread processes this many events at a time.
 PIECE = 1 << 18
 
 
@@ -39,9 +39,9 @@ def find_levels(
     ids: NDArray[np.uint32] | None = None,
     fewest: int = FEWEST,
 ) -> Levels:
-    """The levels to keep of rows, whose events are `row_first[r]:row_first[r + 1]` of [n].
+    """The levels to store for rows with the events `row_first[r]:row_first[r + 1]` of [n].
 
-    Buckets count from `begin_ps`. `ids` [n] say which events the columns tell of, by default they
+    Buckets count from `begin_ps`. `ids` [n] are the events of the columns, by default they
     are numbered. Rows with fewer entries than `fewest` are not made coarser.
     """
     rows = row_first.size - 1
@@ -81,7 +81,7 @@ def find_levels(
 
 
 def split_rows(row_first: NDArray[np.int64], events: int = PIECE) -> list[tuple[int, int]]:
-    """Consecutive rows (begin, end) of about so many events together, a row at least."""
+    """Consecutive rows (begin, end) of about this many events, at least one row."""
     pieces = []
     begin, rows = 0, row_first.size - 1
     while begin < rows:

@@ -1,4 +1,4 @@
-"""A timeline that questions are asked about, its file, and what the questions share."""
+"""An open timeline with its file, for questions, and what these share."""
 
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,18 +22,18 @@ _programs = Later("tbprof.analysis.hlo.hlo.Programs")
 _T = TypeVar("_T")
 
 _LONGEST_NAME = 1000
-# Answers that are kept for the next page of them, or for the marks of the next view.
+# Answers that are cached for the next page of results, or for the overview of the next view.
 _ANSWERS = 8
 _ANSWER_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineColumns:
-    """The event columns of a timeline, read-only whatever they are kept in, as kernels take them.
+    """The event columns of a timeline, as read-only arrays for kernels.
 
     `track` [rows] is the track of each row, `first_row` [tracks + 1] the first row of each track.
     Events of a row do not overlap, so that they end in the order in which they start; but those of
-    rows that are `crowded` [rows] may, as they have no deeper one to go to.
+    rows that are `crowded` [rows] may, since there is no deeper row.
     """
 
     row_first: NDArray[np.int64]
@@ -49,7 +49,7 @@ class TimelineColumns:
 class TimelineNames:
     """The different names of a timeline: `text` [names], and `of_type` [types + 1] a row in it.
 
-    The last row of `of_type` is for events of no type, and -1.
+    The last row of `of_type` is for events without a type, and -1.
     """
 
     text: list[str]
@@ -57,12 +57,12 @@ class TimelineNames:
 
 
 class OpenTimeline:
-    """A timeline and the file that it was made of: what questions about one part start from.
+    """A timeline and the file that it was made from, for questions about one part.
 
-    `read_space` opens the file, or hands out the one that is open, whenever something is asked that
-    the columns do not hold; `read_programs` likewise. What questions compute on the way is kept: in
-    `cache` what is small, in `answers` the latest of what may be large, such as search results.
-    Timelines may share what `answers` keeps; `identity` tells them apart there.
+    `read_space` opens the file, or returns the open one, when something is needed that is not in
+    the columns; `read_programs` likewise. Intermediate results are cached: small ones in `cache`,
+    the latest of possibly large ones, such as search results, in `answers`. Timelines may share
+    `answers`; `identity` distinguishes them there.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class OpenTimeline:
         return self.cache.get_or_compute("names", lambda: _names(self.timeline))
 
     def row(self, event: int) -> int:
-        """The row that an event lies on; raises EventNotFound where there is no such event."""
+        """The row that an event lies on; raises EventNotFound if there is no such event."""
         events = self.timeline.start_ps.size
         if not 0 <= event < events:
             raise EventNotFound(
@@ -117,12 +117,12 @@ class OpenTimeline:
         return self.timeline.tracks[int(self.columns.track[row])]
 
     def name(self, event: int) -> str:
-        """The name that is shown for an event, "" where it has no type."""
+        """The name that is shown for an event, "" if it has no type."""
         type_ = int(self.timeline.type[event])
         return self.timeline.types.name[type_] if type_ >= 0 else ""
 
     def place(self, event: int) -> dict[str, Any]:
-        """Where an event lies, as answers list it: id, name, track, row, start_ps, duration_ps."""
+        """The position of an event for answers: id, name, track, row, start_ps, duration_ps."""
         row = self.timeline.row_of(event)
         return {
             "id": event,
@@ -135,7 +135,7 @@ class OpenTimeline:
 
 
 def shorten(name: str) -> str:
-    """The name, cut where it has more than a thousand characters: lists hold many names."""
+    """The name, cut if it has more than a thousand characters: lists hold many names."""
     return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
 
 
@@ -149,7 +149,7 @@ class TimelineAnswers:
     def get_or_compute(
         self, key: Hashable, compute: Callable[[], _T], size: Callable[[_T], int]
     ) -> _T:
-        """The answer to `key`, computed unless it is there; `size` says how many bytes it takes."""
+        """The answer to `key`, computed unless it is cached; `size` returns its bytes."""
         answer: _T = self._cache.get_or_compute((self._identity, key), compute, size)
         return answer
 
@@ -177,7 +177,7 @@ def _names(timeline: Timeline) -> TimelineNames:
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """The array as kernels are compiled for: a plain one that cannot be written."""
+    """A read-only plain array, for which kernels are compiled."""
     plain = np.ascontiguousarray(array).view(np.ndarray)
     plain.flags.writeable = False
     return plain

@@ -1,4 +1,4 @@
-"""Runs: what was done without a break on one line, piece by piece, as one event."""
+"""Runs: consecutive pieces of the same work on one line, as one event."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from tbprof.base.records import dataclass
 from tbprof.kernels.timeline.track_layout import join_pieces, unite_spans
 
-# A line that idles longer has ended a run: what follows is another turn of the same.
+# A longer idle time ends a run: what follows is another run of the same work.
 LONGEST_GAP_PS = 1_000_000_000
 FOREVER_PS = 2**62
 
@@ -15,7 +15,7 @@ FOREVER_PS = 2**62
 class Spans:
     """Pieces of work [n] by (line, start).
 
-    `key` is what each was, -1 for nothing known; `part` tells pieces apart that never make one run,
+    `key` is the work of each, -1 if unknown; `part` separates pieces that never form one run,
     such as those of two steps.
     """
 
@@ -32,10 +32,10 @@ class Spans:
 
 
 def join_runs(pieces: Spans, longest_gap_ps: int = LONGEST_GAP_PS) -> Spans:
-    """The runs of pieces of one key, on their lines: from the first's start to the last's end.
+    """The runs of pieces with one key, on their lines: from the first start to the last end.
 
-    A run ends with another key, part or line, and where its line does nothing for longer than that
-    gap. Pieces of no key end runs and belong to none.
+    A run ends with another key, part or line, and after its line is idle for longer than that
+    gap. Pieces without a key end runs and belong to none.
 
         pieces   |aa.a.bb.a   bb......b        the last gap is long
         runs     |aaaa.bb.a   bb......b

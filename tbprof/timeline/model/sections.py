@@ -12,7 +12,7 @@ HOST_LABEL = "Host Threads"
 
 _ORDER = {"device": 0, "host": 1, "other": 2}
 _NUMBER = regex(r"(\d{1,18})")
-# Names are compared so far: some are whole files.
+# Names are compared up to this length: some are whole files.
 _COMPARED = 256
 
 
@@ -26,7 +26,7 @@ def section_order(space: Space) -> list[int]:
 
 
 def _rank(plane: Plane) -> int:
-    """0 for planes of a known kind: the host's own before those of processes it has started."""
+    """0 for planes of a known kind: the host's own before those of processes that it started."""
     if plane.name.startswith(names.TPU_PREFIX):
         return 1
     return 0 if plane.name.startswith((names.GPU_PREFIX, names.HOST_PLANE)) else 2
@@ -35,9 +35,9 @@ def _rank(plane: Plane) -> int:
 def section_of(plane: Plane) -> Section:
     """The section of a plane.
 
-    A GPU is labelled by its name, a core of a TPU with its chip and its number on it, too:
-    "/device:TPU:1 (chip 0, core 1)". Threads of the program that was recorded are "Host Threads",
-    those of a process that it has started "Host Threads [pid]".
+    A GPU is labelled by its name, a TPU core also with its chip and its number on it:
+    "/device:TPU:1 (chip 0, core 1)". Threads of the recorded program are "Host Threads",
+    those of a process that it started "Host Threads [pid]".
     """
     name = plane.name
     if name == names.HOST_PLANE or name.startswith(names.HOST_PLANE + " ["):

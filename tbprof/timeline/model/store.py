@@ -15,7 +15,7 @@ from tbprof.base.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What tracks are gathered under: a device, the threads of a host.
+    """A group of tracks: a device, the threads of a host.
 
     `kind` is one of device, host, other.
     """
@@ -31,7 +31,7 @@ class Track:
 
     `kind` is one of steps, modules, ops, xla_ops, scopes, source, stream, thread, async, other.
     `plane` is the row in `Space.planes` that its events come from, -1 for derived ones. `busy_ps`
-    is how long any of its events went on.
+    is how long any of its events was in progress.
     """
 
     section: int
@@ -57,13 +57,13 @@ class TypeTable:
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """Rows made coarser: runs of short events as one entry. `levels.py` says when and why.
+    """Coarser rows: sequences of short events as one entry, see `levels.py`.
 
-    The levels kept of row r are `row_first[r]:row_first[r + 1]`, fine to coarse; a row of few
+    The stored levels of row r are `row_first[r]:row_first[r + 1]`, fine to coarse; a row with few
     events has none. Level i is merged to buckets of 2^`shift[i]` ps and has the entries
-    `first[i]:first[i + 1]`, in time order. An entry [m] goes over `extent_ps` from the first start
+    `first[i]:first[i + 1]`, in time order. An entry [m] covers `extent_ps` from the first start
     to the last end of the `count` events that it stands for; `event` is the longest of them (the
-    first of equals), which lasts `longest_ps` and is of the type `type`.
+    first of equals), with duration `longest_ps` and type `type`.
     """
 
     row_first: NDArray[np.int64]
@@ -93,10 +93,10 @@ class Timeline:
     """One part of a host's trace.
 
     Rows `row_first[r]:row_first[r + 1]` of the event columns [n] are the events of row r. `source`
-    is what `Plane.details` takes, -1 for derived events. Spans `busy_first[s]:busy_first[s + 1]`
-    are when any track of section s was busy: disjoint, ascending; `busy_before_ps` is the sum of
-    the spans before each, those of earlier sections too. `counter_low` and `counter_high` are the
-    pyramid of least and greatest counter values (`counters.py`). `unplaced` counts aggregated
+    is the argument of `Plane.details`, -1 for derived events. Spans
+    `busy_first[s]:busy_first[s + 1]` are when any track of section s was busy: disjoint, ascending;
+    `busy_before_ps` is the sum of the spans before each, those of earlier sections too. `counter_low` and `counter_high` are
+    the pyramid of least and greatest counter values (`counters.py`). `unplaced` counts aggregated
     events without a position, `in_file` all other events of the file, and `counted` those of them
     that are points of counters instead of events of a track.
     """
@@ -129,7 +129,7 @@ class Timeline:
     notices: tuple[Notice, ...]
 
     def row_of(self, event: int) -> int:
-        """The row that an event lies on."""
+        """The row of an event."""
         return int(np.searchsorted(self.row_first, event, side="right")) - 1
 
     def track_of_row(self) -> NDArray[np.int32]:
@@ -139,7 +139,7 @@ class Timeline:
 
 
 def freeze(timeline: Timeline) -> Timeline:
-    """The same, its columns read-only, as mapped ones are: kernels are compiled for one kind."""
+    """The same with read-only columns, like mapped ones: kernels are compiled for one kind."""
     for holder in (timeline, timeline.levels, timeline.types):
         for field in fields(holder):
             value = getattr(holder, field.name)

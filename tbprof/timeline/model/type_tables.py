@@ -1,4 +1,4 @@
-"""The kinds of event of all tracks of a timeline, equal ones once."""
+"""The distinct kinds of event of all tracks of a timeline."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ class TypeCollector:
         full_name: NDArray[np.int32],
         category: NDArray[np.uint8],
     ) -> NDArray[np.int32]:
-        """[size] the rows in `table()` of some tracks' own kinds: filled by that, -1 until then.
+        """[size] the rows in `table()` of some tracks' kinds: filled by `table()`, -1 until then.
 
         The kinds in use are `rows` [n], -1 for the last; ids of their names, -1 for none.
         """

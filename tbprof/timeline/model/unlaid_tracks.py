@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class UnlaidEvents:
-    """Events of several tracks, those of one track side by side.
+    """Events of several tracks, those of one track together.
 
     On a track they are ordered by (start, longest first), ties as in the file. `type` is -1 for
-    none; `source` is what `Plane.details` takes, -1 for derived events.
+    none; `source` is the argument of `Plane.details`, -1 for derived events.
     """
 
     start_ps: NDArray[np.int64]
@@ -27,7 +27,7 @@ class UnlaidEvents:
 
 
 def unlaid_events(events: "Events") -> UnlaidEvents:
-    """Those of some lines of a plane."""
+    """The events of some lines of a plane."""
     return UnlaidEvents(events.start_ps, events.duration_ps, events.type, events.source)
 
 
@@ -52,7 +52,7 @@ class UnlaidTrack:
 
     @property
     def events(self) -> int:
-        """How many events the track has."""
+        """The number of events on the track."""
         return self.last - self.first
 
 
@@ -71,11 +71,11 @@ class CounterLine:
 class UnlaidTracks:
     """The tracks of one part of a timeline from top to bottom, section after section.
 
-    A section has a track or a line of counters; neighbours share their `columns`. `in_file` counts
+    A section has a track or a counter line; neighbours share their `columns`. `in_file` counts
     all events of the file that have a position, `counted` those of them that are points of
     counters instead of events of a track, and `unplaced` aggregated events without a position.
     `initial_window` is (begin, end, label) of the window to open with: a typical step, None
-    where there is none.
+    if there is none.
     """
 
     sections: list[Section]

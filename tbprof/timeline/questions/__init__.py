@@ -1,1 +1,1 @@
-"""What is asked about events: details, flows, sums over a range."""
+"""Questions about events: details, flows, sums over a range."""

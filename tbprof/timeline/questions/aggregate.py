@@ -1,4 +1,4 @@
-"""IntervalSums over a range of some tracks: how often and how long, and when nothing went on."""
+"""Sums over a range of some tracks: counts, durations, and idle time."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -22,14 +22,14 @@ from tbprof.timeline.questions.interval_aggregation import (
 
 By = Literal["name", "category", "track"]
 
-# Fewer events are summed sooner by one thread.
+# Fewer events are summed faster by one thread.
 _SHARE = 1 << 18
 _MOST_THREADS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class _Groups:
-    """What is summed apart: the group of each type [types + 1], or of each track where None."""
+    """The groups of a sum: the group of each type [types + 1], or None for each track."""
 
     of_type: NDArray[np.int32] | None
     key: list[str]
@@ -46,17 +46,17 @@ def aggregate(
 ) -> dict[str, Any]:
     """The events of some tracks (all by default) that overlap [from_ps, to_ps), summed by `by`.
 
-    An event that lies in the range only in part is counted, and counts with the part inside, for
-    the least and the greatest time, too. Self time is what the direct children on the same track
-    leave: the innermost event that holds all of another is its parent. `share` is of the sum of
-    self times, NaN where that is 0. `busy_ps` is for how long any of the events went on, `idle_ps`
-    the rest of the range, which ends where the timeline does, with the instants at its very end.
+    An event that is partly in the range counts with the part inside, also for the least and the
+    greatest time. Self time is what the direct children on the same track leave: the parent is the
+    innermost event that contains the whole event. `share` is of the sum of self times, NaN if that
+    is 0. `busy_ps` is how long any of the events was in progress, `idle_ps` the rest of the range,
+    which ends with the timeline, including the instants at its very end.
 
         |aaaaaaaa..bb    from 2 to 10     a: 1 event, total 6, self 3, all of it within a's share
         |  ccc           ->               c: 1 event, total 3, self 3; busy 6, idle 2
 
-    Rows are columns of lists, by falling self time; names of two categories have two rows. By
-    track, `track` are their ids. Raises BadRequest for a track that there is not.
+    Rows are columns of lists, by descending self time; names in two categories have two rows. By
+    track, `track` are their ids. Raises BadRequest for a track that does not exist.
     """
     timeline = opened.timeline
     begin = timeline.begin_ps if from_ps is None else max(from_ps, timeline.begin_ps)
@@ -109,7 +109,7 @@ def _groups(opened: OpenTimeline, by: By, chosen: NDArray[np.int64]) -> _Groups:
 
 
 def _by_name(opened: OpenTimeline, categories: list[str]) -> _Groups:
-    """A group for each name and category; the last for events of no type."""
+    """A group for each name and category; the last for events without a type."""
     types = opened.timeline.types
     rows: dict[tuple[str, int], int] = {}
     pairs = zip(types.name, types.category.tolist(), strict=True)
@@ -120,7 +120,7 @@ def _by_name(opened: OpenTimeline, categories: list[str]) -> _Groups:
 
 
 def _shares(bounds: Bounds) -> list[NDArray[np.int64]]:
-    """The tracks (rows of `bounds`) in parts of about as many events, for a thread each."""
+    """The tracks (rows of `bounds`) in parts with about equally many events, one per thread."""
     before = bounds.room[:-1]
     total = int(bounds.room[-1])
     threads = min(_MOST_THREADS, max(1, total // _SHARE))

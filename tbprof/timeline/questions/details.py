@@ -1,4 +1,4 @@
-"""Everything about one event: what the file says of it, what lies around it, and its like."""
+"""Everything about one event: its data in the file, the events around it, and similar events."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -28,10 +28,10 @@ _MOST_FRAMES = 256
 def details(
     opened: OpenTimeline, event: int, *, steps: Sequence[StepWindows] = ()
 ) -> dict[str, Any]:
-    """All about an event; its `step` is the first that `steps` have, else of this timeline's own.
+    """All about an event; its `step` is the first found in `steps`, else in this timeline.
 
-    `self_ps` is what its direct children on the track leave. `same_name` is over the events of the
-    name that are of its kind. Raises EventNotFound where there is no such event.
+    `self_ps` is what its direct children on the track leave. `same_name` covers the events of the
+    same name and kind. Raises EventNotFound if there is no such event.
     """
     row = opened.row(event)
     track, timeline = opened.track(row), opened.timeline
@@ -70,11 +70,11 @@ def _step(
 
 
 def move(opened: OpenTimeline, event: int, how: Move) -> int | None:
-    """The event that a move leads to, None where it leads nowhere.
+    """The event that a move leads to, None if there is none.
 
     `next` and `previous` are on the row, `parent` is the innermost event around it, `child` the
     first directly within it; `next_same`, `previous_same` and `first_same` are of the same name
-    and kind, in the order of time. Raises EventNotFound where there is no such event.
+    and kind, in order of time. Raises EventNotFound if there is no such event.
     """
     row = opened.row(event)
     found = -1

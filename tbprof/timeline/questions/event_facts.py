@@ -1,4 +1,4 @@
-"""What the file says of one event: its stats, its type's, its program, its op, its source."""
+"""The data of the file on one event: its stats, its type's, its program, its op, its source."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,16 +22,16 @@ from tbprof.timeline.model.open_timeline import OpenTimeline
 from tbprof.timeline.questions.hlo_text import instruction_text, source_line
 from tbprof.timeline.search.stat_search import SOURCE_STATS
 
-# Kinds of tracks whose events are of no op, or repeat those of others.
+# Kinds of tracks whose events belong to no op, or repeat those of other tracks.
 _NO_OPS = ("steps", "modules", "scopes", "source", "async")
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The stats of an event in file order, and those of its type that it has none of.
+    """The stats of an event in file order, and the stats of its type that it does not have itself.
 
-    `plane` is None, and there are no stats, where the event is derived. `name` is the full name,
-    `kind` that of the track, which is one of a device where `is_device`.
+    For derived events, `plane` is None and there are no stats. `name` is the full name,
+    `kind` that of the track, which belongs to a device if `is_device`.
     """
 
     kind: str
@@ -57,18 +57,18 @@ class Facts:
         return next((value for name, value in (*self.own, *self.shared) if name == key), None)
 
     def text(self, key: str) -> str:
-        """The text of a key, "" where it has none."""
+        """The text of a key, "" if there is none."""
         value = self.get(key)
         return value if isinstance(value, str) else ""
 
     def integer(self, key: str) -> int:
-        """The integer of a key, -1 where it has none."""
+        """The integer of a key, -1 if there is none."""
         value = self.get(key)
         return value if isinstance(value, int) else -1
 
 
 def read_facts(opened: OpenTimeline, event: int) -> Facts:
-    """What the file says of an event. Raises BadRequest where there is no such event."""
+    """The data of the file on an event. Raises BadRequest if there is no such event."""
     track = opened.track(opened.row(event))
     timeline = opened.timeline
     is_device = timeline.sections[track.section].kind == "device"
@@ -88,8 +88,8 @@ def read_facts(opened: OpenTimeline, event: int) -> Facts:
 
 
 def find_op(opened: OpenTimeline, facts: Facts) -> OpName | None:
-    """The op that tables list the event under, None where they list it under none."""
-    if facts.kind == "ops":  # a line of ops, which was made of what carries them
+    """The op that tables list the event under, None if they do not list it."""
+    if facts.kind == "ops":  # a line of ops, which was derived from kernels
         return parse_provenance(facts.name)
     if facts.plane is None or facts.kind in _NO_OPS:
         return None
@@ -107,7 +107,7 @@ def find_op(opened: OpenTimeline, facts: Facts) -> OpName | None:
 
 
 def kernel_op(opened: OpenTimeline, facts: Facts) -> OpName | None:
-    """The op that launched a kernel, of no name where it is not known; None for other events."""
+    """The op that launched a kernel, without a name if unknown; None for other events."""
     if not facts.is_gpu or facts.get(names.KERNEL_DETAILS) is None:
         return None
     return _launched(opened, facts)
@@ -132,9 +132,9 @@ def is_hlo(facts: Facts) -> bool:
 
 
 def find_hlo(opened: OpenTimeline, facts: Facts) -> dict[str, Any] | None:
-    """The event's instruction: module, instruction, text ("" where the file lacks the program)."""
+    """The event's instruction: module, instruction, text ("" if the program is not in the file)."""
     instruction = instruction_of(facts.text(names.HLO_OP))
-    # The recorder's text says more than the program does.
+    # The recorder's text contains more than the program.
     stated = facts.name if facts.is_tpu and " = " in facts.name else ""
     if facts.is_tpu and is_hlo(facts):
         instruction = facts.name.partition(" ")[0].removeprefix("%")
@@ -154,7 +154,7 @@ def _module(opened: OpenTimeline, facts: Facts) -> Module | None:
 
 
 def find_source(opened: OpenTimeline, facts: Facts) -> str | None:
-    """Where in a program the event comes from: a stat, the instruction's line, a Python frame."""
+    """The source location of the event: a stat, the instruction's line, a Python frame."""
     *stated, recorded = (facts.text(key) for key in SOURCE_STATS)
     source = next(filter(None, stated), "")
     if not source and facts.text(names.HLO_OP):

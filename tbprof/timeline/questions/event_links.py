@@ -1,4 +1,4 @@
-"""The rows of other pages that an event counts for."""
+"""The rows of other pages that count an event."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which events lead to which others: keys that both sides of a flow carry, sorted once."""
+"""Flows between events: keys that both sides of a flow have, sorted once."""
 
 from collections.abc import Iterator
 from enum import IntEnum
@@ -40,7 +40,7 @@ _EXTRA = 0x7FFFFFFF
 
 
 class Link(IntEnum):
-    """What the key of a flow is."""
+    """The kind of key of a flow."""
 
     CORRELATION = 0
     CONTEXT = 1
@@ -56,12 +56,12 @@ ASYNC = 4
 
 @dataclass(frozen=True, slots=True)
 class FlowIndex:
-    """The events that carry keys of flows, ordered by (link, key).
+    """The events with keys of flows, ordered by (link, key).
 
-    Those of link k are rows `first[k]:first[k + 1]`. Events belong together where `key` and `extra`
-    (what else has to agree) do; `side` is FROM, TO or both, and ASYNC for events that go on beside
-    their track's others. `launch` are the launches that something was launched by, ascending, and
-    `launch_row` their rows.
+    Those of link k are rows `first[k]:first[k + 1]`. Events belong together if `key` and `extra`
+    (other values that must agree) are equal; `side` is FROM, TO or both, with ASYNC for
+    asynchronous events. `launch` are the launches with launched work, ascending, and `launch_row`
+    their rows.
     """
 
     first: NDArray[np.int64]
@@ -74,7 +74,7 @@ class FlowIndex:
 
     @property
     def nbytes(self) -> int:
-        """The memory that it takes."""
+        """The memory of its arrays."""
         columns = (self.first, self.key, self.extra, self.event, self.side)
         return sum(column.nbytes for column in (*columns, self.launch_row, self.launch))
 
@@ -88,7 +88,7 @@ class FlowIndex:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Keys of flows as they are found; columns [m]."""
+    """Collected keys of flows; columns [m]."""
 
     link: NDArray[np.uint8]
     key: NDArray[np.int64]
@@ -98,9 +98,9 @@ class Keys:
 
 
 def flow_index(opened: OpenTimeline) -> FlowIndex:
-    """The index of a timeline, made when it is first asked for: one pass over the events' stats.
+    """The index of a timeline, made on first use: one pass over the events' stats.
 
-    It is kept with the latest answers: of a large trace it takes as much as a column or two.
+    It is cached with the latest answers: for a large trace it takes as much as one or two columns.
     """
     return opened.answers.get_or_compute(
         "flows", lambda: _index(opened), lambda index: index.nbytes
@@ -165,7 +165,7 @@ def _joined(found: list[Keys]) -> Keys:
 
 
 def _process(opened: OpenTimeline, plane: Plane) -> int:
-    """Which process a plane is of: cores do not say which they served, that of the host itself."""
+    """The process of a plane; cores do not state theirs: that of the host itself."""
     if names.PROCESS_ID not in plane.stats:
         plane = next(iter(host_planes(opened.space)), plane)
     value = plane.stats.get(names.PROCESS_ID, -1)
@@ -193,7 +193,7 @@ def _read(
 def _correlations(
     stats: dict[str, StatColumn], ids: NDArray[np.uint32], *, is_device: bool
 ) -> Iterator[Keys]:
-    """A launch on the host and what it launched on a device have one number; 0 is none."""
+    """A launch on the host and the launched work on a device share a number; 0 for none."""
     if names.CORRELATION_ID in stats:
         stat = stats[names.CORRELATION_ID]
         rows = np.flatnonzero(stat.is_integer & (stat.bits != 0))
@@ -204,7 +204,7 @@ def _correlations(
 def _contexts(
     stats: dict[str, StatColumn], ids: NDArray[np.uint32], process: int
 ) -> Iterator[Keys]:
-    """Producers and consumers of a context agree in its type, its id and their process."""
+    """Producers and consumers of a context have the same type, id and process."""
     for side, id_name, type_name in (
         (FROM, names.PRODUCER_ID, names.PRODUCER_TYPE),
         (TO, names.CONSUMER_ID, names.CONSUMER_TYPE),
@@ -235,9 +235,9 @@ def _flows(stats: dict[str, StatColumn], ids: NDArray[np.uint32]) -> Iterator[Ke
 def _runs(
     opened: OpenTimeline, plane: Plane, stats: dict[str, StatColumn], ids: NDArray[np.uint32]
 ) -> Iterator[Keys]:
-    """A program that is launched on a TPU core, and its run there, share its run, queue and core.
+    """The launch of a program on a TPU core, and its run there, have the same run, queue and core.
 
-    Callbacks of a run carry the same.
+    Callbacks of a run have the same values.
     """
     if names.RUN_ID not in stats or names.QUEUE_ID not in stats:
         return

@@ -1,4 +1,4 @@
-"""What led to an event, and what it led to: launches, producers, flows of asynchronous work."""
+"""The causes and effects of an event: launches, producers, flows of asynchronous work."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ _KINDS = {
     Link.RUN: "launch",
 }
 
-# Rows that flows go from and to.
+# The rows at both ends of flows.
 _Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
@@ -33,10 +33,10 @@ def flows(opened: OpenTimeline, event: int, limit: int = 200) -> dict[str, Any]:
     """The flows of one event, `total` of them; the first `limit` by time.
 
     Kinds are `launch` (of work on a device), `produce` (a context that producer and consumer
-    share), `flow` and `async` (the stat `flow`, whose chain is whole; `async` where events go on
-    beside their track's others). An event that is part of none has the launches that it encloses
-    on its track, and `is_enclosed` is true. Derived events have none. Raises EventNotFound where
-    there is no such event.
+    share), `flow` and `async` (the stat `flow`, with its complete chain; `async` for asynchronous
+    events). For an event without flows, the launches that it encloses on its track are returned,
+    and `is_enclosed` is true. Derived events have none. Raises EventNotFound if there is no such
+    event.
 
         Python   |oooooooo           flows of o: l to k, enclosed
                  |.ll                flows of l, and of k: l to k
@@ -70,9 +70,9 @@ def flows(opened: OpenTimeline, event: int, limit: int = 200) -> dict[str, Any]:
 def _of_key(
     opened: OpenTimeline, index: FlowIndex, key: tuple[Link, int, int], event: int, limit: int
 ) -> tuple[dict[tuple[int, int], str], int]:
-    """(kind by (from, to) of up to `limit` flows of an event by one key, how many there are).
+    """(kind by (from, to) of up to `limit` flows of an event by one key, their number).
 
-    Of `flow` stats they are all of that key.
+    For `flow` stats, all flows with that key.
     """
     rows = index.rows(*key)
     ids, side = index.event[rows].astype(np.int64), index.side[rows]
@@ -97,9 +97,9 @@ def _of_key(
 
 
 def _launched(side: NDArray[np.uint8]) -> _Pairs:
-    """Launches and what they launched; a number that is used again is of the latest launch.
+    """Launches and what they launched; a reused number belongs to the latest launch.
 
-    Clocks of devices may run ahead: what comes before any launch is of the first.
+    Clocks of devices may run ahead: work before any launch belongs to the first.
     """
     makers, users = np.flatnonzero(side & FROM), np.flatnonzero(side & TO)
     if not makers.size:
@@ -110,7 +110,7 @@ def _launched(side: NDArray[np.uint8]) -> _Pairs:
 def _shared(ids: NDArray[np.int64], side: NDArray[np.uint8], event: int) -> _Pairs:
     """The producers of a context that an event consumes, or the consumers of what it produces."""
     makers, users = np.flatnonzero(side & FROM), np.flatnonzero(side & TO)
-    if makers.size >= CROWD and users.size >= CROWD:  # it says nothing
+    if makers.size >= CROWD and users.size >= CROWD:  # such a context shows nothing
         return makers[:0], users[:0]
     own_makers = makers[ids[makers] == event]
     own_users = users[ids[users] == event]
@@ -122,7 +122,7 @@ def _shared(ids: NDArray[np.int64], side: NDArray[np.uint8], event: int) -> _Pai
 
 
 def _chain(side: NDArray[np.uint8]) -> _Pairs:
-    """For each event that a flow goes into, the latest before it that the flow came out of."""
+    """For each event that a flow enters, the latest event before it that the flow leaves."""
     rows = np.arange(side.size)
     latest = np.maximum.accumulate(np.where(side & FROM, rows, -1))
     before = np.append(-1, latest)[: side.size]

@@ -14,7 +14,7 @@ _MOST_OPERANDS = 64
 
 
 def instruction_text(module: Module, name: str) -> str:
-    """The instruction, and below it the computations that it calls; "" where there is none.
+    """The instruction, and below it the computations that it calls; "" if there is none.
 
         %fusion.1 = f32[8]{0} fusion(f32[8]{0} %p), kind=kLoop, calls=%fused
 
@@ -38,7 +38,7 @@ def instruction_text(module: Module, name: str) -> str:
 
 
 def source_line(module: Module, name: str) -> str:
-    """`file.py:12` of the instruction's metadata, "" where it has none."""
+    """`file.py:12` of the instruction's metadata, "" if it has none."""
     proto = module.find(name)
     if proto is None or not proto.metadata.source_file:
         return ""
@@ -63,7 +63,7 @@ def _lines(module: Module, proto: Any, depth: int, seen: set[int]) -> Iterator[s
             nested += [instruction] if inner else []
         yield "}"
         for one in nested:
-            # Its own line stands above.
+            # Its own line comes first.
             lines = _lines(module, one, depth + 1, seen)
             next(lines)
             yield from lines

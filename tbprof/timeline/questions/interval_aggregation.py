@@ -16,13 +16,13 @@ from tbprof.kernels.timeline.row_sums import (
 )
 from tbprof.timeline.model.open_timeline import OpenTimeline, TimelineColumns
 
-# Deeper events are taken for outermost ones: layout makes no more rows, either.
+# Deeper events are treated as outermost ones: the layout has no more rows, either.
 _MOST_NESTED = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Of some tracks [t] the events that may overlap a range, and where their unions go.
+    """The events of some tracks [t] that may overlap a range, and the space for their unions.
 
     Track i has the rows `first_row[i]:last_row[i]`; on row r these are events
     `low[k]:high[k]`, k counting the rows of all the tracks from `first[i]` on. The `spans[i]` spans
@@ -44,7 +44,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class IntervalSums:
-    """By group: events, their time within the range, and the least and the greatest of one.
+    """By group: events, their time within the range, and the least and the greatest per event.
 
     `self_ps` is the part of the time that no child covers.
     """
@@ -56,7 +56,7 @@ class IntervalSums:
     most_ps: NDArray[np.int64]
 
     def add(self, other: "IntervalSums") -> None:
-        """Takes the sums over other events in."""
+        """Adds the sums over other events."""
         self.count[:] += other.count
         self.total_ps[:] += other.total_ps
         self.self_ps[:] += other.self_ps
@@ -65,7 +65,7 @@ class IntervalSums:
 
 
 def find_bounds(opened: OpenTimeline, tracks: NDArray[np.int64], begin: int, end: int) -> Bounds:
-    """Where the events lie that overlap [begin, end); time goes by the number of rows."""
+    """The ranges of events that overlap [begin, end); takes time per row, not per event."""
     columns = opened.columns
     first_row = columns.first_row[tracks]
     last_row = columns.first_row[tracks + 1]
@@ -76,7 +76,7 @@ def find_bounds(opened: OpenTimeline, tracks: NDArray[np.int64], begin: int, end
     bounds = TrackBounds(first_row, last_row, first, low, high, events)
     bound_rows(event_rows(columns), begin, end, bounds)
     room = np.append(0, np.cumsum(events)).astype(np.int64)
-    # Memory that is not written costs nothing: most events lie within others.
+    # Memory that is not written costs nothing: most events are nested in others.
     spans = (np.empty(int(room[-1]), np.int64), np.empty(int(room[-1]), np.int64))
     count = np.zeros(tracks.size, np.int64)
     return Bounds(first_row, last_row, first, low, high, events, room, count, *spans)
@@ -118,7 +118,7 @@ def sum_tracks(
 
 
 def union_ps(bounds: Bounds) -> int:
-    """For how long any of the tracks was busy, by the spans of each."""
+    """How long any of the tracks was busy, from the spans of each."""
     tracks = bounds.spans.size
     heap, head, head_ps = (np.empty(tracks, np.int64) for _ in range(3))
     first = bounds.room[:-1]
@@ -130,7 +130,7 @@ def union_ps(bounds: Bounds) -> int:
 
 
 def event_rows(columns: TimelineColumns) -> EventRows:
-    """The columns as kernels take them."""
+    """The columns for kernels."""
     return EventRows(
         columns.row_first, columns.start_ps, columns.duration_ps, columns.type, columns.crowded
     )

@@ -1,7 +1,7 @@
-"""What lies around an event on its track: what encloses it, what it encloses, its children.
+"""The events around an event on its track: the enclosing ones, the enclosed ones, its children.
 
-Of the events of a track, ordered by (start, longest first), one is enclosed by those before it that
-are going on when it starts, and hold all of it; the last of these is its parent.
+Of the events of a track, ordered by (start, longest first), an event is enclosed by those before it
+that are in progress when it starts and contain all of it; the last of these is its parent.
 """
 
 import numpy as np
@@ -11,13 +11,13 @@ from tbprof.kernels.timeline.event_children import walk_children
 from tbprof.timeline.model.open_timeline import OpenTimeline
 from tbprof.timeline.questions.interval_aggregation import event_rows, row_heads
 
-# Of a row on which events overlap: how many before an event may enclose it.
+# In a row with overlapping events: how many before an event may enclose it.
 _MOST_BACK = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
 class Children:
-    """The direct children of an event: the first one's id, -1 for none, and what they cover."""
+    """The direct children of an event: the first one's id, -1 for none, and the covered time."""
 
     first: int
     count: int
@@ -25,7 +25,7 @@ class Children:
 
 
 def enclosing(opened: OpenTimeline, event: int) -> list[int]:
-    """The ids of the events that enclose an event, the outermost first."""
+    """The ids of the events that enclose an event, outermost first."""
     columns = opened.columns
     row = opened.row(event)
     start = int(columns.start_ps[event])
@@ -77,7 +77,7 @@ def enclosed(opened: OpenTimeline, event: int) -> list[tuple[int, int]]:
 
 
 def children(opened: OpenTimeline, event: int) -> Children:
-    """The direct children of an event, in time that goes by their number, not that of all below."""
+    """The direct children of an event, in time proportional to their number."""
     columns = opened.columns
     row = opened.row(event)
     track = opened.track(row)

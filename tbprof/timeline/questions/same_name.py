@@ -1,8 +1,8 @@
-"""The events that one is compared with: those of its name that are of the same kind.
+"""The events that an event is compared with: those with its name and of the same kind.
 
-A kernel and the call that launches it may have one name, and an op stands on a line of ops as well
-as on its stream: one is no measure of the other. So events count that have the name and category,
-on tracks of the same kind in sections of the same kind (devices, hosts).
+A kernel and the call that launches it may have the same name, and an op is on a line of ops as well
+as on its stream: these are not comparable. So only events with the same name and category count, on
+tracks of the same kind in sections of the same kind (devices, hosts).
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ from tbprof.timeline.search.search_results import SearchResults, events_of_types
 
 @dataclass(frozen=True, slots=True)
 class _Likes:
-    """What tells the events apart: `of_type` [types + 1] by name and category, -1 for none.
+    """The grouping of events: `of_type` [types + 1] by name and category, -1 for none.
 
     `side` [rows] numbers the kinds of section and track that rows belong to.
     """
@@ -29,9 +29,9 @@ class _Likes:
 
 
 def same_name(opened: OpenTimeline, event: int) -> dict[str, Any] | None:
-    """Count, total, mean, least and greatest duration of the events that are like one.
+    """Count, total, mean, least and greatest duration of comparable events.
 
-    `others` counts events of the name that are of another kind. None for an event of no name.
+    `others` counts events of the name that are of another kind. None for an event without a name.
     """
     likes = _likes(opened)
     type_ = int(opened.timeline.type[event])
@@ -50,7 +50,7 @@ def same_name(opened: OpenTimeline, event: int) -> dict[str, Any] | None:
 
 
 def find_same_name(opened: OpenTimeline, event: int) -> SearchResults:
-    """The events that are like one, itself among them."""
+    """The comparable events, including the event itself."""
     likes = _likes(opened)
     code = int(likes.of_type[opened.timeline.type[event]])
     side = int(likes.side[opened.row(event)])

@@ -1,4 +1,4 @@
-"""Stats of events for people: what keys are called, what their values are measured in and mean."""
+"""Stats of events for people: labels of keys, units and meanings of values."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -11,11 +11,11 @@ from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass
 from tbprof.events.space import Value
 
-# Longer texts are cut; a key never fits where a person reads it.
+# Longer texts are cut; long keys never fit on a page.
 _MOST_TEXT = 100_000
 _EXACT = 2**53
 
-# What events that produce and consume a context are of. Source: tsl/profiler/lib/context_types.h.
+# The types of contexts that events produce and consume. Source: tsl/profiler/lib/context_types.h.
 _CONTEXTS = (
     "generic", "legacy", "TensorFlow executor", "TFRT executor", "shared batch scheduler", "PjRt",
     "adaptive shared batch scheduler", "TFRT TPU runtime", "TPU embedding engine", "GPU launch",
@@ -118,7 +118,7 @@ _TOKEN = regex(r"([a-z_]+):(\S+)")
 
 @dataclass(frozen=True, slots=True)
 class Stat:
-    """One stat, or a part of one; `text` says what the value means, "" where it says it itself.
+    """One stat, or a part of one; `text` is the meaning of the value, "" if the value is clear.
 
     `unit` is one of bytes, flops, ps, ns, us, ms, percent, ratio, bool, id, address or "".
     """
@@ -130,7 +130,7 @@ class Stat:
     text: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """Integers that JSON readers take for others, and bytes, are texts."""
+        """Integers that JSON readers would round, and bytes, are texts."""
         value: int | float | str | None = self.value
         text = self.text
         if isinstance(value, int) and abs(value) > _EXACT:
@@ -145,7 +145,7 @@ class Stat:
 
 
 def read_stats(stats: list[tuple[str, Value]]) -> list[Stat]:
-    """The stats with labels, units and meanings; what holds several facts is followed by each."""
+    """The stats with labels, units and meanings; stats with several facts are followed by each."""
     found = []
     for key, value in stats:
         label = LABELS.get(key, key)
@@ -159,7 +159,7 @@ def read_stats(stats: list[tuple[str, Value]]) -> list[Stat]:
 
 
 def unit_of(key: str) -> str:
-    """What numbers of a key are measured in, "" where that is not known."""
+    """The unit of a key's numbers, "" if unknown."""
     known = _UNITS.get(key)
     if known is not None:
         return known
@@ -188,7 +188,7 @@ def _meaning(key: str, value: Value) -> str:
 
 
 def _parts(key: str, value: Value) -> Iterator[Stat]:
-    """What a text or a message holds, fact by fact."""
+    """The facts in a text or a message, one by one."""
     if key == names.KERNEL_DETAILS and isinstance(value, str):
         yield from _launch(value)
     elif key == names.MEMCPY_DETAILS and isinstance(value, str):
@@ -215,13 +215,14 @@ _COPY: Mapping[str, str] = {
 
 def _launch(details: str) -> Iterator[Stat]:
     launch = parse_launch(details)
-    # With calls of the host, recorders of 2020 wrote what lay in memory; no launch has a size of 0.
+    # With calls of the host, recorders of 2020 wrote uninitialized memory; no launch has a size of
+    # 0.
     if min(*launch.grid, *launch.block) < 1:
         return
     key = names.KERNEL_DETAILS
     said = dict(token.partition(":")[::2] for token in details.split())
     for name, label, sizes in (("grid", "Grid", launch.grid), ("block", "Block", launch.block)):
-        # What the text lacks, or what nobody can believe, is 1 for sums alone.
+        # Missing or implausible values count as 1, only for sums.
         if name in said and ",".join(map(str, sizes)).startswith(said[name]):
             yield Stat(f"{key}.{name}", label, " × ".join(map(str, sizes)))
     if launch.registers is not None:

@@ -13,7 +13,7 @@ from tbprof.timeline.model.store import Timeline
 class StepWindows:
     """The tracks of steps of one part of a timeline: ranges of ids, by the section's name.
 
-    `number` says which step of the job each label is, by the first start of each.
+    `number` is the number of each label's step in the job, by the first start.
     """
 
     part: str
@@ -23,7 +23,7 @@ class StepWindows:
 
 
 def step_windows(opened: OpenTimeline, part: str) -> StepWindows:
-    """The steps of the timeline of a part; none where it has no tracks of steps."""
+    """The steps of the timeline of a part; none if it has no step tracks."""
     return opened.cache.get_or_compute(f"steps of {part}", lambda: _find(opened.timeline, part))
 
 
@@ -44,9 +44,9 @@ def _find(timeline: Timeline, part: str) -> StepWindows:
 
 
 def step_at(windows: StepWindows, section: str, start_ps: int) -> dict[str, Any] | None:
-    """The step in which something in a section starts: its label, id, part and number.
+    """The step in which an event of a section starts: its label, id, part and number.
 
-    The section's own steps count first, then those of others, in their order.
+    The section's own steps count first, then those of other sections, in their order.
     """
     tracks = sorted(windows.tracks, key=lambda track: track[0] != section)
     timeline = windows.timeline
@@ -59,7 +59,7 @@ def step_at(windows: StepWindows, section: str, start_ps: int) -> dict[str, Any]
 
 
 def step_of(windows: StepWindows, event: int) -> dict[str, Any]:
-    """The step that an event of the windows' own timeline is."""
+    """The step of an event on a step track of the windows' own timeline."""
     label = _label(windows.timeline, event)
     return {
         "label": label, "id": event, "part": windows.part, "number": windows.number.get(label, -1)

@@ -1,4 +1,4 @@
-"""Where on their rows the results of a search lie, as coarse as the view is."""
+"""The positions of search results on their rows, at the resolution of the view."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ def overview_spans(
 
     Results that touch one bucket of 2^level ps are one span, from the first start to the last end.
     The time taken depends on the number of buckets, not on that of results. Rows without results,
-    and rows that do not exist, are left out. Raises BadRequest where there would be too many spans.
+    and rows that do not exist, are left out. Raises BadRequest if there would be too many spans.
     """
     columns, timeline = opened.columns, opened.timeline
     level = max(0, min(level, _MOST_LEVEL))

@@ -1,4 +1,4 @@
-"""Regular expressions in time linear in the text, whatever the pattern: those of RE2.
+"""Regular expressions that match in time linear in the text, by RE2.
 
 Python's own engine backtracks: `(a+)+$` takes hours on forty letters, and nothing can interrupt it.
 """
@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 
 from tbprof.base.errors import BadRequest
 
-# A pattern whose states outgrow RE2's memory costs up to so many steps per character.
+# A pattern whose states outgrow RE2's memory costs up to this many steps per character.
 _MOST_INSTRUCTIONS = 4000
 _MOST_SECONDS = 10.0
 _TEXTS_PER_CHECK = 256
 
 
 class Pattern:
-    """A compiled pattern; raises BadRequest for texts that are not one, and for very large ones.
+    """A compiled pattern; raises BadRequest for invalid and very large patterns.
 
-    A match may begin and end anywhere, or with `is_whole` only where the text does. Syntax:
+    A match may begin and end anywhere, or with `is_whole` must cover the text. Syntax:
     https://github.com/google/re2/wiki/Syntax
     """
 
@@ -34,12 +34,13 @@ class Pattern:
         self._match = compiled.fullmatch if is_whole else compiled.search
 
     def matches(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """[n] whether each of the texts holds a match; BadRequest where that takes too long."""
+        """[n] whether each of the texts contains a match; BadRequest if that takes too long."""
         is_match = np.zeros(len(texts), np.bool_)
-        # Of this thread alone: how busy the machine is makes no difference.
+        # The time of this thread only: the load of the machine makes no difference.
         deadline = time.thread_time() + _MOST_SECONDS
         for row, text in enumerate(texts):
-            # Of bytes the wrapper counts no characters, which would take as long as the search.
+            # For bytes the wrapper does not count characters, which would take as long as the
+            # search.
             is_match[row] = self._match(text.encode("utf-8", "surrogatepass")) is not None
             if row % _TEXTS_PER_CHECK == 0 and time.thread_time() > deadline:
                 raise BadRequest(
@@ -50,7 +51,7 @@ class Pattern:
 
 
 def _compile(text: str, ignores_case: bool) -> Any:
-    import re2  # one search in many is by a regular expression
+    import re2  # few searches use regular expressions
 
     options = re2.Options()
     options.case_sensitive = not ignores_case

@@ -1,4 +1,4 @@
-"""The language of searches: which names or values a text asks for."""
+"""The language of searches: the names or values that a text matches."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from tbprof.timeline.search.patterns import Pattern
 Scope = Literal["name", "whole", "arg", "source", "category"]
 TableKind = Literal["device-op", "sparse-core-op", "host-op", "kernel", "input-op", "iterator"]
 
-# Hostile names may be a megabyte long; what a person looks for comes sooner.
+# Hostile names may be a megabyte long; what people look for comes earlier.
 MOST_CHARACTERS = 16_384
 _MOST_QUERY = 4096
 _SCOPED = regex(r"(whole|arg|source|category):(.*)", re.DOTALL)
@@ -28,9 +28,8 @@ _NUMBER = regex(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?inf", re.ASCII)
 class TableRow:
     """A row of a table: the op, kernel, input op or stage of a tf.data pipeline `name`.
 
-    Of a kernel `op` is the op that launched it and `launch` its configuration as
-    "grid/block/registers/shared bytes", the last two empty where they were not recorded; None for
-    any.
+    For kernels, `op` is the op that launched it and `launch` its configuration as
+    "grid/block/registers/shared bytes", the last two empty if they were not recorded; None for any.
     """
 
     kind: TableKind
@@ -51,10 +50,10 @@ class Query:
         arg:bytes          events that have the stat
         arg:long_name=f32  events whose full name holds it, the text of an HLO instruction, too
 
-    Case counts where `has_case`, and for `whole`. With `is_regex`, `text` is a regular expression;
-    what it matches may be a part of a text, but must be all of a number, or of a `whole` name.
+    Case matters with `has_case`, and for `whole`. With `is_regex`, `text` is a regular expression;
+    it may match a part of a text, but must match a complete number, or a complete `whole` name.
 
-    Rows of other pages' tables are queries, too: for the events that a row counts, no others.
+    Rows of other pages' tables are queries, too: for exactly the events that a row counts.
 
         device-op:bert/dense/MatMul                a row of TensorFlow stats, on devices
         host-op:bert/dense/MatMul                  the same on hosts
@@ -64,7 +63,7 @@ class Query:
         input-op:Iterator::Root::Map               a row of the input pipeline analyzer
         iterator:Iterator::Root::Interleave::Map   a stage of a tf.data pipeline, all copies of it
 
-    Names may hold spaces and colons: a kernel's ends at the first ` op:` or ` launch:`.
+    Names may contain spaces and colons: a kernel's ends at the first ` op:` or ` launch:`.
     """
 
     scope: Scope
@@ -76,17 +75,17 @@ class Query:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it asks for nothing."""
+        """Whether it matches nothing."""
         return not (self.text or self.key)
 
     @property
     def needs_file(self) -> bool:
-        """Whether it asks for what only the file holds: stats of events, rows of tables."""
+        """Whether it needs data that is only in the file: stats of events, rows of tables."""
         return self.scope in ("arg", "source") or self.row is not None
 
 
 def parse_query(text: str, *, is_regex: bool = False, has_case: bool = False) -> Query:
-    """The query that a text stands for; raises BadRequest where it can mean nothing."""
+    """The query of a text; raises BadRequest if it is invalid."""
     if len(text) > _MOST_QUERY:
         raise BadRequest(
             f"the search text has {len(text):,} characters", f"at most {_MOST_QUERY:,}"
@@ -103,12 +102,12 @@ def parse_query(text: str, *, is_regex: bool = False, has_case: bool = False) ->
             raise BadRequest("arg: lacks the key of a stat", "write arg:key=value or arg:key")
     query = Query(scope, key, text, is_regex, has_case, row)
     if is_regex and text:
-        _pattern(query)  # raises where it is none
+        _pattern(query)  # raises if it is invalid
     return query
 
 
 def _parse_row(text: str) -> TableRow | None:
-    """The row of a table that a query is about, None where it is about something else."""
+    """The row of a table that a query is about, None for other queries."""
     match = _ROW.fullmatch(text)
     if match is None:
         return None
@@ -118,7 +117,7 @@ def _parse_row(text: str) -> TableRow | None:
 
 
 def text_test(query: Query) -> Callable[[Sequence[str]], NDArray[np.bool_]]:
-    """A function of texts: [n] which of them the query asks for."""
+    """A function of texts: [n] which of them the query matches."""
     if query.is_regex:
         pattern = _pattern(query)
         return lambda texts: pattern.matches([text[:MOST_CHARACTERS] for text in texts])
@@ -132,13 +131,13 @@ def text_test(query: Query) -> Callable[[Sequence[str]], NDArray[np.bool_]]:
 
 
 def number_test(query: Query) -> Callable[[Sequence[int | float]], NDArray[np.bool_]]:
-    """A function of numbers: [n] which of them the expression matches, all of their digits."""
+    """A function of numbers: [n] which of them the expression matches, with all of their digits."""
     whole_text = Pattern(query.text, is_whole=True)
     return lambda numbers: whole_text.matches([str(number) for number in numbers])
 
 
 def number_in(query: Query) -> int | float | None:
-    """The number that is asked for, None where the text is none."""
+    """The number in a query, None if the text is not a number."""
     text = query.text.strip().replace(",", "").lower()
     if not _NUMBER.fullmatch(text):
         return None

@@ -32,7 +32,7 @@ def find_row_events(
 ) -> list[tuple[int, NDArray[np.int64]]]:
     """(plane, sources) per plane that has any: a row of `space.planes` and `Events.source`.
 
-    They are as many as the table says, less events that stand for several and have no position.
+    Their number is that of the table, without aggregated events, which have no position.
     """
     find = _FINDERS[row.kind]
     number = {id(plane): index for index, plane in enumerate(space.planes)}

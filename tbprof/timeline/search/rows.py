@@ -29,7 +29,7 @@ def _ids_on(timeline: Timeline, track: Track, sources: NDArray[np.int64]) -> NDA
     first = int(timeline.row_first[track.first_row])
     last = int(timeline.row_first[track.first_row + track.rows])
     row_sources = timeline.source[first:last]
-    # The bytes of a line lie together: most tracks have none of them.
+    # The bytes of a line are contiguous: most tracks have none of them.
     if not row_sources.size or np.searchsorted(sources, row_sources.min()) == np.searchsorted(
         sources, row_sources.max(), "right"
     ):

@@ -1,4 +1,4 @@
-"""Search over all events of a timeline: how many there are, where, and the events in time order."""
+"""Search over all events of a timeline: counts, positions, and the events in time order."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
@@ -26,9 +26,9 @@ from tbprof.timeline.search.search_results import (
 )
 from tbprof.timeline.search.stat_search import events_from_source, events_with_stat
 
-# Of one page.
+# The results of one page.
 MOST_RESULTS = 10_000
-# In place of a stat, as details show it: the full name, where another one is shown.
+# Stands for a stat in details: the full name, if another one is shown.
 _LONG_NAME = "long_name"
 _EVER = (-(1 << 62), 1 << 62)
 
@@ -42,11 +42,11 @@ def search(
     from_ps: int | None = None,
     to_ps: int | None = None,
 ) -> dict[str, Any]:
-    """One page of the events that a query asks for, in time order, and how many there are in all.
+    """One page of the events that match a query, in time order, and their total number.
 
     `count` events of `types` different names; `tracks` by id; `cursor` asks for the next page as
-    `after`, "" on the last one. With a range, events count that overlap [from_ps, to_ps). An empty
-    query finds nothing.
+    `after`, "" on the last one. With a range, only events count that overlap [from_ps, to_ps). An
+    empty query finds nothing.
     """
     begin = _EVER[0] if from_ps is None else from_ps
     end = _EVER[1] if to_ps is None else to_ps
@@ -73,9 +73,9 @@ def match_overview(
     to_ps: int,
     rows: Sequence[int] | NDArray[np.int64],
 ) -> dict[str, Any]:
-    """Where results lie on some rows: spans [begin, end] of those that overlap [from_ps, to_ps).
+    """The positions of results on some rows: spans [begin, end] that overlap [from_ps, to_ps).
 
-    What lies in one bucket of 2^level ps, counted from the timeline's begin, is one span. Rows
+    Results in one bucket of 2^level ps, counted from the timeline's begin, are one span. Rows
     without results are left out.
     """
     results = find_results(opened, query)
@@ -86,7 +86,7 @@ def match_overview(
 def find_results(
     opened: OpenTimeline, query: Query, *, within: tuple[int, int] = _EVER
 ) -> SearchResults:
-    """The events that a query asks for; those of the latest few queries are kept."""
+    """The events that match a query; those of the latest few queries are cached."""
     if query.is_empty:
         return results_of(opened.columns, np.empty(0, np.uint32))
     if within == _EVER:
@@ -103,7 +103,7 @@ def _kept(opened: OpenTimeline, key: Hashable, find: Callable[[], SearchResults]
 
 
 def matching_types(types: TypeTable, query: Query) -> NDArray[np.bool_]:
-    """[types + 1] which types the query asks for, by name or category; the last is for no type."""
+    """[types + 1] which types the query matches, by name or category; the last is for no type."""
     if query.scope == "category":
         categories = np.append(_categories(query), np.False_)
         return np.append(categories[types.category], np.False_)
@@ -124,7 +124,7 @@ def is_instruction(full_name: str) -> bool:
 def _by_text(
     test: Callable[[Sequence[str]], NDArray[np.bool_]], texts: Iterable[str]
 ) -> dict[str, bool]:
-    """What a test says of each text, asked once."""
+    """The result of a test for each text, computed once per text."""
     unique = list(dict.fromkeys(texts))
     return dict(zip(unique, test(unique).tolist(), strict=True))
 
@@ -161,9 +161,9 @@ def _find(opened: OpenTimeline, query: Query) -> SearchResults:
 
 
 def _frames(types: TypeTable, query: Query) -> NDArray[np.bool_]:
-    """[types + 1] which types are frames of Python in the source that is asked for.
+    """[types + 1] which types are Python frames in the requested source.
 
-    Their names say where they are: `$file.py:12 function`.
+    Their names contain the location: `$file.py:12 function`.
     """
     frames = [name for name in types.name if name.startswith(names.PYTHON_FRAME)]
     test = _by_text(text_test(query), frames)
@@ -171,7 +171,7 @@ def _frames(types: TypeTable, query: Query) -> NDArray[np.bool_]:
 
 
 def _long_names(types: TypeTable, query: Query) -> NDArray[np.bool_]:
-    """[types + 1] which types have a full name beside the one shown, and one that is asked for."""
+    """[types + 1] which types have a separate full name that matches."""
     test = _by_text(text_test(query), types.full_name)
     full_names = [
         name != full and test[full] for name, full in zip(types.name, types.full_name, strict=True)

@@ -28,7 +28,7 @@ class SearchResults:
 
     @property
     def nbytes(self) -> int:
-        """How much memory they take."""
+        """The memory of the arrays."""
         return self.event.nbytes + self.row_first.nbytes
 
 
@@ -58,7 +58,7 @@ def events_of_types(columns: TimelineColumns, wanted: NDArray[np.bool_]) -> Sear
 def in_range(
     columns: TimelineColumns, results: SearchResults, from_ps: int, to_ps: int
 ) -> SearchResults:
-    """The results that overlap [from_ps, to_ps): instants at its begin do, at its end do not."""
+    """The results that overlap [from_ps, to_ps): instants count at its begin, not at its end."""
     if to_ps <= from_ps:
         return results_of(columns, results.event[:0].copy())
     event = np.empty_like(results.event)
@@ -69,7 +69,7 @@ def in_range(
 
 
 def count_types(opened: OpenTimeline, results: SearchResults) -> int:
-    """How many different names the results have."""
+    """The number of distinct names of the results."""
     names = opened.names
     is_used = np.zeros(len(names.text) + 1, np.bool_)
     columns = opened.columns
@@ -83,7 +83,7 @@ def count_types(opened: OpenTimeline, results: SearchResults) -> int:
 
 
 def count_by_track(opened: OpenTimeline, results: SearchResults) -> dict[int, int]:
-    """How many of the results lie on each track; tracks without any are left out."""
+    """The number of results on each track; tracks without any are left out."""
     if not opened.timeline.tracks:
         return {}
     tracks = opened.columns.track
@@ -96,9 +96,9 @@ def count_by_track(opened: OpenTimeline, results: SearchResults) -> dict[int, in
 def next_results(
     columns: TimelineColumns, results: SearchResults, after: tuple[int, int] | None, limit: int
 ) -> NDArray[np.uint32]:
-    """Up to `limit` results in the order of (start, id), those that follow `after`.
+    """Up to `limit` results in order of (start, id), following `after`.
 
-    SearchResults of a row are in that order, so that only the rows have to be merged.
+    The results of a row are in that order, so that only the rows have to be merged.
     """
     rows = columns.row_first.size - 1
     out = np.empty(min(limit, len(results)), np.uint32)
@@ -113,5 +113,5 @@ def next_results(
 def previous_result(
     columns: TimelineColumns, results: SearchResults, before: tuple[int, int]
 ) -> int:
-    """The last hit in the order of (start, id) that comes before `before`, -1 for none."""
+    """The last result in order of (start, id) before `before`, -1 for none."""
     return int(last_hit(results.event, results.row_first, columns.start_ps, *before))

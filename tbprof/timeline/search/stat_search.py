@@ -1,4 +1,4 @@
-"""Events by what their stats say: one key of all events of a plane at a time, texts once each."""
+"""Events by their stats: one key of all events of a plane at a time, each distinct text once."""
 
 from collections.abc import Callable, Iterator
 
@@ -12,7 +12,7 @@ from tbprof.events.stats import DOUBLE, INT64, REFERENCE, TEXT, UINT64, StatColu
 from tbprof.timeline.model.open_timeline import OpenTimeline
 from tbprof.timeline.search.query import Query, number_in, number_test, text_test
 
-# Stats that say which line of a program an event comes from, the best first.
+# Stats that say which line of a program an event comes from, best first.
 SOURCE_STATS = ("source", "source_stack", "_src")
 _TEXTS = (TEXT, REFERENCE)
 _NUMBERS = (DOUBLE, INT64, UINT64)
@@ -22,7 +22,7 @@ _Matches = Callable[[StatColumn], NDArray[np.bool_]]
 
 @dataclass(frozen=True, slots=True)
 class PlaneEvents:
-    """The events of a timeline that one plane of the file tells more of: ranges of ids."""
+    """The events of a timeline that are in one plane of the file: ranges of ids."""
 
     plane: Plane
     ranges: list[tuple[int, int]]
@@ -63,7 +63,7 @@ def plane_events(opened: OpenTimeline, *, is_recorded: bool = False) -> list[Pla
 
 
 def events_with_stat(opened: OpenTimeline, query: Query) -> NDArray[np.uint32]:
-    """The ids, ascending, of the events with a stat that the query asks for."""
+    """The ids, ascending, of the events with a stat that matches the query."""
     folded = query.key.casefold()
 
     def asks_for(name: str) -> bool:
@@ -77,7 +77,7 @@ def events_with_stat(opened: OpenTimeline, query: Query) -> NDArray[np.uint32]:
 
 
 def events_from_source(opened: OpenTimeline, query: Query) -> NDArray[np.uint32]:
-    """The ids, ascending, of the events that a stat places in the source that is asked for."""
+    """The ids, ascending, of the events that a stat places in the requested source."""
     matches = []
     for events in plane_events(opened):
         for name in SOURCE_STATS:
@@ -118,7 +118,7 @@ def _value_test(plane: Plane, query: Query) -> _Matches:
 
 
 def _text_matches(plane: Plane, query: Query) -> _Matches:
-    """Which values are texts that the query asks for; each different text is looked at once."""
+    """Which values are texts that match the query; each distinct text is tested once."""
     test = text_test(query)
 
     def matches(column: StatColumn) -> NDArray[np.bool_]:
@@ -134,14 +134,14 @@ def _text_matches(plane: Plane, query: Query) -> _Matches:
 
 
 def _number_matches(query: Query) -> _Matches:
-    """Which values are numbers that the query asks for."""
+    """Which values are numbers that match the query."""
     number = number_in(query)
 
     def equals(column: StatColumn) -> NDArray[np.bool_]:
         if number is None:
             return np.zeros(column.kind.size, np.bool_)
         is_equal: NDArray[np.bool_] = column.numbers() == float(number)
-        if isinstance(number, int):  # doubles do not tell large integers apart
+        if isinstance(number, int):  # doubles do not distinguish large integers
             low = (number & (2**64 - 1)) - (2**64 if number & 2**63 else 0)
             is_equal &= (column.bits == low) | (column.kind == DOUBLE)
         return is_equal

@@ -1,9 +1,9 @@
 """What a view shows, cut into tiles and encoded for browsers.
 
-A tile is 512 buckets of 2^level ps; the tile i begins i tiles after the timeline does. A chunk is
+A tile is 512 buckets of 2^level ps; tile i begins i tiles after the timeline. A chunk is
 one row in one tile: the entries of that level (see `levels.py`) that start in it, and before them
-the one that began earlier and reaches into it. What a tile says never changes, and what it costs
-depends on what it shows, not on how long the trace is.
+the one that began earlier and reaches into it. A tile never changes, and its cost depends on what
+it shows, not on the length of the trace.
 
     "TBT1", u32 size of the JSON, JSON
     chunk_row u32 [c], chunk_tile u32 [c] (counted from the JSON's `from`), chunk_first u32 [c + 1]
@@ -11,9 +11,9 @@ depends on what it shows, not on how long the trace is.
     start u16 [m], duration u16 [m], type u16 [m], count u16 [m], id u16 [m], wide f64
 
 Every block begins at a multiple of 8 bytes, little endian. Times are counted in units of a 16th of
-a bucket (`unit_ps`, at least 1 ps) from `chunk_base`, rounded down: `start` says how many after the
-entry before, `duration` how many until the end. `type` is a row in the JSON's lists; `id` is
-counted from the entry before. 65535 stands for a larger number, which is the next one of `wide`.
+a bucket (`unit_ps`, at least 1 ps) from `chunk_base`, rounded down: `start` counts from the
+previous entry, `duration` until the end. `type` is a row in the JSON's lists; `id` is
+relative to the previous entry. 65535 stands for a larger number, the next one in `wide`.
 """
 
 import struct
@@ -36,14 +36,14 @@ from tbprof.kernels.timeline.tile_cutting import (
 from tbprof.timeline.model.store import Levels, Timeline
 from tbprof.timeline.tiles.visible_events import VisibleEvents
 
-# More entries than any screen shows. An answer that leaves rows out says which it has.
+# More entries than any screen shows. A response that leaves rows out says which it contains.
 MOST_ENTRIES = 1 << 21
 _NAME_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
 class _Buffers:
-    """Where tiles are put together; `chunks` writes to them, and counts what is there."""
+    """The buffers in which tiles are assembled; `chunks` writes to them, and counts entries."""
 
     chunk_first: NDArray[np.uint32]
     chunk_base: NDArray[np.float64]
@@ -67,14 +67,14 @@ def encode_tiles(
 ) -> bytes:
     """The tiles `first` to `last` (not included) of `rows` at `level`, row by row.
 
-    Where they hold more than about `most` entries the last rows are left out, at most all but one,
+    If they have more than about `most` entries, the last rows are left out (never the first),
     and the JSON says so (`truncated`).
     """
     events = RowEvents(
         visible.row_first, visible.ids, timeline.start_ps, timeline.duration_ps, timeline.type
     )
     levels = _row_levels(visible.levels)
-    # Tiles behind the last event are empty, and their times may not be numbers any more.
+    # Tiles after the last event are empty, and their times may overflow.
     final = (timeline.end_ps - timeline.begin_ps) >> (level + TILE_SHIFT)
     tiles = last - first
     filled = max(0, min(last, final + 1) - first)
@@ -117,7 +117,7 @@ def _buffers(chunks: int, entries: int, types: int) -> _Buffers:
 
 
 def _type_lists(timeline: Timeline, used: NDArray[np.int32]) -> dict[str, object]:
-    """The types of an answer: ids, names and categories; the id -1 is for no type."""
+    """The types in a response: ids, names and categories; the id -1 is for no type."""
     table = timeline.types
     names = [table.name[type_][:_NAME_LENGTH] if type_ >= 0 else "" for type_ in used.tolist()]
     categories = np.where(used >= 0, table.category[used], 0) if len(table.name) else used * 0

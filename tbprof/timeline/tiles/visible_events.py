@@ -1,4 +1,4 @@
-"""The events that tiles show: all, or some, with levels of detail of their own."""
+"""The events that tiles show: all, or some with their own levels of detail."""
 
 from dataclasses import fields
 
@@ -18,7 +18,7 @@ _passing_types = Later("tbprof.timeline.tiles.event_filter.passing_types")
 
 @dataclass(frozen=True, slots=True)
 class TileFilter:
-    """Which events tiles show; empty texts and 0 leave none out."""
+    """Which events tiles show; empty texts and 0 do not filter."""
 
     name: str = ""
     is_regex: bool = False
@@ -36,7 +36,7 @@ class TileFilter:
 class VisibleEvents:
     """Rows of some events of a timeline: row r has `ids[row_first[r]:row_first[r + 1]]`.
 
-    Where all events are visible `ids` is empty: they are the numbers themselves.
+    If all events are visible, `ids` is empty: ids are the positions themselves.
     """
 
     row_first: NDArray[np.int64]
@@ -45,13 +45,13 @@ class VisibleEvents:
 
     @property
     def bytes(self) -> int:
-        """How much memory it takes beside the timeline."""
+        """Its memory in addition to the timeline."""
         columns = [getattr(self.levels, field.name) for field in fields(Levels)]
         return sum(column.nbytes for column in (*columns, self.ids)) if self.ids.size else 0
 
 
 def find_visible(opened: OpenTimeline, only: TileFilter) -> VisibleEvents:
-    """The events that pass a filter; those of the latest few filters are kept.
+    """The events that pass a filter; those of the latest few filters are cached.
 
     Raises BadRequest for an unknown category or a bad pattern.
     """
@@ -73,9 +73,9 @@ def all_events(timeline: Timeline) -> VisibleEvents:
 def filter_events(
     timeline: Timeline, is_wanted: NDArray[np.bool_], min_ps: int = 0
 ) -> VisibleEvents:
-    """The events of the types that are wanted [types] that last at least `min_ps`.
+    """The events of the wanted types [types] that last at least `min_ps`.
 
-    This takes one pass over all events; keep the answer for further views with the same filter.
+    This takes one pass over all events; cache the result for further views with the same filter.
     """
     rows = timeline.row_first.size - 1
     row_first = np.zeros(rows + 1, np.int64)
