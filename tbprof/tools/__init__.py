@@ -1,3 +1,3 @@
-"""The tools: each names the parts of a host's summary that it needs, and builds tables of them."""
+"""The tools: each names the parts that it needs of each host, and builds tables from them."""
 
 from tbprof.tools.registry import TOOLS as TOOLS

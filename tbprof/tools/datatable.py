@@ -1,4 +1,4 @@
-"""Tables as columns: what a tool builds, and what JSON and CSV are made of.
+"""Tables as columns: the result of a tool, and the source of JSON and CSV.
 
 The JSON is that of the Google DataTable, which scripts for the profile plugin already read.
 """
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tbprof.base.errors import Notice
 from tbprof.base.records import dataclass, field
 
-# Values are fractions that read as percentages.
+# Values are fractions that are shown as percentages.
 PERCENT = "0.0%"
 
 Numbers = NDArray[np.float64] | NDArray[np.int64]
@@ -23,7 +23,7 @@ Values = Sequence[str] | Numbers | NDArray[np.bool_]
 class Column:
     """One column. Numbers are float64 or int64; NaN says "not measured".
 
-    `role` is what Google's charts take a column for other than data: "tooltip", "interval".
+    `role` is the role of a column in Google's charts, other than data: "tooltip", "interval".
     """
 
     id: str
@@ -56,7 +56,7 @@ class Table:
         return len(self.columns[0].values) if self.columns else 0
 
     def column(self, name: str) -> Column:
-        """The column of this id; KeyError where there is none."""
+        """The column of this id; KeyError if there is none."""
         for column in self.columns:
             if column.id == name:
                 return column
@@ -79,7 +79,7 @@ def boolean(id_: str, label: str, values: NDArray[np.bool_]) -> Column:
 
 
 def ratio(part: NDArray[np.float64], whole: NDArray[np.float64] | float) -> NDArray[np.float64]:
-    """[n] part / whole, NaN where the whole is 0: nothing was measured there."""
+    """[n] part / whole, NaN if the whole is 0: nothing was measured."""
     part = np.asarray(part, np.float64)
     whole = np.broadcast_to(np.asarray(whole, np.float64), part.shape)
     out = np.full(part.shape, np.nan)

@@ -19,7 +19,7 @@ from tbprof.tools.datatable import PERCENT, Column, Table, number, ratio, text
 PARTS = ("ops", "devices", "kernels", "host_calls")
 
 _GIBI = 2**30 / 1e9
-# Caches serve some of the bytes that a program asks for: a little over the peak is believed.
+# Caches serve some of the requested bytes: slightly more than the peak is plausible.
 _TOLERANCE = 1.25
 # What ran an op; SparseCores work beside the TensorCores, which are the device.
 _DEVICE, _SPARSE_CORE, _HOST = "Device", "SparseCore", "Host"
@@ -28,7 +28,7 @@ _DEVICE, _SPARSE_CORE, _HOST = "Device", "SparseCore", "Host"
 def build(summaries: Summaries) -> Sequence[Table]:
     """Two tables, with and without idle time: a row per op, devices first, by self time.
 
-    A third one has the calls of functions and the annotations of the program, which are no ops.
+    A third one has the calls of functions and the annotations of the program, which are not ops.
     Percentages are of the sum of the self times (and idle time) of the row's own side, over all
     ops: they add up to 1 on hosts and on devices, and are 0 for what ran on SparseCores. Idle is
     not an op: it has no occurrences, no average.
@@ -55,7 +55,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
 
 
 class _Labels:
-    """Names and types of ops, behind them those of the idle rows; `rank` orders them by name."""
+    """Names and types of ops, followed by those of the idle rows; `rank` orders them by name."""
 
     def __init__(self, ops: OpMetrics) -> None:
         idle = [IDLE] * 3
@@ -73,7 +73,7 @@ class _Rows:
             (_SPARSE_CORE, ops.is_sparse_core, ops.sparse_core_idle_ps),
             (_HOST, ops.is_host, ops.host_idle_ps),
         )
-        # Behind the ops stand the idle rows of the sides.
+        # The idle rows of the sides follow the ops.
         idle = np.array([with_idle and bool(is_here.any()) for _, is_here, _ in sides])
         side = np.append(np.select([ops.is_device, ops.is_sparse_core], [0, 1], 2), range(3))
         own_ps = np.append(ops.self_ps, np.array([idle_ps for _, _, idle_ps in sides], np.int64))
@@ -85,7 +85,7 @@ class _Rows:
         self.is_device = side[order] == 0
         self.self_ps = own_ps[order].astype(np.float64)
         self.side = [sides[at][0] for at in side[order].tolist()]
-        # Numbers below 0, of idle rows, count from behind the ops.
+        # Negative numbers, of idle rows, count from the end of the ops and sides.
         at = self.op.tolist()
         self.name = list(map(labels.name.__getitem__, at))
         self.type = list(map(labels.type.__getitem__, at))
@@ -112,7 +112,7 @@ class _Rows:
 
 
 def _ranks(names: Sequence[str]) -> NDArray[np.int64]:
-    """[n] how many other names each comes behind; equal ones in their order."""
+    """[n] the position of each among the sorted names; equal ones in their order."""
     out = np.empty(len(names), np.int64)
     out[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
     return out
@@ -237,7 +237,7 @@ class _Work:
 def _tensor_core_use(kernels: Kernels) -> dict[str, float]:
     """Per op the share of its kernels' time in kernels that use Tensor Cores.
 
-    Of kernels of which it is known; an op has none where it is known of none.
+    Only kernels with known use count; an op without any has no entry.
     """
     times: dict[str, list[int]] = {}
     columns = kernels.core_use.tolist(), kernels.total_ps.tolist()

@@ -37,8 +37,8 @@ def build(summaries: Summaries) -> Sequence[Table]:
     """The tables, in order.
 
     0 the core that waited most per step (TPU), 1 steps, 2 input ops, 3 advice as plain texts,
-    4 diagnostics, 5 advice, 6 who worked and who waited, 7 what an average step is made of,
-    8 events that could mark steps. All are empty where neither steps nor input were recorded.
+    4 diagnostics, 5 advice, 6 working and waiting events, 7 what an average step is made of,
+    8 events that could mark steps. All are empty if neither steps nor input were recorded.
     """
     job = merge_steps(summaries.hosts, summaries.take("steps", Steps))
     ops = merge_input_ops(summaries.take("input_ops", InputOps))
@@ -77,7 +77,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
 
 
 def core_table(job: JobSteps) -> Table:
-    """Per step, a column, the TPU core that waited longest for input; empty for other devices."""
+    """A column per step: the TPU core that waited longest for input; empty for other devices."""
     if TPU not in job.worker_kind:
         return _NO_TABLE
     rows = used_rows(job)
@@ -97,9 +97,9 @@ def core_table(job: JobSteps) -> Table:
 def op_table(ops: InputOps) -> Table:
     """A row per input op, longest self time first, then by name.
 
-    Percentages are of the self time of all input ops, as ever; waiting is a part of it. Work is
-    self time less waiting, with what other threads did for the op. The properties are work by
-    category, in µs, as it was measured, and the waiting of all ops.
+    Percentages are of the self time of all input ops, as in the profile plugin; waiting is a part
+    of it. Work is self time minus waiting, plus the work of other threads for the op. The
+    properties are work by category, in µs, as measured, and the waiting of all ops.
     """
     order = np.array(
         sorted(range(len(ops.name)), key=lambda row: (-int(ops.self_ps[row]), ops.name[row])),
@@ -189,7 +189,7 @@ def activity_table(ops: InputOps) -> Table:
 
 
 def _plain(advice: Table) -> Table:
-    """The advice as texts alone, for scripts that read the profile plugin's table."""
+    """The advice as plain texts, for scripts that read the profile plugin's table."""
     columns = (advice.column(name).cells() for name in ("label", "title", "advice"))
     rows = [f"{label}: {title}. {say}" for label, title, say in zip(*columns, strict=True)]
     urls = cast("Sequence[str]", advice.column("guide_url").values)

@@ -19,7 +19,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
     """One table, a row per kernel-op pair and launch configuration, longest total time first.
 
     Ties are in the order of name, grid, block, registers, shared memory, Tensor Core flags and
-    op, so that the order of hosts and streams does not show.
+    op, so the order of hosts and streams does not matter.
     """
     kernels = merge_kernels(summaries.take("kernels", Kernels))
     order = _order(kernels)

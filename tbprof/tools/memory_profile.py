@@ -34,7 +34,7 @@ def build(summaries: Summaries) -> Document:
 
 
 def _table(allocators: Sequence[Allocator], params: Mapping[str, str]) -> Table:
-    """What is in use at the peak, or at `at_ps`, of the allocator that is named, else of all."""
+    """What is in use at the peak, or at `at_ps`, of the named allocator, else of all."""
     at = named(allocators, params)
     wanted = allocators if at < 0 else [allocators[at]]
     shown = [(one, break_down(one.memory, one.at, wanted_event(one, params))) for one in wanted]

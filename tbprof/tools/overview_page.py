@@ -28,7 +28,7 @@ _NO_DEVICE_TRACE = (
 
 
 def build(summaries: Summaries) -> Sequence[Table]:
-    """The tables of the page, all empty where nothing at all was recorded.
+    """The tables of the page, all empty if nothing was recorded.
 
     0 the ops that take longest, 1 steps, 2 run environment as scripts know it, 3 recommendations as
     scripts know them, 4 latency of inference requests, 5 nothing, 6 diagnostics; 7 findings,

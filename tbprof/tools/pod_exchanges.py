@@ -1,8 +1,8 @@
 """The exchanges between the cores of a pod, step by step: channels, and collectives of groups.
 
 Fields and units are those of the profile plugin's pod viewer (ChannelInfo and AllReduceOpInfo of
-its pod_stats.proto; numbers of 64 bits are texts, as in all JSON of protocol buffers). What is not
-known has no field.
+its pod_stats.proto; 64-bit numbers are texts, as in all JSON of protocol buffers). Unknown values
+have no field.
 """
 
 from collections.abc import Sequence
@@ -33,9 +33,9 @@ class _Runs(NamedTuple):
 
 
 class PodExchanges:
-    """The exchanges of all hosts; one instruction of one program is the same on all of them.
+    """The exchanges of all hosts; the same instruction of a program is one exchange on all hosts.
 
-    What ran outside of the steps is left out.
+    Runs outside of the steps are left out.
     """
 
     def __init__(self, job: JobSteps, parts: Sequence[Exchanges]) -> None:
@@ -56,7 +56,7 @@ class PodExchanges:
         self._role = np.array([part.role[row] for part, row in self._kinds], np.int64)
 
     def collectives(self, step: int) -> list[dict[str, object]]:
-        """The collectives of groups that ran in a step, those that took longest first."""
+        """The collectives of groups that ran in a step, longest first."""
         runs = self._of(step)
         out = []
         for kind in unique(runs.kind).tolist():
@@ -82,13 +82,13 @@ class PodExchanges:
         return sorted(out, key=_by_duration)
 
     def channels(self, step: int) -> list[dict[str, object]]:
-        """The channels by which cores sent to others in a step, the slowest ones first."""
+        """The channels by which cores sent to others in a step, slowest first."""
         runs = self._of(step)
         channels: dict[tuple[int, object], list[int]] = {}
         for kind in unique(runs.kind).tolist():
             part, row = self._kinds[kind]
             if part.role[row] != ExchangeRole.GROUPS:
-                # A permutation without a number is a channel of its own.
+                # A permutation without a number is a separate channel.
                 key = int(part.program[row]), int(part.channel[row]) or part.name[row]
                 channels.setdefault(key, []).append(kind)
         found = [self._channel(runs, kinds) for kinds in channels.values()]
@@ -102,7 +102,7 @@ class PodExchanges:
         mine = runs.take(is_in(runs.kind, kinds))
         role = self._role[mine.kind]
         sends, receives = mine.take(role != ExchangeRole.RECV), mine.take(role != ExchangeRole.SEND)
-        # What is sent, where the trace has it, says how much.
+        # The send, if it is in the trace, states the size.
         kinds = sorted(kinds, key=lambda kind: self._role[kind] == ExchangeRole.RECV)
         part, row = self._kinds[kinds[0]]
         one: dict[str, object] = {}
@@ -135,7 +135,7 @@ class PodExchanges:
 
 
 def _in_steps(job: JobSteps, host: int, part: Exchanges, codes: NDArray[np.int64]) -> list[_Runs]:
-    """The runs of a host that lie in steps of their cores; `codes` [k] are their kinds."""
+    """The runs of a host that are in steps of their cores; `codes` [k] are their kinds."""
     pieces = []
     for worker in np.flatnonzero(job.worker_host == host).tolist():
         name = job.worker_name[worker]
@@ -163,7 +163,7 @@ def _in_steps(job: JobSteps, host: int, part: Exchanges, codes: NDArray[np.int64
 
 
 def _per_core(runs: _Runs) -> int:
-    """How often an instruction ran, on the core where it did most often."""
+    """How often an instruction ran, on the core where it ran most often."""
     if not runs.kind.size:
         return 0
     return int(repeats([runs.worker, runs.kind]).max()) + 1
@@ -172,8 +172,8 @@ def _per_core(runs: _Runs) -> int:
 def _span(job: JobSteps, sends: _Runs, receives: _Runs) -> dict[str, object]:
     """How long transfers took, and how long receivers waited for them to begin, in µs.
 
-    Unknown where senders and receivers are on different hosts, whose clocks differ, or where the
-    trace lacks a part of a transfer.
+    Unknown if senders and receivers are on different hosts, whose clocks differ, or if part of a
+    transfer is missing in the trace.
     """
     durations: list[NDArray[np.int64]] = []
     delays: list[NDArray[np.int64]] = []
@@ -199,7 +199,7 @@ def _span(job: JobSteps, sends: _Runs, receives: _Runs) -> dict[str, object]:
 
 
 def _times(runs: _Runs, time: NDArray[np.int64], least: np.ufunc) -> NDArray[np.int64] | None:
-    """[occurrences] the least (or most) time of each over cores; None where one lacks it."""
+    """[occurrences] the least (or greatest) time of each over cores; None if one lacks it."""
     order = np.lexsort((runs.start, runs.worker))
     number = repeats([runs.worker[order]])
     count = np.bincount(number)

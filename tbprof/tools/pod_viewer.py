@@ -42,14 +42,14 @@ EVENTS: tuple[tuple[int, str, tuple[Phase, ...]], ...] = (
     (9, "All others", (Phase.OTHER,)),
 )
 _MOST_STRAGGLERS = 100
-# Steps are sent in whole units of which the typical one has this many or more: 0.1 % is seen.
+# Step times are sent in whole units, at least this many per typical step: 0.1 % is visible.
 _UNITS_PER_STEP = 2_000
 
 
 def build(summaries: Summaries) -> Document:
     """The records of all steps and workers; with the parameter `step`, of one step exactly.
 
-    Empty where nothing marks steps, and there is no event to choose that could.
+    Empty if nothing marks steps and no event could mark them.
     """
     job = merge_steps(summaries.hosts, summaries.take("steps", Steps))
     means, outliers = chosen_means(job, summaries.params)
@@ -90,7 +90,7 @@ def build(summaries: Summaries) -> Document:
 
 
 def _chosen_step(params: Mapping[str, str], steps: int) -> int | None:
-    """The step asked for, counted from 0; None for all, also where there is no such step."""
+    """The requested step, counted from 0; None for all, also if there is no such step."""
     given = params.get("step", "")
     if not (given.isascii() and given.isdigit() and len(given) < 10):
         return None
@@ -128,7 +128,7 @@ def _records(
             worker = int(job.worker[row])
             cores[str(job.core_id[worker])] = {
                 "hostName": job.hosts[job.worker_host[worker]],
-                # Scripts know numbers alone: 0 where nothing is known, as ever.
+                # Scripts only expect numbers: 0 if unknown, as in the profile plugin.
                 "chipId": max(0, int(places[worker, 0])),
                 "nodeId": max(0, int(places[worker, 1])),
                 "stepNum": int(job.number[step]),
@@ -177,7 +177,7 @@ def _places(job: JobSteps, cores: Sequence[Cores]) -> NDArray[np.int64]:
 
 
 def _bottlenecks(event_ps: NDArray[np.int64]) -> list[int]:
-    """[n] the event that took longest; of equal ones that with the larger name, as ever."""
+    """[n] the event that took longest; of equals the one with the larger name, as in xprof."""
     by_name = sorted(range(len(EVENTS)), key=lambda at: EVENTS[at][1], reverse=True)
     best = event_ps[:, by_name].argmax(axis=1) if event_ps.size else np.empty(0, np.int64)
     return [by_name[at] for at in best.tolist()]
@@ -195,9 +195,8 @@ def _overview(
 ) -> dict[str, object]:
     """Every cell in few bytes: total times in whole units, events in thousandths of the total.
 
-    Cells are by worker, then step, and -1 where a worker has no such step, or where its work in it
-    was not recorded (`unrecorded` [cells]). Neighbours in time come out alike, which compression
-    likes.
+    Cells are by worker, then step, and -1 if a worker has no such step, or if its work in it was
+    not recorded (`unrecorded` [cells]). Neighbours in time are similar, which compresses well.
     """
     workers, steps = len(job.worker_name), len(job.label)
     known = np.flatnonzero(~job.is_unrecorded)
@@ -261,7 +260,7 @@ def _overview(
 
 
 def _lateness(lateness: Lateness) -> dict[str, object]:
-    """How much later one worker is than another, in µs; what is not known is None."""
+    """How much later one worker is than another, in µs; unknown values are None."""
     return {
         "worker": lateness.worker,
         "device": lateness.device if lateness.device >= 0 else None,
@@ -286,7 +285,7 @@ def _start_ms(job: JobSteps) -> NDArray[np.float64]:
 
 
 def _markers(job: JobSteps) -> dict[str, object]:
-    """What could mark steps, over all hosts: the first host's counts."""
+    """The events that could mark steps, over all hosts, with the first host's counts."""
     part = next((part for part in job.parts if part.candidate_name), None)
     if part is None:
         return {"name": [], "line": [], "count": [], "median_ms": []}

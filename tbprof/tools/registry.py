@@ -1,9 +1,9 @@
-"""The tools in menu order: what each is made of, and what to say where it has nothing to show."""
+"""The tools in menu order: what each needs, and the messages if it has nothing to show."""
 
 from tbprof.base import names
 from tbprof.tools.tool import Tool
 
-# Adding a tool is one module here, one folder in the frontend, and one entry: see
+# To add a tool, add one module here, one folder in the frontend, and one entry: see
 # examples/adding_a_tool.md. Their modules are imported when they build something.
 TOOLS: tuple[Tool, ...] = (
     Tool(

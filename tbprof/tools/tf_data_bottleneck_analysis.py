@@ -46,7 +46,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
 def _choose(
     params: Mapping[str, str], pipelines: Sequence[Pipeline], judgements: Sequence[Judgement]
 ) -> Chosen:
-    """The pipeline and rank asked for; where there is none such the worst of each."""
+    """The requested pipeline and rank; if they do not exist, the worst of each."""
     host, name = params.get("graph_host", ""), params.get("input_pipeline", "")
     ranked = [*(judgement.pipeline for judgement in judgements), *pipelines]
     pipeline = next(
@@ -60,7 +60,7 @@ def _choose(
 
 
 def _notices(hosts: Sequence[str], parts: Sequence[TfData]) -> tuple[Notice, ...]:
-    """What could not be made sense of in the iterators of each host."""
+    """Notices on inconsistent iterators of each host."""
     found = []
     for host, part in zip(hosts, parts, strict=True):
         if part.loops:

@@ -1,4 +1,4 @@
-"""What a tool is."""
+"""The definition of a tool."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,9 +13,9 @@ from tbprof.tools.datatable import Table
 class Document:
     """A payload that is one JSON object, not tables.
 
-    `rows` makes it as scripts read it, `columns` the same in columns, for our own page; NumPy
-    arrays are allowed. `table` makes its content as a table, for CSV and Python. `is_empty` says
-    that the trace holds nothing for the tool.
+    `rows` makes it for scripts, `columns` the same in columns for our own page; NumPy arrays are
+    allowed. `table` makes its content as a table, for CSV and Python. `is_empty` means that the
+    trace has no data for the tool.
     """
 
     rows: Callable[[], dict[str, object]]
@@ -26,10 +26,10 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class EventStream:
-    """A payload that is the events of the traces themselves, which nobody holds as a whole.
+    """A payload that is the events of the traces themselves, which are never in memory as a whole.
 
     Those that overlap the time from `start_ms` to `end_ms`; None is the start or end of the trace.
-    `has_derived` says that tracks which the files lack are wanted, too.
+    `has_derived` means that derived tracks are included.
     """
 
     start_ms: float | None
@@ -44,13 +44,13 @@ Payload = Sequence[Table] | Document | EventStream
 class Tool:
     """One page. Its module has `PARTS`, the names of parts, and `build`.
 
-    `label` is its name on pages and in messages, `short` the one on its tab.
-    `planes` are name prefixes one of which the trace must have a plane of, `absent` the reason
-    that is shown where it has none, and `empty` where those planes hold nothing for the tool, each
-    with a hint at the way out. `content` is what its files have to hold, None for any events.
-    `rests_on_steps` says that it has nothing where there are no steps and no event could mark them.
-    `params` are the parameters of a request that `build` heeds. `is_list` says that the payload is
-    a list of tables, `is_streamed` that it is an `EventStream`.
+    `label` is its name on pages and in messages, `short` the one on its tab. The trace must have a
+    plane with one of the name prefixes `planes`; `absent` is the reason shown if it has none, and
+    `empty` the reason if those planes have no data for the tool, each with a hint what to do.
+    `content` is what its files must contain, None for any events. `rests_on_steps` means that it
+    has no data without steps and events that could mark them. `params` are the request parameters
+    that `build` uses. `is_list` means that the payload is a list of tables, `is_streamed` that it
+    is an `EventStream`.
     """
 
     name: str
@@ -75,11 +75,11 @@ class Tool:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The parts of each host that its payload is made of; its module is imported."""
+        """The parts of each host that its payload needs; its module is imported."""
         parts: tuple[str, ...] = named(f"{self.module}.PARTS")
         return parts
 
     def build(self, summaries: Summaries) -> Payload:
-        """Its payload, made of summaries alone."""
+        """Its payload, made from summaries only."""
         payload: Payload = named(f"{self.module}.build")(summaries)
         return payload

@@ -95,10 +95,11 @@ class Timeline:
     Rows `row_first[r]:row_first[r + 1]` of the event columns [n] are the events of row r. `source`
     is the argument of `Plane.details`, -1 for derived events. Spans
     `busy_first[s]:busy_first[s + 1]` are when any track of section s was busy: disjoint, ascending;
-    `busy_before_ps` is the sum of the spans before each, those of earlier sections too. `counter_low` and `counter_high` are
-    the pyramid of least and greatest counter values (`counters.py`). `unplaced` counts aggregated
-    events without a position, `in_file` all other events of the file, and `counted` those of them
-    that are points of counters instead of events of a track.
+    `busy_before_ps` is the sum of the spans before each, including those of earlier sections.
+    `counter_low` and `counter_high` are the pyramid of least and greatest counter values
+    (`counters.py`). `unplaced` counts aggregated events without a position, `in_file` all other
+    events of the file, and `counted` those of them that are points of counters instead of events
+    of a track.
     """
 
     sections: list[Section]

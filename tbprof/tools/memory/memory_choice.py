@@ -1,4 +1,4 @@
-"""Which allocator and which instant a request asks for."""
+"""The allocator and instant of a request."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,7 +9,7 @@ _MOST_DIGITS = 18  # of times in ps: they stay in int64
 
 
 def named(allocators: Sequence[Allocator], params: Mapping[str, str]) -> int:
-    """The row of the allocator that a request names, -1 where it names none that there is."""
+    """The row of the allocator that a request names, -1 if it names none that exists."""
     wanted = params.get("memory_id", "")
     ids = [allocator.id for allocator in allocators]
     return ids.index(wanted) if wanted in ids else -1
@@ -25,19 +25,19 @@ def chosen(allocators: Sequence[Allocator], params: Mapping[str, str]) -> int:
 
 
 def instant(params: Mapping[str, str], name: str) -> int | None:
-    """A time of a request in ps, None where it has none."""
+    """A time of a request in ps, None if it has none."""
     given = params.get(name, "")
     is_time = given.isascii() and given.removeprefix("-").isdigit() and len(given) <= _MOST_DIGITS
     return int(given) if is_time else None
 
 
 def wanted_event(allocator: Allocator, params: Mapping[str, str]) -> int:
-    """The event after which the breakdown is wanted: the last up to `at_ps`, else the peak.
+    """The event whose breakdown is requested: the last up to `at_ps`, else the peak.
 
     -1 is before the first.
     """
     at_ps = instant(params, "at_ps")
     peak = allocator.peak_event
     if at_ps is None or (peak >= 0 and at_ps == allocator.memory.time_ps[peak]):
-        return peak  # whatever else happened at the same time
+        return peak  # even if other events have the same time
     return event_at(allocator.memory, allocator.at, at_ps)

@@ -1,4 +1,4 @@
-"""The memory profile as our own page shows it, in columns."""
+"""The memory profile for our own page, in columns."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -72,7 +72,7 @@ def _finding(finding: Finding) -> dict[str, object]:
 
 
 class _Texts:
-    """The texts that a payload needs, numbered as they are met."""
+    """The texts that a payload needs, numbered in order of use."""
 
     def __init__(self, memory: Memory) -> None:
         self._all = memory.texts
@@ -132,7 +132,7 @@ def _preview(allocator: Allocator) -> dict[str, object]:
 
 
 def in_use_after(memory: Memory, events: NDArray[np.int64]) -> NDArray[np.int64]:
-    """[n] stack and heap after events, -1 where neither is known."""
+    """[n] stack and heap after events, -1 if neither is known."""
     stack, heap = memory.stack_bytes[events], memory.heap_bytes[events]
     total = np.maximum(stack, 0) + np.maximum(heap, 0)
     total[(stack < 0) & (heap < 0)] = -1
@@ -140,7 +140,7 @@ def in_use_after(memory: Memory, events: NDArray[np.int64]) -> NDArray[np.int64]
 
 
 def _timeline(allocator: Allocator, params: Mapping[str, str], texts: _Texts) -> dict[str, object]:
-    """The state after each event of the window; first what the last event before it left."""
+    """The state after each event of the window; preceded by the state before the window."""
     memory = allocator.memory
     begin, end = instant(params, "from_ps"), instant(params, "to_ps")
     begin = memory.begin_ps if begin is None else begin
@@ -181,7 +181,7 @@ def _timeline(allocator: Allocator, params: Mapping[str, str], texts: _Texts) ->
 
 
 def _signed(sizes: NDArray[np.int64], kind: NDArray[np.int8]) -> NDArray[Any]:
-    """Sizes of events, those of releases below zero; null where unknown or no event."""
+    """Sizes of events, negative for releases; null if unknown or without an event."""
     signed = np.where(kind == 0, -sizes, sizes)
     is_unknown = (sizes < 0) | (kind < 0)
     return np.where(is_unknown, np.nan, signed) if is_unknown.any() else signed

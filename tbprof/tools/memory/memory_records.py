@@ -1,4 +1,4 @@
-"""The memory profile as scripts for the profile plugin read it."""
+"""The memory profile for scripts for the profile plugin."""
 
 import math
 from collections.abc import Sequence
@@ -19,9 +19,9 @@ Record = dict[str, object]
 BEFORE_OP = "allocated before the recording began"
 STACK_OP = "stack"
 AGES = {Age.STEP: "step", Age.EARLIER: "earlier", Age.BEFORE: "before", Age.STACK: "stack"}
-# What scripts know of an allocator's use over time is at most so much.
+# The most points of an allocator's use over time for scripts.
 _MOST_SNAPSHOTS = 1000
-# How the profile plugin spells a data type and a shape that nobody knows.
+# The profile plugin's texts for an unknown data type and shape.
 # Source: xprof, convert/xplane_to_memory_profile.cc.
 _NO_DTYPE = "INVALID"
 _NO_SHAPE = "unknown"
@@ -45,8 +45,8 @@ def profile_records(
 def profile_record(allocator: Allocator) -> Record:
     """One allocator: its figures, what was in use at its peak, and its use over time.
 
-    What is in use at the peak are all allocations, of whichever step. A row joins those that agree
-    in all that it says; its sizes are those of one of them.
+    In use at the peak are all live allocations, from any step. A row joins allocations that agree
+    in all its fields; its sizes are those of one of them.
     """
     memory, peak = allocator.memory, allocator.peak_event
     rows = live_at(memory, allocator.at, peak)
@@ -87,7 +87,7 @@ def _sampled(allocator: Allocator) -> list[int]:
 
 
 def _sizes(memory: Memory, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """[rows] what was given out; what was asked for, where the recorder tells that alone."""
+    """[rows] allocated sizes, or requested sizes if only these were recorded."""
     allocated, requested = memory.allocated_bytes[rows], memory.requested_bytes[rows]
     return np.maximum(np.where(allocated >= 0, allocated, requested), 0)
 
@@ -95,7 +95,7 @@ def _sizes(memory: Memory, rows: NDArray[np.int64]) -> NDArray[np.int64]:
 def _merged(
     memory: Memory, rows: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> tuple[list[int], list[int]]:
-    """(one allocation of each row, how many it stands for), the largest first, then by name."""
+    """(one allocation of each row, how many it stands for), largest first, then by name."""
     requested = memory.requested_bytes[rows]
     kinds = [column[rows] for column in (memory.op, memory.region, memory.dtype, memory.shape)]
     code, first = group_rows([sizes, requested, *kinds])
@@ -128,7 +128,7 @@ def _special(memory: Memory, peak: int, tracked: int) -> list[Record]:
 
 
 def _snapshots(memory: Memory, rows: Sequence[int]) -> list[Record]:
-    """What each event was, and the state after it."""
+    """Each event, and the state after it."""
     at = np.array(rows, np.int64)
     dtypes = [text or _NO_DTYPE for text in _texts(memory, memory.dtype[at])]
     events = zip(
@@ -188,7 +188,7 @@ def _stats(memory: Memory, rows: Sequence[int]) -> list[Record]:
 
 
 def _texts(memory: Memory, numbers: NDArray[np.int32]) -> list[str]:
-    # Behind the last text stands what -1 is called: nothing.
+    # The entry after the last text is for -1: empty.
     return list(map([*memory.texts, ""].__getitem__, numbers.tolist()))
 
 
@@ -197,17 +197,17 @@ def _used(memory: Memory, row: int) -> str | None:
 
 
 def _counts(values: NDArray[np.int64]) -> list[str | None]:
-    """[n] 64-bit numbers, None where they were not recorded."""
+    """[n] 64-bit numbers, None if they were not recorded."""
     return [str(value) if value >= 0 else None for value in values.tolist()]
 
 
 def _text(value: int | None) -> str | None:
-    """A 64-bit number, None where it was not recorded."""
+    """A 64-bit number, None if it was not recorded."""
     return None if value is None or value < 0 else str(value)
 
 
 def _programs(hosts: Sequence[str], runs: Sequence[ProgramRuns]) -> list[Record]:
-    """The programs that TPU cores ran, numbered through."""
+    """The programs that TPU cores ran, numbered consecutively."""
     found: list[Record] = []
     for host, run in zip(hosts, runs, strict=True):
         prefix = f"{host}: " if len(hosts) > 1 else ""

@@ -1,4 +1,4 @@
-"""What threads did in the part of the average step that nothing covers, as a table."""
+"""What threads did in the uncovered part of the average step, as a table."""
 
 import numpy as np
 
@@ -9,18 +9,18 @@ from tbprof.analysis.vocabulary.python_frames import describe_frame
 from tbprof.base.values import sum_of
 from tbprof.tools.datatable import Table, number, text
 
-# Rows below a kind, and in each of these what it was busy with; from this part of all on.
+# At most this many rows below a kind, and below each of these; only from this share on.
 _MOST = 5
 _LEAST = 0.01
 
-# An id, the label, an event's name, ms, the id that it is a part of.
+# Id, label, event name, ms, id of the parent.
 _Row = tuple[str, str, str, float, str]
 
 
 def idle_table(evidence: Evidence) -> Table:
-    """Rows without a parent add up to "All others"; longest first, kinds, then what in them.
+    """Rows without a parent add up to "All others"; kinds, longest first, each with its parts.
 
-    `event` is the recorded name that a row counts, "" where it has none of its own; `share` the
+    `event` is the recorded name that a row counts, "" if it is not a single event; `share` is the
     percentage of the average step. No rows without steps.
     """
     by_kind: dict[Activity, dict[tuple[str, str], float]] = {}
@@ -51,5 +51,5 @@ def idle_table(evidence: Evidence) -> Table:
 
 
 def _label(name: str, part: str) -> str:
-    """`batch (train.py:14): time.sleep`, or what of both there is."""
+    """`batch (train.py:14): time.sleep`, or the one that is known."""
     return ": ".join(describe_frame(text) for text in (name, part) if text)

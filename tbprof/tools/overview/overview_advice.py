@@ -1,4 +1,4 @@
-"""The overview's recommendations: findings, and the statements that scripts know."""
+"""The overview's recommendations: findings, and the statements that scripts read."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ _HEADINGS = {
 
 
 def findings_table(findings: list[Finding]) -> Table:
-    """One row per finding, in the order of the list; gains are null where they are unknown."""
+    """One row per finding, in the order of the list; gains are null if unknown."""
     labels = {tool.name: tool.label for tool in TOOLS}
     return Table(
         (

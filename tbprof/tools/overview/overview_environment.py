@@ -20,7 +20,7 @@ class _Row(NamedTuple):
 
 
 def run_table(evidence: Evidence, hosts: Sequence[str]) -> Table:
-    """The table of runs that scripts know: a row per host, and what they have in common."""
+    """The run table for scripts: a row per host, and common properties."""
     names = [
         environment.host_name or host
         for environment, host in zip(evidence.environments, hosts, strict=True)
@@ -49,7 +49,7 @@ def run_table(evidence: Evidence, hosts: Sequence[str]) -> Table:
 
 
 def environment_table(evidence: Evidence, hosts: Sequence[str]) -> Table:
-    """What is known of the run, a row each; `host` is "" for what holds for all hosts."""
+    """Facts about the run, one per row; `host` is "" for facts that hold for all hosts."""
     rows = [
         *_run(evidence, hosts),
         *_devices(evidence),
@@ -148,7 +148,7 @@ def _dropped(environment: Environment) -> Iterator[_Row]:
 
 
 def _started(environment: Environment) -> str:
-    """The start of the recording in UTC, "" where it is unknown or no time of this era."""
+    """The start of the recording in UTC, "" if it is unknown or not a plausible time."""
     if not 0 < environment.start_epoch_ns < 4_000_000_000 * 10**9:
         return ""
     moment = datetime.fromtimestamp(environment.start_epoch_ns // 10**9, timezone.utc)
@@ -160,7 +160,7 @@ def _by_host(
     hosts: Sequence[str],
     rows_of: Callable[[Environment], Iterator[_Row]],
 ) -> Iterator[_Row]:
-    """The rows of each host by id; one row where all hosts have it and say the same."""
+    """The rows of each host by id; one row if it is the same on all hosts."""
     by_id: dict[str, list[_Row]] = {}
     for environment, host in zip(environments, hosts, strict=True):
         for row in rows_of(environment):

@@ -1,4 +1,4 @@
-"""The overview's key figures, each with how it is computed, or why it is not known."""
+"""The overview's key figures, each with how it is computed, or why it is unknown."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -33,7 +33,7 @@ _PRECISIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One figure; `value` NaN where it is not known, and then `reason` says why."""
+    """One figure; `value` is NaN if unknown, with the `reason`."""
 
     id: str
     label: str
@@ -44,7 +44,7 @@ class Figure:
 
     @property
     def text(self) -> str:
-        """The value as people read it, "" where there is none."""
+        """The formatted value, "" if there is none."""
         if not math.isfinite(self.value):
             return ""
         if self.unit == "%":
@@ -276,7 +276,7 @@ def _utilization(evidence: Evidence) -> Iterator[Figure]:
 
 
 def _sparse_cores(evidence: Evidence) -> Iterator[Figure]:
-    """What SparseCores do beside the TensorCores; nothing where there are none."""
+    """The figures of SparseCores beside TensorCores; empty without these."""
     means = sparse_core_means(evidence.job)
     if means is None and not evidence.ops.is_sparse_core.any():
         return

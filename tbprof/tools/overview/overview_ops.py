@@ -21,9 +21,9 @@ UNKNOWN = "unknown"
 
 
 def top_ops_table(evidence: Evidence) -> Table:
-    """The ten ops of most self time on devices, or of the host where there is no device.
+    """The ten ops with the most self time on devices, or on the host if there is no device.
 
-    Shares are of all ops of that side, without idle time; equals are in the order of names.
+    Shares are of all ops of that side, without idle time; ties are in the order of names.
     """
     ops = evidence.ops
     has_device = bool(ops.is_device.any())
@@ -62,7 +62,7 @@ def top_ops_table(evidence: Evidence) -> Table:
 def _tensor_cores(
     kernels: Kernels, names: list[str]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """(could use, uses) [n] Tensor Cores, of ops by name: whether any of their kernels does."""
+    """(could use, uses) [n] Tensor Cores, of ops by name: whether any of their kernels could or does."""
     could = {op for op, is_eligible in zip(kernels.op, kernels.is_eligible, strict=True)
              if is_eligible}  # fmt: skip
     uses = {op for op, used in zip(kernels.op, kernels.uses_tensor_cores, strict=True) if used}
@@ -73,7 +73,7 @@ def _tensor_cores(
 
 
 def percent_text(value: float) -> str:
-    """A percentage as properties hold it; a word where it is not known."""
+    """A percentage for properties; "unknown" if it is not known."""
     return f"{value:.1f}%" if math.isfinite(value) and value >= 0 else UNKNOWN
 
 
@@ -105,7 +105,7 @@ def _common(evidence: Evidence) -> dict[str, str]:
 
 
 def mean_known(values: list[float]) -> float:
-    """The mean of what is known, NaN where nothing is."""
+    """The mean of the known values, NaN without any."""
     known = [value for value in values if math.isfinite(value)]
     return sum_of(known) / len(known) if known else math.nan
 
@@ -142,7 +142,7 @@ def _active(evidence: Evidence) -> dict[str, str]:
 def precision_shares(evidence: Evidence) -> tuple[float, float]:
     """(16 bit or less, 32 bit or more) percentages of compute of known precision; NaN if none.
 
-    Of all whole steps, as scripts know them.
+    Over all complete steps, as in the profile plugin.
     """
     low = low_precision_share(evidence.means.whole)
     return low, 100 - low

@@ -1,4 +1,4 @@
-"""Tables that the pages of steps share: what an average step is made of, what can mark steps."""
+"""Tables that the pages of steps share: parts of an average step, and possible step markers."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +10,12 @@ from tbprof.tools.datatable import Table, boolean, number, text
 
 DEVICE_COMPUTE = "device_compute"
 
-# Hosts that compute themselves may exchange data, too, and then have these rows.
+# Hosts that compute themselves may also exchange data, and then have these rows.
 _DEVICES_ALONE = ("kernel_launch", "collectives", "device_to_device", "host_transfer")
 # Few programs have them.
 _RARE = ("host_callback",)
 
-# (id, label, phases, what it is a part of), in the order in which the guide lists them.
+# (id, label, phases, parent), in the order of the guide.
 Row = tuple[str, str, tuple[Phase, ...], str]
 _ROWS: tuple[Row, ...] = (
     ("other", "All others", (Phase.OTHER,), ""),
@@ -39,9 +39,9 @@ _ROWS: tuple[Row, ...] = (
 
 
 def breakdown_table(means: StepMeans) -> Table:
-    """What the average step is made of: rows without a parent add up to it; none without steps.
+    """The parts of the average step: rows without a parent add up to it; empty without steps.
 
-    What only devices do is no row where no device ran, and what is rare none where it took no
+    Parts of devices have no row if no device ran, and rare parts have none if they took no
     time. `deviation` is the sample deviation over the counted steps, null for fewer than two,
     `share` the percentage of the time of all of them.
     """
@@ -83,7 +83,7 @@ def markers_table(job: JobSteps) -> Table:
         for index, name in enumerate(part.candidate_name):
             here = int(part.candidate_count[index])
             count[name] = count.get(name, 0) + here
-            # Of the host that has most of them.
+            # Of the host with most of them.
             known = median.get(name)
             if known is None or here > known[0]:
                 median[name] = (

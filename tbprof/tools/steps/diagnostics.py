@@ -1,4 +1,4 @@
-"""What to know of the steps and the recording before numbers are believed."""
+"""What users should know about the steps and the recording."""
 
 from collections.abc import Iterable
 
@@ -9,7 +9,7 @@ from tbprof.analysis.job.step_outliers import NO_OUTLIERS, StepOutliers
 from tbprof.analysis.steps.recording_gaps import few, silent_notes
 from tbprof.tools.datatable import Table, text
 
-# Steps that a message names.
+# How many steps a message names.
 _NAMED = 5
 
 _NO_MARKER = (
@@ -66,7 +66,7 @@ def _infos(job: JobSteps, outliers: StepOutliers) -> list[str]:
     if job.label:
         infos += _inferences(job)
     infos += silent_notes(job.hosts, job.parts)
-    unrecorded = int(job.is_step_unrecorded.sum())  # a warning of its own says so
+    unrecorded = int(job.is_step_unrecorded.sum())  # a separate warning says so
     left_out = len(job.label) - means.steps - unrecorded
     if left_out:
         infos.append(
@@ -89,7 +89,7 @@ def _infos(job: JobSteps, outliers: StepOutliers) -> list[str]:
 
 
 def _inferences(job: JobSteps) -> list[str]:
-    """How steps were inferred that nothing marks, by host where that differs."""
+    """How unmarked steps were inferred, by host if that differs."""
     hosts: dict[str, list[str]] = {}
     for host, part in job.step_parts:
         if part.is_inferred:

@@ -55,7 +55,7 @@ _TPU_PARTS = (
 )
 _ACTIVE = ("tc_active_ms_average", "active_steptime_ms_average")
 _NOT_MEASURED = ("scv0_compute_ms_average", "scv0_infeed_ms_average")
-# What a SparseCore waits for; infeed and outfeed have figures of their own.
+# Waits of a SparseCore; infeed and outfeed have their own figures.
 _IDLE = tuple(phase for phase in Phase if phase not in (*WORK, Phase.INPUT, Phase.OUTPUT))
 _HARDWARE = {"TPU": "TPU", "SparseCore": "TPU", "GPU": "GPU", "CPU": "CPU_ONLY"}
 
@@ -71,10 +71,10 @@ def properties(
     is_tpu: bool,
     idle: Sequence[IdleShare] = (),
 ) -> dict[str, str]:
-    """The properties of a step table, all texts; "" where a figure is not defined.
+    """The properties of a step table, all texts; "" for undefined figures.
 
-    Those that the profile plugin knows are of all whole steps, `typical_…` of the typical ones;
-    sentences and `waiting_percent` are of the steps that are `chosen`.
+    Those of the profile plugin cover all complete steps, `typical_…` the typical ones; sentences
+    and `waiting_percent` cover the `chosen` steps.
     """
     means, outliers = chosen
     counted = means.is_whole
@@ -112,7 +112,7 @@ def properties(
         "longest_wait": longest_wait(job, means, cause),
         **(cause.properties() if cause is not None else {}),
     }
-    # Over workers as well as steps: the range in which all waiting lies.
+    # Over workers as well as steps: the range of all waiting.
     out["infeed_percent_minimum"] = _figure(_least(of("waitingPercentMin")), 1)
     out["infeed_percent_maximum"] = _figure(-_least(-of("waitingPercentMax")), 1)
     for name, column in _PARTS:
@@ -122,7 +122,7 @@ def properties(
     if is_tpu:
         out.update({name: _statistics("", of(id_), 2)["_average"] for name, id_ in _TPU_PARTS})
         out.update(dict.fromkeys(_NOT_MEASURED, ""))
-        # Copies between devices and memories leave the units that compute idle.
+        # Copies between devices and memories leave the compute units idle.
         active = means.whole.mean_ms(*COMPUTE, Phase.COLLECTIVES)
         out.update(dict.fromkeys(_ACTIVE, _figure(active, 2)))
         out.update(_of_sparse_cores(job))
@@ -130,13 +130,13 @@ def properties(
 
 
 def longest_wait(job: JobSteps, means: StepMeans, cause: InputCause | None) -> str:
-    """Where in the trace viewer the longest wait for input is, "" where steps do not wait."""
+    """Where in the trace viewer the longest wait for input is, "" if steps do not wait."""
     waits = means.mean_ms(Phase.INPUT) > 0
     return waits_in_trace(job, means, cause).query if waits else ""
 
 
 def _of_sparse_cores(job: JobSteps) -> dict[str, str]:
-    """What the profile plugin tells of SparseCores; {} where there are none beside TensorCores."""
+    """The profile plugin's properties of SparseCores; {} without any beside TensorCores."""
     means = sparse_core_means(job)
     if means is None:
         return {}
@@ -150,7 +150,7 @@ def _of_sparse_cores(job: JobSteps) -> dict[str, str]:
 
 
 def hardware_type(job: JobSteps) -> str:
-    """What the job's workers are, as the profile plugin spells it."""
+    """The kind of the job's workers, in the profile plugin's spelling."""
     for kind, name in _HARDWARE.items():
         if kind in job.worker_kind:
             return name
@@ -158,7 +158,7 @@ def hardware_type(job: JobSteps) -> str:
 
 
 def next_step(bottleneck: Bottleneck, cause: InputCause | None) -> str:
-    """Where to look next, given what the waits for input are for."""
+    """Where to look next, given the cause of waits for input."""
     if bottleneck.level == DEVICE:
         return "Input is not what limits the steps: the rest of this page can be skipped."
     if bottleneck.level not in (HOST, BOTH):
@@ -173,7 +173,7 @@ def next_step(bottleneck: Bottleneck, cause: InputCause | None) -> str:
 
 
 def slowest_op(pipeline: InputOps) -> int:
-    """The op that threads worked longest for, -1 where none worked."""
+    """The op that threads worked longest for, -1 if none worked."""
     work = pipeline.work_ps
     return int(work.argmax()) if work.size and work.max() > 0 else -1
 
@@ -197,7 +197,7 @@ def _statements(bottlenecks: Bottlenecks) -> Mapping[str, str]:
 
 
 def _statistics(name: str, values: NDArray[np.float64], digits: int) -> dict[str, str]:
-    """Average, sample deviation, minimum and maximum of known values; "" where undefined."""
+    """Average, sample deviation, minimum and maximum of known values; "" if undefined."""
     known = values[np.isfinite(values)]
     deviation = sample_deviation(known)
     return {

@@ -1,4 +1,4 @@
-"""The table of steps: what each one's time was spent on, and statistics over the whole ones."""
+"""The table of steps: how each step's time was spent, and statistics over complete steps."""
 
 from collections.abc import Sequence
 
@@ -49,9 +49,9 @@ _PRECISIONS = (
     ("deviceCompute8Ms", "Device compute, 8 bit", Phase.COMPUTE_8),
     ("deviceComputeUnknownMs", "Device compute, precision unknown", Phase.COMPUTE_UNKNOWN),
 )
-# Parts that the profile plugin lacks.
+# Parts that the profile plugin does not have.
 _ADDED_PARTS = (HOST_TRANSFER, HOST_CALLBACK)
-# What a TensorCore waits for, whoever on the host is to blame.
+# Waits of a TensorCore, whatever on the host causes them.
 _IDLE = (Phase.OTHER, Phase.COMPILATION, Phase.KERNEL_LAUNCH, Phase.HOST_COMPUTE)
 _TPU_PARTS = (
     ("tcComputeTimeMs", "TensorCore compute (in ms)", (*COMPUTE, Phase.COLLECTIVES)),
@@ -73,17 +73,16 @@ def step_table(
     idle: Sequence[IdleShare] = (),
     idle_time: Sequence[IdleTime] = (),
 ) -> Table:
-    """A row per step in their order, also of those that are not whole; times in ms.
+    """A row per step in order, including incomplete ones; times in ms.
 
-    Steps of which no worker's work was recorded have no times.
+    Steps without recorded work on any worker have no times.
 
-    A step's time, and each part of it, is the mean over its workers, so that the parts add up to
-    it. TPU jobs have the columns of TensorCores first, which add up to it as well; `scv0` counts
-    as input, output or idle there, and is not measured apart. Properties hold statistics over the
-    steps that were recorded whole, and over the typical ones, and sentences about bottlenecks of
-    the steps `chosen` (as `chosen_means`, of typical ones by default), for which `pipeline` is
-    worth knowing, the `cause` of waits for input, and what threads did in `idle` time, which is of
-    `idle_time` by host.
+    A step's time, and each part of it, is the mean over its workers, so parts add up to the step.
+    TPU jobs have the columns of TensorCores first, which add up to it as well; `scv0` counts as
+    input, output or idle there, and is not measured separately. Properties contain statistics over
+    complete steps and over typical ones, and sentences about bottlenecks of the `chosen` steps (as
+    from `chosen_means`, by default the typical ones), for which `pipeline`, the `cause` of waits
+    for input, and what threads did in `idle` time (from `idle_time` by host) are useful.
     """
     means, outliers = chosen or chosen_means(job, {})
     is_tpu = TPU in job.worker_kind
@@ -164,7 +163,7 @@ class _Columns:
         )
 
     def _added(self) -> tuple[Column, ...]:
-        """Columns that the profile plugin lacks."""
+        """Columns that the profile plugin does not have."""
         job, means = self._job, self._means
         average, least, most = self._waiting
         label = "Step time waiting for input"
@@ -186,14 +185,14 @@ class _Columns:
         )
 
     def _largest(self) -> list[str]:
-        """[steps] the label of the largest part, of equal ones the later in the alphabet."""
+        """[steps] the label of the largest part, of equals the alphabetically later one."""
         by_label = sorted(range(len(PARTS)), key=lambda at: PARTS[at][1], reverse=True)
         parts = np.stack([self._part_ms[at] for at in by_label], axis=1)
         largest = zip(parts.argmax(axis=1).tolist(), self._is_known.tolist(), strict=True)
         return [PARTS[by_label[at]][1] if is_known else "" for at, is_known in largest]
 
     def _tooltips(self) -> list[str]:
-        # Most jobs have none of these: their texts are those of the profile plugin.
+        # Most jobs have none of these, and the same texts as in the profile plugin.
         shown = [
             (name, part.tolist())
             for (id_, _, name, _), part in zip(PARTS, self._part_ms, strict=True)
@@ -221,9 +220,9 @@ def _interval(id_: str, label: str, values: Numbers) -> Column:
 
 
 def _slowest(job: JobSteps) -> tuple[Column, Column]:
-    """When each step began on its slowest worker, since the start of its host's trace; and where.
+    """When each step began on its slowest worker, since its host's trace began, and its host.
 
-    Of equal ones the first worker.
+    Of equals the first worker.
     """
     steps = len(job.label)
     rows = used_rows(job)

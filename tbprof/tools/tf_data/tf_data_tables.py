@@ -11,9 +11,9 @@ from tbprof.analysis.spans.groups import group_rows, reduce_groups
 from tbprof.base.records import dataclass
 from tbprof.tools.datatable import Table, boolean, number, text
 
-# The slowest of each pipeline that are there with their graphs, and listed.
+# The number of slowest executions of each pipeline with graphs, and in the list.
 MOST_EXECUTIONS = 1_000
-# Rows of all graphs together, where iterators are many.
+# The most rows of all graphs together.
 _MOST_ROWS = 200_000
 _BINS_PER_DECADE = 5
 
@@ -22,7 +22,7 @@ _OTHER, _CRITICAL, _BOTTLENECK = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The pipeline and the call of it that a page shows; `is_alone` says that no other is sent."""
+    """The pipeline and the call of it that a page shows; `is_alone` means that no other is sent."""
 
     pipeline: Pipeline
     rank: int
@@ -31,7 +31,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class _Nodes:
-    """Nodes [n] of calls of one pipeline, the copies of a stage taken together."""
+    """Nodes [n] of calls of one pipeline, with the copies of a stage combined."""
 
     rank: NDArray[np.int64]
     iterator: NDArray[np.int64]
@@ -51,7 +51,7 @@ class _Nodes:
 def graph_table(pipelines: Sequence[Pipeline], chosen: Chosen) -> Table:
     """A row per node of each graph, by pipeline, rank, and parents before children.
 
-    Properties: what is chosen, how many executions there are, and how many are shown.
+    Properties: the choice, and the numbers of executions and of shown ones.
     """
     if chosen.is_alone:
         nodes = [_nodes(chosen.pipeline, chosen.rank, chosen.rank + 1)]
@@ -148,7 +148,7 @@ def summary_table(pipelines: Sequence[Pipeline]) -> Table:
 
 
 def executions_table(chosen: Chosen) -> Table:
-    """A row per call of the chosen pipeline, the slowest first, 1,000 at most."""
+    """A row per call of the chosen pipeline, slowest first, at most 1,000."""
     pipeline = chosen.pipeline
     data, shown = pipeline.data, min(pipeline.calls, MOST_EXECUTIONS)
     calls = slice(pipeline.first, pipeline.first + shown)
@@ -180,14 +180,14 @@ def executions_table(chosen: Chosen) -> Table:
 
 
 def _executions(pipeline: Pipeline, rows: int) -> int:
-    """How many of the slowest calls have their graphs shown in so many rows; one in any case."""
+    """How many graphs of the slowest calls fit into this many rows; at least one."""
     most = min(pipeline.calls, MOST_EXECUTIONS)
     if not most:
         return 0
     data = pipeline.data
     nodes = np.diff(data.first_node[pipeline.first : pipeline.first + most + 1])
     drawn = np.cumsum(np.minimum(nodes, len(data.stage_name)))
-    # What is taken together is few rows, but is gone through.
+    # Combined nodes are few rows, but all are read.
     gone_through = np.cumsum(nodes)
     fitting = np.count_nonzero((drawn <= rows) & (gone_through <= 10 * rows))
     return max(1, int(fitting))
@@ -207,7 +207,7 @@ def _nodes(pipeline: Pipeline, first: int, last: int) -> _Nodes:
     is_bottleneck[worst[worst >= 0] - begin] = True
     kind = np.where(data.is_critical[begin:end], _CRITICAL, _OTHER)
     kind[is_bottleneck] = _BOTTLENECK
-    # The first of a stage's nodes stands for all: of the bottleneck, that is the one named.
+    # The first of a stage's nodes represents all: for the bottleneck, it is the named one.
     code, top = group_rows([call, data.stage[iterator]])
     groups = top.size
 
@@ -266,7 +266,7 @@ def _joined(nodes: Sequence[_Nodes], name: str) -> NDArray[np.int64]:
 
 
 def _edges(pipelines: Sequence[Pipeline]) -> NDArray[np.float64]:
-    """[bins + 1] bounds in µs that hold every call, evenly spaced by the logarithm."""
+    """[bins + 1] bin edges in µs that cover every call, evenly spaced on a logarithmic scale."""
     lengths = [pipeline.duration_ps for pipeline in pipelines if pipeline.calls]
     longest = max((int(length.max()) for length in lengths), default=0) / 1e6
     shortest = min((int(length.min()) for length in lengths), default=0) / 1e6

@@ -1,4 +1,4 @@
-"""The tables of what is said of tf.data pipelines: their bottlenecks, and advice on them."""
+"""The tables of verdicts on tf.data pipelines: bottlenecks and advice."""
 
 from collections.abc import Sequence
 
@@ -19,10 +19,10 @@ from tbprof.tools.datatable import PERCENT, Table, boolean, number, text
 
 
 def bottleneck_table(judgements: Sequence[Judgement], cause: InputCause) -> Table:
-    """A row per pipeline that was judged, in that order; the properties are the verdict on all.
+    """A row per judged pipeline, in that order; the properties are the verdict on all.
 
-    Latencies are µs. `share` is that of calls in the time from the first to the last one, null for
-    a single call.
+    Latencies are µs. `share` is the share of calls in the time from the first to the last one, null
+    for a single call.
     """
     pipelines = [judgement.pipeline for judgement in judgements]
     slowest = [judgement.slowest for judgement in judgements]
@@ -90,7 +90,7 @@ def _suggestion(judgement: Judgement) -> str:
 
 
 def _verdict(judgements: Sequence[Judgement], cause: InputCause) -> dict[str, str]:
-    """The verdict on all pipelines, of which the first is the worst, and the cause of waits."""
+    """The verdict on all pipelines, worst first, and the cause of waits."""
     worst = judgements[0]
     return {
         "is_input_bound": "true" if is_bound(worst.severity) else "false",
@@ -104,7 +104,7 @@ def _verdict(judgements: Sequence[Judgement], cause: InputCause) -> dict[str, st
 
 
 def advice_table(judgements: Sequence[Judgement]) -> Table:
-    """A row per piece of advice, by pipeline as they were judged, what helps most first."""
+    """A row per piece of advice, by pipeline in the same order, most helpful first."""
     rows = [
         (judgement.pipeline, place, one)
         for judgement in judgements
