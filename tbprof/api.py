@@ -16,7 +16,7 @@ from tbprof.tools.datatable import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-_WAIT_S = 600.0  # a script wants every run, not an early answer
+_WAIT_S = 600.0  # scripts need every run rather than an early result
 
 
 def open_logdir(path: str | Path | Sequence[str | Path], *, cache: bool = True) -> "LogdirView":
@@ -32,7 +32,7 @@ def open_logdir(path: str | Path | Sequence[str | Path], *, cache: bool = True) 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool shows: its tables, and what was lost in making them."""
+    """What a tool shows: its tables, with warnings about what is missing."""
 
     tables: tuple[Table, ...]
 
@@ -42,7 +42,7 @@ class ToolResult:
         return tuple(notice for table in self.tables for notice in table.warnings)
 
     def to_pandas(self, table: int = 0) -> "pd.DataFrame":
-        """One table, a column per column id; NaN where nothing was measured. Needs pandas."""
+        """One table, a column per column id; NaN if nothing was measured. Needs pandas."""
         import pandas as pd
 
         if not 0 <= table < len(self.tables):
@@ -54,9 +54,9 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Every event of some hosts, or of a part of their time: read anew for each file or iterator.
+    """Every event of some hosts, or of a part of their time: read again for each file or iterator.
 
-    Raises TbprofError where there are no events, and where a trace cannot be read to its end.
+    Raises TbprofError if there are no events, or if a trace cannot be read to its end.
     """
 
     _engine: Engine
@@ -65,17 +65,17 @@ class Trace:
     _params: Mapping[str, str]
 
     def chunks(self, format_: Literal["json", "csv"] = "json") -> Iterator[bytes]:
-        """Chrome trace JSON, for Perfetto and chrome://tracing, or CSV: in pieces, of any size."""
+        """Chrome trace JSON, for Perfetto and chrome://tracing, or CSV: in pieces of any size."""
         request = DataRequest(self._run, "trace_viewer", self._hosts, "rows", format_)
         data = self._engine.data(replace(request, params=self._params))
         return iter([data.content]) if isinstance(data, Body) else data.chunks()
 
     def to_chrome_json(self, path: str | Path) -> None:
-        """Writes Chrome trace JSON to a file, compressed where its name ends in `.gz`."""
+        """Writes Chrome trace JSON to a file, compressed if its name ends in `.gz`."""
         write_output(str(path), self.chunks())
 
     def to_csv(self, path: str | Path) -> None:
-        """Writes a row per event to a file, compressed where its name ends in `.gz`."""
+        """Writes a row per event to a file, compressed if its name ends in `.gz`."""
         write_output(str(path), self.chunks("csv"))
 
 
@@ -108,7 +108,7 @@ class RunView:
         """The tool's tables over these hosts, all by default. Raises TbprofError.
 
         `marker` is the event that begins each step, for tools that are about steps. `params` are
-        other choices that the tool takes, by name, as its route does: `{"memory_id": "GPU_0_bfc"}`.
+        other parameters of the tool, by name, as for its route: `{"memory_id": "GPU_0_bfc"}`.
         """
         chosen = (hosts,) if isinstance(hosts, str) else tuple(hosts or ())
         params = {**(params or {}), **({"marker": marker} if marker else {})}
@@ -129,7 +129,7 @@ class RunView:
 
 
 class _Runs(Mapping[str, RunView]):
-    """The runs by name, as they are when asked for."""
+    """The runs by name, in their current state."""
 
     def __init__(self, logdir: Logdir, engine: Engine) -> None:
         self._logdir = logdir

@@ -1,9 +1,9 @@
 """The `tbprof` command: serve pages, list tools, export tables.
 
 Exit status: 0, 1 for an error that the message explains, 2 for wrong usage, 130 after Ctrl-C.
-Whatever a command does not need is imported by the others alone: `export` runs as a process of its
-own in scripts. So arguments are parsed by `argparse`: libraries with more comfort take 40 ms longer
-to import.
+Imports that a command does not need are left to the commands that need them: `export` runs as a
+separate process in scripts. So arguments are parsed by `argparse`: more comfortable libraries take
+40 ms longer to import.
 """
 
 import argparse
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tbprof.engine.requests import Body, Stream
     from tbprof.storage.logdir import Logdir
 
-_WAIT_S = 600.0  # a command shows every run, not an early answer
+_WAIT_S = 600.0  # commands show every run rather than an early result
 _SPINNER_AFTER_S = 0.7
 _PATHS_HELP = "a logdir, a run directory, or one or more trace files"
 
@@ -43,11 +43,11 @@ class _Command:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs a command; raises SystemExit with its status where that is not 0, or after a help."""
+    """Runs a command; raises SystemExit with its status if that is not 0, or after the help."""
     words = sys.argv[1:] if arguments is None else [*arguments]
     name = words[0] if words else ""
     if name not in _COMMANDS:
-        _parser().parse_args(words)  # shows a help, or refuses
+        _parser().parse_args(words)  # shows the help, or fails
         return
     command = _COMMANDS[name]
     parser = ArgumentParser(
@@ -61,29 +61,29 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
-    """Defaults are shown where there are any."""
+    """Shows defaults if there are any."""
 
     def __init__(self, prog: str) -> None:
-        # Without a width, each argument that is declared imports `shutil` to ask for it.
+        # Without a width, each declared argument imports `shutil` to determine it.
         super().__init__(prog, width=_columns() - 2)
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
-        shown = action.help or ""
+        help_ = action.help or ""
         has_default = action.default not in (None, "", False) and action.default != []
-        if not has_default or action.default == argparse.SUPPRESS or "%(default)s" in shown:
-            return shown
-        return f"{shown} (default: %(default)s)"
+        if not has_default or action.default == argparse.SUPPRESS or "%(default)s" in help_:
+            return help_
+        return f"{help_} (default: %(default)s)"
 
 
 def _columns() -> int:
-    given = os.environ.get("COLUMNS", "")
+    columns = os.environ.get("COLUMNS", "")
     with suppress(OSError, ValueError):  # no terminal
-        return int(given) if given.isdecimal() else os.get_terminal_size().columns or 80
+        return int(columns) if columns.isdecimal() else os.get_terminal_size().columns or 80
     return 80
 
 
 def _parser() -> ArgumentParser:
-    """What lists the commands; each has a parser of its own."""
+    """The parser that lists the commands; each has its own parser."""
     parser = ArgumentParser(
         prog="tbprof",
         description="Look at XPlane traces of TensorFlow, JAX and PyTorch/XLA.",
@@ -143,7 +143,7 @@ def _serve(chosen: Namespace) -> None:
         chosen.paths, chosen.host, chosen.port, chosen.allowed, can_capture=not chosen.no_capture
     )
     standalone.serve(server, lambda url: print(f"tbprof is at {url} (Ctrl-C ends it)", flush=True))
-    # Work in the background is cut off now; what it says about that would look like an error.
+    # Background work is cut off now; its messages about that would look like errors.
     logging.disable()
 
 
@@ -275,15 +275,15 @@ def _write(data: "Body | Stream", output: str | None) -> None:
 
 
 def _choices(tool: str, params: Sequence[str]) -> dict[str, str]:
-    """The values by name; a name that the tool does not know is a mistake to tell."""
+    """The values by name. Raises BadRequest for names that the tool does not know."""
     from tbprof.engine.requests import find_tool
 
-    known = find_tool(tool).params
+    names = find_tool(tool).params
     choices = {}
     for param in params:
         name, equals, value = param.partition("=")
-        if not equals or name not in known:
-            takes = ", ".join(known) or "nothing"
+        if not equals or name not in names:
+            takes = ", ".join(names) or "nothing"
             raise BadRequest(f"{tool} does not take {param!r}", f"it takes {takes}, as NAME=VALUE")
         choices[name] = value
     return choices
@@ -296,7 +296,7 @@ def _logdir(paths: Sequence[str]) -> "Logdir":
 
 
 def _engine(logdir: "Logdir") -> "Engine":
-    logdir.is_active()  # the search goes on while the engine is imported
+    logdir.is_active()  # the search continues while the engine is imported
     from tbprof.engine.engine import Engine
     from tbprof.storage.results import ResultStore
 
@@ -305,7 +305,7 @@ def _engine(logdir: "Logdir") -> "Engine":
 
 
 def _collect_garbage() -> None:
-    """From now on, and not among what has been imported: that is all in use."""
+    """Enables garbage collection, without the imported objects: these are all in use."""
     gc.freeze()
     gc.enable()
 
@@ -328,13 +328,13 @@ def _chosen_run(logdir: "Logdir", run: str | None) -> str:
         return logdir.run(run).name
     names = _runs(logdir)
     if len(names) > 1:
-        shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
-        raise BadRequest(f"there are {len(names):,} runs: {shown}", "choose one with --run")
+        first = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+        raise BadRequest(f"there are {len(names):,} runs: {first}", "choose one with --run")
     return names[0]
 
 
 def _lines(session: dict[str, Any]) -> Iterator[str]:
-    """What `tools` prints of one run; `session` is the answer of the route of that name."""
+    """The output of `tools` for one run; `session` is the response of the route of that name."""
     hosts = session["hosts"]
     megabytes = sum(host["bytes"] for host in hosts) / 1e6
     yield f"{printable(session['run'])}  ({len(hosts)} hosts, {megabytes:,.1f} MB)"
@@ -351,7 +351,7 @@ def _lines(session: dict[str, Any]) -> Iterator[str]:
 
 @contextmanager
 def _spinner(text: str, detail: Callable[[], str] | None = None) -> Iterator[None]:
-    """Says on the terminal what is being waited for, where that takes long."""
+    """Shows on the terminal what the command is waiting for, if that takes long."""
     if not sys.stderr.isatty():
         yield
         return
@@ -377,21 +377,21 @@ def _spin(done: "Event", text: str, detail: Callable[[], str] | None) -> None:
 
 
 def run() -> NoReturn:
-    """The console script: `main`, then out at once.
+    """The console script: runs `main`, then exits without teardown.
 
-    Looking for garbage while modules are imported would take a fifth of the start. In the end the
-    interpreter would spend 0.1 s, a seventh of an export, on taking modules and compiled code
-    apart that the system frees anyway.
+    Looking for garbage while modules are imported would take a fifth of the start. At the end the
+    interpreter would spend 0.1 s, a seventh of an export, on tearing down modules and compiled code
+    that the system frees anyway.
     """
     status = 0
     gc.disable()
-    # NumPy's BLAS starts a thread per core while it is imported; we give it no large matrices.
+    # NumPy's BLAS starts a thread per core while it is imported; our matrices are small.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         main()
     except SystemExit as leaving:
         status = leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
-    except BrokenPipeError:  # nobody listens any more
+    except BrokenPipeError:  # the reader has gone
         status = 1
     except KeyboardInterrupt:
         status = 130

@@ -99,7 +99,7 @@ def capture(chosen: Namespace) -> None:
     from tbprof.capturing.sessions.session import Capture, nothing_captured
 
     report = _recorded(Capture(request, logdir))
-    # What is said to people; the path of the run alone goes to standard output.
+    # Messages for people; only the path of the run goes to standard output.
     print(_table(report.workers), file=sys.stderr)
     if not report.written:
         if all(worker.phase == "cancelled" for worker in report.workers):
@@ -112,13 +112,13 @@ def capture(chosen: Namespace) -> None:
 
 
 def _advanced(texts: Sequence[str]) -> dict[str, str]:
-    found = {}
+    options = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise BadRequest(f"--option {text!r} is not NAME=VALUE")
-        found[name] = value
-    return found
+        options[name] = value
+    return options
 
 
 def _recorded(capture: "Capture") -> "CaptureReport":
@@ -135,7 +135,7 @@ def _recorded(capture: "Capture") -> "CaptureReport":
     with progress_line("{desc} {bar:30} {elapsed}") as progress:
         progress.set_description_str("connecting")
         threading.Thread(target=work, name="tbprof-capture", daemon=True).start()
-        # An event, since a join that Ctrl-C interrupts may take the thread for ended.
+        # An event, since a join that Ctrl-C interrupts may regard the thread as ended.
         while not done.is_set():
             try:
                 done.wait(0.1)
@@ -153,14 +153,14 @@ def _show(progress: "tqdm[NoReturn]", capture: "Capture") -> None:
 
 
 def _standing(workers: "Sequence[WorkerReport]") -> str:
-    """What is being done, "" where all has ended."""
-    left = [worker for worker in workers if worker.phase not in _SIGNS]
-    if not left:
+    """The current activity, "" if everything has ended."""
+    running = [worker for worker in workers if worker.phase not in _SIGNS]
+    if not running:
         return ""
-    coming = sum(worker.bytes for worker in left)
+    coming = sum(worker.bytes for worker in running)
     size = f" {coming / 1e6:,.1f} MB" if coming else ""
-    ended = f" · {len(workers) - len(left)} of {len(workers)} done" if len(workers) > 1 else ""
-    return f"{left[0].phase}{size}{ended}"
+    done = f" · {len(workers) - len(running)} of {len(workers)} done" if len(workers) > 1 else ""
+    return f"{running[0].phase}{size}{done}"
 
 
 def _table(workers: "Sequence[WorkerReport]") -> str:
@@ -203,7 +203,7 @@ def _monitor(targets: "Sequence[Target]", duration_ms: int) -> None:
 
 
 def _test(targets: "Sequence[Target]") -> int:
-    """Prints what answers at each address; the exit status."""
+    """Prints what answers at each address; returns the exit status."""
     from tbprof.capturing.probing.probe import probe_all
 
     status = 0

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _SIGNS = {"good": "✓", "note": "!", "bad": "✗"}
 _WAIT_S = 600.0
-# A server as browsers and profilers take it; with a path behind it, it may be a storage.
+# A server address for browsers and profilers; followed by a path, it may be a storage.
 _SERVER = re.compile(r"grpc://|https?://[^/]*/?$", re.IGNORECASE)
 
 
@@ -32,15 +32,15 @@ def doctor(chosen: Namespace) -> None:
     """Prints what is good and what is wrong; raises SystemExit with 1 if anything is wrong."""
     from tbprof.engine.doctor import examine_installation
 
-    found = examine_installation()
+    diagnoses = examine_installation()
     for target in chosen.targets:
-        found.extend(_of_address(target) if _is_address(target) else _of_logdir(target))
+        diagnoses.extend(_of_address(target) if _is_address(target) else _of_logdir(target))
     if chosen.as_json:
-        print(json.dumps([asdict(one) for one in found], indent=2))
+        print(json.dumps([asdict(diagnosis) for diagnosis in diagnoses], indent=2))
     else:
-        for one in found:
-            print("\n".join(_lines(one)))
-    sys.exit(1 if any(one.kind == "bad" for one in found) else 0)
+        for diagnosis in diagnoses:
+            print("\n".join(_lines(diagnosis)))
+    sys.exit(1 if any(diagnosis.kind == "bad" for diagnosis in diagnoses) else 0)
 
 
 def _lines(diagnosis: "Diagnosis") -> list[str]:
@@ -52,7 +52,7 @@ def _lines(diagnosis: "Diagnosis") -> list[str]:
 
 
 def _is_address(target: str) -> bool:
-    """Whether a server is meant, even by an address that is wrong; a path that is there is none."""
+    """Whether the target is a server, even with a wrong address; an existing path is not."""
     if Path(target).exists():
         return False
     if _SERVER.match(target):

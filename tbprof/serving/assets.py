@@ -1,4 +1,4 @@
-"""Serves the built pages: only files that were there at the start, by exact name."""
+"""Serves the built pages: only files that existed at the start, by exact name."""
 
 import gzip
 import hashlib
@@ -21,10 +21,10 @@ _TYPES = {
     ".wasm": "application/wasm",
     ".woff2": "font/woff2",
 }
-# Names below assets/ hold a hash of the content.
+# Names below assets/ contain a hash of the content.
 _IMMUTABLE = "public, max-age=31536000, immutable"
 
-# What TensorBoard calls in the plugin's frame: the pages are an ordinary document of their own.
+# The function that TensorBoard calls in the plugin's frame: the pages are a separate document.
 _ENTRY = b"export function render() { document.location.href = 'index.html'; }\n"
 _NO_PAGES = b"""<!DOCTYPE html>
 <html lang="en">
@@ -51,7 +51,7 @@ class Assets:
         self._reply = cache(self._read)
 
     def get(self, name: str) -> Reply | None:
-        """The file, None where there is none of this name."""
+        """The file, None if there is none with this name."""
         if name in self._files:
             return self._reply(name)
         if name == "index.js":

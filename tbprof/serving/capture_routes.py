@@ -1,7 +1,7 @@
-"""The routes that record: the only ones that change anything, so they ask who is asking.
+"""The routes that record: the only ones that change anything, so they check the sender.
 
 A capture is started by POST with a token that only our own pages can read, from the page's own
-origin: another site that a user has open can do neither.
+origin: another site that is open in the browser can do neither.
 """
 
 import hmac
@@ -57,7 +57,7 @@ def read_post(service: Service, request: Request) -> dict[str, object]:
 
 
 def _check_origin(request: Request) -> None:
-    """Browsers say where a request comes from; one that does not is no browser."""
+    """Browsers state the origin of a request; clients that do not are not browsers."""
     site = request.headers.get("Sec-Fetch-Site")
     origin = request.headers.get("Origin")
     if site is not None:
@@ -88,10 +88,13 @@ def _test(_: Service, values: dict[str, object]) -> Reply:
     from tbprof.capturing.probing.probe import probe_all
     from tbprof.capturing.requests.request import parse_request
 
-    asked = parse_request(
+    targets = parse_request(
         {key: values[key] for key in ("addresses", "workers") if key in values}
     ).asked
-    rows = [_tested(target, one) for target, one in zip(asked, probe_all(asked), strict=True)]
+    rows = [
+        _tested(target, findings)
+        for target, findings in zip(targets, probe_all(targets), strict=True)
+    ]
     return json_reply({"workers": rows})
 
 
@@ -116,8 +119,8 @@ def _standing(service: Service, parameters: Parameters) -> Reply:
         raise Forbidden(f"profiles cannot be captured here: {reason}")
     captures = service.captures()
     if not parameters.values.get("id"):
-        shown = [_shown(captures.standing(id_)) for id_ in captures.unfinished()]
-        return json_reply({"captures": shown})
+        running = [_shown(captures.standing(id_)) for id_ in captures.unfinished()]
+        return json_reply({"captures": running})
     return json_reply(_shown(captures.standing(parameters.required("id"))))
 
 
@@ -138,9 +141,9 @@ def _shown(standing: "Standing") -> dict[str, Any]:
     }
 
 
-# Answered by GET: how captures stand.
+# GET routes: the status of captures.
 CAPTURE_ROUTES = {"captures": _standing}
-# Answered by POST alone.
+# Routes that only accept POST.
 POST_ROUTES: dict[str, PostHandler] = {
     "capture": _capture,
     "capture_cancel": _cancel,

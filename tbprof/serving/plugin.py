@@ -1,12 +1,12 @@
 """The Profile tab of TensorBoard. The only module that imports TensorBoard.
 
-When the tab is active. TensorBoard opens the first active plugin of its listing, and installed
-plugins come after its own, so a logdir with scalars opens on the scalars whatever we say. Its own
-plugins are inactive until their first data is read, though; measured with TensorBoard 2.21 that is
-before its server answers at all. So the tab is active when there is a profile, and also when a
-search found nothing that any dashboard could show: then our page says what was looked for and
-where, which TensorBoard's own empty page does not. In a logdir with event files alone the tab
-waits in the menu of inactive plugins, as every plugin without data does, and opens from there.
+When the tab is active: TensorBoard opens the first active plugin of its list, and installed plugins
+come after its own, so a logdir with scalars opens on the scalars in any case. Its own plugins are
+inactive until their first data is read, though, which (measured with TensorBoard 2.21) is before
+its server answers at all. So the tab is active if there is a profile, and also if a search found
+nothing that any dashboard could show: then our page says what was searched and where, which
+TensorBoard's own empty page does not. In a logdir with only event files the tab is in the menu of
+inactive plugins, like every plugin without data, and opens from there.
 """
 
 import logging
@@ -31,10 +31,10 @@ _RIVALS = frozenset({"xprof", "tensorboard_plugin_profile"})
 
 
 class ProfilePluginLoader(base_plugin.TBLoader):  # type: ignore[misc] # TensorBoard is untyped
-    """What the entry point names: makes the plugin for a TensorBoard that starts."""
+    """The object of the entry point: makes the plugin when TensorBoard starts."""
 
     def define_flags(self, parser: Any) -> None:
-        """Adds our flags; it is the one call that comes before any plugin is loaded."""
+        """Adds our flags; the only call before any plugin is loaded."""
         _hide_redirect()
         parser.add_argument_group("tbprof").add_argument(
             f"--{_NO_CAPTURE}",
@@ -43,7 +43,7 @@ class ProfilePluginLoader(base_plugin.TBLoader):  # type: ignore[misc] # TensorB
         )
 
     def load(self, context: Any) -> "ProfilePlugin":
-        """The plugin. `context.logdir` is empty under `--logdir_spec`: there is nothing then."""
+        """The plugin. `context.logdir` is empty under `--logdir_spec`: then there are no runs."""
         owner = name_owner(context.plugin_name_to_instance or {})
         if owner is not None:
             logger.warning(
@@ -64,19 +64,19 @@ class ProfilePlugin(base_plugin.TBPlugin):  # type: ignore[misc] # TensorBoard i
         is_off = bool(getattr(getattr(context, "flags", None), _NO_CAPTURE, False))
         self._service = Service(context.logdir or "", name, can_capture=not is_off)
         self._application = Application(self._service)
-        self.is_active()  # starts the search, so that the first listing has its answer
+        self.is_active()  # starts the search, so that the first listing is correct
 
     def get_plugin_apps(self) -> dict[str, Application]:
-        """Every route, and a wildcard, so that unknown ones answer in our form too."""
+        """Every route, and a wildcard, so that unknown ones also get our error format."""
         names = [*ROUTES, "index.html", "index.js", "*"]
         return {f"/{name}": self._application for name in names}
 
     def is_active(self) -> bool:
-        """Whether the tab is offered, see the module; never waits."""
+        """Whether the tab is active, see the module; never waits."""
         try:
             logdir = self._service.logdir()
         except LoadFailed:
-            return True  # the page says why
+            return True  # the page shows why
         return logdir.is_active() or logdir.is_bare()
 
     def frontend_metadata(self) -> Any:
@@ -93,7 +93,7 @@ def name_owner(loaded: Mapping[str, object]) -> str | None:
     """The installed package whose TensorBoard plugin is called "profile", if there is one.
 
     TensorBoard ends with an error when two plugins share a name. `loaded` are the plugins before
-    ours; those after it are known by their entry points alone, which are read, not imported.
+    ours; those after it are known only by their entry points, which are read, not imported.
     """
     for entry_point in metadata.entry_points(group=_GROUP):
         module = entry_point.value.partition(":")[0].partition(".")[0]
@@ -108,8 +108,8 @@ def name_owner(loaded: Mapping[str, object]) -> str | None:
 def _hide_redirect() -> None:
     """Keeps TensorBoard from listing a second, inactive "Profile" that says to install a plugin.
 
-    Its built-in `profile_redirect` leaves only for the package `tensorboard_plugin_profile`, which
-    it tries to import. It offers no other way to step aside, so its loader is told here.
+    Its built-in `profile_redirect` only disappears for the package `tensorboard_plugin_profile`,
+    which it tries to import. There is no other way to disable it, so its loader is changed here.
     """
     try:
         from tensorboard.plugins.profile_redirect import profile_redirect_plugin

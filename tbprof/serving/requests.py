@@ -1,4 +1,4 @@
-"""Parses what the URL of a request asks for. All input is untrusted."""
+"""Parses the URL of a request. All input is untrusted."""
 
 from collections.abc import Collection
 from typing import Literal
@@ -23,7 +23,7 @@ class Parameters:
     values: MultiDict[str, str]
 
     def check(self) -> None:
-        """Refuses what no parameter of ours can be."""
+        """Rejects values that are not valid for any parameter."""
         for name, value in self.values.items(multi=True):
             limit = _LIMITS.get(name, _LIMIT)
             if len(value) > limit or len(name) > _LIMIT:
@@ -50,7 +50,7 @@ class Parameters:
     def hosts(self, known: Collection[str]) -> tuple[str, ...]:
         """The chosen hosts, each once, in the order given; empty means every host.
 
-        The `known` hosts tell a name that holds commas from a list of names.
+        The `known` hosts distinguish a name with commas from a list of names.
         """
         chosen = self.values.getlist("host")
         for value in self.values.getlist("hosts"):
@@ -85,5 +85,5 @@ class Parameters:
         raise BadRequest(f"layout={layout!r} is unknown", "use layout=rows or layout=columns")
 
     def others(self) -> dict[str, str]:
-        """What is left, for the tool to read."""
+        """The other parameters, for the tool."""
         return {name: value for name, value in self.values.items() if name not in _OWN}

@@ -1,4 +1,4 @@
-"""Turns answers and errors into HTTP responses: gzip, ETag, security headers, error contract."""
+"""Turns replies and errors into HTTP responses: gzip, ETag, security headers, error contract."""
 
 import gzip
 import json
@@ -24,13 +24,13 @@ JSON = "application/json; charset=utf-8"
 PLAIN = "text/plain; charset=utf-8"
 TILES = "application/octet-stream"
 
-# Our pages need nothing but their own server, and no inline script or style.
+# Our pages only need their own server, and no inline script or style.
 CSP = (
     "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; object-src 'none'; base-uri 'self'; form-action 'none'"
 )
 # TensorBoard itself is framed by notebooks and editors of other origins, and `frame-ancestors`
-# looks at every frame above; so only our own server sets it.
+# checks every enclosing frame; so only our own server sets it.
 CSP_STANDALONE = f"{CSP}; frame-ancestors 'self'"
 
 _GZIP_FROM = 1024  # bytes; below, the headers outweigh the gain
@@ -43,10 +43,10 @@ _ISSUE_HINT = (
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer before it meets a request's headers.
+    """A reply that does not yet depend on a request's headers.
 
-    `gzipped` gives the compressed bytes, once. `chunks` gives the content piece by piece, in place
-    of `content`, where that is too much to be held.
+    `gzipped` returns the compressed bytes, once. `chunks` returns the content in pieces, instead
+    of `content`, if that is too large for memory.
     """
 
     content: bytes
@@ -61,7 +61,7 @@ class Reply:
 
 
 def json_reply(value: object, status: int = 200) -> Reply:
-    """`value` as JSON. Names may hold anything; lone surrogates become question marks."""
+    """`value` as JSON. Names may contain anything; lone surrogates become question marks."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Reply(text.encode("utf-8", "replace"), status=status, cache_control="no-store")
 
@@ -77,14 +77,14 @@ def error_reply(error: TbprofError, allow: str = "") -> Reply:
 
 
 def guarded(answer: Callable[[], Reply]) -> Reply:
-    """The answer, or the error contract for whatever went wrong in making it."""
+    """The answer, or the error contract for whatever went wrong."""
     try:
         return answer()
     except TbprofError as err:
         if err.status >= 500:
             logger.warning("%s", err.message)
         return error_reply(err)
-    except Exception:  # the one boundary: a defect must neither cost the server nor show
+    except Exception:  # the one boundary: a defect must neither stop the server nor leak details
         logger.exception("tbprof could not answer a request")
         defect = TbprofError("tbprof failed in an unexpected way", _ISSUE_HINT)
         defect.code = "internal"
@@ -93,8 +93,8 @@ def guarded(answer: Callable[[], Reply]) -> Reply:
 
 def response(request: Request, reply: Reply, csp: str) -> Response:
     """The reply as this request may have it: not modified, compressed, or plain."""
-    made = _Response(status=reply.status, content_type=reply.content_type)
-    headers = made.headers
+    out = _Response(status=reply.status, content_type=reply.content_type)
+    headers = out.headers
     headers["X-Content-Type-Options"] = "nosniff"
     headers["Content-Security-Policy"] = csp
     headers["Referrer-Policy"] = "same-origin"
@@ -104,33 +104,33 @@ def response(request: Request, reply: Reply, csp: str) -> Response:
     if reply.filename is not None:
         headers["Content-Disposition"] = _attachment(reply.filename)
     if reply.etag:
-        # Weak: the compressed and the plain bytes go by one tag.
-        made.set_etag(reply.etag, weak=True)
+        # Weak: the compressed and the plain bytes share one tag.
+        out.set_etag(reply.etag, weak=True)
         if request.if_none_match.contains_weak(reply.etag):
-            made.status_code = 304
+            out.status_code = 304
             headers["Vary"] = "Accept-Encoding"
-            return made
+            return out
     is_compressible = reply.content_type.startswith(_COMPRESSIBLE)
     if is_compressible:
         headers["Vary"] = "Accept-Encoding"
     if reply.chunks is not None:
-        made.automatically_set_content_length = False  # it is known in the end
+        out.automatically_set_content_length = False  # it is only known at the end
         is_small = is_compressible and _accepts_gzip(request)
         if is_small:
             headers["Content-Encoding"] = "gzip"
         if request.method != "HEAD":
-            made.response = _compressed(reply.chunks()) if is_small else reply.chunks()
+            out.response = _compressed(reply.chunks()) if is_small else reply.chunks()
     elif is_compressible and len(reply.content) >= _GZIP_FROM and _accepts_gzip(request):
         compress = reply.gzipped or (lambda: gzip.compress(reply.content, 5, mtime=0))
-        made.set_data(compress())
+        out.set_data(compress())
         headers["Content-Encoding"] = "gzip"
     else:
-        made.set_data(reply.content)
-    return made
+        out.set_data(reply.content)
+    return out
 
 
 def _compressed(chunks: Generator[bytes, None, None]) -> Iterator[bytes]:
-    """The chunks as one gzip stream, as fast as can be: whoever waits is near, most often."""
+    """The chunks as one gzip stream, as fast as possible: the client is usually near."""
     packer = zlib.compressobj(1, zlib.DEFLATED, _GZIP_WINDOW)
     with closing(chunks) as pieces:
         for chunk in pieces:
@@ -141,7 +141,7 @@ def _compressed(chunks: Generator[bytes, None, None]) -> Iterator[bytes]:
 
 
 class _Response(Response):
-    """Names its type with 304 as well: TensorBoard's validator wants that of every response."""
+    """Also states its type with 304: TensorBoard's validator requires that of every response."""
 
     def get_wsgi_headers(self, environ: "WSGIEnvironment") -> Headers:
         headers = super().get_wsgi_headers(environ)

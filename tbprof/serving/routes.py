@@ -1,6 +1,6 @@
 """The routes of docs/http_api.md as one WSGI application, for TensorBoard and for `tbprof serve`.
 
-A request's path decides the handler by exact name; names of runs and hosts are looked up, and
+A request's path selects the handler by exact name; names of runs and hosts are looked up, and
 no part of a request ever becomes part of a path.
 """
 
@@ -44,14 +44,14 @@ class NoRoute(TbprofError):
 
 
 class WrongMethod(TbprofError):
-    """The route answers other methods."""
+    """The route accepts other methods."""
 
     code = "method_not_allowed"
     status = 405
 
 
 class Application:
-    """The WSGI application below `data/plugin/<plugin name>/`, wherever that is mounted."""
+    """The WSGI application below `data/plugin/<plugin name>/`, wherever it is mounted."""
 
     def __init__(self, service: Service, assets: Assets | None = None, csp: str = CSP) -> None:
         self._service = service
@@ -85,7 +85,7 @@ class Application:
         if asset is None:
             raise NoRoute(f"no route is named {name[:200]!r}", "docs/http_api.md lists the routes")
         if name == "index.html":
-            # Someone looks at the pages: the first request for data follows.
+            # The pages are being opened: the first request for data follows.
             self._service.warm_up()
         return asset
 
@@ -97,7 +97,7 @@ class Application:
 
 
 def _runs(service: Service, _: Parameters) -> Reply:
-    # From the logdir alone: the page shows its runs while the engine is still loading.
+    # From the logdir only: the page shows its runs while the engine is still loading.
     return json_reply(list(service.logdir().runs()))
 
 
@@ -144,11 +144,11 @@ def _data_request(service: Service, parameters: Parameters, *, is_csv: bool) -> 
     from tbprof.engine.engine import DataRequest  # not before the engine is needed: it is heavy
 
     run = parameters.required("run")
-    known = {file.host for file in service.logdir().run(run).files}
+    hosts = {file.host for file in service.logdir().run(run).files}
     return DataRequest(
         run=run,
         tag=parameters.tag(),
-        hosts=parameters.hosts(known),
+        hosts=parameters.hosts(hosts),
         layout=parameters.layout(),
         format="csv" if is_csv else "json",
         table=parameters.table(),
@@ -183,7 +183,7 @@ def _logdir(service: Service, _: Parameters) -> Reply:
     try:
         runs = logdir.runs()
     except TbprofError:
-        runs = {}  # the report says what is out of reach
+        runs = {}  # the report says what cannot be reached
     report = logdir.report()
     return json_reply(
         {
@@ -216,8 +216,8 @@ def _doctor(service: Service, parameters: Parameters) -> Reply:
 
     run = parameters.values.get("run", "")
     engine = service.engine()
-    found = examine_run(engine, run) if run else examine_logdir(service.logdir(), engine)
-    return json_reply([asdict(one) for one in (*found, *examine_installation())])
+    diagnoses = examine_run(engine, run) if run else examine_logdir(service.logdir(), engine)
+    return json_reply([asdict(diagnosis) for diagnosis in (*diagnoses, *examine_installation())])
 
 
 def _session(service: Service, parameters: Parameters) -> Reply:
@@ -225,7 +225,7 @@ def _session(service: Service, parameters: Parameters) -> Reply:
 
 
 def _progress(service: Service, parameters: Parameters) -> Reply:
-    """Never waits: it is asked while another request loads the engine."""
+    """Never waits: it is called while another request loads the engine."""
     run, tag = parameters.required("run"), parameters.tag()
     if service.failure is not None:
         text = service.failure.message

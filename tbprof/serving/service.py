@@ -1,7 +1,7 @@
-"""What the routes answer from: the logdir and the engine, loaded when they are first needed.
+"""The logdir and the engine behind the routes, loaded when first needed.
 
 TensorBoard imports every plugin when it starts, whether its tab is opened or not; so the engine
-and what it stands on (NumPy, protobuf) wait for the first request for data.
+and its dependencies (NumPy, protobuf) are loaded with the first request for data.
 """
 
 import logging
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Set to anything, captures are off in every server: `--no-capture` for TensorBoard's users.
+# If set to anything, captures are off in every server: `--no-capture` for TensorBoard users.
 NO_CAPTURE = "TBPROF_NO_CAPTURE"
 _TRACE_FILE = ".xplane.pb"
 
@@ -40,12 +40,12 @@ class Service:
         can_capture: bool = True,
     ) -> None:
         self.plugin_name = plugin_name
-        # Only our own pages can read it; whoever captures has to show it.
+        # Only our own pages can read it; requests that capture must send it.
         self.token = secrets.token_urlsafe(24)
         self._can_capture = can_capture and not os.environ.get(NO_CAPTURE)
         self._captures: Captures | None = None
         self._location = location
-        # Two, so that the runs can be listed while the engine is still being loaded.
+        # Two locks, so that runs can be listed while the engine is still loading.
         self._logdir_lock = threading.Lock()
         self._engine_lock = threading.Lock()
         self._logdir: Logdir | None = None
@@ -55,12 +55,12 @@ class Service:
 
     @property
     def failure(self) -> LoadFailed | None:
-        """Why tbprof could not be loaded, if that was tried and failed."""
+        """Why tbprof could not be loaded, None if it was or was not tried."""
         return self._failure
 
     @property
     def loaded(self) -> "Engine | None":
-        """The engine if it is there already. Does not wait for it to be loaded."""
+        """The engine if it is loaded. Does not wait."""
         return self._engine
 
     def logdir(self) -> "Logdir":
@@ -81,7 +81,7 @@ class Service:
             return self._engine
 
     def captures_off(self) -> str:
-        """Why no profile can be captured here, "" where one can."""
+        """Why captures are disabled here, "" if they are enabled."""
         if not self._can_capture:
             return "the server was started without it"
         places = [self._location] if isinstance(self._location, str) else list(self._location)
@@ -93,7 +93,7 @@ class Service:
         return ""
 
     def capture_logdir(self) -> str:
-        """Where captured runs go: the first of the places that are served."""
+        """The logdir for captured runs: the first of the served places."""
         return self._location if isinstance(self._location, str) else next(iter(self._location), "")
 
     def captures(self) -> "Captures":
@@ -123,17 +123,17 @@ class Service:
             logger.debug("warm-up ended: %s", err.message)  # the request that needs it says so
 
     def _load(self, make: "Callable[[], _Loaded]") -> _Loaded:
-        """What `make` imports and makes; the first failure stands until the server restarts."""
+        """The result of `make`; the first failure persists until the server restarts."""
         if self._failure is not None:
             raise self._failure
         try:
             return make()
         except NotCompiled as err:
-            logger.error("%s (%s)", err.message, err.hint)  # noqa: TRY400 - the sentence says all
+            logger.error("%s (%s)", err.message, err.hint)  # noqa: TRY400 - the sentence is enough
             self._failure = LoadFailed(err.message, f"{err.hint}; then start the server again")
             raise self._failure from err
         except Exception as err:
-            # Whatever a broken installation of a dependency raises on import: ImportError,
+            # Any error that a broken dependency raises on import: ImportError,
             # OSError for shared libraries, AttributeError or RuntimeError for mismatched versions.
             logger.exception("tbprof could not be loaded")
             self._failure = LoadFailed(

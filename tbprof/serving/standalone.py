@@ -25,7 +25,7 @@ _WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104 - recognised, not bound
 
 
 class BadHost(TbprofError):
-    """The Host header names no host that this server goes by."""
+    """The Host header does not name this server."""
 
     code = "bad_host"
     status = 400
@@ -38,10 +38,10 @@ class CannotListen(TbprofError):
 
 
 class Standalone:
-    """The WSGI application: the routes, a way to them from `/`, and a check of the Host header.
+    """The WSGI application: the routes, a redirect from `/`, and a check of the Host header.
 
-    The check ends DNS rebinding, where a web page points a name of its own at this machine and
-    reads our answers in the visitor's browser. Addresses are no names, so they are all accepted.
+    The check prevents DNS rebinding, in which a web page points its own name at this machine and
+    reads our responses in the visitor's browser. Addresses are not names, so all are accepted.
     """
 
     def __init__(
@@ -90,16 +90,16 @@ def make_standalone(
     *,
     can_capture: bool = True,
 ) -> BaseWSGIServer:
-    """A server that listens already; port 0 takes a free one. Raises CannotListen."""
+    """A server that is already listening; port 0 takes a free one. Raises CannotListen."""
     names = {host, *allowed_hosts}
     if host in _WILDCARDS:
         names.add(socket.gethostname())
     service = Service(location, can_capture=can_capture)
     application = Standalone(service, names)
     with _listen(host, port) as listening:
-        # Unlike TensorBoard, it is started for our pages alone: one is about to be opened.
+        # Unlike TensorBoard, it is started only for our pages: one is about to be opened.
         service.warm_up()
-        # It prints and exits where an address cannot be bound, so it is given a bound socket.
+        # It prints and exits if an address cannot be bound, so it gets a bound socket.
         return make_server(
             host,
             port,
@@ -150,13 +150,15 @@ class _Handler(WSGIRequestHandler):
 
 
 def _redirect(target: str) -> Response:
-    made = Response(status=302, headers={"Location": target, "X-Content-Type-Options": "nosniff"})
-    made.autocorrect_location_header = False
-    return made
+    redirect = Response(
+        status=302, headers={"Location": target, "X-Content-Type-Options": "nosniff"}
+    )
+    redirect.autocorrect_location_header = False
+    return redirect
 
 
 def _without_port(header: str) -> str:
-    """Source: RFC 9110, Host; RFC 3986, host and port. What is neither stays as it is, unknown."""
+    """Source: RFC 9110, Host; RFC 3986, host and port. Anything else is unknown."""
     name, separator, port = header.rpartition(":")
     if separator and port.isdigit():
         header = name

@@ -9,7 +9,7 @@ from tbprof.serving.requests import Parameters
 
 _Choice = TypeVar("_Choice", bound=str)
 
-# Far beyond any time that a trace can hold, and within 64 bits.
+# Far beyond any time in a trace, and within 64 bits.
 _PS_LIMIT = 1 << 62
 _IDS_LIMIT = 1 << 32
 _DOCUMENT = "docs/http_api.md lists the parameters"
@@ -19,11 +19,11 @@ _DOCUMENT = "docs/http_api.md lists the parameters"
 class TimelineParameters:
     """The parameters of one request for a timeline. Every method raises BadRequest."""
 
-    of: Parameters
+    parameters: Parameters
 
     def text(self, name: str) -> str:
-        """The value, "" where there is none."""
-        return self.of.values.get(name, "")
+        """The value, "" if there is none."""
+        return self.parameters.values.get(name, "")
 
     def part(self) -> Literal["events", "derived"]:
         """The part of the host's timeline, `events` if not given."""
@@ -35,7 +35,7 @@ class TimelineParameters:
         raise BadRequest(f"part={part[:80]!r} is unknown", "use part=events or part=derived")
 
     def integer(self, name: str, low: int, high: int, default: int | None = None) -> int:
-        """A whole number from `low` to `high`, `default` where it is not given."""
+        """A whole number from `low` to `high`, `default` if not given."""
         text = self.text(name)
         if not text:
             if default is None:
@@ -63,8 +63,8 @@ class TimelineParameters:
             raise BadRequest(
                 f"{name}={text[:80]!r} is not a time", f"{name} is a number of picoseconds"
             )
-        whole = _whole(text)
-        return math.floor(number) if whole is None else whole
+        exact = _whole(text)
+        return math.floor(number) if exact is None else exact
 
     def flag(self, name: str) -> bool:
         """Whether `name` is set: `1` or `true`."""
@@ -76,7 +76,7 @@ class TimelineParameters:
         raise BadRequest(f"{name}={text[:80]!r} is neither 0 nor 1", f"leave {name} out, or use 1")
 
     def choice(self, name: str, choices: tuple[_Choice, ...]) -> _Choice:
-        """One of `choices`, the first where it is not given."""
+        """One of `choices`, the first if not given."""
         text = self.text(name) or choices[0]
         for choice in choices:
             if choice == text:
@@ -86,15 +86,15 @@ class TimelineParameters:
         )
 
     def words(self, name: str) -> tuple[str, ...]:
-        """The words of a list with commas, each once, in the order given."""
+        """The words of a comma-separated list, each once, in the given order."""
         return tuple(dict.fromkeys(word for word in self.text(name).split(",") if word))
 
     def ranges(self, name: str) -> tuple[tuple[int, int], ...]:
-        """`0-45,60` as half-open ranges: (0, 46), (60, 61). Empty where it is not given."""
+        """`0-45,60` as half-open ranges: (0, 46), (60, 61). Empty if not given."""
         words = self.text(name)
         if not words:
             return ()
-        found = []
+        bounds = []
         for word in words.split(","):
             first, dash, last = word.partition("-")
             low = _whole(first)
@@ -104,8 +104,8 @@ class TimelineParameters:
                     f"{name} holds {word[:80]!r}, which is no number and no range",
                     f"write {name}=0-45,60 for 0 to 45 and 60",
                 )
-            found.append((low, high + 1))
-        return tuple(found)
+            bounds.append((low, high + 1))
+        return tuple(bounds)
 
 
 def _whole(text: str) -> int | None:

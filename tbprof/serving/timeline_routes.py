@@ -1,4 +1,4 @@
-"""The routes of timelines: their parameters are read here, and answered by the engine."""
+"""The routes of timelines: parameters are read here, the engine answers."""
 
 import gzip
 import hashlib
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         TileSpan,
     )
 
-# What a URL with a version says is said once and for all.
+# The content of a URL with a version never changes.
 _FOREVER = "private, max-age=31536000, immutable"
 # Tiles are made for one request: compressing them harder takes longer than making them.
 _GZIP_LEVEL = 1
@@ -34,116 +34,118 @@ _MOVES: "tuple[Move, ...]" = (
     "next", "previous", "parent", "child", "next_same", "previous_same", "first_same"
 )  # fmt: skip
 
-Asked = TimelineParameters
-
 
 def _timeline(service: Service, parameters: Parameters) -> Reply:
-    asked = Asked(parameters)
-    opened = _open(service, asked, is_versioned=False)
-    return _reply(opened.index(), "no-cache")
+    request = TimelineParameters(parameters)
+    timeline = _open(service, request, is_versioned=False)
+    return _reply(timeline.index(), "no-cache")
 
 
-def _tiles(asked: Asked, opened: "HostTimeline") -> bytes:
-    return opened.tiles(_span(asked), asked.ranges("rows"), _filter(asked))
+def _tiles(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
+    return timeline.tiles(_span(request), request.ranges("rows"), _filter(request))
 
 
-def _counters(asked: Asked, opened: "HostTimeline") -> bytes:
-    return opened.counters(_span(asked), asked.ranges("counters"))
+def _counters(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
+    return timeline.counters(_span(request), request.ranges("counters"))
 
 
-def _busy(asked: Asked, opened: "HostTimeline") -> bytes:
-    return opened.busy(
-        from_ps=asked.time_ps("from_ps"),
-        to_ps=asked.time_ps("to_ps"),
-        buckets=asked.integer("buckets", 1, _MAX_BUCKETS, 1),
-        sections=asked.ranges("sections"),
+def _busy(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
+    return timeline.busy(
+        from_ps=request.time_ps("from_ps"),
+        to_ps=request.time_ps("to_ps"),
+        buckets=request.integer("buckets", 1, _MAX_BUCKETS, 1),
+        sections=request.ranges("sections"),
     )
 
 
-def _search(asked: Asked, opened: "HostTimeline") -> bytes:
-    return opened.search(
-        _query(asked),
-        limit=asked.integer("limit", 0, _MAX_HITS, 200),
-        after=asked.text("after"),
-        from_ps=asked.time_ps("from_ps"),
-        to_ps=asked.time_ps("to_ps"),
+def _search(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
+    return timeline.search(
+        _query(request),
+        limit=request.integer("limit", 0, _MAX_HITS, 200),
+        after=request.text("after"),
+        from_ps=request.time_ps("from_ps"),
+        to_ps=request.time_ps("to_ps"),
     )
 
 
-def _match_overview(asked: Asked, opened: "HostTimeline") -> bytes:
-    return opened.match_overview(_query(asked), _span(asked), asked.ranges("rows"))
+def _match_overview(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
+    return timeline.match_overview(_query(request), _span(request), request.ranges("rows"))
 
 
-def _event(asked: Asked, opened: "HostTimeline") -> bytes:
-    how = asked.choice("move", _MOVES) if asked.text("move") else None
-    return opened.event(asked.integer("id", 0, _MAX_ID), how)
+def _event(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
+    move = request.choice("move", _MOVES) if request.text("move") else None
+    return timeline.event(request.integer("id", 0, _MAX_ID), move)
 
 
-def _flows(asked: Asked, opened: "HostTimeline") -> bytes:
-    return opened.flows(asked.integer("id", 0, _MAX_ID))
+def _flows(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
+    return timeline.flows(request.integer("id", 0, _MAX_ID))
 
 
-def _aggregate(asked: Asked, opened: "HostTimeline") -> bytes:
-    return opened.aggregate(
-        from_ps=asked.time_ps("from_ps"),
-        to_ps=asked.time_ps("to_ps"),
-        tracks=asked.ranges("tracks"),
-        by=asked.choice("by", _GROUPINGS),
+def _aggregate(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
+    return timeline.aggregate(
+        from_ps=request.time_ps("from_ps"),
+        to_ps=request.time_ps("to_ps"),
+        tracks=request.ranges("tracks"),
+        by=request.choice("by", _GROUPINGS),
     )
 
 
-def _query(asked: Asked) -> "Query":
+def _query(request: TimelineParameters) -> "Query":
     from tbprof.engine.timelines.timeline_requests import parse_query  # heavy, as the engine is
 
-    text, is_regex, has_case = asked.of.required("q"), asked.flag("regex"), asked.flag("case")
+    text, is_regex, has_case = (
+        request.parameters.required("q"),
+        request.flag("regex"),
+        request.flag("case"),
+    )
     query: Query = parse_query(text, is_regex=is_regex, has_case=has_case)
     return query
 
 
-def _span(asked: Asked) -> "TileSpan":
+def _span(request: TimelineParameters) -> "TileSpan":
     from tbprof.engine.timelines.timeline_requests import TileSpan
 
-    level = asked.integer("level", 0, _MAX_LEVEL)
-    first, last = (asked.integer(name, 0, _MAX_TILE) for name in ("from", "to"))
+    level = request.integer("level", 0, _MAX_LEVEL)
+    first, last = (request.integer(name, 0, _MAX_TILE) for name in ("from", "to"))
     if last <= first:
         raise BadRequest(f"from={first} to={last} are no tiles", "'to' is not included")
     return TileSpan(level, first, last)
 
 
-def _filter(asked: Asked) -> "TileFilter":
+def _filter(request: TimelineParameters) -> "TileFilter":
     from tbprof.engine.timelines.timeline_requests import TileFilter
 
     return TileFilter(
-        name=asked.text("name"),
-        is_regex=asked.flag("regex"),
-        has_case=asked.flag("case"),
-        categories=asked.words("category"),
-        min_ps=asked.time_ps("min_ps", 0) or 0,
+        name=request.text("name"),
+        is_regex=request.flag("regex"),
+        has_case=request.flag("case"),
+        categories=request.words("category"),
+        min_ps=request.time_ps("min_ps", 0) or 0,
     )
 
 
-def _open(service: Service, asked: Asked, *, is_versioned: bool) -> "HostTimeline":
+def _open(service: Service, request: TimelineParameters, *, is_versioned: bool) -> "HostTimeline":
     from tbprof.engine.timelines.timeline_requests import open_timeline
 
-    part, run = asked.part(), asked.of.required("run")
+    part, run = request.part(), request.parameters.required("run")
     return open_timeline(
         service.engine(),
         run,
-        asked.text("host"),
+        request.text("host"),
         part,
-        asked.text("version") if is_versioned else None,
+        request.text("version") if is_versioned else None,
     )
 
 
 def _versioned(
-    answer: Callable[[Asked, "HostTimeline"], bytes], content_type: str = JSON
+    answer: Callable[[TimelineParameters, "HostTimeline"], bytes], content_type: str = JSON
 ) -> Callable[[Service, Parameters], Reply]:
     """The handler of a route whose content is a function of its URL."""
 
     def handle(service: Service, parameters: Parameters) -> Reply:
-        asked = Asked(parameters)
-        opened = _open(service, asked, is_versioned=True)
-        return _reply(answer(asked, opened), _FOREVER, content_type)
+        request = TimelineParameters(parameters)
+        timeline = _open(service, request, is_versioned=True)
+        return _reply(answer(request, timeline), _FOREVER, content_type)
 
     return handle
 

@@ -62,7 +62,7 @@ def top_ops_table(evidence: Evidence) -> Table:
 def _tensor_cores(
     kernels: Kernels, names: list[str]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """(could use, uses) [n] Tensor Cores, of ops by name: whether any of their kernels could or does."""
+    """(could use, uses) [n] Tensor Cores, of ops by name: if any of their kernels could or does."""
     could = {op for op, is_eligible in zip(kernels.op, kernels.is_eligible, strict=True)
              if is_eligible}  # fmt: skip
     uses = {op for op, used in zip(kernels.op, kernels.uses_tensor_cores, strict=True) if used}
