@@ -16,5 +16,5 @@
 - Sessions end by cancelling the call, which stops servers within milliseconds. Servers remember
   `Terminate`, which would empty a later capture of the same name.
 - "Unavailable" has many causes. Name, port and protocol are checked one by one, and each reason
-  has its fix (`reasons`). Only what may pass is retried.
+  has its fix (`reasons`). Only transient failures are retried.
 """

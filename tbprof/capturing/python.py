@@ -23,14 +23,14 @@ def capture(
     advanced: Mapping[str, str | int | bool] | None = None,
     on_progress: Callable[[CaptureReport], None] | None = None,
 ) -> CaptureReport:
-    """Records running programs into a new run of `logdir`; returns how each worker went.
+    """Records running programs into a new run of `logdir`; returns a report on each worker.
 
-    `addresses` are those of profiler servers (`host:port`, commas between several) or names of
+    `addresses` are those of profiler servers (`host:port`, separated by commas) or names of
     TPUs. Levels: host 0 to 3, device and Python 0 or 1. With `workers`, the analysis service of a
-    TPU records those. `on_progress` hears of every change, on the calling thread.
+    TPU records those. `on_progress` is called for every change, on the calling thread.
 
-    Raises BadOption for what makes no sense, NothingCaptured where no worker could be recorded,
-    and NotWritten or Unreachable for the logdir. Where some workers failed, the report says which.
+    Raises BadOption for invalid options, NothingCaptured if no worker could be recorded,
+    and NotWritten or Unreachable for the logdir. If some workers failed, the report says which.
     """
     request = parse_request(
         {

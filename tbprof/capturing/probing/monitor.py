@@ -14,16 +14,17 @@ from tbprof.capturing.requests.targets import Target
 
 
 class NotMonitored(TbprofError):
-    """A server could not be asked how busy it is."""
+    """A server's load could not be queried."""
 
     code = "not_monitored"
     status = 502
 
 
 def monitor(target: Target, duration_ms: int = 1000, *, is_verbose: bool = False) -> str:
-    """What the server says of itself over `duration_ms`, ready to print. Raises NotMonitored.
+    """The server's own report over `duration_ms`, ready to print. Raises NotMonitored.
 
-    Only Cloud TPUs answer: profiler servers of TensorFlow and JAX programs know no monitoring.
+    Only Cloud TPUs answer: profiler servers of TensorFlow and JAX programs do not support
+    monitoring.
     """
     reason = why_unreachable(target)
     if reason is not None:

@@ -1,4 +1,4 @@
-"""What answers at an address: asked step by step, without disturbing whoever is there."""
+"""What answers at an address: probed step by step, without disturbing the server."""
 
 import secrets
 import socket
@@ -31,7 +31,7 @@ _GET = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
 
 class Step(Enum):
-    """What is asked, in this order; a step is only taken where those before it went well."""
+    """The steps of a probe, in this order; each is only taken if the previous ones succeeded."""
 
     NAME = "name"
     TCP = "tcp"
@@ -41,7 +41,7 @@ class Step(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """How a step went: `reason` is None where it went well; `detail` says what was seen."""
+    """The result of a step: `reason` is None if it succeeded; `detail` says what was observed."""
 
     step: Step
     reason: Reason | None
@@ -49,7 +49,7 @@ class Finding:
 
 
 def probe(target: Target) -> list[Finding]:
-    """How far one can get with `target`: a finding per step, the last the first that failed."""
+    """How far a connection to `target` gets: a finding per step, up to the first that failed."""
     findings: list[Finding] = []
     for step, ask in _STEPS:
         finding = Finding(step, *ask(target))
@@ -60,15 +60,15 @@ def probe(target: Target) -> list[Finding]:
 
 
 def probe_all(targets: Sequence[Target]) -> list[list[Finding]]:
-    """`probe` of each target, in order, many at a time; nothing for names of TPUs."""
+    """`probe` of each target, in order, many at a time; empty for TPU names."""
     with ThreadPoolExecutor(max(1, min(_AT_ONCE, len(targets))), "tbprof-probe") as pool:
         return list(pool.map(lambda one: [] if one.is_tpu_name else probe(one), targets))
 
 
 def why_unreachable(target: Target, cancelled: threading.Event | None = None) -> Reason | None:
-    """Why gRPC cannot be spoken with `target`, None where it can: no call is made.
+    """Why `target` cannot be reached by gRPC, None if it can; makes no call.
 
-    Once `cancelled` is set, CANCELLED, whatever is still being waited for.
+    Returns CANCELLED once `cancelled` is set, even while waiting.
     """
     if cancelled is None:
         return _why_unreachable(target)
@@ -81,7 +81,7 @@ def why_unreachable(target: Target, cancelled: threading.Event | None = None) ->
         finally:
             done.set()
 
-    # Looking up a name cannot be called back, so it is left to itself.
+    # A name lookup cannot be cancelled, so it is abandoned.
     threading.Thread(target=ask, name="tbprof-connect", daemon=True).start()
     while not done.wait(_TURN_S):
         if cancelled.is_set():
@@ -100,7 +100,7 @@ def _why_unreachable(target: Target) -> Reason | None:
 def _ask_name(target: Target) -> tuple[Reason | None, str]:
     try:
         found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:  # UnicodeError: labels that no name can have
+    except (OSError, UnicodeError) as error:  # UnicodeError: labels that are not valid in names
         return Reason.UNRESOLVABLE, str(error)
     return None, ", ".join(dict.fromkeys(str(entry[4][0]) for entry in found))
 
@@ -114,7 +114,7 @@ def _ask_tcp(target: Target) -> tuple[Reason | None, str]:
 
 
 def _ask_grpc(target: Target) -> tuple[Reason | None, str]:
-    """Whether the other side speaks HTTP/2 without encryption, as gRPC needs it, or what else."""
+    """Whether the server speaks unencrypted HTTP/2, as gRPC needs, or what else it is."""
     try:
         head, is_silent = _first_words(target, _PREFACE)
         if len(head) == _FRAME_HEAD and head[3] == _SETTINGS and not head.startswith(b"HTTP"):
@@ -131,9 +131,9 @@ def _ask_grpc(target: Target) -> tuple[Reason | None, str]:
 
 
 def _first_words(target: Target, greeting: bytes) -> tuple[bytes, bool]:
-    """(what the other side says to a greeting, whether it then fell silent rather than hung up).
+    """(the server's response to a greeting, whether it then stayed silent instead of closing).
 
-    At most as many bytes as a frame's head has.
+    At most the bytes of a frame header.
     """
     with closing(_connect(target)) as link:
         link.settimeout(_ANSWER_S)
@@ -145,26 +145,26 @@ def _first_words(target: Target, greeting: bytes) -> tuple[bytes, bool]:
         except TimeoutError:
             return data, True
         except ConnectionError:
-            pass  # it hung up
+            pass  # it closed the connection
         return data, False
 
 
 def _speaks_tls(target: Target) -> bool:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE  # only asked whether, not who
+    context.verify_mode = ssl.CERT_NONE  # only checks for TLS, not for identity
     with closing(_connect(target)) as link:
         link.settimeout(_ANSWER_S)
         try:
             with context.wrap_socket(link):
                 return True
         except (ssl.SSLError, OSError) as error:
-            # A server that wants a certificate of ours, or another version, speaks it, too.
+            # A server that requires a client certificate, or another version, also speaks TLS.
             return isinstance(error, ssl.SSLError) and "ALERT" in (error.reason or "")
 
 
 def _ask_method(target: Target) -> tuple[Reason | None, str]:
-    """Whether the profiler service is there: it is asked to end a recording that never began."""
+    """Whether there is a profiler service: requests the end of a recording that never began."""
     request = message("tensorflow.TerminateRequest")(session_id=f"tbprof-{secrets.token_hex(8)}")
     with closing(open_channel(target.address)) as channel:
         try:

@@ -1,4 +1,4 @@
-"""Why a worker could not be recorded, in words, and the way out."""
+"""Why a worker could not be recorded, in words, and the fix."""
 
 import errno
 import socket
@@ -108,12 +108,12 @@ class Reason(Enum):
 
     @property
     def fix(self) -> str:
-        """The way out."""
+        """What to do."""
         return self.value[2]
 
     @property
     def is_passing(self) -> bool:
-        """Whether another attempt may succeed without anything being changed."""
+        """Whether another attempt may succeed without any change."""
         return self in _PASSING
 
 

@@ -1,7 +1,7 @@
-"""Calls whose answers are traces: read as they come, so that nobody ever holds one.
+"""Calls with traces as responses: read in pieces, so that a trace is never in memory.
 
-gRPC's own library hands an answer over as a whole, three times its size at its peak, and says
-nothing while it comes. A unary call is a request and an answer over HTTP/2, which `h2` speaks.
+gRPC's own library returns a response as a whole, three times its size at its peak, and reports
+no progress. A unary call is a request and a response over HTTP/2, which `h2` implements.
 Source: github.com/grpc/grpc, doc/PROTOCOL-HTTP2.md.
 """
 
@@ -24,7 +24,7 @@ import h2.settings
 from tbprof.capturing.requests.targets import Target
 
 _CONNECT_S = 10.0
-_TURN_S = 0.05  # how often cancelling is looked for
+_TURN_S = 0.05  # how often cancellation is checked
 _ENDING_S = 0.25
 _READ = 1 << 20
 _WINDOW = 2**31 - 1
@@ -34,7 +34,7 @@ _CODES = {code.value[0]: code for code in grpc.StatusCode}
 
 
 class CallFailed(Exception):
-    """A call did not end well: its status, and what was said."""
+    """A call failed: its status and message."""
 
     def __init__(self, code: grpc.StatusCode, details: str) -> None:
         super().__init__(f"{code.name}: {details}")
@@ -50,10 +50,10 @@ def call(
     cancelled: threading.Event,
     receive: Callable[[bytes], None],
 ) -> None:
-    """Calls a method; `receive` is given the bytes of the answer's message, piece by piece.
+    """Calls a method; `receive` gets the bytes of the response message, piece by piece.
 
-    Raises CallFailed, with CANCELLED where `cancelled` is set meanwhile: the server is informed
-    and ends what it does. What `receive` raises ends the call, too.
+    Raises CallFailed, with CANCELLED if `cancelled` is set meanwhile: the server is informed
+    and stops. An error of `receive` also ends the call.
     """
     deadline = time.monotonic() + timeout_s
     try:
@@ -82,7 +82,7 @@ def call(
 
 
 class _Exchange:
-    """One request and its answer on a connection of its own."""
+    """One request and its response on a separate connection."""
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class _Exchange:
         self._link.settimeout(_TURN_S)
 
     def turn(self) -> None:
-        """Reads what has come, if anything has, and answers it."""
+        """Reads pending data, if any, and responds to it."""
         try:
             data = self._link.recv(_READ)
         except TimeoutError:
@@ -158,17 +158,17 @@ class _Exchange:
             self.is_over = True
 
     def reset(self) -> None:
-        """Tells the server that the answer is not wanted any more, and lets it heed that."""
+        """Tells the server that the response is no longer needed, and gives it time to stop."""
         try:
             self._http.reset_stream(self._stream, h2.errors.ErrorCodes.CANCEL)
             self._send()
         except (OSError, h2.exceptions.ProtocolError):
-            pass  # closing the connection says the same
-        # Profilers take some milliseconds to end: who captures again at once finds them ready.
+            pass  # closing the connection has the same effect
+        # Profilers take some milliseconds to end: so an immediate next capture finds them ready.
         time.sleep(_ENDING_S)
 
     def check(self) -> None:
-        """Raises CallFailed where the answer is an error, or no whole one."""
+        """Raises CallFailed if the response is an error or incomplete."""
         status = self._status.get("grpc-status")
         if status is None:
             web = self._status.get(":status", "200")
@@ -190,7 +190,7 @@ class _Exchange:
 
 
 class _Message:
-    """Takes the prefix off a message that comes in pieces."""
+    """Strips the prefix of a message that arrives in pieces."""
 
     def __init__(self, receive: Callable[[bytes], None]) -> None:
         self._receive = receive
@@ -199,7 +199,7 @@ class _Message:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of it has come."""
+        """Whether all of it has arrived."""
         return self._left == 0
 
     def feed(self, data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Channels to profiler servers: plain text, as those have no other, and without limits of size."""
+"""Channels to profiler servers: unencrypted, as these servers require, and without size limits."""
 
 import grpc
 
@@ -16,7 +16,7 @@ _OPTIONS = (
 
 
 def open_channel(address: str) -> grpc.Channel:
-    """A channel to an address; connects when it is first used."""
+    """A channel to an address; connects on first use."""
     return grpc.insecure_channel(address, _OPTIONS)
 
 

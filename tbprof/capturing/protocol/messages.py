@@ -1,4 +1,4 @@
-"""What goes over the wire: requests as messages, and answers without a copy of the trace."""
+"""Messages on the wire: requests, and responses without a copy of the trace."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -11,7 +11,7 @@ TERMINATE = "/tensorflow.ProfilerService/Terminate"
 MONITOR = "/tensorflow.ProfilerService/Monitor"
 NEW_SESSION = "/tensorflow.ProfileAnalysis/NewSession"
 
-# What older TPU services make of a trace; current servers ignore it. Source: the profile plugin.
+# The outputs of older TPU services; current servers ignore it. Source: the profile plugin.
 _TOOLS = (
     "trace_viewer", "op_profile", "input_pipeline", "kernel_stats", "memory_viewer",
     "memory_profile", "overview_page", "pod_viewer", "tensorflow_stats", "xplane.pb",
@@ -23,7 +23,7 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 
 class Garbled(ValueError):
-    """Bytes that are no message of ours."""
+    """Bytes that are not a valid message."""
 
 
 class CutOff(Garbled):
@@ -32,7 +32,7 @@ class CutOff(Garbled):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a profiler sent besides its trace: files by name, whether it recorded nothing."""
+    """A profiler's response besides its trace: files by name, whether it recorded nothing."""
 
     files: dict[str, memoryview] = field(default_factory=dict)
     is_empty: bool = False
@@ -43,7 +43,7 @@ def profile_request(
 ) -> bytes:
     """A `ProfileRequest`: record for `options`, from `start_ns` (0: at once), and send the trace.
 
-    `root` and `run` say where servers that send nothing put their files.
+    `root` and `run` are where servers that send no trace put their files.
     """
     request = message("tensorflow.ProfileRequest")(
         duration_ms=options.duration_ms,
@@ -55,13 +55,13 @@ def profile_request(
         emit_xspace=True,
     )
     opts = request.opts
-    opts.version = 1  # otherwise servers take levels of their own
+    opts.version = 1  # otherwise servers use their own levels
     opts.include_dataset_ops = options.has_dataset_ops
     opts.host_tracer_level = options.host_level
     opts.device_tracer_level = options.device_level
     opts.python_tracer_level = options.python_level
     opts.enable_hlo_proto = options.has_hlo
-    opts.duration_ms = options.duration_ms  # the one that counts
+    opts.duration_ms = options.duration_ms  # the one that servers use
     opts.start_timestamp_ns = start_ns
     opts.repository_path = root
     opts.session_id = run
@@ -99,14 +99,14 @@ def session_answer(data: bytes) -> tuple[str, bool]:
 
 
 class AnswerReader:
-    """Reads a `ProfileResponse` that comes in pieces: its trace goes on as it comes.
+    """Reads a `ProfileResponse` that arrives in pieces, and passes its trace on.
 
-    `receive` is given the pieces of the trace, and `has_trace` tells whether there was one.
+    `receive` gets the pieces of the trace; `has_trace` says whether there was one.
     """
 
     def __init__(self, receive: Callable[[bytes], None]) -> None:
         self._receive = receive
-        self._head = b""  # the beginning of a field whose end has not come yet
+        self._head = b""  # the beginning of an incomplete field
         self._trace_left = 0
         self._others = bytearray()
         self.has_trace = False
@@ -128,7 +128,7 @@ class AnswerReader:
             data = data[end:]
 
     def _field(self, data: bytes) -> int | None:
-        """Where the first field of `data` ends, or its trace begins; None: not all there yet."""
+        """The end of the first field of `data`, or the begin of its trace; None if incomplete."""
         view = memoryview(data)
         try:
             key, at = _varint(view, 0)
@@ -154,7 +154,7 @@ class AnswerReader:
         return at
 
     def answer(self) -> Answer:
-        """What came besides the trace, once all has come. Raises Garbled."""
+        """The response besides the trace, once it is complete. Raises Garbled."""
         if self._trace_left or self._head:
             raise Garbled("a field is cut off")
         files: dict[str, memoryview] = {}

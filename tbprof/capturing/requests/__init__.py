@@ -1,4 +1,4 @@
-"""What a user asks for: whom to record, for how long, with which options.
+"""Capture requests: which programs to record, for how long, with which options.
 
 Nothing comes in from the other rooms of `capturing`.
 """

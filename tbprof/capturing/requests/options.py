@@ -7,9 +7,9 @@ from datetime import datetime
 from tbprof.base.errors import BadRequest
 from tbprof.base.records import dataclass, field
 
-MOST_S = 3600  # a longer one is a slip: traces grow by megabytes per second
+MOST_S = 3600  # longer durations are mistakes: traces grow by megabytes per second
 MOST_RETRIES = 20
-_COLLECTING_S = 60.0  # what a profiler may take at least to collect and send a trace
+_COLLECTING_S = 60.0  # the minimum time for collecting and sending a trace
 _LEVELS = {"host_level": 3, "device_level": 1, "python_level": 1}
 _RUN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,127}")
@@ -17,7 +17,7 @@ _TRUTHS = {"true": True, "false": False}
 
 
 class BadOption(BadRequest):
-    """A choice that makes no sense; `field` names it."""
+    """An invalid option; `field` names it."""
 
     code = "bad_option"
 
@@ -28,11 +28,12 @@ class BadOption(BadRequest):
 
 @dataclass(frozen=True, slots=True)
 class CaptureOptions:
-    """What a capture records. Raises BadOption where a choice makes no sense.
+    """What a capture records. Raises BadOption for an invalid option.
 
-    `host_level` is 0 (nothing) to 3 (cheap ops, too), `device_level` and `python_level` 0 or 1.
-    `delay_ms` passes before all workers begin together. `retries` are attempts after the first.
-    `run` is the new run's name, by default the time. `advanced` goes to the profilers as it is.
+    `host_level` is 0 (nothing) to 3 (including cheap ops), `device_level` and `python_level` 0 or
+    1. `delay_ms` passes before all workers begin together. `retries` are attempts after the first.
+    `run` is the new run's name, by default the time. `advanced` is passed to the profilers
+    unchanged.
     """
 
     duration_ms: int = 1000
@@ -88,7 +89,7 @@ class CaptureOptions:
         return self.delay_ms / 1000 + recording + max(_COLLECTING_S, 2 * recording)
 
     def run_name(self, now: datetime) -> str:
-        """The run's name; without a choice the local time, as other profilers call theirs."""
+        """The run's name; by default the local time, as in other profilers."""
         return self.run or now.strftime("%Y_%m_%d_%H_%M_%S")
 
 

@@ -1,4 +1,4 @@
-"""A capture as somebody asks for it, in plain values: from the page, the shell or Python."""
+"""A capture request in plain values: from the page, the shell or Python."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,13 +10,13 @@ from tbprof.capturing.requests.targets import TPU_PORT, BadAddress, Target, pars
 _NUMBERS = ("duration_ms", "delay_ms", "host_level", "device_level", "python_level", "retries")
 _TRUTHS = {"hlo": "has_hlo", "dataset_ops": "has_dataset_ops"}
 _MOST_TEXT = 4096
-_TOO_MUCH = 10**15  # nothing that is counted here comes near
+_TOO_MUCH = 10**15  # far above any valid number
 _KNOWN = {"addresses", "workers", "run", "advanced", *_NUMBERS, *_TRUTHS}
 
 
 @dataclass(frozen=True, slots=True)
 class CaptureRequest:
-    """Whom to record, and how. With `workers`, the analysis service of a TPU records those."""
+    """Targets and options of a capture. With `workers`, a TPU's analysis service records those."""
 
     targets: tuple[Target, ...]
     workers: tuple[Target, ...]
@@ -24,20 +24,20 @@ class CaptureRequest:
 
     @property
     def asked(self) -> tuple[Target, ...]:
-        """All who are recorded, each once."""
+        """All recorded targets, each once."""
         return self.workers or self.targets
 
 
 def parse_request(values: Mapping[str, object]) -> CaptureRequest:
-    """The request that plain values make, checked. Raises BadOption, which names the field.
+    """The request from plain values, validated. Raises BadOption, which names the field.
 
-    `addresses` and `workers` are texts with commas; the others are as in `CaptureOptions`, with
-    `hlo` and `dataset_ops` for what a trace has.
+    `addresses` and `workers` are comma-separated texts; the others are as in `CaptureOptions`, with
+    `hlo` and `dataset_ops` for the contents of a trace.
     """
     for name in values:
         if name not in _KNOWN:
             raise BadOption(name[:80], f"there is no option {name[:80]!r}")
-    chosen: dict[str, Any] = {}  # each is checked here
+    chosen: dict[str, Any] = {}  # each is validated here
     for name in _NUMBERS:
         if name in values:
             chosen[name] = _number(name, values[name])
@@ -60,7 +60,7 @@ def _asked(values: Mapping[str, object]) -> tuple[tuple[Target, ...], tuple[Targ
     asked = _targets("addresses", addresses) if addresses.strip() else ()
     others = [one.address for one in asked if one not in listed]
     if others:
-        # The service of the list's first worker records the list, and nobody else.
+        # The service of the list's first worker records the list, and nothing else.
         raise BadOption(
             "addresses",
             f"{others[0]} is not in the worker list, so it would not be recorded",

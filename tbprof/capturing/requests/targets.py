@@ -1,4 +1,4 @@
-"""Who is to be recorded: the addresses that users type."""
+"""The targets of a capture: the addresses that users type."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from tbprof.base.errors import BadRequest
 from tbprof.base.records import dataclass
 
-# Pods have up to some thousand hosts; more is a slip of the keyboard.
+# Pods have up to some thousand hosts; more is a typing mistake.
 MOST_TARGETS = 4096
 # Where profilers of TPU hosts listen. Source: tensorflow/python/profiler/profiler_client.py.
 TPU_PORT = 8466
@@ -24,14 +24,14 @@ _NAMES = "TensorFlow's servers often listen on 6009, JAX's on 9999: host:port, o
 
 
 class BadAddress(BadRequest):
-    """An address that nobody can be reached by; names it."""
+    """An invalid address; names it."""
 
     code = "bad_address"
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One worker: a host and a port, or the name of a TPU, which has to be looked up (port 0)."""
+    """One worker: a host and a port, or the name of a TPU, which must be looked up (port 0)."""
 
     host: str
     port: int
@@ -43,7 +43,7 @@ class Target:
 
     @property
     def address(self) -> str:
-        """The address as gRPC takes it, and as it is shown."""
+        """The address for gRPC and for display."""
         if self.is_tpu_name:
             return self.host
         host = f"[{self.host}]" if ":" in self.host else self.host
@@ -51,10 +51,10 @@ class Target:
 
 
 def parse_targets(addresses: str | Iterable[str], port: int = 0) -> list[Target]:
-    """The workers that a comma-separated list, or several of them, names: each once, in order.
+    """The workers in one or more comma-separated lists: each once, in order.
 
-    `port` is that of addresses without one; otherwise those are names of TPUs. Raises BadAddress
-    for one that is none, and where there is none at all.
+    `port` is used for addresses without one; by default those are names of TPUs. Raises BadAddress
+    for an invalid address, and if there is none.
     """
     texts = [addresses] if isinstance(addresses, str) else list(addresses)
     words = [word for text in texts for word in re.split(r"[,;\s]+", text) if word]
@@ -66,7 +66,7 @@ def parse_targets(addresses: str | Iterable[str], port: int = 0) -> list[Target]
 
 
 def parse_target(text: str, usual_port: int = 0) -> Target:
-    """The worker that one address names: `host:port`, `grpc://host:port`, `[::1]:port`, a TPU."""
+    """The worker of one address: `host:port`, `grpc://host:port`, `[::1]:port`, a TPU."""
     rest = text
     scheme = _SCHEME.fullmatch(text)
     if scheme is not None:
@@ -112,13 +112,13 @@ def _port(text: str, port: str) -> int:
 
 
 def _shown(text: str) -> str:
-    # What somebody took for a place for a password goes into no message.
+    # A password in an address must not appear in a message.
     text = _USER.sub("…@", text)
     return repr(text if len(text) <= 80 else f"{text[:79]}…")
 
 
 def host_names(targets: Sequence[Target]) -> list[str]:
-    """What each worker's trace is called: safe as a file's name, no two the same.
+    """The name of each worker's trace: safe as a file name, and unique.
 
     `10.0.0.2:6009` is `10.0.0.2_6009`, as profiler servers name their own files.
     """
@@ -127,7 +127,7 @@ def host_names(targets: Sequence[Target]) -> list[str]:
     for target in targets:
         plain = _UNSAFE.sub("_", target.address).lstrip(".") or "worker"
         name, count = plain, 1
-        while name.lower() in taken:  # file systems may not tell cases apart
+        while name.lower() in taken:  # file systems may ignore case
             count += 1
             name = f"{plain}-{count}"
         taken.add(name.lower())

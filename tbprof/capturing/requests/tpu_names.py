@@ -1,4 +1,4 @@
-"""The addresses of TPUs by name, asked of the Cloud TPU API.
+"""The addresses of TPUs by name, from the Cloud TPU API.
 
 Sources: google/cloud/tpu/v2/cloud_tpu.proto (GetNode, Node, NetworkEndpoint) and TensorFlow's
 tensorflow/python/tpu/client/client.py, which refuses nodes that are not READY, too.
@@ -20,7 +20,7 @@ _API = "https://tpu.googleapis.com/v2"
 _METADATA_HOST = "GCE_METADATA_HOST"
 _METADATA = "http://{}/computeMetadata/v1/instance/zone"
 _FLAVOR = {"Metadata-Flavor": "Google"}
-_READY = ("", "READY")  # a state that is not known is left out
+_READY = ("", "READY")  # an unknown state is left out
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _TIMEOUT_S = 15
 _ADDRESS_HINT = "give the workers' addresses instead, such as 10.0.0.2:8466"
@@ -34,11 +34,11 @@ class TpuNotFound(TbprofError):
 
 
 def find_tpus(targets: Sequence[Target]) -> list[Target]:
-    """The targets, with the workers of a TPU in place of its name, each once, in order.
+    """The targets, with the workers of a TPU instead of its name, each once, in order.
 
     Names are looked up in the project and zone of the environment (CLOUDSDK_CORE_PROJECT,
-    CLOUDSDK_COMPUTE_ZONE) or of this machine; `projects/…/locations/…/nodes/…` says them itself.
-    TBPROF_TPU_API is another address of the API. Raises TpuNotFound.
+    CLOUDSDK_COMPUTE_ZONE) or of this machine; `projects/…/locations/…/nodes/…` contains them.
+    TBPROF_TPU_API overrides the address of the API. Raises TpuNotFound.
     """
     found: list[Target] = []
     for target in targets:
@@ -65,7 +65,7 @@ def _workers(name: str) -> list[Target]:
     try:
         node = json.loads(answer.text)
         state, why = str(node.get("state", "")), str(node.get("healthDescription", ""))
-        # The ports that it names are those of training; profilers have their own.
+        # Its ports are those of training; profilers have their own.
         hosts = [str(ipaddress.ip_address(one["ipAddress"])) for one in _endpoints(node, state)]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise TpuNotFound("the Cloud TPU API's answer is unknown", _ADDRESS_HINT) from error
@@ -81,12 +81,12 @@ def _workers(name: str) -> list[Target]:
 
 
 def _endpoints(node: dict[str, Any], state: str) -> list[dict[str, Any]]:
-    # Workers of a node that is being made may have no address yet.
+    # Workers of a node that is being created may have no address yet.
     return list(node.get("networkEndpoints", ())) if state in _READY else []
 
 
 def _said(error: Exception) -> str:
-    """What an error says, without what it carries: that may be a server's whole answer."""
+    """The message of an error, without its payload, which may be a complete response."""
     return f"{type(error).__name__}: {str(next(iter(error.args), ''))[:200].rstrip('.')}"
 
 
@@ -123,9 +123,9 @@ def _path(project: str, name: str) -> str:
 
 
 def _own_zone() -> str:
-    """The zone of this machine, "" where it is none of Google's.
+    """The zone of this machine, "" if it is not one of Google's.
 
-    Asked without credentials: elsewhere anybody may answer to that name.
+    Requested without credentials: elsewhere any server may answer to that name.
     """
     host = os.environ.get(_METADATA_HOST, "metadata.google.internal")
     try:

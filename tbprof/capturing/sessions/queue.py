@@ -1,4 +1,4 @@
-"""Captures that a server runs for its pages: one after another, and not too many."""
+"""Captures that a server runs for its pages: one after another, with a limit."""
 
 import secrets
 import threading
@@ -36,10 +36,10 @@ class CaptureNotFound(TbprofError):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a capture stands. `ahead` captures come before it; `error` says why it has failed.
+    """The status of a capture. `ahead` captures come before it; `error` says why it failed.
 
-    `elapsed_s` counts from when its turn came. `share` is how much of the time that it is to take
-    has passed since all workers were there, 0 to 1.
+    `elapsed_s` counts from its start. `share` is the fraction, 0 to 1, of its planned time
+    that has passed since all workers were connected.
     """
 
     id: str
@@ -96,7 +96,7 @@ class Captures:
             return id_
 
     def standing(self, id_: str) -> Standing:
-        """How a capture stands. Raises CaptureNotFound."""
+        """The status of a capture. Raises CaptureNotFound."""
         with self._lock:
             entry = self._entry(id_)
             before = list(self._entries)[: list(self._entries).index(id_)]
@@ -115,7 +115,7 @@ class Captures:
             )
 
     def unfinished(self) -> list[str]:
-        """The ids of captures that wait or run, oldest first."""
+        """The ids of captures that are pending or running, oldest first."""
         with self._lock:
             return [id_ for id_, entry in self._entries.items() if not entry.done.is_set()]
 
@@ -131,7 +131,7 @@ class Captures:
                 entry.capture.cancel()
 
     def wait(self, id_: str, seconds: float) -> None:
-        """Returns when a capture has ended, or the time is over. Raises CaptureNotFound."""
+        """Returns when a capture has ended, or the timeout has passed. Raises CaptureNotFound."""
         with self._lock:
             entry = self._entry(id_)
         entry.done.wait(seconds)

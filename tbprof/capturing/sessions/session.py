@@ -28,7 +28,7 @@ class NothingCaptured(TbprofError):
 
 @dataclass(frozen=True, slots=True)
 class WorkerReport:
-    """How a worker went. `phase` is that of `Worker`; `reason` is a code, "" where all is well."""
+    """The result of a worker. `phase` is that of `Worker`; `reason` is a code, "" for success."""
 
     address: str
     host: str
@@ -51,7 +51,7 @@ class WorkerReport:
 
 @dataclass(frozen=True, slots=True)
 class CaptureReport:
-    """How a capture stands, or went: its run, where that lies, and each worker."""
+    """The status or result of a capture: its run, its path, and each worker."""
 
     run: str
     path: str
@@ -60,14 +60,14 @@ class CaptureReport:
 
     @property
     def written(self) -> int:
-        """How many traces there are."""
+        """The number of written traces."""
         return sum(worker.is_written for worker in self.workers)
 
 
 class Capture:
     """A capture that runs in threads of its own once `run` is called, or `start`.
 
-    Raises NotWritten or Unreachable where the logdir cannot be reached.
+    Raises NotWritten or Unreachable if the logdir cannot be reached.
     """
 
     def __init__(self, request: CaptureRequest, logdir: str) -> None:
@@ -84,14 +84,14 @@ class Capture:
         self._done = threading.Event()
 
     def run(self, on_change: Callable[[CaptureReport], None] | None = None) -> CaptureReport:
-        """Records all workers; returns when the last one has ended. `on_change` hears of it."""
+        """Records all workers; returns when the last one has ended. Calls `on_change` for changes."""
         try:
             # One thread per worker: each waits for its own server nearly all of the time.
             with ThreadPoolExecutor(max(1, len(self._workers)), "tbprof-capture") as pool:
                 futures = self._submit(pool)
                 try:
                     self._watch(futures, on_change)
-                except BaseException:  # Ctrl-C: let the servers go before anything else
+                except BaseException:  # Ctrl-C: release the servers first
                     self.cancel()
                     raise
         finally:
@@ -111,13 +111,13 @@ class Capture:
         return self._cancelled.is_set()
 
     def share(self) -> float:
-        """How much of the time that it is to take has passed, 0 to 1; receiving comes on top."""
+        """The fraction of its planned time that has passed, 0 to 1, without receiving."""
         began_ns = self._session_began_ns or self._start.began_ns
         whole_ns = (self.options.delay_ms + self.options.duration_ms) * 1_000_000
         return min(1.0, max(0.0, (time.time_ns() - began_ns) / whole_ns)) if began_ns else 0.0
 
     def report(self) -> CaptureReport:
-        """How it stands."""
+        """The current status."""
         return CaptureReport(
             self._run.name, self._run.url, self._done.is_set(), tuple(map(_report, self._workers))
         )

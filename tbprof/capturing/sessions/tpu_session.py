@@ -28,7 +28,7 @@ _SUFFIX = ".xplane.pb"
 def record_session(
     workers: Sequence[Worker], options: CaptureOptions, run: NewRun, cancelled: threading.Event
 ) -> None:
-    """Records all workers in one call to the first one's service; `workers` say how it went."""
+    """Records all workers in one call to the first one's service; `workers` get the results."""
     try:
         attempts(
             workers,
@@ -41,7 +41,7 @@ def record_session(
         for worker in workers:
             if not worker.phase.is_final:
                 end(worker, stop.reason, stop.details)
-    except Exception as error:  # noqa: BLE001 - said beside the workers
+    except Exception as error:  # noqa: BLE001 - reported beside the workers
         for worker in workers:
             if not worker.phase.is_final:
                 end(worker, Reason.FAILED, f"{type(error).__name__}: {error}")
@@ -106,7 +106,7 @@ def _find_files(workers: Sequence[Worker], run: NewRun, cancelled: threading.Eve
 
 
 def _file_of(worker: Worker, run: NewRun) -> str | None:
-    """The service calls files by the host, with or without its port."""
+    """The service names files by the host, with or without its port."""
     for name in (worker.target.host, worker.host):
         if "/" not in name:
             url = run.find(f"{name}{_SUFFIX}")

@@ -23,7 +23,7 @@ from tbprof.storage.new_run import NewFile, NewRun
 
 _BACKOFF_S = 0.5  # before the second attempt, then twice as long each time
 _LONGEST_BACKOFF_S = 8.0
-_PATIENCE_S = 5.0  # how long those that are connected wait for one that is not
+_PATIENCE_S = 5.0  # how long connected workers wait for the others
 _OWN_FILE_S = 3.0  # how long a file that the worker writes itself may take to appear
 _SUFFIX = ".xplane.pb"
 # Leftovers of services that send no trace. Source: the profile plugin's client.
@@ -31,7 +31,7 @@ _NO_FILE = "tf_stats_helper_result"
 
 
 class Phase(str, Enum):
-    """What is being done for a worker."""
+    """The phase of a worker."""
 
     WAITING = "waiting"
     CONNECTING = "connecting"
@@ -46,17 +46,17 @@ class Phase(str, Enum):
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing more will be done."""
+        """Whether the phase is final."""
         return self in (Phase.WRITTEN, Phase.FAILED, Phase.CANCELLED)
 
 
 @dataclass(slots=True)
 class Worker:
-    """How far the recording of a worker is; changes until `phase` is final.
+    """The progress of recording a worker; changes until `phase` is final.
 
-    `host` is what the trace is called. `details` is what the server said, `complaints` what the
-    recorder did (in the trace itself). `late_s` is how much later than the common start an attempt
-    began that succeeded in the end.
+    `host` is the name of the trace. `details` is the server's message, `complaints` are the
+    recorder's errors (in the trace itself). `late_s` is how much later than the common start the
+    successful attempt began.
     """
 
     target: Target
@@ -73,7 +73,7 @@ class Worker:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What the workers of a capture share."""
+    """The shared state of a capture's workers."""
 
     options: CaptureOptions
     run: NewRun
@@ -84,8 +84,8 @@ class Job:
 class Start:
     """Lets all workers begin together: each waits here until all have connected or given up.
 
-    Nobody waits for ever: `_PATIENCE_S` after the last one has come those that are there begin, and
-    who comes later begins at once.
+    The wait is bounded: `_PATIENCE_S` after the last worker has connected, the connected workers
+    begin, and later ones begin at once.
     """
 
     def __init__(self, workers: int, delay_s: float) -> None:
@@ -105,7 +105,7 @@ class Start:
                 self._begin()
 
     def wait(self, cancelled: threading.Event) -> int:
-        """When to begin, in ns since the epoch; 0 where the capture was cancelled."""
+        """When to begin, in ns since the epoch; 0 if the capture was cancelled."""
         with self._all_there:
             while not self._start_ns and not cancelled.is_set():
                 if time.monotonic() - self._last_came > _PATIENCE_S:
@@ -121,7 +121,7 @@ class Start:
 
     def _begin(self) -> None:
         if not self._start_ns:
-            # Requests are on their way until then.
+            # Until then, requests are being sent.
             lead_s = 0.0 if self._workers == 1 else 0.05 + 0.003 * self._workers
             self._start_ns = time.time_ns() + int(max(self._delay_s, lead_s) * 1e9)
             self._all_there.notify_all()
@@ -154,7 +154,7 @@ def record(worker: Worker, job: Job) -> None:
         end(worker, Reason.NOT_WRITTEN, error.message)
     except Stopped as stop:
         end(worker, stop.reason, stop.details)
-    except Exception as error:  # noqa: BLE001 - one worker must not take the others along
+    except Exception as error:  # noqa: BLE001 - one worker must not affect the others
         end(worker, Reason.FAILED, f"{type(error).__name__}: {error}")
     finally:
         arrive()
