@@ -84,7 +84,7 @@ class Capture:
         self._done = threading.Event()
 
     def run(self, on_change: Callable[[CaptureReport], None] | None = None) -> CaptureReport:
-        """Records all workers; returns when the last one has ended. Calls `on_change` for changes."""
+        """Records all workers; returns when the last has ended. Calls `on_change` for changes."""
         try:
             # One thread per worker: each waits for its own server nearly all of the time.
             with ThreadPoolExecutor(max(1, len(self._workers)), "tbprof-capture") as pool:
