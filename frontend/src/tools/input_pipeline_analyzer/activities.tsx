@@ -1,9 +1,9 @@
 /** Threads that work for the pipeline, and those that wait for it: kept apart, never added up. */
-import { useId, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { columnScale, formatCount, NOT_MEASURED } from "../../base/format";
 import type { View } from "../../base/url_state";
-import { Why } from "../../widgets/overlays/why";
 import type { Explanation } from "../../widgets/table/columns";
+import { Card } from "../../widgets/text/card";
 import { Name } from "../../widgets/text/name";
 import { EventLink } from "../links/trace_link";
 import { inputOpEvents, namedEvents } from "../links/trace_links";
@@ -59,18 +59,13 @@ interface ActivityCardProps {
 
 function ActivityCard(props: ActivityCardProps) {
   const { title, activities, links, nothing, explanation } = props;
-  const id = useId();
   const [isWhole, showAll] = useState(false);
   const shown = isWhole ? activities : activities.slice(0, SHOWN);
   const most = activities.reduce((top, { total }) => Math.max(top, total), 0);
   const scale = columnScale("time", most);
   const hidden = activities.length - SHOWN;
   return (
-    <section class="card pipeline-activity" aria-labelledby={id}>
-      <header class="card-head">
-        <h2 id={id}>{title}</h2>
-        <Why title={title} explanation={explanation} />
-      </header>
+    <Card class="pipeline-activity" title={title} why={explanation}>
       {activities.length === 0 ? (
         <p class="muted">{nothing}</p>
       ) : (
@@ -115,7 +110,7 @@ function ActivityCard(props: ActivityCardProps) {
           {isWhole ? `The first ${SHOWN} only` : `${formatCount(hidden)} more`}
         </button>
       ) : null}
-    </section>
+    </Card>
   );
 }
 

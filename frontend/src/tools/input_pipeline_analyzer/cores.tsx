@@ -1,30 +1,26 @@
 /** On TPUs: which core waited longest for input in each step. */
-import { useId, useMemo } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { formatCount, plural } from "../../base/format";
-import { Why } from "../../widgets/overlays/why";
+import { Card } from "../../widgets/text/card";
 import type { WaitingCore } from "./payload";
 
 const SHOWN = 8;
 
 export function Cores({ cores }: { cores: readonly WaitingCore[] }) {
-  const id = useId();
   const ranked = useMemo(() => rankCores(cores), [cores]);
   // Where none waited, the statistics say so.
   if (ranked.length === 0) return null;
   const title = "Cores that wait longest for input";
   return (
-    <section class="card pipeline-cores" aria-labelledby={id}>
-      <header class="card-head">
-        <h2 id={id}>{title}</h2>
-        <Why
-          title={title}
-          explanation={{
-            formula: "The core with the most time in infeed, for each step",
-            unit: "steps",
-            source: "Infeed events of the TensorCores.",
-          }}
-        />
-      </header>
+    <Card
+      class="pipeline-cores"
+      title={title}
+      why={{
+        formula: "The core with the most time in infeed, for each step",
+        unit: "steps",
+        source: "Infeed events of the TensorCores.",
+      }}
+    >
       <table>
         <thead>
           <tr>
@@ -52,7 +48,7 @@ export function Cores({ cores }: { cores: readonly WaitingCore[] }) {
       {ranked.length > SHOWN ? (
         <p class="muted">{plural(ranked.length - SHOWN, "more core")}</p>
       ) : null}
-    </section>
+    </Card>
   );
 }
 

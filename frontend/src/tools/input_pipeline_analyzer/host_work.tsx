@@ -1,10 +1,10 @@
 /** What the host's threads work on for the input, and what to do about the largest part. */
-import { useId, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { formatRatio, formatTime } from "../../base/format";
 import { ratio } from "../../base/units";
-import { Why } from "../../widgets/overlays/why";
 import { PartTable } from "../../widgets/stacked_bar/part_table";
 import { StackedBar } from "../../widgets/stacked_bar/stacked_bar";
+import { Card } from "../../widgets/text/card";
 import { GuideLink } from "../../widgets/text/finding_list";
 import { Name } from "../../widgets/text/name";
 import { EventLink } from "../links/trace_link";
@@ -34,7 +34,6 @@ interface WorkCardProps {
 }
 
 function WorkCard({ host, stage, links }: WorkCardProps) {
-  const id = useId();
   const [pointed, point] = useState<string | null>(null);
   const title = "Work on the host";
   const parts = host.parts.map((part) => ({
@@ -44,19 +43,16 @@ function WorkCard({ host, stage, links }: WorkCardProps) {
     isPart: false,
   }));
   return (
-    <section class="card pipeline-host" aria-labelledby={id}>
-      <header class="card-head">
-        <h2 id={id}>{title}</h2>
-        <Why
-          title={title}
-          explanation={{
-            formula:
-              "Self time of the input pipeline's events on all host threads, less the time in which they wait for others. Threads work side by side, so that it may be longer than the trace.",
-            unit: "time, and percent of all such work",
-            source: "Host events of tf.data iterators, of infeed and of transfers to devices.",
-          }}
-        />
-      </header>
+    <Card
+      class="pipeline-host"
+      title={title}
+      why={{
+        formula:
+          "Self time of the input pipeline's events on all host threads, less the time in which they wait for others. Threads work side by side, so that it may be longer than the trace.",
+        unit: "time, and percent of all such work",
+        source: "Host events of tf.data iterators, of infeed and of transfers to devices.",
+      }}
+    >
       {host.total > 0 ? (
         <>
           <StackedBar label={title} parts={parts} pointed={pointed} point={point} />
@@ -73,7 +69,7 @@ function WorkCard({ host, stage, links }: WorkCardProps) {
         <p class="muted">No thread worked on the input while the trace was recorded.</p>
       )}
       <HostNotes host={host} stage={stage} links={links} />
-    </section>
+    </Card>
   );
 }
 
@@ -111,14 +107,10 @@ function HostNotes({ host, stage, links }: WorkCardProps) {
 
 /** That for the largest part in full, that for the others folded. */
 function AdviceCard({ advice, hasWork }: { advice: readonly InputAdvice[]; hasWork: boolean }) {
-  const id = useId();
   const categories = [...new Set(advice.map(({ category }) => category))];
   const dominant = advice.find(({ isDominant }) => isDominant)?.category;
   return (
-    <section class="card pipeline-advice" aria-labelledby={id}>
-      <header class="card-head">
-        <h2 id={id}>What to do</h2>
-      </header>
+    <Card class="pipeline-advice" title="What to do">
       {advice.length === 0 ? (
         <p class="muted">
           {hasWork
@@ -136,7 +128,7 @@ function AdviceCard({ advice, hasWork }: { advice: readonly InputAdvice[]; hasWo
             />
           ))
       )}
-    </section>
+    </Card>
   );
 }
 

@@ -1,9 +1,8 @@
 /** Step time and waiting share over the steps: average, deviation, minimum, maximum. */
-import { useId } from "preact/hooks";
 import { formatRatio, formatTime, NOT_MEASURED, plural } from "../../base/format";
 import { microseconds, ratio } from "../../base/units";
-import { Why } from "../../widgets/overlays/why";
 import type { Explanation } from "../../widgets/table/columns";
+import { Card } from "../../widgets/text/card";
 import type { InputPipeline } from "./payload";
 import type { Statistic } from "./statistic";
 
@@ -47,7 +46,6 @@ interface StatisticCardProps {
 }
 
 function StatisticCard({ title, statistic, write, explanation }: StatisticCardProps) {
-  const id = useId();
   const { average, median, deviation, least, most, count } = statistic;
   const isZero = count > 0 && most === 0;
   const items: readonly (readonly [string, number, string])[] = [
@@ -58,15 +56,17 @@ function StatisticCard({ title, statistic, write, explanation }: StatisticCardPr
     ["Maximum", most, "no steps"],
   ];
   return (
-    <section class="card pipeline-statistic" aria-labelledby={id}>
-      <header class="card-head">
-        <h2 id={id}>{title}</h2>
-        <Why title={title} explanation={explanation} />
+    <Card
+      class="pipeline-statistic"
+      title={title}
+      why={explanation}
+      head={
         <span class="muted">
           over {plural(count, "step")}
           {isZero ? ", none of which waited" : ""}
         </span>
-      </header>
+      }
+    >
       <dl>
         {items.map(([name, value, reason]) => (
           <div key={name}>
@@ -78,6 +78,6 @@ function StatisticCard({ title, statistic, write, explanation }: StatisticCardPr
           </div>
         ))}
       </dl>
-    </section>
+    </Card>
   );
 }

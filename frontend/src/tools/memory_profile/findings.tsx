@@ -1,6 +1,5 @@
 /** What to free first, and what else stands out, by what it would free. */
-import { useId } from "preact/hooks";
-import { Why } from "../../widgets/overlays/why";
+import { Card } from "../../widgets/text/card";
 import { FindingList, type Severity } from "../../widgets/text/finding_list";
 import { formatAmount, formatMemoryShare } from "./format";
 import type { Memory } from "./payload";
@@ -11,23 +10,19 @@ const SEVERITIES: readonly Severity[] = ["high", "moderate", "low", "good"];
 const URGENT: readonly Severity[] = ["high", "moderate"];
 
 export function Findings({ memory }: { readonly memory: Memory }) {
-  const id = useId();
   const { findings } = memory;
   if (findings.length === 0) return null;
   return (
-    <section class="card memory-findings" aria-labelledby={id}>
-      <header class="card-head">
-        <h2 id={id}>What to free first</h2>
-        <Why
-          title="What to free first"
-          explanation={{
-            formula:
-              "Rules over what was in use at the peak, what grew from step to step, how full the memory was and how fragmented; the number is what each is about, and its share of the peak.",
-            unit: "bytes, percent",
-            source: "Memory allocation and deallocation events of the chosen memory.",
-          }}
-        />
-      </header>
+    <Card
+      class="memory-findings"
+      title="What to free first"
+      why={{
+        formula:
+          "Rules over what was in use at the peak, what grew from step to step, how full the memory was and how fragmented; the number is what each is about, and its share of the peak.",
+        unit: "bytes, percent",
+        source: "Memory allocation and deallocation events of the chosen memory.",
+      }}
+    >
       <FindingList
         opens={URGENT}
         findings={findings.map((finding, at) => ({
@@ -41,7 +36,7 @@ export function Findings({ memory }: { readonly memory: Memory }) {
           links: null,
         }))}
       />
-    </section>
+    </Card>
   );
 }
 

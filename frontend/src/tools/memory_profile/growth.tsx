@@ -1,10 +1,10 @@
 /** What steps leave behind: use at their ends, and ops whose memory grows from one to the next. */
-import { useId, useMemo } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { type DataTable, encodeTexts } from "../../api/data_table";
 import { formatCount, NOT_MEASURED, plural, significant } from "../../base/format";
 import { LocalTable } from "../../widgets/grid/local_table";
-import { Why } from "../../widgets/overlays/why";
 import type { ColumnSpec } from "../../widgets/table/columns";
+import { Card } from "../../widgets/text/card";
 import { Name } from "../../widgets/text/name";
 import { formatAmount } from "./format";
 import type { Leak, Memory } from "./payload";
@@ -16,24 +16,20 @@ const TELLING = 5;
 const FEW = 10;
 
 export function Growth({ memory }: { readonly memory: Memory }) {
-  const id = useId();
   const { steps, leaks } = memory;
   // One step does not grow.
   if (steps.labels.length < 2) return null;
   return (
-    <section class="card memory-growth" aria-labelledby={id}>
-      <header class="card-head">
-        <h2 id={id}>Growth per step</h2>
-        <Why
-          title="Growth per step"
-          explanation={{
-            formula:
-              "For each step the most that was in use in it, what was in use at its end, and what of its allocations was still in use when the recording ended. An op may leak whose memory in use grows with every step.",
-            unit: "bytes",
-            source: "Memory allocation and deallocation events within the steps.",
-          }}
-        />
-      </header>
+    <Card
+      class="memory-growth"
+      title="Growth per step"
+      why={{
+        formula:
+          "For each step the most that was in use in it, what was in use at its end, and what of its allocations was still in use when the recording ended. An op may leak whose memory in use grows with every step.",
+        unit: "bytes",
+        source: "Memory allocation and deallocation events within the steps.",
+      }}
+    >
       <div class={leaks.length > 0 ? "halves" : "memory-alone"}>
         {steps.labels.length > FEW ? <StepGrid memory={memory} /> : <StepList memory={memory} />}
         {leaks.length > 0 ? (
@@ -46,7 +42,7 @@ export function Growth({ memory }: { readonly memory: Memory }) {
           </p>
         )}
       </div>
-    </section>
+    </Card>
   );
 }
 

@@ -1,17 +1,13 @@
 /** What the run ran on, and further readings. */
-import { useId } from "preact/hooks";
+import { Card } from "../../widgets/text/card";
 import { type Definition, DefinitionList } from "../../widgets/text/definition_list";
 import { formatReading } from "./numbers";
 import type { Fact, Overview } from "./payload";
 
 export function Environment({ environment }: { environment: readonly Fact[] }) {
-  const id = useId();
   if (environment.length === 0) return null;
   return (
-    <section class="card facts" aria-labelledby={id}>
-      <header class="card-head">
-        <h2 id={id}>Run environment</h2>
-      </header>
+    <Card class="facts" title="Run environment">
       <DefinitionList
         items={environment.map(({ id: name, label, value, note, host }, at) => ({
           id: `${at} ${name}`,
@@ -21,7 +17,7 @@ export function Environment({ environment }: { environment: readonly Fact[] }) {
           reason: note,
         }))}
       />
-    </section>
+    </Card>
   );
 }
 
@@ -48,7 +44,6 @@ const OF_SPARSE_CORES = ["sc_step_time", "sc_busy", "sc_flop_rate", "sc_memory_b
 
 /** On TPUs every reading, also those that were not measured; elsewhere those that were. */
 export function Readings({ overview }: { overview: Overview }) {
-  const id = useId();
   const { isTpu } = overview;
   const items = (isTpu ? [...OF_TPUS, ...OF_SPARSE_CORES] : OF_OTHERS).flatMap(
     (name): Definition[] => {
@@ -71,11 +66,8 @@ export function Readings({ overview }: { overview: Overview }) {
   );
   if (items.length === 0) return null;
   return (
-    <section class="card facts" aria-labelledby={id}>
-      <header class="card-head">
-        <h2 id={id}>{isTpu ? "TPU" : "Rates"}</h2>
-      </header>
+    <Card class="facts" title={isTpu ? "TPU" : "Rates"}>
       <DefinitionList items={items} />
-    </section>
+    </Card>
   );
 }

@@ -1,6 +1,5 @@
 /** What to do, the largest gain first. */
-import { useId } from "preact/hooks";
-import { Why } from "../../widgets/overlays/why";
+import { Card } from "../../widgets/text/card";
 import { FindingList, GuideLink } from "../../widgets/text/finding_list";
 import { ToolLink } from "../links/tool_link";
 import type { Links } from "../tool";
@@ -13,26 +12,26 @@ interface RecommendationsProps {
 }
 
 export function Recommendations({ findings, links }: RecommendationsProps) {
-  const id = useId();
   const title = "Recommendations";
   return (
-    <section class="card recommendations" aria-labelledby={id}>
-      <header class="card-head">
-        <h2 id={id}>{title}</h2>
-        <Why
-          title={title}
-          explanation={{
-            formula:
-              "A finding is listed where its value is beyond a threshold; its gain is how much shorter a step could be without it.",
-            unit: "time and percent of the average step",
-            source: "The parts of the steps, the ops and the memory of this run.",
-          }}
-        />
-        <span class="space" />
-        {findings.some(({ gainMs }) => gainMs > 0) ? (
-          <span class="muted">could save per step</span>
-        ) : null}
-      </header>
+    <Card
+      class="recommendations"
+      title={title}
+      why={{
+        formula:
+          "A finding is listed where its value is beyond a threshold; its gain is how much shorter a step could be without it.",
+        unit: "time and percent of the average step",
+        source: "The parts of the steps, the ops and the memory of this run.",
+      }}
+      head={
+        <>
+          <span class="space" />
+          {findings.some(({ gainMs }) => gainMs > 0) ? (
+            <span class="muted">could save per step</span>
+          ) : null}
+        </>
+      }
+    >
       {findings.length === 0 ? (
         <p class="muted">Nothing stands out in what was recorded.</p>
       ) : (
@@ -49,7 +48,7 @@ export function Recommendations({ findings, links }: RecommendationsProps) {
           }))}
         />
       )}
-    </section>
+    </Card>
   );
 }
 

@@ -1,9 +1,9 @@
 /** One step, or the average one, as a bar with its table. */
-import { useId, useState } from "preact/hooks";
-import { Why } from "../../widgets/overlays/why";
+import { useState } from "preact/hooks";
 import { PartTable } from "../../widgets/stacked_bar/part_table";
 import { StackedBar } from "../../widgets/stacked_bar/stacked_bar";
 import { stepNotes } from "../../widgets/step_chart/steps";
+import { Card } from "../../widgets/text/card";
 import { ToolLink } from "../links/tool_link";
 import { stepInTrace, TRACE } from "../links/trace_links";
 import type { Links } from "../tool";
@@ -23,35 +23,35 @@ interface StepPartsCardProps {
 export function StepPartsCard(props: StepPartsCardProps) {
   const { overview, step, close, links, hosts } = props;
   const { steps, breakdown } = overview;
-  const id = useId();
   const [pointed, point] = useState<string | null>(null);
   const { title, total, rows } =
     step === null ? averageParts(steps, breakdown) : partsOfStep(steps, step);
   return (
-    <section class="card step-parts" aria-labelledby={id}>
-      <header class="card-head">
-        <h2 id={id}>{title}</h2>
-        <Why
-          title={title}
-          explanation={{
-            formula:
-              "Each instant of the step belongs to one part: what the device does first, then what the host does, then all others. The mean over the devices, and for the average step over the steps.",
-            unit: "time, and percent of the step",
-            source: "Device and host events within the step.",
-          }}
-        />
-        <span class="space" />
-        {step !== null && links.reason(TRACE) === null ? (
-          <ToolLink links={links} tool={TRACE} {...stepInTrace(steps, step, hosts)}>
-            In the trace
-          </ToolLink>
-        ) : null}
-        {step !== null ? (
-          <button type="button" class="button small" onClick={close}>
-            {averageName(steps)}
-          </button>
-        ) : null}
-      </header>
+    <Card
+      class="step-parts"
+      title={title}
+      why={{
+        formula:
+          "Each instant of the step belongs to one part: what the device does first, then what the host does, then all others. The mean over the devices, and for the average step over the steps.",
+        unit: "time, and percent of the step",
+        source: "Device and host events within the step.",
+      }}
+      head={
+        <>
+          <span class="space" />
+          {step !== null && links.reason(TRACE) === null ? (
+            <ToolLink links={links} tool={TRACE} {...stepInTrace(steps, step, hosts)}>
+              In the trace
+            </ToolLink>
+          ) : null}
+          {step !== null ? (
+            <button type="button" class="button small" onClick={close}>
+              {averageName(steps)}
+            </button>
+          ) : null}
+        </>
+      }
+    >
       {Number.isNaN(total) ? (
         <p class="muted">What devices did was not recorded: there are no parts to show.</p>
       ) : (
@@ -74,6 +74,6 @@ export function StepPartsCard(props: StepPartsCardProps) {
               {note}
             </p>
           ))}
-    </section>
+    </Card>
   );
 }

@@ -1,9 +1,8 @@
 /** The ops that the device's time goes to. */
-import { useId } from "preact/hooks";
 import { formatRatio, NOT_MEASURED } from "../../base/format";
 import { foldName, readableName } from "../../base/names";
 import { ratio } from "../../base/units";
-import { Why } from "../../widgets/overlays/why";
+import { Card } from "../../widgets/text/card";
 import { Name } from "../../widgets/text/name";
 import { ToolLink } from "../links/tool_link";
 import type { Links } from "../tool";
@@ -12,27 +11,27 @@ import type { TopOp } from "./payload";
 const OPS = "framework_op_stats";
 
 export function TopOps({ ops, links }: { ops: readonly TopOp[]; links: Links }) {
-  const id = useId();
   const title = "Top ops";
   const most = Math.max(...ops.map(({ share }) => share || 0));
   return (
-    <section class="card top-ops" aria-labelledby={id}>
-      <header class="card-head">
-        <h2 id={id}>{title}</h2>
-        <Why
-          title={title}
-          explanation={{
-            formula:
-              "Self time of the op ÷ self time of all ops, idle time left out: of the ops on devices, or of those on the host where the program ran on the CPU alone",
-            unit: "percent; cumulative: the sum down to the row",
-            source: "Device events, by the op that launched them; else the ops of the host.",
-          }}
-        />
-        <span class="space" />
-        <ToolLink links={links} tool={OPS} view={{}}>
-          All ops
-        </ToolLink>
-      </header>
+    <Card
+      class="top-ops"
+      title={title}
+      why={{
+        formula:
+          "Self time of the op ÷ self time of all ops, idle time left out: of the ops on devices, or of those on the host where the program ran on the CPU alone",
+        unit: "percent; cumulative: the sum down to the row",
+        source: "Device events, by the op that launched them; else the ops of the host.",
+      }}
+      head={
+        <>
+          <span class="space" />
+          <ToolLink links={links} tool={OPS} view={{}}>
+            All ops
+          </ToolLink>
+        </>
+      }
+    >
       {ops.length === 0 ? (
         <p class="muted">
           No op is known: no work of a device was recorded, or the device's events do not name their
@@ -81,6 +80,6 @@ export function TopOps({ ops, links }: { ops: readonly TopOp[]; links: Links }) 
           </tbody>
         </table>
       )}
-    </section>
+    </Card>
   );
 }

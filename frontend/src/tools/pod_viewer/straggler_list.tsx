@@ -1,8 +1,7 @@
 /** The workers that the others wait for, the latest first, or how workers compare. */
-import { useId } from "preact/hooks";
 import { formatCount, formatRatio, formatTime, plural } from "../../base/format";
 import { type Microseconds, ratio } from "../../base/units";
-import { Why } from "../../widgets/overlays/why";
+import { Card } from "../../widgets/text/card";
 import { phaseColor } from "../steps/phases";
 import type { Lateness, Pod } from "./payload";
 
@@ -13,22 +12,18 @@ interface StragglerListProps {
 }
 
 export function StragglerList({ pod, worker, choose }: StragglerListProps) {
-  const id = useId();
   const { stragglers, workers, hosts } = pod;
   return (
-    <section class="card pod-stragglers" aria-labelledby={id}>
-      <header class="card-head">
-        <h2 id={id}>Stragglers</h2>
-        <Why
-          title="Stragglers"
-          explanation={{
-            formula:
-              "Workers that run the same collectives wait for each other. A worker's own time is its step without those, in which the early wait for the late. It is late by its own time less that of the median worker, step by step, on average over the typical steps of both, and no more than the other waits longer meanwhile. Those are listed that are late by 1 % of a step or more, where steps that only vary would hardly look so (99 %, three steps or more).",
-            unit: "time per step with its 95 % interval, and percent of the average step",
-            source: "Device and host events within the workers' steps.",
-          }}
-        />
-      </header>
+    <Card
+      class="pod-stragglers"
+      title="Stragglers"
+      why={{
+        formula:
+          "Workers that run the same collectives wait for each other. A worker's own time is its step without those, in which the early wait for the late. It is late by its own time less that of the median worker, step by step, on average over the typical steps of both, and no more than the other waits longer meanwhile. Those are listed that are late by 1 % of a step or more, where steps that only vary would hardly look so (99 %, three steps or more).",
+        unit: "time per step with its 95 % interval, and percent of the average step",
+        source: "Device and host events within the workers' steps.",
+      }}
+    >
       {stragglers.length === 0 ? (
         <p class="muted">{nobody(pod)}</p>
       ) : (
@@ -61,7 +56,7 @@ export function StragglerList({ pod, worker, choose }: StragglerListProps) {
           ))}
         </ol>
       )}
-    </section>
+    </Card>
   );
 }
 

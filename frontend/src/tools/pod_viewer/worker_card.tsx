@@ -1,10 +1,10 @@
 /** What one worker's step was made of, and how it compares. */
 import type { Signal } from "@preact/signals";
-import { useId, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { formatTime, plural } from "../../base/format";
 import { microseconds } from "../../base/units";
-import { Why } from "../../widgets/overlays/why";
 import { PartTable } from "../../widgets/stacked_bar/part_table";
+import { Card } from "../../widgets/text/card";
 import { ToolLink } from "../links/tool_link";
 import { TRACE } from "../links/trace_links";
 import type { Links } from "../tool";
@@ -25,7 +25,6 @@ interface WorkerCardProps {
 
 export function WorkerCard(props: WorkerCardProps) {
   const { pod, cells, worker, pointed, error, links } = props;
-  const id = useId();
   const [part, pointPart] = useState<string | null>(null);
   const own = useMemo(() => ownTimes(pod, cells), [pod, cells]);
   const hasCollectives = own.some((time, at) => time < cells.total[at]);
@@ -35,21 +34,18 @@ export function WorkerCard(props: WorkerCardProps) {
   const role = wanted === null && pod.workers.count > 1 ? "Slowest worker" : "Worker";
   const host = pod.hosts[pod.workers.host[shown]] ?? "";
   return (
-    <section class="card pod-worker" aria-labelledby={id} aria-busy={!cells.isExact && !error}>
-      <header class="card-head">
-        <h2 id={id}>
-          {role} {pod.workers.names[shown].slice(0, 40)}
-        </h2>
-        <Why
-          title="Largest part"
-          explanation={{
-            formula:
-              "The part of the worker's step with the most time. Slower and faster are by time without collectives, in which the early wait for the late, against the median worker of the step.",
-            unit: "time, and percent of the worker's step",
-            source: "Device and host events within the worker's step.",
-          }}
-        />
-      </header>
+    <Card
+      class="pod-worker"
+      title={`${role} ${pod.workers.names[shown].slice(0, 40)}`}
+      isBusy={!cells.isExact && !error}
+      why={{
+        title: "Largest part",
+        formula:
+          "The part of the worker's step with the most time. Slower and faster are by time without collectives, in which the early wait for the late, against the median worker of the step.",
+        unit: "time, and percent of the worker's step",
+        source: "Device and host events within the worker's step.",
+      }}
+    >
       {host ? (
         <p class="muted cut" title={host}>
           {host.slice(0, 200)}
@@ -99,7 +95,7 @@ export function WorkerCard(props: WorkerCardProps) {
         </>
       )}
       {error ? <p class="muted">Rounded to 0.1 %: {error}</p> : null}
-    </section>
+    </Card>
   );
 }
 

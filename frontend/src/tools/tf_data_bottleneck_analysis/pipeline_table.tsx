@@ -1,11 +1,11 @@
 /** Summary of All Input Pipelines: how often and how fast each was called. A click chooses one. */
-import { useId, useMemo } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { type Cell, toCsv } from "../../base/csv";
 import { columnScale, formatCount, formatTime, plural, type Scale } from "../../base/format";
 import { saveFile } from "../../base/save";
 import { microseconds } from "../../base/units";
 import type { View } from "../../base/url_state";
-import { Why } from "../../widgets/overlays/why";
+import { Card } from "../../widgets/text/card";
 import { Name } from "../../widgets/text/name";
 import type { Select } from "../tool";
 import { type Bins, LatencyHistogram, usedBins } from "./latency_histogram";
@@ -32,7 +32,6 @@ const PAGE = 100;
 const TIMES = ["min", "mean", "p95", "max"] as const;
 
 export function PipelineTable({ data, view, select, choose, fileName }: PipelineTableProps) {
-  const id = useId();
   const { pipelines, edges, bottlenecks, graph } = data;
   const order = readOrder(view.pipelines);
   const sorted = useMemo(
@@ -63,27 +62,28 @@ export function PipelineTable({ data, view, select, choose, fileName }: Pipeline
   const most = Math.max(FEW, Number(/^\d{1,6}$/.exec(view.shown ?? "")?.[0] ?? 0));
   const isDrawn = bins.last >= bins.first;
   return (
-    <section class="card tf-pipelines" aria-labelledby={id}>
-      <header class="card-head">
-        <h2 id={id}>Summary of All Input Pipelines</h2>
-        <Why
-          title="Summary of All Input Pipelines"
-          explanation={{
-            formula: `How long each call of a pipeline's outermost iterator took; slow calls take longer than ${SLOW_US} µs.`,
-            unit: "time, in the unit of the header",
-            source: "Host events of tf.data iterators, on all chosen hosts.",
-          }}
-        />
-        <span class="muted">a click shows one in the graph below</span>
-        <span class="space" />
-        <button
-          type="button"
-          class="button small"
-          onClick={() => savePipelines(fileName, sorted, data)}
-        >
-          Export as CSV
-        </button>
-      </header>
+    <Card
+      class="tf-pipelines"
+      title="Summary of All Input Pipelines"
+      why={{
+        formula: `How long each call of a pipeline's outermost iterator took; slow calls take longer than ${SLOW_US} µs.`,
+        unit: "time, in the unit of the header",
+        source: "Host events of tf.data iterators, on all chosen hosts.",
+      }}
+      head={
+        <>
+          <span class="muted">a click shows one in the graph below</span>
+          <span class="space" />
+          <button
+            type="button"
+            class="button small"
+            onClick={() => savePipelines(fileName, sorted, data)}
+          >
+            Export as CSV
+          </button>
+        </>
+      }
+    >
       <div class="tf-scroller" tabIndex={-1}>
         <table>
           <thead>
@@ -151,7 +151,7 @@ export function PipelineTable({ data, view, select, choose, fileName }: Pipeline
           {plural(sorted.length - most, "more pipeline")}
         </button>
       ) : null}
-    </section>
+    </Card>
   );
 }
 

@@ -4,10 +4,10 @@ import { useId, useState } from "preact/hooks";
 import { formatRatio, formatTime, plural } from "../../base/format";
 import { chooseColors } from "../../base/palette";
 import { microseconds, ratio } from "../../base/units";
-import { Menu } from "../overlays/menu";
+import { ChartMenu } from "../chart/chart_menu";
 import type { RowTest } from "../table/filter";
 import { Name } from "../text/name";
-import { exportPng, exportSvg } from "./picture";
+import { drawSvg } from "./picture";
 import { ringPaths } from "./ring";
 import type { Slice } from "./slices";
 
@@ -54,16 +54,12 @@ export function Donut(props: DonutProps) {
     <section class="card donut" aria-labelledby={id}>
       <header>
         <h2 id={id}>{title}</h2>
-        <Menu
-          label="⋯"
-          title={`Menu of “${title}”`}
-          buttonClass="icon"
-          width={180}
-          items={[
-            { label: isTable ? "As chart" : "As table", run: () => setTable(!isTable) },
-            { label: "Save as SVG", run: () => exportSvg(picture) },
-            { label: "Save as PNG", run: () => void exportPng(picture) },
-          ]}
+        <ChartMenu
+          title={title}
+          isTable={isTable}
+          setTable={setTable}
+          fileName={title}
+          picture={() => drawSvg(picture)}
         />
       </header>
       {isTable ? (

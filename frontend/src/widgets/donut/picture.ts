@@ -1,7 +1,7 @@
 /** A donut with its legend as a picture file. */
 import { formatRatio } from "../../base/format";
 import { ratio } from "../../base/units";
-import { resolveColor, savePng, saveSvg } from "../chart/picture";
+import { resolveColor } from "../chart/picture";
 import { svgElement, svgText } from "../chart/svg_pen";
 import { ringPaths } from "./ring";
 import type { Slice } from "./slices";
@@ -18,15 +18,7 @@ const WIDTH = 640;
 const LINE = 22;
 const MAX_LABEL = 64;
 
-export function exportSvg(picture: Picture): void {
-  saveSvg(picture.title, drawSvg(picture));
-}
-
-export async function exportPng(picture: Picture): Promise<void> {
-  await savePng(picture.title, drawSvg(picture));
-}
-
-function drawSvg({ title, slices, colors, labels }: Picture): string {
+export function drawSvg({ title, slices, colors, labels }: Picture): string {
   const height = Math.max(slices.length * LINE + 60, 190);
   const color = (value: string) => resolveColor(value);
   const root = svgElement("svg", { width: WIDTH, height, viewBox: `0 0 ${WIDTH} ${height}` });

@@ -1,14 +1,13 @@
 /** One value per step and series: stacked columns or lines over the steps, or a table of them. */
 import { useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatCount, plural } from "../../base/format";
 import { bindKeys, runKey } from "../../base/keys";
 import { watchColors } from "../../base/theme";
-import { savePng, saveSvg } from "../chart/picture";
-import { Menu } from "../overlays/menu";
-import { Why } from "../overlays/why";
+import { ChartMenu } from "../chart/chart_menu";
 import type { Explanation } from "../table/columns";
+import { Card } from "../text/card";
 import { drawSvg } from "./picture";
 import type { Plot, PlotInput, Spot } from "./plot";
 import { formatValue, StepCard, stepText } from "./step_card";
@@ -50,7 +49,6 @@ const HEIGHT = 260;
 
 export function StepChart(props: StepChartProps) {
   const { title, steps, view, quantity, drawing = "stack" } = props;
-  const id = useId();
   const [isTable, setTable] = useState(false);
   const series = useShown(props.series);
   const visible = useVisible(series, view.hidden);
@@ -62,30 +60,30 @@ export function StepChart(props: StepChartProps) {
   const picture = () =>
     drawSvg({ ...props, series: visible, drawing, totals, from: view.from, to: view.to });
   return (
-    <section class="card step-chart" aria-labelledby={id}>
-      <header>
-        <h2 id={id}>{title}</h2>
-        <Why title={title} explanation={props.explanation} />
-        {props.children}
-        <span class="space" />
-        {view.isZoomed ? (
-          <button type="button" class="button small" onClick={() => view.zoom(null)}>
-            All {formatCount(steps.labels.length)} steps
-          </button>
-        ) : null}
-        <Menu
-          label="⋯"
-          title={`Menu of “${title}”`}
-          buttonClass="icon"
-          width={180}
-          items={[
-            { label: isTable ? "As chart" : "As table", run: () => setTable(!isTable) },
-            { label: "Save as CSV", run: () => saveStepsCsv(props, series) },
-            { label: "Save as SVG", run: () => saveSvg(props.fileName, picture()) },
-            { label: "Save as PNG", run: () => void savePng(props.fileName, picture()) },
-          ]}
-        />
-      </header>
+    <Card
+      class="step-chart"
+      title={title}
+      why={props.explanation}
+      head={
+        <>
+          {props.children}
+          <span class="space" />
+          {view.isZoomed ? (
+            <button type="button" class="button small" onClick={() => view.zoom(null)}>
+              All {formatCount(steps.labels.length)} steps
+            </button>
+          ) : null}
+          <ChartMenu
+            title={title}
+            isTable={isTable}
+            setTable={setTable}
+            fileName={props.fileName}
+            saveCsv={() => saveStepsCsv(props, series)}
+            picture={picture}
+          />
+        </>
+      }
+    >
       {isTable ? (
         <StepChartTable {...props} series={series} drawing={drawing} />
       ) : (
@@ -102,7 +100,7 @@ export function StepChart(props: StepChartProps) {
           {series.length > 1 ? <StepLegend series={series} view={view} /> : null}
         </>
       )}
-    </section>
+    </Card>
   );
 }
 

@@ -1,7 +1,7 @@
 /** What to know of the steps and the recording before the numbers of a page are believed. */
-import { useId } from "preact/hooks";
 import { type DataTable, readRows } from "../../api/data_table";
 import { sentence } from "../../base/format";
+import { Card } from "./card";
 import { Sentence } from "./sentence";
 
 export interface Diagnostic {
@@ -22,13 +22,9 @@ const MOST = 50;
 const SIGNS: Readonly<Record<string, string>> = { ERROR: "✕", WARNING: "⚠", INFO: "ℹ" };
 
 export function Diagnostics({ diagnostics }: { diagnostics: readonly Diagnostic[] }) {
-  const id = useId();
   if (diagnostics.length === 0) return null;
   return (
-    <section class="card facts" aria-labelledby={id}>
-      <header class="card-head">
-        <h2 id={id}>About this trace</h2>
-      </header>
+    <Card class="facts" title="About this trace">
       <ul class="diagnostics">
         {diagnostics.slice(0, MOST).map(({ severity, message }, at) => (
           <li key={at}>
@@ -42,6 +38,6 @@ export function Diagnostics({ diagnostics }: { diagnostics: readonly Diagnostic[
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }

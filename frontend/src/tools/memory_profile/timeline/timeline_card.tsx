@@ -1,10 +1,9 @@
 /** The memory timeline: its head, its picture or table, and its legend. */
-import { useId, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { formatCount } from "../../../base/format";
 import type { View } from "../../../base/url_state";
-import { savePng, saveSvg } from "../../../widgets/chart/picture";
-import { Menu } from "../../../widgets/overlays/menu";
-import { Why } from "../../../widgets/overlays/why";
+import { ChartMenu } from "../../../widgets/chart/chart_menu";
+import { Card } from "../../../widgets/text/card";
 import type { Select } from "../../tool";
 import { memoryScale } from "../format";
 import type { Memory } from "../payload";
@@ -15,7 +14,6 @@ import { saveTimelineCsv, TimelineTable } from "./timeline_table";
 
 export function TimelineCard(props: TimelineCardProps) {
   const { memory, view, select, isLoading, fileName } = props;
-  const id = useId();
   const [isTable, setTable] = useState(false);
   const window = windowOf(memory, view);
   const hidden = hiddenParts(view, memory);
@@ -24,40 +22,38 @@ export function TimelineCard(props: TimelineCardProps) {
   const file = `${fileName}_timeline`;
   const svg = () => drawMemorySvg(title, memory, window, hidden);
   return (
-    <section class="card memory-timeline" aria-labelledby={id} aria-busy={isLoading}>
-      <header class="card-head">
-        <h2 id={id}>Memory timeline</h2>
-        <Why
-          title="Memory timeline"
-          explanation={{
-            formula:
-              "What the allocator says is in use after each event: reserved for the stack, handed out from the heap, and free. It holds until the next event. Fragmentation is 1 − largest free chunk ÷ all free memory.",
-            unit: `${scale.unit} on the left, percent on the right, ms since the start of the trace`,
-            source: "Memory allocation and deallocation events on the host's threads.",
-          }}
-        />
-        <span class="memory-drawn muted" role="status">
-          {drawnText(memory)}
-        </span>
-        <span class="space" />
-        {window.isZoomed ? (
-          <button type="button" class="button small" onClick={() => select(wholeView(memory))}>
-            Whole recording
-          </button>
-        ) : null}
-        <Menu
-          label="⋯"
-          title="Menu of “Memory timeline”"
-          buttonClass="icon"
-          width={180}
-          items={[
-            { label: isTable ? "As chart" : "As table", run: () => setTable(!isTable) },
-            { label: "Save as CSV", run: () => saveTimelineCsv(file, memory) },
-            { label: "Save as SVG", run: () => saveSvg(file, svg()) },
-            { label: "Save as PNG", run: () => void savePng(file, svg()) },
-          ]}
-        />
-      </header>
+    <Card
+      class="memory-timeline"
+      title="Memory timeline"
+      isBusy={isLoading}
+      why={{
+        formula:
+          "What the allocator says is in use after each event: reserved for the stack, handed out from the heap, and free. It holds until the next event. Fragmentation is 1 − largest free chunk ÷ all free memory.",
+        unit: `${scale.unit} on the left, percent on the right, ms since the start of the trace`,
+        source: "Memory allocation and deallocation events on the host's threads.",
+      }}
+      head={
+        <>
+          <span class="memory-drawn muted" role="status">
+            {drawnText(memory)}
+          </span>
+          <span class="space" />
+          {window.isZoomed ? (
+            <button type="button" class="button small" onClick={() => select(wholeView(memory))}>
+              Whole recording
+            </button>
+          ) : null}
+          <ChartMenu
+            title="Memory timeline"
+            isTable={isTable}
+            setTable={setTable}
+            fileName={file}
+            saveCsv={() => saveTimelineCsv(file, memory)}
+            picture={svg}
+          />
+        </>
+      }
+    >
       {isTable ? (
         <TimelineTable memory={memory} height={HEIGHT + 44} />
       ) : (
@@ -75,7 +71,7 @@ export function TimelineCard(props: TimelineCardProps) {
           </div>
         </>
       )}
-    </section>
+    </Card>
   );
 }
 

@@ -5,10 +5,9 @@ import { columnScale, formatCount, formatTime, plural } from "../../../base/form
 import { bindKeys, runKey } from "../../../base/keys";
 import { watchColors } from "../../../base/theme";
 import { microseconds } from "../../../base/units";
+import { ChartMenu } from "../../../widgets/chart/chart_menu";
 import { canvasPen } from "../../../widgets/chart/pen";
-import { savePng, saveSvg } from "../../../widgets/chart/picture";
 import { useWidth } from "../../../widgets/chart/use_size";
-import { Menu } from "../../../widgets/overlays/menu";
 import { Why } from "../../../widgets/overlays/why";
 import type { Select } from "../../tool";
 import type { Pod } from "../payload";
@@ -93,17 +92,13 @@ export function ColumnChart(props: ColumnChartProps) {
             Slowest first
           </button>
         ) : null}
-        <Menu
-          label="⋯"
-          title={`Menu of “${title}”`}
-          buttonClass="icon"
-          width={180}
-          items={[
-            { label: isTable ? "As chart" : "As table", run: () => setTable(!isTable) },
-            { label: "Save as CSV", run: () => saveColumnCsv(file, pod, cells, rows) },
-            { label: "Save as SVG", run: () => saveSvg(file, picture()) },
-            { label: "Save as PNG", run: () => void savePng(file, picture()) },
-          ]}
+        <ChartMenu
+          title={title}
+          isTable={isTable}
+          setTable={setTable}
+          fileName={file}
+          saveCsv={() => saveColumnCsv(file, pod, cells, rows)}
+          picture={picture}
         />
       </header>
       {isTable ? (

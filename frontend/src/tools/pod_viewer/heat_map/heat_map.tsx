@@ -5,13 +5,14 @@ import { formatCount, formatRatio, formatTime, NOT_MEASURED, plural } from "../.
 import { bindKeys, runKey } from "../../../base/keys";
 import { watchColors } from "../../../base/theme";
 import { microseconds, ratio } from "../../../base/units";
+import { ChartMenu } from "../../../widgets/chart/chart_menu";
 import { canvasPen } from "../../../widgets/chart/pen";
-import { resolveColor, savePng, saveSvg } from "../../../widgets/chart/picture";
+import { resolveColor } from "../../../widgets/chart/picture";
 import { useWidth } from "../../../widgets/chart/use_size";
 import { Menu } from "../../../widgets/overlays/menu";
-import { Why } from "../../../widgets/overlays/why";
 import { shortLabels } from "../../../widgets/step_chart/axis_labels";
 import { stepNotes } from "../../../widgets/step_chart/steps";
+import { Card } from "../../../widgets/text/card";
 import type { Select } from "../../tool";
 import { type Domain, findDomain, type Measure, measureValues } from "../measures";
 import { cellOf, type Pod } from "../payload";
@@ -43,7 +44,6 @@ const ROOM_HEIGHT = 264;
 
 export function HeatMap(props: HeatMapProps) {
   const { pod, measures, measure, isFromZero, select } = props;
-  const id = useId();
   const [isTable, setTable] = useState(false);
   const values = useMemo(() => measureValues(pod, measure), [pod, measure]);
   const limit = measure.quantity === "percent" ? 100 : Number.POSITIVE_INFINITY;
@@ -57,59 +57,53 @@ export function HeatMap(props: HeatMapProps) {
   const picture = () =>
     drawing.current ? drawHeatSvg(drawing.current, title, legendTexts(domain, measure)) : "";
   return (
-    <section class="card pod-heat" aria-labelledby={id}>
-      <header class="card-head">
-        <h2 id={id}>Workers and steps</h2>
-        <Why
-          title={measure.label}
-          explanation={{
-            formula: measure.formula,
-            unit: measure.quantity === "time" ? "time" : "percent of the step",
-            source: "Device and host events within the worker's step.",
-          }}
-        />
-        <Menu
-          label={
-            <>
-              Color: <b>{measure.label}</b> ▾
-            </>
-          }
-          title={`Color: ${measure.label}`}
-          buttonClass="button small"
-          width={300}
-          items={measures.map((one) => ({
-            label: one.label,
-            isChecked: one === measure,
-            run: () => select({ by: one.id }),
-          }))}
-        />
-        <Legend domain={domain} ramp={ramp} measure={measure} />
-        <span class="space" />
-        <Menu
-          label="⋯"
-          title="Menu of “Workers and steps”"
-          buttonClass="icon"
-          width={200}
-          items={[
-            { label: isTable ? "As picture" : "As table", run: () => setTable(!isTable) },
-            {
-              label: isFromZero ? "Colors fit the values" : "Colors from zero",
-              run: () => select({ scale: isFromZero ? null : "zero" }),
-            },
-            { label: "Save as CSV", run: () => saveHeatCsv(props.fileName, pod, measure, values) },
-            {
-              label: "Save as SVG",
-              run: () => saveSvg(props.fileName, picture()),
-              reason: isTable ? "Show the picture first" : undefined,
-            },
-            {
-              label: "Save as PNG",
-              run: () => void savePng(props.fileName, picture()),
-              reason: isTable ? "Show the picture first" : undefined,
-            },
-          ]}
-        />
-      </header>
+    <Card
+      class="pod-heat"
+      title="Workers and steps"
+      why={{
+        title: measure.label,
+        formula: measure.formula,
+        unit: measure.quantity === "time" ? "time" : "percent of the step",
+        source: "Device and host events within the worker's step.",
+      }}
+      head={
+        <>
+          <Menu
+            label={
+              <>
+                Color: <b>{measure.label}</b> ▾
+              </>
+            }
+            title={`Color: ${measure.label}`}
+            buttonClass="button small"
+            width={300}
+            items={measures.map((one) => ({
+              label: one.label,
+              isChecked: one === measure,
+              run: () => select({ by: one.id }),
+            }))}
+          />
+          <Legend domain={domain} ramp={ramp} measure={measure} />
+          <span class="space" />
+          <ChartMenu
+            title="Workers and steps"
+            isTable={isTable}
+            setTable={setTable}
+            fileName={props.fileName}
+            saveCsv={() => saveHeatCsv(props.fileName, pod, measure, values)}
+            picture={picture}
+            noPicture={isTable ? "Show the picture first" : undefined}
+            noun="picture"
+            items={[
+              {
+                label: isFromZero ? "Colors fit the values" : "Colors from zero",
+                run: () => select({ scale: isFromZero ? null : "zero" }),
+              },
+            ]}
+          />
+        </>
+      }
+    >
       {isTable ? (
         <HeatTable
           pod={pod}
@@ -130,7 +124,7 @@ export function HeatMap(props: HeatMapProps) {
           }}
         />
       )}
-    </section>
+    </Card>
   );
 }
 

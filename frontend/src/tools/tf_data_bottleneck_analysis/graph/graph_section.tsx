@@ -1,9 +1,8 @@
 /** Input Pipeline Graph: one execution, from its sources to what the program calls. */
-import { useId, useMemo, useRef } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import { formatCount, formatTime } from "../../../base/format";
-import { savePng, saveSvg } from "../../../widgets/chart/picture";
-import { Menu } from "../../../widgets/overlays/menu";
-import { Why } from "../../../widgets/overlays/why";
+import { ChartMenu } from "../../../widgets/chart/chart_menu";
+import { Card } from "../../../widgets/text/card";
 import { ToolLink } from "../../links/tool_link";
 import { TRACE } from "../../links/trace_links";
 import type { PageProps } from "../../tool";
@@ -30,7 +29,6 @@ const ROOM = 80;
 export function GraphSection(props: GraphSectionProps) {
   const { payload: data, view, select, links, choosePipeline } = props;
   const { graph } = data;
-  const id = useId();
   const place = useRef<HTMLElement>(null);
   const tree = useMemo(() => makeTree(graph), [graph]);
   const opened = view.open ?? "";
@@ -60,51 +58,47 @@ export function GraphSection(props: GraphSectionProps) {
   const execution = executionPlace(graph);
   const height = Math.max(LEAST, Math.min(layout.height + ROOM, HIGHEST));
   return (
-    <section class="card tf-graph" aria-labelledby={id} ref={place}>
-      <header class="card-head">
-        <h2 id={id}>Input Pipeline Graph</h2>
-        <Why
-          title="Input Pipeline Graph"
-          explanation={{
-            formula:
-              "The iterators that worked for one execution of the pipeline, from the sources to what the program calls. Self time: total duration less the time in which an iterator that it asks was at work. Critical path: what the caller waited for. Bottleneck: what on it holds the call up longest, by its own work or as its functions fill the threads that others wait for.",
-            unit: "time; percentages are of the execution",
-            source: "Host events of tf.data iterators, joined by their ids across threads.",
-          }}
-        />
-        <GraphPickers
-          data={data}
-          choosePipeline={choosePipeline}
-          chooseRank={(rank) => select({ ...ownGraph(data), rank: String(rank) })}
-        />
-        <span class="space" />
-        {execution ? (
-          <ToolLink
-            links={links}
-            tool={TRACE}
-            view={execution.view}
-            hosts={execution.hosts}
-            className="tf-to-trace"
-          >
-            In the trace
-          </ToolLink>
-        ) : null}
-        <Menu
-          label="⋯"
-          title="Menu of “Input Pipeline Graph”"
-          buttonClass="icon"
-          width={200}
-          items={[
-            {
-              label: isTable ? "As picture" : "As table",
-              run: () => select({ graph: isTable ? null : "table" }),
-            },
-            { label: "Save as CSV", run: () => saveNodes(fileName, tree) },
-            { label: "Save as SVG", run: () => saveSvg(fileName, picture()) },
-            { label: "Save as PNG", run: () => void savePng(fileName, picture()) },
-          ]}
-        />
-      </header>
+    <Card
+      class="tf-graph"
+      title="Input Pipeline Graph"
+      place={place}
+      why={{
+        formula:
+          "The iterators that worked for one execution of the pipeline, from the sources to what the program calls. Self time: total duration less the time in which an iterator that it asks was at work. Critical path: what the caller waited for. Bottleneck: what on it holds the call up longest, by its own work or as its functions fill the threads that others wait for.",
+        unit: "time; percentages are of the execution",
+        source: "Host events of tf.data iterators, joined by their ids across threads.",
+      }}
+      head={
+        <>
+          <GraphPickers
+            data={data}
+            choosePipeline={choosePipeline}
+            chooseRank={(rank) => select({ ...ownGraph(data), rank: String(rank) })}
+          />
+          <span class="space" />
+          {execution ? (
+            <ToolLink
+              links={links}
+              tool={TRACE}
+              view={execution.view}
+              hosts={execution.hosts}
+              className="tf-to-trace"
+            >
+              In the trace
+            </ToolLink>
+          ) : null}
+          <ChartMenu
+            title="Input Pipeline Graph"
+            isTable={isTable}
+            setTable={(table) => select({ graph: table ? "table" : null })}
+            fileName={fileName}
+            saveCsv={() => saveNodes(fileName, tree)}
+            picture={picture}
+            noun="picture"
+          />
+        </>
+      }
+    >
       {tree.nodes.length === 0 ? (
         <p class="muted">No iterator of this execution was recorded.</p>
       ) : isTable ? (
@@ -153,7 +147,7 @@ export function GraphSection(props: GraphSectionProps) {
           </div>
         </>
       )}
-    </section>
+    </Card>
   );
 }
 

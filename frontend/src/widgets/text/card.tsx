@@ -1,0 +1,31 @@
+/** A part of a page with its title. */
+import type { ComponentChildren, Ref } from "preact";
+import { useId } from "preact/hooks";
+import { Why } from "../overlays/why";
+import type { Explanation } from "../table/columns";
+
+interface CardProps {
+  readonly title: string;
+  readonly class: string;
+  /** How its numbers come about; `title` where that is not the card's. */
+  readonly why?: Explanation & { readonly title?: string };
+  /** Beside the title. */
+  readonly head?: ComponentChildren;
+  readonly isBusy?: boolean;
+  readonly place?: Ref<HTMLElement>;
+  readonly children: ComponentChildren;
+}
+
+export function Card({ title, class: name, why, head, isBusy, place, children }: CardProps) {
+  const id = useId();
+  return (
+    <section class={`card ${name}`} aria-labelledby={id} aria-busy={isBusy} ref={place}>
+      <header class="card-head">
+        <h2 id={id}>{title}</h2>
+        {why ? <Why title={why.title ?? title} explanation={why} /> : null}
+        {head}
+      </header>
+      {children}
+    </section>
+  );
+}
