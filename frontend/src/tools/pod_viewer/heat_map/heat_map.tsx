@@ -1,28 +1,29 @@
 /** Workers × steps: who was slow when. */
 import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { formatCount, formatRatio, formatTime, NOT_MEASURED, plural } from "../../../base/format";
+import { formatCount, plural } from "../../../base/format";
 import { bindKeys, runKey } from "../../../base/keys";
-import { watchColors } from "../../../base/theme";
-import { microseconds, ratio } from "../../../base/units";
 import { ChartMenu } from "../../../widgets/chart/chart_menu";
 import { canvasPen } from "../../../widgets/chart/pen";
 import { resolveColor } from "../../../widgets/chart/picture";
 import { useWidth } from "../../../widgets/chart/use_size";
 import { Menu } from "../../../widgets/overlays/menu";
 import { shortLabels } from "../../../widgets/step_chart/axis_labels";
-import { stepNotes } from "../../../widgets/step_chart/steps";
 import { Card } from "../../../widgets/text/card";
 import type { Select } from "../../tool";
 import { type Domain, findDomain, type Measure, measureValues } from "../measures";
 import { cellOf, type Pod } from "../payload";
 import { drawHeat, type HeatDrawing, heatSize, RIGHT } from "./draw_heat_map";
+import { HeatCard } from "./heat_card";
 import { heatKeys } from "./heat_keys";
 import { columnLabels, hostBorders, rowLabels } from "./heat_labels";
+import { HeatLegend, legendTexts, useRamp } from "./heat_legend";
+import { Marks } from "./heat_marks";
 import { drawHeatSvg } from "./heat_picture";
-import { type HeatPlan, type HeatSpot, heatCells, placeOf, planHeat, spotAt } from "./heat_plan";
+import { type HeatPlan, type HeatSpot, heatCells, planHeat, spotAt } from "./heat_plan";
 import { HeatTable, saveHeatCsv } from "./heat_table";
-import { makeRamp, type Ramp, rampColor } from "./ramp";
+import { spotText } from "./heat_texts";
+import type { Ramp } from "./ramp";
 
 interface HeatMapProps {
   readonly pod: Pod;
@@ -83,7 +84,7 @@ export function HeatMap(props: HeatMapProps) {
               run: () => select({ by: one.id }),
             }))}
           />
-          <Legend domain={domain} ramp={ramp} measure={measure} />
+          <HeatLegend domain={domain} ramp={ramp} measure={measure} />
           <span class="space" />
           <ChartMenu
             title="Workers and steps"
@@ -259,166 +260,6 @@ function HeatPicture(props: HeatPictureProps) {
   );
 }
 
-interface MarksProps {
-  readonly plan: HeatPlan;
-  readonly left: number;
-  readonly step: number;
-  readonly worker: number | null;
-  readonly cursor: Signal<HeatSpot | null>;
-}
-
-const FRAMED = 6;
-const TICK = 8;
-
-/** The chosen step and worker as frames, the cursor as a cross. */
-function Marks({ plan, left, step, worker, cursor }: MarksProps) {
-  const column = (at: number) => ({
-    left: `${left + placeOf(plan, { worker: 0, step: at }).left}px`,
-    width: `${Math.max(plan.columnWidth, 2)}px`,
-    height: `${plan.height}px`,
-  });
-  const row = (at: number) => ({
-    left: `${left}px`,
-    top: `${placeOf(plan, { worker: at, step: 0 }).top}px`,
-    width: `${plan.width}px`,
-    height: `${Math.max(plan.rowHeight, 2)}px`,
-  });
-  const spot = cursor.value;
-  return (
-    <div aria-hidden="true">
-      <div class="pod-mark" style={column(step)} />
-      {worker === null ? null : plan.rowHeight >= FRAMED ? (
-        <div class="pod-mark" style={row(worker)} />
-      ) : (
-        // A frame would hide a row of few pixels.
-        [left - TICK, left + plan.width].map((x) => (
-          <div
-            key={x}
-            class="pod-tick"
-            style={{ left: `${x}px`, top: `${placeOf(plan, { worker, step: 0 }).top - 2}px` }}
-          />
-        ))
-      )}
-      {spot ? (
-        <>
-          <div class="pod-cross" style={column(spot.step)} />
-          <div class="pod-cross" style={row(spot.worker)} />
-        </>
-      ) : null}
-    </div>
-  );
-}
-
-interface HeatCardProps {
-  readonly pod: Pod;
-  readonly measure: Measure;
-  readonly value: number;
-  readonly plan: HeatPlan;
-  readonly left: number;
-  readonly spot: HeatSpot;
-}
-
-const CARD_WIDTH = 260;
-
-function HeatCard({ pod, measure, value, plan, left, spot }: HeatCardProps) {
-  const place = placeOf(plan, spot);
-  const right = left + place.left + plan.columnWidth + 10;
-  const isFitting = right + CARD_WIDTH <= left + plan.width || place.left < CARD_WIDTH + 20;
-  const count = plan.workersPerRow * plan.stepsPerColumn;
-  const total = pod.total[cellOf(pod, spot.worker, spot.step)];
-  return (
-    <div
-      class="step-card"
-      aria-hidden="true"
-      style={{
-        left: `${isFitting ? right : left + place.left - CARD_WIDTH - 10}px`,
-        top: `${place.top > plan.height / 2 ? Math.max(place.top - 110, 0) : place.top + plan.rowHeight + 6}px`,
-        width: `${CARD_WIDTH}px`,
-      }}
-    >
-      <div class="step-card-head">
-        <b class="cut">{pod.workers.titles[spot.worker].slice(0, 200)}</b>
-      </div>
-      <table>
-        <tbody>
-          <tr>
-            <td>Step {pod.steps.labels[spot.step].slice(0, 40)}</td>
-            <td>{Number.isNaN(total) ? absence(pod, spot) : formatTime(microseconds(total))}</td>
-          </tr>
-          {measure.id === "time" ? null : (
-            <tr>
-              <td>{measure.label}</td>
-              <td>{writeValue(value, measure)}</td>
-            </tr>
-          )}
-        </tbody>
-      </table>
-      {stepNotes(pod.steps, spot.step).map((note) => (
-        <p class="muted" key={note}>
-          {note}
-        </p>
-      ))}
-      <p class="muted">
-        {count > 1 ? `The largest of up to ${formatCount(count)} here. ` : ""}A click chooses both.
-      </p>
-    </div>
-  );
-}
-
-interface LegendProps {
-  readonly domain: Domain;
-  readonly ramp: Ramp;
-  readonly measure: Measure;
-}
-
-/** The ends of the colours; "≤" and "≥" where values lie beyond. */
-function legendTexts({ low, high, least, most }: Domain, measure: Measure): [string, string] {
-  return [
-    `${least < low * 0.9999 ? "≤ " : ""}${writeValue(low, measure)}`,
-    `${most > high * 1.0001 ? "≥ " : ""}${writeValue(high, measure)}`,
-  ];
-}
-
-function Legend({ domain, ramp, measure }: LegendProps) {
-  const { low, high, least, most } = domain;
-  const [first, last] = legendTexts(domain, measure);
-  const stops = Array.from({ length: 17 }, (_, at) => rampColor(ramp, at / 16)).join(", ");
-  const beyond = [
-    first.startsWith("≤") ? `down to ${writeValue(least, measure)}` : "",
-    last.startsWith("≥") ? `up to ${writeValue(most, measure)}` : "",
-  ].filter(Boolean);
-  return (
-    <span class="pod-legend">
-      <span>{first}</span>
-      <span
-        class="pod-ramp"
-        role="img"
-        aria-label={`Colors from ${writeValue(low, measure)} to ${writeValue(high, measure)}`}
-        style={{ background: `linear-gradient(to right, ${stops})` }}
-      />
-      <span>{last}</span>
-      {beyond.length > 0 ? <span class="muted">({beyond.join(", ")})</span> : null}
-    </span>
-  );
-}
-
-function writeValue(value: number, { quantity }: Measure): string {
-  if (Number.isNaN(value)) return NOT_MEASURED;
-  return quantity === "time" ? formatTime(microseconds(value)) : formatRatio(ratio(value / 100));
-}
-
-/** Why a cell has no value. */
-function absence(pod: Pod, { worker, step }: HeatSpot): string {
-  return pod.unrecorded.has(cellOf(pod, worker, step)) ? "not recorded" : "no such step";
-}
-
-function spotText(pod: Pod, spot: HeatSpot, measure: Measure, values: Float32Array): string {
-  const value = values[cellOf(pod, spot.worker, spot.step)];
-  const written = Number.isNaN(value) ? absence(pod, spot) : writeValue(value, measure);
-  const note = pod.steps.isTruncated[spot.step] ? ", not recorded whole" : "";
-  return `${pod.workers.titles[spot.worker]}, step ${pod.steps.labels[spot.step]}: ${written}${note}`;
-}
-
 function axisNote(pod: Pod, plan: HeatPlan, shared: string): string {
   const { steps, hosts, unrecorded } = pod;
   const parts = [
@@ -471,16 +312,4 @@ function labelWidth({ workers, hosts }: Pod, frame: HTMLElement | null): number 
     .slice(0, 500)
     .reduce((most, text) => Math.max(most, pen.measureText(text.slice(0, 60)).width), 0);
   return Math.round(Math.max(LEAST_LABEL, Math.min(widest + 14, MOST_LABEL)));
-}
-
-/** The ramp of the theme in force, and a number that changes with the page's colours. */
-function useRamp(): { readonly ramp: Ramp; readonly theme: number } {
-  const [theme, bump] = useState(0);
-  useEffect(() => watchColors(() => bump((count) => count + 1)), []);
-  const ramp = useMemo(() => {
-    // The second colour is that of a dark page.
-    const probe = resolveColor("light-dark(rgb(1 1 1), rgb(2 2 2))");
-    return makeRamp(probe.includes("2"));
-  }, [theme]);
-  return { ramp, theme };
 }

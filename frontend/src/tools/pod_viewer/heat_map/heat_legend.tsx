@@ -1,0 +1,59 @@
+/** The colours of the heat map, and what their ends stand for. */
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { watchColors } from "../../../base/theme";
+import { resolveColor } from "../../../widgets/chart/picture";
+import type { Domain, Measure } from "../measures";
+import { writeValue } from "./heat_texts";
+import { makeRamp, type Ramp, rampColor } from "./ramp";
+
+interface LegendProps {
+  readonly domain: Domain;
+  readonly ramp: Ramp;
+  readonly measure: Measure;
+}
+
+/** The ends of the colours; "≤" and "≥" where values lie beyond. */
+export function legendTexts(
+  { low, high, least, most }: Domain,
+  measure: Measure,
+): [string, string] {
+  return [
+    `${least < low * 0.9999 ? "≤ " : ""}${writeValue(low, measure)}`,
+    `${most > high * 1.0001 ? "≥ " : ""}${writeValue(high, measure)}`,
+  ];
+}
+
+export function HeatLegend({ domain, ramp, measure }: LegendProps) {
+  const { low, high, least, most } = domain;
+  const [first, last] = legendTexts(domain, measure);
+  const stops = Array.from({ length: 17 }, (_, at) => rampColor(ramp, at / 16)).join(", ");
+  const beyond = [
+    first.startsWith("≤") ? `down to ${writeValue(least, measure)}` : "",
+    last.startsWith("≥") ? `up to ${writeValue(most, measure)}` : "",
+  ].filter(Boolean);
+  return (
+    <span class="pod-legend">
+      <span>{first}</span>
+      <span
+        class="pod-ramp"
+        role="img"
+        aria-label={`Colors from ${writeValue(low, measure)} to ${writeValue(high, measure)}`}
+        style={{ background: `linear-gradient(to right, ${stops})` }}
+      />
+      <span>{last}</span>
+      {beyond.length > 0 ? <span class="muted">({beyond.join(", ")})</span> : null}
+    </span>
+  );
+}
+
+/** The ramp of the theme in force, and a number that changes with the page's colours. */
+export function useRamp(): { readonly ramp: Ramp; readonly theme: number } {
+  const [theme, bump] = useState(0);
+  useEffect(() => watchColors(() => bump((count) => count + 1)), []);
+  const ramp = useMemo(() => {
+    // The second colour is that of a dark page.
+    const probe = resolveColor("light-dark(rgb(1 1 1), rgb(2 2 2))");
+    return makeRamp(probe.includes("2"));
+  }, [theme]);
+  return { ramp, theme };
+}
