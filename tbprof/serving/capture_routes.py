@@ -19,7 +19,7 @@ from tbprof.serving.responses import Reply, json_reply
 from tbprof.serving.service import Service
 
 if TYPE_CHECKING:
-    from tbprof.capturing.probing.probe import Finding
+    from tbprof.capturing.probing.probe import ProbeResult
     from tbprof.capturing.requests.targets import Target
     from tbprof.capturing.sessions.queue import Standing
 
@@ -98,7 +98,7 @@ def _test(_: Service, values: dict[str, object]) -> Reply:
     return json_reply({"workers": rows})
 
 
-def _tested(target: "Target", findings: "list[Finding]") -> dict[str, object]:
+def _tested(target: "Target", findings: "list[ProbeResult]") -> dict[str, object]:
     failed = next((finding.reason for finding in findings if finding.reason is not None), None)
     return {
         "address": target.address,

@@ -13,8 +13,8 @@ from tbprof.serving.timeline_parameters import TimelineParameters
 
 if TYPE_CHECKING:
     from tbprof.engine.timelines.timeline_requests import (
+        EventMove,
         HostTimeline,
-        Move,
         Query,
         TileFilter,
         TileSpan,
@@ -30,7 +30,7 @@ _MAX_ID = (1 << 32) - 1
 _MAX_HITS = 10_000
 _MAX_BUCKETS = 4096
 _GROUPINGS: tuple[Literal["name", "category", "track"], ...] = ("name", "category", "track")
-_MOVES: "tuple[Move, ...]" = (
+_MOVES: "tuple[EventMove, ...]" = (
     "next", "previous", "parent", "child", "next_same", "previous_same", "first_same"
 )  # fmt: skip
 

@@ -23,7 +23,7 @@ _EXTRAS = {"gs": "gcs", "gcs": "gcs", "s3": "s3", "s3a": "s3"}
 
 
 @dataclass(frozen=True, slots=True)
-class Stat:
+class FileStat:
     """Size, age and, where the storage has one, the version of a file."""
 
     bytes: int
@@ -38,7 +38,7 @@ class Listed:
     name: str
     is_directory: bool
     is_link: bool = False
-    stat: Stat | None = None
+    stat: FileStat | None = None
 
 
 class FileSystem(Protocol):
@@ -49,7 +49,7 @@ class FileSystem(Protocol):
     def listings(self, urls: list[str]) -> Iterator[Iterator[Listed] | OSError | TbprofError]:
         """The entries of each directory, or the error, in the order of `urls`."""
 
-    def stat(self, url: str) -> tuple[bool, Stat]:
+    def stat(self, url: str) -> tuple[bool, FileStat]:
         """(whether it is a directory, its stat). Raises FileNotFoundError, OSError, Unreachable."""
 
     def join(self, directory: str, name: str) -> str:
@@ -101,9 +101,9 @@ class LocalFiles:
         except OSError as err:
             return err
 
-    def stat(self, url: str) -> tuple[bool, Stat]:
+    def stat(self, url: str) -> tuple[bool, FileStat]:
         facts = os.stat(url)
-        return os.path.isdir(url), Stat(facts.st_size, facts.st_mtime_ns)
+        return os.path.isdir(url), FileStat(facts.st_size, facts.st_mtime_ns)
 
     def join(self, directory: str, name: str) -> str:
         return os.path.join(directory, name)
@@ -195,7 +195,7 @@ class RemoteFiles:
             return self._unreachable(url, err)
         return iter([listed for info in infos if (listed := _listed_remote(path, info))])
 
-    def stat(self, url: str) -> tuple[bool, Stat]:
+    def stat(self, url: str) -> tuple[bool, FileStat]:
         try:
             info = self._files.info(self._path(url))
         except OSError:
@@ -256,7 +256,7 @@ def _listed_remote(directory: str, info: dict[str, Any]) -> Listed | None:
     return Listed(name, info.get("type") == "directory", stat=_stat_of(info))
 
 
-def _stat_of(info: dict[str, Any]) -> Stat:
+def _stat_of(info: dict[str, Any]) -> FileStat:
     """Backends name the same facts differently: memory, local, gcsfs, s3fs, adlfs, http."""
     modified = next(
         (
@@ -274,7 +274,7 @@ def _stat_of(info: dict[str, Any]) -> Stat:
         ),
         "",
     )
-    return Stat(int(info.get("size") or 0), _nanoseconds(modified), version)
+    return FileStat(int(info.get("size") or 0), _nanoseconds(modified), version)
 
 
 def _nanoseconds(moment: object) -> int:

@@ -6,7 +6,7 @@ from typing import Literal
 from tbprof.base.errors import TbprofError
 from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass
-from tbprof.storage.filesystems import FileSystem, Listed, Stat
+from tbprof.storage.filesystems import FileStat, FileSystem, Listed
 
 _TRACE_ENDINGS: tuple[tuple[str, Literal["", "gz"]], ...] = (
     (".xplane.pb", ""),
@@ -105,7 +105,7 @@ def _natural(host: str) -> tuple[list[tuple[str, int]], str]:
     return list(zip(pieces[::2], [*numbers, 0], strict=True)), host
 
 
-def named_trace(files: FileSystem, url: str, stat: Stat) -> TraceFile | Ignored:
+def named_trace(files: FileSystem, url: str, stat: FileStat) -> TraceFile | Ignored:
     """A file that the user pointed at: any name that ends in `.pb` or `.pb.gz` will do."""
     name = (files.tail(url) or ("",))[-1]
     return _trace(files, url, Listed(name, is_directory=False, stat=stat), _NAMED_ENDINGS)

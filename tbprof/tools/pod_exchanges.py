@@ -17,7 +17,7 @@ from tbprof.analysis.tpu.exchanges import ExchangeRole, Exchanges, listed
 from tbprof.base.values import is_in, unique
 
 
-class _Runs(NamedTuple):
+class _ExchangeRuns(NamedTuple):
     """Runs [n] of exchanges by step: in ps since the start of the host's trace, -1 unknown."""
 
     step: NDArray[np.int64]
@@ -28,8 +28,8 @@ class _Runs(NamedTuple):
     done: NDArray[np.int64]
     end: NDArray[np.int64]
 
-    def take(self, rows: Any) -> "_Runs":
-        return _Runs(*(column[rows] for column in self))
+    def take(self, rows: Any) -> "_ExchangeRuns":
+        return _ExchangeRuns(*(column[rows] for column in self))
 
 
 class PodExchanges:
@@ -42,7 +42,7 @@ class PodExchanges:
         self._job = job
         self._kinds: list[tuple[Exchanges, int]] = []
         known: dict[tuple[int, str], int] = {}
-        pieces: list[_Runs] = []
+        pieces: list[_ExchangeRuns] = []
         for host, part in enumerate(parts):
             codes = np.empty(len(part.name), np.int64)
             for row, key in enumerate(zip(part.program.tolist(), part.name, strict=True)):
@@ -50,8 +50,8 @@ class PodExchanges:
                 if codes[row] == len(self._kinds):
                     self._kinds.append((part, row))
             pieces += _in_steps(job, host, part, codes)
-        none = [_Runs(*(np.empty(0, np.int64) for _ in _Runs._fields))]
-        runs = _Runs(*map(np.concatenate, zip(*(pieces or none), strict=True)))
+        none = [_ExchangeRuns(*(np.empty(0, np.int64) for _ in _ExchangeRuns._fields))]
+        runs = _ExchangeRuns(*map(np.concatenate, zip(*(pieces or none), strict=True)))
         self._runs = runs.take(np.argsort(runs.step, kind="stable"))
         self._role = np.array([part.role[row] for part, row in self._kinds], np.int64)
 
@@ -94,11 +94,11 @@ class PodExchanges:
         found = [self._channel(runs, kinds) for kinds in channels.values()]
         return sorted(found, key=_by_duration)
 
-    def _of(self, step: int) -> _Runs:
+    def _of(self, step: int) -> _ExchangeRuns:
         first, last = np.searchsorted(self._runs.step, [step, step + 1])
         return self._runs.take(slice(first, last))
 
-    def _channel(self, runs: _Runs, kinds: list[int]) -> dict[str, object]:
+    def _channel(self, runs: _ExchangeRuns, kinds: list[int]) -> dict[str, object]:
         mine = runs.take(is_in(runs.kind, kinds))
         role = self._role[mine.kind]
         sends, receives = mine.take(role != ExchangeRole.RECV), mine.take(role != ExchangeRole.SEND)
@@ -129,12 +129,14 @@ class PodExchanges:
         )
         return one
 
-    def _core_ids(self, runs: _Runs) -> list[int]:
+    def _core_ids(self, runs: _ExchangeRuns) -> list[int]:
         ids: list[int] = unique(self._job.core_id[runs.worker]).tolist()
         return ids
 
 
-def _in_steps(job: JobSteps, host: int, part: Exchanges, codes: NDArray[np.int64]) -> list[_Runs]:
+def _in_steps(
+    job: JobSteps, host: int, part: Exchanges, codes: NDArray[np.int64]
+) -> list[_ExchangeRuns]:
     """The runs of a host that are in steps of their cores; `codes` [k] are their kinds."""
     pieces = []
     for worker in np.flatnonzero(job.worker_host == host).tolist():
@@ -149,7 +151,7 @@ def _in_steps(job: JobSteps, host: int, part: Exchanges, codes: NDArray[np.int64
         is_inside = (at >= 0) & (part.start_ps[runs] < job.start_ps[row] + job.duration_ps[row])
         row, runs = row[is_inside], runs[is_inside]
         pieces.append(
-            _Runs(
+            _ExchangeRuns(
                 job.step[row],
                 codes[part.kind[runs]],
                 np.full(runs.size, worker),
@@ -162,14 +164,14 @@ def _in_steps(job: JobSteps, host: int, part: Exchanges, codes: NDArray[np.int64
     return pieces
 
 
-def _per_core(runs: _Runs) -> int:
+def _per_core(runs: _ExchangeRuns) -> int:
     """How often an instruction ran, on the core where it ran most often."""
     if not runs.kind.size:
         return 0
     return int(repeats([runs.worker, runs.kind]).max()) + 1
 
 
-def _span(job: JobSteps, sends: _Runs, receives: _Runs) -> dict[str, object]:
+def _span(job: JobSteps, sends: _ExchangeRuns, receives: _ExchangeRuns) -> dict[str, object]:
     """How long transfers took, and how long receivers waited for them to begin, in µs.
 
     Unknown if senders and receivers are on different hosts, whose clocks differ, or if part of a
@@ -198,7 +200,9 @@ def _span(job: JobSteps, sends: _Runs, receives: _Runs) -> dict[str, object]:
     }
 
 
-def _times(runs: _Runs, time: NDArray[np.int64], least: np.ufunc) -> NDArray[np.int64] | None:
+def _times(
+    runs: _ExchangeRuns, time: NDArray[np.int64], least: np.ufunc
+) -> NDArray[np.int64] | None:
     """[occurrences] the least (or greatest) time of each over cores; None if one lacks it."""
     order = np.lexsort((runs.start, runs.worker))
     number = repeats([runs.worker[order]])

@@ -12,7 +12,7 @@ from traces import draw, space_of
 from tbprof._pb import message
 from tbprof.engine.engine import DataRequest, Engine, Stream
 from tbprof.storage.logdir import Logdir
-from tbprof.timeline.export.chrome import Span
+from tbprof.timeline.export.chrome import TimeRange
 
 pytestmark = [pytest.mark.parity, pytest.mark.slow]
 
@@ -29,7 +29,7 @@ def theirs(python: str, folder: Path, trace: bytes, tool: str, **options: str) -
     return found
 
 
-def ours(trace: bytes, span: Span | None = None) -> dict[str, Any]:
+def ours(trace: bytes, span: TimeRange | None = None) -> dict[str, Any]:
     return parsed(written(space_of(trace), span=span))
 
 
@@ -118,7 +118,7 @@ def test_ranges_lose_long_events_or_are_not_heeded(xprof_python: str, tmp_path: 
     assert answer["filteredByVisibility"] is True  # though nothing was
     answer = theirs(xprof_python, tmp_path, appended(), FULL, **window)
     assert Counter(event["name"] for event in events(answer)) == {"short": 1000, "long": 10}
-    mine = ours(appended(), Span(450 * 10**9, 550 * 10**9))
+    mine = ours(appended(), TimeRange(450 * 10**9, 550 * 10**9))
     assert Counter(event["name"] for event in events(mine)) == {"short": 101, "long": 2}
 
 

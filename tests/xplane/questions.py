@@ -22,7 +22,7 @@ from tbprof.timeline.build.build import build_timeline
 from tbprof.timeline.build.busy import busy_shares
 from tbprof.timeline.build.derived import find_derived
 from tbprof.timeline.build.tracks import find_tracks
-from tbprof.timeline.export.chrome import Host, Span, chrome_trace
+from tbprof.timeline.export.chrome import Host, TimeRange, chrome_trace
 from tbprof.timeline.export.event_csv import event_csv
 from tbprof.timeline.model.counter_points import query_counter
 from tbprof.timeline.model.open_timeline import OpenTimeline
@@ -84,7 +84,7 @@ def ask_viewer(space: Space, random: Random) -> None:
         yield space
 
     host = Host("h0", read, 5, lambda: derived)
-    for span in (None, Span(-(2**57), 10**6)):
+    for span in (None, TimeRange(-(2**57), 10**6)):
         orjson.loads(b"".join(chrome_trace([host], span)))
         b"".join(event_csv([host], span)).decode()
 

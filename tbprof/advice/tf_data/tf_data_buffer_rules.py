@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from tbprof.advice.finding import Finding
 from tbprof.advice.guides import CACHING, DATASET, OPTIONS, PREFETCHING, VECTORIZING
-from tbprof.advice.tf_data.tf_data_case import Case, Rule, duration, evidence, fused, of_kinds
+from tbprof.advice.tf_data.tf_data_case import Case, StageRule, duration, evidence, fused, of_kinds
 from tbprof.advice.tf_data.tf_data_pipelines import Stage
 from tbprof.advice.tf_data.tf_data_stages import Kind, shown_type
 
@@ -240,6 +240,6 @@ def repeat(case: Case) -> Iterator[Finding]:
     )
 
 
-BUFFER_RULES: tuple[Rule, ...] = (
+BUFFER_RULES: tuple[StageRule, ...] = (
     shuffle, cache, prefetch, combine, repeat,
 )  # fmt: skip

@@ -134,13 +134,13 @@ class Case:
         return min(100.0 * work.worker_ps / (threads * work.total_ps), 100.0)
 
 
-Rule = Callable[[Case], Iterator[Finding]]
+StageRule = Callable[[Case], Iterator[Finding]]
 
 
-def of_kinds(*kinds: Kind) -> Callable[[Rule], Rule]:
+def of_kinds(*kinds: Kind) -> Callable[[StageRule], StageRule]:
     """Limits a rule to stages of these kinds."""
 
-    def bound(rule: Rule) -> Rule:
+    def bound(rule: StageRule) -> StageRule:
         return lambda case: rule(case) if case.stage.kind in kinds else iter(())
 
     return bound

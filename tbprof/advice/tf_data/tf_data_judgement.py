@@ -9,7 +9,7 @@ from tbprof.advice.guides import DATA_ANALYSIS_GUIDE
 from tbprof.advice.input.input_cause import InputCause
 from tbprof.advice.sentences import percent
 from tbprof.advice.tf_data.tf_data_buffer_rules import BUFFER_RULES
-from tbprof.advice.tf_data.tf_data_case import Case, PipelineFacts, Rule, duration
+from tbprof.advice.tf_data.tf_data_case import Case, PipelineFacts, StageRule, duration
 from tbprof.advice.tf_data.tf_data_map_rules import MAP_RULES
 from tbprof.advice.tf_data.tf_data_pipeline_rules import (
     ALWAYS,
@@ -31,7 +31,7 @@ from tbprof.advice.tf_data.tf_data_source_rules import SOURCE_RULES
 from tbprof.advice.tf_data.tf_data_stages import Kind
 from tbprof.base.records import dataclass
 
-_STAGE_RULES: tuple[Rule, ...] = (plain, *MAP_RULES, *SOURCE_RULES, *BUFFER_RULES)
+_STAGE_RULES: tuple[StageRule, ...] = (plain, *MAP_RULES, *SOURCE_RULES, *BUFFER_RULES)
 _NONE = Work(0, 0, 0, -1, 0, 0, 0, is_critical=False)
 
 
@@ -110,7 +110,7 @@ def _advise(case: Case, slowest: Stage | None) -> Iterator[Finding]:
     )
 
 
-def _ask(rules: Sequence[Rule], case: Case) -> Iterator[Finding]:
+def _ask(rules: Sequence[StageRule], case: Case) -> Iterator[Finding]:
     for rule in rules:
         yield from rule(case)
 

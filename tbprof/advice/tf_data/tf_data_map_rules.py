@@ -17,7 +17,15 @@ from tbprof.advice.guides import (
     VECTORIZING,
 )
 from tbprof.advice.sentences import percent
-from tbprof.advice.tf_data.tf_data_case import BUSY, Case, Rule, duration, evidence, fused, of_kinds
+from tbprof.advice.tf_data.tf_data_case import (
+    BUSY,
+    Case,
+    StageRule,
+    duration,
+    evidence,
+    fused,
+    of_kinds,
+)
 from tbprof.advice.tf_data.tf_data_stages import BATCHES, MAPS, Kind
 
 # A longer call is mostly work of the function.
@@ -357,6 +365,6 @@ def pool(case: Case) -> Iterator[Finding]:
     )
 
 
-MAP_RULES: tuple[Rule, ...] = (
+MAP_RULES: tuple[StageRule, ...] = (
     map_python, map_parallel, map_vectorized, map_cached, more_processors, batch, filter_, pool,
 )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tbprof.advice.finding import Finding
 from tbprof.advice.guides import DATA_ANALYSIS_GUIDE, MEMORY_FOOTPRINT, OPTIONS, PREFETCHING
 from tbprof.advice.sentences import percent
-from tbprof.advice.tf_data.tf_data_case import Case, Rule, duration, is_injected
+from tbprof.advice.tf_data.tf_data_case import Case, StageRule, duration, is_injected
 from tbprof.advice.tf_data.tf_data_pipelines import SLOW_PS, Stage
 from tbprof.advice.tf_data.tf_data_stages import BUFFERED, Kind, shown_type
 from tbprof.base.lazy import regex
@@ -287,9 +287,9 @@ def partly_recorded(case: Case) -> Iterator[Finding]:
     )
 
 
-PIPELINE_RULES: tuple[Rule, ...] = (
+PIPELINE_RULES: tuple[StageRule, ...] = (
     ends_without_prefetch, prefetch_buffer, throughput, rare_stalls, autotune, cut_off,
     partly_recorded, apart,
 )  # fmt: skip
 # Also relevant for a pipeline that is fast enough.
-ALWAYS: tuple[Rule, ...] = (memory,)
+ALWAYS: tuple[StageRule, ...] = (memory,)

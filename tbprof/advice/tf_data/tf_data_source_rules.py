@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tbprof.advice.finding import Finding
 from tbprof.advice.guides import CACHING, DATASET, PARALLEL_READING, SOURCES, TRANSFORMATIONS
-from tbprof.advice.tf_data.tf_data_case import Case, Rule, duration, evidence, of_kinds
+from tbprof.advice.tf_data.tf_data_case import Case, StageRule, duration, evidence, of_kinds
 from tbprof.advice.tf_data.tf_data_stages import INTERLEAVES, Kind, shown_type
 
 # Below this many elements per input, opening files is most of the work.
@@ -267,7 +267,7 @@ def remote(case: Case) -> Iterator[Finding]:
     )
 
 
-SOURCE_RULES: tuple[Rule, ...] = (
+SOURCE_RULES: tuple[StageRule, ...] = (
     interleave_parallel, interleave_small_inputs, reader, reader_sharded,
     reader_cached, generator, remote,
 )  # fmt: skip

@@ -62,7 +62,7 @@ LAUNCH_KEYS = (names.RUN_ID, names.QUEUE_ID, names.DEVICE_ORDINAL)
 # Host and device number the runs of a program differently beyond these bits.
 _RUN_MASK = (1 << 27) - 1
 
-Keys = list[NDArray[np.int64]]
+LinkKeys = list[NDArray[np.int64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def read_causal_stats(
 
 def keyed_rows(
     events: Events, rows: NDArray[np.int64], wanted: Sequence[str]
-) -> tuple[NDArray[np.int64], Keys]:
+) -> tuple[NDArray[np.int64], LinkKeys]:
     """(the `rows` that have all wanted stats as integers, the values of each stat)."""
     if not rows.size or not set(wanted) <= events.plane.stat_names:
         return np.zeros(0, np.int64), [np.zeros(0, np.int64) for _ in wanted]
@@ -147,7 +147,7 @@ def keyed_rows(
 
 def launch_keys(
     events: Events, rows: NDArray[np.int64], ordinal: int | None = None
-) -> tuple[NDArray[np.int64], Keys]:
+) -> tuple[NDArray[np.int64], LinkKeys]:
     """(rows, keys) of program runs: the run, the queue, the device, the kind of core.
 
     The device comes from a stat, or it is `ordinal`.

@@ -50,7 +50,7 @@ class Doubt:
 
 
 Alignment = tuple[list[NDArray[np.int64]], list[tuple[int, int]], list[Doubt]]
-Keys = list[list[tuple[object, ...]]]
+StepKeys = list[list[tuple[object, ...]]]
 
 
 def align(hosts: Sequence[HostSteps]) -> Alignment:
@@ -66,7 +66,7 @@ def align(hosts: Sequence[HostSteps]) -> Alignment:
     lead = max(
         range(len(hosts)), key=lambda index: (hosts[index].has_explicit_numbers, len(hosts[index]))
     )
-    keys: Keys = [
+    keys: StepKeys = [
         list(zip(host.number.tolist(), host.label, host.repeat.tolist(), strict=True))
         if host.has_explicit_numbers
         else [(place,) for place in range(len(host))]
@@ -84,7 +84,7 @@ def align(hosts: Sequence[HostSteps]) -> Alignment:
     return (*_merged(keys, lead), doubts)
 
 
-def _match_by_number(hosts: Sequence[HostSteps], keys: Keys, lead: int) -> list[Doubt]:
+def _match_by_number(hosts: Sequence[HostSteps], keys: StepKeys, lead: int) -> list[Doubt]:
     """Doubts about hosts with numbers; other names of the same steps are replaced."""
     numbered = [index for index, host in enumerate(hosts) if host.has_explicit_numbers]
     shared = Counter(key for host_row in numbered for key in keys[host_row])
@@ -122,7 +122,9 @@ def _is_renamed(lead: HostSteps, host: HostSteps) -> bool:
     return are_as_long(lead, host)
 
 
-def _clocks_apart(hosts: Sequence[HostSteps], keys: Keys, numbered: Sequence[int]) -> list[Doubt]:
+def _clocks_apart(
+    hosts: Sequence[HostSteps], keys: StepKeys, numbered: Sequence[int]
+) -> list[Doubt]:
     """The hosts whose steps share no time with the same steps of most hosts, by 10 ms or more.
 
     The first of the `numbered` hosts gives the time, unless that of another is closer to all.

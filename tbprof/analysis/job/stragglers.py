@@ -35,7 +35,7 @@ _LEAST_MET = 0.5
 #   unnamed: devices of a CPU wait for each other, and the recorder does not say which is which
 #   few_steps: too few common steps; alike: workers differ by less than `least_share` of a step
 #   varies: steps vary by more than that; unmet: others do not wait while one takes longer
-Reason = Literal[
+StragglerReason = Literal[
     "", "alone", "apart", "uncoupled", "unnamed", "few_steps", "alike", "varies", "unmet"
 ]
 
@@ -75,7 +75,7 @@ class Stragglers:
 
     late: tuple[Lateness, ...]
     compared: Lateness | None
-    reason: Reason
+    reason: StragglerReason
 
 
 def find_stragglers(
@@ -170,7 +170,7 @@ def _longest(over: NDArray[np.float64], steps: NDArray[np.int64], reference: int
 
 def _doubt(
     group: WorkerGroup, member: int, reference: int, least_ps: float, confidence: float
-) -> Reason:
+) -> StragglerReason:
     """Why others may not wait for a worker that took longer than the median; "" if they do."""
     over, met = _differences(group, member, reference)
     if over.size < LEAST_STEPS:

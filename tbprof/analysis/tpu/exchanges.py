@@ -80,7 +80,7 @@ class _Instruction(NamedTuple):
 
 
 # (core, kind, start, begin of the end, end) of runs.
-_Runs = tuple[NDArray[np.int64], ...]
+_RunColumns = tuple[NDArray[np.int64], ...]
 
 
 def find_exchanges(space: Space, programs: Programs) -> Exchanges:
@@ -113,7 +113,7 @@ def find_exchanges(space: Space, programs: Programs) -> Exchanges:
 
 def _runs(
     plane: Plane, core: int, reader: "_ExchangeReader", kinds: dict[_Instruction, int]
-) -> _Runs:
+) -> _RunColumns:
     """The runs on one core, by kind; new instructions are added to `kinds`."""
     ops = find_core_ops(plane, names.XLA_OPS_LINE)
     events = ops.events

@@ -40,7 +40,7 @@ class Step(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ProbeResult:
     """The result of a step: `reason` is None if it succeeded; `detail` says what was observed."""
 
     step: Step
@@ -48,18 +48,18 @@ class Finding:
     detail: str = ""
 
 
-def probe(target: Target) -> list[Finding]:
+def probe(target: Target) -> list[ProbeResult]:
     """How far a connection to `target` gets: a finding per step, up to the first that failed."""
-    findings: list[Finding] = []
+    findings: list[ProbeResult] = []
     for step, ask in _STEPS:
-        finding = Finding(step, *ask(target))
+        finding = ProbeResult(step, *ask(target))
         findings.append(finding)
         if finding.reason is not None:
             break
     return findings
 
 
-def probe_all(targets: Sequence[Target]) -> list[list[Finding]]:
+def probe_all(targets: Sequence[Target]) -> list[list[ProbeResult]]:
     """`probe` of each target, in order, many at a time; empty for TPU names."""
     with ThreadPoolExecutor(max(1, min(_AT_ONCE, len(targets))), "tbprof-probe") as pool:
         return list(pool.map(lambda one: [] if one.is_tpu_name else probe(one), targets))

@@ -54,7 +54,7 @@ class Standing:
 
 
 @dataclass(slots=True)
-class _Entry:
+class _QueuedCapture:
     request: CaptureRequest
     capture: Capture | None = None
     state: str = "waiting"
@@ -72,7 +72,7 @@ class Captures:
         self._logdir = logdir
         self._on_written = on_written
         self._lock = threading.Lock()
-        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._entries: OrderedDict[str, _QueuedCapture] = OrderedDict()
         self._thread: threading.Thread | None = None
 
     def start(self, request: CaptureRequest) -> str:
@@ -84,7 +84,7 @@ class Captures:
                     f"{waiting} captures are waiting already", "wait for them, or cancel some"
                 )
             id_ = secrets.token_urlsafe(9)
-            self._entries[id_] = _Entry(request)
+            self._entries[id_] = _QueuedCapture(request)
             ended = [one for one, entry in self._entries.items() if entry.done.is_set()]
             for one in ended[: max(0, len(self._entries) - _REMEMBERED)]:
                 del self._entries[one]
@@ -136,7 +136,7 @@ class Captures:
             entry = self._entry(id_)
         entry.done.wait(seconds)
 
-    def _entry(self, id_: str) -> _Entry:
+    def _entry(self, id_: str) -> _QueuedCapture:
         entry = self._entries.get(id_)
         if entry is None:
             raise CaptureNotFound(
@@ -159,7 +159,7 @@ class Captures:
                 entry.state, entry.ended = state, time.monotonic()
             entry.done.set()
 
-    def _record(self, entry: _Entry) -> str:
+    def _record(self, entry: _QueuedCapture) -> str:
         """The state in which the capture of an entry ends."""
         try:
             capture = Capture(entry.request, self._logdir)

@@ -13,7 +13,7 @@ from tbprof.capturing.requests.request import CaptureRequest
 from tbprof.capturing.requests.targets import host_names
 from tbprof.capturing.requests.tpu_names import find_tpus
 from tbprof.capturing.sessions.tpu_session import record_session
-from tbprof.capturing.sessions.worker import Job, Phase, Start, Worker, record
+from tbprof.capturing.sessions.worker import Job, Start, Worker, WorkerState, record
 from tbprof.storage.new_run import NewRun
 
 _WATCH_S = 0.1
@@ -46,7 +46,7 @@ class WorkerReport:
     @property
     def is_written(self) -> bool:
         """Whether the worker's trace is in the run."""
-        return self.phase == Phase.WRITTEN.value
+        return self.phase == WorkerState.WRITTEN.value
 
 
 @dataclass(frozen=True, slots=True)

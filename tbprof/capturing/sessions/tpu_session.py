@@ -18,7 +18,7 @@ from tbprof.capturing.protocol.messages import (
     session_request,
 )
 from tbprof.capturing.requests.options import CaptureOptions
-from tbprof.capturing.sessions.worker import Phase, Stopped, Worker, attempts, end
+from tbprof.capturing.sessions.worker import Stopped, Worker, WorkerState, attempts, end
 from tbprof.storage.new_run import NewRun
 
 _FILES_S = 10.0  # how long files may take to appear in a bucket
@@ -51,7 +51,7 @@ def _new_session(
     workers: Sequence[Worker], options: CaptureOptions, run: NewRun, cancelled: threading.Event
 ) -> None:
     for worker in workers:
-        worker.phase = Phase.CONNECTING
+        worker.phase = WorkerState.CONNECTING
     first = workers[0]
     reason = why_unreachable(first.target, cancelled)
     if reason is not None:
@@ -69,7 +69,7 @@ def _new_session(
         while not done.wait(0.05):
             for worker in workers:
                 is_over = time.monotonic() > recorded
-                worker.phase = Phase.RECEIVING if is_over else Phase.RECORDING
+                worker.phase = WorkerState.RECEIVING if is_over else WorkerState.RECORDING
             if cancelled.is_set():
                 call.cancel()
                 raise Stopped(Reason.CANCELLED)
@@ -91,13 +91,13 @@ def _find_files(workers: Sequence[Worker], run: NewRun, cancelled: threading.Eve
     while True:
         missing = False
         for worker in workers:
-            if worker.phase is Phase.WRITTEN:
+            if worker.phase is WorkerState.WRITTEN:
                 continue
             url = _file_of(worker, run)
             if url is None:
                 missing = True
             else:
-                worker.url, worker.phase = url, Phase.WRITTEN
+                worker.url, worker.phase = url, WorkerState.WRITTEN
                 worker.reason, worker.details = None, ""
         if not missing:
             return

@@ -30,7 +30,7 @@ _SUFFIX = ".xplane.pb"
 _NO_FILE = "tf_stats_helper_result"
 
 
-class Phase(str, Enum):
+class WorkerState(str, Enum):
     """The phase of a worker."""
 
     WAITING = "waiting"
@@ -47,7 +47,7 @@ class Phase(str, Enum):
     @property
     def is_final(self) -> bool:
         """Whether the phase is final."""
-        return self in (Phase.WRITTEN, Phase.FAILED, Phase.CANCELLED)
+        return self in (WorkerState.WRITTEN, WorkerState.FAILED, WorkerState.CANCELLED)
 
 
 @dataclass(slots=True)
@@ -61,7 +61,7 @@ class Worker:
 
     target: Target
     host: str
-    phase: Phase = Phase.WAITING
+    phase: WorkerState = WorkerState.WAITING
     attempts: int = 0
     reason: Reason | None = None
     details: str = ""
@@ -178,7 +178,7 @@ def attempts(
                 raise
             for worker in workers:
                 worker.reason, worker.details = stop.reason, stop.details
-                worker.phase = Phase.RETRYING
+                worker.phase = WorkerState.RETRYING
             if cancelled.wait(backoff_s):
                 raise Stopped(Reason.CANCELLED) from None
             backoff_s = min(2 * backoff_s, _LONGEST_BACKOFF_S)
@@ -187,11 +187,11 @@ def attempts(
 
 
 def _attempt(worker: Worker, job: Job, arrive: Callable[[], None]) -> None:
-    worker.phase = Phase.CONNECTING
+    worker.phase = WorkerState.CONNECTING
     reason = why_unreachable(worker.target, job.cancelled)
     if reason is not None:
         raise Stopped(reason)
-    worker.phase = Phase.STARTING
+    worker.phase = WorkerState.STARTING
     arrive()
     start_ns = job.start.wait(job.cancelled)
     _check(job)
@@ -216,7 +216,7 @@ class _Trace:
     def receive(self, data: bytes) -> None:
         if self.file is None:
             self.file = self._job.run.open(f"{self._worker.host}{_SUFFIX}")
-        self._worker.phase = Phase.RECEIVING
+        self._worker.phase = WorkerState.RECEIVING
         self.file.write(data)
         self._worker.bytes = self.file.size
 
@@ -251,8 +251,8 @@ def _tell_phases(worker: Worker, job: Job, start_ns: int, over: threading.Event)
     """Servers say nothing until they send: until then, the clock says what they must be doing."""
     end_ns = start_ns + job.options.duration_ms * 1_000_000
     for before, phase, until_ns in (
-        (Phase.STARTING, Phase.RECORDING, start_ns),
-        (Phase.RECORDING, Phase.RECEIVING, end_ns),
+        (WorkerState.STARTING, WorkerState.RECORDING, start_ns),
+        (WorkerState.RECORDING, WorkerState.RECEIVING, end_ns),
     ):
         if over.wait(max(0.0, (until_ns - time.time_ns()) / 1e9)):
             return
@@ -262,7 +262,7 @@ def _tell_phases(worker: Worker, job: Job, start_ns: int, over: threading.Event)
 
 def _finish(worker: Worker, job: Job, reader: AnswerReader, trace: _Trace) -> None:
     """Gives the trace its name, and keeps whatever else an older server has sent."""
-    worker.phase = Phase.WRITING
+    worker.phase = WorkerState.WRITING
     try:
         answer = reader.answer()
     except Garbled as error:
@@ -286,7 +286,7 @@ def _finish(worker: Worker, job: Job, reader: AnswerReader, trace: _Trace) -> No
         worker.bytes = file.size
     elif not answer.files:
         worker.url = _own_file(worker, job)
-    worker.phase, worker.reason, worker.details = Phase.WRITTEN, None, ""
+    worker.phase, worker.reason, worker.details = WorkerState.WRITTEN, None, ""
 
 
 def _own_file(worker: Worker, job: Job) -> str:
@@ -308,4 +308,4 @@ def _check(job: Job) -> None:
 def end(worker: Worker, reason: Reason, details: str) -> None:
     """Notes why a worker has not been recorded."""
     worker.reason, worker.details = reason, details
-    worker.phase = Phase.CANCELLED if reason is Reason.CANCELLED else Phase.FAILED
+    worker.phase = WorkerState.CANCELLED if reason is Reason.CANCELLED else WorkerState.FAILED

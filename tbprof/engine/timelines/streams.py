@@ -12,7 +12,7 @@ from tbprof.engine.space_pool import OpenSpace
 from tbprof.events.space import Space
 from tbprof.storage.files import fingerprint
 from tbprof.storage.runs import Run, TraceFile
-from tbprof.timeline.export.chrome import Host, Span, chrome_trace, has_events
+from tbprof.timeline.export.chrome import Host, TimeRange, chrome_trace, has_events
 from tbprof.timeline.export.event_csv import event_csv
 from tbprof.timeline.model.store import Timeline
 from tbprof.tools.tool import EventStream, Tool
@@ -112,10 +112,10 @@ def _offsets(files: Mapping[TraceFile, int]) -> tuple[list[int], list[Notice]]:
     return offsets, apart
 
 
-def _span(payload: EventStream) -> Span | None:
+def _span(payload: EventStream) -> TimeRange | None:
     if payload.start_ms is None and payload.end_ms is None:
         return None
-    return Span(_ps(payload.start_ms, -_LATEST_PS), _ps(payload.end_ms, _LATEST_PS))
+    return TimeRange(_ps(payload.start_ms, -_LATEST_PS), _ps(payload.end_ms, _LATEST_PS))
 
 
 def _ps(time_ms: float | None, otherwise: int) -> int:

@@ -24,7 +24,7 @@ from tbprof.timeline.tiles.visible_events import TileFilter, find_visible
 
 if TYPE_CHECKING:
     from tbprof.timeline.questions.aggregate import By
-    from tbprof.timeline.questions.details import Move as Move
+    from tbprof.timeline.questions.details import EventMove as EventMove
     from tbprof.timeline.questions.steps_of_events import StepWindows
     from tbprof.timeline.search.query import Query as Query
 
@@ -150,7 +150,7 @@ class HostTimeline:
             )
         return _json(overview)
 
-    def event(self, event: int, move: "Move | None") -> bytes:
+    def event(self, event: int, move: "EventMove | None") -> bytes:
         """The details of an event, or of the one that a move leads to; null if there is none."""
         steps = self._derived_steps()
         with self._reading():

@@ -17,7 +17,7 @@ from tbprof.base.records import dataclass
 from tbprof.events.space import Plane
 from tbprof.timeline.model.categories import op_category
 from tbprof.timeline.model.category_names import Category
-from tbprof.timeline.model.runs import FOREVER_PS, LONGEST_GAP_PS, Spans, join_runs, unite_runs
+from tbprof.timeline.model.runs import FOREVER_PS, LONGEST_GAP_PS, KeyedSpans, join_runs, unite_runs
 
 # Deeper scopes are left out: names are untrusted.
 _DEEPEST = 64
@@ -46,10 +46,10 @@ class DerivedTrack:
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
+class _DeviceWork:
     """What ran on a device, and the op of each kind (the `key` of `spans`), "" if unknown."""
 
-    spans: Spans
+    spans: KeyedSpans
     op: list[OpName]
     module: list[str]
     instruction: list[str]
@@ -69,7 +69,9 @@ def derive_ops(
     if not work.spans.key.size:
         return
     part = np.searchsorted(step_start_ps, work.spans.start_ps, side="right")
-    spans = Spans(work.spans.line, work.spans.start_ps, work.spans.end_ps, part, work.spans.key)
+    spans = KeyedSpans(
+        work.spans.line, work.spans.start_ps, work.spans.end_ps, part, work.spans.key
+    )
     if "modules" in missing and any(work.module):
         yield from _named(spans, work.module, "modules", "XLA Modules", 4, _program_category)
     if {"ops", "scopes"} & set(missing) and any(op.name for op in work.op):
@@ -89,20 +91,20 @@ def _is_gpu(plane: Plane) -> bool:
     return plane.name.startswith(names.GPU_PREFIX)
 
 
-def _gpu_work(plane: Plane, programs: Programs) -> _Work:
+def _gpu_work(plane: Plane, programs: Programs) -> _DeviceWork:
     kinds: GpuKinds = find_gpu_kinds(plane, programs)
     events = kinds.events
-    spans = Spans(
+    spans = KeyedSpans(
         events.line.astype(np.int64),
         events.start_ps,
         events.start_ps + events.duration_ps,
         np.zeros(len(events), np.int64),
         kinds.code.astype(np.int64),
     )
-    return _Work(spans, kinds.op, kinds.module, kinds.instruction)
+    return _DeviceWork(spans, kinds.op, kinds.module, kinds.instruction)
 
 
-def _tpu_work(plane: Plane) -> _Work:
+def _tpu_work(plane: Plane) -> _DeviceWork:
     """The innermost ops of a core: its own lines have the programs and instructions."""
     placed = find_core_ops(plane, names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)
     ops = placed.events
@@ -110,7 +112,7 @@ def _tpu_work(plane: Plane) -> _Work:
     types, kind = np.unique(ops.type[row], return_inverse=True)
     op_names = TpuOpNames(plane)
     op_of_type = [op_names.op(type_row) for type_row in types.tolist()]
-    spans = Spans(
+    spans = KeyedSpans(
         ops.line[row].astype(np.int64),
         start,
         start + duration,
@@ -120,7 +122,7 @@ def _tpu_work(plane: Plane) -> _Work:
     # What the compiler added is not an op of the framework.
     op_of = [op if op.category != OpCategory.UNKNOWN else _NO_OP for op in op_of_type]
     nothing = [""] * types.size
-    return _Work(spans, op_of, nothing, nothing)
+    return _DeviceWork(spans, op_of, nothing, nothing)
 
 
 def _numbered(
@@ -140,18 +142,18 @@ def _numbered(
     return out, first
 
 
-def _known(spans: Spans, key: NDArray[np.int64]) -> Spans:
+def _known(spans: KeyedSpans, key: NDArray[np.int64]) -> KeyedSpans:
     """The pieces with a key: pieces without an op do not interrupt one."""
     rows = np.flatnonzero(key[spans.key] >= 0)
     return spans if rows.size == spans.key.size else spans.take(rows)
 
 
-def _with_keys(spans: Spans, key: NDArray[np.int64]) -> Spans:
-    return Spans(spans.line, spans.start_ps, spans.end_ps, spans.part, key[spans.key])
+def _with_keys(spans: KeyedSpans, key: NDArray[np.int64]) -> KeyedSpans:
+    return KeyedSpans(spans.line, spans.start_ps, spans.end_ps, spans.part, key[spans.key])
 
 
 def _named(
-    spans: Spans,
+    spans: KeyedSpans,
     texts: Sequence[str],
     kind: str,
     label: str,
@@ -177,7 +179,7 @@ def _program_category(_module: str) -> int:
     return Category.PROGRAMS
 
 
-def _op_track(runs: Spans, ops: Sequence[OpName]) -> DerivedTrack:
+def _op_track(runs: KeyedSpans, ops: Sequence[OpName]) -> DerivedTrack:
     """Ops are named by their type, as recorders do; TensorFlow's full names are `name:Type`."""
     full_name = [f"{op.name}:{op.type}" if _is_tensorflow(op) else op.name for op in ops]
     return DerivedTrack(
@@ -197,7 +199,7 @@ def _is_tensorflow(op: OpName) -> bool:
     return op.category == OpCategory.TENSORFLOW
 
 
-def _scope_track(runs: Spans, op_names: Sequence[str], gap: int) -> Iterator[DerivedTrack]:
+def _scope_track(runs: KeyedSpans, op_names: Sequence[str], gap: int) -> Iterator[DerivedTrack]:
     prefixes, scope_of = _scopes(op_names)
     levels = [unite_runs(join_runs(_with_keys(runs, key), gap)) for key in scope_of.T]
     if not levels:

@@ -12,16 +12,16 @@ from tbprof import __version__
 from tbprof.analysis.run.recording import epoch_of_times
 from tbprof.base.errors import Notice, TbprofError
 from tbprof.timeline.export.chrome_host import Host, HostWriter, Places
-from tbprof.timeline.export.chrome_process import Span, has_events
+from tbprof.timeline.export.chrome_process import TimeRange, has_events
 
-__all__ = ["Host", "Span", "chrome_trace", "has_events"]
+__all__ = ["Host", "TimeRange", "chrome_trace", "has_events"]
 
 _HEAD = b'{"displayTimeUnit":"ns","traceEvents":['
 
 
 def chrome_trace(
     hosts: Sequence[Host],
-    span: Span | None = None,
+    span: TimeRange | None = None,
     notices: Sequence[Notice] = (),
     *,
     is_strict: bool = True,
@@ -49,7 +49,9 @@ def chrome_trace(
 class _Document:
     """A document that is being written."""
 
-    def __init__(self, span: Span | None, notices: Sequence[Notice], *, has_several: bool) -> None:
+    def __init__(
+        self, span: TimeRange | None, notices: Sequence[Notice], *, has_several: bool
+    ) -> None:
         self._span = span
         self._notices = list(notices)
         self._places = Places(has_several)

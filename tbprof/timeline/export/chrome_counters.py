@@ -8,7 +8,7 @@ from tbprof.events.space import Events
 from tbprof.kernels.codes import NUMBER_BYTES
 from tbprof.kernels.export.json_bytes import write_points
 from tbprof.timeline.build.counters import memory_series
-from tbprof.timeline.export.chrome_process import Span, overlapping
+from tbprof.timeline.export.chrome_process import TimeRange, overlapping
 from tbprof.timeline.export.json_text import joined, quoted
 from tbprof.timeline.model.sections import section_of
 from tbprof.timeline.model.store import Section
@@ -19,7 +19,11 @@ _MOST_BYTES = 2.0**53
 
 
 def memory_text(
-    events: Events, process: int, processes: Mapping[str, int], span: Span | None, offset_ps: int
+    events: Events,
+    process: int,
+    processes: Mapping[str, int],
+    span: TimeRange | None,
+    offset_ps: int,
 ) -> Iterator[bytes]:
     """The bytes in use of each allocator of a host's plane, as text.
 

@@ -6,14 +6,17 @@ import numpy as np
 
 from tbprof.events.strings import Strings
 from tbprof.kernels.export.event_json import EventColumns
-from tbprof.timeline.export.chrome_process import EventWriter, Span, as_items, overlapping
-from tbprof.timeline.export.chrome_tracks import Threads
+from tbprof.timeline.export.chrome_process import EventWriter, TimeRange, as_items, overlapping
+from tbprof.timeline.export.chrome_tracks import ProcessThreads
 from tbprof.timeline.export.event_tables import named_texts, no_stats, stat_columns, stat_names
 from tbprof.timeline.model.store import Timeline, Track
 
 
 def derived_text(
-    timeline: Timeline, threads_of: Callable[[str], Threads], span: Span | None, offset_ps: int
+    timeline: Timeline,
+    threads_of: Callable[[str], ProcessThreads],
+    span: TimeRange | None,
+    offset_ps: int,
 ) -> Iterator[tuple[bytes, int]]:
     """(text, number of events) for the events that overlap the span.
 
@@ -38,7 +41,7 @@ def derived_text(
 
 
 def _events(
-    timeline: Timeline, track: Track, number: int, span: Span | None, offset_ps: int
+    timeline: Timeline, track: Track, number: int, span: TimeRange | None, offset_ps: int
 ) -> EventColumns:
     """The events of a track: outer ones before inner ones, each depth in order of time."""
     rows = timeline.row_first[[track.first_row, track.first_row + track.rows]]

@@ -12,8 +12,13 @@ from tbprof.events.space import Plane, Space
 from tbprof.kernels.codes import LAUNCH, LAUNCHED
 from tbprof.timeline.export.chrome_counters import memory_text
 from tbprof.timeline.export.chrome_derived import derived_text
-from tbprof.timeline.export.chrome_process import Process, Span, as_items, batches
-from tbprof.timeline.export.chrome_tracks import Numbers, Threads, process_events, process_number
+from tbprof.timeline.export.chrome_process import Process, TimeRange, as_items, batches
+from tbprof.timeline.export.chrome_tracks import (
+    Numbers,
+    ProcessThreads,
+    process_events,
+    process_number,
+)
 from tbprof.timeline.model.sections import section_order
 from tbprof.timeline.model.store import Timeline
 
@@ -55,7 +60,7 @@ class HostWriter:
     """
 
     def __init__(
-        self, number: int, host: Host, space: Space, span: Span | None, places: Places
+        self, number: int, host: Host, space: Space, span: TimeRange | None, places: Places
     ) -> None:
         self.events = 0
         self.derived_events = 0
@@ -64,7 +69,7 @@ class HostWriter:
         self._space = space
         self._span = span
         self._places = places
-        self._threads: dict[int, Threads] = {}  # by row of plane
+        self._threads: dict[int, ProcessThreads] = {}  # by row of plane
         self._told: set[int] = set()
         self._notices: list[Notice] = []
 
@@ -81,7 +86,7 @@ class HostWriter:
             rows.setdefault(plane.name, row)
         used: list[int] = []
 
-        def threads_of(section: str) -> Threads:
+        def threads_of(section: str) -> ProcessThreads:
             used.append(rows[section])
             return self._threads_of(rows[section])
 
@@ -123,13 +128,13 @@ class HostWriter:
         if unplaced:
             self._notices.append(_left_out(plane, unplaced))
 
-    def _threads_of(self, row: int) -> Threads:
+    def _threads_of(self, row: int) -> ProcessThreads:
         """The threads of a plane, which has a number from now on."""
         if row not in self._threads:
             plane = self._space.planes[row]
             host = (self._number + 1) * self._places.has_several
             number = process_number(plane, host, self._places.numbers)
-            self._threads[row] = Threads.of(number, plane)
+            self._threads[row] = ProcessThreads.of(number, plane)
         return self._threads[row]
 
     def _opening(self, row: int) -> bytes:

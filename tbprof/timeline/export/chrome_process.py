@@ -13,7 +13,7 @@ from tbprof.kernels.export.stat_json import StatColumns, StatNames
 from tbprof.kernels.xplane.passes import Writing
 from tbprof.timeline.build.device_times import on_device_clock
 from tbprof.timeline.build.lanes import count_lanes, find_lanes
-from tbprof.timeline.export.chrome_tracks import Threads
+from tbprof.timeline.export.chrome_tracks import ProcessThreads
 from tbprof.timeline.export.event_tables import stat_columns, stat_names, type_texts
 from tbprof.timeline.export.event_text import WORDS
 
@@ -30,14 +30,14 @@ _BOTH = 3  # directions
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimeRange:
     """The time from `from_ps` to `to_ps`, both included, on the document's axis."""
 
     from_ps: int
     to_ps: int
 
 
-def pieces(events: Events, span: Span | None, offset_ps: int) -> Iterator[NDArray[np.int64]]:
+def pieces(events: Events, span: TimeRange | None, offset_ps: int) -> Iterator[NDArray[np.int64]]:
     """The rows of the events that overlap the span after a shift by `offset_ps`, some at a time."""
     for begin in range(0, len(events), _PIECE):
         rows = np.arange(begin, min(begin + _PIECE, len(events)))
@@ -49,7 +49,7 @@ def pieces(events: Events, span: Span | None, offset_ps: int) -> Iterator[NDArra
 
 
 def overlapping(
-    start: NDArray[np.int64], duration: NDArray[np.int64], span: Span | None
+    start: NDArray[np.int64], duration: NDArray[np.int64], span: TimeRange | None
 ) -> NDArray[np.bool_]:
     """[n] whether an event overlaps the span; all do without a span."""
     if span is None:
@@ -123,7 +123,12 @@ class Process:
     """
 
     def __init__(
-        self, plane: Plane, threads: Threads, scope: int, links: Mapping[str, int], offset_ps: int
+        self,
+        plane: Plane,
+        threads: ProcessThreads,
+        scope: int,
+        links: Mapping[str, int],
+        offset_ps: int,
     ) -> None:
         self._plane = plane
         self._threads = threads
@@ -132,7 +137,9 @@ class Process:
         keys = stat_names(plane.strings, stats.names, links)
         self._writer = EventWriter(scope, keys, type_texts(plane, stats, keys))
 
-    def write(self, lines: range, events: Events, span: Span | None) -> Iterator[tuple[bytes, int]]:
+    def write(
+        self, lines: range, events: Events, span: TimeRange | None
+    ) -> Iterator[tuple[bytes, int]]:
         """(text, number of events) for the events of `lines` that overlap the span.
 
         Each event, and the metadata of each thread, is preceded by a comma.

@@ -79,7 +79,7 @@ def process_events(number: int, name: str, place: int) -> Iterator[bytes]:
 
 
 @dataclass(frozen=True, slots=True)
-class Threads:
+class ProcessThreads:
     """The threads of one process, numbered as their lines are read."""
 
     process: int
@@ -88,7 +88,7 @@ class Threads:
     numbers: Numbers
 
     @classmethod
-    def of(cls, process: int, plane: Plane) -> "Threads":
+    def of(cls, process: int, plane: Plane) -> "ProcessThreads":
         """The threads of a plane, before any lines are read."""
         wanted = (plane.lines.display_id & _THREAD_MASK).tolist()
         return cls(process, plane, _ranks(plane), Numbers(wanted))

@@ -10,7 +10,7 @@ from tbprof.events.space import Events, Plane
 from tbprof.kernels.codes import NUMBER_BYTES
 from tbprof.kernels.export.json_bytes import Texts, write_rows
 from tbprof.timeline.export.chrome import Host
-from tbprof.timeline.export.chrome_process import Span, batches, pieces
+from tbprof.timeline.export.chrome_process import TimeRange, batches, pieces
 from tbprof.timeline.export.chrome_tracks import line_labels
 from tbprof.timeline.export.json_text import joined
 from tbprof.timeline.model.sections import section_order
@@ -21,7 +21,7 @@ _ROOM = 1 << 22
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def event_csv(hosts: Sequence[Host], span: Span | None = None) -> Generator[bytes, None, None]:
+def event_csv(hosts: Sequence[Host], span: TimeRange | None = None) -> Generator[bytes, None, None]:
     """The table in pieces that end with a row. Raises our error if a host cannot be read.
 
     Texts that a spreadsheet would run as formulas get a leading apostrophe, and U+FFFD stands for
@@ -45,7 +45,7 @@ def cell(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def _rows(host: Host, events: Events, span: Span | None) -> Iterator[bytes]:
+def _rows(host: Host, events: Events, span: TimeRange | None) -> Iterator[bytes]:
     plane = events.plane
     where = cell(host.name) + b"," + cell(plane.name) + b","
     threads = joined(where + cell(label) + b"," for label in line_labels(plane, events.lines))

@@ -12,7 +12,7 @@ FOREVER_PS = 2**62
 
 
 @dataclass(frozen=True, slots=True)
-class Spans:
+class KeyedSpans:
     """Pieces of work [n] by (line, start).
 
     `key` is the work of each, -1 if unknown; `part` separates pieces that never form one run,
@@ -25,13 +25,13 @@ class Spans:
     part: NDArray[np.int64]
     key: NDArray[np.int64]
 
-    def take(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> "Spans":
+    def take(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> "KeyedSpans":
         """The pieces `rows`."""
         columns = (self.line, self.start_ps, self.end_ps, self.part, self.key)
-        return Spans(*(column[rows] for column in columns))
+        return KeyedSpans(*(column[rows] for column in columns))
 
 
-def join_runs(pieces: Spans, longest_gap_ps: int = LONGEST_GAP_PS) -> Spans:
+def join_runs(pieces: KeyedSpans, longest_gap_ps: int = LONGEST_GAP_PS) -> KeyedSpans:
     """The runs of pieces with one key, on their lines: from the first start to the last end.
 
     A run ends with another key, part or line, and after its line is idle for longer than that
@@ -46,7 +46,7 @@ def join_runs(pieces: Spans, longest_gap_ps: int = LONGEST_GAP_PS) -> Spans:
     columns = pieces.line, pieces.start_ps, pieces.end_ps, pieces.part, pieces.key
     count = join_pieces(*columns, longest_gap_ps, first, start, end)
     first = first[:count]
-    return Spans(
+    return KeyedSpans(
         pieces.line[first],
         start[:count].copy(),
         end[:count].copy(),
@@ -55,7 +55,7 @@ def join_runs(pieces: Spans, longest_gap_ps: int = LONGEST_GAP_PS) -> Spans:
     )
 
 
-def unite_runs(runs: Spans) -> Spans:
+def unite_runs(runs: KeyedSpans) -> KeyedSpans:
     """The runs of several lines together: those of one key that overlap are one.
 
     Ordered by (start, longest first).
@@ -64,7 +64,7 @@ def unite_runs(runs: Spans) -> Spans:
     first, end = np.empty(runs.key.size, np.int64), np.empty(runs.key.size, np.int64)
     count = unite_spans(ordered.start_ps, ordered.end_ps, ordered.key, first, end)
     united_runs = ordered.take(first[:count])
-    united = Spans(
+    united = KeyedSpans(
         united_runs.line,
         united_runs.start_ps,
         end[:count].copy(),

@@ -15,10 +15,10 @@ from tbprof.timeline.questions.stat_text import read_stats
 from tbprof.timeline.questions.steps_of_events import StepWindows, step_at, step_of, step_windows
 from tbprof.timeline.search.search_results import next_results, previous_result
 
-Move = Literal[
+EventMove = Literal[
     "next", "previous", "parent", "child", "next_same", "previous_same", "first_same"
 ]  # fmt: skip
-MOVES: tuple[Move, ...] = (
+MOVES: tuple[EventMove, ...] = (
     "next", "previous", "parent", "child", "next_same", "previous_same", "first_same"
 )  # fmt: skip
 
@@ -69,7 +69,7 @@ def _step(
     return next(filter(None, found), None)
 
 
-def move(opened: OpenTimeline, event: int, how: Move) -> int | None:
+def move(opened: OpenTimeline, event: int, how: EventMove) -> int | None:
     """The event that a move leads to, None if there is none.
 
     `next` and `previous` are on the row, `parent` is the innermost event around it, `child` the
@@ -93,7 +93,7 @@ def move(opened: OpenTimeline, event: int, how: Move) -> int | None:
     return found if found >= 0 else None
 
 
-def _same(opened: OpenTimeline, event: int, how: Move) -> int:
+def _same(opened: OpenTimeline, event: int, how: EventMove) -> int:
     at = (int(opened.timeline.start_ps[event]), event)
     results = find_same_name(opened, event)
     if how == "previous_same":

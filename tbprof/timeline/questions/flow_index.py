@@ -87,7 +87,7 @@ class FlowIndex:
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
+class FlowKeys:
     """Collected keys of flows; columns [m]."""
 
     link: NDArray[np.uint8]
@@ -107,7 +107,7 @@ def flow_index(opened: OpenTimeline) -> FlowIndex:
     )
 
 
-def keys_of(opened: OpenTimeline, event: int) -> Keys:
+def keys_of(opened: OpenTimeline, event: int) -> FlowKeys:
     """The keys of one event."""
     track = opened.track(opened.row(event))
     source = opened.timeline.source[event : event + 1]
@@ -148,14 +148,14 @@ def _are_in(known: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.b
     return is_in
 
 
-def _ordered(keys: Keys, link: int) -> NDArray[np.int64]:
+def _ordered(keys: FlowKeys, link: int) -> NDArray[np.int64]:
     """The rows of a link by key."""
     rows = np.flatnonzero(keys.link == link)
     return rows[np.argsort(keys.key[rows], kind="stable")]
 
 
-def _joined(found: list[Keys]) -> Keys:
-    return Keys(
+def _joined(found: list[FlowKeys]) -> FlowKeys:
+    return FlowKeys(
         np.concatenate([np.empty(0, np.uint8), *(keys.link for keys in found)]),
         np.concatenate([np.empty(0, np.int64), *(keys.key for keys in found)]),
         np.concatenate([np.empty(0, np.int32), *(keys.extra for keys in found)]),
@@ -178,7 +178,7 @@ def _read(
     ids: NDArray[np.uint32],
     source: NDArray[np.int64],
     process: int,
-) -> Keys:
+) -> FlowKeys:
     """The keys of some events of a plane."""
     known = plane.stat_names
     stats = plane.event_stats(source, [name for name in _STATS if name in known])
@@ -192,7 +192,7 @@ def _read(
 
 def _correlations(
     stats: dict[str, StatColumn], ids: NDArray[np.uint32], *, is_device: bool
-) -> Iterator[Keys]:
+) -> Iterator[FlowKeys]:
     """A launch on the host and the launched work on a device share a number; 0 for none."""
     if names.CORRELATION_ID in stats:
         stat = stats[names.CORRELATION_ID]
@@ -203,7 +203,7 @@ def _correlations(
 
 def _contexts(
     stats: dict[str, StatColumn], ids: NDArray[np.uint32], process: int
-) -> Iterator[Keys]:
+) -> Iterator[FlowKeys]:
     """Producers and consumers of a context have the same type, id and process."""
     for side, id_name, type_name in (
         (FROM, names.PRODUCER_ID, names.PRODUCER_TYPE),
@@ -219,7 +219,7 @@ def _contexts(
             yield _keys(Link.CONTEXT, ids[rows], id_.bits[rows], extra, np.full(rows.size, side))
 
 
-def _flows(stats: dict[str, StatColumn], ids: NDArray[np.uint32]) -> Iterator[Keys]:
+def _flows(stats: dict[str, StatColumn], ids: NDArray[np.uint32]) -> Iterator[FlowKeys]:
     """The stat `flow` of XLA and TFRT; 1 is into the event, 2 out of it, 3 both."""
     if FLOW in stats:
         stat = stats[FLOW]
@@ -234,7 +234,7 @@ def _flows(stats: dict[str, StatColumn], ids: NDArray[np.uint32]) -> Iterator[Ke
 
 def _runs(
     opened: OpenTimeline, plane: Plane, stats: dict[str, StatColumn], ids: NDArray[np.uint32]
-) -> Iterator[Keys]:
+) -> Iterator[FlowKeys]:
     """The launch of a program on a TPU core, and its run there, have the same run, queue and core.
 
     Callbacks of a run have the same values.
@@ -270,6 +270,6 @@ def _keys(
     key: NDArray[np.int64],
     extra: NDArray[np.int64],
     side: NDArray[np.int64],
-) -> Keys:
+) -> FlowKeys:
     some = (extra & _EXTRA).astype(np.int32)
-    return Keys(np.full(event.size, link, np.uint8), key, some, event, side.astype(np.uint8))
+    return FlowKeys(np.full(event.size, link, np.uint8), key, some, event, side.astype(np.uint8))

@@ -117,7 +117,7 @@ _TOKEN = regex(r"([a-z_]+):(\S+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Stat:
+class ShownStat:
     """One stat, or a part of one; `text` is the meaning of the value, "" if the value is clear.
 
     `unit` is one of bytes, flops, ps, ns, us, ms, percent, ratio, bool, id, address or "".
@@ -144,16 +144,16 @@ class Stat:
         }  # fmt: skip
 
 
-def read_stats(stats: list[tuple[str, Value]]) -> list[Stat]:
+def read_stats(stats: list[tuple[str, Value]]) -> list[ShownStat]:
     """The stats with labels, units and meanings; stats with several facts are followed by each."""
     found = []
     for key, value in stats:
         label = LABELS.get(key, key)
         if isinstance(value, bytes):
-            found.append(Stat(key, label, f"<{len(value):,} bytes>"))
+            found.append(ShownStat(key, label, f"<{len(value):,} bytes>"))
         else:
             unit = unit_of(key) if isinstance(value, int | float) else ""
-            found.append(Stat(key, label, value, unit, _meaning(key, value)))
+            found.append(ShownStat(key, label, value, unit, _meaning(key, value)))
         found += _parts(key, value)
     return found
 
@@ -187,7 +187,7 @@ def _meaning(key: str, value: Value) -> str:
     return ""
 
 
-def _parts(key: str, value: Value) -> Iterator[Stat]:
+def _parts(key: str, value: Value) -> Iterator[ShownStat]:
     """The facts in a text or a message, one by one."""
     if key == names.KERNEL_DETAILS and isinstance(value, str):
         yield from _launch(value)
@@ -197,9 +197,9 @@ def _parts(key: str, value: Value) -> Iterator[Stat]:
             if text.isascii() and text.isdigit() and len(text) < 20:
                 unit = {"size": "bytes", "async": "bool"}.get(name, "id")
                 meaning = ("no", "yes")[text != "0"] if unit == "bool" else ""
-                yield Stat(part, _COPY.get(name, name), int(text), unit, meaning)
+                yield ShownStat(part, _COPY.get(name, name), int(text), unit, meaning)
             else:
-                yield Stat(part, _COPY.get(name, name), text)
+                yield ShownStat(part, _COPY.get(name, name), text)
     elif key == names.MEMORY_BREAKDOWN and isinstance(value, bytes):
         yield from _accesses(value)
 
@@ -213,7 +213,7 @@ _COPY: Mapping[str, str] = {
 }
 
 
-def _launch(details: str) -> Iterator[Stat]:
+def _launch(details: str) -> Iterator[ShownStat]:
     launch = parse_launch(details)
     # With calls of the host, recorders of 2020 wrote uninitialized memory; no launch has a size of
     # 0.
@@ -224,16 +224,16 @@ def _launch(details: str) -> Iterator[Stat]:
     for name, label, sizes in (("grid", "Grid", launch.grid), ("block", "Block", launch.block)):
         # Missing or implausible values count as 1, only for sums.
         if name in said and ",".join(map(str, sizes)).startswith(said[name]):
-            yield Stat(f"{key}.{name}", label, " × ".join(map(str, sizes)))
+            yield ShownStat(f"{key}.{name}", label, " × ".join(map(str, sizes)))
     if launch.registers is not None:
-        yield Stat(f"{key}.registers", "Registers per thread", launch.registers)
+        yield ShownStat(f"{key}.registers", "Registers per thread", launch.registers)
     if launch.shared_bytes is not None:
-        yield Stat(f"{key}.shared", "Shared memory", launch.shared_bytes, "bytes")
+        yield ShownStat(f"{key}.shared", "Shared memory", launch.shared_bytes, "bytes")
     if launch.occupancy_pct is not None:
-        yield Stat(f"{key}.occupancy", "Occupancy", launch.occupancy_pct, "percent")
+        yield ShownStat(f"{key}.occupancy", "Occupancy", launch.occupancy_pct, "percent")
 
 
-def _accesses(content: bytes) -> Iterator[Stat]:
+def _accesses(content: bytes) -> Iterator[ShownStat]:
     """Bytes by memory and direction. Source: op_metrics.proto, MemoryAccessed."""
     from google.protobuf.message import DecodeError
 
@@ -246,4 +246,6 @@ def _accesses(content: bytes) -> Iterator[Stat]:
         space = _SPACES.get(access.memory_space, f"memory {access.memory_space}")
         done = _OPERATIONS.get(access.operation_type, "accessed")
         label = f"Bytes {done}, {space}"
-        yield Stat(f"{names.MEMORY_BREAKDOWN}.{number}", label, int(access.bytes_accessed), "bytes")
+        yield ShownStat(
+            f"{names.MEMORY_BREAKDOWN}.{number}", label, int(access.bytes_accessed), "bytes"
+        )

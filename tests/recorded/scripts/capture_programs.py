@@ -25,7 +25,7 @@ from tbprof.capturing.probing.probe import probe
 from tbprof.capturing.requests.request import parse_request
 from tbprof.capturing.requests.targets import parse_target
 from tbprof.capturing.sessions.session import Capture, CaptureReport
-from tbprof.capturing.sessions.worker import Phase
+from tbprof.capturing.sessions.worker import WorkerState
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 TENSORFLOW, SECOND, JAX, DEAD = 21009, 21010, 21999, 21001
@@ -153,12 +153,12 @@ def _slow(logdir: str, child: subprocess.Popen[str], until: tuple[int, ...]) -> 
 
     def note(report: CaptureReport) -> None:
         for at, worker in enumerate(report.workers):
-            if not ended_s[at] and Phase(worker.phase).is_final:
+            if not ended_s[at] and WorkerState(worker.phase).is_final:
                 ended_s[at] = time.monotonic() - began
 
     thread = threading.Thread(target=one.run, args=(note,))
     thread.start()
-    while one.report().workers[1].phase != Phase.RECORDING.value:
+    while one.report().workers[1].phase != WorkerState.RECORDING.value:
         time.sleep(0.01)
     time.sleep(0.1)
     with stopped(child):

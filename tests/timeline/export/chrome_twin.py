@@ -15,7 +15,7 @@ from tbprof.base import names
 from tbprof.events.space import Plane, Space
 from tbprof.events.stats import BYTES, DOUBLE, REFERENCE, TEXT, UINT64
 from tbprof.timeline.build.device_times import on_device_clock
-from tbprof.timeline.export.chrome import Host, Span, chrome_trace
+from tbprof.timeline.export.chrome import Host, TimeRange, chrome_trace
 from tbprof.timeline.model.sections import section_order
 
 HIDDEN = {"flow", "_pt", "_p", "_ct", "_c", "_a", "_r", "program_id", "symbol_id"}
@@ -38,7 +38,7 @@ def opened(space: Space) -> contextlib.AbstractContextManager[Space]:
     return contextlib.nullcontext(space)
 
 
-def written(*spaces: Space, span: Span | None = None, offsets: Sequence[int] = ()) -> bytes:
+def written(*spaces: Space, span: TimeRange | None = None, offsets: Sequence[int] = ()) -> bytes:
     """The document of hosts h0, h1, …"""
     hosts = [
         Host(f"h{number}", functools.partial(opened, space), offset_ps)

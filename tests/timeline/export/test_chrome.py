@@ -24,7 +24,7 @@ from xplane.fuzz import mutate
 from tbprof.base.errors import BadTrace
 from tbprof.events.space import Space
 from tbprof.timeline.build.tracks import KIND_ORDER
-from tbprof.timeline.export.chrome import Span
+from tbprof.timeline.export.chrome import TimeRange
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.reader import read_space, space_in
 
@@ -356,7 +356,7 @@ SPAN = """
     ],
 )  # fmt: skip
 def test_a_range_holds_the_events_that_overlap_it(from_us: float, to_us: float, names: str) -> None:
-    span = Span(round(from_us * 1e6), round(to_us * 1e6))
+    span = TimeRange(round(from_us * 1e6), round(to_us * 1e6))
     found = document(draw({HOST: SPAN, GPU: "s |e"}), span=span)
     on_host = [event["name"] for event in events(found) if event["pid"] == 701]
     assert on_host == list(names)
@@ -373,7 +373,7 @@ def test_a_range_of_any_space(seed: int, from_ps: int, length: int) -> None:
         space = space_of(generate.space(Random(seed)))
     except BadTrace:
         return
-    span = Span(from_ps, from_ps + length)
+    span = TimeRange(from_ps, from_ps + length)
     found = [without_lane(one) for one in read_events(parsed(written(space, span=span)))]
     whole = [without_lane(one) for one in read_events(parsed(written(space)))]
     assert found == [
@@ -401,7 +401,7 @@ def test_several_hosts_are_side_by_side() -> None:
     flows = [event["bind_id"] for event in events(found) if "bind_id" in event]
     assert len(set(flows)) == 2  # contexts of two hosts have nothing to do with each other
     assert [host["events"] for host in found["metadata"]["hosts"]] == [2, 2]
-    ranged = parsed(written(*spaces, offsets=[0, 3_000_000], span=Span(3_500_000, 4_500_000)))
+    ranged = parsed(written(*spaces, offsets=[0, 3_000_000], span=TimeRange(3_500_000, 4_500_000)))
     assert {event["pid"] for event in events(ranged)} == {2001, 2701}
 
 
@@ -409,5 +409,5 @@ def test_no_events_are_a_valid_document() -> None:
     found = document(draw({HOST: "t |"}))
     assert found["traceEvents"] == []
     assert found["metadata"]["complete"] is True
-    out = document(draw({HOST: "t |a"}), span=Span(10**9, 2 * 10**9))
+    out = document(draw({HOST: "t |a"}), span=TimeRange(10**9, 2 * 10**9))
     assert out["traceEvents"] == []

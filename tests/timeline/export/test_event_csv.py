@@ -17,7 +17,7 @@ from xplane import generate
 
 from tbprof.base.errors import BadTrace
 from tbprof.events.space import Space
-from tbprof.timeline.export.chrome import Host, Span
+from tbprof.timeline.export.chrome import Host, TimeRange
 from tbprof.timeline.export.event_csv import event_csv
 from tbprof.xplane.reader import read_space
 
@@ -28,7 +28,7 @@ def opened(space: Space) -> contextlib.AbstractContextManager[Space]:
     return contextlib.nullcontext(space)
 
 
-def table(*spaces: Space, span: Span | None = None) -> bytes:
+def table(*spaces: Space, span: TimeRange | None = None) -> bytes:
     hosts = [
         Host(f"h{number}", functools.partial(opened, space), number * 10**6)
         for number, space in enumerate(spaces)
@@ -96,7 +96,7 @@ def test_names_of_a_megabyte_take_no_more_memory_than_a_few_of_them() -> None:
 
 def test_a_range_of_several_hosts() -> None:
     space = space_of(draw({"/host:CPU": "t |aab..c"}))
-    found = rows(table(space, space, span=Span(2_500_000, 3_000_000)))
+    found = rows(table(space, space, span=TimeRange(2_500_000, 3_000_000)))
     assert found == [
         ("h0", "/host:CPU", "t", "b", 2, 1),
         ("h1", "/host:CPU", "t", "a", 1, 2),
