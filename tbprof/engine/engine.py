@@ -34,7 +34,7 @@ from tbprof.engine.requests import (
     find_tool,
 )
 from tbprof.engine.space_pool import read_space
-from tbprof.engine.summaries import SummaryCache
+from tbprof.engine.summary_cache import SummaryCache
 from tbprof.storage.files import fingerprints
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from werkzeug.wrappers import Request
 
 from tbprof.base.errors import BadRequest, TbprofError
-from tbprof.serving.requests import Parameters
+from tbprof.serving.http_requests import Parameters
 from tbprof.serving.responses import Reply, json_reply
 from tbprof.serving.service import Service
 

@@ -14,7 +14,7 @@ import tbprof
 from tbprof.base.errors import TbprofError
 from tbprof.serving.assets import Assets
 from tbprof.serving.capture_routes import CAPTURE_ROUTES, POST_ROUTES, read_post
-from tbprof.serving.requests import Parameters
+from tbprof.serving.http_requests import Parameters
 from tbprof.serving.responses import (
     CSP,
     PLAIN,

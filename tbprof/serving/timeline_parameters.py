@@ -5,7 +5,7 @@ from typing import Literal, TypeVar
 
 from tbprof.base.errors import BadRequest
 from tbprof.base.records import dataclass
-from tbprof.serving.requests import Parameters
+from tbprof.serving.http_requests import Parameters
 
 _Choice = TypeVar("_Choice", bound=str)
 

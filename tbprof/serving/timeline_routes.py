@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from tbprof.base.errors import BadRequest
-from tbprof.serving.requests import Parameters
+from tbprof.serving.http_requests import Parameters
 from tbprof.serving.responses import JSON, TILES, Reply
 from tbprof.serving.service import Service
 from tbprof.serving.timeline_parameters import TimelineParameters

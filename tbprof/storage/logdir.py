@@ -14,8 +14,8 @@ from tbprof.base.errors import RunNotFound, TbprofError, Unreachable
 from tbprof.base.lazy import get_logger
 from tbprof.base.records import dataclass
 from tbprof.storage.filesystems import FileSystem, file_system, is_remote
+from tbprof.storage.logdir_scan import Budget, Scan
 from tbprof.storage.runs import Ignored, Run, TraceFile, list_run, reason, text
-from tbprof.storage.scan import Budget, Scan
 
 __all__ = ["Ignored", "Logdir", "Run", "ScanReport", "TraceFile"]
 

@@ -35,7 +35,7 @@ from tbprof.kernels.xplane.id_lookup import Lookup
 from tbprof.kernels.xplane.passes import Pass, Window
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
-from tbprof.xplane.lines import Line, Span
+from tbprof.xplane.line_index import Line, Span
 from tbprof.xplane.lookup import build_lookup
 from tbprof.xplane.metadata import Dictionary
 

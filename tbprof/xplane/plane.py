@@ -19,10 +19,10 @@ from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
 from tbprof.xplane.event_types import read_event_types
 from tbprof.xplane.events import NOTHING_ON_THE_WAY, Decoded, EventReader
-from tbprof.xplane.lines import Line, last_text, read_lines
+from tbprof.xplane.field_scan import Field, field_columns
+from tbprof.xplane.line_index import Line, last_text, read_lines
 from tbprof.xplane.metadata import Dictionary, read_dictionary
-from tbprof.xplane.scan import Field, field_columns
-from tbprof.xplane.stats import StatReader
+from tbprof.xplane.stat_reading import StatReader
 
 # Fields of XPlane. Source: xplane.proto.
 _ID = 1

@@ -7,8 +7,8 @@ from tbprof.events.space import Space
 from tbprof.events.strings import Strings
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
+from tbprof.xplane.field_scan import Field, field_columns
 from tbprof.xplane.plane import EPOCH_NS, Epoch, FilePlane
-from tbprof.xplane.scan import Field, field_columns
 
 # Fields of XSpace. Source: xplane.proto.
 _PLANES = 1

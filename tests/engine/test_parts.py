@@ -31,7 +31,7 @@ from tbprof.engine.parts import (
     bytes_of,
     part_keys,
 )
-from tbprof.engine.summaries import SummaryCache
+from tbprof.engine.summary_cache import SummaryCache
 from tbprof.storage.arrays import SUFFIX, load_arrays
 from tbprof.storage.bundles import bundle, unbundle
 from tbprof.storage.logdir import Logdir

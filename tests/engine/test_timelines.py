@@ -12,7 +12,7 @@ from builders.small_timeline import make_timeline
 from traces import draw
 
 from tbprof.base.errors import TbprofError
-from tbprof.engine.summaries import SummaryCache
+from tbprof.engine.summary_cache import SummaryCache
 from tbprof.engine.timelines import timeline_cache as module
 from tbprof.engine.timelines.timeline_cache import BUILDERS, TimelineCache
 from tbprof.storage.arrays import SUFFIX

@@ -10,7 +10,7 @@ from werkzeug.datastructures import MultiDict
 
 from tbprof.base.errors import TbprofError
 from tbprof.serving.capture_routes import POST_ROUTES
-from tbprof.serving.requests import Parameters
+from tbprof.serving.http_requests import Parameters
 from tbprof.serving.routes import ROUTES
 from tbprof.serving.service import Service
 from tbprof.tools import TOOLS

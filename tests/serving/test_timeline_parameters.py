@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from werkzeug.datastructures import MultiDict
 
 from tbprof.base.errors import BadRequest
-from tbprof.serving.requests import Parameters
+from tbprof.serving.http_requests import Parameters
 from tbprof.serving.timeline_parameters import TimelineParameters
 
 

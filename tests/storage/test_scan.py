@@ -10,7 +10,7 @@ import pytest
 from helpers.logdirs import ignored, make, runs
 
 from tbprof.storage.logdir import Logdir
-from tbprof.storage.scan import Budget
+from tbprof.storage.logdir_scan import Budget
 
 
 def test_activity_never_waits_and_turns_on_when_a_run_appears(tmp_path, monkeypatch):

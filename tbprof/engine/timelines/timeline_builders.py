@@ -2,7 +2,7 @@
 
 from tbprof.engine.parts import PartKey
 from tbprof.engine.space_pool import OpenSpace
-from tbprof.engine.summaries import SummaryCache
+from tbprof.engine.summary_cache import SummaryCache
 from tbprof.storage.runs import TraceFile
 from tbprof.timeline.build.build import build_timeline
 from tbprof.timeline.build.derived import find_derived

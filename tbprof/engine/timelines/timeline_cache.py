@@ -21,7 +21,7 @@ from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
 from tbprof.engine.parts import PARTS
 from tbprof.engine.space_pool import OpenSpace
-from tbprof.engine.summaries import SummaryCache
+from tbprof.engine.summary_cache import SummaryCache
 from tbprof.storage.arrays import keep_arrays, load_arrays
 from tbprof.storage.files import fingerprint
 from tbprof.storage.packing import DAMAGE, pack, unpack

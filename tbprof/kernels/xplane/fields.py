@@ -23,7 +23,7 @@ from cython.cimports.tbprof.kernels.xplane.wire import read_length, read_varint,
 @cython.final
 @cython.cclass
 class FieldRows:
-    """Fields of a message, as xplane.scan.Field has them."""
+    """Fields of a message, as xplane.field_scan.Field has them."""
 
     number: OutInts
     begin: OutInts

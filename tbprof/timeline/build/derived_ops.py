@@ -17,7 +17,13 @@ from tbprof.base.records import dataclass
 from tbprof.events.space import Plane
 from tbprof.timeline.model.categories import op_category
 from tbprof.timeline.model.category_names import Category
-from tbprof.timeline.model.runs import FOREVER_PS, LONGEST_GAP_PS, KeyedSpans, join_runs, unite_runs
+from tbprof.timeline.model.op_runs import (
+    FOREVER_PS,
+    LONGEST_GAP_PS,
+    KeyedSpans,
+    join_runs,
+    unite_runs,
+)
 
 # Deeper scopes are left out: names are untrusted.
 _DEEPEST = 64

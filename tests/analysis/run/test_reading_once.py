@@ -14,7 +14,7 @@ from tbprof.analysis.steps.step_finding import find_steps
 from tbprof.analysis.tpu import tpu_kinds
 from tbprof.analysis.tpu.tpu_kinds import find_tpu_kinds
 from tbprof.base import names
-from tbprof.xplane.stats import StatReader
+from tbprof.xplane.stat_reading import StatReader
 
 CORE = draw(
     {"/device:TPU:0": "Steps |ss.tt\nXLA Ops |a..b."},

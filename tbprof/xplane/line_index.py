@@ -17,7 +17,7 @@ from tbprof.kernels.codes import (
 )
 from tbprof.kernels.xplane.fields import LineHeads, read_heads
 from tbprof.xplane.buffer import Buffer
-from tbprof.xplane.scan import Field, read_header
+from tbprof.xplane.field_scan import Field, read_header
 
 
 @dataclass(frozen=True, slots=True)
