@@ -59,7 +59,7 @@ test("search counts, goes from hit to hit, and is cleared", async () => {
   await expect.poll(() => field(page).inputValue()).toBe("");
 });
 
-test("search heeds case and patterns, and says at once what is none", async () => {
+test("search heeds case and patterns", async () => {
   const page = await show();
   await field(page).fill("GEMM");
   await expectCount(page, "8 hits");
@@ -71,13 +71,8 @@ test("search heeds case and patterns, and says at once what is none", async () =
   await button(page, "Regular expression").first().click();
   await field(page).fill("^(gemm|relu)_k");
   await expectCount(page, "12 hits");
-  await field(page).fill("(gemm");
-  const alert = page.locator(".trace-search [role=alert]");
-  await expect.poll(() => textOf(alert)).toContain("Not a valid regular expression");
-  await expect.poll(() => field(page).getAttribute("aria-invalid")).toBe("true");
   await field(page).fill("gemm$|relu_kernel$");
   await expectCount(page, "4 hits");
-  await expect.poll(() => alert.count()).toBe(0);
   await button(page, "Regular expression").first().click();
   for (const [query, found] of [
     ["whole:relu_kernel", 4],

@@ -18,6 +18,7 @@ import {
 } from "./trace_page";
 import { serveRuns, type View } from "./trace_runs";
 
+const TIMELINE = "#trace-timeline";
 const COMPUTE = "Stream #1(Compute)";
 
 const runs = serveRuns("drawn");
@@ -121,20 +122,52 @@ test("the statistics follow what is in view", async () => {
   await expect.poll(() => search(page).inputValue()).toBe("whole:train");
 });
 
-test("regular expressions, and those that are none", async () => {
+/** A refused pattern is a failed request, which the browser logs. */
+async function forgiveRefusals(page: Page, problems: string[]): Promise<void> {
+  await page.waitForLoadState("networkidle");
+  problems.splice(0, problems.length, ...problems.filter((text) => !/400/.test(text)));
+}
+
+test("the server judges regular expressions, and the search says what is wrong", async () => {
   const { page, problems } = await openTrace(runs, "drawn");
   await page.getByRole("search").getByRole("button", { name: "Regular expression" }).click();
   await search(page).fill("^(relu|gemm)_");
   await expect.poll(() => textOf(found(page))).toMatch(/^12 hits/);
   await expect.poll(() => parameter(page, "q")).toBe("^(relu|gemm)_");
-  await search(page).fill("(");
   const alert = page.getByRole("search").getByRole("alert");
-  await expect.poll(() => textOf(alert)).toMatch(/Not a valid regular expression/);
-  // What the browser takes and the server does not is said by the server.
-  await search(page).fill("(a)\\1");
-  await expect.poll(() => textOf(alert)).toMatch(/not a supported regular expression/);
-  await page.waitForLoadState("networkidle");
-  problems.splice(0, problems.length, ...problems.filter((text) => !/400/.test(text)));
+  for (const text of ["(gemm", "(a)\\1"]) {
+    await search(page).fill(text);
+    await expect
+      .poll(() => textOf(alert))
+      .toContain(`'${text}' is not a supported regular expression`);
+    await expect.poll(() => search(page).getAttribute("aria-invalid")).toBe("true");
+  }
+  await search(page).fill("(?i)GEMM");
+  await expect.poll(() => textOf(found(page))).toMatch(/^8 hits/);
+  await expect.poll(() => alert.count()).toBe(0);
+  await forgiveRefusals(page, problems);
+});
+
+test("the filter takes the server's regular expressions, and says what is wrong", async () => {
+  const { page, problems } = await openTrace(runs, "drawn");
+  const events = page.locator(".trace-status span", { hasText: "drawn" });
+  // Those of the file, and those worked out of them.
+  await expect.poll(() => events.getAttribute("title")).toContain("for the 76 events");
+  await page.getByRole("button", { name: /^Filter events/ }).click();
+  const form = page.getByRole("dialog", { name: "Which events are drawn" });
+  await form.getByRole("button", { name: "Regular expression" }).click();
+  const name = form.getByRole("textbox", { name: "Name" });
+  await name.fill("(gemm");
+  await form.getByRole("alert").getByText("is not a supported regular expression").waitFor();
+  await expect.poll(() => name.getAttribute("aria-invalid")).toBe("true");
+  // Nothing is on its way, and the picture is the one before.
+  await page.locator(`${TIMELINE}:not([aria-busy="true"])`).waitFor();
+  await expect.poll(() => events.getAttribute("title")).toContain("for the 76 events");
+  // One that JavaScript does not know.
+  await name.fill("(?i)GEMM_KERNEL");
+  await expect.poll(() => events.getAttribute("title")).toContain("for the 8 events");
+  await expect.poll(() => form.getByRole("alert").count()).toBe(0);
+  await forgiveRefusals(page, problems);
 });
 
 const QUERIES: readonly (readonly [query: string, hits: string])[] = [

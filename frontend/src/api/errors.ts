@@ -13,6 +13,11 @@ export class ApiError extends Error {
   }
 }
 
+/** The server takes a parameter for malformed: the same request would be refused again. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && error.code === "bad_request";
+}
+
 /** The server answered, with something that is not the documented payload. */
 export class PayloadError extends Error {
   override name = "PayloadError";

@@ -1,6 +1,7 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { expect, test } from "vitest";
+import { ApiError } from "../../api/errors";
 import {
   button,
   click,
@@ -16,7 +17,7 @@ import {
   wait,
 } from "./panes.test_helper";
 import { sampleTimelineJson } from "./protocol/sample.test_helper";
-import { fakeServer, PLACE } from "./protocol/server.test_helper";
+import { fakeServer, PLACE, Refusal } from "./protocol/server.test_helper";
 
 test("the parts of a host are one tree, names are text, and counts are on the screen", async () => {
   fakeServer();
@@ -131,13 +132,44 @@ test("a search counts its hits, lists them, and goes through them", async () => 
   expect(text(".trace-panel")).toContain("Nothing is searched for.");
 });
 
-test("a bad pattern is said beside the field, and nothing is asked", async () => {
-  const server = fakeServer();
+test("the server says what is wrong with the pattern of a search, beside the field", async () => {
+  fakeServer({
+    timeline_search: () => {
+      throw new Refusal(400, "bad_request", "missing )");
+    },
+  });
   await show();
   await click(button("Regular expression"));
-  await type(query<HTMLInputElement>(".trace-search input"), "(");
-  expect(text(".trace-search-error")).toMatch(/^Not a valid regular expression/);
-  expect(server.asked.some(([route]) => route === "timeline_search")).toBe(false);
+  const field = query<HTMLInputElement>(".trace-search input");
+  await type(field, "(");
+  expect(text(".trace-search-error")).toBe("missing )");
+  // No pattern in JavaScript, and one in RE2.
+  const { asked } = fakeServer();
+  await type(field, "(?i)mat");
+  expect(asked.some(([, { q }]) => q === "(?i)mat")).toBe(true);
+  expect(document.querySelector(".trace-search-error")).toBeNull();
+});
+
+test("the server says what is wrong with the pattern of the filter, beside the field", async () => {
+  fakeServer();
+  await show();
+  // The document of the tests has no popovers: what opens it says so.
+  const panel = query("[aria-label='Which events are drawn']");
+  await act(() => {
+    panel.dispatchEvent(Object.assign(new Event("beforetoggle"), { newState: "open" }));
+  });
+  const form = query(".trace-filter");
+  await click(form.querySelector<HTMLElement>("[aria-label='Regular expression']"));
+  const field = form.querySelector<HTMLInputElement>("input")!;
+  await type(field, "(?i)mat(");
+  expect(model().filter.value).toMatchObject({ name: "(?i)mat(", isRegex: true });
+  expect(field.getAttribute("aria-invalid")).toBe("false");
+  act(() => {
+    model().filterError.value = new ApiError("bad_request", "missing )", "", 400);
+  });
+  expect(form.querySelector("[role=alert]")?.textContent).toBe("missing )");
+  expect(field.getAttribute("aria-invalid")).toBe("true");
+  expect(query(".trace-chip").title).toContain("refuses /(?i)mat(/");
 });
 
 test("the details of an event: its name, arguments, stack, flows and links", async () => {

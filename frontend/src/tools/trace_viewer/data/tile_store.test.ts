@@ -185,6 +185,31 @@ test("a failure is told and tried again later and later", async () => {
   expect(seen).toContain("well again");
 });
 
+test("a filter that the server refuses is not asked for again, and the former picture stays", async () => {
+  const store = makeStore();
+  store.want([want(0, 8, 12)], NO_FILTER);
+  await answerAll();
+  asked = [];
+  seen = [];
+  const bad: EventFilter = { ...NO_FILTER, name: "(", isRegex: true };
+  expect(store.want([want(0, 8, 12)], bad)).toBe(true);
+  await vi.advanceTimersByTimeAsync(100);
+  for (const one of live()) one.fail(new ApiError("bad_request", "missing )", "", 400));
+  await settle();
+  expect(seen).toContain("failed");
+  asked = [];
+  expect(store.want([want(0, 8, 12)], bad)).toBe(false);
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(asked).toEqual([]);
+  expect(store.find(source, 0, 8, 0, true)).toBeDefined();
+  // The next filter is asked for at once, and what was wrong is over.
+  expect(store.want([want(0, 8, 12)], { ...bad, name: "a" })).toBe(true);
+  expect(seen.at(-1)).toBe("well again");
+  expect(store.find(source, 0, 8, 0, true)).toBeDefined();
+  await vi.advanceTimersByTimeAsync(100);
+  expect(asked.length).toBeGreaterThan(0);
+});
+
 test("a file that has changed is told once, and not asked for any more", async () => {
   const store = makeStore();
   store.want([want(0, 8, 12)], NO_FILTER);

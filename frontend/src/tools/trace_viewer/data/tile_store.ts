@@ -1,5 +1,5 @@
 /** Tiles on demand: asked for in few requests, given up when the view has left, kept in a budget. */
-import { ApiError } from "../../../api/errors";
+import { ApiError, isRefusal } from "../../../api/errors";
 import { queryOf, type Source } from "../model/sources";
 import type { ViewApi } from "../model/types";
 import { type EventFilter, NO_FILTER } from "../protocol/questions";
@@ -48,6 +48,8 @@ export class TileStore {
   private readonly cache = new TileCache(MAX_BYTES);
   private readonly tables = new Map<string, TypeTable>();
   private readonly refused = new Set<string>();
+  /** The filter that the server has refused: it is asked for no more. */
+  private refusedFilterKey: string | null = null;
   private jobs: Job[] = [];
   private wants: readonly Want[] = [];
   private wantKey = "";
@@ -72,8 +74,9 @@ export class TileStore {
     this.wants = wants;
     this.useFilter(filter);
     const key = wants.map(wantText).join(";") + this.filterKey;
-    const isWaiting = this.wants.some((want) => this.lacks(want));
-    if (!isWaiting) this.oldFilterKey = this.filterKey;
+    const isRefused = this.refusedFilterKey === this.filterKey;
+    const isWaiting = !isRefused && this.wants.some((want) => this.lacks(want));
+    if (!isWaiting && !isRefused) this.oldFilterKey = this.filterKey;
     if (key !== this.wantKey) {
       this.wantKey = key;
       this.changedAt = this.now();
@@ -131,8 +134,11 @@ export class TileStore {
     const isNone = filter.name === "" && filter.categories.length === 0 && !(filter.minPs > 0);
     const key = isNone ? "" : `\n${JSON.stringify(filter)}`;
     if (key === this.filterKey) return;
-    this.oldFilterKey = this.filterKey;
+    if (this.refusedFilterKey === null) this.oldFilterKey = this.filterKey;
     this.filterKey = key;
+    if (this.refusedFilterKey === null) return;
+    this.refusedFilterKey = null;
+    this.events.failed(null);
   }
 
   private plan(delay: number): void {
@@ -145,6 +151,7 @@ export class TileStore {
   /** Ends what has become useless, and asks for what is missing, the coarse first. */
   private pump(): void {
     clearTimeout(this.timer);
+    if (this.refusedFilterKey === this.filterKey) return;
     const wants = this.wants.filter(({ source }) => !this.refused.has(source.key));
     const needed = wants.flatMap((want) => {
       const bare = bareRows(want, this.isComing);
@@ -215,6 +222,14 @@ export class TileStore {
       const isNew = !this.refused.has(job.source.key);
       this.refused.add(job.source.key);
       if (isNew) this.events.stale();
+      return;
+    }
+    if (isRefusal(error) && job.filter !== "") {
+      if (job.filter !== this.filterKey) return;
+      this.refusedFilterKey = job.filter;
+      this.events.failed(error);
+      // A frame is drawn, which waits for nothing any more.
+      this.events.arrived();
       return;
     }
     if (job.isAhead) return;

@@ -1,4 +1,5 @@
 /** Everything a view fetches as it moves, and the picture's access to it. */
+import { isRefusal } from "../../../api/errors";
 import type { TimelineModel } from "../model/model";
 import { queryOf, type Source, sourceOf } from "../model/sources";
 import type { CounterScale } from "../model/types";
@@ -31,7 +32,13 @@ export class ViewData {
         model.stale.value++;
       },
     };
-    this.tiles = new TileStore(api.tiles, events);
+    this.tiles = new TileStore(api.tiles, {
+      ...events,
+      failed: (error) => {
+        model.error.value = error;
+        model.filterError.value = isRefusal(error) ? error : null;
+      },
+    });
     this.counters = new WindowStore(async (source, level, from, to, ids, signal) => {
       const found = await api.counters(queryOf(source, level, from, to), ids, signal);
       for (const [id, points] of found) this.widen(source, id, points);
@@ -47,7 +54,12 @@ export class ViewData {
     this.matchOverview = new WindowStore((source, level, from, to, ids, signal) => {
       const asked = search.peek();
       if (!asked) return Promise.resolve(new Map());
-      return api.matchOverview(queryOf(source, level, from, to), ids, asked, signal);
+      const query = queryOf(source, level, from, to);
+      return api.matchOverview(query, ids, asked, signal).catch((error: unknown) => {
+        // The search box says what is wrong with the search.
+        if (isRefusal(error)) return new Map<number, Float64Array>();
+        throw error;
+      });
     }, events);
   }
 

@@ -57,6 +57,8 @@ export interface TimelineModel {
   readonly isLoading: Signal<boolean>;
   /** Of the last request for what is in view; null when it went well. */
   readonly error: Signal<unknown>;
+  /** Why the server refuses the filter; null where it takes it. */
+  readonly filterError: Signal<unknown>;
   /** Counts up where the file is another than the index says: the page loads the index anew. */
   readonly stale: Signal<number>;
   /** Counts up with "/": the search box takes the focus. */
@@ -96,6 +98,7 @@ export function createModel(api: ViewApi): TimelineModel {
     isWaiting: signal(true),
     isLoading: signal(false),
     error: signal<unknown>(null),
+    filterError: signal<unknown>(null),
     stale: signal(0),
     searchAsked: signal(0),
     rangeDrawn: signal(0),

@@ -1,5 +1,6 @@
 /** What of the events is drawn at all: by name, category and duration. */
 import { useId, useState } from "preact/hooks";
+import { describeProblem } from "../../../api/errors";
 import { Popover } from "../../../widgets/overlays/popover";
 import type { TimelineModel } from "../model/model";
 import { formatPs, parseTime } from "../model/time";
@@ -27,7 +28,11 @@ export function FilterMenu({ model }: { model: TimelineModel }) {
         <button
           type="button"
           class="trace-chip"
-          title={`Only events with ${said} are drawn: show all again`}
+          title={
+            model.filterError.value === null
+              ? `Only events with ${said} are drawn: show all again`
+              : `The server refuses ${said}: show all again`
+          }
           onClick={() => {
             model.filter.value = NO_FILTER;
           }}
@@ -42,20 +47,15 @@ export function FilterMenu({ model }: { model: TimelineModel }) {
 function FilterForm({ model }: { model: TimelineModel }) {
   const id = useId();
   const filter = model.filter.value;
-  const [name, setName] = useState(filter.name);
   const [duration, setDuration] = useState(filter.minPs > 0 ? formatPs(filter.minPs) : "");
   const minPs = parseTime(duration);
-  const nameError = filter.isRegex ? patternError(name) : "";
+  const refusal = model.filterError.value;
+  const nameError = filter.isRegex && refusal !== null ? describeProblem(refusal).message : "";
   const categories = [
     ...new Set(model.hosts.value.flatMap(({ events }) => events.categories.map((one) => one.name))),
   ];
   const patch = (change: Partial<EventFilter>) => {
     model.filter.value = { ...model.filter.peek(), ...change };
-  };
-  const applyName = (text: string, isRegex: boolean) => {
-    setName(text);
-    if (!isRegex || patternError(text) === "") patch({ name: text, isRegex });
-    else patch({ isRegex, name: "" });
   };
   return (
     <div class="trace-filter">
@@ -66,16 +66,16 @@ function FilterForm({ model }: { model: TimelineModel }) {
           type="text"
           autocomplete="off"
           spellcheck={false}
-          value={name}
+          value={filter.name}
           placeholder="Part of the name"
           aria-invalid={nameError !== ""}
           aria-describedby={nameError === "" ? undefined : `${id}-error`}
-          onInput={(event) => applyName(event.currentTarget.value, filter.isRegex)}
+          onInput={(event) => patch({ name: event.currentTarget.value })}
         />
         <PatternToggles
           isRegex={filter.isRegex}
           isCase={filter.isCase}
-          setRegex={(isRegex) => applyName(name, isRegex)}
+          setRegex={(isRegex) => patch({ isRegex })}
           setCase={(isCase) => patch({ isCase })}
         />
       </div>
@@ -124,7 +124,6 @@ function FilterForm({ model }: { model: TimelineModel }) {
         type="button"
         class="button small"
         onClick={() => {
-          setName("");
           setDuration("");
           model.filter.value = NO_FILTER;
         }}
@@ -177,18 +176,4 @@ export function describeFilter({ name, isRegex, categories, minPs }: EventFilter
   ]
     .filter(Boolean)
     .join(", ");
-}
-
-/** Why `text` is no regular expression, "" where it is one. */
-export function patternError(text: string): string {
-  try {
-    new RegExp(text);
-    return "";
-  } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    return said.replace(
-      /^Invalid regular expression:.*\/[a-z]*: /,
-      "Not a valid regular expression: ",
-    );
-  }
 }

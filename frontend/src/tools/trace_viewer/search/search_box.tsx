@@ -6,7 +6,7 @@ import type { Page } from "../page/page";
 import { goTo } from "../page/reveal";
 import { choose } from "../page/selected_event";
 import type { Search } from "../protocol/questions";
-import { PatternToggles, patternError } from "./filter_menu";
+import { PatternToggles } from "./filter_menu";
 import type { SearchResults } from "./search_results";
 
 const TYPING_MS = 200;
@@ -21,9 +21,8 @@ export function SearchBox({ page, hits }: { page: Page; hits: SearchResults }) {
   const [isCase, setCase] = useState(search?.isCase ?? false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const last = useRef(Promise.resolve());
-  const localError = isRegex ? patternError(text) : "";
   const { error, count, isLoading } = hits.state.value;
-  const problem = localError || (error === null ? "" : describeProblem(error).message);
+  const problem = error === null ? "" : describeProblem(error).message;
 
   // Somebody else searches: a link, "show all", the address.
   useEffect(() => {
@@ -53,7 +52,7 @@ export function SearchBox({ page, hits }: { page: Page; hits: SearchResults }) {
       before?.text === next.text &&
       before.isRegex === next.isRegex &&
       before.isCase === next.isCase;
-    if (isSame || (next.isRegex && patternError(next.text) !== "")) return;
+    if (isSame) return;
     model.search.value = next.text === "" ? null : next;
   };
   const type = (next: Search) => {
