@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import axe from "axe-core";
 import {
   type Browser,
+  type ConsoleMessage,
   chromium,
   type Frame,
   type Locator,
@@ -19,15 +20,16 @@ const CANDIDATES = [
   "/usr/bin/google-chrome",
 ];
 
-export const SIZES = [
-  { width: 1600, height: 1000 },
-  { width: 1280, height: 720 },
+/** How pages are looked at: a theme changes colours alone, whatever the size. */
+export const LOOKS = [
+  { width: 1600, height: 1000, dark: false },
+  { width: 1280, height: 720, dark: true },
 ] as const;
 
 let launched: Promise<Browser> | undefined;
 
 /** The browser of this worker, without a network of its own; it ends with the worker. */
-export function launch(): Promise<Browser> {
+function launch(): Promise<Browser> {
   launched ??= launchOnce();
   return launched;
 }
@@ -61,47 +63,113 @@ export interface Opened {
   readonly received: (address?: RegExp) => Promise<number>;
 }
 
-interface Options {
+export interface OpenOptions {
   readonly width?: number;
   readonly height?: number;
   readonly dark?: boolean;
   /** Runs in the page before its own scripts; it cannot refer to anything around it. */
   readonly first?: () => void;
+  /** Nobody has used its browser context: no file is cached, nothing is granted or emulated. */
+  readonly isFresh?: boolean;
 }
 
 const OWN_FILES = /\.(html|js|css|svg|json)(\?|$)/;
 
+/** A page with all that has to be undone before another test may have it. */
+interface Lease {
+  readonly page: Page;
+  readonly isFresh: boolean;
+  readonly cleanups: (() => Promise<unknown> | void)[];
+}
+
+/**
+ * Pages that wait for the next test, blank. A page in a new context takes twice the processor time
+ * until it is drawn: for its process, and for scripts that are compiled anew.
+ */
+const free: Page[] = [];
+const leases = new Map<Page, Lease>();
+
 /** Opens `url`; requests to other servers fail and count as problems. */
-export async function open(browser: Browser, url: string, options: Options = {}): Promise<Opened> {
-  const { width = 1600, height = 1000, dark = false, first } = options;
-  const context = await browser.newContext({
-    viewport: { width, height },
-    colorScheme: dark ? "dark" : "light",
-    acceptDownloads: true,
-  });
-  context.setDefaultTimeout(240_000);
-  const page = await context.newPage();
+export async function open(url: string, options: OpenOptions = {}): Promise<Opened> {
+  const { width = 1600, height = 1000, dark = false, first, isFresh = false } = options;
+  const page = (isFresh ? undefined : free.pop()) ?? (await newPage());
+  const lease: Lease = { page, isFresh, cleanups: [] };
+  leases.set(page, lease);
+  await page.setViewportSize({ width, height });
+  await page.emulateMedia({ colorScheme: dark ? "dark" : "light" });
   const problems: string[] = [];
+  const finished: Request[] = [];
   const origin = new URL(url).origin;
   // Noted, not intercepted: to send each request here and back takes a tenth of the time.
-  page.on("request", (request) => {
+  const onRequest = (request: Request) => {
     const target = request.url();
-    if (target.startsWith(origin) || /^(data|blob):/.test(target)) return;
+    if (target.startsWith(origin) || /^(data|blob|about):/.test(target)) return;
     problems.push(`request to another server: ${target}`);
-  });
-  page.on("console", (message) => {
+  };
+  const onConsole = (message: ConsoleMessage) => {
     if (message.type() === "error") problems.push(message.text());
+  };
+  const onError = (error: Error) => {
+    problems.push(String(error));
+  };
+  const onFinished = (request: Request) => {
+    finished.push(request);
+  };
+  page.on("request", onRequest);
+  page.on("console", onConsole);
+  page.on("pageerror", onError);
+  page.on("requestfinished", onFinished);
+  lease.cleanups.push(() => {
+    page.off("request", onRequest);
+    page.off("console", onConsole);
+    page.off("pageerror", onError);
+    page.off("requestfinished", onFinished);
   });
-  page.on("pageerror", (error) => problems.push(String(error)));
-  const finished: Request[] = [];
-  page.on("requestfinished", (request) => finished.push(request));
-  if (first) await page.addInitScript(first);
+  if (first) {
+    const script = await page.addInitScript(first);
+    lease.cleanups.push(() => script.dispose());
+  }
   await page.goto(url);
   const received = async (address = OWN_FILES) => {
     const sizes = finished.filter((one) => address.test(one.url())).map((one) => one.sizes());
     return (await Promise.all(sizes)).reduce((sum, size) => sum + size.responseBodySize, 0);
   };
   return { page, problems, received };
+}
+
+async function newPage(): Promise<Page> {
+  const context = await (await launch()).newContext({ acceptDownloads: true });
+  context.setDefaultTimeout(240_000);
+  return context.newPage();
+}
+
+/** Ends the use of a page, which a later test may have; what it has stored is forgotten. */
+export async function release(page: Page): Promise<void> {
+  const lease = leases.get(page);
+  leases.delete(page);
+  if (lease === undefined || lease.isFresh) return page.context().close();
+  try {
+    for (const cleanup of lease.cleanups) await cleanup();
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.evaluate(() => {
+      if (location.origin === "null") return;
+      localStorage.clear();
+      sessionStorage.clear();
+    });
+    await page.goto("about:blank");
+    await page.mouse.move(0, 0);
+    free.push(page);
+  } catch {
+    // It is in no state for another test: that has a new one.
+    await page.context().close();
+  }
+}
+
+/** Ends the use of all pages; those of a test that has failed are not used again. */
+export async function releaseAll(hasFailed: boolean): Promise<void> {
+  const pages = [...leases.keys()];
+  if (hasFailed) leases.clear();
+  await Promise.all(pages.map(release));
 }
 
 /** Rules that are about colours alone. */
@@ -112,7 +180,7 @@ const SLIGHT = ["region", "scope-attr-valid", "hidden-content"];
 /** The serious accessibility violations of a page, by some rules or all: "rule: how many elements". */
 export async function violations(page: Page | Frame, rules?: readonly string[]): Promise<string[]> {
   // Injected through the debugger, which the page's policy does not bind.
-  await page.evaluate(axe.source);
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe.source);
   const found = await page.evaluate(
     async ([values, slight]) => {
       type Axe = {
@@ -123,6 +191,8 @@ export async function violations(page: Page | Frame, rules?: readonly string[]):
       const options = {
         ...(values && { runOnly: { type: "rule", values } }),
         rules: Object.fromEntries(slight.map((rule) => [rule, { enabled: false }])),
+        // Style sheets are fetched anew for rules on orientation and sound alone.
+        preload: false,
         // No more than is returned: half of the time went to lists of what holds.
         resultTypes: ["violations"],
         elementRef: false,
@@ -207,21 +277,22 @@ export function brokenTexts(page: Page): Promise<string[]> {
   });
 }
 
-/**
- * What is wrong with the looks of a page, light and dark: sticks out, cannot be read, is cut off. The
- * themes differ in their colours alone.
- */
+/** What is wrong with the looks of a page: sticks out, cannot be read, is cut off. */
 export async function faults(page: Page): Promise<string[]> {
-  const isDark = await page.evaluate(() => matchMedia("(prefers-color-scheme: dark)").matches);
-  const found = [
+  return [
     ...((await overflowsSideways(page)) ? ["sticks out sideways"] : []),
     ...(await brokenTexts(page)),
     ...(await violations(page)),
   ];
-  await page.emulateMedia({ colorScheme: isDark ? "light" : "dark" });
+}
+
+/** The same, light and dark: the themes differ in their colours alone. */
+export async function faultsOfThemes(page: Page): Promise<string[]> {
+  const found = await faults(page);
+  await page.emulateMedia({ colorScheme: "dark" });
   const others = await violations(page, OF_COLORS);
-  await page.emulateMedia({ colorScheme: isDark ? "dark" : "light" });
-  return [...found, ...others.map((one) => `${isDark ? "light" : "dark"}: ${one}`)];
+  await page.emulateMedia({ colorScheme: "light" });
+  return [...found, ...others.map((one) => `dark: ${one}`)];
 }
 
 /** The colour of a custom property in the page's theme, as in `pixels`: "186,45,62". */

@@ -8,8 +8,9 @@ import {
   colorOf,
   eventually,
   faults,
+  LOOKS,
   pixels,
-  SIZES,
+  release,
   textOf,
 } from "./browser";
 import { expectPercent, expectTime } from "./readings";
@@ -92,7 +93,6 @@ test.each([...RECORDED, "hosts", "one", "many"])(
         expectPercent(await statistic(page, "Waiting for input", name), percent),
       );
     await expect.poll(() => brokenTexts(page)).toEqual([]);
-    await page.context().close();
   },
 );
 
@@ -272,13 +272,13 @@ test("without steps it says why, and still shows the work on the host", async ()
   await expect.poll(() => brokenTexts(page)).toEqual([]);
 });
 
-describe.each(SIZES)("at $width × $height", (size) => {
-  test("looks right, light and dark", async () => {
+describe.each(LOOKS)("at $width × $height, dark: $dark", (look) => {
+  test("looks right", async () => {
     for (const run of ["hosts", "tensorflow_cpu_training"]) {
-      const page = await show(run, size);
+      const page = await show(run, look);
       await page.locator(".step-chart canvas").nth(1).waitFor();
       expect(await faults(page)).toEqual([]);
-      await page.context().close();
+      await release(page);
     }
   });
 });

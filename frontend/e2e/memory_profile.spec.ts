@@ -6,8 +6,9 @@ import {
   colorOf,
   eventually,
   faults,
+  LOOKS,
   pixels,
-  SIZES,
+  release,
   textOf,
   workOf,
 } from "./browser";
@@ -77,7 +78,6 @@ test.each([...(TRACES ? ["v100", "tpu"] : []), "memory", "memory_many"])(
       await eventually(async () => expectBytes(await textOf(instant(page)), one.peak_bytes));
     }
     await expect.poll(() => brokenTexts(page)).toEqual([]);
-    await page.context().close();
   },
 );
 
@@ -391,7 +391,7 @@ test("without memory events it says why", async () => {
 });
 
 test("12,000 events are a small answer, and soon there", async () => {
-  const { page, received } = await runs.open("memory_many");
+  const { page, received } = await runs.open("memory_many", {}, { isFresh: true });
   await settled(page);
   expect(await received(/\/data\?.*tag=memory_profile/)).toBeLessThan(500_000);
   const work = await workOf(page, async () => {
@@ -401,16 +401,16 @@ test("12,000 events are a small answer, and soon there", async () => {
   expect(work).toBeLessThan(2000);
 });
 
-describe.each(SIZES)("at $width × $height", (size) => {
-  test("looks right, light and dark", async () => {
+describe.each(LOOKS)("at $width × $height, dark: $dark", (look) => {
+  test("looks right", async () => {
     for (const [run, view] of [
       [RUN, {}],
       ["memory", { map: "1" }],
       ["memory_many", { at_ps: "20000000000" }],
     ] as const) {
-      const page = await show(run, view, size);
+      const page = await show(run, view, look);
       expect(await faults(page)).toEqual([]);
-      await page.context().close();
+      await release(page);
     }
   });
 });

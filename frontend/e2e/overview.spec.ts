@@ -7,8 +7,9 @@ import {
   colorOf,
   eventually,
   faults,
+  LOOKS,
   pixels,
-  SIZES,
+  release,
   textOf,
 } from "./browser";
 import { expectPercent, expectTime } from "./readings";
@@ -125,7 +126,6 @@ test.each([...RECORDED, ...MADE])("%s: verdict and tiles are the server's", asyn
     expect(reason).not.toBe("");
   }
   await expect.poll(() => brokenTexts(page)).toEqual([]);
-  await page.context().close();
 });
 
 describe("the step chart", () => {
@@ -455,7 +455,6 @@ describe("outliers", () => {
     await choice(page, /^Typical steps/).click();
     await expect.poll(() => tile(page, "Typical step").count()).toBe(1);
     await expect.poll(() => page.url()).not.toContain("steps=all");
-    await page.context().close();
   });
 
   test("what recurs is the headline, with the average step that has its cost", async () => {
@@ -468,7 +467,6 @@ describe("outliers", () => {
     const [, saved] = verdict.split("At most ");
     expectTime(saved, gain * 1000);
     expectTime(saved.split(" of ")[1], (gain / Number(finding.gain_ratio)) * 1000);
-    await page.context().close();
   });
 
   test("they are marked, and say why, in the chart, in words and in its table", async () => {
@@ -489,7 +487,6 @@ describe("outliers", () => {
     await page.getByRole("button", { name: /^Menu of/ }).click();
     await page.getByRole("menuitem", { name: "As table" }).click();
     await page.getByText("Why it takes longer").waitFor();
-    await page.context().close();
   });
 
   test("the choice goes along to the other pages of steps", async () => {
@@ -500,17 +497,16 @@ describe("outliers", () => {
       await expect.poll(() => all.getAttribute("aria-pressed")).toBe("true");
     }
     expect(page.url()).toContain("steps=all");
-    await page.context().close();
   });
 });
 
-describe.each(SIZES)("at $width × $height", (size) => {
-  test("looks right, light and dark", async () => {
+describe.each(LOOKS)("at $width × $height, dark: $dark", (look) => {
+  test("looks right", async () => {
     for (const run of ["hosts", SLOW, "none"]) {
-      const page = await show(run, {}, size);
+      const page = await show(run, {}, look);
       if (run !== "none") await canvas(page).waitFor();
       expect(await faults(page)).toEqual([]);
-      await page.context().close();
+      await release(page);
     }
   });
 });

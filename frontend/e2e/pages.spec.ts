@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { faults, SIZES } from "./browser";
+import { faults, LOOKS } from "./browser";
 import { SAMPLES, type Server, serve, TRACES } from "./servers";
 import { ownPages } from "./watched_browser";
 
@@ -153,7 +153,9 @@ describe("TensorFlow stats on a recorded TensorFlow loop", () => {
   });
 
   test("what loads first stays under 200 kB", async () => {
-    const { page, received } = await open(address(samples, run, "framework_op_stats"));
+    const { page, received } = await open(address(samples, run, "framework_op_stats"), {
+      isFresh: true,
+    });
     await shown(page);
     expect(await received()).toBeLessThan(200_000);
   });
@@ -206,13 +208,13 @@ describe.skipIf(!TRACES)("real V100 and TPU traces", () => {
   });
 });
 
-describe.each(SIZES)("at $width × $height", (size) => {
-  test("nothing sticks out, axe finds nothing serious, light and dark", async () => {
+describe.each(LOOKS)("at $width × $height, dark: $dark", (look) => {
+  test("nothing sticks out, axe finds nothing serious", async () => {
     const server = real ?? samples;
     const run = real ? "gpu_tf_v100/multi_worker" : "tensorflow_cpu_training";
     const tools = real ? ["framework_op_stats", "kernel_stats"] : ["framework_op_stats"];
     for (const tool of tools) {
-      const { page, problems } = await open(address(server, run, tool), size);
+      const { page, problems } = await open(address(server, run, tool), look);
       await shown(page);
       expect(await faults(page)).toEqual([]);
       expect(problems).toEqual([]);

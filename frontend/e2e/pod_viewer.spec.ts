@@ -7,8 +7,9 @@ import {
   colorOf,
   eventually,
   faults,
+  LOOKS,
   pixels,
-  SIZES,
+  release,
   textOf,
   workOf,
 } from "./browser";
@@ -122,7 +123,6 @@ test.each([...RECORDED, "hosts", "one", "many"])(
     }
     expect((await pixels(heat(page).locator("canvas"))).size).toBeGreaterThan(2);
     await expect.poll(() => brokenTexts(page)).toEqual([]);
-    await page.context().close();
   },
 );
 
@@ -309,7 +309,7 @@ describe("1,024 cores and 100 steps", () => {
   test("are a small answer, and soon drawn", async () => {
     // Computed once: here it is about the way to the browser, and about the browser.
     await overview("pod");
-    const { page, received } = await open(addressOf(server, "pod", TOOL));
+    const { page, received } = await open(addressOf(server, "pod", TOOL), { isFresh: true });
     await isDrawn(page);
     const bytes = await received(/\/data\?.*tag=pod_viewer/);
     expect(bytes).toBeGreaterThan(10_000);
@@ -358,12 +358,12 @@ async function isDrawn(page: Page): Promise<void> {
   );
 }
 
-describe.each(SIZES)("at $width × $height", (size) => {
-  test("looks right, light and dark", async () => {
+describe.each(LOOKS)("at $width × $height, dark: $dark", (look) => {
+  test("looks right", async () => {
     for (const run of ["hosts", "pod"]) {
-      const page = await show(run, { step: "5", worker: "3" }, size);
+      const page = await show(run, { step: "5", worker: "3" }, look);
       expect(await faults(page)).toEqual([]);
-      await page.context().close();
+      await release(page);
     }
   });
 });

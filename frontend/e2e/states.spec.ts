@@ -122,7 +122,7 @@ test("a logdir that grows shows its new runs without a reload", async () => {
   mkdirSync(join(folder.path, "plugins/profile"), { recursive: true });
   makeTraces("one", folder.path);
   server = await serve(folder.path);
-  const { page } = await open("about:blank");
+  const { page } = await open("about:blank", { isFresh: true });
   await page.clock.install();
   await page.goto(server.page);
   await overview(page).waitFor();

@@ -1,6 +1,6 @@
 /** tf.data: the verdict, the pipelines and their executions, as the server has them. */
 import { expect, test } from "vitest";
-import { brokenTexts, eventually, faults, textOf } from "./browser";
+import { brokenTexts, eventually, faultsOfThemes, textOf } from "./browser";
 import { expectTime } from "./readings";
 import { column, rows, TRACES, type Value } from "./servers";
 import {
@@ -73,7 +73,7 @@ test("the recorded program's map is its bottleneck, and leads from the summary t
 });
 
 test("code of the advice can be copied", async () => {
-  const page = await show("several");
+  const page = await show("several", {}, { isFresh: true });
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   const all = summary(page).locator(".findings details");
   for (const one of await all.all())
@@ -151,7 +151,7 @@ test("a click on a pipeline shows it, its columns sort, and its histogram tells 
 });
 
 test("100,000 executions: the slowest are listed, and the field takes every rank", async () => {
-  const { page, received } = await open("executions");
+  const { page, received } = await open("executions", {}, { isFresh: true });
   await page.locator(".tf-graph").waitFor();
   expect(await received(/\/data\?.*tag=tf_data/)).toBeLessThan(60_000);
   await expect.poll(() => textOf(page.locator(".tf-rank-count"))).toBe("of 100,000 executions");
@@ -179,7 +179,7 @@ test("names of traces are text wherever they come", async () => {
   expect(await page.evaluate(() => "hacked" in window)).toBe(false);
   expect(await textOf(details(page).locator("h3"))).toBe("<img src=x onerror=window.hacked=1>");
   await expect.poll(() => page.locator("main img").count()).toBe(0);
-  expect(await faults(page)).toEqual([]);
+  expect(await faultsOfThemes(page)).toEqual([]);
 });
 
 test("a trace without tf.data says so", async () => {

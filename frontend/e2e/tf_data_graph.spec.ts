@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Download, Locator } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { colorOf, eventually, faults, SIZES, textOf, workOf } from "./browser";
+import { colorOf, eventually, faults, LOOKS, textOf, workOf } from "./browser";
 import { expectTime } from "./readings";
 import { column, rows } from "./servers";
 import {
@@ -258,14 +258,14 @@ test("of thousands of iterators the worst are drawn, the others when they are as
   await expect.poll(() => grid.getAttribute("aria-rowcount")).toBe("3004");
 });
 
-describe.each(SIZES)("at $width × $height", (size) => {
+describe.each(LOOKS)("at $width × $height, dark: $dark", (look) => {
   test.each([
     ["several", {}],
     ["several", { graph_host: "worker-0", input_pipeline: "Host:1", node: "14" }],
     ["tensorflow_input_bound", { graph: "table" }],
     ["thousands", {}],
   ])("%s %o looks right", async (run, view) => {
-    const page = await show(run, view, size);
+    const page = await show(run, view, look);
     expect(await faults(page)).toEqual([]);
   });
 });

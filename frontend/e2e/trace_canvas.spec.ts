@@ -1,6 +1,6 @@
 /** The canvas of the trace viewer: its picture in both renderers, and its keys. */
 import { expect, test } from "vitest";
-import { colorOf } from "./browser";
+import { colorOf, release } from "./browser";
 import {
   colorOfName,
   mostOf,
@@ -91,7 +91,6 @@ test.each(RENDERERS)("%s: every rectangle is where its event is, in its colour",
   expect([before, first]).toEqual([background, colorOfName("gemm_kernel")]);
   expect(edge).not.toBe(first);
   expect(edge).not.toBe(background);
-  await trace.page.context().close();
 });
 
 test("both renderers paint the same pixels", async () => {
@@ -114,7 +113,7 @@ test("both renderers paint the same pixels", async () => {
       })
       .toBe(true);
     pictures.push(last);
-    await trace.page.context().close();
+    await release(trace.page);
   }
   expect(pictures[0].filter((line, at) => line !== pictures[1][at])).toEqual([]);
 });
@@ -142,7 +141,7 @@ test.each(RENDERERS)(
     expect([...tiny.keys()].filter((color) => color !== background)).toHaveLength(1);
     expect(shareOf(gap, background)).toBeGreaterThan(0.95);
     expect(mostOf(long)).toBe(colorOfName("long"));
-    await trace.page.context().close();
+    await release(trace.page);
 
     const near = await show("dense", [1000, 1001.99], { ...MAIN, renderer: kind });
     const count = near.page.locator(".trace-status span", { hasText: "drawn" });
@@ -155,7 +154,6 @@ test.each(RENDERERS)(
     (await near.colors(...inside)).forEach((colors, at) => {
       expect(mostOf(colors)).toBe(at % 2 === 0 ? colorOfName("tiny") : background);
     });
-    await near.page.context().close();
   },
 );
 

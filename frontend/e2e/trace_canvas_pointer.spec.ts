@@ -206,7 +206,7 @@ test("the wheel scrolls, with Shift it moves, with Ctrl it zooms at the pointer"
 });
 
 test("two fingers zoom where they are, one finger moves", async () => {
-  const trace = await show("drawn", [50, 150]);
+  const trace = await show("drawn", [50, 150], {}, { isFresh: true });
   const { x, y } = trace.canvas;
   const devtools = await trace.page.context().newCDPSession(trace.page);
   await devtools.send("Emulation.setTouchEmulationEnabled", { enabled: true, maxTouchPoints: 2 });

@@ -1,6 +1,6 @@
 /** The trace viewer on files that are several, damaged, hostile, sparse or empty. */
 import { expect, test } from "vitest";
-import { faults, textOf } from "./browser";
+import { faultsOfThemes, textOf } from "./browser";
 import {
   button,
   drawer,
@@ -37,7 +37,7 @@ test("what the recorder dropped is told, with the way out", async () => {
   await page.getByText("the recorder dropped 1,200,000 events").first().waitFor();
   await page.getByRole("button", { name: /details/ }).click();
   await page.getByText(/record fewer steps/).waitFor();
-  expect(await faults(page)).toEqual([]);
+  expect(await faultsOfThemes(page)).toEqual([]);
 });
 
 test("several hosts are collapsed strips until one is opened", async () => {
@@ -64,7 +64,7 @@ test("several hosts are collapsed strips until one is opened", async () => {
     .poll(() => textOf(page.locator(".trace-status")))
     .toMatch(/[1-9]\d* drawn and 2 busy strips/);
   await expect.poll(() => textOf(item(/^worker-2,/))).toMatch(/\d % busy/);
-  expect(await faults(page)).toEqual([]);
+  expect(await faultsOfThemes(page)).toEqual([]);
 });
 
 test("names that are markup are text", async () => {
@@ -114,5 +114,5 @@ test.each(["empty", "bare"])("a trace without events tells why: %s", async (run)
   await page.getByRole("heading", { name: "Trace viewer: nothing to show" }).waitFor();
   await page.getByText("this trace has no events").waitFor();
   await expect.poll(() => page.locator("#trace-timeline").count()).toBe(0);
-  expect(await faults(page)).toEqual([]);
+  expect(await faultsOfThemes(page)).toEqual([]);
 });

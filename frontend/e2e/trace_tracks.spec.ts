@@ -1,7 +1,7 @@
 /** Tracks, filters and the list, and an address that holds it all. */
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { faults, overflowsSideways, SIZES, textOf } from "./browser";
+import { faults, LOOKS, overflowsSideways, release, textOf } from "./browser";
 import {
   ALL,
   cells,
@@ -150,7 +150,7 @@ test("an address opens the same page elsewhere", async () => {
   await expectCount(page, /^16 hits/);
   const address = page.url();
   const before = await said(page);
-  await page.context().close();
+  await release(page);
   const again = await openAt(address);
   await expect.poll(() => said(again)).toEqual(before);
   expect(again.url()).toBe(address);
@@ -215,20 +215,20 @@ const drawnRows = (page: Page) =>
     .locator(".trace-rows-body [role=row]")
     .count();
 
-describe.each(SIZES)("at $width × $height", (size) => {
-  test("looks right, light and dark", async () => {
+describe.each(LOOKS)("at $width × $height, dark: $dark", (look) => {
+  test("looks right", async () => {
     const views: View[] = [
       { event: "e0@host0" },
       { range: "0.05..0.1", tab: "selection" },
       { as: "list" },
     ];
     for (const view of views) {
-      const page = await show({ ...ALL, ...view }, "drawn", size);
+      const page = await show({ ...ALL, ...view }, "drawn", look);
       if ("event" in view) await expect.poll(() => fact(page, "Start")).not.toBe("");
       if ("range" in view) await page.getByRole("grid", { name: "Events by name" }).waitFor();
       expect(await faults(page), JSON.stringify(view)).toEqual([]);
       await expect.poll(() => overflowsSideways(page)).toBe(false);
-      await page.context().close();
+      await release(page);
     }
   });
 });

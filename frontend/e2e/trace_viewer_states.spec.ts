@@ -1,6 +1,6 @@
 /** The trace viewer on what is large, deep or nonsense, and at both sizes of window. */
 import { describe, expect, test } from "vitest";
-import { faults, SIZES, textOf } from "./browser";
+import { faults, LOOKS, release, textOf } from "./browser";
 import { RECORDED, TRACES } from "./servers";
 import {
   drawer,
@@ -23,7 +23,7 @@ const show = (run: string, view: View = {}, options: OpenOptions = {}) =>
   openTrace(runs, run, view, options);
 
 test("100,000 tracks: few elements, small answers, and the last one is reached", async () => {
-  const { page, received } = await show("tracks");
+  const { page, received } = await show("tracks", {}, { isFresh: true });
   await expect.poll(() => status(page)).toMatch(/^300,000 events in the file.*300,000 indexed/);
   await expect.poll(() => page.locator(".trace-label").count()).toBeLessThan(150);
   await expect
@@ -96,14 +96,14 @@ describe.runIf(TRACES)("recorded traces", () => {
   );
 });
 
-describe.each(SIZES)("at $width × $height", (size) => {
-  test("looks right, light and dark", async () => {
+describe.each(LOOKS)("at $width × $height, dark: $dark", (look) => {
+  test("looks right", async () => {
     for (const run of RECORDED.filter((one) => TRACES && ["v100", "tpu"].includes(one))) {
-      const { page } = await show(run, { tab: "statistics" }, size);
+      const { page } = await show(run, { tab: "statistics" }, look);
       expect(await faults(page)).toEqual([]);
       await page.getByRole("tab", { name: "Event" }).click();
       expect(await faults(page)).toEqual([]);
-      await page.context().close();
+      await release(page);
     }
   });
 });

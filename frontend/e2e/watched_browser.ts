@@ -1,25 +1,17 @@
 /** Pages for the tests of a file, in the one browser of its worker; each test ends with none open. */
-import type { Browser } from "playwright-core";
-import { afterEach, beforeAll, expect } from "vitest";
-import { launch, type Opened, open } from "./browser";
+import { afterEach, expect } from "vitest";
+import { type Opened, type OpenOptions, open, releaseAll } from "./browser";
 
-export type OpenOptions = NonNullable<Parameters<typeof open>[2]>;
+export type { OpenOptions };
 
 /** Opens an address in a page of its own, as soon as it is there. */
 export type OpenAddress = (address: string, options?: OpenOptions) => Promise<Opened>;
 
 /** Pages whose problems the test looks at itself. */
 export function ownPages(): OpenAddress {
-  let browser: Browser;
+  afterEach(({ task }) => releaseAll(task.result?.state === "fail"));
 
-  beforeAll(async () => {
-    browser = await launch();
-  });
-  afterEach(async () => {
-    await Promise.all(browser.contexts().map((context) => context.close()));
-  });
-
-  return (address, options = {}) => open(browser, address, options);
+  return open;
 }
 
 /** Pages of which none may have problems. */
