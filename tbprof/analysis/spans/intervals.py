@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.spans.layers import unite, unite_lines
+from tbprof.analysis.spans.layers import unite_lines
 
 
 def busy_time(
@@ -19,5 +19,12 @@ def busy_time(
     end_ps = start_ps + duration_ps
     window = int(end_ps.max() - start_ps.min())
     # Lines are united first, so that few spans are sorted rather than all events.
-    begin, end = unite(*unite_lines(first_event, start_ps, end_ps))
-    return int((end - begin).sum()), window
+    begin, end = unite_lines(first_event, start_ps, end_ps)
+    if not begin.size:
+        return 0, window
+    # A gap lies where as many spans have ended as have begun: starts and ends can be sorted each by
+    # itself, in place, which needs no copies.
+    begin.sort()
+    end.sort()
+    gaps = begin[1:] - end[:-1]
+    return int(end[-1] - begin[0] - gaps[gaps > 0].sum()), window
