@@ -3,36 +3,62 @@
 python benchmarks/trace_open.py LOGDIR
 """
 
+from __future__ import annotations
+
+import gc
 import gzip
+import os
 import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+from wsgiref.util import setup_testing_defaults
 
 import trace_session
-from werkzeug.test import Client
 
-from tbprof.serving.routes import Application
-from tbprof.serving.service import Service
+if TYPE_CHECKING:
+    from tbprof.serving.routes import Application
 
 ROUTE = "/data/plugin/profile"
 
 
 def main(logdir: str, *, is_kept: bool) -> None:
     """Asks for the index and for the tiles of the first view; both must be answered."""
+    # As `tbprof serve` starts.
+    gc.disable()
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from tbprof.serving.routes import Application
+    from tbprof.serving.service import Service
+
+    gc.freeze()
+    gc.enable()
     service = Service(logdir)
-    client = Client(Application(service))
-    _, tiles = trace_session.first_view(_get(client, "timeline?run=bench&host=host0"))
-    _get(client, tiles)
+    application = Application(service)
+    _, tiles = trace_session.first_view(_get(application, "timeline?run=bench&host=host0"))
+    _get(application, tiles)
     if is_kept:
         service.engine().timelines.settle()
 
 
-def _get(client: Client, path: str) -> bytes:
-    answer = client.get(f"{ROUTE}/{path}", headers={"Accept-Encoding": "gzip"})
-    content: bytes = answer.data
-    if answer.status_code != 200:
-        raise SystemExit(f"{path}: {answer.status_code} {content[:300]!r}")
-    if answer.headers.get("Content-Encoding") == "gzip":
-        return gzip.decompress(content)
-    return content
+def _get(application: Application, address: str) -> bytes:
+    """An answer's content. No client is imported: a user's is the browser."""
+    path, _, query = f"{ROUTE}/{address}".partition("?")
+    environ = {"PATH_INFO": path, "QUERY_STRING": query, "HTTP_ACCEPT_ENCODING": "gzip"}
+    setup_testing_defaults(environ)
+    status = ""
+    headers: dict[str, str] = {}
+
+    def start_response(
+        line: str, fields: list[tuple[str, str]], *_: object
+    ) -> Callable[[bytes], object]:
+        nonlocal status
+        status = line
+        headers.update(fields)
+        return lambda _: None
+
+    content = b"".join(application(environ, start_response))
+    if not status.startswith("200"):
+        raise SystemExit(f"{address}: {status} {content[:300]!r}")
+    return gzip.decompress(content) if headers.get("Content-Encoding") == "gzip" else content
 
 
 if __name__ == "__main__":
