@@ -13,7 +13,7 @@ import pytest
 from traces import draw, write
 from werkzeug.test import Client
 
-from helpers.payloads import content_of
+from helpers.payloads import content_of, rows
 from helpers.timeline_client import Timeline, get
 from tbprof.base.errors import TbprofError
 from tbprof.engine.engine import DataRequest, Engine
@@ -72,12 +72,6 @@ class Answers:
     @property
     def pod(self) -> Any:
         return self.json["pod_viewer", "columns"]
-
-
-def rows(table: dict[str, Any]) -> list[dict[str, Any]]:
-    ids = [column["id"] for column in table["cols"]]
-    cells = [[cell["v"] for cell in row["c"]] for row in table["rows"]]
-    return [dict(zip(ids, row, strict=True)) for row in cells]
 
 
 def texts_and_numbers(value: object) -> Iterator[object]:

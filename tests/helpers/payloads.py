@@ -1,5 +1,8 @@
 """What the engine answers, as bytes."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.requests import Body
 
@@ -15,3 +18,10 @@ def content_of(engine: Engine, request: DataRequest) -> bytes:
     """The payload of a tool, whether it is encoded at once or streamed."""
     answer = engine.data(request)
     return answer.content if isinstance(answer, Body) else b"".join(answer.chunks())
+
+
+def rows(table: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a DataTable by column id."""
+    ids = [column["id"] for column in table["cols"]]
+    cells = [[cell["v"] for cell in row["c"]] for row in table["rows"]]
+    return [dict(zip(ids, row, strict=True)) for row in cells]

@@ -7,14 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from traces import space_of
+from helpers.drawn_steps import steps_of
 
 from jobs import TpuJob, Work, draw_tpu_job
 from tbprof._pb import message
-from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.job.job_steps import merge_steps
-from tbprof.analysis.steps.step_finding import find_steps
-from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 
 MS = 10**9
@@ -23,12 +20,6 @@ MS = 10**9
 def space(content: bytes) -> Any:
     """The message of a file."""
     return message("tensorflow.profiler.XSpace").FromString(content)
-
-
-def steps_of(content: bytes) -> Steps:
-    """The steps that tbprof finds in a file."""
-    opened = space_of(content)
-    return find_steps(opened, Programs(opened))
 
 
 def lines(content: bytes, plane: str) -> dict[str, list[str]]:

@@ -6,8 +6,8 @@ import re
 from jobs import TpuJob, draw_tpu_job
 from jobs.pages import rows
 from traces import draw
-from traces.misread_runs import copies, host_copies, instant, looping, many_steps, starving
-from traces.runs import RUNS, gpu_steps, idle_python, marked
+from traces.misread_runs import copies, host_copies, instant, looping, many_steps, marked, starving
+from traces.runs import RUNS, gpu_steps, idle_python
 
 from mistakes.catalogue import Show, mistake, times
 

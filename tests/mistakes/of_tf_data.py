@@ -1,38 +1,16 @@
 """Known mistakes of the tf.data bottleneck analysis."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from jobs.pages import Pages, Row, rows
 from traces import Unsigned, draw
+from traces.misread_pipelines import DRAWN, stages
 
 from mistakes.catalogue import Show, mistake
 
 TF_DATA = "tf.data"
 TOOL = "tf_data_bottleneck_analysis"
 GRAPH, SUMMARY, BOTTLENECKS = range(3)
-NAMES = {
-    "r": "Iterator::Root", "b": "Iterator::Root::Batch", "s": "Iterator::Root::Batch::Map",
-    "t": "Iterator::Root::Batch::Map::TensorSlice", "f": "InstantiatedCapturedFunction::Run",
-}  # fmt: skip
-STATS: dict[str, dict[str, Any]] = {
-    "r": {"id": 1}, "b": {"id": 2, "parent_id": 1}, "s": {"id": 3, "parent_id": 2},
-    "t": {"id": 4, "parent_id": 3},
-}  # fmt: skip
-DRAWN = (
-    "r" * 200 + "." * 50 + "r" * 20,
-    "." + "b" * 180 + "." * 72 + "b" * 15,
-    ".." + "s" * 60 + "." + "s" * 100,
-    "..." + "t" * 10,
-)
-
-
-def stages(
-    *lengths: str, names: Mapping[str, str] | None = None, **stats: Mapping[str, Any]
-) -> bytes:
-    """A trace of one thread whose iterators nest: r(oot), b(atch), s: map, t(ensor slice)."""
-    drawing = "\n".join(f"{'python' if not at else '':6} |{row}" for at, row in enumerate(lengths))
-    return draw({"/host:CPU": drawing}, names={**NAMES, **(names or {})}, stats={**STATS, **stats})
 
 
 def table(pages: Pages, number: int) -> list[Row]:

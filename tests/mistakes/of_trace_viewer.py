@@ -8,6 +8,7 @@ from helpers.payloads import content_of
 from helpers.timeline_client import Timeline
 from jobs.pages import Pages
 from traces import draw
+from traces.misread_runs import appended
 from werkzeug.test import Client
 
 from mistakes.catalogue import Show, mistake
@@ -31,21 +32,6 @@ def events(pages: Pages, **params: str) -> list[dict[str, Any]]:
     """The events of it that are in the file."""
     found = document(pages, derived="0", **params)
     return [event for event in found["traceEvents"] if event["ph"] == "X"]
-
-
-def appended() -> bytes:
-    """1,000 short events, and behind them in the file 10 long ones of 100 ms each."""
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name=HOST)
-    for number, name in enumerate(("short", "long"), start=1):
-        plane.event_metadata[number].id = number
-        plane.event_metadata[number].name = name
-    line = plane.lines.add(id=1, name="t")
-    for at in range(1000):
-        line.events.add(metadata_id=1, offset_ps=at * 10**9, duration_ps=5 * 10**8)
-    for at in range(10):
-        line.events.add(metadata_id=2, offset_ps=at * 10**11, duration_ps=10**11)
-    return bytes(space.SerializeToString())
 
 
 @mistake(VIEWER, "It says that it has filtered where it has not.")

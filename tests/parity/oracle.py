@@ -30,13 +30,6 @@ def ask_xprof(
     return convert(python, XPROF, folder / "answer.json", tools, paths, params)
 
 
-def rows(table: Mapping[str, Any]) -> list[Row]:
-    """The rows of a DataTable by column id."""
-    ids = [column["id"] for column in table["cols"]]
-    cells = [[cell["v"] for cell in row["c"]] for row in table["rows"]]
-    return [dict(zip(ids, row, strict=True)) for row in cells]
-
-
 def by(rows_: Sequence[Row], *keys: str) -> dict[tuple[Any, ...], Row]:
     """The rows by the values of some columns, which tell them apart."""
     found = {tuple(row[key] for key in keys): row for row in rows_}

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from parity.oracle import Row, ask_xprof, by, rows
+from helpers.payloads import rows
+from parity.oracle import Row, ask_xprof, by
 from traces import draw, space_of
 
 from tbprof.analysis.hlo.hlo import Programs

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from helpers.payloads import content_of
-from parity.oracle import Row, ask_xprof, rows
+from helpers.payloads import content_of, rows
+from parity.oracle import Row, ask_xprof
 from traces import draw, write
 
 from tbprof._pb import message

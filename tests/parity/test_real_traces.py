@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.payloads import content_of
+from helpers.payloads import content_of, rows
 from parity.known_differences import (
     BOTH,
     CASES,
@@ -22,7 +22,7 @@ from parity.known_differences import (
     _close,
     _is_idle,
 )
-from parity.oracle import Row, ask_xprof, by, renamed, rows
+from parity.oracle import Row, ask_xprof, by, renamed
 
 from tbprof.base.errors import NoData
 from tbprof.engine.engine import DataRequest, Engine

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from helpers.payloads import content_of
-from parity.oracle import Row, ask_xprof, rows
+from helpers.payloads import content_of, rows
+from parity.oracle import Row, ask_xprof
 from traces import draw
+from traces.misread_runs import marked
 
 from tbprof._pb import message
 from tbprof.engine.engine import DataRequest, Engine
@@ -45,10 +46,6 @@ def us(table: list[Row], *names: str) -> list[tuple[float, ...]]:
     return [tuple(round(row[f"{name}TimeMs"] * 1e3, 6) for name in names) for row in table]
 
 
-def marks(letters: str) -> dict[str, dict[str, int]]:
-    return {letter: {"_r": 1, "step_num": at} for at, letter in enumerate(letters)}
-
-
 def named(letters: str) -> dict[str, str]:
     return dict.fromkeys(letters, "train")
 
@@ -58,7 +55,7 @@ def test_the_first_and_the_last_of_more_than_five_steps_are_dropped(both: Both) 
     trace = draw(
         {HOST: f"python |{drawing}\n|{'.aa.' * 6}"},
         names=named("stuvwx") | {"a": "x:MatMul"},
-        stats=marks("stuvwx"),
+        stats=marked("stuvwx"),
     )
     theirs, ours = both(trace)
     assert [row["stepnum"] for row in theirs] == [f"train {step}" for step in range(1, 5)]
@@ -69,7 +66,7 @@ def test_instants_paint_the_gap_after_them(both: Both) -> None:
     trace = draw(
         {HOST: "python |ssssssssss\n|.a.i...b"},
         names=named("s") | {"a": "x:MatMul", "b": "y:MatMul", "i": "instant"},
-        stats=marks("s"),
+        stats=marked("s"),
     )
     space = message("tensorflow.profiler.XSpace").FromString(trace)
     for event in space.planes[0].lines[0].events:
@@ -84,7 +81,7 @@ def test_an_op_of_a_loop_switches_steps_off(both: Both) -> None:
     trace = draw(
         {HOST: "python |ssssssssss\n|.aaa.ww"},
         names=named("s") | {"a": "x:MatMul", "w": "WhileOp-StartBody"},
-        stats=marks("s"),
+        stats=marked("s"),
     )
     theirs, ours = both(trace)
     assert theirs == []
@@ -95,7 +92,7 @@ def test_python_frames_are_taken_for_work(both: Both) -> None:
     trace = draw(
         {HOST: "python |ssssssssss\n|pppppppppp\n|.aaa.qqqqq"},
         names=named("s") | {"a": "x:MatMul", "p": "$train.py:7 step", "q": "$time sleep"},
-        stats=marks("s"),
+        stats=marked("s"),
     )
     theirs, ours = both(trace)
     assert us(theirs, "hostCompute", "other") == [(10.0, 0.0)]
@@ -106,7 +103,7 @@ def test_input_that_is_fetched_before_the_marker_is_not_seen(both: Both) -> None
     trace = draw(
         {HOST: "python |ssss......tttt\n|.aaIIIIII..bb"},
         names=named("st") | {"a": "x:MatMul", "b": "x:MatMul", "I": "IteratorGetNext"},
-        stats=marks("st"),
+        stats=marked("st"),
     )
     space = message("tensorflow.profiler.XSpace").FromString(trace)
     for event in space.planes[0].lines[0].events:
@@ -123,7 +120,7 @@ def gpu(drawing: str, host: str, kernels: str, **names: str) -> bytes:
     return draw(
         {HOST: host, GPU: drawing},
         names=named("st") | dict.fromkeys(launches, "cuLaunchKernel") | names,
-        stats=marks("st")
+        stats=marked("st")
         | {letter: {"correlation_id": ord(kernel)} for letter, kernel in launches.items()}
         | {kernel: {"correlation_id": ord(kernel)} for kernel in kernels},
     )
@@ -164,7 +161,7 @@ def test_only_the_first_host_is_looked_at(both: Both) -> None:
         return draw(
             {HOST: f"python |ssssssssssssssss\n|{drawing}"},
             names=named("s") | {"a": "x:MatMul", "I": "IteratorGetNext"},
-            stats=marks("s"),
+            stats=marked("s"),
         )
 
     theirs, ours = both(host("aaaaaaaaaa......"), host("aaIIIIIIIIII...."))
@@ -175,7 +172,7 @@ def test_only_the_first_host_is_looked_at(both: Both) -> None:
 
 def test_one_host_without_steps_takes_them_from_all(both: Both) -> None:
     steps = draw(
-        {HOST: "python |ssssssssss\n|.aaa"}, names=named("s") | {"a": "x:MatMul"}, stats=marks("s")
+        {HOST: "python |ssssssssss\n|.aaa"}, names=named("s") | {"a": "x:MatMul"}, stats=marked("s")
     )
     none = draw({HOST: "python |aaa"}, names={"a": "x:MatMul"})
     theirs, ours = both(steps, none)

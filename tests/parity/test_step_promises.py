@@ -6,7 +6,8 @@ Ours is in tests/analysis/steps/test_step_promises.py; more are in test_step_def
 from pathlib import Path
 
 import pytest
-from parity.oracle import Row, ask_xprof, rows
+from helpers.payloads import rows
+from parity.oracle import Row, ask_xprof
 from traces.misread_runs import host_copies, looping
 
 pytestmark = [pytest.mark.parity, pytest.mark.slow]

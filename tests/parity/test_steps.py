@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.payloads import content_of
-from parity.oracle import Row, ask_xprof, rows
+from helpers.payloads import content_of, rows
+from parity.oracle import Row, ask_xprof
 
 from tbprof._pb import message
 from tbprof.analysis.grouping.group_roots import event_names

@@ -6,14 +6,16 @@ It reads ids of iterators as signed, and those from 2^63 on as 0: they are halve
 import json
 import re
 import subprocess
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.payloads import rows
 from parity.converters import PROFILE, convert
-from parity.oracle import Row, by, rows
+from parity.oracle import Row, by
 from traces import Unsigned, draw
+from traces.misread_pipelines import DRAWN, stages
 
 from tbprof._pb import message
 from tbprof.analysis.vocabulary.input_names import stage_name
@@ -80,30 +82,6 @@ Ask = Callable[[bytes], Both]
 @pytest.fixture
 def both(profile_python: str, tmp_path: Path) -> Ask:
     return lambda trace: Both(profile_python, tmp_path, trace)
-
-
-NAMES = {
-    "r": "Iterator::Root", "b": "Iterator::Root::Batch", "s": "Iterator::Root::Batch::Map",
-    "t": "Iterator::Root::Batch::Map::TensorSlice", "f": "InstantiatedCapturedFunction::Run",
-}  # fmt: skip
-STATS: dict[str, dict[str, Any]] = {
-    "r": {"id": 1}, "b": {"id": 2, "parent_id": 1}, "s": {"id": 3, "parent_id": 2},
-    "t": {"id": 4, "parent_id": 3},
-}  # fmt: skip
-DRAWN = (
-    "r" * 200 + "." * 50 + "r" * 20,
-    "." + "b" * 180 + "." * 72 + "b" * 15,
-    ".." + "s" * 60 + "." + "s" * 100,
-    "..." + "t" * 10,
-)
-
-
-def stages(
-    *lengths: str, names: Mapping[str, str] | None = None, **stats: Mapping[str, Any]
-) -> bytes:
-    """A trace of one thread whose iterators nest: r(oot), b(atch), s: map, t(ensor slice)."""
-    drawing = "\n".join(f"{'python' if not at else '':6} |{row}" for at, row in enumerate(lengths))
-    return draw({"/host:CPU": drawing}, names={**NAMES, **(names or {})}, stats={**STATS, **stats})
 
 
 PLAIN = stages(*DRAWN)

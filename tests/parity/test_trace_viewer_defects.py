@@ -8,6 +8,7 @@ import pytest
 from parity.oracle import ask_xprof
 from timeline.export.chrome_twin import parsed, written
 from traces import draw, space_of
+from traces.misread_runs import appended
 
 from tbprof._pb import message
 from tbprof.engine.engine import DataRequest, Engine, Stream
@@ -94,21 +95,6 @@ def test_counters_are_slices_in_one_variant_and_a_form_of_its_own_in_the_other(
     assert counter["entries"] == [[0, 2], [2, 2]]  # no viewer but its own reads that
     found = [(event["ph"], event["ts"], event["args"]) for event in events(ours(trace))]
     assert found == [("C", 0, {"v": 2}), ("C", 2, {"v": 2})]
-
-
-def appended() -> bytes:
-    """1,000 short events, and behind them in the file 10 long ones of 100 ms each."""
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name=HOST)
-    for number, name in enumerate(("short", "long"), start=1):
-        plane.event_metadata[number].id = number
-        plane.event_metadata[number].name = name
-    line = plane.lines.add(id=1, name="t")
-    for at in range(1000):
-        line.events.add(metadata_id=1, offset_ps=at * 10**9, duration_ps=5 * 10**8)
-    for at in range(10):
-        line.events.add(metadata_id=2, offset_ps=at * 10**11, duration_ps=10**11)
-    return bytes(space.SerializeToString())
 
 
 def test_ranges_lose_long_events_or_are_not_heeded(xprof_python: str, tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ import pytest
 from helpers.sentences import check_sentence, check_sentences
 from traces import draw, write
 from traces.every_trace import TRACES, every_trace, opened
-from traces.runs import GPU, HOST, RUNS, cpu_steps, gpu_steps, marked
+from traces.misread_runs import marked
+from traces.runs import GPU, HOST, RUNS, cpu_steps, gpu_steps
 from xplane.fuzz import mutate
 
 from tbprof._pb import message

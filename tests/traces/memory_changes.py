@@ -50,6 +50,14 @@ class Change:
         }
 
 
+def take(at: int, address: int | None, size: int | None = 1, **more: Any) -> Change:
+    return Change(at, is_allocation=True, address=address, size=size, **more)
+
+
+def give(at: int, address: int | None, **more: Any) -> Change:
+    return Change(at, is_allocation=False, address=address, **more)
+
+
 def memory_space(
     *lines: Sequence[Change],
     line_start_ns: Sequence[int] = (),

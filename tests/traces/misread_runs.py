@@ -102,3 +102,18 @@ def host_copies() -> bytes:
         names={"s": "train", "a": "x:MatMul", "c": "MEMCPYHtoH"},
         stats={"s": {"_r": 1, "step_num": 0}},
     )  # fmt: skip
+
+
+def appended() -> bytes:
+    """1,000 short events, and behind them in the file 10 long ones of 100 ms each."""
+    space = message("tensorflow.profiler.XSpace")()
+    plane = space.planes.add(name=HOST)
+    for number, name in enumerate(("short", "long"), start=1):
+        plane.event_metadata[number].id = number
+        plane.event_metadata[number].name = name
+    line = plane.lines.add(id=1, name="t")
+    for at in range(1000):
+        line.events.add(metadata_id=1, offset_ps=at * 10**9, duration_ps=5 * 10**8)
+    for at in range(10):
+        line.events.add(metadata_id=2, offset_ps=at * 10**11, duration_ps=10**11)
+    return bytes(space.SerializeToString())

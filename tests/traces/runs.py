@@ -3,16 +3,11 @@
 from collections.abc import Callable, Mapping
 
 from traces import Ref, Stats, draw
-from traces.misread_runs import copies, host_copies, instant, looping, many_steps, starving
+from traces.misread_runs import copies, host_copies, instant, looping, many_steps, marked, starving
 
 HOST, GPU, TPU = "/host:CPU", "/device:GPU:0", "/device:TPU:0"
 KERNEL = {"kernel_details": "regs:32 grid:8,1,1 block:256,1,1"}
 CAPABLE: Stats = {"compute_cap_major": 7, "compute_cap_minor": 0, "device_vendor": "Nvidia"}
-
-
-def marked(letters: str) -> dict[str, Stats]:
-    """The stats of markers of steps 0, 1, ..."""
-    return {letter: {"_r": 1, "step_num": at} for at, letter in enumerate(letters)}
 
 
 def _of_letters(letters: str, value: str) -> dict[str, str]:

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from traces import draw, space_of
-from traces.memory_changes import US, Change, memory_space
+from traces.memory_changes import US, Change, give, memory_space, take
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.memory.memory import UNKNOWN_ALLOCATOR, Memory, find_memory
@@ -24,14 +23,6 @@ GPU = "GPU_0_bfc"
 
 def memory_of(space: Space) -> Memory:
     return find_memory(space, Programs(space), find_steps(space, Programs(space)))
-
-
-def take(at: int, address: int | None, size: int | None = 1, **more: Any) -> Change:
-    return Change(at, is_allocation=True, address=address, size=size, **more)
-
-
-def give(at: int, address: int | None, **more: Any) -> Change:
-    return Change(at, is_allocation=False, address=address, **more)
 
 
 def texts(memory: Memory, column: np.ndarray) -> list[str]:

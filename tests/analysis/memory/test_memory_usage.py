@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from traces.memory_changes import US, Change, memory_space
+from traces.memory_changes import US, Change, give, memory_space, take
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.memory.memory import Memory, find_memory
@@ -23,14 +23,6 @@ from tbprof.xplane.reader import read_space
 def memory_of(*changes: Change) -> Memory:
     space = memory_space(list(changes))
     return find_memory(space, Programs(space), find_steps(space, Programs(space)))
-
-
-def take(at: int, address: int | None, size: int | None = 1, **more: Any) -> Change:
-    return Change(at, is_allocation=True, address=address, size=size, **more)
-
-
-def give(at: int, address: int | None, **more: Any) -> Change:
-    return Change(at, is_allocation=False, address=address, **more)
 
 
 def rows(memory: Memory, found: Breakdown) -> list[tuple[Any, ...]]:

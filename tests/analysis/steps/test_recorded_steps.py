@@ -1,19 +1,13 @@
 """The steps that TPU cores recorded themselves: which are the same, and which are missing."""
 
 import numpy as np
-from traces import draw, space_of
+from helpers.drawn_steps import steps_of
+from traces import draw
 
-from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.steps.step_finding import find_steps
 from tbprof.analysis.steps.steps import Steps
 
 HOST, TPU, SECOND = "/host:CPU", "/device:TPU:0", "/device:TPU:1"
 LETTERS = "abcdefghijklm"
-
-
-def steps_of(content: bytes) -> Steps:
-    space = space_of(content)
-    return find_steps(space, Programs(space))
 
 
 def core(steps: str, work: str = "", *, shift: int = 0) -> str:

@@ -5,18 +5,11 @@ What xprof says of them and their like is asserted in tests/parity.
 
 import numpy as np
 import pytest
-from traces import space_of
+from helpers.drawn_steps import steps_of
 from traces.misread_runs import copies, host_copies, instant, looping, many_steps, starving
 
-from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.steps.step_finding import find_steps
 from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.vocabulary.phases import Phase
-
-
-def steps_of(trace: bytes) -> Steps:
-    space = space_of(trace)
-    return find_steps(space, Programs(space))
 
 
 def us(found: Steps, row: int) -> dict[str, int]:

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from timeline.export.chrome_twin import expected_events
+from timeline.export.chrome_twin import expected_events, opened
 from traces import draw, space_of
 from xplane import generate
 
@@ -22,10 +22,6 @@ from tbprof.timeline.export.event_csv import event_csv
 from tbprof.xplane.reader import read_space
 
 Row = tuple[str, str, str, str, Decimal, Decimal]
-
-
-def opened(space: Space) -> contextlib.AbstractContextManager[Space]:
-    return contextlib.nullcontext(space)
 
 
 def table(*spaces: Space, span: TimeRange | None = None) -> bytes:
