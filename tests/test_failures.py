@@ -103,7 +103,7 @@ def test_the_checks_end_with_what_failed(tmp_path: Path, failing: str) -> None:
         f'exec {sys.executable} "$@"\n'
     )
     result = subprocess.run(
-        [scripts / "check"], capture_output=True, text=True, env={**os.environ, "SLOW": "0"}
+        [scripts / "check"], capture_output=True, text=True, env={**os.environ, "SLOW": "0", "SET_UP": ""}
     )
     assert result.returncode == 1
     assert result.stdout.count("of pytest") == 1

@@ -25,6 +25,14 @@ def converters() -> Iterator[None]:
     close_converters()
 
 
+@pytest.fixture
+def new_converters(converters: None) -> Iterator[None]:
+    """Processes start in the test, with its environment variables, and end with it."""
+    close_converters()
+    yield
+    close_converters()
+
+
 @pytest.fixture(scope="session")
 def xprof_python(converters: None) -> str:
     """The interpreter that has xprof; a skip with the reason where there is none."""

@@ -39,7 +39,7 @@ def events(found: dict[str, Any]) -> list[Event]:
 
 
 def test_xprof_keeps_the_first_events_alone_and_does_not_say_so(
-    xprof_python: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    xprof_python: str, new_converters: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The limit is a million events, and can be set."""
     monkeypatch.setenv("TF_PROFILER_TRACE_VIEWER_MAX_EVENTS", "4")
