@@ -165,7 +165,7 @@ test("another filter is another picture; the old one stays until it is there", a
   expect(asked).toEqual([]);
 });
 
-test("a failure is told and tried again later and later", async () => {
+test("a failure is reported, and retried at growing intervals", async () => {
   const store = makeStore();
   store.want([want(4, 0, 1)], NO_FILTER);
   const fail = async () => {
@@ -210,7 +210,7 @@ test("a filter that the server refuses is not asked for again, and the former pi
   expect(asked.length).toBeGreaterThan(0);
 });
 
-test("a file that has changed is told once, and not asked for any more", async () => {
+test("a changed file is reported once and not requested again", async () => {
   const store = makeStore();
   store.want([want(0, 8, 12)], NO_FILTER);
   for (const one of asked) one.fail(new ApiError("stale", "changed", "", 409));

@@ -13,21 +13,28 @@ const want = (level: number, from: number, to: number, rows = [1, 2]): Want => (
   near: () => [],
 });
 
-let asked: { text: string; answer: (ids?: readonly number[]) => void; signal: AbortSignal }[] = [];
+interface Asked {
+  text: string;
+  answer: (ids?: readonly number[]) => void;
+  fail: (error: Error) => void;
+  signal: AbortSignal;
+}
+let asked: Asked[] = [];
 
 function makeStore() {
   const arrived = vi.fn();
+  const failed = vi.fn();
   const store = new WindowStore<string>(
     (_, level, from, to, ids, signal) =>
-      new Promise((resolve) => {
+      new Promise((resolve, fail) => {
         const text = `${level}: ${from}-${to} x ${ids}`;
         const answer = (known = ids) => resolve(new Map(known.map((id) => [id, `${text} #${id}`])));
-        asked.push({ text, answer, signal });
+        asked.push({ text, answer, fail, signal });
       }),
-    { arrived, failed: () => {}, stale: () => {} },
+    { arrived, failed, stale: () => {} },
     () => Date.now(),
   );
-  return { store, arrived };
+  return { store, arrived, failed };
 }
 
 beforeEach(() => {
@@ -36,7 +43,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
-test("windows are fetched coarse first, and parts are told once each", async () => {
+test("windows are fetched coarse first, and each part is returned once", async () => {
   const { store, arrived } = makeStore();
   expect(store.want([want(1, 2, 4)])).toBe(true);
   expect(asked.map(({ text }) => text)).toEqual(["4: 0-4 x 1,2"]);
@@ -65,6 +72,22 @@ test("what does not come is known to be nothing", async () => {
   }
   expect(store.want([want(1, 0, 1, [7])])).toBe(false);
   expect(store.parts(source, 1, { from: 0, to: 1 }, 7)[0].data).toBeNull();
+});
+
+test("a failed request is sent again, and its error ends with the answer", async () => {
+  const { store, failed } = makeStore();
+  const error = new Error("no connection");
+  store.want([want(1, 0, 1)]);
+  asked[0].fail(error);
+  await vi.advanceTimersByTimeAsync(1900);
+  expect(failed.mock.calls).toEqual([[error]]);
+  expect(asked).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(200);
+  for (const { answer } of asked.slice(1)) answer();
+  await vi.advanceTimersByTimeAsync(0);
+  for (const { answer } of asked.slice(2)) answer();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(failed.mock.calls).toEqual([[error], [null]]);
 });
 
 test("another question gives up the one before", async () => {

@@ -60,6 +60,7 @@ export class WindowStore<T> {
   private variant = "";
   private sentAt = Number.NEGATIVE_INFINITY;
   private retryAt = 0;
+  private hasFailed = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -165,6 +166,8 @@ export class WindowStore<T> {
         if (abort.signal.aborted) return;
         this.job = null;
         this.keep(request, found);
+        if (this.hasFailed) this.events.failed(null);
+        this.hasFailed = false;
         this.events.arrived();
         this.plan(0);
       })
@@ -176,6 +179,7 @@ export class WindowStore<T> {
           this.events.stale();
           return;
         }
+        this.hasFailed = true;
         this.events.failed(error);
         this.retryAt = this.now() + RETRY_MS;
         this.plan(0);
