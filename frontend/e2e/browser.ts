@@ -79,7 +79,7 @@ const OWN_FILES = /\.(html|js|css|svg|json)(\?|$)/;
 interface Lease {
   readonly page: Page;
   readonly isFresh: boolean;
-  readonly cleanups: (() => Promise<unknown> | void)[];
+  readonly cleanups: (() => unknown)[];
 }
 
 /**

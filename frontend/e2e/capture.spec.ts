@@ -48,7 +48,7 @@ async function openDialog(page: Page | FrameLocator) {
   return dialog;
 }
 
-test("mistakes are told beside their field", async () => {
+test("mistakes are shown beside their field", async () => {
   const { page, problems } = await open(server.page);
   const dialog = await openDialog(page);
   const addresses = dialog.getByLabel("Profile service URLs or TPU names");

@@ -40,7 +40,7 @@ test("an empty logdir says what was looked for, and opens a run when one comes",
   expect(problems).toEqual([]);
 });
 
-test("a run without files is told from an empty logdir", async () => {
+test("a run without files is distinguished from an empty logdir", async () => {
   const { page: address } = await served("empty");
   const { page } = await open(address);
   await page

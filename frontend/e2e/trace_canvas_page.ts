@@ -90,7 +90,7 @@ export class TracePage {
     return { x, y: y + depth * ROW + 3, width: Math.round(this.xOf(to)) - 2 - x, height: ROW - 5 };
   }
 
-  /** What the screen reader is told is selected. */
+  /** What is announced as selected. */
   get selected(): Promise<string | null> {
     return this.page.locator(`${TIMELINE} > .unseen`).textContent();
   }

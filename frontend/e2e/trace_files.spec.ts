@@ -32,7 +32,7 @@ test("a damaged file says so, and shows what is left", async () => {
   await expect.poll(() => textOf(page.locator(".trace-status"))).toContain("34 events in the file");
 });
 
-test("what the recorder dropped is told, with the way out", async () => {
+test("dropped events are reported, with the remedy", async () => {
   const page = await show({}, "dropped");
   await page.getByText("the recorder dropped 1,200,000 events").first().waitFor();
   await page.getByRole("button", { name: /details/ }).click();

@@ -130,7 +130,7 @@ export async function expectSelected(page: Page, name: string): Promise<void> {
   await expect.poll(() => selected(page)).toBe(name);
 }
 
-/** What screen readers are told is selected, whatever the drawer shows. */
+/** What is announced as selected, whatever the drawer shows. */
 export async function expectChosen(page: Page, name: string): Promise<void> {
   const spoken = timeline(page).locator("> .unseen");
   await expect.poll(() => textOf(spoken)).toBe(`Selected: ${name}`);

@@ -40,7 +40,7 @@ test("100,000 tracks: few elements, small answers, and the last one is reached",
   await lane(page, "thread 0").waitFor();
 });
 
-test("calls that are 1,500 deep: all are counted, the stack is told", async () => {
+test("calls that are 1,500 deep: all are counted, the stack is described", async () => {
   const { page } = await show("deep");
   await expect.poll(() => status(page)).toMatch(/^1,500 events in the file.*1,500 indexed/);
   await page.getByRole("textbox", { name: "Search events" }).fill("recurse");

@@ -1,4 +1,4 @@
-"""Damaged, hostile and foreign files: what can be read is read, and the loss is told."""
+"""Damaged, hostile and foreign files: what can be read is read, and the loss is reported."""
 
 import gzip
 import zipfile

@@ -252,7 +252,7 @@ def test_every_moment_has_the_phase_of_the_latest_event_that_goes_on(lines):
         if begin < previous:
             line += 1
         previous = end
-        # a line without intervals is passed over
+        # a line without intervals is skipped
         while expected[line][begin] != phase and line + 1 < len(lines):
             line += 1
         for at in range(begin, end):

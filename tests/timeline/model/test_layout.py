@@ -164,7 +164,7 @@ def test_a_hundred_thousand_tracks():
 @settings(max_examples=20, deadline=None)
 @given(st.integers(33, 200), st.randoms(use_true_random=False))
 def test_many_depths_at_once_are_found_as_few_are(most, random):
-    """Beyond a block of depths whole blocks are passed over."""
+    """Beyond a block of depths whole blocks are skipped."""
     events = sorted(
         ((random.randrange(200), random.randrange(most)) for _ in range(400)),
         key=lambda event: (event[0], -event[1]),

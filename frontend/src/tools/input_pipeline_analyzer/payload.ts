@@ -1,4 +1,4 @@
-/** The tables of input_pipeline_analyzer. Contract: docs/tools.md. */
+/** The tables of input_pipeline_analyzer. Contract: docs/http_api.md. */
 import {
   type Column,
   type DataTable,

@@ -1,4 +1,4 @@
-/** The tables of overview_page. Contract: docs/tools.md. */
+/** The tables of overview_page. Contract: docs/http_api.md. */
 import { parseTables, type Row, readRows } from "../../api/data_table";
 import { readDiagnostics } from "../../widgets/text/diagnostics";
 import type { Severity } from "../../widgets/text/finding_list";

@@ -1,4 +1,4 @@
-/** Every step of every worker: pod_viewer in its compact form. Contract: docs/tools.md. */
+/** Every step of every worker: pod_viewer in its compact form. Contract: docs/http_api.md. */
 import { PayloadError } from "../../api/errors";
 import {
   checkLength,

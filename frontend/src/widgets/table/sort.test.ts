@@ -18,7 +18,7 @@ test("a second key orders the ties of the first", () => {
   expect([...sortRows(ALL, COLUMNS, parseSort("-time,name"))]).toEqual([3, 0, 4, 1, 2]);
 });
 
-test("unknown keys are passed over", () => {
+test("unknown keys are skipped", () => {
   expect([...sortRows(ALL, COLUMNS, parseSort("-nothing,,-"))]).toEqual([0, 1, 2, 3, 4]);
 });
 

@@ -93,7 +93,7 @@ test("another track is empty until its own events are there", async () => {
   ]);
 });
 
-test("times are told as far as the answer has them", async () => {
+test("times have the precision of the answer", async () => {
   // 100 ms across come in 16ths of 33.6 µs.
   await show();
   await arrive();

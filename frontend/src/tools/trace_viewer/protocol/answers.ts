@@ -38,7 +38,7 @@ export function parseSearch(json: unknown) {
 
 /** Where hits lie, by row: begin and end of each, in turn. */
 export function parseMatchOverview(json: unknown): ReadonlyMap<number, Float64Array> {
-  const rows = record(record(json, "the marks").rows, "the marks");
+  const rows = record(record(json, "the match overview").rows, "the match overview");
   return new Map(
     Object.entries(rows).map(([row, spans]) => [
       Number(row),

@@ -51,7 +51,7 @@ test("tiles name the filter only where there is one", async () => {
   });
 });
 
-test("a file that has changed is told apart from other errors", async () => {
+test("a changed file is distinguished from other errors", async () => {
   answer(409, { error: { code: "stale", message: "m", hint: "" } });
   const error = await fetchEvent(OF, 1, null, signal).catch((caught: unknown) => caught);
   expect(isStale(error)).toBe(true);

@@ -188,7 +188,7 @@ function parseCounter(counter: Json) {
 
 function parseInitialWindow(json: unknown): InitialWindow | null {
   if (json === null || json === undefined) return null;
-  const home = record(json, "the home view");
+  const home = record(json, "the initial window");
   const [fromPs, toPs] = [number(home.from_ps), number(home.to_ps)];
   return toPs > fromPs ? { fromPs, toPs, label: text(home.label) } : null;
 }
