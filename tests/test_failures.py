@@ -102,9 +102,8 @@ def test_the_checks_end_with_what_failed(tmp_path: Path, failing: str) -> None:
         f'#!/bin/sh\n[ "$1" = scripts/loopback.py ] && shift && exec "$@"\n'
         f'exec {sys.executable} "$@"\n'
     )
-    result = subprocess.run(
-        [scripts / "check"], capture_output=True, text=True, env={**os.environ, "SLOW": "0", "SET_UP": ""}
-    )
+    environment = {**os.environ, "SLOW": "0", "SET_UP": ""}
+    result = subprocess.run([scripts / "check"], capture_output=True, text=True, env=environment)
     assert result.returncode == 1
     assert result.stdout.count("of pytest") == 1
     *lines, last = result.stderr.strip().splitlines()

@@ -210,8 +210,8 @@ def _less_than(taken: Taken, input_percent: float, *, is_transfer: bool) -> Bott
         HOST if input_percent >= HIGHLY_INPUT_BOUND else BOTH,
         input_percent,
         f"{taken.text} of the sampled step time while nothing else is at work, and "
-        f"{input_percent:.1f}% is spent {waits}. If the first is for input as well, that is what "
-        "to shorten before anything else; the trace does not show what it is for.",
+        f"{input_percent:.1f}% is spent {waits}. If the first is also for input, shorten that "
+        "before anything else; the trace does not show what it is for.",
         is_guess=True,
     )
 

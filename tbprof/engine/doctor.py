@@ -102,7 +102,7 @@ def examine_logdir(logdir: Logdir, engine: Engine) -> list[Diagnosis]:
                 "bad",
                 "logdir",
                 f"{searched}, no plugins/profile/<run>/<host>.xplane.pb",
-                "give the folder that the program was told to write to, or one above it; or record "
+                "give the folder that the program writes its logs to, or one above it; or record "
                 "a profile: see the README, or tbprof capture",
             )
         )
@@ -110,17 +110,17 @@ def examine_logdir(logdir: Logdir, engine: Engine) -> list[Diagnosis]:
         text = f"the search stopped early: {report.stopped}"
         diagnoses.append(Diagnosis("note", "logdir", text, "give a folder further down"))
     diagnoses.extend(
-        Diagnosis("note", entry.path, f"passed over: {entry.reason}")
+        Diagnosis("note", entry.path, f"skipped: {entry.reason}")
         for entry in report.ignored[:_MOST_IGNORED]
     )
     if len(report.ignored) > _MOST_IGNORED:
-        more = f"{len(report.ignored) - _MOST_IGNORED:,} more were passed over"
+        more = f"{len(report.ignored) - _MOST_IGNORED:,} more were skipped"
         diagnoses.append(Diagnosis("note", "logdir", more))
     for name in list(runs)[:_MOST_RUNS]:
         diagnoses.extend(examine_run(engine, name))
     if len(runs) > _MOST_RUNS:
-        text = f"{len(runs) - _MOST_RUNS:,} older ones were not looked at"
-        fix = "give the folder of a run to look at that one"
+        text = f"{len(runs) - _MOST_RUNS:,} older runs were not examined"
+        fix = "give the folder of one run to examine it"
         diagnoses.append(Diagnosis("note", "runs", text, fix))
     return diagnoses
 
@@ -132,8 +132,8 @@ def examine_run(engine: Engine, name: str) -> list[Diagnosis]:
     except TbprofError as error:
         return [Diagnosis("bad", name, error.message, error.hint)]
     if not run.files:
-        text = "holds no .xplane.pb: nothing else in it is read"
-        fix = "record it anew, and let the profiler stop before the program ends"
+        text = "has no .xplane.pb file; no other file in it is read"
+        fix = "record it again, and stop the profiler before the program ends"
         return [Diagnosis("bad", name, text, fix)]
     parts = engine.parts(run, "outline", "steps", "environment")
     outlines = {

@@ -84,9 +84,10 @@ TOOLS: tuple[Tool, ...] = (
         absent="the trace has no host in it: allocations are recorded on threads of the host",
         absent_hint="record with the host tracer on: host_tracer_level of 1 or more",
         empty="no allocation was recorded",
-        empty_hint="allocators of TensorFlow, and of JAX on GPUs and TPUs, record what they give "
-        "out while the host tracer is on (host_tracer_level 2, the default): run some steps while "
-        "recording; for JAX on a CPU, jax.profiler.device_memory_profile() says what arrays hold",
+        empty_hint="allocators of TensorFlow, and of JAX on GPUs and TPUs, record their "
+        "allocations while the host tracer is on (host_tracer_level 2, the default): run some "
+        "steps while recording; for JAX on a CPU, jax.profiler.device_memory_profile() says what "
+        "arrays hold",
         params=("memory_id", "at_ps", "from_ps", "to_ps"),
     ),
     Tool(

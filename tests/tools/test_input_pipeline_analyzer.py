@@ -187,7 +187,7 @@ def test_advice_on_a_pipeline_is_that_of_the_page_of_tf_data():
     [judgement] = judge(find_pipelines(["h0"], [made(slow)]), {"h0": ALONE})
     expected = [one.title for one in in_order(judgement.findings)]
     assert titles(input_ops(), "preprocessing", slow) == expected
-    assert expected[0] == "The function of ParallelMap is what takes the time"
+    assert expected[0] == "The function of ParallelMap takes the time"
 
 
 def test_a_pipeline_that_is_fast_gets_no_advice_but_that():

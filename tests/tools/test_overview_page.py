@@ -263,7 +263,7 @@ def test_diagnostics_tell_what_to_know_first():
     ]
     cut = steps_of("GPU", {Phase.OTHER: 1}, truncated=[0])
     assert rows(build((recorder, cut))[6]) == [
-        ("INFO", "No step was recorded whole; averages are of what was recorded of them.")
+        ("INFO", "No step was recorded completely; the averages cover the recorded parts.")
     ]
 
 

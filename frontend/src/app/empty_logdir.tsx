@@ -1,4 +1,4 @@
-/** No runs: what was searched, what was passed over and why, and how to record one. */
+/** No runs: what was searched, what was skipped and why, and how to record one. */
 import type { Logdir } from "../api/types";
 import { formatCount, plural } from "../base/format";
 import { CopyButton } from "../widgets/text/copy_button";
@@ -20,7 +20,7 @@ export function EmptyLogdir({ logdir, capture }: { logdir: Logdir; capture: () =
       </p>
       {ignored.length > 0 ? <Ignored ignored={ignored} /> : null}
       {logdir.isScanning ? null : (
-        <Diagnoses run="" said={ignored.map((item) => `passed over: ${item.reason}`)} />
+        <Diagnoses run="" said={ignored.map((item) => `skipped: ${item.reason}`)} />
       )}
       <h2>Record a profile</h2>
       <p>

@@ -102,7 +102,7 @@ def _transfer(ops: InputOps) -> InputCause:
     ahead = "jax.device_put of the next batch" if ops.has_jax else "prefetch to the device"
     return _loose(
         "transfer",
-        f"That is input, or what else the program's calls are given ({name}); the trace does not "
+        f"That is input or other arguments of the program's calls ({name}); the trace does not "
         "show which.",
         "Send data in few large pieces, in the type that it is stored in, and ahead of the step: "
         f"{ahead}. Keep on the device what stays the same from step to step.",
@@ -114,8 +114,8 @@ def _single_ops(ops: InputOps) -> InputCause:
     jit = "jax.jit" if ops.has_jax else "tf.function"
     return _loose(
         "transfer",
-        "Most of that is what ops are given that run one by one.",
-        f"Put these ops into one function that is compiled as a whole ({jit}): what they give to "
+        "Most of that is arguments of ops that run one by one.",
+        f"Put these ops into one compiled function ({jit}): what they pass to "
         "each other then stays on the device.",
     )
 

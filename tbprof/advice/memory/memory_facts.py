@@ -101,7 +101,7 @@ def find_peak_facts(
         end_bytes=steps.end_bytes.tolist(),
         leaks=[
             f"{size(float(leaks.bytes_per_step[row]))} per step of "
-            f"{shortened(_text(memory, int(leaks.op[row]))) or 'no named op'}"
+            f"{shortened(_text(memory, int(leaks.op[row]))) or 'an unnamed op'}"
             for row in range(min(leaks.steps.size, _MOST_LEAKS))
         ],
     )
@@ -135,7 +135,7 @@ def _row(memory: Memory, peak: Breakdown, row: int) -> str:
         _text(memory, int(column[row])) for column in (peak.op, peak.dtype, peak.shape)
     )
     details = " ".join(part for part in (dtype, shape) if part)
-    op_name = shortened(op) or "no named op"
+    op_name = shortened(op) or "an unnamed op"
     return f"{size(int(peak.allocated_bytes[row]))} of {op_name}" + (
         f" ({shortened(details)})" if details else ""
     )

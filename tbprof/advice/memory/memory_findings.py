@@ -78,7 +78,7 @@ def _near_capacity(facts: PeakFacts) -> Iterator[Finding]:
         id="near_capacity",
         severity=grade[0],
         title=f"The memory of {owner(facts.name)} is {percent(used)} full at its peak",
-        detail=f"{detail} A little more and the program fails for want of memory.",
+        detail=f"{detail} If it needs a little more, the program runs out of memory.",
         action=(
             "Free the largest group below first."
             + (
@@ -123,7 +123,7 @@ def _detail(group: Group) -> str:
     """What the group consists of."""
     if group.kind == BEFORE:
         return (
-            f"{size(group.bytes)} were in use already when the recording began, so the trace "
+            f"{size(group.bytes)} were already in use when the recording began, so the trace "
             "cannot say by what: mostly weights and optimizer state."
         )
     if group.kind == STACK:

@@ -29,7 +29,7 @@ def shuffle(case: Case) -> Iterator[Finding]:
             f"with the filling of the buffer. {_other_calls(case)}"
         )
     else:
-        title = f"{case.type} is what takes the time"
+        title = f"{case.type} takes the time"
         why = "Its buffer was filled before: this is its share of every element."
     yield Finding(
         id="shuffle_fill" if is_filling else "shuffle",
@@ -126,7 +126,7 @@ def cache(case: Case) -> Iterator[Finding]:
     yield Finding(
         id="cache_written" if writes else "cache_read",
         severity=case.severity,
-        title=f"{case.type} is being written" if writes else f"{case.type} is what takes the time",
+        title=f"{case.type} is being written" if writes else f"{case.type} takes the time",
         detail=f"{evidence(case)} {why}",
         action=action,
         code=(

@@ -92,7 +92,7 @@ def map_parallel(case: Case) -> Iterator[Finding]:
         yield Finding(
             id="map_function",
             severity=case.severity,
-            title=f"The function of {case.type} is what takes the time",
+            title=f"The function of {case.type} takes the time",
             detail=detail + _how_busy(busy),
             action=(
                 f"{_reached(case)}Make the function cheaper: fewer and cheaper ops for each "

@@ -137,8 +137,8 @@ def apart(case: Case) -> Iterator[Finding]:
     yield Finding(
         id="try_apart",
         severity="low",
-        title="Try the loader and the model apart",
-        detail="The time of a step is that of the slower of the two once they work side by side.",
+        title="Try the loader and the model separately",
+        detail="Once they run side by side, a step takes as long as the slower of the two.",
         action=(
             "Run the model on one batch again and again, dataset.take(1).cache().repeat(): that is "
             "the most that a faster input can bring. Iterate over the loader without the model: "

@@ -112,7 +112,7 @@ _PLAIN: Mapping[Kind, _Plain] = {
     ),
     Kind.OTHER: _Plain(
         "other",
-        "{type} is what takes the time",
+        "{type} takes the time",
         "Look at its calls in the trace viewer, and whether fewer and larger elements (batch "
         "earlier) or another order of stages make them fewer.",
         "",

@@ -195,7 +195,7 @@ def generator(case: Case) -> Iterator[Finding]:
     yield Finding(
         id="generator",
         severity=case.severity,
-        title="The Python generator is what takes the time",
+        title="The Python generator takes the time",
         detail=(
             f"{evidence(case)} Dataset.from_generator runs Python for each element{_python(case)}: "
             "one at a time, and under Python's global lock."

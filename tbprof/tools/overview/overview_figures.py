@@ -122,14 +122,14 @@ def _steps(evidence: Evidence) -> Iterator[Figure]:
     left_out = f" {truncated} not recorded whole are left out." if truncated else ""
     left_out += f" {slow} that take much longer than the others are left out." if slow else ""
     yield Figure(
-        "steps", "Steps", float(means.steps), "count", f"Steps that averages are of.{left_out}"
+        "steps", "Steps", float(means.steps), "count", f"Steps that the averages include.{left_out}"
     )
     yield Figure(
         "slow_steps",
         "Steps that take much longer",
         float(evidence.outliers.step.size) if whole.steps else math.nan,
         "count",
-        "Steps more than five deviations above the median; the deviation is the median one.",
+        "Steps more than five median absolute deviations above the median.",
         _NO_STEPS,
     )
     yield Figure(

@@ -75,7 +75,7 @@ def _infos(job: JobSteps, outliers: StepOutliers) -> list[str]:
             f"one: {'it is' if left_out == 1 else 'they are'} shown, and left out of averages."
         )
     elif bool(job.is_step_truncated.any()):
-        infos.append("No step was recorded whole; averages are of what was recorded of them.")
+        infos.append("No step was recorded completely; the averages cover the recorded parts.")
     slow = outliers.step
     if slow.size:
         names = ", ".join(shortened(job.label[step], 30) for step in slow[:_NAMED].tolist())

@@ -31,7 +31,7 @@ def near_capacity(evidence: Evidence) -> Iterator[Finding]:
         title=f"The memory of {name} is {percent(float(used[worst]))} full at its peak",
         detail=(
             f"{size(int(memory.peak_bytes[worst]))} of {size(int(memory.capacity_bytes[worst]))}: "
-            "a little more and the program fails for want of memory."
+            "if it needs a little more, the program runs out of memory."
         ),
         value=float(used[worst]),
         unit="%",

@@ -97,7 +97,7 @@ def padded_moves(evidence: Evidence) -> Iterator[Finding]:
         ops.self_ps.astype(np.float64),
         "Moving padded data takes {share} of the TPU's op time",
         f"{_listed(kinds)}Data that moves within a padded dimension, or from a padded one to "
-        f"another, has to be put together anew. Most of it is in {{ops}}.{further}",
+        f"another, has to be rearranged. Most of it is in {{ops}}.{further}",
         "Keep one order of dimensions through the model. Transposes are free right at a matrix "
         "product, and at a convolution where they swap batch and features (of kernels: input and "
         "output features). Reshape, slice and concatenate along dimensions that are not padded."
@@ -169,7 +169,7 @@ def reductions(evidence: Evidence) -> Iterator[Finding]:
         "Reductions that could fuse take {share} of the TPU's op time",
         f"{_listed(kinds)}Reductions of equal shapes can run in one pass, and elementwise ops fuse "
         "into what a reduction reads, not into what it returns. Most of it is in {ops}.",
-        "Let reductions not wait for each other (the variance as the mean of squares less the "
+        "Let reductions not wait for each other (the variance as the mean of squares minus the "
         "square of the mean, where its precision suffices), and multiply before a sum rather than "
         "after it.",
         TPU_OPS_GUIDE,

@@ -161,7 +161,8 @@ def stragglers(evidence: Evidence) -> Iterator[Finding]:
         threshold=grade[1],
         gain=gain,
         action=(
-            "Give every device equally much to do, and see what else runs on the late one's host."
+            "Give every device the same amount of work, and see what else runs on the slow one's "
+            "host."
         ),
         next_page=POD,
         evidence=POD.choosing(worker=lateness.worker),
