@@ -18,14 +18,14 @@ _UNCOVERED = ("all_others", "gap_between_steps")
 _TITLE = """# Planted causes
 
 Small programs of TensorFlow and JAX, each with one cause of lost time that it measures by its own
-clock, beside the same program without it (`tests/recorded/scripts/record_planted_*.py`).
-`tests/recorded/test_planted_causes.py` records them anew and holds them to this: the first finding
-of the overview names the cause, its figure is within 15 % of what was planted, the program without
-the cause does not get it, and nothing else is graded high in either. On a busy machine programs
-also wait for a processor: the figure may be off by that time, and it may have a finding of its own.
+clock, and the same program without it (`tests/recorded/scripts/record_planted_*.py`).
+`tests/recorded/test_planted_causes.py` records them and checks: the first finding of the overview
+names the cause, its figure is within 15 % of what was planted, the program without the cause does
+not get the finding, and nothing else is graded high in either. On a busy machine programs also wait
+for a processor: the figure may be off by that time, and this time may have a finding of its own.
 
-The test run writes this table, and leaves it alone while only figures differ: they are those of one
-recording, in ms of a typical step, or of the first step where the cause is in that one alone.
+The test run writes this table, and leaves it unchanged if only figures differ. They are those of
+one recording, in ms of a typical step, or of the first step if the cause is only in that step.
 
 """
 _HEAD = (

@@ -197,7 +197,13 @@ def retracing(clock: Clock, plant: bool) -> Body:
 
 def first_step(clock: Clock, plant: bool) -> Body:
     """The function is traced in the first step that is recorded."""
-    step = tf.function(lambda batch: forward(batch))
+
+    @tf.function
+    def step(batch: tf.Tensor) -> tf.Tensor:
+        # They are traced, and pruned from the graph: tracing takes long, a step does not.
+        for _ in range(300):
+            tf.reduce_sum(batch)
+        return forward(batch)
 
     def body(number: int) -> None:
         if plant and len(clock.starts) == 1:
