@@ -44,7 +44,7 @@ def gpus(**columns: Sequence[Any]) -> GpuFacts:
     """One GPU, or as many as the columns have."""
     count = max(map(len, (columns.get("window_ps", ()), columns.get("kernels", ()))), default=0)
     copies = len(columns.get("copies", ()))
-    fields: dict[str, object] = {"name": [f"GPU:{at}" for at in range(count)]}
+    fields: dict[str, Any] = {"name": [f"GPU:{at}" for at in range(count)]}
     for field in dataclasses.fields(GpuFacts):
         given = "copy_ps" if field.name == "copying_ps" else field.name
         if given in columns:
@@ -55,7 +55,7 @@ def gpus(**columns: Sequence[Any]) -> GpuFacts:
         elif field.name != "name":
             is_copy = field.name.startswith("cop") or field.name == "pageable"
             fields[field.name] = np.zeros(copies if is_copy else count, np.int64)
-    return GpuFacts(**fields)  # type: ignore[arg-type]
+    return GpuFacts(**fields)
 
 
 NO_SENDS = (ints(), ints())
@@ -65,8 +65,8 @@ NO_ENVIRONMENT = dataclasses.replace(find_environment(EMPTY, Programs(EMPTY)), w
 NO_INPUT = find_input_ops(EMPTY, Programs(EMPTY))
 
 
-def host(**fields: object) -> HostFacts:
-    return dataclasses.replace(NO_HOST_FACTS, **fields)  # type: ignore[arg-type]
+def host(**fields: Any) -> HostFacts:
+    return dataclasses.replace(NO_HOST_FACTS, **fields)
 
 
 def memory(*rows: tuple[str, bool, int, int, float]) -> MemoryPeaks:
@@ -125,7 +125,7 @@ def evidence(
     gap: int = 0,
     devices: Devices = GPU,
     host_facts: HostFacts = NO_HOST_FACTS,
-    **more: object,
+    **more: Any,
 ) -> Evidence:
     """Ten steps of 1 ms, split as `permille` says; the rest computes in 16 bit."""
     split = {Phase.COMPUTE_16: 1000 - sum((permille or {}).values()), **(permille or {})}
@@ -133,7 +133,7 @@ def evidence(
     job = job_of(
         [{worker: split}] * 10, gaps={(step, worker): gap for step in range(10)}, marker="train"
     )
-    parts: dict[str, object] = {
+    parts: dict[str, Any] = {
         "ops": ops(), "kernels": kernels(), "gpus": gpus(), "memory": memory(), **more,
     }  # fmt: skip
     return Evidence(
@@ -142,7 +142,7 @@ def evidence(
         devices=devices,
         environments=[NO_ENVIRONMENT],
         hosts=[host_facts],
-        **parts,  # type: ignore[arg-type]
+        **parts,
     )
 
 

@@ -4,6 +4,7 @@ import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers.payloads import body_of, content_of
@@ -166,7 +167,7 @@ def test_parts_of_large_files_are_computed_side_by_side(
 
 
 def test_progress_counts_hosts(engine: Engine, monkeypatch: pytest.MonkeyPatch):
-    seen: list[object] = []
+    seen: list[Any] = []
     monkeypatch.setattr(engine_module, "_SMALL_HOSTS_AT_ONCE", 1)
     kind = PARTS["ops"]
 
@@ -176,7 +177,7 @@ def test_progress_counts_hosts(engine: Engine, monkeypatch: pytest.MonkeyPatch):
 
     replace_part(monkeypatch, "ops", compute=compute)
     engine.data(DataRequest("gpu", OPS))
-    assert [(one["done"], one["total"]) for one in seen] == [(0, 2), (1, 2)]  # type: ignore[index]
+    assert [(one["done"], one["total"]) for one in seen] == [(0, 2), (1, 2)]
 
 
 def test_bodies_are_equal_by_content():

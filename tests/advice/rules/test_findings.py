@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Sequence
+from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
@@ -70,9 +71,9 @@ def test_every_finding_is_complete_and_over_its_threshold(split):
 
 
 def test_findings_lead_to_their_events_in_the_worst_step():
-    def page(split: Sequence[dict[Phase, int]], name: str, **parts: object) -> dict[str, str]:
+    def page(split: Sequence[dict[Phase, int]], name: str, **parts: Any) -> dict[str, str]:
         job = job_of([{"GPU:0": one} for one in split])
-        given = dataclasses.replace(evidence(**parts), job=job, means=step_means(job))  # type: ignore[arg-type]
+        given = dataclasses.replace(evidence(**parts), job=job, means=step_means(job))
         finding = found(given, name)
         assert finding is not None
         assert finding.next_page.tool == "trace_viewer"

@@ -42,9 +42,11 @@ def test_launches_that_compete_with_tf_data():
     launches = {Phase.KERNEL_LAUNCH: 30}
     alone = found(evidence(launches, inputs=inputs(Map=19_999)), "kernel_launch")
     both = found(evidence(launches, inputs=inputs(Map=20_000)), "kernel_launch")
-    assert "gpu_private" not in alone.action  # type: ignore[union-attr]
-    assert "gpu_private" in both.action  # type: ignore[union-attr]
-    assert "intra_op" in both.action  # type: ignore[union-attr]
+    assert alone is not None
+    assert both is not None
+    assert "gpu_private" not in alone.action
+    assert "gpu_private" in both.action
+    assert "intra_op" in both.action
 
 
 @pytest.mark.parametrize("is_xla", [False, True])
