@@ -56,3 +56,31 @@ test("what the page shows is in TensorBoard's own address", async () => {
   const second = await profileFrame(again.page);
   await expect.poll(() => second.getByRole("checkbox", { name: /idle/i }).isChecked()).toBe(true);
 });
+
+test("Back and Forward go from page to page, and keep what each showed", async () => {
+  const { page, problems } = await open(`${server.url}#profile`);
+  const frame = await profileFrame(page);
+  const tab = (name: string) => frame.locator(".tabs").getByText(name, { exact: true });
+  const heading = () => frame.getByRole("heading", { level: 1 }).textContent();
+  const shown = () => new URLSearchParams(new URL(frame.url()).hash.slice(1));
+  await tab("Trace").click();
+  await frame.locator("#trace-timeline").focus();
+  await page.keyboard.press("w");
+  await expect.poll(() => page.url()).toMatch(/p\.profile\.s=.*from_ms/);
+  const zoomed = shown().get("from_ms");
+  await tab("Ops").click();
+  await frame.locator(".grid-row").first().waitFor();
+  await page.goBack();
+  await frame.locator("#trace-timeline").waitFor();
+  expect(shown().get("from_ms")).toBe(zoomed);
+  await expect.poll(() => page.url()).toMatch(/p\.profile\.s=.*trace_viewer/);
+  await page.goBack();
+  await expect.poll(heading).toBe("Overview");
+  await expect.poll(() => page.url()).toMatch(/p\.profile\.s=.*overview_page/);
+  await page.goForward();
+  await frame.locator("#trace-timeline").waitFor();
+  await page.goForward();
+  await frame.locator(".grid-row").first().waitFor();
+  expect(new URL(page.url()).hash).toContain("#profile");
+  expect(problems.filter((one) => /plugin\/profile|Content Security Policy/.test(one))).toEqual([]);
+});

@@ -40,8 +40,8 @@ export function startNavigation(): Navigation {
     clearTimeout(timer);
     const text = formatPlace(place.peek());
     if (text !== location.hash.replace(/^#/, "")) {
-      // In a frame every step would also be one of the page around it.
-      if (isStep && !around) history.pushState(null, "", `#${text}`);
+      // A step of a frame is one of the page around it, too: Back goes from page to page there.
+      if (isStep) history.pushState(null, "", `#${text}`);
       else history.replaceState(null, "", `#${text}`);
     }
     if (around) mirror(around, plugin, text);
