@@ -83,7 +83,7 @@ test.each([...(TRACES ? ["v100", "tpu"] : []), "memory", "memory_many"])(
 
 test("each figure says how it is computed", async () => {
   const page = await show(RUN);
-  for (const label of await page.locator(".memory-fact dt .why").all()) {
+  for (const label of await page.locator(".memory-fact dt .explained").all()) {
     await label.click();
     await page.locator(".why-text dt", { hasText: "Formula" }).waitFor();
     await page.keyboard.press("Escape");

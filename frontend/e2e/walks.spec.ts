@@ -9,6 +9,7 @@ import { type OpenOptions, watchedBrowser } from "./watched_browser";
 
 const READY = ".grid-row.active";
 const KERNELS = "#run=gpu&tool=kernel_stats";
+const LONG = "bert_pretraining_on_eight_gpus_with_mixed_precision";
 const OPS = "#run=tensorflow_cpu_training&tool=framework_op_stats";
 
 const folder = temporaryFolder();
@@ -19,6 +20,7 @@ beforeAll(async () => {
   cpSync(SAMPLES, folder.path, { recursive: true });
   const run = join(folder.path, "plugins/profile/gpu");
   runScript("make_gpu_run.py", run);
+  cpSync(run, join(folder.path, "plugins/profile", LONG), { recursive: true });
   server = await serve(folder.path);
 });
 
@@ -102,6 +104,23 @@ test("the palette goes to a kernel by its name", async () => {
   await page.keyboard.press("Enter");
   await page.waitForURL(/f\.kernel_name=%3Drelu_kernel/);
   await expect.poll(() => page.textContent(".table-count")).toMatch(/^1 of/);
+});
+
+test("a long name of a run is cut before a page leaves the bar, and there is one ?", async () => {
+  const page = await ready(`#run=${LONG}&tool=overview_page`, { width: 1280 }, ".tile");
+  await expect.poll(() => page.locator(".tabs .tab").count()).toBe(8);
+  const isCut = (element: Element) => element.scrollWidth > element.clientWidth;
+  expect(
+    await page
+      .locator(".tabs .tab")
+      .evaluateAll((tabs) => tabs.map((tab) => tab.scrollWidth > tab.clientWidth)),
+  ).not.toContain(true);
+  const picker = page.getByRole("button", { name: `Run ${LONG}` });
+  expect(await picker.locator(".picker-value").evaluate(isCut)).toBe(true);
+  expect(await picker.getAttribute("title")).toBe(`Run ${LONG}`);
+  await expect.poll(() => page.locator('button:text-is("?")').count()).toBe(1);
+  await page.getByRole("button", { name: "Device busy" }).click();
+  await page.locator(".why-text dt", { hasText: "Formula" }).waitFor();
 });
 
 test("a narrow window keeps every page within reach", async () => {

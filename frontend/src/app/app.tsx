@@ -168,7 +168,9 @@ export function App({ navigation }: { navigation: Navigation }) {
       </header>
       <Banner {...warnings} />
       {renderBody()}
-      {overlay === "help" ? <Help close={() => setOverlay(null)} /> : null}
+      {overlay === "help" ? (
+        <Help Page={state.loaded?.tool.Help} close={() => setOverlay(null)} />
+      ) : null}
       {overlay === "capture" ? (
         <CaptureDialog model={capture} close={() => setOverlay(null)} openRun={openCaptured} />
       ) : null}
@@ -273,8 +275,8 @@ function BarButtons({
       <button
         type="button"
         class="icon"
-        title="Keys and filters (?)"
-        aria-label="Keys and filters"
+        title="Help (?)"
+        aria-label="Help"
         onClick={() => open("help")}
       >
         ?
@@ -301,7 +303,7 @@ function shellKeys(open: (overlay: Overlay) => void) {
       inFields: true,
       run: () => open("palette"),
     },
-    { keys: ["?"], label: "Keys and filters", section: "Everywhere", run: () => open("help") },
+    { keys: ["?"], label: "Help", section: "Everywhere", run: () => open("help") },
     { keys: ["t"], label: "Theme: system, light, dark", section: "Everywhere", run: nextTheme },
   ];
 }

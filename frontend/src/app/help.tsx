@@ -1,4 +1,5 @@
-/** The keys there are, from the table that binds them. */
+/** The keys there are, from the table that binds them, and what else the page explains. */
+import type { ComponentType } from "preact";
 import { boundKeys } from "../base/keys";
 import { Dialog } from "../widgets/overlays/dialog";
 import { KeyList } from "../widgets/text/key_list";
@@ -13,12 +14,19 @@ const FILTERS: readonly (readonly [text: string, meaning: string])[] = [
   ["!text", "everything else"],
 ];
 
-export function Help({ close }: { close: () => void }) {
+interface HelpProps {
+  /** Of the page that is shown. */
+  readonly Page?: ComponentType;
+  readonly close: () => void;
+}
+
+export function Help({ Page, close }: HelpProps) {
   const bindings = boundKeys.value.flat();
   const sections = [...new Set(bindings.map((binding) => binding.section))];
   return (
-    <Dialog title="Keys and filters" close={close}>
+    <Dialog title="Help" close={close}>
       <div class="help">
+        {Page ? <Page /> : null}
         {sections.map((section) => (
           <section key={section}>
             <h3>{section}</h3>

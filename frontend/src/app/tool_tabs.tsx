@@ -31,11 +31,18 @@ export function ToolTabs({ tabs, current, open }: ToolTabsProps) {
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  const fitting = countFitting(tabs, width);
+  // By the length of the names: nothing is drawn twice to be measured.
+  const widths = tabs.map((tab) => 26 + tab.short.length * 7.4);
+  const fitting = countFitting(widths, width);
   const rest = tabs.slice(fitting);
   const hidden = rest.find((tab) => tab.name === current);
   return (
-    <nav class="tabs" aria-label="Pages" ref={nav}>
+    <nav
+      class="tabs"
+      aria-label="Pages"
+      ref={nav}
+      style={{ flexBasis: `${Math.ceil(sumOf(widths))}px` }}
+    >
       {tabs.slice(0, fitting).map((tab) => (
         <TabLink key={tab.name} tab={tab} isCurrent={tab.name === current} open={open} />
       ))}
@@ -122,13 +129,15 @@ function withHint(reason: string, hint: string): string {
   return hint === "" ? reason : `${reason}; ${hint}`;
 }
 
-/** By the length of the names: nothing is drawn twice to be measured. */
-function countFitting(tabs: readonly ToolTab[], width: number): number {
-  const widths = tabs.map((tab) => 26 + tab.short.length * 7.4);
-  const total = widths.reduce((sum, one) => sum + one, 0);
-  if (total <= width) return tabs.length;
+/** How many of tabs so wide fit beside "More". */
+function countFitting(widths: readonly number[], width: number): number {
+  if (sumOf(widths) <= width) return widths.length;
   let used = MORE_WIDTH;
   let count = 0;
   while (count < widths.length && used + widths[count] <= width) used += widths[count++];
   return count;
+}
+
+function sumOf(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, 0);
 }

@@ -58,6 +58,8 @@ export interface Tool<P> {
   /** Names in the payload, for the command palette. */
   readonly finds: (payload: P, select: Select) => readonly Find[];
   readonly Page: ComponentType<PageProps<P>>;
+  /** What the help says of the page besides its keys, as sections. */
+  readonly Help?: ComponentType;
 }
 
 /** Shows the rows of one name alone: every filter goes but that on column `id`. */

@@ -1,7 +1,7 @@
 /** Every allocator over the whole recording, small, all to one scale; a click chooses one. */
 import { useId, useState } from "preact/hooks";
 import { formatCount } from "../../base/format";
-import { Why } from "../../widgets/overlays/why";
+import { Explained } from "../../widgets/overlays/why";
 import type { Select } from "../tool";
 import { formatGibibytes, formatMemoryShare } from "./format";
 import type { Allocator, Memory } from "./payload";
@@ -34,15 +34,16 @@ export function Devices({ memory, select }: DevicesProps) {
   return (
     <section class="memory-devices" aria-labelledby={id}>
       <header class="card-head">
-        <h2 id={id}>Memories</h2>
-        <Why
-          title="Memories"
-          explanation={{
-            formula: `Stack + heap over the whole recording. Devices are drawn from 0 to ${formatGibibytes(most.device)}, host memory from 0 to ${formatGibibytes(most.host)}, so that heights compare; the number is the peak, and its share of the capacity.`,
-            unit: "GiB",
-            source: "Memory allocation and deallocation events of each allocator.",
-          }}
-        />
+        <h2 id={id}>
+          <Explained
+            label="Memories"
+            explanation={{
+              formula: `Stack + heap over the whole recording. Devices are drawn from 0 to ${formatGibibytes(most.device)}, host memory from 0 to ${formatGibibytes(most.host)}, so that heights compare; the number is the peak, and its share of the capacity.`,
+              unit: "GiB",
+              source: "Memory allocation and deallocation events of each allocator.",
+            }}
+          />
+        </h2>
         {order.length > FIRST ? (
           <button type="button" class="link" onClick={() => showAll(!isAll)}>
             {isAll ? `The first ${FIRST}` : `All ${formatCount(order.length)}`}

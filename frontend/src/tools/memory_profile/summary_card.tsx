@@ -1,7 +1,7 @@
 /** The figures of one allocator: how often, how much, and what it was made of at its peak. */
 import type { ComponentChildren } from "preact";
 import { formatCount, plural } from "../../base/format";
-import { Why } from "../../widgets/overlays/why";
+import { Explained } from "../../widgets/overlays/why";
 import { StackedBar } from "../../widgets/stacked_bar/stacked_bar";
 import { NotMeasured } from "../../widgets/text/definition_list";
 import type { Select } from "../tool";
@@ -147,7 +147,7 @@ function Fact(props: FactProps) {
   return (
     <div class={classes}>
       <dt>
-        {label} <Why title={label} explanation={{ formula, unit, source: EVENTS }} />
+        <Explained label={label} explanation={{ formula, unit, source: EVENTS }} />
         {note ? (
           <span class="memory-note muted" title={note}>
             {note}

@@ -41,7 +41,7 @@ const PAYLOADS = (() => {
 const facts = () =>
   Object.fromEntries(
     [...document.querySelectorAll(".memory-fact")].map((fact) => [
-      (fact.querySelector("dt")?.textContent ?? "").replace(/ \?.*/, ""),
+      fact.querySelector("dt > button")?.textContent,
       fact.querySelector("dd")?.textContent,
     ]),
   );

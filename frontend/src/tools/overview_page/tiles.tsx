@@ -3,7 +3,7 @@ import { type ComponentChildren, Fragment } from "preact";
 import { formatCount, formatRatio, NOT_MEASURED, plural } from "../../base/format";
 import { ratio } from "../../base/units";
 import { Sparkline } from "../../widgets/chart/sparkline";
-import { Why } from "../../widgets/overlays/why";
+import { Explained } from "../../widgets/overlays/why";
 import { type BarPart, StackedBar } from "../../widgets/stacked_bar/stacked_bar";
 import type { Explanation } from "../../widgets/table/columns";
 import { Sentence } from "../../widgets/text/sentence";
@@ -126,7 +126,7 @@ function Tile({ title, reading, explanation, value, children }: TileProps) {
   return (
     <div class="card figure tile" role="group" aria-label={title}>
       <div class="figure-title">
-        {title} <Why title={title} explanation={explanation} />
+        <Explained label={title} explanation={explanation} />
       </div>
       <div class="figure-value" title={shown === null ? reason : undefined}>
         {shown ?? NOT_MEASURED}

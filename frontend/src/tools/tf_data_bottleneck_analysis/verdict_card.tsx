@@ -3,7 +3,7 @@ import { useId } from "preact/hooks";
 import { formatCount, formatRatio, formatTime, NOT_MEASURED, plural } from "../../base/format";
 import { cut } from "../../base/names";
 import { ratio } from "../../base/units";
-import { Why } from "../../widgets/overlays/why";
+import { Explained } from "../../widgets/overlays/why";
 import { CopyButton } from "../../widgets/text/copy_button";
 import { type Severity, SeverityTag } from "../../widgets/text/finding_list";
 import { Name } from "../../widgets/text/name";
@@ -29,15 +29,16 @@ export function VerdictCard({ data, showBottleneck }: VerdictCardProps) {
   return (
     <section class={`card tf-summary ${advice.length > 0 ? "" : "alone"}`} aria-labelledby={id}>
       <header class="card-head">
-        <h2 id={id}>Performance Analysis Summary</h2>
-        <Why
-          title="Performance Analysis Summary"
-          explanation={{
-            formula: `A pipeline is slow where a call of it takes longer than ${SLOW_US} µs. The pipeline shown is the one that the program spends most time in; its bottleneck is the stage on the critical path that holds its calls up longest: by its own work, or as its functions fill the threads that others wait for.`,
-            unit: "time",
-            source: "Host events of tf.data iterators.",
-          }}
-        />
+        <h2 id={id}>
+          <Explained
+            label="Performance Analysis Summary"
+            explanation={{
+              formula: `A pipeline is slow where a call of it takes longer than ${SLOW_US} µs. The pipeline shown is the one that the program spends most time in; its bottleneck is the stage on the critical path that holds its calls up longest: by its own work, or as its functions fill the threads that others wait for.`,
+              unit: "time",
+              source: "Host events of tf.data iterators.",
+            }}
+          />
+        </h2>
       </header>
       <div class="tf-summary-parts">
         <div class="tf-verdict">

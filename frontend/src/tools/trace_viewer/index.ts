@@ -1,4 +1,5 @@
 import { defineTool } from "../tool";
+import { PointerHelp } from "./pointer/pointer_help";
 import { TracePage } from "./view";
 
 /** The page asks for what it shows as it is needed, so that there is no payload. */
@@ -8,4 +9,5 @@ export default defineTool<null>({
   emptiness: () => null,
   finds: () => [],
   Page: TracePage,
+  Help: PointerHelp,
 });

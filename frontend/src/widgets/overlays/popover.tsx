@@ -8,6 +8,8 @@ interface PopoverProps {
   readonly buttonClass?: string;
   /** The button's name, where its label is only a sign. */
   readonly title?: string;
+  /** The tooltip of a button whose label is its name. */
+  readonly note?: string;
   readonly width: number;
   readonly panelLabel: string;
   readonly role?: "dialog" | "menu" | "listbox";
@@ -46,7 +48,7 @@ export function Popover(props: PopoverProps) {
         ref={button}
         class={props.buttonClass ?? "button"}
         popovertarget={id}
-        title={props.title}
+        title={props.title ?? props.note}
         aria-label={props.title}
         aria-haspopup={props.role ?? "dialog"}
         aria-expanded={isOpen}

@@ -2,7 +2,13 @@
 import type { Explanation } from "../table/columns";
 import { Popover } from "./popover";
 
-export function Why({ title, explanation }: { title: string; explanation: Explanation }) {
+interface WhyProps {
+  readonly title: string;
+  readonly explanation: Explanation;
+}
+
+/** A sign beside a title that is a button itself. */
+export function Why({ title, explanation }: WhyProps) {
   return (
     <Popover
       label="?"
@@ -11,19 +17,44 @@ export function Why({ title, explanation }: { title: string; explanation: Explan
       panelLabel={`How “${title}” is computed`}
       width={360}
     >
-      {() => (
-        <div class="why-text">
-          <h2>{title}</h2>
-          <dl>
-            <dt>Formula</dt>
-            <dd>{explanation.formula}</dd>
-            <dt>Unit</dt>
-            <dd>{explanation.unit}</dd>
-            <dt>Source</dt>
-            <dd>{explanation.source}</dd>
-          </dl>
-        </div>
-      )}
+      {() => <WhyText title={title} explanation={explanation} />}
     </Popover>
+  );
+}
+
+/** A title that opens its explanation; `title` where that differs from what is shown. */
+export function Explained({ label, title = label, explanation }: ExplainedProps) {
+  return (
+    <Popover
+      label={label}
+      buttonClass="explained"
+      note="How is this computed?"
+      panelLabel={`How “${title}” is computed`}
+      width={360}
+    >
+      {() => <WhyText title={title} explanation={explanation} />}
+    </Popover>
+  );
+}
+
+interface ExplainedProps {
+  readonly label: string;
+  readonly title?: string;
+  readonly explanation: Explanation;
+}
+
+function WhyText({ title, explanation }: WhyProps) {
+  return (
+    <div class="why-text">
+      <h2>{title}</h2>
+      <dl>
+        <dt>Formula</dt>
+        <dd>{explanation.formula}</dd>
+        <dt>Unit</dt>
+        <dd>{explanation.unit}</dd>
+        <dt>Source</dt>
+        <dd>{explanation.source}</dd>
+      </dl>
+    </div>
   );
 }

@@ -1,7 +1,7 @@
 /** A part of a page with its title. */
 import type { ComponentChildren, Ref } from "preact";
 import { useId } from "preact/hooks";
-import { Why } from "../overlays/why";
+import { Explained } from "../overlays/why";
 import type { Explanation } from "../table/columns";
 
 interface CardProps {
@@ -21,8 +21,9 @@ export function Card({ title, class: name, why, head, isBusy, place, children }:
   return (
     <section class={`card ${name}`} aria-labelledby={id} aria-busy={isBusy} ref={place}>
       <header class="card-head">
-        <h2 id={id}>{title}</h2>
-        {why ? <Why title={why.title ?? title} explanation={why} /> : null}
+        <h2 id={id}>
+          {why ? <Explained label={title} title={why.title} explanation={why} /> : title}
+        </h2>
         {head}
       </header>
       {children}

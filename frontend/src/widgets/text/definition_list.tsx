@@ -1,6 +1,6 @@
 /** Names and what they stand for, in columns. */
 import { NOT_MEASURED } from "../../base/format";
-import { Why } from "../overlays/why";
+import { Explained } from "../overlays/why";
 import type { Explanation } from "../table/columns";
 
 export interface Definition {
@@ -20,15 +20,7 @@ export function DefinitionList({ items }: { items: readonly Definition[] }) {
     <dl class="definitions">
       {items.map(({ id, label, value, note, reason, explanation }) => (
         <div key={id}>
-          <dt>
-            {label}
-            {explanation ? (
-              <>
-                {"\u00a0"}
-                <Why title={label} explanation={explanation} />
-              </>
-            ) : null}
-          </dt>
+          <dt>{explanation ? <Explained label={label} explanation={explanation} /> : label}</dt>
           <dd>
             {value === null ? <NotMeasured reason={reason} /> : value}
             {note ? <span class="muted definition-note">{note}</span> : null}

@@ -1,5 +1,5 @@
 /** One key figure with its label, which says how it is computed. */
-import { Why } from "../overlays/why";
+import { Explained } from "../overlays/why";
 import type { Explanation } from "../table/columns";
 
 interface FigureProps {
@@ -13,7 +13,7 @@ export function Figure({ title, value, note, explanation }: FigureProps) {
   return (
     <div class="card figure">
       <div class="figure-title">
-        {title} <Why title={title} explanation={explanation} />
+        <Explained label={title} explanation={explanation} />
       </div>
       <div class="figure-value">{value}</div>
       {note ? <div class="muted">{note}</div> : null}

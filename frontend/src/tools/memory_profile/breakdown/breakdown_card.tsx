@@ -6,7 +6,7 @@ import { ExportButton } from "../../../widgets/grid/export_button";
 import { Grid } from "../../../widgets/grid/grid";
 import { RowDetail } from "../../../widgets/grid/row_detail";
 import { TableBar } from "../../../widgets/grid/table_bar";
-import { Why } from "../../../widgets/overlays/why";
+import { Explained } from "../../../widgets/overlays/why";
 import { setFilter, useTableModel } from "../../../widgets/table/model";
 import { ToolLink } from "../../links/tool_link";
 import { allocationEvents, TRACE } from "../../links/trace_links";
@@ -71,16 +71,17 @@ export function BreakdownCard(props: BreakdownCardProps) {
       }
     >
       <header class="page-head memory-breakdown-head">
-        <h2 id={id}>Memory breakdown</h2>
-        <Why
-          title="Memory breakdown"
-          explanation={{
-            formula:
-              "All allocations in use at the instant, those of one op, region type, data type, shape and age as one row. What the allocator has in use beyond them was allocated before the recording began. The rows add up to what is in use; none is left out.",
-            unit: "bytes",
-            source: "Memory allocation and deallocation events, matched by address.",
-          }}
-        />
+        <h2 id={id}>
+          <Explained
+            label="Memory breakdown"
+            explanation={{
+              formula:
+                "All allocations in use at the instant, those of one op, region type, data type, shape and age as one row. What the allocator has in use beyond them was allocated before the recording began. The rows add up to what is in use; none is left out.",
+              unit: "bytes",
+              source: "Memory allocation and deallocation events, matched by address.",
+            }}
+          />
+        </h2>
         <InstantText memory={memory} select={select} />
         <span class="space" />
         <span class="memory-switch" role="group" aria-label="Shown as">

@@ -8,7 +8,7 @@ import { microseconds } from "../../../base/units";
 import { ChartMenu } from "../../../widgets/chart/chart_menu";
 import { canvasPen } from "../../../widgets/chart/pen";
 import { useWidth } from "../../../widgets/chart/use_size";
-import { Why } from "../../../widgets/overlays/why";
+import { Explained } from "../../../widgets/overlays/why";
 import type { Select } from "../../tool";
 import type { Pod } from "../payload";
 import { median, type StepCells } from "../step_cells";
@@ -58,17 +58,17 @@ export function ColumnChart(props: ColumnChartProps) {
     <section class="card pod-columns" aria-labelledby={id}>
       <header class="card-head">
         <h2 id={id} class="cut">
-          {title}
+          <Explained
+            label={title}
+            title="Step time on every worker"
+            explanation={{
+              formula:
+                "Each instant of a worker's step belongs to one part: what the device does first, then what the host does, then all others. The dashed line is the median of the workers.",
+              unit: "time",
+              source: "Device and host events within the worker's step.",
+            }}
+          />
         </h2>
-        <Why
-          title="Step time on every worker"
-          explanation={{
-            formula:
-              "Each instant of a worker's step belongs to one part: what the device does first, then what the host does, then all others. The dashed line is the median of the workers.",
-            unit: "time",
-            source: "Device and host events within the worker's step.",
-          }}
-        />
         <span class="space" />
         {hasHosts ? (
           <button

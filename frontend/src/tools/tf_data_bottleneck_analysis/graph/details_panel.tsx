@@ -8,7 +8,7 @@ import {
   NOT_MEASURED,
 } from "../../../base/format";
 import { ratio } from "../../../base/units";
-import { Why } from "../../../widgets/overlays/why";
+import { Explained } from "../../../widgets/overlays/why";
 import { CopyButton } from "../../../widgets/text/copy_button";
 import { ToolLink } from "../../links/tool_link";
 import { TRACE } from "../../links/trace_links";
@@ -179,9 +179,8 @@ function Times({ tree, node }: { tree: GraphTree; node: GraphNode }) {
       {rows.map(([label, value, note, why]) => (
         <div key={label}>
           <dt>
-            {label}{" "}
-            <Why
-              title={label}
+            <Explained
+              label={label}
               explanation={{
                 formula: why,
                 unit: label === "# Calls" ? "calls" : "time",

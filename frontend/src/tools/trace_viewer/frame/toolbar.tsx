@@ -1,12 +1,10 @@
 /** The tools of the page: what a drag does, what colours mean, what is drawn, and where to go. */
 import { useRef } from "preact/hooks";
 import { Menu } from "../../../widgets/overlays/menu";
-import { Popover } from "../../../widgets/overlays/popover";
 import type { TimelineModel } from "../model/model";
 import { COLORS, type ColorBy, type PointerTool } from "../model/types";
 import { clampView, fitView } from "../model/view_math";
 import { type Page, withMargins } from "../page/page";
-import { PointerHelp } from "../pointer/pointer_help";
 import { FilterMenu } from "../search/filter_menu";
 import { SearchBox } from "../search/search_box";
 import type { SearchResults } from "../search/search_results";
@@ -108,15 +106,6 @@ export function Toolbar({ page, hits }: { page: Page; hits: SearchResults }) {
       <ExportMenu page={page} />
       <span class="space" />
       <SearchBox page={page} hits={hits} />
-      <Popover
-        label="?"
-        buttonClass="icon"
-        title="How to move around and search"
-        panelLabel="How to move around and search"
-        width={520}
-      >
-        {() => <PointerHelp />}
-      </Popover>
     </div>
   );
 }

@@ -1,10 +1,8 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { boundKeys } from "../../../base/keys";
 import { placeHosts } from "../model/place_hosts";
 import { createPage, type Page } from "../page/page";
-import { PointerHelp } from "../pointer/pointer_help";
 import { sampleTimeline, sampleTracks } from "../protocol/sample.test_helper";
 import { fakeServer } from "../protocol/server.test_helper";
 import { type DrawnEvent, encodeTiles } from "../protocol/tiles.test_helper";
@@ -143,24 +141,6 @@ test("the keys of the timeline that mean something move what is listed", async (
   press("m");
   press("4");
   expect([page.model.marks.peek(), page.model.tool.peek()]).toEqual([[], "select"]);
-});
-
-test("the help beside the search lists the keys that are bound, from their one table", async () => {
-  await show();
-  const bound = () => boundKeys.value.flat().filter(({ section }) => section === "Timeline");
-  const keys = bound().map(({ label }) => label);
-  expect(keys).toContain("Fit the selection");
-  act(() =>
-    render(
-      <>
-        <EventList page={page} hits={hits} />
-        <PointerHelp />
-      </>,
-      document.body,
-    ),
-  );
-  const listed = [...document.querySelectorAll(".trace-keys dd")].map((one) => one.textContent);
-  expect(listed).toEqual(keys);
 });
 
 test("nobody chose a track: the first that has events in view, until one is chosen", async () => {

@@ -1,7 +1,4 @@
-/** How to move around and what can be searched for. */
-import { boundKeys } from "../../../base/keys";
-import { KeyList } from "../../../widgets/text/key_list";
-import { TIMELINE_KEYS } from "./keys";
+/** What the help says of the page: how to move around and what can be searched for. */
 
 const POINTER: readonly (readonly [what: string, does: string])[] = [
   ["Wheel", "scrolls the tracks"],
@@ -26,26 +23,24 @@ const QUERIES: readonly (readonly [query: string, finds: string])[] = [
 ];
 
 export function PointerHelp() {
-  const keys = boundKeys.value.flat().filter(({ section }) => section === TIMELINE_KEYS);
   return (
-    <div class="trace-queries">
-      <h2>How to move around</h2>
-      <Definitions items={POINTER} />
-      <h2>Keys</h2>
-      <div class="trace-keys">
-        <KeyList bindings={keys} />
-      </div>
-      <h2>What can be searched for</h2>
-      <Definitions items={QUERIES} isCode />
-      <p class="muted">
-        <b>.*</b> searches by regular expression, <b>Aa</b> matches case. <kbd>Enter</kbd> goes to
-        the next hit, <kbd>Shift</kbd> <kbd>Enter</kbd> to the previous one.
-      </p>
-      <p class="muted">
-        <kbd>?</kbd> lists the keys of the tracks and of tables, too. <b>List</b> shows the events
-        of a track as a table.
-      </p>
-    </div>
+    <>
+      <section>
+        <h3>How to move around</h3>
+        <Definitions items={POINTER} />
+        <p class="muted">
+          <b>List</b> shows the events of a track as a table, for the keyboard.
+        </p>
+      </section>
+      <section class="trace-queries">
+        <h3>What can be searched for</h3>
+        <Definitions items={QUERIES} isCode />
+        <p class="muted">
+          <b>.*</b> searches by regular expression, <b>Aa</b> matches case. <kbd>Enter</kbd> goes to
+          the next hit, <kbd>Shift</kbd> <kbd>Enter</kbd> to the previous one.
+        </p>
+      </section>
+    </>
   );
 }
 
