@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { View } from "../src/base/url_state";
 import { faults, LOOKS } from "./browser";
 import { SAMPLES, type Server, serve, TRACES } from "./servers";
 import { ownPages } from "./watched_browser";
@@ -48,14 +49,15 @@ function column(table: Payload, id: string): (string | number | boolean | null)[
   return table.columns[table.cols.findIndex((one) => one.id === id)] ?? [];
 }
 
-const address = (server: Server, run: string, tool: string) =>
-  `${server.page}#${new URLSearchParams({ run, tool })}`;
+const address = (server: Server, run: string, tool: string, view: View = {}) =>
+  `${server.page}#${new URLSearchParams({ run, tool, ...view })}`;
+const ROWS: View = { group: "none" };
 
 describe("TensorFlow stats on a recorded TensorFlow loop", () => {
   const run = "tensorflow_cpu_training";
 
   test("shows every op, largest self time first, and one pie per side and kind", async () => {
-    const { page, problems } = await open(address(samples, run, "framework_op_stats"));
+    const { page, problems } = await open(address(samples, run, "framework_op_stats", ROWS));
     await shown(page);
     const table = await payload(samples, run, "framework_op_stats");
     const operations = column(table, "operation");
@@ -75,7 +77,7 @@ describe("TensorFlow stats on a recorded TensorFlow loop", () => {
   });
 
   test("sorts by click, filters with units, and says what a bad expression is", async () => {
-    const { page, problems } = await open(address(samples, run, "framework_op_stats"));
+    const { page, problems } = await open(address(samples, run, "framework_op_stats", ROWS));
     await shown(page);
     const table = await payload(samples, run, "framework_op_stats");
     await grid(page)
@@ -105,7 +107,7 @@ describe("TensorFlow stats on a recorded TensorFlow loop", () => {
   });
 
   test("idle time is left out until it is asked for, and the address remembers it", async () => {
-    const { page, problems } = await open(address(samples, run, "framework_op_stats"));
+    const { page, problems } = await open(address(samples, run, "framework_op_stats", ROWS));
     await shown(page);
     const before = await rowCount(page);
     await page.getByRole("checkbox", { name: /idle/i }).check();
@@ -122,7 +124,7 @@ describe("TensorFlow stats on a recorded TensorFlow loop", () => {
   });
 
   test("exports what is shown as CSV", async () => {
-    const { page, problems } = await open(address(samples, run, "framework_op_stats"));
+    const { page, problems } = await open(address(samples, run, "framework_op_stats", ROWS));
     await shown(page);
     const [download] = await Promise.all([
       page.waitForEvent("download"),
@@ -137,7 +139,7 @@ describe("TensorFlow stats on a recorded TensorFlow loop", () => {
   });
 
   test("the keyboard opens help, palette and rows", async () => {
-    const { page, problems } = await open(address(samples, run, "framework_op_stats"));
+    const { page, problems } = await open(address(samples, run, "framework_op_stats", ROWS));
     await shown(page);
     for (const key of ["?", "Control+k"]) {
       await page.keyboard.press(key);
@@ -153,7 +155,7 @@ describe("TensorFlow stats on a recorded TensorFlow loop", () => {
   });
 
   test("what loads first stays under 200 kB", async () => {
-    const { page, received } = await open(address(samples, run, "framework_op_stats"), {
+    const { page, received } = await open(address(samples, run, "framework_op_stats", ROWS), {
       isFresh: true,
     });
     await shown(page);
@@ -173,28 +175,45 @@ test("a trace without a GPU grays the kernel page and says why", async () => {
 describe.skipIf(!TRACES)("real V100 and TPU traces", () => {
   const v100 = "gpu_tf_v100/multi_worker";
 
-  test("kernels: every pair, and total time as the server has it", async () => {
+  test("kernels: one row per name, which opens to its pairs, and total time as the server has it", async () => {
     const { page, problems } = await open(address(real!, v100, "kernel_stats"));
     await shown(page);
     const table = await payload(real!, v100, "kernel_stats");
-    await expect.poll(() => rowCount(page)).toBe(column(table, "rank").length);
-    const total = column(table, "total_duration_us").reduce<number>(
-      (sum, us) => sum + Number(us),
-      0,
-    );
+    const names = column(table, "kernel_name");
+    await expect.poll(() => rowCount(page)).toBe(new Set(names).size);
+    const times = new Map<unknown, number>();
+    column(table, "total_duration_us").forEach((us, row) => {
+      times.set(names[row], (times.get(names[row]) ?? 0) + Number(us));
+    });
+    const [first, most] = [...times].sort((a, b) => b[1] - a[1])[0];
+    const row = grid(page).getByRole("row").nth(1);
+    await expect.poll(() => row.textContent()).toContain(Math.round(most).toLocaleString("en-US"));
+    const total = [...times.values()].reduce((sum, us) => sum + us, 0);
     await page
       .getByText(`${(total / 1000).toPrecision(3)} ms`)
       .first()
       .waitFor();
     const launches = column(table, "occurrences").reduce<number>((sum, n) => sum + Number(n), 0);
     await page.getByText(launches.toLocaleString("en-US")).first().waitFor();
+    await grid(page).focus();
+    await page.keyboard.press("Enter");
+    const pairs = names.filter((name) => name === first).length;
+    await expect.poll(() => rowCount(page)).toBe(times.size + pairs);
     expect(problems).toEqual([]);
   });
 
-  test("ops: four pies, device and host", async () => {
+  test("ops: replicas and layers are folded, and charts name most of the time", async () => {
     const { page, problems } = await open(address(real!, v100, "framework_op_stats"));
     await shown(page);
-    await expect.poll(() => page.getByRole("region", { name: /self time by op/ }).count()).toBe(4);
+    const charts = page.getByRole("region", { name: /self time by op/ });
+    await expect.poll(() => charts.count()).toBe(4);
+    const others = charts.locator("li", { hasText: /\bothers?\b/ }).locator(".legend-share");
+    for (const share of await others.allTextContents())
+      expect(Number.parseFloat(share)).toBeLessThan(50);
+    const first = grid(page).getByRole("row").nth(1).locator(".name").first();
+    await expect
+      .poll(() => first.getAttribute("title"))
+      .toMatch(/^replica_\*\/.*\/layer_\*\/.*RandomUniform$/);
     expect(problems).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 /** The columns of the op table. */
 import { type DataTable, findColumn } from "../../api/data_table";
 import type { ColumnSpec, Explanation } from "../../widgets/table/columns";
-import { sideRows } from "./payload";
+import { CUMULATIVE, SHARE, sideRows } from "./payload";
 
 const TRACE =
   "Events of the profile with the op's name: host threads for Host rows, device streams for Device rows.";
@@ -43,7 +43,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
     {
       id: "host_or_device",
       title: "Host/device",
-      width: 100,
+      width: 102,
       isShown: hasDevice && hasHost,
       group: { how: "same" },
       explanation: why("Where the op ran", "none"),
@@ -51,7 +51,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
     {
       id: "type",
       title: "Type",
-      width: 150,
+      width: 140,
       isShown: true,
       group: { how: "same" },
       explanation: why("Type of the op, as its framework names it", "none"),
@@ -60,7 +60,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       id: "occurrences",
       title: "Occurrences",
       quantity: "count",
-      width: 112,
+      width: 104,
       isShown: true,
       group: { how: "sum" },
       explanation: why("Number of times the op ran", "executions"),
@@ -69,7 +69,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       id: "total_time",
       title: "Total",
       quantity: "time",
-      width: 104,
+      width: 92,
       isShown: true,
       group: { how: "sum" },
       explanation: why(
@@ -90,7 +90,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       id: "total_self_time",
       title: "Self",
       quantity: "time",
-      width: 112,
+      width: 100,
       isShown: true,
       hasBar: true,
       group: { how: "sum" },
@@ -103,13 +103,12 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       id: "avg_self_time",
       title: "Avg. self",
       quantity: "time",
-      width: 108,
+      width: 100,
       isShown: true,
       group: { how: "quotient", of: "total_self_time", by: "occurrences" },
       explanation: why("Self ÷ occurrences", "µs, written in the unit of the header"),
     },
-    ...sideColumns("device", hasDevice),
-    ...sideColumns("host", hasHost),
+    ...shareColumns(hasDevice && hasHost),
     {
       id: "measured_flop_rate",
       title: "FLOP rate",
@@ -202,7 +201,33 @@ export function opColumns(table: DataTable): ColumnSpec[] {
   ];
 }
 
-function sideColumns(side: "device" | "host", isShown: boolean): ColumnSpec[] {
+function shareColumns(hasBothSides: boolean): ColumnSpec[] {
+  return [
+    {
+      id: SHARE,
+      title: "Share",
+      quantity: "ratio",
+      width: 84,
+      isShown: true,
+      hasNoTotal: hasBothSides,
+      group: { how: "sum" },
+      explanation: why("Self ÷ self time of all ops on the same side, host or device", "percent"),
+    },
+    {
+      id: CUMULATIVE,
+      title: "Cumulative",
+      quantity: "ratio",
+      width: 112,
+      isShown: true,
+      group: { how: "running", of: SHARE },
+      explanation: why("Sum of “Share” over this row and those above on the same side", "percent"),
+    },
+    ...(["device", "host"] as const).flatMap(sideColumns),
+  ];
+}
+
+/** The same shares as the server has them: 0 for rows of the other side. */
+function sideColumns(side: "device" | "host"): ColumnSpec[] {
   const title = side === "device" ? "Device" : "Host";
   const share = `${side}_total_self_time_percent`;
   return [
@@ -211,7 +236,7 @@ function sideColumns(side: "device" | "host", isShown: boolean): ColumnSpec[] {
       title: `${title} self`,
       quantity: "ratio",
       width: 116,
-      isShown,
+      isShown: false,
       group: { how: "sum" },
       explanation: why(
         `Self ÷ self time of all ops on the ${side}; 0 for rows of the other side`,
@@ -223,7 +248,7 @@ function sideColumns(side: "device" | "host", isShown: boolean): ColumnSpec[] {
       title: `${title} cumulative`,
       quantity: "ratio",
       width: 172,
-      isShown: isShown && side === "device",
+      isShown: false,
       group: { how: "running", of: share },
       explanation: why(
         `Sum of “${title} self” from rank 1 to this row; 0 for rows of the other side`,

@@ -1,16 +1,93 @@
-/** By what the op table can be grouped. */
+/** By what the op table can be grouped, and usually is. */
 import { encodeTexts, type TextColumn } from "../../api/data_table";
 import { nameScope } from "../../base/names";
 import type { TableColumn } from "../../widgets/table/columns";
 import type { Grouping } from "../../widgets/table/group";
+import { foldNumbers } from "./name_folding";
+
+const FAMILY: Grouping = {
+  id: "family",
+  label: "Op, replicas and layers folded",
+  keys: (columns) => {
+    const operation = textColumn(columns, "operation");
+    return operation && foldColumn(operation);
+  },
+};
+const TYPE: Grouping = {
+  id: "type",
+  label: "Op type",
+  keys: (columns) => textColumn(columns, "type"),
+};
 
 export const OP_GROUPINGS: readonly Grouping[] = [
-  { id: "type", label: "Op type", keys: (columns) => textColumn(columns, "type") },
+  FAMILY,
+  TYPE,
   { id: "scope1", label: "Name scope, first part", keys: byScope(1) },
   { id: "scope2", label: "Name scope, two parts", keys: byScope(2) },
   { id: "scope", label: "Name scope, whole", keys: byScope(Number.POSITIVE_INFINITY) },
   { id: "side", label: "Host or device", keys: (columns) => textColumn(columns, "host_or_device") },
 ];
+
+/** A row below this share of its side's self time says little alone. */
+const SMALL = 0.01;
+/** How much of the self time of a side may be in small rows. */
+const MOST_SMALL = 0.25;
+
+/**
+ * The finest grouping that has most of the self time of each side in rows that matter: none, by
+ * name with numbers folded, or by type.
+ */
+export function usualOpGrouping(columns: readonly TableColumn[], rows: Uint32Array): string | null {
+  const own = columns.find((column) => column.id === "total_self_time")?.data;
+  const operation = textColumn(columns, "operation");
+  const side = textColumn(columns, "host_or_device");
+  if (own?.kind !== "number" || !operation || !side) return null;
+  const type = textColumn(columns, "type");
+  const ops = rows.filter((row) => type === undefined || type.strings[type.codes[row]] !== IDLE);
+  const isClear = (keys: TextColumn) =>
+    smallShare(own.values, ops, keys.codes, side.codes) <= MOST_SMALL;
+  if (isClear(operation)) return null;
+  return isClear(foldColumn(operation)) ? FAMILY.id : TYPE.id;
+}
+
+/** The type of the rows of idle time. */
+const IDLE = "IDLE";
+
+/** The part of the self time of a side that is in small groups, of the side where it is largest. */
+function smallShare(
+  values: Float64Array,
+  rows: Uint32Array,
+  codes: Int32Array,
+  sides: Int32Array,
+): number {
+  const wholes = new Map<number, number>();
+  const groups = new Map<string, { side: number; sum: number }>();
+  for (const row of rows) {
+    const [side, value] = [sides[row], values[row] || 0];
+    wholes.set(side, (wholes.get(side) ?? 0) + value);
+    const key = `${side} ${codes[row]}`;
+    const group = groups.get(key);
+    if (group) group.sum += value;
+    else groups.set(key, { side, sum: value });
+  }
+  const small = new Map<number, number>();
+  for (const { side, sum } of groups.values()) {
+    if (sum < SMALL * wholes.get(side)!) small.set(side, (small.get(side) ?? 0) + sum);
+  }
+  return Math.max(0, ...[...small].map(([side, sum]) => sum / wholes.get(side)!));
+}
+
+/** The column of op names, with the numbers of replicas and layers folded. */
+export function foldColumn(operation: TextColumn): TextColumn {
+  const known = folds.get(operation);
+  if (known) return known;
+  const families = encodeTexts(operation.id, operation.label, foldNumbers(operation.strings));
+  const folded = { ...families, codes: operation.codes.map((code) => families.codes[code] ?? -1) };
+  folds.set(operation, folded);
+  return folded;
+}
+
+const folds = new WeakMap<TextColumn, TextColumn>();
 
 function byScope(levels: number): Grouping["keys"] {
   return (columns) => {

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
+import { numbers } from "../../api/data_table";
 import { resolveColumns } from "../../widgets/table/columns";
 import { callEvents } from "../links/trace_links";
 import { opColumns } from "./columns";
 import { OP_GROUPINGS } from "./groupings";
-import { parseOpStats, sideRows } from "./payload";
+import { CUMULATIVE, parseOpStats, SHARE, sideRows } from "./payload";
 
 const OLD = "Host_cumulative_total_self_time_percent";
 const table = (ids: readonly string[]) => ({
@@ -21,8 +22,15 @@ test("the cumulative share of the host is there once", () => {
     "host_or_device",
     "operation",
     OLD.toLowerCase(),
+    SHARE,
+    CUMULATIVE,
   ]);
-  expect(both.withoutIdle.columns.at(-1)?.id).toBe(OLD.toLowerCase());
+  expect(both.withoutIdle.columns.map(({ id }) => id)).not.toContain(OLD);
+});
+
+test("a row has the shares of its own side", () => {
+  const { withIdle } = parseOpStats([table(["host_total_self_time_percent"]), table([])]);
+  expect(numbers(withIdle, SHARE)).toEqual(Float64Array.of(0.5, Number.NaN));
 });
 
 test("a table alone is not the payload", () => {

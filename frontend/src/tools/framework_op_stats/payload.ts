@@ -1,5 +1,12 @@
 /** The tables of framework_op_stats: ops with and without idle time, and calls of programs. */
-import { type DataTable, parseTable, type TextColumn, texts } from "../../api/data_table";
+import {
+  type DataTable,
+  numbers,
+  parseTable,
+  type TextColumn,
+  textAt,
+  texts,
+} from "../../api/data_table";
 import { PayloadError } from "../../api/errors";
 import type { RowTest } from "../../widgets/table/filter";
 
@@ -14,6 +21,10 @@ export interface OpStats {
 
 export type Side = "Device" | "SparseCore" | "Host";
 
+/** Of the self time of all ops on the row's own side; there is none for SparseCores. */
+export const SHARE = "self_share";
+export const CUMULATIVE = "cumulative_share";
+
 /** Kept by the server for scripts; the same column as the one in lower case. */
 const OLD_ID = "Host_cumulative_total_self_time_percent";
 
@@ -21,11 +32,11 @@ export function parseOpStats(json: unknown): OpStats {
   if (!Array.isArray(json) || json.length < 2) {
     throw new PayloadError("TensorFlow stats are two tables, with and without idle time");
   }
-  const withIdle = dropOldColumn(parseTable(json[0]));
+  const withIdle = readOps(json[0]);
   const calls = json.length > 2 ? parseTable(json[2]) : null;
   return {
     withIdle,
-    withoutIdle: dropOldColumn(parseTable(json[1])),
+    withoutIdle: readOps(json[1]),
     calls: calls !== null && calls.length > 0 ? calls : null,
     operations: texts(withIdle, "operation")?.strings ?? [],
   };
@@ -36,6 +47,28 @@ export function sideRows(table: DataTable, side: Side): RowTest | null {
   const column: TextColumn | undefined = texts(table, "host_or_device");
   const code = column?.strings.indexOf(side) ?? -1;
   return code < 0 ? null : (row) => column!.codes[row] === code;
+}
+
+/** The table with the shares of a row's own side as columns of their own. */
+function readOps(json: unknown): DataTable {
+  const table = dropOldColumn(parseTable(json));
+  const sides = texts(table, "host_or_device");
+  const own = (id: string, label: string, name: string) => {
+    const of: Readonly<Record<string, Float64Array | undefined>> = {
+      Device: numbers(table, `device_${name}`),
+      Host: numbers(table, `host_${name}`),
+    };
+    const values = Float64Array.from(
+      { length: table.length },
+      (_, row) => of[textAt(sides, row)]?.[row] ?? Number.NaN,
+    );
+    return { kind: "number", id, label, isRatio: true, values } as const;
+  };
+  const shares = [
+    own(SHARE, "Share", "total_self_time_percent"),
+    own(CUMULATIVE, "Cumulative", "cumulative_total_self_time_percent"),
+  ];
+  return { ...table, columns: [...table.columns, ...shares] };
 }
 
 function dropOldColumn(table: DataTable): DataTable {

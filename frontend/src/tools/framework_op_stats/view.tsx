@@ -1,9 +1,8 @@
 /** TensorFlow stats: where the time of ops goes, on hosts and on devices. */
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import { type DataTable, numbers, texts } from "../../api/data_table";
 import { Donut } from "../../widgets/donut/donut";
-import { findSlices, type Slice } from "../../widgets/donut/slices";
+import type { Slice } from "../../widgets/donut/slices";
 import { ExportButton } from "../../widgets/grid/export_button";
 import { Grid } from "../../widgets/grid/grid";
 import { RowDetail } from "../../widgets/grid/row_detail";
@@ -14,9 +13,10 @@ import { TraceLink, toTrace } from "../links/trace_link";
 import { opEvents } from "../links/trace_links";
 import type { PageProps } from "../tool";
 import { CallsTable } from "./calls_table";
+import { type Chart, findCharts, sliceFilter } from "./charts";
 import { opColumns } from "./columns";
-import { OP_GROUPINGS } from "./groupings";
-import { type OpStats, type Side, sideRows } from "./payload";
+import { OP_GROUPINGS, usualOpGrouping } from "./groupings";
+import type { OpStats } from "./payload";
 
 export function OpStatsPage(props: PageProps<OpStats>) {
   const { title } = props;
@@ -41,6 +41,8 @@ function OpsPage({ title, payload, view, select, links, fileName }: PageProps<Op
     table,
     specs,
     groupings: OP_GROUPINGS,
+    usualGrouping: usualOpGrouping,
+    sectionBy: "host_or_device",
     rankBy: "total_self_time",
     noun: "op",
     view,
@@ -48,10 +50,9 @@ function OpsPage({ title, payload, view, select, links, fileName }: PageProps<Op
   });
   const choose = (chart: Chart, slice: Slice) => {
     if (slice.isOthers) return;
-    const text = `=${slice.name}`;
     const isChosen = chosenName(chart, view) === slice.name;
     select({ "f.host_or_device": isChosen ? null : `=${chart.side}` });
-    setFilter(model, chart.id, isChosen ? "" : text);
+    setFilter(model, chart.id, isChosen ? "" : sliceFilter(chart, slice));
   };
   return (
     <div class={payload.calls ? "page two-tables" : "page"}>
@@ -76,7 +77,9 @@ function OpsPage({ title, payload, view, select, links, fileName }: PageProps<Op
             slices={chart.slices}
             noun={chart.noun}
             highlight={highlight}
-            nameOf={(code) => columnName(model, chart.id, code)}
+            nameOf={(slice) =>
+              chart.isFolded ? slice.name : columnName(model, chart.id, slice.code)
+            }
             chosen={chosenName(chart, view)}
             choose={(slice) => choose(chart, slice)}
           />
@@ -99,33 +102,10 @@ function OpsPage({ title, payload, view, select, links, fileName }: PageProps<Op
   );
 }
 
-interface Chart {
-  readonly title: string;
-  readonly side: Side;
-  readonly id: "operation" | "type";
-  readonly noun: string;
-  readonly slices: readonly Slice[];
-}
-
-function findCharts(table: DataTable): Chart[] {
-  const values = numbers(table, "total_self_time");
-  if (!values) return [];
-  return (["Device", "SparseCore", "Host"] as const).flatMap((side) => {
-    const within = sideRows(table, side);
-    return (["operation", "type"] as const).flatMap((id): Chart[] => {
-      const names = texts(table, id);
-      if (!names || !within) return [];
-      const slices = findSlices(names, values, within);
-      const noun = id === "type" ? "op type" : "op";
-      return slices.length > 0
-        ? [{ title: `${side} self time by ${noun}`, side, id, noun, slices }]
-        : [];
-    });
-  });
-}
-
+/** The name of the slice that the table is filtered by. */
 function chosenName(chart: Chart, view: PageProps<OpStats>["view"]): string | null {
+  if (view["f.host_or_device"] !== `=${chart.side}`) return null;
   const text = view[`f.${chart.id}`] ?? "";
-  const isOnSide = view["f.host_or_device"] === `=${chart.side}`;
-  return isOnSide && text.startsWith("=") ? text.slice(1) : null;
+  const chosen = chart.slices.find((slice) => text === sliceFilter(chart, slice));
+  return chosen?.name ?? null;
 }

@@ -12,11 +12,11 @@ import { TableBar } from "../../widgets/grid/table_bar";
 import type { RowTest } from "../../widgets/table/filter";
 import { columnName, setFilter, useTableModel } from "../../widgets/table/model";
 import { Figure } from "../../widgets/text/figure";
-import { TraceLink, toTrace } from "../links/trace_link";
-import { kernelEvents } from "../links/trace_links";
+import { openInTrace, TraceLink, toTrace } from "../links/trace_link";
+import { kernelEvents, launchesOf } from "../links/trace_links";
 import type { PageProps } from "../tool";
 import { kernelColumns } from "./columns";
-import { KERNEL_GROUPINGS } from "./groupings";
+import { KERNEL_GROUPINGS, usualKernelGrouping } from "./groupings";
 import type { KernelFacts, KernelStats } from "./payload";
 
 export function KernelStatsPage(props: PageProps<KernelStats>) {
@@ -28,6 +28,7 @@ export function KernelStatsPage(props: PageProps<KernelStats>) {
     table,
     specs,
     groupings: KERNEL_GROUPINGS,
+    usualGrouping: usualKernelGrouping,
     rankBy: "total_duration_us",
     noun: "kernel-op pair",
     view,
@@ -57,7 +58,7 @@ export function KernelStatsPage(props: PageProps<KernelStats>) {
           slices={slices}
           noun="kernel"
           highlight={highlight}
-          nameOf={(code) => columnName(model, "kernel_name", code)}
+          nameOf={(slice) => columnName(model, "kernel_name", slice.code)}
           chosen={chosen}
           choose={choose}
         />
@@ -74,6 +75,10 @@ export function KernelStatsPage(props: PageProps<KernelStats>) {
           </RowDetail>
         )}
         toTimeline={toTrace(links, (row) => kernelEvents(table, row))}
+        groupToTimeline={(rows) => {
+          const found = launchesOf(table, rows);
+          if (found) openInTrace(links, { view: found });
+        }}
       />
     </div>
   );

@@ -36,6 +36,13 @@ export function kernelEvents(table: DataTable, row: number): View | null {
   return marking(`kernel:${name}${ofOp}${isOneOp ? "" : ` launch:${launchOf(table, row)}`}`);
 }
 
+/** All launches of the kernel that these rows have in common, null where they differ. */
+export function launchesOf(table: DataTable, rows: Uint32Array): View | null {
+  const kernels = texts(table, "kernel_name");
+  const isOne = kernels && rows.every((row) => kernels.codes[row] === kernels.codes[rows[0]]);
+  return isOne ? marking(`kernel:${textAt(kernels, rows[0])}`) : null;
+}
+
 /** The events of an op of the input pipeline. */
 export function inputEvents(table: DataTable, row: number): View | null {
   const name = textAt(texts(table, "opName"), row);

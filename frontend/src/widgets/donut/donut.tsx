@@ -17,8 +17,8 @@ interface DonutProps {
   /** What the names are: "op", "op type", "kernel". */
   readonly noun: string;
   readonly highlight: Signal<RowTest | null>;
-  /** A name as the table writes it, by its code. */
-  readonly nameOf: (code: number) => string;
+  /** The name of a slice as the table writes it. */
+  readonly nameOf: (slice: Slice) => string;
   /** Filters the table by the slice. */
   readonly choose: (slice: Slice) => void;
   /** The name that the table is filtered by. */
@@ -148,7 +148,7 @@ function sliceColors(slices: readonly Slice[]): string[] {
 
 function label(slice: Slice, { noun, nameOf }: DonutProps): string {
   if (slice.isOthers) return `${plural(slice.names, "other")}`;
-  return slice.name === "" ? `(no ${noun})` : nameOf(slice.code);
+  return slice.name === "" ? `(no ${noun})` : nameOf(slice);
 }
 
 function summary(props: DonutProps, total: number): string {

@@ -3,9 +3,11 @@ import { render } from "preact";
 import { useState } from "preact/hooks";
 import { act } from "preact/test-utils";
 import { beforeEach, expect, test } from "vitest";
+import { encodeTexts } from "../../api/data_table";
 import type { View } from "../../base/url_state";
 import { tableCsv } from "../table/export";
-import { type TableModel, useTableModel } from "../table/model";
+import type { Grouping } from "../table/group";
+import { chooseGrouping, type TableModel, useTableModel } from "../table/model";
 import { sampleTable } from "../table/sample.test_helper";
 import { Grid } from "./grid";
 
@@ -21,6 +23,10 @@ const SPECS = [
 ] as const;
 
 let model: TableModel;
+let usual: string | null = null;
+const GROUPINGS: readonly Grouping[] = [
+  { id: "used", label: "Used", keys: () => encodeTexts("used", "Used", ["x", "y", "x"]) },
+];
 const highlight = signal(null);
 const shown: number[] = [];
 
@@ -29,7 +35,8 @@ function Page({ start }: { start: View }) {
   model = useTableModel({
     table: TABLE,
     specs: SPECS,
-    groupings: [],
+    groupings: GROUPINGS,
+    usualGrouping: () => usual,
     rankBy: "time",
     noun: "op",
     view,
@@ -49,7 +56,10 @@ function Page({ start }: { start: View }) {
   );
 }
 
-beforeEach(() => act(() => render(null, document.body)));
+beforeEach(() => {
+  usual = null;
+  act(() => render(null, document.body));
+});
 
 function show(start: View = {}) {
   act(() => render(<Page start={start} />, document.body));
@@ -117,6 +127,30 @@ test("g shows the row on the timeline, whatever the order", () => {
   show({ sort: "name" });
   press("g");
   expect(shown).toEqual([2, 2]);
+});
+
+test("rows are grouped as is usual until another grouping is chosen", () => {
+  usual = "used";
+  show();
+  expect(cells()).toEqual([
+    ["▸x2", "1,520", "…"],
+    ["▸y", "–", "✕ no"],
+  ]);
+  expect(model.grouping?.id).toBe("used");
+  act(() => chooseGrouping(model, null));
+  expect([model.view.group, cells().length]).toEqual(["none", 3]);
+  act(() => chooseGrouping(model, GROUPINGS[0]));
+  expect([model.view.group, cells().length]).toEqual([undefined, 2]);
+});
+
+test("a group opens to its rows, a group of one row like the row", () => {
+  show({ group: "used" });
+  press("Enter");
+  expect(cells().map((row) => row[0])).toEqual(["▾x2", "▸<b>matmul</b>", "▸=cmd", "▸y"]);
+  expect(document.querySelector(".grid-detail")).toBeNull();
+  press("End");
+  press("Enter");
+  expect(document.querySelector(".grid-detail")?.textContent).toBe("row 1");
 });
 
 test("the CSV is what is shown, in base units, safe for spreadsheets", () => {

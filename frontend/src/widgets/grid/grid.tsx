@@ -7,7 +7,8 @@ import { bindKeys, runKey } from "../../base/keys";
 import { copyText } from "../../base/save";
 import { useHeight } from "../chart/use_size";
 import type { RowTest } from "../table/filter";
-import { clearFilters, type TableModel } from "../table/model";
+import type { Groups } from "../table/group";
+import { clearFilters, rowsOf, type TableModel } from "../table/model";
 import { FilterRow } from "./filter_row";
 import { GridFoot } from "./grid_foot";
 import { GridHead } from "./grid_head";
@@ -23,14 +24,21 @@ interface GridProps {
   readonly highlight?: Signal<RowTest | null>;
   /** What a row opens, given its place in the payload. */
   readonly detail: (row: number) => ComponentChildren;
+  /** What a group of several rows opens above them. */
+  readonly groupDetail?: (rows: Uint32Array) => ComponentChildren;
+  readonly detailHeight?: number;
   /** Shows where on the timeline a row of the payload is. */
   readonly toTimeline?: (row: number) => void;
+  readonly groupToTimeline?: (rows: Uint32Array) => void;
 }
 
 const OVERSCAN = 6;
+/** Pixels of what a row opens. */
 const DETAIL_HEIGHT = 232;
 
-export function Grid({ model, label, highlight, detail, toTimeline }: GridProps) {
+export function Grid(props: GridProps) {
+  const { model, label, highlight, detail, groupDetail, toTimeline, groupToTimeline } = props;
+  const { detailHeight = DETAIL_HEIGHT } = props;
   const { order, groups, visible, isDense } = model;
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
@@ -40,15 +48,15 @@ export function Grid({ model, label, highlight, detail, toTimeline }: GridProps)
   const [active, setActive] = useState(0);
   const [expanded, setExpanded] = useState<ReadonlySet<number>>(new Set());
   const items = useMemo(
-    () => layItems(order, expanded, (group) => groups?.members[group] ?? null),
+    () => layItems(order, expanded, (group) => (groups ? rowsBelow(groups, group) : null)),
     [order, expanded, groups],
   );
   const open = useMemo(
-    () => openPositions(items, expanded, groups !== null),
-    [items, expanded, groups],
+    () => openPositions(items, expanded, groupDetail ? null : groups),
+    [items, expanded, groups, groupDetail === undefined],
   );
   const rowHeight = isDense ? 22 : 28;
-  const layout: Layout = { rowHeight, detailHeight: DETAIL_HEIGHT, length: items.length, open };
+  const layout: Layout = { rowHeight, detailHeight, length: items.length, open };
   const first = Math.max(positionAt(layout, scrollTop) - OVERSCAN, 0);
   const last = Math.min(positionAt(layout, scrollTop + height) + OVERSCAN, items.length - 1);
   const places = useMemo(() => columnPlaces(visible), [visible]);
@@ -95,9 +103,10 @@ export function Grid({ model, label, highlight, detail, toTimeline }: GridProps)
     toTimeline:
       toTimeline &&
       (() => {
-        const item = items[at];
-        if (item !== undefined && (groups === null || item < 0))
-          toTimeline(item < 0 ? -item - 1 : item);
+        if (items[at] === undefined) return;
+        const rows = rowsOf(model, items[at]);
+        if (rows.length === 1) toTimeline(rows[0]);
+        else groupToTimeline?.(rows);
       }),
   });
   // For the help, any one set will do.
@@ -146,6 +155,8 @@ export function Grid({ model, label, highlight, detail, toTimeline }: GridProps)
               isOpen={expanded.has(item)}
               highlight={highlight}
               detail={detail}
+              groupDetail={groupDetail}
+              detailHeight={detailHeight}
               onSelect={() => setActive(position)}
               onToggle={() => {
                 setActive(position);
@@ -178,16 +189,22 @@ function NoRows({ model }: { model: TableModel }) {
   );
 }
 
-/** Positions whose detail is open: rows of the payload, not groups, which open into rows. */
+/** The rows that a group opens into; null where it is one row, which opens as one. */
+function rowsBelow({ members }: Groups, group: number): Uint32Array | null {
+  return members[group]?.length > 1 ? members[group] : null;
+}
+
+/** Positions whose detail is open: not those of `groups`, which open into rows. */
 function openPositions(
   items: Int32Array,
   expanded: ReadonlySet<number>,
-  isGrouped: boolean,
+  groups: Groups | null,
 ): number[] {
   if (expanded.size === 0) return [];
   const open: number[] = [];
   items.forEach((item, position) => {
-    if (expanded.has(item) && (!isGrouped || item < 0)) open.push(position);
+    if (expanded.has(item) && (item < 0 || !groups || rowsBelow(groups, item) === null))
+      open.push(position);
   });
   return open;
 }

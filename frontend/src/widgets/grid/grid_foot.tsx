@@ -49,7 +49,7 @@ export function GridFoot({ model, places, rowIndex }: GridFootProps) {
 /** Sums over the rows of the payload that pass the filters, in the units of the header. */
 function total(column: TableColumn, columns: readonly TableColumn[], matched: Uint32Array): string {
   const source = columns.find((candidate) => candidate.id === column.id);
-  if (column.group.how !== "sum" || !source || !column.scale) return "";
+  if (column.group.how !== "sum" || column.hasNoTotal || !source || !column.scale) return "";
   const value = sum(source.data, matched);
   return Number.isNaN(value) ? "" : column.scale.format(value);
 }

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { formatCount, NOT_MEASURED } from "../../base/format";
 import { cellText, type TableColumn, valueText } from "../table/columns";
 import type { RowTest } from "../table/filter";
-import type { TableModel } from "../table/model";
+import { rowsOf, type TableModel } from "../table/model";
 import { Name } from "../text/name";
 import { cellClass } from "./grid_head";
 import type { Places } from "./places";
@@ -21,18 +21,21 @@ interface GridRowProps {
   readonly isOpen: boolean;
   readonly highlight?: Signal<RowTest | null>;
   readonly detail: (row: number) => ComponentChildren;
+  readonly groupDetail?: (rows: Uint32Array) => ComponentChildren;
+  readonly detailHeight: number;
   readonly onSelect: () => void;
   readonly onToggle: () => void;
 }
 
 export function GridRow(props: GridRowProps) {
-  const { model, item, isOpen, isActive } = props;
+  const { model, item, isOpen, isActive, groupDetail } = props;
   const isMember = item < 0;
-  const isGroup = model.groups !== null && !isMember;
   const row = isMember ? -item - 1 : item;
+  const rows = rowsOf(model, item);
+  const isOne = rows.length === 1;
   const sources = isMember ? model.columns : model.shown;
   const test = props.highlight?.value ?? null;
-  const isHighlighted = test?.(isGroup ? model.groups!.members[row][0] : row);
+  const isHighlighted = test?.(rows[0]);
   const style = { transform: `translateY(${props.top}px)` };
   const classes = `${isActive ? " active" : ""}${isHighlighted ? " highlighted" : ""}${isMember ? " member" : ""}`;
   return (
@@ -72,22 +75,25 @@ export function GridRow(props: GridRowProps) {
                   {isOpen ? "▾" : "▸"}
                 </button>
               ) : null}
-              <CellContent column={column} source={source} row={row} isGroup={isGroup} />
-              {isGroup && column.group.how === "label" ? (
-                <span class="group-size">{formatCount(model.groups!.members[row].length)}</span>
+              <CellContent column={column} source={source} row={row} model={model} item={item} />
+              {!isOne && column.group.how === "label" ? (
+                <span class="group-size">{formatCount(rows.length)}</span>
               ) : null}
             </div>
           );
         })}
       </div>
-      {isOpen && !isGroup ? (
+      {isOpen && (isOne || groupDetail) ? (
         <div
           class="grid-detail"
           role="row"
-          style={{ transform: `translateY(${props.top + (model.isDense ? 22 : 28)}px)` }}
+          style={{
+            height: `${props.detailHeight}px`,
+            transform: `translateY(${props.top + (model.isDense ? 22 : 28)}px)`,
+          }}
         >
           <div role="gridcell" aria-colspan={model.visible.length}>
-            {props.detail(row)}
+            {isOne ? props.detail(rows[0]) : groupDetail?.(rows)}
           </div>
         </div>
       ) : null}
@@ -100,13 +106,14 @@ interface CellContentProps {
   /** The column that holds the value; `column` says how it is written. */
   readonly source: TableColumn;
   readonly row: number;
-  readonly isGroup: boolean;
+  readonly model: TableModel;
+  readonly item: number;
 }
 
-function CellContent({ column, source, row, isGroup }: CellContentProps) {
+function CellContent({ column, source, row, model, item }: CellContentProps) {
   const { data } = source;
   const text = cellText(column, row, data);
-  if (text === NOT_MEASURED) return <Missing isGroup={isGroup} isText={data.kind === "text"} />;
+  if (text === NOT_MEASURED) return <Missing isMixed={isMixed(model, column, item)} />;
   if (data.kind === "flag") {
     return (
       <span class={text === "yes" ? "flag yes" : "flag"}>
@@ -135,20 +142,21 @@ function CellContent({ column, source, row, isGroup }: CellContentProps) {
   );
 }
 
-function Missing({ isGroup, isText }: { isGroup: boolean; isText: boolean }) {
-  if (isGroup && isText)
-    return (
-      <span class="muted" title="Several values in this group">
-        …
-      </span>
-    );
+function Missing({ isMixed }: { isMixed: boolean }) {
   return (
-    <span
-      class="muted"
-      title={isGroup ? "Not measured, or not the same in this group" : "Not measured"}
-    >
-      {NOT_MEASURED}
+    <span class="muted" title={isMixed ? "Several values in this group" : "Not measured"}>
+      {isMixed ? "…" : NOT_MEASURED}
     </span>
+  );
+}
+
+/** Whether some row of a group has a value though the group has no common one. */
+function isMixed(model: TableModel, column: TableColumn, item: number): boolean {
+  if (column.group.how !== "same") return false;
+  const data = model.columns.find(({ id }) => id === column.id)?.data;
+  return (
+    data !== undefined &&
+    rowsOf(model, item).some((row) => cellText(column, row, data) !== NOT_MEASURED)
   );
 }
 

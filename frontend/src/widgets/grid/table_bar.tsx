@@ -1,11 +1,11 @@
 /** What a person can do with the whole table. */
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { formatCount } from "../../base/format";
+import { formatCount, plural } from "../../base/format";
 import { bindKeys } from "../../base/keys";
 import { Menu } from "../overlays/menu";
 import { Popover } from "../overlays/popover";
 import { tableText } from "../table/export";
-import { clearFilters, showColumn, type TableModel } from "../table/model";
+import { chooseGrouping, clearFilters, showColumn, type TableModel } from "../table/model";
 import { CopyButton } from "../text/copy_button";
 
 export function TableBar({ model }: { model: TableModel }) {
@@ -83,12 +83,12 @@ function GroupMenu({ model }: { model: TableModel }) {
   const none = {
     label: "None",
     isChecked: model.grouping === null,
-    run: () => model.select({ group: null }),
+    run: () => chooseGrouping(model, null),
   };
   const items = model.groupings.map((grouping) => ({
     label: grouping.label,
     isChecked: model.grouping === grouping,
-    run: () => model.select({ group: grouping.id }),
+    run: () => chooseGrouping(model, grouping),
   }));
   const current = model.grouping?.label ?? "None";
   return (
@@ -141,7 +141,7 @@ function countText(model: TableModel): string {
   const all = model.table.length;
   const rows = model.matched.length;
   const count = rows === all ? formatCount(all) : `${formatCount(rows)} of ${formatCount(all)}`;
-  const groups = model.groups ? ` in ${formatCount(model.groups.length)} groups` : "";
+  const groups = model.groups ? ` in ${plural(model.groups.length, "group")}` : "";
   return `${count} ${all === 1 ? model.noun : `${model.noun}s`}${groups}`;
 }
 

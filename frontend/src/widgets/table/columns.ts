@@ -40,6 +40,8 @@ export interface ColumnSpec {
   readonly isSticky?: boolean;
   readonly hasBar?: boolean;
   readonly group: Aggregate;
+  /** The sum over all rows says nothing. */
+  readonly hasNoTotal?: boolean;
   readonly explanation?: Explanation;
 }
 

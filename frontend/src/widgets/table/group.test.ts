@@ -59,3 +59,27 @@ test("only the rows that are asked for are in groups", () => {
   expect(groups.length).toBe(1);
   expect([...groups.members[0]]).toEqual([2]);
 });
+
+test("no group mixes sections, which follow each other, each with its own running sum", () => {
+  const cells = {
+    type: ["Mul", "Mul", "Add", "Add", "Mul"],
+    side: ["Device", "Device", "Device", "Host", "Host"],
+    time: [1, 2, 4, 8, 16],
+    sofar: [0, 0, 0, 0, 0],
+  };
+  const columns = sampleColumns(cells, {
+    time: { group: { how: "sum" } },
+    sofar: { group: { how: "running", of: "time" } },
+  });
+  const table = sampleTable(cells);
+  const groups = groupRows(
+    columns,
+    Uint32Array.of(0, 1, 2, 3, 4),
+    texts(table, "type")!,
+    "time",
+    texts(table, "side"),
+  );
+  expect(groups.members.map((rows) => [...rows])).toEqual([[2], [0, 1], [4], [3]]);
+  const sofar = groups.columns.find(({ id }) => id === "sofar")!.data;
+  expect(sofar.kind === "number" && [...sofar.values]).toEqual([4, 7, 16, 24]);
+});

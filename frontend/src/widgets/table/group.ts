@@ -5,7 +5,7 @@ import { bindColumn, type TableColumn } from "./columns";
 export interface Grouping {
   readonly id: string;
   readonly label: string;
-  /** The key of every row. */
+  /** The key of every row; different keys may have the same text. */
   readonly keys: (columns: readonly TableColumn[]) => TextColumn | undefined;
 }
 
@@ -17,29 +17,41 @@ export interface Groups {
   readonly members: readonly Uint32Array[];
 }
 
-/** The groups of `rows`, ranked by the sum of column `rankBy`. */
+/**
+ * The groups of `rows`, ranked by the sum of column `rankBy`. No group has rows of two `sections`,
+ * such as hosts and devices; the groups of a section follow each other.
+ */
 export function groupRows(
   columns: readonly TableColumn[],
   rows: Uint32Array,
   keys: TextColumn,
   rankBy: string,
+  sections?: TextColumn,
 ): Groups {
+  const sides = (sections?.strings.length ?? 0) + 1;
+  const sectionOf = (row: number) => (sections?.codes[row] ?? -1) + 1;
   const byCode = new Map<number, number[]>();
   for (const row of rows) {
-    const members = byCode.get(keys.codes[row]);
+    const key = keys.codes[row] * sides + sectionOf(row);
+    const members = byCode.get(key);
     if (members) members.push(row);
-    else byCode.set(keys.codes[row], [row]);
+    else byCode.set(key, [row]);
   }
   const ranked = columns.find((column) => column.id === rankBy);
-  const groups = [...byCode].map(([code, members]) => ({
-    label: code < 0 || keys.strings[code] === "" ? "(none)" : keys.strings[code],
-    members: Uint32Array.from(members),
-    // Groups in which nothing was measured come last.
-    size: ranked ? sum(ranked.data, members) || 0 : members.length,
-  }));
-  groups.sort((a, b) => b.size - a.size || (a.label < b.label ? -1 : 1));
+  const groups = [...byCode.values()].map((members) => {
+    const code = keys.codes[members[0]];
+    return {
+      label: code < 0 || keys.strings[code] === "" ? "(none)" : keys.strings[code],
+      section: sectionOf(members[0]),
+      members: Uint32Array.from(members),
+      // Groups in which nothing was measured come last.
+      size: ranked ? sum(ranked.data, members) || 0 : members.length,
+    };
+  });
+  groups.sort((a, b) => a.section - b.section || b.size - a.size || (a.label < b.label ? -1 : 1));
   const members = groups.map((group) => group.members);
   const labels = groups.map((group) => group.label);
+  const isFirst = groups.map(({ section }, at) => section !== groups[at - 1]?.section);
   const made = new Map<string, Column>();
   const make = (column: TableColumn): Column => {
     const known = made.get(column.id);
@@ -48,6 +60,7 @@ export function groupRows(
       column,
       members,
       labels,
+      isFirst,
       (id) => {
         const other = columns.find((candidate) => candidate.id === id);
         return other ? make(other) : undefined;
@@ -82,10 +95,13 @@ function aggregate(
   column: TableColumn,
   members: readonly Uint32Array[],
   labels: readonly string[],
+  /** Whether a group is the first of its section. */
+  isFirst: readonly boolean[],
   made: (id: string) => Column | undefined,
   columns: readonly TableColumn[],
 ): Column {
   const { data, group } = column;
+  let soFar = 0;
   if (group.how === "label") return encodeTexts(data.id, data.label, labels);
   if (data.kind === "text") {
     return encodeTexts(
@@ -102,6 +118,7 @@ function aggregate(
   }
   return { ...data, values: Float64Array.from(members, numberOf) };
 
+  /** Called for one group after the other. */
   function numberOf(rows: Uint32Array, at: number): number {
     const values = (data as { values: Float64Array }).values;
     switch (group.how) {
@@ -124,9 +141,8 @@ function aggregate(
       case "running": {
         const of = made(group.of);
         if (of?.kind !== "number") return Number.NaN;
-        let total = 0;
-        for (let index = 0; index <= at; index++) total += of.values[index] || 0;
-        return total;
+        soFar = (isFirst[at] ? 0 : soFar) + (of.values[at] || 0);
+        return soFar;
       }
       default:
         return Number.NaN;

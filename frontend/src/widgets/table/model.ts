@@ -11,6 +11,10 @@ interface TableSetup {
   readonly table: DataTable;
   readonly specs: readonly ColumnSpec[];
   readonly groupings: readonly Grouping[];
+  /** The grouping of these rows where the address says nothing of it: its id, null for none. */
+  readonly usualGrouping?: (columns: readonly TableColumn[], rows: Uint32Array) => string | null;
+  /** A column whose values no group mixes. */
+  readonly sectionBy?: string;
   /** The column whose sum ranks groups. */
   readonly rankBy: string;
   /** "op", "kernel": what a row is. */
@@ -27,6 +31,8 @@ export interface TableModel extends TableSetup {
   readonly errors: ReadonlyMap<string, string>;
   readonly sort: readonly SortKey[];
   readonly grouping: Grouping | null;
+  /** What `grouping` is without a choice. */
+  readonly usual: Grouping | null;
   readonly groups: Groups | null;
   /** What is drawn: the groups' columns where rows are grouped. */
   readonly shown: readonly TableColumn[];
@@ -47,11 +53,27 @@ export function useTableModel(setup: TableSetup): TableModel {
     () => filterRows(table.length, columns, view),
     [table, columns, filterKey],
   );
-  const grouping = setup.groupings.find((candidate) => candidate.id === view.group) ?? null;
+  const { groupings, usualGrouping, sectionBy } = setup;
+  const usualId = useMemo(
+    () => usualGrouping?.(columns, matched) ?? null,
+    [columns, matched, usualGrouping],
+  );
+  const named = (id: string | null | undefined) =>
+    groupings.find((candidate) => candidate.id === id) ?? null;
+  const usual = named(usualId);
+  const grouping = view.group === NO_GROUPS ? null : (named(view.group) ?? usual);
   const groups = useMemo(() => {
     const keys = grouping?.keys(columns);
-    return keys ? groupRows(columns, matched, keys, rankBy) : null;
-  }, [columns, matched, grouping, rankBy]);
+    if (!keys) return null;
+    const sections = columns.find((column) => column.id === sectionBy)?.data;
+    return groupRows(
+      columns,
+      matched,
+      keys,
+      rankBy,
+      sections?.kind === "text" ? sections : undefined,
+    );
+  }, [columns, matched, grouping, rankBy, sectionBy]);
   const shown = groups ? groups.columns : columns;
   const sortText = view.sort ?? "";
   const sort = useMemo(() => parseSort(sortText), [sortText]);
@@ -68,6 +90,7 @@ export function useTableModel(setup: TableSetup): TableModel {
     errors,
     sort,
     grouping: groups ? grouping : null,
+    usual,
     groups,
     shown,
     visible,
@@ -76,6 +99,21 @@ export function useTableModel(setup: TableSetup): TableModel {
     isDense: view.rows === "dense",
     isFilterRowOpen: view.filters === "1" || hasFilters,
   };
+}
+
+/** What the address says where rows are not grouped though they usually are. */
+const NO_GROUPS = "none";
+
+/** Groups by `grouping`, null for not at all; the choice is forgotten where it is the usual one. */
+export function chooseGrouping(model: TableModel, grouping: Grouping | null): void {
+  const id = grouping?.id ?? NO_GROUPS;
+  model.select({ group: grouping === model.usual ? null : id });
+}
+
+/** The rows of the payload that line `item` of the grid stands for: see layout.ts. */
+export function rowsOf(model: TableModel, item: number): Uint32Array {
+  if (item < 0) return Uint32Array.of(-item - 1);
+  return model.groups ? model.groups.members[item] : Uint32Array.of(item);
 }
 
 export function filterName(id: string): string {

@@ -1,0 +1,71 @@
+/** What the charts above the op table show: the self time of each side by op and by type. */
+import { type DataTable, numbers, type TextColumn, texts } from "../../api/data_table";
+import { findSlices, type Slice } from "../../widgets/donut/slices";
+import { foldColumn } from "./groupings";
+import { familyFilter } from "./name_folding";
+import { type Side, sideRows } from "./payload";
+
+export interface Chart {
+  readonly title: string;
+  readonly side: Side;
+  /** The column that a slice filters. */
+  readonly id: "operation" | "type";
+  readonly noun: string;
+  readonly slices: readonly Slice[];
+  /** The names that slices have are folded: see name_folding.ts. */
+  readonly isFolded: boolean;
+}
+
+/** Above this share of a chart the names of the others are what matters. */
+const MOST_OTHERS = 0.25;
+/** Above this share a chart says nothing. */
+const TOO_MANY_OTHERS = 0.5;
+
+/**
+ * The charts of every side that has ops. Where the largest ops are too small to say much, the
+ * chart by op folds the numbers of replicas and layers; where that does not help it is left out.
+ */
+export function findCharts(table: DataTable): Chart[] {
+  const values = numbers(table, "total_self_time");
+  const [operation, type] = [texts(table, "operation"), texts(table, "type")];
+  if (!values) return [];
+  return (["Device", "SparseCore", "Host"] as const).flatMap((side) => {
+    const within = sideRows(table, side);
+    if (!within) return [];
+    const slicesOf = (names: TextColumn | undefined) =>
+      names ? findSlices(names, values, within) : [];
+    const byType = slicesOf(type);
+    const single = slicesOf(operation);
+    const isFolded = othersOf(single) > MOST_OTHERS;
+    const byOp = isFolded ? slicesOf(foldColumn(operation!)) : single;
+    const charts: Chart[] = [];
+    if (byOp.length > 0 && (byType.length === 0 || othersOf(byOp) <= TOO_MANY_OTHERS))
+      charts.push({
+        title: `${side} self time by op`,
+        side,
+        id: "operation",
+        noun: "op",
+        slices: byOp,
+        isFolded,
+      });
+    if (byType.length > 0)
+      charts.push({
+        title: `${side} self time by op type`,
+        side,
+        id: "type",
+        noun: "op type",
+        slices: byType,
+        isFolded: false,
+      });
+    return charts;
+  });
+}
+
+/** What filters the table to a slice. */
+export function sliceFilter(chart: Chart, slice: Slice): string {
+  return chart.isFolded ? familyFilter(slice.name) : `=${slice.name}`;
+}
+
+function othersOf(slices: readonly Slice[]): number {
+  return slices.find((slice) => slice.isOthers)?.share ?? 0;
+}

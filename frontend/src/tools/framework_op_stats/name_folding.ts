@@ -1,0 +1,59 @@
+/** Names of ops that differ only in numbers: of replicas, of layers, of unnamed ops. */
+import { cut } from "../../base/names";
+
+/** "layer", "_12" and ")" of "layer_12)"; XLA numbers its instructions after a dot. */
+const NUMBERED = /^(.*?)([._]\d+)?(\)*)$/;
+
+// "replica_0/layer_1/mul", "replica_1/layer_2/mul"  ->  "replica_*/layer_*/mul" for both;
+// "replica_0/add_2", which no other name is like, stays as it is.
+/** For each name that of its family, with a star for each number in which its names differ. */
+export function foldNumbers(names: readonly string[]): string[] {
+  const parts = names.map((name) => cut(name).split("/"));
+  const stems = parts.map((segments) => segments.map(stem));
+  const families = new Map<string, number[]>();
+  stems.forEach((segments, at) => {
+    const key = segments.join("/");
+    const known = families.get(key);
+    if (known) known.push(at);
+    else families.set(key, [at]);
+  });
+  const folded = names.slice();
+  for (const members of families.values()) {
+    if (members.length < 2) continue;
+    const [first] = members;
+    const name = parts[first]
+      .map((text, level) =>
+        members.every((at) => parts[at][level] === text)
+          ? text
+          : starred(
+              stems[first][level],
+              members.map((at) => parts[at][level]),
+            ),
+      )
+      .join("/");
+    for (const at of members) folded[at] = name;
+  }
+  return folded;
+}
+
+function stem(segment: string): string {
+  const found = NUMBERED.exec(segment);
+  return found ? found[1] + found[3] : segment;
+}
+
+/** The stem of the segments of a family with a star in place of their numbers. */
+function starred(text: string, segments: readonly string[]): string {
+  const end = /\)*$/.exec(text)!.index;
+  const mark = segments.some((segment) => segment.startsWith(".", end)) ? "." : "_";
+  return `${text.slice(0, end)}${mark}*${text.slice(end)}`;
+}
+
+/** The filter that a family's name stands for. */
+export function familyFilter(name: string): string {
+  const texts = name.split(/[._]\*/);
+  if (texts.length === 1) return `=${name}`;
+  const pattern = texts
+    .map((text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"))
+    .join("([._]\\d+)?");
+  return `/^${pattern}$/`;
+}
