@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tbprof.engine.timelines.timeline_requests import (
         EventMove,
         HostTimeline,
+        Order,
         Query,
         TileFilter,
         TileSpan,
@@ -30,6 +31,7 @@ _MAX_ID = (1 << 32) - 1
 _MAX_HITS = 10_000
 _MAX_BUCKETS = 4096
 _GROUPINGS: tuple[Literal["name", "category", "track"], ...] = ("name", "category", "track")
+_ORDERS: "tuple[Order, ...]" = ("top_down", "bottom_up")
 _MOVES: "tuple[EventMove, ...]" = (
     "next", "previous", "parent", "child", "next_same", "previous_same", "first_same"
 )  # fmt: skip
@@ -87,6 +89,16 @@ def _aggregate(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
         to_ps=request.time_ps("to_ps"),
         tracks=request.ranges("tracks"),
         by=request.choice("by", _GROUPINGS),
+    )
+
+
+def _calls(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
+    return timeline.call_tree(
+        from_ps=request.time_ps("from_ps"),
+        to_ps=request.time_ps("to_ps"),
+        tracks=request.ranges("tracks"),
+        order=request.choice("order", _ORDERS),
+        is_by_track=request.flag("by_track"),
     )
 
 
@@ -170,4 +182,5 @@ TIMELINE_ROUTES: Mapping[str, Callable[[Service, Parameters], Reply]] = {
     "timeline_event": _versioned(_event),
     "timeline_flows": _versioned(_flows),
     "timeline_aggregate": _versioned(_aggregate),
+    "timeline_calls": _versioned(_calls),
 }

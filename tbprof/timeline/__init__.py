@@ -5,7 +5,7 @@ from it (steps, ops, name scopes), which needs the analysis of steps. The page s
 the second is built.
 
     Space ── build ──> tracks ── layout ──> rows ── levels ──> Timeline ── tiles ──> views
-                                                                   └── search, questions
+                                                                   └── search, questions, calls
 
 - Tracks: every event of the file is on exactly one track, or a point of a counter. TPU events
   follow the core's own clock, as on all pages.

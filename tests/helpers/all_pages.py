@@ -153,6 +153,7 @@ def _check_timeline(timeline: Timeline) -> None:
         assert set(warning) == {"code", "message", "hint"}
     timeline.json("search", q="a", limit=3)
     timeline.json("aggregate", by="track")
+    timeline.json("calls", order="bottom_up")
     timeline.json("busy", buckets=10)
     names = {key: timeline.which[key] for key in ("run", "host")}
     derived = get(timeline.client, "timeline", part="derived", **names)

@@ -101,6 +101,7 @@ def test_trace_without_events(tmp_path: Path):
     assert opened.tiles().entries == []
     assert opened.ask("search", q="x")["hits"] == []
     assert opened.ask("aggregate")["events"] == 0
+    assert opened.ask("calls")["nodes"]["count"] == [0]
     assert opened.ask("busy", buckets=3)["sections"] == {}
     assert opened.get("timeline", part="derived").json["events"] == 0
 
@@ -122,6 +123,7 @@ def test_impossible_times_are_clamped_and_said(tmp_path: Path):
     assert [(hit["start_ps"], hit["duration_ps"]) for hit in hits] == [(10, 20)]
     sums = opened.ask("aggregate")
     assert sums["events"] == 4
+    assert opened.ask("calls")["nodes"]["count"][0] == 4
 
 
 def test_years_between_events_leave_a_useful_view(tmp_path: Path):
@@ -163,7 +165,8 @@ def test_names_of_a_megabyte_are_cut_where_they_would_drown_the_rest(tmp_path: P
     found = opened.get("timeline_search", version=response.json["version"], q="nn", limit=10)
     assert found.json["count"] == 2
     assert len(found.data) < 100_000
-    assert len(opened.get("timeline_aggregate", version=response.json["version"]).data) < 100_000
+    for route in ("timeline_aggregate", "timeline_calls"):
+        assert len(opened.get(route, version=response.json["version"]).data) < 100_000
 
 
 @pytest.mark.slow
@@ -181,6 +184,8 @@ def test_hundred_thousand_lines(tmp_path: Path):
     found = opened.ask("search", q="op", limit=5)
     assert (found["count"], len(found["tracks"])) == (100_000, 100_000)
     assert opened.ask("aggregate")["events"] == 100_000
+    calls = opened.ask("calls", by_track=1)["nodes"]
+    assert (len(calls["parent"]), calls["count"][0]) == (8000, 100_000)
 
 
 def test_markup_in_names_is_text(tmp_path: Path):

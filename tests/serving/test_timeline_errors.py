@@ -92,6 +92,11 @@ def test_timelines_that_there_are_not(client, route, parameters, status, code):
         ("aggregate", {"by": "color"}),
         ("aggregate", {"tracks": "77"}),
         ("aggregate", {"from_ps": 9, "to_ps": 1}),
+        ("calls", {"order": "sideways"}),
+        ("calls", {"by_track": "yes"}),
+        ("calls", {"tracks": "77"}),
+        ("calls", {"from_ps": "now"}),
+        ("calls", {"from_ps": 9, "to_ps": 1}),
     ],
 )  # fmt: skip
 def test_bad_parameters_are_named(drawn, route, parameters):

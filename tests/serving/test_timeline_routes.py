@@ -220,6 +220,22 @@ def test_aggregate_sums_a_span(drawn):
     assert sum(part["rows"]["count"]) == 4
 
 
+def test_calls_of_a_span_are_a_tree(drawn):
+    python = next(track["id"] for track in drawn.index["tracks"] if track["name"] == "python")
+    answer = drawn.json("calls", tracks=python, from_ps=2e6)
+    nodes, names = answer["nodes"], answer["names"]["text"]
+    assert [names[name] for name in nodes["name"][1:]] == ["train", "launch", "i", "k"]
+    assert nodes["parent"] == [-1, 0, 1, 1, 2]
+    assert nodes["total_ps"] == [14 * US, 14 * US, 3 * US, 3 * US, US]
+    assert nodes["self_ps"] == [0, 8 * US, 2 * US, 3 * US, US]
+    event = drawn.json("event", id=nodes["longest"][4])
+    assert (event["name"], event["duration_ps"]) == ("k", nodes["longest_ps"][4])
+    back = drawn.json("calls", tracks=python, order="bottom_up", by_track=1)
+    row = back["nodes"]["name"].index(back["names"]["track"].index(python))
+    assert back["nodes"]["self_ps"][row] == 16 * US
+    assert answer["overlap_ps"] == 0
+
+
 def test_event_tells_all_about_itself(drawn):
     (hit,) = drawn.json("search", q="arg:note")["hits"]
     event = drawn.json("event", id=hit["id"])

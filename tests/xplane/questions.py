@@ -22,6 +22,7 @@ from tbprof.timeline.build.build import build_timeline
 from tbprof.timeline.build.busy import busy_shares
 from tbprof.timeline.build.derived import find_derived
 from tbprof.timeline.build.tracks import find_tracks
+from tbprof.timeline.calls.call_tree import call_tree
 from tbprof.timeline.export.chrome import Host, TimeRange, chrome_trace
 from tbprof.timeline.export.event_csv import event_csv
 from tbprof.timeline.model.counter_points import query_counter
@@ -113,6 +114,13 @@ def _ask_windows(opened: OpenTimeline, random: Random) -> None:
             orjson.dumps(
                 aggregate(opened, from_ps=window[0], to_ps=window[1], by=by), option=_NUMPY
             )
+        for order in ("top_down", "bottom_up"):
+            orjson.dumps(
+                call_tree(
+                    opened, from_ps=window[0], to_ps=window[1], order=order,
+                    is_by_track=random.random() < 0.5,
+                )
+            )  # fmt: skip
         for text, is_regex in _SEARCHES:
             search(opened, text, is_regex=is_regex, limit=3, from_ps=window[0], to_ps=window[1])
             found = search(opened, text, is_regex=is_regex, limit=2)

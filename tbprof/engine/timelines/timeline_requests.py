@@ -23,6 +23,7 @@ from tbprof.timeline.tiles.tiles import encode_tiles
 from tbprof.timeline.tiles.visible_events import TileFilter, find_visible
 
 if TYPE_CHECKING:
+    from tbprof.timeline.calls.call_tree import Order as Order
     from tbprof.timeline.questions.aggregate import By
     from tbprof.timeline.questions.details import EventMove as EventMove
     from tbprof.timeline.questions.steps_of_events import StepWindows
@@ -32,6 +33,7 @@ __all__ = ["QUESTIONS", "HostTimeline", "TileFilter", "TileSpan", "open_timeline
 
 # The first view, index and tiles, does not wait for the imports of questions.
 _aggregate = Later("tbprof.timeline.questions.aggregate.aggregate")
+_call_tree = Later("tbprof.timeline.calls.call_tree.call_tree")
 _details = Later("tbprof.timeline.questions.details.details")
 _move = Later("tbprof.timeline.questions.details.move")
 _flows = Later("tbprof.timeline.questions.flows.flows")
@@ -40,7 +42,7 @@ _search = Later("tbprof.timeline.search.search.search")
 parse_query = Later("tbprof.timeline.search.query.parse_query")
 _step_windows = Later("tbprof.timeline.questions.steps_of_events.step_windows")
 _filter = Later("tbprof.timeline.tiles.event_filter.passing_types")
-QUESTIONS = (_aggregate, _details, _flows, _search, _filter)
+QUESTIONS = (_aggregate, _call_tree, _details, _flows, _search, _filter)
 
 # Half-open; no ranges mean everything.
 Ranges = Sequence[tuple[int, int]]
@@ -167,8 +169,25 @@ class HostTimeline:
     def aggregate(self, from_ps: int | None, to_ps: int | None, tracks: Ranges, by: "By") -> bytes:
         """Sums over a window, by name, category or track."""
         begin, end = self._window(from_ps, to_ps)
-        chosen = _numbers(tracks, len(self._timeline.tracks), "track").tolist() if tracks else None
+        chosen = self._tracks(tracks)
         return _json(_aggregate(self._opened, from_ps=begin, to_ps=end, tracks=chosen, by=by))
+
+    def call_tree(
+        self,
+        from_ps: int | None,
+        to_ps: int | None,
+        tracks: Ranges,
+        order: "Order",
+        *,
+        is_by_track: bool,
+    ) -> bytes:
+        """The nested events of a window as a tree of calls."""
+        begin, end = self._window(from_ps, to_ps)
+        tree = _call_tree(
+            self._opened, from_ps=begin, to_ps=end, tracks=self._tracks(tracks), order=order,
+            is_by_track=is_by_track,
+        )  # fmt: skip
+        return _json(tree)
 
     def _derived_steps(self) -> "list[StepWindows]":
         """The steps that are derived from the file, whether requested before or not.
@@ -190,6 +209,10 @@ class HostTimeline:
         if query.needs_file:
             return self._reading()
         return nullcontext()
+
+    def _tracks(self, tracks: Ranges) -> list[int] | None:
+        """The requested tracks, None for all."""
+        return _numbers(tracks, len(self._timeline.tracks), "track").tolist() if tracks else None
 
     def _window(self, from_ps: int | None, to_ps: int | None) -> tuple[int, int]:
         """The requested window, by default all of the timeline; at least 1 ps."""

@@ -4,7 +4,14 @@ import cython
 from cython.cimports.tbprof.kernels.codes import LEAST
 from cython.cimports.tbprof.kernels.searches import first_not_below
 from cython.cimports.tbprof.kernels.timeline.row_heaps import EventRows, RowHeads, sink, sink_row
-from cython.cimports.tbprof.kernels.types import Int32s, Ints, OutInts, OutIntTable, i64
+from cython.cimports.tbprof.kernels.types import (
+    Int32s,
+    Ints,
+    OutInt32s,
+    OutInts,
+    OutIntTable,
+    i64,
+)
 
 
 @cython.final
@@ -76,6 +83,46 @@ class GroupSums:
         self.most = most
 
 
+@cython.final
+@cython.cclass
+class PathNodes:
+    """The columns of `CallPaths` [room], and its hash table: `slots`, -1 for an empty one.
+
+    `depth` and the other columns of the roots, which are the first `used`, are filled in.
+    """
+
+    parent: OutInts
+    group: OutInts
+    depth: OutInts
+    count: OutInts
+    total: OutInts
+    longest: OutInts
+    longest_ps: OutInts
+    left_count: OutInts
+    left_ps: OutInts
+    slots: OutInt32s
+    used = cython.declare(i64, visibility="readonly")
+    overlap_ps = cython.declare(i64, visibility="readonly")
+
+    def __init__(
+        self, parent: OutInts, group: OutInts, depth: OutInts, count: OutInts, total: OutInts,
+        longest: OutInts, longest_ps: OutInts, left_count: OutInts, left_ps: OutInts,
+        slots: OutInt32s, used: i64,
+    ) -> None:  # fmt: skip
+        self.parent = parent
+        self.group = group
+        self.depth = depth
+        self.count = count
+        self.total = total
+        self.longest = longest
+        self.longest_ps = longest_ps
+        self.left_count = left_count
+        self.left_ps = left_ps
+        self.slots = slots
+        self.used = used
+        self.overlap_ps = 0
+
+
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(
@@ -122,23 +169,86 @@ def next_in_range(event: i64, stop: i64, start: Ints, duration: Ints, begin: i64
     return event
 
 
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.locals(at=i64, event=i64, row=i64, size=i64)
+def open_rows(
+    rows: EventRows,
+    bounds: TrackBounds,
+    track: i64,
+    begin: i64,
+    heap: OutInts,
+    head: OutInts,
+    head_start: OutInts,
+    head_end: OutInts,
+) -> i64:
+    """Fills the heap with the first event of each row of a track; how many rows have any."""
+    size = 0
+    for row in range(bounds.last_row[track] - bounds.first_row[track]):
+        at = bounds.first[track] + row
+        event = bounds.low[at]
+        if rows.crowded[bounds.first_row[track] + row]:
+            event = next_in_range(event, bounds.high[at], rows.start, rows.duration, begin)
+        if event < bounds.high[at]:
+            head[row] = event
+            head_start[row] = rows.start[event]
+            head_end[row] = rows.start[event] + rows.duration[event]
+            heap[size] = row
+            size += 1
+    for at in range(size // 2 - 1, -1, -1):
+        sink_row(heap, size, at, head_start, head_end)
+    return size
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.locals(event=i64, row=i64, stop=i64)
+def pass_event(
+    rows: EventRows,
+    bounds: TrackBounds,
+    track: i64,
+    begin: i64,
+    size: i64,
+    heap: OutInts,
+    head: OutInts,
+    head_start: OutInts,
+    head_end: OutInts,
+) -> i64:
+    """Replaces the event on top of the heap by the next one of its row; how many rows are left."""
+    row = heap[0]
+    stop = bounds.high[bounds.first[track] + row]
+    event = head[row] + 1
+    if rows.crowded[bounds.first_row[track] + row]:
+        event = next_in_range(event, stop, rows.start, rows.duration, begin)
+    if event < stop:
+        head[row] = event
+        head_start[row] = rows.start[event]
+        head_end[row] = rows.start[event] + rows.duration[event]
+    else:
+        size -= 1
+        heap[0] = heap[size]
+    if size > 1:
+        sink_row(heap, size, 0, head_start, head_end)
+    return size
+
+
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(
-    at=i64,
     begin_ps=OutInts,
     covered=i64,
-    duration=Ints,
     end_ps=OutInts,
     event=i64,
-    first_row=Ints,
     from_ps=i64,
     group=i64,
     head=OutInts,
     head_end=OutInts,
     head_start=OutInts,
     heap=OutInts,
-    high=OutInts,
     index=i64,
     inside_from=i64,
     inside_to=i64,
@@ -147,7 +257,6 @@ def next_in_range(event: i64, stop: i64, start: Ints, duration: Ints, begin: i64
     place=i64,
     row=i64,
     size=i64,
-    start=Ints,
     to_ps=i64,
     top=i64,
     track=i64,
@@ -169,27 +278,13 @@ def add_tracks(
     children; a stack holds the events around the present one: end, what is covered of it so far,
     what is its own, group.
     """
-    start, duration = rows.start, rows.duration
-    first_row, high, own = bounds.first_row, bounds.high, sums.own
+    own = sums.own
     begin_ps, end_ps = unions.begin_ps, unions.end_ps
     heap, head, head_start, head_end = heads.heap, heads.head, heads.start, heads.end
     with cython.nogil:
         for index in range(tracks.shape[0]):
             track = tracks[index]
-            size = 0
-            for row in range(bounds.last_row[track] - first_row[track]):
-                at = bounds.first[track] + row
-                event = bounds.low[at]
-                if rows.crowded[first_row[track] + row]:
-                    event = next_in_range(event, high[at], start, duration, begin)
-                if event < high[at]:
-                    head[row] = event
-                    head_start[row] = start[event]
-                    head_end[row] = start[event] + duration[event]
-                    heap[size] = row
-                    size += 1
-            for at in range(size // 2 - 1, -1, -1):
-                sink_row(heap, size, at, head_start, head_end)
+            size = open_rows(rows, bounds, track, begin, heap, head, head_start, head_end)
             top = 0
             place = unions.room[track]
             while size > 0:
@@ -197,18 +292,9 @@ def add_tracks(
                 event = head[row]
                 from_ps = head_start[row]
                 to_ps = head_end[row]
-                at = event + 1
-                if rows.crowded[first_row[track] + row]:
-                    at = next_in_range(at, high[bounds.first[track] + row], start, duration, begin)
-                if at < high[bounds.first[track] + row]:
-                    head[row] = at
-                    head_start[row] = start[at]
-                    head_end[row] = start[at] + duration[at]
-                else:
-                    size -= 1
-                    heap[0] = heap[size]
-                if size > 1:
-                    sink_row(heap, size, 0, head_start, head_end)
+                size = pass_event(
+                    rows, bounds, track, begin, size, heap, head, head_start, head_end
+                )
                 # What ends before this event cannot hold a later one that this one does not hold.
                 while top > 0 and (stack[top - 1, 0] < to_ps or stack[top - 1, 0] <= from_ps):
                     top -= 1
@@ -247,6 +333,136 @@ def add_tracks(
                 top -= 1
                 own[stack[top, 3]] += stack[top, 2]
             unions.spans[track] = place - unions.room[track]
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.locals(mask=i64, node=i64, slot=i64)
+def node_below(
+    nodes: PathNodes, parent: i64, group: i64, parents: Ints, groups: Ints, slots: OutInt32s
+) -> i64:
+    """The node of a group below another node, made if it is new; -1 if there is no room."""
+    mask = slots.shape[0] - 1
+    # Within 63 bits for any two numbers of 31.
+    slot = (((parent * 0x1E3779B1 + group * 0x2C1B3C6D) & 0x7FFFFFFF) * 0x7FEB352D >> 15) & mask
+    while slots[slot] >= 0:
+        node = slots[slot]
+        if parents[node] == parent and groups[node] == group:
+            return node
+        slot = (slot + 1) & mask
+    node = nodes.used
+    if node >= parents.shape[0]:
+        return -1
+    slots[slot] = cython.cast(cython.int, node)
+    nodes.parent[node] = parent
+    nodes.group[node] = group
+    nodes.depth[node] = nodes.depth[parent] + 1
+    nodes.count[node] = nodes.total[node] = 0
+    nodes.longest_ps[node] = -1
+    nodes.left_count[node] = nodes.left_ps[node] = 0
+    nodes.used = node + 1
+    return node
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(
+    above=i64,
+    count=OutInts,
+    covered=i64,
+    event=i64,
+    from_ps=i64,
+    groups=OutInts,
+    head=OutInts,
+    head_end=OutInts,
+    head_start=OutInts,
+    heap=OutInts,
+    group=i64,
+    inside_from=i64,
+    inside_to=i64,
+    length=i64,
+    longest=OutInts,
+    longest_ps=OutInts,
+    node=i64,
+    overlap_ps=i64,
+    parents=OutInts,
+    size=i64,
+    slots=OutInt32s,
+    to_ps=i64,
+    top=i64,
+    total=OutInts,
+    track=i64,
+)
+def add_paths(
+    rows: EventRows,
+    of_type: Int32s,
+    roots: Ints,
+    begin: i64,
+    end: i64,
+    bounds: TrackBounds,
+    nodes: PathNodes,
+    heads: RowHeads,
+    stack: OutIntTable,
+) -> cython.void:
+    """Adds the events of all tracks of `bounds` to the nodes of their paths below `roots` [tracks].
+
+    As `add_tracks`, but what an earlier event covers of the part of its parent is not counted
+    again. The stack holds the events around the present one: end, where the part that counts
+    begins, what is covered of it so far, node; -1 - node for those that are left out below it.
+    """
+    count, total, longest, longest_ps = nodes.count, nodes.total, nodes.longest, nodes.longest_ps
+    parents, groups, slots = nodes.parent, nodes.group, nodes.slots
+    heap, head, head_start, head_end = heads.heap, heads.head, heads.start, heads.end
+    with cython.nogil:
+        overlap_ps = 0
+        for track in range(roots.shape[0]):
+            size = open_rows(rows, bounds, track, begin, heap, head, head_start, head_end)
+            stack[0, 1] = stack[0, 2] = begin
+            stack[0, 3] = roots[track]
+            top = 1
+            while size > 0:
+                event = head[heap[0]]
+                from_ps = head_start[heap[0]]
+                to_ps = head_end[heap[0]]
+                size = pass_event(
+                    rows, bounds, track, begin, size, heap, head, head_start, head_end
+                )
+                while top > 1 and (stack[top - 1, 0] < to_ps or stack[top - 1, 0] <= from_ps):
+                    top -= 1
+                inside_from = max(from_ps, begin)
+                inside_to = min(to_ps, end)
+                covered = stack[top - 1, 2]
+                length = max(inside_to - max(inside_from, covered), 0)
+                overlap_ps += max(min(inside_to, covered) - max(inside_from, stack[top - 1, 1]), 0)
+                stack[top - 1, 2] = max(covered, inside_to)
+                above = stack[top - 1, 3]
+                node = -1
+                if above >= 0:
+                    group = cython.cast(i64, of_type[rows.type[event]])
+                    node = node_below(nodes, above, group, parents, groups, slots)
+                    if top == 1:
+                        total[above] += length
+                if node >= 0:
+                    count[node] += 1
+                    total[node] += length
+                    if inside_to - inside_from > longest_ps[node]:
+                        longest[node] = event
+                        longest_ps[node] = inside_to - inside_from
+                else:
+                    if above >= 0:
+                        nodes.left_ps[above] += length
+                        above = -1 - above
+                    nodes.left_count[-1 - above] += 1
+                    node = above
+                count[roots[track]] += 1
+                if top < stack.shape[0]:
+                    stack[top, 0] = to_ps
+                    stack[top, 1] = stack[top, 2] = max(inside_from, covered)
+                    stack[top, 3] = node
+                    top += 1
+        nodes.overlap_ps += overlap_ps
 
 
 @cython.ccall

@@ -28,10 +28,10 @@ _MOST_THREADS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class _Groups:
-    """The groups of a sum: the group of each type [types + 1], or None for each track."""
+class EventGroups:
+    """The groups of a sum: the group of each type [types + 1], empty if they are tracks."""
 
-    of_type: NDArray[np.int32] | None
+    of_type: NDArray[np.int32]
     key: list[str]
     category: list[str]
 
@@ -58,13 +58,8 @@ def aggregate(
     Rows are columns of lists, by descending self time; names in two categories have two rows. By
     track, `track` are their ids. Raises BadRequest for a track that does not exist.
     """
-    timeline = opened.timeline
-    begin = timeline.begin_ps if from_ps is None else max(from_ps, timeline.begin_ps)
-    last = timeline.end_ps + 1
-    end = last if to_ps is None or to_ps >= timeline.end_ps else to_ps
-    if end <= begin:  # nothing overlaps it
-        begin = end = timeline.begin_ps
-    chosen = _chosen(opened, tracks)
+    begin, end = clip_range(opened, from_ps, to_ps)
+    chosen = chosen_tracks(opened, tracks)
     groups = _groups(opened, by, chosen)
     bounds = find_bounds(opened, chosen, begin, end)
     parts = _shares(bounds)
@@ -78,7 +73,7 @@ def aggregate(
     for other in found[1:]:
         sums.add(other)
     busy = union_ps(bounds)
-    length = max(0, min(end, timeline.end_ps) - begin)
+    length = max(0, min(end, opened.timeline.end_ps) - begin)
     return {
         "events": int(sums.count.sum()),
         "busy_ps": busy,
@@ -87,7 +82,18 @@ def aggregate(
     }
 
 
-def _chosen(opened: OpenTimeline, tracks: Sequence[int] | None) -> NDArray[np.int64]:
+def clip_range(opened: OpenTimeline, from_ps: int | None, to_ps: int | None) -> tuple[int, int]:
+    """[begin, end) of the range within the timeline, including the instants at its very end."""
+    timeline = opened.timeline
+    begin = timeline.begin_ps if from_ps is None else max(from_ps, timeline.begin_ps)
+    last = timeline.end_ps + 1
+    end = last if to_ps is None or to_ps >= timeline.end_ps else to_ps
+    # Nothing overlaps an empty range.
+    return (begin, end) if end > begin else (timeline.begin_ps, timeline.begin_ps)
+
+
+def chosen_tracks(opened: OpenTimeline, tracks: Sequence[int] | None) -> NDArray[np.int64]:
+    """Their ids, ascending, each once; all by default. Raises BadRequest."""
     known = len(opened.timeline.tracks)
     if tracks is None:
         return np.arange(known, dtype=np.int64)
@@ -97,26 +103,32 @@ def _chosen(opened: OpenTimeline, tracks: Sequence[int] | None) -> NDArray[np.in
     return unique(np.array(tracks, np.int64))
 
 
-def _groups(opened: OpenTimeline, by: By, chosen: NDArray[np.int64]) -> _Groups:
+def _groups(opened: OpenTimeline, by: By, chosen: NDArray[np.int64]) -> EventGroups:
     if by == "track":
         tracks = opened.timeline.tracks
-        return _Groups(None, [tracks[at].name for at in chosen.tolist()], [""] * chosen.size)
+        names = [tracks[at].name for at in chosen.tolist()]
+        return EventGroups(np.empty(0, np.int32), names, [""] * chosen.size)
     known = [name for name, _ in CATEGORIES]
     if by == "category":
         of_type = np.append(opened.timeline.types.category, 0).astype(np.int32)
-        return _Groups(of_type, known, known)
-    return opened.cache.get_or_compute("groups by name", lambda: _by_name(opened, known))
+        return EventGroups(of_type, known, known)
+    return groups_by_name(opened)
 
 
-def _by_name(opened: OpenTimeline, categories: list[str]) -> _Groups:
+def groups_by_name(opened: OpenTimeline) -> EventGroups:
     """A group for each name and category; the last for events without a type."""
+    return opened.cache.get_or_compute("groups by name", lambda: _find_groups(opened))
+
+
+def _find_groups(opened: OpenTimeline) -> EventGroups:
+    categories = [name for name, _ in CATEGORIES]
     types = opened.timeline.types
     rows: dict[tuple[str, int], int] = {}
     pairs = zip(types.name, types.category.tolist(), strict=True)
     of_type = [rows.setdefault(pair, len(rows)) for pair in pairs]
     of_type.append(rows.setdefault(("", 0), len(rows)))
     names = [name for name, _ in rows]
-    return _Groups(np.array(of_type, np.int32), names, [categories[code] for _, code in rows])
+    return EventGroups(np.array(of_type, np.int32), names, [categories[code] for _, code in rows])
 
 
 def _shares(bounds: Bounds) -> list[NDArray[np.int64]]:
@@ -129,7 +141,9 @@ def _shares(bounds: Bounds) -> list[NDArray[np.int64]]:
     return np.split(rows, np.flatnonzero(np.diff(part)) + 1)
 
 
-def _rows(sums: IntervalSums, groups: _Groups, chosen: NDArray[np.int64]) -> dict[str, list[Any]]:
+def _rows(
+    sums: IntervalSums, groups: EventGroups, chosen: NDArray[np.int64]
+) -> dict[str, list[Any]]:
     used = np.flatnonzero(sums.count)
     order = used[np.lexsort((used, -sums.total_ps[used], -sums.self_ps[used]))]
     count, total, own = sums.count[order], sums.total_ps[order], sums.self_ps[order]
@@ -146,6 +160,6 @@ def _rows(sums: IntervalSums, groups: _Groups, chosen: NDArray[np.int64]) -> dic
         "max_ps": sums.most_ps[order].tolist(),
         "share": share.tolist(),
     }
-    if groups.of_type is None:
+    if not groups.of_type.size:
         rows["track"] = chosen[order].tolist()
     return rows

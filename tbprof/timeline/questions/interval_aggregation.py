@@ -86,14 +86,14 @@ def sum_tracks(
     columns: TimelineColumns,
     bounds: Bounds,
     tracks: NDArray[np.int64],
-    of_type: NDArray[np.int32] | None,
+    of_type: NDArray[np.int32],
     groups: int,
     begin: int,
     end: int,
 ) -> IntervalSums:
     """IntervalSums over some of the tracks of `bounds` (rows of it), whose spans are filled in.
 
-    The group of an event is `of_type` [types + 1] of its type, or its track.
+    The group of an event is `of_type` [types + 1] of its type, or its track if that is empty.
     """
     sums = IntervalSums(
         np.zeros(groups, np.int64),
@@ -109,8 +109,7 @@ def sum_tracks(
         ),
         TrackSpans(bounds.room, bounds.spans, bounds.begin_ps, bounds.end_ps),
         GroupSums(
-            np.empty(0, np.int32) if of_type is None else of_type,
-            sums.count, sums.total_ps, sums.self_ps, sums.least_ps, sums.most_ps,
+            of_type, sums.count, sums.total_ps, sums.self_ps, sums.least_ps, sums.most_ps,
         ),
         row_heads(), np.empty((_MOST_NESTED, 4), np.int64),
     )  # fmt: skip
