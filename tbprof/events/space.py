@@ -4,7 +4,7 @@
 XLine -> `Lines`, XEvent -> `Events`, XEventMetadata -> `Types`. An index of -1 means "none".
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -144,8 +144,13 @@ class Plane(Protocol):
         """The events of some lines (all by default); without marks if there are few."""
         ...
 
-    def event_stats(self, source: NDArray[np.int64], names: Sequence[str]) -> dict[str, StatColumn]:
-        """One column [n] per name, read from the events at the offsets `source` [n]."""
+    def event_stats(
+        self, source: NDArray[np.int64], names: Sequence[str], texts: Collection[str] = ()
+    ) -> dict[str, StatColumn]:
+        """One column [n] per name, read from the events at the offsets `source` [n].
+
+        Those of the names that `texts` contains are read together with their texts.
+        """
         ...
 
     def stat_rows(self, source: NDArray[np.int64]) -> StatRows:
@@ -234,15 +239,19 @@ class Events(_Referable):
         )
 
     def stats(
-        self, names: Sequence[str], rows: NDArray[np.int64] | None = None
+        self,
+        names: Sequence[str],
+        rows: NDArray[np.int64] | None = None,
+        texts: Collection[str] = (),
     ) -> dict[str, StatColumn]:
         """One column per name for the events `rows` (all by default), decoded in one pass.
 
-        A stat that is missing from an event is taken from its type, which states defaults.
+        A stat that is missing from an event is taken from its type, which states defaults. The
+        names of which all texts are needed are in `texts`: reading them later costs another pass.
         """
         source = self.source if rows is None else self.source[rows]
         kind_of = self.type if rows is None else self.type[rows]
-        own_stats = self.plane.event_stats(source, names)
+        own_stats = self.plane.event_stats(source, names, texts)
         type_stats = self.plane.types.stats(names)
         return {name: _with_defaults(own_stats[name], type_stats[name], kind_of) for name in names}
 

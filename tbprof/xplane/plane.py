@@ -1,6 +1,6 @@
 """One plane of a file: its lines by their headers, types and events when they are requested."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, partial
 from operator import is_
 
@@ -210,9 +210,14 @@ class FilePlane:
             self, of_lines, decoded.first_event, *decoded.columns, decoded.aggregated, read_too
         )
 
-    def event_stats(self, source: NDArray[np.int64], names: Sequence[str]) -> dict[str, StatColumn]:
-        """One column [n] per name, read from the events at the offsets `source` [n]."""
-        return self._stats.columns(source, names, _EVENT_STATS)
+    def event_stats(
+        self, source: NDArray[np.int64], names: Sequence[str], texts: Collection[str] = ()
+    ) -> dict[str, StatColumn]:
+        """One column [n] per name, read from the events at the offsets `source` [n].
+
+        Those of the names that `texts` contains are read together with their texts.
+        """
+        return self._stats.columns(source, names, _EVENT_STATS, texts)
 
     def stat_rows(self, source: NDArray[np.int64]) -> StatRows:
         """All stats of the events at the offsets `source` [n]: for thousands, not millions."""

@@ -1,6 +1,6 @@
 """Typed key-value stats of events, types and planes: a few keys of many messages in one pass."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -26,11 +26,12 @@ from tbprof.kernels.xplane.stat_decoding import StatMessages, WantedStats, decod
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
 from tbprof.xplane.events import OnTheWay
-from tbprof.xplane.interning import in_file_order, intern_texts
+from tbprof.xplane.interning import NumberedTexts, in_file_order, intern_texts
 from tbprof.xplane.metadata import Dictionary
 from tbprof.xplane.stat_rows import read_rows
 
 _PER_PASS = 1 << 16
+_NO_TEXTS = NumberedTexts(Strings())
 
 
 class StatReader:
@@ -78,11 +79,16 @@ class StatReader:
         return self._strings.intern(self.names)
 
     def columns(
-        self, source: NDArray[np.int64], names: Sequence[str], field: int
+        self,
+        source: NDArray[np.int64],
+        names: Sequence[str],
+        field: int,
+        texts: Collection[str] = (),
     ) -> dict[str, StatColumn]:
         """One column [n] per name, of the stats in field `field` of the messages at `source` [n].
 
-        `source` are offsets of the messages' length varints, -1 for none.
+        `source` are offsets of the messages' length varints, -1 for none. The texts of the names
+        that `texts` contains are read in the same pass.
         """
         kinds = np.zeros((len(names), source.size), np.uint8)
         bits = np.zeros((len(names), source.size), np.int64)
@@ -92,7 +98,8 @@ class StatReader:
             dense = used.size < len(names)
             some_kinds = np.zeros((used.size, source.size), np.uint8) if dense else kinds
             some_bits = np.zeros((used.size, source.size), np.int64) if dense else bits
-            self._decode(source, field, slots, some_kinds, some_bits)
+            numbered = np.array([names[name] in texts for name in used], np.bool_)
+            self._decode(source, field, slots, numbered, some_kinds, some_bits)
             if dense:
                 kinds[used], bits[used] = some_kinds, some_bits
         return {
@@ -123,11 +130,13 @@ class StatReader:
         source: NDArray[np.int64],
         field: int,
         slots: NDArray[np.int32],
+        numbered: NDArray[np.bool_],
         kinds: NDArray[np.uint8],
         bits: NDArray[np.int64],
     ) -> None:
         lookup = self._dictionary.lookup
-        wanted = WantedStats(slots, kinds, bits)
+        wanted = WantedStats(slots, numbered.view(np.uint8), kinds, bits)
+        text_columns = np.flatnonzero(numbered).tolist()
 
         def decode_part(begin: int) -> int:
             part = source[begin : begin + _PER_PASS]
@@ -136,10 +145,17 @@ class StatReader:
             rows += begin
             messages = StatMessages(begins, rows, field)
             progress = self._buffer.messages()
-            return sum(
-                decode_stats(window, progress, messages, lookup, wanted)
-                for window in self._buffer.around(progress, begins)
-            )
+            texts = NumberedTexts(self._strings) if text_columns else _NO_TEXTS
+            damaged = 0
+            for window in self._buffer.around(progress, begins):
+                damaged += decode_stats(window, progress, messages, lookup, wanted, texts.known)
+                texts.make_room()
+            ids = texts.ids()
+            for column in text_columns:
+                part_bits = bits[column, begin : begin + part.size]
+                is_text = kinds[column, begin : begin + part.size] == TEXT
+                part_bits[is_text] = ~ids[part_bits[is_text]]
+            return damaged
 
         # A stat takes some 16 bytes.
         damaged = sum(in_parallel(decode_part, range(0, source.size, _PER_PASS), 16 * source.size))
@@ -159,7 +175,10 @@ class StatReader:
             )
 
     def text_ids(self, kind: NDArray[np.uint8], bits: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Ids [n] into the space's strings of text values and references, -1 for other kinds."""
+        """Ids [n] into the space's strings of text values and references, -1 for other kinds.
+
+        Texts that are known already have `~id` as their bits, which others, offsets, never are.
+        """
         out = np.full(kind.size, -1, np.int32)
         is_reference = kind == REFERENCE
         if is_reference.any():
@@ -169,6 +188,9 @@ class StatReader:
             # The last entry stands for references to nothing.
             out[is_reference] = np.append(self._name_ids, np.int32(-1))[row]
         is_text = kind == TEXT
+        is_known = is_text & (bits < 0)
+        out[is_known] = ~bits[is_known]
+        is_text &= ~is_known
         if is_text.any():
             out[is_text] = intern_texts(self._buffer, bits[is_text], self._strings)
         return out

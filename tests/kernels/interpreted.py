@@ -29,6 +29,7 @@ _TEXTS = "export.json_bytes"
 _FIRST = [
     "xplane.passes",
     "xplane.id_lookup",
+    "xplane.equal_texts",
     _TEXTS,
     "export.stat_json",
     "timeline.level_merging",

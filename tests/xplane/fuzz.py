@@ -93,6 +93,8 @@ def read(content: bytes) -> Space | None:
         assert len(events) <= len(content)
         columns = events.stats(generate.NAMES)
         plane.types.stats(generate.NAMES)
+        for name, column in events.stats(generate.NAMES, texts=generate.NAMES).items():
+            assert (column.texts() == columns[name].texts()).all()
         for column in columns.values():
             plane.strings.take(column.texts().tolist())
             column.numbers()

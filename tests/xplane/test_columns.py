@@ -152,6 +152,9 @@ def _check_stats(plane: Plane, events: Events, wanted: Any, rows: list[Any]) -> 
             assert _value(plane, columns[name], at) == (own or _first(wanted, name, shared))
         assert _details(plane, int(events.source[at])) == _wanted_details(wanted, event)
     some = np.arange(0, len(events), 2)
+    together = events.stats(generate.NAMES, texts=generate.NAMES[::2])
+    for name in generate.NAMES:
+        assert np.array_equal(together[name].texts(), columns[name].texts())
     part = events.stats(["flops", "flops", "no such stat"], some)
     assert np.array_equal(part["flops"].kind, columns["flops"].kind[some])
     assert np.array_equal(part["flops"].bits, columns["flops"].bits[some])

@@ -119,7 +119,8 @@ def read_memory_stats(memory_events: MemoryEvents) -> MemoryStats:
 
     def read(begin: int) -> None:
         piece = slice(begin, begin + _PIECE)
-        stats = events.stats(stat_names, np.arange(begin, min(begin + _PIECE, size)))
+        rows = np.arange(begin, min(begin + _PIECE, size))
+        stats = events.stats(stat_names, rows, _TEXTS)
         ordinal[piece] = _ordinals(stats, ordinal[piece].size)
         _fill(out, piece, stats, events.plane)
 
@@ -149,9 +150,9 @@ def _fill(out: MemoryStats, piece: slice, stats: Mapping[str, StatColumn], plane
     ):
         if name in stats:
             size_of[piece] = sizes(stats[name], limit)
-    texts = _texts(stats, out.owner[piece].size)
     for column, name in zip((out.owner, out.op, out.region, out.shape), _TEXTS, strict=True):
-        column[piece] = texts[name]
+        if name in stats:
+            column[piece] = stats[name].texts()
     if FRAGMENTATION in stats:
         out.fragmentation[piece] = _shares(stats[FRAGMENTATION])
     if _ADDRESS in stats:
@@ -253,21 +254,6 @@ def _window(events: Events) -> tuple[int, int]:
         part = slice(row, row + _PIECE)
         end = max(end, int((events.start_ps[part] + events.duration_ps[part]).max()))
     return begin, end
-
-
-def _texts(stats: Mapping[str, StatColumn], rows: int) -> dict[str, NDArray[np.int32]]:
-    """[rows] ids of the texts of each of `_TEXTS`, -1 for none.
-
-    Columns are read side by side, in the order in which they lie in the file.
-    """
-    text_names = [name for name in _TEXTS if name in stats]
-    ids_of = {name: np.full(rows, -1, np.int32) for name in _TEXTS}
-    if text_names:
-        kind = np.stack([stats[name].kind for name in text_names], axis=1)
-        bits = np.stack([stats[name].bits for name in text_names], axis=1)
-        ids = stats[text_names[0]].source.text_ids(kind.ravel(), bits.ravel())
-        ids_of.update(zip(text_names, ids.reshape(rows, -1).T, strict=True))
-    return ids_of
 
 
 def _ordinals(stats: Mapping[str, StatColumn], rows: int) -> NDArray[np.int64]:

@@ -16,6 +16,7 @@ from cython.cimports.tbprof.kernels.codes import (
 )
 from cython.cimports.tbprof.kernels.types import (
     Bytes,
+    Flags,
     Int32s,
     Ints,
     OutBytes,
@@ -25,6 +26,7 @@ from cython.cimports.tbprof.kernels.types import (
     OutIntTable,
     i64,
 )
+from cython.cimports.tbprof.kernels.xplane.equal_texts import KnownTexts, number_text
 from cython.cimports.tbprof.kernels.xplane.id_lookup import Lookup
 from cython.cimports.tbprof.kernels.xplane.passes import Pass, StatListing, Window
 from cython.cimports.tbprof.kernels.xplane.wire import (
@@ -60,15 +62,20 @@ class StatMessages:
 class WantedStats:
     """The stats of k keys: `kinds` and `bits` are [k, n] and hold zeros before.
 
-    `slots` is the row in them of each row of stat metadata, -1 where it is not asked for.
+    `slots` is the row in them of each row of stat metadata, -1 where it is not asked for. Texts of
+    keys that are `numbered` [k] get their numbers as bits.
     """
 
     slots: Int32s
+    numbered: Flags
     kinds: OutByteTable
     bits: OutIntTable
 
-    def __init__(self, slots: Int32s, kinds: OutByteTable, bits: OutIntTable) -> None:
+    def __init__(
+        self, slots: Int32s, numbered: Flags, kinds: OutByteTable, bits: OutIntTable
+    ) -> None:
         self.slots = slots
+        self.numbered = numbered
         self.kinds = kinds
         self.bits = bits
 
@@ -100,9 +107,6 @@ class StatLists:
 @cython.ccall
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(
-    _=i64, bits=i64, field=i64, key=i64, kind=i64, tag=i64, value=i64, value_at=i64, wire_type=i64
-)
 def decode_stat(buf: Bytes, pos: i64, end: i64) -> tuple[i64, i64, i64]:
     """(metadata id, kind, bits) of the XStat in [pos, end).
 
@@ -110,7 +114,18 @@ def decode_stat(buf: Bytes, pos: i64, end: i64) -> tuple[i64, i64, i64]:
     damaged. `bits` are the value's 64 bits, or the offset of the length varint of a text or bytes
     value.
     """
-    key = 0
+    return _decode_rest(buf, pos, end, 0)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.locals(
+    _=i64, bits=i64, field=i64, kind=i64, tag=i64, value=i64, value_at=i64, wire_type=i64
+)
+def _decode_rest(buf: Bytes, pos: i64, end: i64, key: i64) -> tuple[i64, i64, i64]:
+    """`decode_stat` of an XStat whose `key` has been read up to `pos`; 0 where none has."""
     kind = 0
     bits = 0
     while pos < end:
@@ -157,7 +172,9 @@ def decode_stat(buf: Bytes, pos: i64, end: i64) -> tuple[i64, i64, i64]:
     buf=Bytes,
     column=i64,
     damaged=i64,
+    damaged_before=i64,
     end=i64,
+    first_key=i64,
     found=i64,
     index=i64,
     key=i64,
@@ -165,6 +182,7 @@ def decode_stat(buf: Bytes, pos: i64, end: i64) -> tuple[i64, i64, i64]:
     kind=i64,
     kinds=OutByteTable,
     message=i64,
+    numbered=Flags,
     row=i64,
     rows=Int32s,
     size=i64,
@@ -175,17 +193,24 @@ def decode_stat(buf: Bytes, pos: i64, end: i64) -> tuple[i64, i64, i64]:
     wanted=i64,
 )
 def decode_stats(
-    window: Window, progress: Pass, messages: StatMessages, lookup: Lookup, columns: WantedStats
+    window: Window,
+    progress: Pass,
+    messages: StatMessages,
+    lookup: Lookup,
+    columns: WantedStats,
+    texts: KnownTexts,
 ) -> i64:
     """Finds the stats of some keys in messages; returns how many were damaged.
 
-    StatMessages are read from row `progress.at` on up to the first that the window does not hold;
-    `progress.end` is the size of the file. `lookup` knows stat metadata ids. The first stat of a
-    key counts, as in the field's usual getter.
+    StatMessages are read from row `progress.at` on up to the first that the window does not hold,
+    or that has a text for which `texts` have no room; `progress.end` is the size of the file.
+    `lookup` knows stat metadata ids. The first stat of a key counts, as in the field's usual
+    getter.
     """
     buf, begins = window.content, messages.begins
     keys, rows = lookup.keys, lookup.rows
-    slots, kinds, bits = columns.slots, columns.kinds, columns.bits
+    slots, numbered = columns.slots, columns.numbered
+    kinds, bits = columns.kinds, columns.bits
     with cython.nogil:
         base = window.base
         damaged = 0
@@ -207,6 +232,7 @@ def decode_stats(
                 progress.reach = base + after
                 return damaged
             found = 0
+            damaged_before = damaged
             while at < after and found < size:
                 tag, value_at = read_varint(buf, at, after)
                 if value_at < 0:
@@ -226,27 +252,41 @@ def decode_stats(
                     damaged += 1
                     break
                 at = body_end
+                first_key = 0
+                row = -1
                 if (
                     body < body_end and buf[body] == KEY_TAG
                 ):  # it comes first, and most are not wanted
-                    key, value_at = read_varint(buf, body + 1, body_end)
-                    row = find_row(keys, rows, key)
-                    if value_at >= 0 and (row < 0 or slots[row] < 0):
-                        continue
-                key, kind, value = decode_stat(buf, body, body_end)
+                    first_key, value_at = read_varint(buf, body + 1, body_end)
+                    row = find_row(keys, rows, first_key)
+                    if value_at >= 0:
+                        if row < 0 or slots[row] < 0:
+                            continue
+                        body = value_at
+                key, kind, value = _decode_rest(buf, body, body_end, first_key)
                 if kind < 0:
                     damaged += 1
                     continue
-                row = find_row(keys, rows, key)
+                if row < 0 or key != first_key:
+                    row = find_row(keys, rows, key)
                 if row < 0 or slots[row] < 0 or kind == ABSENT:
                     continue
                 column = slots[row]
-                if kinds[column, index] == ABSENT:
-                    kinds[column, index] = kind
-                    bits[column, index] = value
-                    if kind in (TEXT, BYTES):
-                        bits[column, index] += base
-                    found += 1
+                if kinds[column, index] != ABSENT:
+                    continue
+                if kind == TEXT and numbered[column] != 0:
+                    body, body_end = read_length(buf, value, body_end)
+                    value = number_text(buf, body, body_end, texts)
+                    if value < 0:  # the message is read again from its start
+                        for column in range(size):
+                            kinds[column, index] = ABSENT
+                            bits[column, index] = 0
+                        return damaged_before
+                elif kind in (TEXT, BYTES):
+                    value += base
+                kinds[column, index] = kind
+                bits[column, index] = value
+                found += 1
         progress.at = begins.shape[0]
         return damaged
 

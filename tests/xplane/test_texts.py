@@ -1,0 +1,29 @@
+"""The texts of events, which are read with their other stats or by themselves."""
+
+import numpy as np
+from traces import space_of
+
+from tbprof._pb import message
+from tbprof.events.space import Plane
+
+
+def _plane(texts: list[str]) -> Plane:
+    """A plane with one event per text."""
+    space = message("tensorflow.profiler.XSpace")()
+    plane = space.planes.add(name="/host:CPU")
+    plane.stat_metadata[1].name = "tf_op"
+    line = plane.lines.add(name="python")
+    for at, text in enumerate(texts):
+        line.events.add(offset_ps=at).stats.add(metadata_id=1, str_value=text)
+    return space_of(space.SerializeToString()).planes[0]
+
+
+def test_texts_beyond_every_table_are_read():
+    long = "x" * 70_000
+    texts = ["", long, "a", *(f"op {at}" for at in range(9000)), "a", long + "y", "", long]
+    plane = _plane(texts)
+    source = plane.events().source
+    together = plane.event_stats(source, ["tf_op"], ["tf_op"])["tf_op"]
+    assert plane.strings.take(together.texts().tolist()) == texts
+    alone = plane.event_stats(source, ["tf_op"])["tf_op"]
+    assert np.array_equal(alone.texts(), together.texts())
