@@ -60,6 +60,10 @@ def _busy(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
     )
 
 
+def _in_use(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
+    return timeline.in_use(request.time_ps("from_ps"), request.time_ps("to_ps"))
+
+
 def _search(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
     return timeline.search(
         _query(request),
@@ -177,6 +181,7 @@ TIMELINE_ROUTES: Mapping[str, Callable[[Service, Parameters], Reply]] = {
     "timeline_tiles": _versioned(_tiles, TILES),
     "timeline_counters": _versioned(_counters),
     "timeline_busy": _versioned(_busy),
+    "timeline_in_use": _versioned(_in_use),
     "timeline_search": _versioned(_search),
     "timeline_marks": _versioned(_match_overview),
     "timeline_event": _versioned(_event),

@@ -80,6 +80,8 @@ def test_timelines_that_there_are_not(client, route, parameters, status, code):
         ("busy", {"from_ps": 5, "to_ps": 4}),
         ("busy", {"from_ps": "NaN"}),
         ("busy", {"sections": "9"}),
+        ("in_use", {"from_ps": 5, "to_ps": 4}),
+        ("in_use", {"to_ps": "soon"}),
         ("search", {}),
         ("search", {"q": "("}, ),
         ("search", {"q": "x", "limit": -1}),

@@ -185,6 +185,15 @@ def test_busy_shares(drawn):
     assert drawn.json("busy", from_ps=4e6, to_ps=8e6, sections="0") == {"sections": {"0": [0.5]}}
 
 
+def test_tracks_in_use_have_events_in_the_span(drawn):
+    every = drawn.json("in_use")
+    assert every["tracks"] == [track["id"] for track in drawn.index["tracks"]]
+    assert every["rows"] == [track["rows"] for track in drawn.index["tracks"]]
+    name = {track["id"]: track["name"] for track in drawn.index["tracks"]}
+    later = drawn.json("in_use", from_ps=12e6, to_ps=13e6)
+    assert [name[track] for track in later["tracks"]] == ["python"]
+
+
 def test_search_finds_names_and_arguments_in_time_order(drawn):
     found = drawn.json("search", q="MATMUL")
     assert (found["count"], found["types"], found["cursor"], found["error"]) == (2, 1, "", None)

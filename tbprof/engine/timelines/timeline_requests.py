@@ -40,6 +40,7 @@ _flows = Later("tbprof.timeline.questions.flows.flows")
 _match_overview = Later("tbprof.timeline.search.search.match_overview")
 _search = Later("tbprof.timeline.search.search.search")
 parse_query = Later("tbprof.timeline.search.query.parse_query")
+_tracks_in_use = Later("tbprof.timeline.questions.tracks_in_use.tracks_in_use")
 _step_windows = Later("tbprof.timeline.questions.steps_of_events.step_windows")
 _filter = Later("tbprof.timeline.tiles.event_filter.passing_types")
 QUESTIONS = (_aggregate, _call_tree, _details, _flows, _search, _filter)
@@ -125,6 +126,12 @@ class HostTimeline:
             for section in _numbers(sections, len(self._timeline.sections), "section").tolist()
         }
         return _json({"sections": shares})
+
+    def in_use(self, from_ps: int | None, to_ps: int | None) -> bytes:
+        """The tracks with events in a window, and the counters with values in it."""
+        begin, end = self._window(from_ps, to_ps)
+        used = _tracks_in_use(self._opened, begin, end)
+        return _json({"tracks": used.tracks, "rows": used.rows, "counters": used.counters})
 
     def search(
         self,

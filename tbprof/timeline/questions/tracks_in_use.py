@@ -1,0 +1,57 @@
+"""Which tracks and counters have something to show in a window."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.base.records import dataclass
+from tbprof.timeline.model.open_timeline import OpenTimeline
+from tbprof.timeline.questions.interval_aggregation import find_bounds
+
+
+@dataclass(frozen=True, slots=True)
+class TracksInUse:
+    """What has something to show in a window, ascending.
+
+    `tracks` have an event in it; `rows` is how many of their rows, from the top, these need.
+    `counters` have a value, which they may have taken before.
+    """
+
+    tracks: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    counters: NDArray[np.int64]
+
+
+def tracks_in_use(opened: OpenTimeline, from_ps: int, to_ps: int) -> TracksInUse:
+    """The tracks with events that overlap [from_ps, to_ps), and the counters with a value in it.
+
+    An event without a duration overlaps the window that it starts in. Takes time per row, not per
+    event, but on rows where events overlap.
+
+        |aa......bb    from 3 to 6      the track of a and b has nothing to show there,
+        |...cccc...                     that of c one of its two rows
+        |.....d....    from 3 to 5
+    """
+    columns = opened.columns
+    every = np.arange(len(opened.timeline.tracks), dtype=np.int64)
+    bounds = find_bounds(opened, every, from_ps, to_ps)
+    is_used = bounds.low < bounds.high
+    for row in np.flatnonzero(is_used & columns.crowded).tolist():
+        events = slice(int(bounds.low[row]), int(bounds.high[row]))
+        start = columns.start_ps[events]
+        end = start + columns.duration_ps[events]
+        is_used[row] = bool(((start >= from_ps) | (end > from_ps)).any())
+    used = np.flatnonzero(is_used)
+    rows = np.zeros(every.size, np.int64)
+    track = columns.track[used]
+    np.maximum.at(rows, track, used - columns.first_row[track] + 1)
+    tracks = np.flatnonzero(rows)
+    return TracksInUse(tracks, rows[tracks], _counters_with_values(opened, to_ps))
+
+
+def _counters_with_values(opened: OpenTimeline, to_ps: int) -> NDArray[np.int64]:
+    timeline = opened.timeline
+    is_known = [
+        counter.first < counter.last and timeline.counter_time_ps[counter.first] < to_ps
+        for counter in timeline.counters
+    ]
+    return np.flatnonzero(np.array(is_known, np.bool_))
