@@ -2,6 +2,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { textOf } from "./browser";
+import { TRACES } from "./servers";
 import {
   ALL,
   drag,
@@ -53,6 +54,25 @@ test("it opens on the median step, with a hint at the keys the first time", asyn
   await settled(page);
   await expect.poll(() => hint.count()).toBe(0);
 });
+
+test.runIf(TRACES).each(["v100", "tpu", "amd"])(
+  "at first at least half of the rows of %s hold events, and every section says what it folds",
+  async (run) => {
+    const { page } = await runs.openAt(runs.address(run));
+    const canvas = page.locator(`${TIMELINE}:not([aria-busy="true"]) .timeline-base`);
+    const fill = () =>
+      canvas.evaluate(({ dataset }) => [Number(dataset.rows), Number(dataset.filled)]);
+    await expect.poll(async () => (await fill())[0]).toBeGreaterThan(10);
+    await expect
+      .poll(async () => {
+        const [rows, filled] = await fill();
+        return filled / rows;
+      })
+      .toBeGreaterThanOrEqual(0.5);
+    if (run === "v100")
+      await expect.poll(() => textOf(page.locator(".trace-labels"))).toContain("no events here");
+  },
+);
 
 test("the strip's brush moves and sizes the view, by pointer and by keys", async () => {
   const page = await show({ from_ms: "0.05", to_ms: "0.1" });

@@ -103,7 +103,7 @@ def test_trace_without_events(tmp_path: Path):
     assert opened.ask("aggregate")["events"] == 0
     assert opened.ask("calls")["nodes"]["count"] == [0]
     assert opened.ask("busy", buckets=3)["sections"] == {}
-    assert opened.ask("in_use") == {"tracks": [], "rows": [], "counters": []}
+    assert opened.ask("in_use") == {"tracks": [], "counters": []}
     assert opened.get("timeline", part="derived").json["events"] == 0
 
 

@@ -188,7 +188,6 @@ def test_busy_shares(drawn):
 def test_tracks_in_use_have_events_in_the_span(drawn):
     every = drawn.json("in_use")
     assert every["tracks"] == [track["id"] for track in drawn.index["tracks"]]
-    assert every["rows"] == [track["rows"] for track in drawn.index["tracks"]]
     name = {track["id"]: track["name"] for track in drawn.index["tracks"]}
     later = drawn.json("in_use", from_ps=12e6, to_ps=13e6)
     assert [name[track] for track in later["tracks"]] == ["python"]

@@ -131,7 +131,7 @@ class HostTimeline:
         """The tracks with events in a window, and the counters with values in it."""
         begin, end = self._window(from_ps, to_ps)
         used = _tracks_in_use(self._opened, begin, end)
-        return _json({"tracks": used.tracks, "rows": used.rows, "counters": used.counters})
+        return _json({"tracks": used.tracks, "counters": used.counters})
 
     def search(
         self,

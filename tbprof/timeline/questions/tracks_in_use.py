@@ -12,12 +12,10 @@ from tbprof.timeline.questions.interval_aggregation import find_bounds
 class TracksInUse:
     """What has something to show in a window, ascending.
 
-    `tracks` have an event in it; `rows` is how many of their rows, from the top, these need.
-    `counters` have a value, which they may have taken before.
+    `tracks` have an event in it, `counters` a value, which they may have taken before.
     """
 
     tracks: NDArray[np.int64]
-    rows: NDArray[np.int64]
     counters: NDArray[np.int64]
 
 
@@ -27,9 +25,8 @@ def tracks_in_use(opened: OpenTimeline, from_ps: int, to_ps: int) -> TracksInUse
     An event without a duration overlaps the window that it starts in. Takes time per row, not per
     event, but on rows where events overlap.
 
-        |aa......bb    from 3 to 6      the track of a and b has nothing to show there,
-        |...cccc...                     that of c one of its two rows
-        |.....d....    from 3 to 5
+        |aa......bb    from 3 to 6      the track of a and b has nothing to show there
+        |...cccc...
     """
     columns = opened.columns
     every = np.arange(len(opened.timeline.tracks), dtype=np.int64)
@@ -40,12 +37,9 @@ def tracks_in_use(opened: OpenTimeline, from_ps: int, to_ps: int) -> TracksInUse
         start = columns.start_ps[events]
         end = start + columns.duration_ps[events]
         is_used[row] = bool(((start >= from_ps) | (end > from_ps)).any())
-    used = np.flatnonzero(is_used)
-    rows = np.zeros(every.size, np.int64)
-    track = columns.track[used]
-    np.maximum.at(rows, track, used - columns.first_row[track] + 1)
-    tracks = np.flatnonzero(rows)
-    return TracksInUse(tracks, rows[tracks], _counters_with_values(opened, to_ps))
+    has_events = np.zeros(every.size, np.bool_)
+    has_events[columns.track[is_used]] = True
+    return TracksInUse(np.flatnonzero(has_events), _counters_with_values(opened, to_ps))
 
 
 def _counters_with_values(opened: OpenTimeline, to_ps: int) -> NDArray[np.int64]:

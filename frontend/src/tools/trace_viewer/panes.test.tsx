@@ -34,7 +34,40 @@ test("the parts of a host are one tree, names are text, and counts are on the sc
   expect(document.querySelector(".trace-labels b")).toBeNull();
 });
 
-test("several hosts are strips first; one that cannot be read is said", async () => {
+test("many hosts are strips first, and a click on the name opens one", async () => {
+  fakeServer();
+  await show({}, ["h0", "h1", "h2", "h3", "h4"]);
+  expect(labels()).toEqual(["h0", "h1", "h2", "h3", "h4"]);
+  const name = query('.trace-label[data-lane="h@h2"] .trace-label-name');
+  act(() => {
+    name.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true }));
+    dispatchEvent(new PointerEvent("pointerup"));
+  });
+  expect(labels().slice(2, 5)).toEqual(["h2", "GPU 0", "Steps"]);
+});
+
+test("tracks without events in view are one line, which a click opens", async () => {
+  fakeServer({
+    timeline_in_use: ({ part }) => ({ tracks: part === "events" ? [1] : [], counters: [] }),
+  });
+  await show();
+  await wait(0);
+  expect(labels()).toEqual(["GPU 0", "Host threads", "python", "1 track without events here"]);
+  expect(text('.trace-label[data-lane="s/device:GPU:0@h0"]')).toContain("no events here");
+  await click(query('.trace-label[data-lane="is/host:CPU@h0"] .trace-triangle'));
+  expect(labels().slice(1)).toEqual([
+    "Host threads",
+    "python",
+    "<b>worker</b>",
+    "1 track without events here",
+  ]);
+  await click(query('.trace-label[data-lane="s/device:GPU:0@h0"] .trace-triangle'));
+  expect(labels().slice(0, 3)).toEqual(["GPU 0", "Steps", "Stream #1(Compute)"]);
+  await wait(260);
+  expect(said.selected.fold).toBe("is/device:GPU:0@h0,is/host:CPU@h0");
+});
+
+test("a host that cannot be read is said, the others are shown", async () => {
   const server = fakeServer();
   const { timeline } = server.routes;
   server.routes.timeline = (parameters) => {
@@ -42,10 +75,8 @@ test("several hosts are strips first; one that cannot be read is said", async ()
     return timeline(parameters);
   };
   await show({}, ["h0", "h1", "h2"]);
-  expect(labels()).toEqual(["h0", "h2"]);
+  expect(labels().filter((label) => label?.startsWith("h"))).toEqual(["h0", "h2"]);
   expect(said.warned.map((warning) => warning.message)).toEqual(["the timeline has no version"]);
-  await click(query('.trace-label[data-lane="h@h2"] .trace-triangle'));
-  expect(labels()).toContain("Host threads");
 });
 
 test("folded hosts are drawn, though none of their events are", async () => {

@@ -86,7 +86,7 @@ function TraceView({ title, run, hosts, view, select, warn, links }: PageProps<n
       <h1 class="unseen">{title}</h1>
       <Toolbar page={page} hits={hits} />
       <OverviewStrip model={model} />
-      <div class="trace-body">
+      <div class={page.isLaidOut.value || isEmpty ? "trace-body" : "trace-body unsettled"}>
         <div class="trace-side">
           <LaneHead model={model} />
           <Labels model={model} isAlone={page.isList.value} list={list} />

@@ -10,7 +10,7 @@ import type { TimelineModel } from "../model/model";
 import { sourceOf } from "../model/sources";
 import type { Hover, HoverValue, TimeRange } from "../model/types";
 import { chooseLevel, toPs } from "../model/view_math";
-import { buildScene, laneFigures } from "../scene/build_scene";
+import { buildScene, countRows, laneFigures } from "../scene/build_scene";
 import { hitAt, type Snap, snap } from "../scene/hit_test";
 import { Scene } from "../scene/scene";
 import { createPainter, type PainterChoice } from "./create_painter";
@@ -50,7 +50,7 @@ export class Engine {
 
   constructor(
     private readonly model: TimelineModel,
-    base: HTMLCanvasElement,
+    private readonly base: HTMLCanvasElement,
     over: HTMLCanvasElement,
     choice: PainterChoice,
   ) {
@@ -263,6 +263,8 @@ export class Engine {
       const old = model.drawn.peek();
       if (old.entries !== entries || old.events !== events || old.strips !== strips)
         model.drawn.value = { entries, events, strips };
+      const { rows, filled } = countRows(scene, this.lanes, model.height.peek());
+      Object.assign(this.base.dataset, { rows: `${rows}`, filled: `${filled}` });
       const figures = laneFigures({
         view: model.view.peek(),
         level,

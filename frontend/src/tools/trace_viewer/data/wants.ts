@@ -6,7 +6,7 @@ import {
   type PlacedLane,
   type TrackLane,
 } from "../model/lane_layout";
-import { stepTrack, summarizedSections } from "../model/lane_sections";
+import { isStrip, stepTrack, summarizedSections } from "../model/lane_sections";
 import { type Source, sourceOf } from "../model/sources";
 import type { ColorBy, Span } from "../model/types";
 import { tilesOf } from "../model/view_math";
@@ -60,7 +60,7 @@ export function counterWants(input: ViewInput): Want[] {
 export function busyWants(input: ViewInput): Want[] {
   const ids = new Map<Source, number[]>();
   for (const { lane } of input.lanes) {
-    if (!lane.isCollapsed) continue;
+    if (!isStrip(lane)) continue;
     for (const { part, id } of summarizedSections(lane)) push(ids, sourceOf(lane.host, part), id);
   }
   return windowWants(ids, input);

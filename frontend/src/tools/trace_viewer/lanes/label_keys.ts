@@ -45,21 +45,22 @@ export function labelKeys({ model, active, activate, list }: LabelActions): Bind
     key(["Home"], "First track", (lanes) => go(lanes, 0)),
     key(["End"], "Last track", (lanes) => go(lanes, lanes.length - 1)),
     key(["ArrowRight"], "Unfold", (lanes, at, lane) => {
-      if (lane.isCollapsed) fold(model, [lane.key], false);
+      if (lane.isCollapsed) fold(model, [lane.foldKey], false);
       else if (lanes[at + 1]?.indent > lane.indent) go(lanes, at + 1);
     }),
     key(["ArrowLeft"], "Collapse, or go to the parent", (lanes, at, lane) => {
-      if (!lane.isCollapsed && isFoldable(lane)) fold(model, [lane.key], true);
+      if (!lane.isCollapsed && isFoldable(lane)) fold(model, [lane.foldKey], true);
       else activate(lanes.slice(0, at).findLast((one) => one.indent < lane.indent));
     }),
     key(["Enter"], "List the events of the track", (_, __, lane) => {
       if (lane.kind === "track") list(lane.key);
-      else fold(model, [lane.key], !lane.isCollapsed);
+      else fold(model, [lane.foldKey], !lane.isCollapsed);
     }),
     key(["p"], "Pin to the top, or unpin", (_, __, lane) => {
       if (lane.kind === "track" || lane.kind === "counter") togglePin(model, lane.key);
     }),
     key(["h", "Delete"], "Hide", (lanes, at, lane) => {
+      if (lane.kind === "idle") return;
       activate(lanes[at + 1] ?? lanes[at - 1]);
       hide(model, lane.key);
     }),

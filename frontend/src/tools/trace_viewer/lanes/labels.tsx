@@ -103,7 +103,7 @@ export function Labels({ model, list, isAlone }: LabelsProps) {
       activate={() => {
         active.value = laneId(lane);
       }}
-      startDrag={(event) => reorder.start(event, lane)}
+      startDrag={(event, click) => reorder.start(event, lane, click)}
     />
   );
   return (

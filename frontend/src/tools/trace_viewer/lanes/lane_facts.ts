@@ -1,9 +1,12 @@
 /** What is known of a lane before its events: how busy it is, how much it holds. */
 import { formatBytes, formatCount, formatRatio, plural, significant } from "../../../base/format";
 import { bytes, ratio } from "../../../base/units";
-import type { HostGroup, SectionGroup } from "../model/groups";
+import type { CounterItem, HostGroup, SectionGroup, TrackItem } from "../model/groups";
 import type { Lane } from "../model/lane_layout";
 import type { HostTimeline } from "../model/types";
+
+/** Of the tracks that one line stands for. */
+const MOST_NAMED = 20;
 
 /** Pinned tracks are there twice. */
 export function laneId(lane: Lane): string {
@@ -16,11 +19,17 @@ export function laneName(lane: Lane): string {
       return lane.host.host;
     case "section":
       return lane.section.label;
+    case "idle":
+      return `${plural(lane.items.length, "track")} without events here`;
     case "track":
       return lane.item.track.name;
     case "counter":
       return lane.item.counter.name;
   }
+}
+
+function itemName(item: TrackItem | CounterItem): string {
+  return "track" in item ? item.track.name : item.counter.name;
 }
 
 /** Where a pinned track is from, of which others may have the same name; "" of all others. */
@@ -39,6 +48,7 @@ export function busyShare(lane: Lane): number {
       return sectionShare(lane.section, lane.host);
     case "track":
       return lane.item.track.busyPs / spanOf(lane.host);
+    case "idle":
     case "counter":
       return Number.NaN;
   }
@@ -97,6 +107,8 @@ export function describeLane(lane: Lane): string {
         busy,
       ]);
     }
+    case "idle":
+      return lane.items.map(itemName).slice(0, MOST_NAMED).join(", ");
     case "track": {
       const { kind, events, isDerived } = lane.item.track;
       const origin = isDerived || lane.item.part === "derived" ? "derived from other events" : "";

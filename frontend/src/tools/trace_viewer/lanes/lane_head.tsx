@@ -8,7 +8,7 @@ import { fold, nameOf, patchArrangement, unhide } from "./arrange";
 const MOST_LISTED = 200;
 
 export function LaneHead({ model }: { model: TimelineModel }) {
-  const { trackFilter, hidden } = model.arrangement.value;
+  const { trackFilter, hidden, isIdleShown } = model.arrangement.value;
   const groups = model.groups.value;
   const sections = groups.flatMap((group) => group.sections.map((section) => section.key));
   const keys = groups.length > 1 ? groups.map((group) => group.key) : sections;
@@ -75,6 +75,11 @@ export function LaneHead({ model }: { model: TimelineModel }) {
         width={240}
         items={[
           { label: "Collapse all", run: () => fold(model, keys, true) },
+          {
+            label: "Fold tracks without events here",
+            isChecked: !isIdleShown,
+            run: () => patchArrangement(model, { isIdleShown: !isIdleShown }),
+          },
           { label: "Expand all", run: () => fold(model, [...keys, ...sections], false) },
           {
             label: "As it was",

@@ -19,7 +19,8 @@ interface LaneLabelProps {
   readonly isActive: boolean;
   readonly isDragged: boolean;
   readonly activate: () => void;
-  readonly startDrag: (event: PointerEvent) => void;
+  /** `click` is called where the pointer is released without a drag. */
+  readonly startDrag: (event: PointerEvent, click?: () => void) => void;
 }
 
 const MOST_SHOWN = 300;
@@ -33,14 +34,17 @@ export function LaneLabel(props: LaneLabelProps) {
   const facts = describeLane(lane);
   const from = pinnedFrom(lane, model.hosts.value.length > 1);
   const isPinnedToo = isTrack && model.arrangement.value.pinned.includes(lane.key);
-  const isStrip = !isTrack && isCollapsed;
+  const isStrip = (kind === "host" || kind === "section") && isCollapsed;
+  const isIdle = kind === "section" && lane.isIdle;
   const figure = isStrip || kind === "counter" ? model.figures.value.get(lane.key) : undefined;
   // In the view, as the strip beside it; of all the trace until that is known.
   const share = figure ?? busyShare(lane);
-  const summary = isStrip ? formatShare(share) : "";
+  const busy = isStrip ? formatShare(share) : "";
+  const summary = isIdle ? "no events here" : busy === "" ? "" : `${busy} busy`;
+  const toggle = () => fold(model, [lane.foldKey], !isCollapsed);
   const unit = kind === "counter" ? scaleOf(lane.item.counter.unit, figure) : "";
   // Begins as what is seen does.
-  const seen = [name, from, unit, summary === "" ? "" : `${summary} busy`];
+  const seen = [name, from, unit, summary];
   const spoken = [...seen, facts, isPinned ? "pinned" : ""].filter(Boolean).join(", ");
   const classes = ["trace-label", kind, props.isActive ? "active" : ""];
   if (props.isDragged) classes.push("dragged");
@@ -62,7 +66,7 @@ export function LaneLabel(props: LaneLabelProps) {
       onPointerDown={(event) => {
         activate();
         if (!(event.target instanceof HTMLElement && event.target.closest("button")))
-          props.startDrag(event);
+          props.startDrag(event, isTrack ? undefined : toggle);
       }}
     >
       <div class="trace-label-row" title={`${laneName(lane).slice(0, 500)}\n${facts}`}>
@@ -74,8 +78,8 @@ export function LaneLabel(props: LaneLabelProps) {
             aria-hidden="true"
             onClick={(event) => {
               // With Alt all that share the parent.
-              const keys = event.altKey ? sameKind(model, lane) : [lane.key];
-              fold(model, keys, !isCollapsed);
+              if (event.altKey) fold(model, sameKind(model, lane), !isCollapsed);
+              else toggle();
             }}
           >
             {isCollapsed ? "▸" : "▾"}
@@ -102,7 +106,7 @@ export function LaneLabel(props: LaneLabelProps) {
         )}
         {summary === "" ? null : (
           <span class="trace-label-share" aria-hidden="true">
-            {summary} busy
+            {summary}
           </span>
         )}
         <span class="trace-label-buttons" aria-hidden="true">
@@ -119,7 +123,7 @@ export function LaneLabel(props: LaneLabelProps) {
               </svg>
             </button>
           ) : null}
-          {isPinned ? null : (
+          {isPinned || kind === "idle" ? null : (
             <button
               type="button"
               class="trace-lane-button"
@@ -153,5 +157,5 @@ function sameKind(model: TimelineModel, lane: Lane): string[] {
         one.host === lane.host &&
         (one.kind !== "track" || lane.kind !== "track" || one.section === lane.section),
     )
-    .map((one) => one.key);
+    .map((one) => one.foldKey);
 }

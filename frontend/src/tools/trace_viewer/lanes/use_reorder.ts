@@ -11,7 +11,8 @@ interface Reorder {
   readonly dragged: Signal<string>;
   /** Where it would be put, in pixels from the top of the tree. */
   readonly line: Signal<number | null>;
-  readonly start: (event: PointerEvent, lane: Lane) => void;
+  /** `click` is called where the pointer is released without a drag. */
+  readonly start: (event: PointerEvent, lane: Lane, click?: () => void) => void;
 }
 
 const SLACK = 5;
@@ -21,7 +22,7 @@ export function useReorder(model: TimelineModel, tree: RefObject<HTMLElement | n
   const line = useSignal<number | null>(null);
   const stop = useRef<() => void>(() => {});
   useEffect(() => () => stop.current(), []);
-  const start = (event: PointerEvent, lane: Lane) => {
+  const start = (event: PointerEvent, lane: Lane, click?: () => void) => {
     if (event.button !== 0) return;
     const from = event.clientY;
     const family = new Set(siblings(model.groups.peek(), lane.key));
@@ -34,9 +35,11 @@ export function useReorder(model: TimelineModel, tree: RefObject<HTMLElement | n
       line.value = target && edgeOf(model, target);
     };
     const end = (ended: Event) => {
+      const isClick = ended.type === "pointerup" && dragged.peek() === "";
       if (ended.type === "pointerup" && target)
         move(model, lane.key, target.lane.key, target.isAfter);
       stop.current();
+      if (isClick) click?.();
     };
     const onKey = (pressed: KeyboardEvent) => {
       if (pressed.key === "Escape") stop.current();

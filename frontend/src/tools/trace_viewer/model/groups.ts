@@ -51,12 +51,17 @@ export function trackKey(host: string, part: Part, track: number): string {
   return `${part[0]}${track}@${host}`;
 }
 
-function counterKey(host: string, part: Part, counter: number): string {
+export function counterKey(host: string, part: Part, counter: number): string {
   return `c${part[0]}${counter}@${host}`;
 }
 
 export function sectionKey(host: string, name: string): string {
   return `s${name.slice(0, 200)}@${host}`;
+}
+
+/** The line that stands for the tracks of a section without events. */
+export function idleKey(section: string): string {
+  return `i${section}`;
 }
 
 interface Building {

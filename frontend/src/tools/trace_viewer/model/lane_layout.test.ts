@@ -57,6 +57,31 @@ test("collapsed tracks keep all their rows in the height of one", () => {
   expect(scrolled[2]).toMatchObject({ height: ROW_HEIGHT + TRACK_GAP, rowHeight: ROW_HEIGHT / 2 });
 });
 
+test("tracks without events are one line, or the header of their section", () => {
+  const folded = {
+    ...NO_ARRANGEMENT,
+    collapsed: new Set(["is/device:GPU:0@h0", "is/host:CPU@h0"]),
+  };
+  const idle = new Set(["d0@h0", "e0@h0", "e2@h0"]);
+  const list = layOutLanes(groups, folded, idle);
+  expect(keys(list.scrolled)).toEqual([
+    "s/device:GPU:0@h0",
+    "s/host:CPU@h0",
+    "e1@h0",
+    "is/host:CPU@h0",
+  ]);
+  const [device, host] = list.scrolled;
+  expect(device).toMatchObject({ isIdle: true, isCollapsed: true, foldKey: "is/device:GPU:0@h0" });
+  expect(host).toMatchObject({ isIdle: false, isCollapsed: false, foldKey: "s/host:CPU@h0" });
+  // A row of a folded track is where its line or its section is.
+  expect(findRow(list, groups, 0, "events", 4)?.lane.key).toBe("is/host:CPU@h0");
+  expect(findRow(list, groups, 0, "events", 0)?.lane.key).toBe("s/device:GPU:0@h0");
+  const shown = layOutLanes(groups, { ...folded, isIdleShown: true }, idle);
+  expect(keys(shown.scrolled)).toEqual(keys(layOutLanes(groups, NO_ARRANGEMENT).scrolled));
+  const opened = layOutLanes(groups, { ...folded, collapsed: new Set() }, idle);
+  expect(keys(opened.scrolled)).toEqual([...keys(shown.scrolled), "is/host:CPU@h0"]);
+});
+
 test("what is pinned stays on top, what is hidden is gone, the order is the user's", () => {
   const list = layOutLanes(groups, {
     ...NO_ARRANGEMENT,

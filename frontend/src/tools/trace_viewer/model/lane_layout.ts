@@ -3,6 +3,7 @@ import type { Part, Track } from "../protocol/payload";
 import {
   type CounterItem,
   type HostGroup,
+  idleKey,
   type SectionGroup,
   type TrackItem,
   trackKey,
@@ -19,6 +20,8 @@ const LEAST_ROW_HEIGHT = 2;
 
 interface LaneBase {
   readonly key: string;
+  /** What is collapsed or expanded with it: itself, or the idle tracks that it stands for. */
+  readonly foldKey: string;
   /** CSS pixels: from the top of its list, and its whole height. */
   readonly top: number;
   readonly height: number;
@@ -38,6 +41,15 @@ interface HostLane extends LaneBase {
 interface SectionLane extends LaneBase {
   readonly kind: "section";
   readonly section: SectionGroup;
+  /** None of its tracks has anything to show in the view. */
+  readonly isIdle: boolean;
+}
+
+/** One line for the tracks of a section that have nothing to show in the view. */
+interface IdleLane extends LaneBase {
+  readonly kind: "idle";
+  readonly section: SectionGroup;
+  readonly items: readonly (TrackItem | CounterItem)[];
 }
 
 export interface TrackLane extends LaneBase {
@@ -56,7 +68,7 @@ interface CounterLane extends LaneBase {
   readonly item: CounterItem;
 }
 
-export type Lane = HostLane | SectionLane | TrackLane | CounterLane;
+export type Lane = HostLane | SectionLane | IdleLane | TrackLane | CounterLane;
 
 export interface LaneList {
   /** Always at the top of the canvas. */
@@ -69,8 +81,15 @@ export interface LaneList {
   readonly byKey: ReadonlyMap<string, Lane>;
 }
 
-/** Pinned tracks also stay where they are otherwise. */
-export function layOutLanes(groups: readonly HostGroup[], arrangement: Arrangement): LaneList {
+/**
+ * Pinned tracks also stay where they are otherwise. Those of `idle` are folded into one line at the
+ * end of their section, or into its header where it has no others.
+ */
+export function layOutLanes(
+  groups: readonly HostGroup[],
+  arrangement: Arrangement,
+  idle: ReadonlySet<string> = new Set(),
+): LaneList {
   const { hidden, collapsed, trackFilter } = arrangement;
   const rank = new Map(arrangement.order.map((key, at) => [key, at]));
   const needle = trackFilter.trim().toLowerCase();
@@ -91,9 +110,8 @@ export function layOutLanes(groups: readonly HostGroup[], arrangement: Arrangeme
     const isFolded = !isSingle && collapsed.has(group.key);
     if (!isSingle) {
       add({
-        key: group.key,
         kind: "host",
-        ...base(group, top, HEADER_HEIGHT, 0),
+        ...base(group.key, group, top, HEADER_HEIGHT, 0),
         isCollapsed: isFolded,
       });
     }
@@ -104,16 +122,30 @@ export function layOutLanes(groups: readonly HostGroup[], arrangement: Arrangeme
       if (needle !== "" && kept.length === 0) continue;
       const isCollapsed = collapsed.has(section.key);
       const indent = isSingle ? 0 : 1;
+      const resting = arrangement.isIdleShown ? [] : kept.filter(({ key }) => idle.has(key));
+      const isIdle = resting.length > 0 && resting.length === kept.length;
+      const restingKey = idleKey(section.key);
+      const isRestingFolded = resting.length > 0 && collapsed.has(restingKey);
       add({
-        key: section.key,
         kind: "section",
         section,
-        ...base(group, top, HEADER_HEIGHT, indent),
-        isCollapsed,
+        isIdle,
+        ...base(section.key, group, top, HEADER_HEIGHT, indent),
+        foldKey: isIdle && !isCollapsed ? restingKey : section.key,
+        isCollapsed: isCollapsed || (isIdle && isRestingFolded),
       });
-      if (isCollapsed) continue;
+      if (isCollapsed || (isIdle && isRestingFolded)) continue;
       for (const item of arranged(kept, rank))
-        add(itemLane(group, section, item, top, indent + 1, collapsed.has(item.key), false));
+        if (!isRestingFolded || !idle.has(item.key))
+          add(itemLane(group, section, item, top, indent + 1, collapsed.has(item.key), false));
+      if (resting.length > 0 && !isIdle)
+        add({
+          kind: "idle",
+          section,
+          items: resting,
+          ...base(restingKey, group, top, ROW_HEIGHT + TRACK_GAP, indent + 1),
+          isCollapsed: isRestingFolded,
+        });
     }
   }
   const pinned: Lane[] = [];
@@ -200,8 +232,8 @@ interface FoundRow {
 }
 
 /**
- * The lane that shows a row, or the header under which it is folded, or where both are hidden its
- * pinned lane; null where there is none of these.
+ * The lane that shows a row, or the line or header under which it is folded, or where these are
+ * hidden its pinned lane; null where there is none of these.
  */
 export function findRow(
   list: LaneList,
@@ -216,9 +248,9 @@ export function findRow(
   if (!track) return null;
   const key = trackKey(group.host.host, part, track.id);
   const section = group.sections.find(({ ids }) => ids[part] === track.section);
-  const lane = list.byKey.get(key) ?? list.byKey.get(section?.key ?? "");
-  const folded = lane ?? list.byKey.get(group.key);
-  const found = folded ?? list.pinned.find((one) => one.key === key);
+  const places = section ? [key, idleKey(section.key), section.key, group.key] : [key, group.key];
+  const shown = places.map((place) => list.byKey.get(place)).find((lane) => lane !== undefined);
+  const found = shown ?? list.pinned.find((one) => one.key === key);
   return found ? { lane: found, key, depth: row - track.row } : null;
 }
 
@@ -234,8 +266,19 @@ function trackOfRow(tracks: readonly Track[], row: number): Track | null {
   return track && row < track.row + track.rows ? track : null;
 }
 
-function base(group: HostGroup, top: number, height: number, indent: number) {
-  return { group, host: group.host, top, height, indent, isPinned: false, isCollapsed: false };
+function base(key: string, group: HostGroup, top: number, height: number, indent: number) {
+  const { host } = group;
+  return {
+    key,
+    foldKey: key,
+    group,
+    host,
+    top,
+    height,
+    indent,
+    isPinned: false,
+    isCollapsed: false,
+  };
 }
 
 function itemLane(
@@ -251,8 +294,8 @@ function itemLane(
   const { host } = group;
   if ("counter" in item) {
     const height = isCollapsed ? ROW_HEIGHT + TRACK_GAP : COUNTER_HEIGHT;
-    const lane = { ...base(group, top, height, indent), isCollapsed, isPinned };
-    return { key, kind: "counter", section, item, ...lane };
+    const lane = { ...base(key, group, top, height, indent), isCollapsed, isPinned };
+    return { kind: "counter", section, item, ...lane };
   }
   const { rows } = item.track;
   const isFolded = isCollapsed && rows > 1;
@@ -264,6 +307,7 @@ function itemLane(
   return {
     kind: "track",
     key,
+    foldKey: key,
     group,
     host,
     section,

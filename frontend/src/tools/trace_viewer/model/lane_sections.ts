@@ -3,6 +3,12 @@ import type { Part } from "../protocol/payload";
 import type { HostGroup, SectionGroup, TrackItem } from "./groups";
 import type { Lane, TrackLane } from "./lane_layout";
 
+/** Whether a lane is drawn as a strip of busy shares. */
+export function isStrip(lane: Lane): boolean {
+  if (lane.kind === "section") return lane.isCollapsed && !lane.isIdle;
+  return lane.kind === "host" && lane.isCollapsed;
+}
+
 /** The sections whose busy share a collapsed header shows: its own, or the devices of its host. */
 export function summarizedSections(
   lane: Lane,

@@ -33,6 +33,8 @@ export interface TimelineModel {
   readonly width: Signal<number>;
   readonly height: Signal<number>;
   readonly arrangement: Signal<Arrangement>;
+  /** Keys of tracks and counters that have nothing to show in the view. */
+  readonly idle: Signal<ReadonlySet<string>>;
   readonly lanes: ReadonlySignal<LaneList>;
   /** CSS pixels of the lanes that are not pinned. */
   readonly scrollTop: Signal<number>;
@@ -71,6 +73,7 @@ export function createModel(api: ViewApi): TimelineModel {
   const hosts = signal<readonly HostTimeline[]>([]);
   const arrangement = signal(NO_ARRANGEMENT);
   const groups = computed(() => groupHosts(hosts.value));
+  const idle = signal<ReadonlySet<string>>(new Set());
   return {
     api,
     hosts,
@@ -81,7 +84,8 @@ export function createModel(api: ViewApi): TimelineModel {
     width: signal(0),
     height: signal(0),
     arrangement,
-    lanes: computed(() => layOutLanes(groups.value, arrangement.value)),
+    idle,
+    lanes: computed(() => layOutLanes(groups.value, arrangement.value, idle.value)),
     scrollTop: signal(0),
     tool: signal<PointerTool>("select"),
     color: signal<ColorBy>("name"),

@@ -115,6 +115,8 @@ export interface Arrangement {
   readonly order: readonly string[];
   /** Tracks whose name has this text, in any case. */
   readonly trackFilter: string;
+  /** Whether tracks without events in the view have lanes of their own. */
+  readonly isIdleShown: boolean;
 }
 
 export const NO_ARRANGEMENT: Arrangement = {
@@ -123,6 +125,7 @@ export const NO_ARRANGEMENT: Arrangement = {
   pinned: [],
   order: [],
   trackFilter: "",
+  isIdleShown: false,
 };
 
 /** In the picture now. */

@@ -31,6 +31,7 @@ test("everything goes to the address and back, whatever names hold", () => {
     folds: ["h@h"],
     order: ["e2@h", "e1@h"],
     trackFilter: "Stream",
+    isIdleShown: true,
     tab: "hits",
     by: "track",
     isList: true,

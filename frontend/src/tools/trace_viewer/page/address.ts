@@ -32,6 +32,7 @@ export interface Address {
   readonly folds: readonly string[];
   readonly order: readonly string[];
   readonly trackFilter: string;
+  readonly isIdleShown: boolean;
   readonly tab: DrawerTab | null;
   readonly by: AggregateBy;
   readonly isList: boolean;
@@ -70,6 +71,7 @@ export function readAddress(view: View): Address {
     folds: readList(view.fold),
     order: readList(view.order),
     trackFilter: view.tracks ?? "",
+    isIdleShown: view.idle === "shown",
     tab: TABS.find((tab) => tab === view.tab) ?? null,
     by: oneOf(GROUPINGS, view.by),
     isList: view.as === "list",
@@ -103,6 +105,7 @@ export function writeAddress(address: Address): Readonly<Record<string, string |
     fold: writeList(address.folds),
     order: writeList(address.order),
     tracks: address.trackFilter || null,
+    idle: address.isIdleShown ? "shown" : null,
     tab: address.tab,
     by: unusual(GROUPINGS, address.by),
     as: address.isList ? "list" : null,

@@ -1,7 +1,7 @@
 /** The state of the page: the model that it shares with the canvas, and the panes around that. */
 import { type Signal, signal } from "@preact/signals";
 import { createViewApi } from "../data/view_api";
-import type { HostGroup } from "../model/groups";
+import { type HostGroup, idleKey } from "../model/groups";
 import { createModel, type TimelineModel } from "../model/model";
 import type { HostTimeline, Span } from "../model/types";
 import type { AggregateBy } from "../protocol/answers";
@@ -28,6 +28,8 @@ export interface Page {
   readonly isRangeWanted: { current: boolean };
   /** What of the trace the hits of a search are listed of, null: of all of it. */
   readonly listedSpan: Signal<ListedSpan | null>;
+  /** Whether it is known which tracks have events in the view; lanes would jump before. */
+  readonly isLaidOut: Signal<boolean>;
   /** Where the page itself put the view: if the view is still there, the user has not moved it. */
   readonly initialView: Signal<Span | null>;
 }
@@ -49,6 +51,7 @@ export function createPage(run: string): Page {
     isHitWanted: { current: false },
     isRangeWanted: { current: false },
     listedSpan: signal<ListedSpan | null>(null),
+    isLaidOut: signal(false),
     initialView: signal<Span | null>(null),
   };
 }
@@ -80,13 +83,20 @@ export function indexOf(host: HostTimeline | undefined, part: Part): TimelineInd
 /** Depths of name scopes that are shown one by one; deeper ones are folded into one row. */
 const SCOPES = 3;
 
-/** Several hosts are strips first, and name scopes, which repeat what ops say, are low. */
+/** More hosts than these are strips first. */
+const FEW_HOSTS = 4;
+
+/**
+ * Many hosts are strips first; tracks without events are one line; and name scopes, which repeat what
+ * ops say, are low.
+ */
 export function initiallyFolded(groups: readonly HostGroup[]): ReadonlySet<string> {
   const scopes = groups
     .flatMap((group) => group.sections.flatMap((section) => section.tracks))
     .filter(({ track }) => track.kind === "scopes" && track.rows > SCOPES);
   return new Set([
-    ...(groups.length > 1 ? groups.map((group) => group.key) : []),
+    ...(groups.length > FEW_HOSTS ? groups.map((group) => group.key) : []),
+    ...groups.flatMap(({ sections }) => sections.map(({ key }) => idleKey(key))),
     ...scopes.map((item) => item.key),
   ]);
 }

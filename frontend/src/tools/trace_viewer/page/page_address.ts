@@ -12,7 +12,7 @@ export function addressOf(page: Page): Address {
   const within = ({ from, to }: Span): AddressSpan => ({ from: from - start, to: to - start });
   const selection = model.selection.value;
   const range = model.range.value;
-  const { collapsed, hidden, pinned, order, trackFilter } = model.arrangement.value;
+  const { collapsed, hidden, pinned, order, trackFilter, isIdleShown } = model.arrangement.value;
   const host = selection ? hosts[selection.host]?.host : undefined;
   return {
     span: model.view.value === page.initialView.value ? null : within(model.view.value),
@@ -30,6 +30,7 @@ export function addressOf(page: Page): Address {
     folds: symmetricDifference(collapsed, initiallyFolded(model.groups.value)),
     order,
     trackFilter,
+    isIdleShown,
     tab: page.tab.value,
     by: page.by.value,
     isList: page.isList.value,
@@ -42,7 +43,7 @@ export function applyAddress(page: Page, address: Address): void {
   const hosts = model.hosts.peek();
   const start = model.zero.peek();
   const onAxis = ({ from, to }: AddressSpan): Span => ({ from: from + start, to: to + start });
-  const { event, range, pinned, order, trackFilter } = address;
+  const { event, range, pinned, order, trackFilter, isIdleShown } = address;
   const at = event ? hosts.findIndex(({ host }) => host === event.host) : -1;
   const current = model.selection.peek();
   const isSame =
@@ -75,6 +76,7 @@ export function applyAddress(page: Page, address: Address): void {
       pinned,
       order,
       trackFilter,
+      isIdleShown,
     };
     page.tab.value = address.tab;
     page.by.value = address.by;

@@ -41,6 +41,7 @@ function openRow(model: TimelineModel, key: Omit<EventKey, "id">, row: number): 
   const section = index.sections[track.section];
   const { pinned, trackFilter, collapsed, hidden } = model.arrangement.peek();
   if (pinned.includes(lane)) return null;
+  wake(model, lane);
   const above = [`h@${host.host}`, sectionKey(host.host, section?.name ?? "")];
   const isFiltered =
     trackFilter !== "" && !track.name.toLowerCase().includes(trackFilter.trim().toLowerCase());
@@ -57,6 +58,11 @@ function openRow(model: TimelineModel, key: Omit<EventKey, "id">, row: number): 
   const shown = model.lanes.value.byKey.get(lane);
   if (!shown) return null;
   return shown.top + (shown.kind === "track" ? (row - track.row) * shown.rowHeight : 0);
+}
+
+/** Gives a track a lane of its own, though it may have no events in the view. */
+function wake(model: TimelineModel, key: string): void {
+  model.idle.value = without(model.idle.peek(), [key]);
 }
 
 /**
@@ -111,6 +117,7 @@ export function revealLane(model: TimelineModel, key: string): void {
     for (const section of group.sections) {
       if (![...section.tracks, ...section.counters].some((item) => item.key === key)) continue;
       const above = [group.key, section.key];
+      wake(model, key);
       const { collapsed, hidden } = model.arrangement.peek();
       model.arrangement.value = {
         ...model.arrangement.peek(),

@@ -7,6 +7,7 @@ import type { Select } from "../../tool";
 import { clampView } from "../model/view_math";
 import { type Address, type DrawerTab, readAddress, writeAddress } from "./address";
 import { findStep } from "./find_step";
+import { followIdle } from "./follow_idle";
 import { createLoading, type Loading, loadHosts } from "./load";
 import { createPage, keepTab, listHitsInView, type Page, withMargins } from "./page";
 import { addressOf, applyAddress } from "./page_address";
@@ -79,6 +80,13 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
     };
   }, [page, hostsKey]);
 
+  useEffect(
+    () =>
+      followIdle(page, () => {
+        page.isLaidOut.value = true;
+      }),
+    [page],
+  );
   // The file has changed: everything that is known of it is asked for anew.
   useEffect(() => {
     let reloaded = 0;

@@ -181,7 +181,7 @@ function lanesIn(lanes: readonly PlacedLane[], top: number, bottom: number): rea
   for (const { lane, y, clip } of lanes) {
     if (y + lane.height <= Math.max(top, clip) || y >= bottom) continue;
     if (lane.kind === "track" || lane.kind === "counter") keys.push(lane.key);
-    else if (lane.isCollapsed) {
+    else if (lane.kind !== "idle" && lane.isCollapsed) {
       const sections = lane.kind === "section" ? [lane.section] : lane.group.sections;
       keys.push(...sections.flatMap(({ tracks }) => tracks.map(({ key }) => key)));
     }

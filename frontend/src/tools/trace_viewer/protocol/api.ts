@@ -15,9 +15,11 @@ import {
 } from "./answers";
 import {
   type CounterPoints,
+  type InUse,
   type Part,
   parseBusy,
   parseCounters,
+  parseInUse,
   parseTimeline,
   type TimelineIndex,
 } from "./payload";
@@ -91,6 +93,11 @@ export async function fetchCounters(
 ): Promise<ReadonlyMap<number, CounterPoints>> {
   const more: Entry[] = [...atLevel(span), ["counters", counters.join()]];
   return parseCounters(await ask("timeline_counters", of, more, signal));
+}
+
+/** What has something to show in the span. */
+export async function fetchInUse(of: PartOf, span: SpanPs, signal: AbortSignal): Promise<InUse> {
+  return parseInUse(await ask("timeline_in_use", of, within(span), signal));
 }
 
 interface SearchPage {

@@ -116,6 +116,19 @@ export function parseBusy(json: unknown): ReadonlyMap<number, Float32Array> {
   );
 }
 
+/** What has something to show in a span. */
+export interface InUse {
+  /** Ids of the tracks that have events. */
+  readonly tracks: ReadonlySet<number>;
+  /** Ids of the counters that have a value. */
+  readonly counters: ReadonlySet<number>;
+}
+
+export function parseInUse(json: unknown): InUse {
+  const used = record(json, "tracks in use");
+  return { tracks: new Set(numbers(used.tracks)), counters: new Set(numbers(used.counters)) };
+}
+
 function parseSection(section: Json) {
   const name = text(section.name);
   const first = count(section.first_track);

@@ -44,6 +44,7 @@ export function fakeServer(routes: Record<string, Route> = {}): FakeServer {
           sections.split(",").map((id) => [id, Array(Number(buckets)).fill(0.5)]),
         ),
       }),
+      timeline_in_use: () => ({ tracks: [0, 1, 2, 3], counters: [0, 1] }),
       timeline_event: ({ id }) => ({ ...PLACE, id: Number(id) }),
       timeline_flows: () => ({ flows: [], total: 0 }),
       timeline_search: () => ({ count: 0, types: 0, hits: [], cursor: "", tracks: {} }),

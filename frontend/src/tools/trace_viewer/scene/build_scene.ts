@@ -4,11 +4,11 @@ import { windowsIn } from "../data/wants";
 import type { PiecePart } from "../data/window_store";
 import type { EventColors, Pixel } from "../model/event_colors";
 import { depthsInView, type PlacedLane, ROW_HEIGHT, type TrackLane } from "../model/lane_layout";
-import { summarizedSections } from "../model/lane_sections";
+import { isStrip, summarizedSections } from "../model/lane_sections";
 import { type Source, sourceOf } from "../model/sources";
 import type { ColorBy, CounterScale, EventSelection, Span } from "../model/types";
 import type { CounterPoints } from "../protocol/payload";
-import type { Scene } from "./scene";
+import { NO_EVENT, type Scene } from "./scene";
 import { drawRow, type RowFrame, type TileFinder } from "./scene_rows";
 import { drawBusy, drawCounter, type SeriesPlace } from "./scene_series";
 import { type ColorOf, colorByStep } from "./step_colors";
@@ -54,7 +54,7 @@ export function buildScene(scene: Scene, input: SceneInput): void {
     const { lane } = placed;
     if (lane.kind === "track") drawTrack(scene, frame, input, placed as PlacedLane<TrackLane>, at);
     else if (lane.kind === "counter") drawCounterLane(scene, input, placed, at);
-    else if (lane.isCollapsed) drawBusyLane(scene, input, placed, at);
+    else if (isStrip(lane)) drawBusyLane(scene, input, placed, at);
   });
 }
 
@@ -172,7 +172,7 @@ export function laneFigures(
     if (lane.kind === "counter") {
       const source = sourceOf(lane.host, lane.item.part);
       if (source) figures.set(lane.key, input.counterScale(source, lane.item.counter.id).most);
-    } else if (lane.kind !== "track" && lane.isCollapsed) {
+    } else if (isStrip(lane)) {
       const sections = summarizedSections(lane);
       const source = sections[0] ? sourceOf(lane.host, sections[0].part) : null;
       if (!source) continue;
@@ -183,6 +183,32 @@ export function laneFigures(
     }
   }
   return figures;
+}
+
+/** How many rows of tracks and counters the picture has, and how many of them show something. */
+export function countRows(
+  scene: Scene,
+  lanes: readonly PlacedLane[],
+  height: number,
+): { readonly rows: number; readonly filled: number } {
+  let rows = 0;
+  for (const placed of lanes) {
+    const { lane } = placed;
+    if (lane.kind === "counter") rows++;
+    else if (lane.kind === "track") {
+      const [first, last] = depthsInView(placed as PlacedLane<TrackLane>, height);
+      rows += lane.isCollapsed ? 1 : last - first;
+    }
+  }
+  const filled = new Set<string>();
+  for (let strip = 0; strip < scene.stripCount; strip++) {
+    const at = scene.stripLane(strip);
+    const { lane } = lanes[at];
+    const isEvent = (scene.flags[scene.stripFirst(strip)] & NO_EVENT) === 0;
+    if (lane.kind === "counter" || (lane.kind === "track" && isEvent))
+      filled.add(`${at} ${lane.isCollapsed ? 0 : scene.stripDepth(strip)}`);
+  }
+  return { rows, filled: filled.size };
 }
 
 function seriesPlace(
